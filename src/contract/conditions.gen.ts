@@ -1,0 +1,25 @@
+// Made from openapi.yaml by `npm run generate`; change it there.
+
+/** The conditions of failure by name, with the status and the `error` that tell of them. */
+export const conditions = {
+  'invalid-json': { status: 400, error: 40001 },
+  'invalid-body': { status: 400, error: 40002 },
+  'malformed-request': { status: 400, error: 40003 },
+  'token-missing': { status: 401, error: 40101 },
+  'token-invalid': { status: 401, error: 40102 },
+  'insufficient-scope': { status: 403, error: 40301 },
+  'unknown-path': { status: 404, error: 40401 },
+  'method-not-allowed': { status: 405, error: 40501 },
+  'request-timeout': { status: 408, error: 40801 },
+  'plant-exists': { status: 409, error: 40901 },
+  'body-too-large': { status: 413, error: 41301 },
+  'unsupported-media-type': { status: 415, error: 41501 },
+  'unsupported-charset': { status: 415, error: 41502 },
+  'unsupported-content-coding': { status: 415, error: 41503 },
+  'headers-too-large': { status: 431, error: 43101 },
+  'internal-error': { status: 500, error: 50001 },
+  'store-busy': { status: 503, error: 50301 },
+  'store-unavailable': { status: 503, error: 50302 },
+} as const
+
+export type Condition = keyof typeof conditions
