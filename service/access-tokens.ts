@@ -1,0 +1,93 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Scope, StoredToken, TokenStore } from './token-store.ts'
+import { SELECTOR_BYTES, scopes } from './token-store.ts'
+
+/** What a valid token entitles to. */
+export interface Grant {
+  readonly name: string
+  readonly scopes: readonly Scope[]
+}
+
+export interface TokenRequest {
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  /** Milliseconds from now; without it the token does not expire. */
+  readonly lifetime?: number
+}
+
+const MINUTE = 60_000
+
+/**
+ * Issues and verifies access tokens: opaque, shown once, kept only as SHA-256. A plain hash is
+ * enough for them, as they are 256 random bits that nobody can guess.
+ */
+export class AccessTokens {
+  readonly #store: TokenStore
+  readonly #fixedDigest: Uint8Array | undefined
+  readonly #now: () => number
+  readonly #notedUses = new Map<string, number>()
+
+  /**
+   * @param fixedToken a token that is valid for all scopes beside those in the store
+   * @param now the time in milliseconds since 1970
+   */
+  constructor(store: TokenStore, fixedToken?: string, now: () => number = Date.now) {
+    this.#store = store
+    this.#fixedDigest = fixedToken === undefined ? undefined : digestOf(fixedToken)
+    this.#now = now
+  }
+
+  /** Resolves to what the token entitles to; to nothing if it is unknown, expired or revoked. */
+  async verify(token: string): Promise<Grant | undefined> {
+    const digest = digestOf(token)
+    if (this.#fixedDigest !== undefined && timingSafeEqual(this.#fixedDigest, digest)) {
+      return { name: 'PLANT_STORE_TOKEN', scopes }
+    }
+    const stored = await this.#store.findToken(digest.subarray(0, SELECTOR_BYTES))
+    if (stored === undefined || !timingSafeEqual(stored.digest, digest)) return undefined
+    const now = this.#now()
+    if (stored.expiresAt !== undefined && stored.expiresAt.getTime() <= now) return undefined
+    this.#noteUse(stored, now)
+    return stored
+  }
+
+  /** Makes a token and resolves to it, or to nothing if the name is taken. */
+  async issue(request: TokenRequest): Promise<string | undefined> {
+    const { token, stored } = this.#make(request)
+    return (await this.#store.addToken(stored)) ? token : undefined
+  }
+
+  /** As `issue`, but only if the store has no token at all. */
+  async issueFirst(request: TokenRequest): Promise<string | undefined> {
+    const { token, stored } = this.#make(request)
+    return (await this.#store.addFirstToken(stored)) ? token : undefined
+  }
+
+  /** Makes the token of that name invalid. Resolves to false if there is none. */
+  revoke(name: string): Promise<boolean> {
+    return this.#store.removeToken(name)
+  }
+
+  #make({ name, scopes, lifetime }: TokenRequest): { token: string; stored: StoredToken } {
+    const token = `plant_${randomBytes(32).toString('base64url')}`
+    const now = this.#now()
+    const stored = { name, scopes, digest: digestOf(token), createdAt: new Date(now) }
+    return {
+      token,
+      stored: lifetime === undefined ? stored : { ...stored, expiresAt: new Date(now + lifetime) },
+    }
+  }
+
+  /** Once a minute is precise enough to see that a token is in use, and cheap. */
+  #noteUse({ name, lastUsedAt }: StoredToken, now: number): void {
+    const noted = this.#notedUses.get(name) ?? lastUsedAt?.getTime() ?? 0
+    if (now - noted < MINUTE) return
+    this.#notedUses.set(name, now)
+    // A note that cannot be made now is made with a later use; the request must not fail for it.
+    this.#store.noteTokenUse(name, new Date(now)).catch(() => this.#notedUses.delete(name))
+  }
+}
+
+function digestOf(token: string): Uint8Array {
+  return hash('sha256', token, 'buffer')
+}
