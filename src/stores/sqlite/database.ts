@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs'
+import Sqlite, { type Database } from 'better-sqlite3'
+import { StoreError } from '../store-error.ts'
+import { migrate, refuseForeign } from './schema.ts'
+
+export const IN_MEMORY = ':memory:'
+
+/** What SQLite answers to `PRAGMA synchronous` when every commit waits for the disk. */
+const FULL = 2
+
+export interface DatabaseOptions {
+  readonly file: string
+  /** How long to wait, in milliseconds, while another connection holds a lock. */
+  readonly lockTimeout: number
+  /** Refuse if there is no such file, rather than make it. */
+  readonly mustExist?: boolean
+}
+
+/**
+ * Opens a database to write to: ours or new, of our version, in WAL mode, every commit on disk
+ * before it returns.
+ *
+ * @throws StoreError saying in a line why it cannot be used
+ */
+export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseOptions): Database {
+  if (mustExist && file !== IN_MEMORY && !existsSync(file)) {
+    throw new StoreError(`there is no database ${file}`)
+  }
+  let db: Database | undefined
+  try {
+    db = new Sqlite(file, { timeout: lockTimeout })
+    const reason = refuseForeign(db)
+    if (reason !== undefined) throw new StoreError(`cannot use the database ${file}: ${reason}`)
+    makeDurable(db, file)
+    migrate(db)
+    return db.defaultSafeIntegers()
+  } catch (error) {
+    db?.close()
+    if (error instanceof StoreError) throw error
+    throw new StoreError(`cannot use the database ${file}: ${explain(error)}`, { cause: error })
+  }
+}
+
+function makeDurable(db: Database, file: string): void {
+  db.pragma('journal_mode = WAL')
+  // better-sqlite3 is built so that WAL alone means NORMAL, which can lose commits with the power.
+  db.pragma('synchronous = FULL')
+  const journal = db.pragma('journal_mode', { simple: true })
+  const synchronous = db.pragma('synchronous', { simple: true })
+  if ((journal !== 'wal' && file !== IN_MEMORY) || synchronous !== FULL) {
+    throw new StoreError(
+      `cannot use the database ${file}: its file system allows no WAL with synchronous=FULL`,
+    )
+  }
+}
+
+/** Most people who read this know files, not SQLite. */
+function explain(error: unknown): string {
+  const { code = '', message } = error as { code?: string; message: string }
+  switch (code.split('_').slice(0, 2).join('_')) {
+    case 'SQLITE_CANTOPEN':
+      return 'it cannot be opened; may this user read and write it and its folder?'
+    case 'SQLITE_READONLY':
+      return 'it is read-only for this user'
+    case 'SQLITE_NOTADB':
+      return 'it is not an SQLite database'
+    case 'SQLITE_BUSY':
+      return 'another process holds it'
+    default:
+      return message
+  }
+}

@@ -1,0 +1,45 @@
+import type { Database } from 'better-sqlite3'
+
+/** Marks a file as ours (SQLite's `application_id`): "PLNT". */
+const APPLICATION_ID = 0x504c4e54
+
+/** The statements that lead from each version of the schema to the next one, from nothing to 1 first. */
+const MIGRATIONS = [
+  `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;
+   CREATE TABLE tokens (
+     selector BLOB PRIMARY KEY,
+     digest BLOB NOT NULL,
+     name TEXT NOT NULL UNIQUE,
+     scopes TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     expires_at INTEGER,
+     last_used_at INTEGER
+   ) STRICT, WITHOUT ROWID;
+   PRAGMA application_id = ${APPLICATION_ID};`,
+]
+
+/** The version of the schema that this program reads and writes (SQLite's `user_version`). */
+export const SCHEMA_VERSION = MIGRATIONS.length
+
+/** Why a database cannot be used; without a `reason` it can. */
+export function refuseForeign(db: Database): string | undefined {
+  const id = db.pragma('application_id', { simple: true })
+  const objects = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get()
+  if (id !== APPLICATION_ID && objects !== 0) return 'it is the database of another program'
+  const version = versionOf(db)
+  if (version <= SCHEMA_VERSION) return undefined
+  return `its schema has version ${version}, this program knows up to ${SCHEMA_VERSION}; use a newer one`
+}
+
+/** Brings a database to the version of this program, wholly or not at all. */
+export function migrate(db: Database): void {
+  const run = db.transaction(() => {
+    for (const statements of MIGRATIONS.slice(versionOf(db))) db.exec(statements)
+    db.pragma(`user_version = ${SCHEMA_VERSION}`)
+  })
+  run.immediate()
+}
+
+function versionOf(db: Database): number {
+  return db.pragma('user_version', { simple: true }) as number
+}

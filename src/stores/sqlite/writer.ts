@@ -1,0 +1,92 @@
+import type { Database } from 'better-sqlite3'
+import type { CreateResult, NewPlant } from '../../../service/plant-store.ts'
+import type { StoredToken } from '../../../service/token-store.ts'
+import { SELECTOR_BYTES } from '../../../service/token-store.ts'
+import { storeError } from './errors.ts'
+
+/** Every change that the store makes, and what comes of it; see PlantStore and TokenStore. */
+export interface Changes {
+  create(plant: NewPlant): CreateResult
+  addToken(token: StoredToken): boolean
+  addFirstToken(token: StoredToken): boolean
+  removeToken(name: string): boolean
+  noteTokenUse(name: string, at: Date): void
+}
+
+/** A change: its name and what it is made with, so that it can be sent to another thread. */
+export type Change = {
+  [Name in keyof Changes]: [name: Name, ...using: Parameters<Changes[Name]>]
+}[keyof Changes]
+export type ChangeResult = ReturnType<Changes[keyof Changes]>
+
+/** Makes changes: those of one call in one transaction, and so with one wait for the disk. */
+export class Writer {
+  readonly #db: Database
+  readonly #commit: (changes: readonly Change[]) => ChangeResult[]
+
+  constructor(db: Database) {
+    this.#db = db
+    const made = prepareChanges(db)
+    const make = ([name, ...using]: Change): ChangeResult =>
+      (made[name] as (...using: unknown[]) => ChangeResult)(...using)
+    const all = db.transaction((changes: readonly Change[]) => changes.map(make))
+    this.#commit = all.immediate
+  }
+
+  /**
+   * Makes all changes, in their order, or none; returns when they are on disk.
+   *
+   * @throws StoreUnavailable if that cannot be done now
+   */
+  commit(changes: readonly Change[]): ChangeResult[] {
+    try {
+      return this.#commit(changes)
+    } catch (error) {
+      throw storeError(error)
+    }
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+}
+
+function prepareChanges(db: Database): Changes {
+  const insertPlant = db.prepare(
+    'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  )
+  const findPlant = db.prepare<bigint, { name: string; tag: string | null }>(
+    'SELECT name, tag FROM plants WHERE id = ?',
+  )
+  const insertToken = db.prepare(
+    `INSERT INTO tokens (selector, digest, name, scopes, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  )
+  const anyToken = db.prepare('SELECT 1 FROM tokens LIMIT 1')
+  const deleteToken = db.prepare('DELETE FROM tokens WHERE name = ?')
+  const updateToken = db.prepare('UPDATE tokens SET last_used_at = ? WHERE name = ?')
+
+  const changes: Changes = {
+    create({ id, name, tag = null }) {
+      if (insertPlant.run(id, name, tag).changes === 1) return 'created'
+      const stored = findPlant.get(id)
+      return stored?.name === name && stored.tag === tag ? 'replayed' : 'conflict'
+    },
+    addToken({ digest, name, scopes, createdAt, expiresAt }) {
+      const selector = digest.subarray(0, SELECTOR_BYTES)
+      const expires = expiresAt?.getTime() ?? null
+      const row = [selector, digest, name, scopes.join(), createdAt.getTime(), expires]
+      return insertToken.run(row).changes === 1
+    },
+    addFirstToken(token) {
+      return anyToken.get() === undefined && changes.addToken(token)
+    },
+    removeToken(name) {
+      return deleteToken.run(name).changes === 1
+    },
+    noteTokenUse(name, at) {
+      updateToken.run(at.getTime(), name)
+    },
+  }
+  return changes
+}
