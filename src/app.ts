@@ -1,0 +1,69 @@
+import type { Server } from 'node:http'
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import { AccessTokens } from '../service/access-tokens.ts'
+import { PlantService } from '../service/plant-service.ts'
+import type { PlantStore } from '../service/plant-store.ts'
+import type { TokenStore } from '../service/token-store.ts'
+import type { Config } from './config.ts'
+import { loadContract } from './contract/contract.ts'
+import { admit, refuseUrl } from './http/admission.ts'
+import { type Authenticate, bearerAuthentication } from './http/authentication.ts'
+import { answerClientErrors, refuseConnect } from './http/client-errors.ts'
+import { serveDocs } from './http/docs.ts'
+import { handleErrors } from './http/errors.ts'
+import { reportHealth } from './http/health.ts'
+import { serveOperations } from './http/operations.ts'
+import { requestLog } from './http/request-log.ts'
+
+export interface AppOptions {
+  readonly config: Config
+  readonly store: PlantStore & TokenStore
+  /** As Fastify has it; without it nothing is logged. */
+  readonly logger?: FastifyServerOptions['logger']
+}
+
+/**
+ * Builds the application: not listening yet, the store stays the caller's to close.
+ *
+ * @throws ContractError if the contract and its handlers do not match
+ */
+export async function buildApp({ config, store, logger }: AppOptions): Promise<FastifyInstance> {
+  const contract = loadContract()
+  const tokens = new AccessTokens(store, config.token)
+  let authenticate: Authenticate
+  const app = Fastify({
+    logger: logger ?? false,
+    logController: requestLog(config.logRequests),
+    bodyLimit: config.bodyLimit,
+    requestTimeout: config.requestTimeout,
+    http: {
+      headersTimeout: config.requestTimeout,
+      // How often Node looks for requests that take too long.
+      connectionsCheckingInterval: Math.min(1000, config.requestTimeout),
+      // Node would refuse without a body what `admit` refuses with one.
+      requireHostHeader: false,
+    },
+    // A request that still comes over an open connection is served, and the connection then closed.
+    return503OnClosing: false,
+    clientErrorHandler: answerClientErrors(config),
+    frameworkErrors: (...refused) => refuseUrl(authenticate)(...refused),
+  })
+  takeEveryRequest(app.server)
+  handleErrors(app)
+  authenticate = await bearerAuthentication(app, tokens)
+  admit(app, authenticate)
+  reportHealth(app, store)
+  await serveDocs(app, contract)
+  await serveOperations(app, contract, new PlantService(store))
+  return app
+}
+
+/** Node answers some requests by itself, in ways that no contract has. */
+function takeEveryRequest(server: Server): void {
+  // `Expect: 100-continue` is answered when the body is wanted; any other expectation is ignored, as
+  // RFC 9110 §10.1.1 allows.
+  for (const event of ['checkContinue', 'checkExpectation']) {
+    server.on(event, (request, response) => server.emit('request', request, response))
+  }
+  server.on('connect', refuseConnect)
+}

@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import type { Scope } from '../../service/token-store.ts'
+import { scopes } from '../../service/token-store.ts'
+
+/** An operation of the contract, as far as the server itself has to know it. */
+export interface Operation {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  /** The scope that a token needs for it. */
+  readonly scope: Scope
+  /** The media types that a body may have; none if the operation takes no body. */
+  readonly mediaTypes: readonly string[]
+  readonly bodyRequired: boolean
+  /** The status of success. */
+  readonly success: number
+}
+
+/** The contract, or the handlers with it, cannot be served as they are. */
+export class ContractError extends Error {}
+
+interface OperationObject {
+  operationId?: string
+  security?: SecurityRequirement[]
+  requestBody?: { required?: boolean; content: Record<string, unknown> }
+  responses: Record<string, unknown>
+}
+
+type SecurityRequirement = Record<string, string[]>
+
+export interface ContractDocument {
+  info: { title: string; version: string }
+  security?: SecurityRequirement[]
+  paths: Record<string, Record<string, OperationObject>>
+}
+
+const SCHEME = 'bearer'
+const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'])
+
+/** Reads the contract that stands beside the program. */
+export function loadContract(): ContractDocument {
+  return parse(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8'))
+}
+
+/**
+ * The operations of the contract by their id, each of which has a handler and is behind the bearer
+ * scheme.
+ *
+ * @param handlers an instance of a class with a method for each operation and no other
+ * @throws ContractError naming the first operation or handler of which that is not true
+ */
+export function matchOperations(
+  document: ContractDocument,
+  handlers: object,
+): ReadonlyMap<string, Operation> {
+  const operations = new Map<string, Operation>()
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, object] of Object.entries(item)) {
+      if (!METHODS.has(method)) continue
+      const name = `${method.toUpperCase()} ${path}`
+      const operation = operationOf(name, path, method, object, document.security)
+      if (operations.has(operation.id)) {
+        throw new ContractError(`${name}: the operationId ${operation.id} is taken`)
+      }
+      operations.set(operation.id, operation)
+    }
+  }
+  const methods = new Set(Object.getOwnPropertyNames(Object.getPrototypeOf(handlers)))
+  methods.delete('constructor')
+  for (const id of operations.keys()) {
+    if (!methods.delete(id)) throw new ContractError(`the operation ${id} has no handler`)
+  }
+  for (const name of methods) {
+    throw new ContractError(`the handler ${name} has no operation in the contract`)
+  }
+  return operations
+}
+
+function operationOf(
+  name: string,
+  path: string,
+  method: string,
+  object: OperationObject,
+  inherited: SecurityRequirement[] = [],
+): Operation {
+  if (object.operationId === undefined) throw new ContractError(`${name} has no operationId`)
+  return {
+    id: object.operationId,
+    method: method.toUpperCase(),
+    path,
+    scope: scopeOf(name, object.security ?? inherited),
+    mediaTypes: Object.keys(object.requestBody?.content ?? {}),
+    bodyRequired: object.requestBody?.required ?? false,
+    success: Number(Object.keys(object.responses).find((status) => status.startsWith('2'))),
+  }
+}
+
+/** OpenAPI 3.1 lets the requirement of an HTTP scheme name the roles that it needs. */
+function scopeOf(name: string, security: SecurityRequirement[]): Scope {
+  if (security.length === 0 || security.some((requirement) => !(SCHEME in requirement))) {
+    throw new ContractError(`${name} is not behind the security scheme ${SCHEME}`)
+  }
+  const needed = security.flatMap((requirement) => requirement[SCHEME] ?? [])
+  const scope = scopes.find((known) => known === needed[0])
+  if (scope === undefined || needed.length > 1) {
+    throw new ContractError(`${name} must need one scope of: ${scopes.join(', ')}`)
+  }
+  return scope
+}

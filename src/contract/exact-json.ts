@@ -1,0 +1,81 @@
+import { isUtf8 } from 'node:buffer'
+
+/** Deep enough for any plant; far from where a recursive reader would run out of stack. */
+const MAX_DEPTH = 64
+
+/**
+ * A double holds up to 15 digits exactly; with more of them, or with an exponent, what `JSON.parse`
+ * makes of a number may be another one. Matches in text too, which costs time and nothing else.
+ */
+const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/
+
+const MAX_INT64 = 2n ** 63n - 1n
+const MIN_INT64 = -(2n ** 63n)
+
+/** The body is not what RFC 8259 calls JSON text, or nested deeper than we read. */
+export class InvalidJson extends Error {}
+
+/**
+ * Reads a JSON text (RFC 8259) without ever changing a number: an integer that a double cannot hold
+ * becomes a bigint if it is within int64, and a number that rounding would have made an integer
+ * becomes NaN, as does an integer beyond int64.
+ *
+ * @throws InvalidJson if it is not UTF-8, not JSON, or nested too deeply
+ */
+export function parseExactJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new InvalidJson('body is not UTF-8')
+  const text = bytes.toString()
+  if (text.length > MAX_DEPTH && depthOf(text) > MAX_DEPTH) {
+    throw new InvalidJson(`body is nested deeper than ${MAX_DEPTH} levels`)
+  }
+  try {
+    return MAY_BE_INEXACT.test(text) ? JSON.parse(text, exactly) : JSON.parse(text)
+  } catch (error) {
+    throw new InvalidJson(`body is not JSON: ${(error as SyntaxError).message}`)
+  }
+}
+
+/** A reviver that reads numbers from their source text, which TypeScript does not know of yet. */
+function exactly(_key: string, value: unknown, context?: { source: string }): unknown {
+  if (typeof value !== 'number' || context === undefined) return value
+  const integer = parseInt64(context.source)
+  if (integer === undefined) return Number.isInteger(value) ? Number.NaN : value
+  return Number.isSafeInteger(value) ? value : integer
+}
+
+/**
+ * The int64 that a JSON number denotes, whatever its spelling: `1`, `1.0` and `10e-1` are the same.
+ * Undefined for a number that is no integer or beyond int64.
+ */
+function parseInt64(number: string): bigint | undefined {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? []
+  const digits = (whole + fraction).replace(/^0+/, '')
+  const significant = digits.replace(/0+$/, '')
+  if (significant === '') return 0n
+  const zeros = digits.length - significant.length - fraction.length + Number(exponent)
+  if (zeros < 0 || significant.length + zeros > 19) return undefined
+  const integer = BigInt(sign + significant + '0'.repeat(zeros))
+  return integer >= MIN_INT64 && integer <= MAX_INT64 ? integer : undefined
+}
+
+/** How deep arrays and objects are nested in a JSON text; of other text, some number. */
+function depthOf(text: string): number {
+  let deepest = 0
+  let depth = 0
+  let inString = false
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]
+    if (inString) {
+      if (character === '\\') index++
+      else if (character === '"') inString = false
+    } else if (character === '"') {
+      inString = true
+    } else if (character === '{' || character === '[') {
+      deepest = Math.max(deepest, ++depth)
+    } else if (character === '}' || character === ']') {
+      depth--
+    }
+  }
+  return deepest
+}

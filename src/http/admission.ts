@@ -1,0 +1,93 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import findMyWay from 'find-my-way'
+import type { Authenticate } from './authentication.ts'
+import { answerError } from './errors.ts'
+import { Failure } from './failure.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route may be used without a token. No route may unless it says so. */
+    open?: boolean
+  }
+}
+
+interface Path {
+  readonly methods: Set<string>
+  open: boolean
+}
+
+/**
+ * Decides who gets in before anything of the request but its head is read: first whether the head is
+ * unambiguous, then who asks, then whether there is such a path and method. So an anonymous request
+ * learns nothing but that it needs a token.
+ */
+export function admit(app: FastifyInstance, authenticate: Authenticate): void {
+  const paths = new Map<string, Path>()
+  const router = findMyWay()
+
+  app.addHook('onRoute', ({ url, method, config }: RouteOptions) => {
+    const known = paths.get(url)
+    const path = known ?? { methods: new Set(), open: config?.open ?? false }
+    for (const name of [method].flat()) path.methods.add(name)
+    if (known !== undefined) return
+    paths.set(url, path)
+    router.on('GET', url, () => {}, path)
+  })
+
+  const pathOf = ({ url }: FastifyRequest): Path | undefined =>
+    router.find('GET', url.replace(/[?#].*/s, ''))?.store
+
+  app.addHook('onRequest', async (request, reply) => {
+    refuseAmbiguousHead(request)
+    const path = request.is404 ? pathOf(request) : undefined
+    if (!(path?.open ?? request.routeOptions.config.open)) await authenticate(request, reply)
+    if (request.is404) throw noRoute(request, path)
+  })
+
+  // Reached by way of `reply.callNotFound` only, as for a file that the docs do not have.
+  app.setNotFoundHandler((request) => {
+    throw noRoute(request, undefined)
+  })
+}
+
+/** A URL that cannot be decoded never comes to a route, and so to no hook. */
+export function refuseUrl(authenticate: Authenticate) {
+  return (_error: Error, request: FastifyRequest, reply: FastifyReply): void => {
+    const refusal = new Failure('malformed-request', 'the path is not percent-encoded UTF-8')
+    authenticate(request, reply).then(
+      () => answerError(refusal, request, reply),
+      (error) => answerError(error, request, reply),
+    )
+  }
+}
+
+function noRoute(request: FastifyRequest, path: Path | undefined): Failure {
+  const url = request.url.replace(/[?#].*/s, '')
+  if (path === undefined) return new Failure('unknown-path', `there is nothing at ${url}`)
+  const allow = [...path.methods].join(', ')
+  const message = `${url} does not have the method ${request.method}; it has ${allow}`
+  return new Failure('method-not-allowed', message, { allow })
+}
+
+/**
+ * Node takes the first of several such headers, a proxy in front of us perhaps the last; then the two
+ * do not speak of the same request (RFC 9112 §3.2).
+ */
+function refuseAmbiguousHead({ raw }: FastifyRequest): void {
+  let hosts = 0
+  let authorizations = 0
+  for (let index = 0; index < raw.rawHeaders.length; index += 2) {
+    const name = raw.rawHeaders[index]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
+    if (name?.length === 13 && name.toLowerCase() === 'authorization') authorizations++
+  }
+  if (hosts > 1) {
+    throw new Failure('malformed-request', 'the request has more than one Host header')
+  }
+  if (hosts === 0 && raw.httpVersion === '1.1') {
+    throw new Failure('malformed-request', 'the request has no Host header')
+  }
+  if (authorizations > 1) {
+    throw new Failure('malformed-request', 'the request has more than one Authorization header')
+  }
+}

@@ -1,0 +1,62 @@
+import bearerAuth from '@fastify/bearer-auth'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AccessTokens } from '../../service/access-tokens.ts'
+import { Failure } from './failure.ts'
+
+/** Resolves if the request carries a token that may do what it asks for; rejects with a Failure. */
+export type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+
+const REALM = 'Bearer realm="plant-store"'
+
+/** Bearer tokens (RFC 6750) by way of @fastify/bearer-auth, called where we decide rather than as its hook. */
+export async function bearerAuthentication(
+  app: FastifyInstance,
+  tokens: AccessTokens,
+): Promise<Authenticate> {
+  await app.register(bearerAuth, {
+    addHook: false,
+    keys: [],
+    // Accepts the scheme in any case, as RFC 9110 §11.1 has it.
+    specCompliance: 'rfc6749',
+    verifyErrorLogLevel: 'debug',
+    auth: async (token, request) => {
+      await authorize(tokens, token, request)
+      return true
+    },
+  })
+  const verify = app.verifyBearerAuth
+  if (verify === undefined) throw new Error('@fastify/bearer-auth did not register')
+  return (request, reply) =>
+    new Promise((resolve, reject) => {
+      verify(request, reply, (error) => (error ? reject(failureOf(error)) : resolve()))
+    })
+}
+
+async function authorize(tokens: AccessTokens, token: string, request: FastifyRequest) {
+  const grant = await tokens.verify(token)
+  if (grant === undefined) {
+    throw new Failure('token-invalid', 'the access token is unknown, expired or revoked', {
+      'www-authenticate': `${REALM}, error="invalid_token"`,
+    })
+  }
+  const scope = request.routeOptions.config.operation?.scope
+  if (scope !== undefined && !grant.scopes.includes(scope)) {
+    throw new Failure(
+      'insufficient-scope',
+      `this operation needs a token with the scope ${scope}`,
+      {
+        'www-authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"`,
+      },
+    )
+  }
+}
+
+/** RFC 6750 §3.1: a request without credentials for the scheme gets a challenge without `error`. */
+function failureOf(error: Error): Error {
+  if (!(error as FastifyError).code?.startsWith('FST_BEARER_AUTH')) return error
+  return new Failure(
+    'token-missing',
+    'an access token is needed, sent as Authorization: Bearer <token>',
+    { 'www-authenticate': REALM },
+  )
+}

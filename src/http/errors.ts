@@ -1,0 +1,50 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { StoreUnavailable } from '../../service/plant-store.ts'
+import { InvalidJson } from '../contract/exact-json.ts'
+import { Failure, sendFailure } from './failure.ts'
+
+/** Seconds after which a request is worth repeating that found the store unavailable. */
+const RETRY_AFTER = { busy: '1', failing: '5' }
+
+/** Makes an Error of the contract of whatever goes wrong with a request. */
+export function handleErrors(app: FastifyInstance): void {
+  app.setErrorHandler(answerError)
+}
+
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  // Fastify closes the connection when something is wrong with a body. Then a client that still sends
+  // may be reset before it has read the answer. Node reads what is left and drops it, for as long as a
+  // request may take. (When the whole service stops, the header is in `raw`, and stays.)
+  const stopping = reply.raw.hasHeader('connection')
+  if (!stopping && reply.hasHeader('connection')) reply.removeHeader('connection')
+  return sendFailure(reply, failureOf(error, request))
+}
+
+/** The contract's word for an error of Fastify, of the store or of our own. */
+function failureOf(error: unknown, request: FastifyRequest): Failure {
+  if (error instanceof Failure) return error
+  if (error instanceof InvalidJson) return new Failure('invalid-json', error.message)
+  if (error instanceof StoreUnavailable) {
+    request.log.warn({ err: error }, 'the store is unavailable')
+    const headers = { 'retry-after': RETRY_AFTER[error.reason] }
+    return error.reason === 'busy'
+      ? new Failure('store-busy', 'the store is busy', headers)
+      : new Failure('store-unavailable', 'the store cannot work at the moment', headers)
+  }
+  const { code, message, statusCode = 500 } = error as FastifyError
+  switch (code) {
+    case 'FST_ERR_VALIDATION':
+      return new Failure('invalid-body', message)
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE': {
+      const types = request.routeOptions.config.operation?.mediaTypes.join(' or ')
+      return new Failure('unsupported-media-type', `the body must have the content type ${types}`)
+    }
+    case 'FST_ERR_CTP_BODY_TOO_LARGE': {
+      const { bodyLimit } = request.routeOptions
+      return new Failure('body-too-large', `body must not be larger than ${bodyLimit} bytes`)
+    }
+  }
+  if (statusCode < 500) return new Failure('malformed-request', message)
+  request.log.error({ err: error }, 'the service has a defect')
+  return new Failure('internal-error', 'the service failed; its log says more')
+}

@@ -1,0 +1,16 @@
+import type { FastifyInstance } from 'fastify'
+import type { PlantStore } from '../../service/plant-store.ts'
+import { sendJson } from './failure.ts'
+
+/**
+ * For whoever keeps the service running, so without a token and outside the contract: `live` while
+ * the process answers, `ready` while the store does (an Error with 503 otherwise).
+ */
+export function reportHealth(app: FastifyInstance, store: PlantStore): void {
+  const config = { open: true }
+  app.get('/health/live', { config }, (_request, reply) => sendJson(reply, 200, { status: 'live' }))
+  app.get('/health/ready', { config }, async (_request, reply) => {
+    await store.check()
+    return sendJson(reply, 200, { status: 'ready' })
+  })
+}

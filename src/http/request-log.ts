@@ -1,0 +1,24 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LogController } from 'fastify'
+
+/** What Fastify logs of requests by itself: nothing, or one line for each that was answered. */
+export function requestLog(wanted: boolean): LogController {
+  return wanted ? new RequestLog() : new LogController({ disableRequestLogging: true })
+}
+
+/** Not the query, the headers or the body: there may be secrets in them. */
+class RequestLog extends LogController {
+  override incomingRequest(): void {}
+
+  override requestCompleted(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    request.log.info(
+      {
+        method: request.method,
+        path: request.url.replace(/[?#].*/s, ''),
+        status: reply.statusCode,
+        milliseconds: Math.round(reply.elapsedTime * 1000) / 1000,
+      },
+      'answered',
+    )
+  }
+}
