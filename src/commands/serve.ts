@@ -1,0 +1,32 @@
+import type { AddressInfo } from 'node:net'
+import pretty from 'pino-pretty'
+import { AccessTokens } from '../../service/access-tokens.ts'
+import { buildApp } from '../app.ts'
+import type { Config } from '../config.ts'
+import { SqliteStore } from '../stores/sqlite/sqlite-store.ts'
+import { provideAccess } from './access-file.ts'
+import { greeting } from './greeting.ts'
+import { stopOnSignal } from './signals.ts'
+
+/** Serves until a signal says stop. Resolves when it listens, and has said so on standard output. */
+export async function serve(config: Config): Promise<void> {
+  const store = new SqliteStore({ file: config.database, lockTimeout: config.lockTimeout })
+  try {
+    const access = await provideAccess(config, new AccessTokens(store, config.token))
+    const app = await buildApp({ config, store, logger: logger(config) })
+    stopOnSignal(app, store, config.shutdownTimeout)
+    await app.listen({ host: config.host, port: config.port })
+    process.stdout.write(greeting(config, app.server.address() as AddressInfo, access))
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** JSON lines on standard error, put readably where a person looks at them. */
+function logger({ logLevel }: Config) {
+  const stream = process.stderr.isTTY
+    ? pretty({ destination: 2, sync: true, ignore: 'pid,hostname' })
+    : process.stderr
+  return { level: logLevel, stream }
+}

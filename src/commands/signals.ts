@@ -1,0 +1,43 @@
+import { constants } from 'node:os'
+import type { FastifyInstance } from 'fastify'
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+/** `npm start` forwards the signal that a terminal has sent to us already; that is no second one. */
+const ECHO = 100
+
+/** What the end of the process may take beyond the requests, in milliseconds. */
+const CLOSING = 5000
+
+/**
+ * Stops on SIGINT and SIGTERM: no new connections, requests under way end, the store is closed, and
+ * the process ends with code 0. A second signal ends it at once.
+ *
+ * @param timeout how long requests may take to end, in milliseconds; then their connections are cut
+ */
+export function stopOnSignal(
+  app: FastifyInstance,
+  store: { close(): Promise<void> },
+  timeout: number,
+): void {
+  let stopped: number | undefined
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      if (stopped === undefined) {
+        stopped = performance.now()
+        stop()
+      } else if (performance.now() - stopped > ECHO) {
+        process.exit(128 + constants.signals[signal])
+      }
+    })
+  }
+
+  async function stop() {
+    app.log.info('stopping')
+    setTimeout(() => app.server.closeAllConnections(), timeout).unref()
+    setTimeout(() => process.exit(1), timeout + CLOSING).unref()
+    await app.close()
+    await store.close()
+    app.log.info('stopped')
+  }
+}

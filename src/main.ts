@@ -1,0 +1,21 @@
+#!/usr/bin/env node
+import { program } from './commands/program.ts'
+import { ConfigError } from './config.ts'
+import { ContractError } from './contract/contract.ts'
+import { StoreError } from './stores/store-error.ts'
+
+/** What the person at the command line can mend; said in a line, without a stack. */
+const FOR_PEOPLE = [ConfigError, ContractError, StoreError]
+
+try {
+  await program().parseAsync()
+} catch (error) {
+  const known = FOR_PEOPLE.some((kind) => error instanceof kind) || isAddressError(error)
+  console.error(known ? `plant-store: ${(error as Error).message}` : error)
+  process.exitCode = 1
+}
+
+/** The address to listen on is taken, forbidden or not one of this machine. */
+function isAddressError(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).syscall === 'listen'
+}
