@@ -1,0 +1,209 @@
+import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import type { FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
+import { AccessTokens } from '../../service/access-tokens.ts'
+import type { PlantStore } from '../../service/plant-store.ts'
+import type { Scope, TokenStore } from '../../service/token-store.ts'
+import { type AppOptions, buildApp } from '../../src/app.ts'
+import { type Config, defaultConfig } from '../../src/config.ts'
+import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
+import { type Answer, checkAnswer } from './contract-check.ts'
+
+type Store = PlantStore & TokenStore
+
+export interface Call {
+  readonly method?: string
+  readonly path?: string
+  readonly headers?: OutgoingHttpHeaders
+  /** Sent as it is if it is text or bytes, as JSON otherwise. */
+  readonly body?: unknown
+  /** `null` sends none. Without it a token with all scopes is sent. */
+  readonly token?: string | null
+}
+
+export interface StartOptions {
+  readonly config?: Partial<Config>
+  /** Stands between the service and its SQLite store. */
+  readonly wrap?: (store: SqliteStore) => Store
+  readonly logger?: AppOptions['logger']
+}
+
+/** The service as it is in production, on a socket and a SQLite file of its own. */
+export class Service {
+  readonly app: FastifyInstance
+  readonly store: SqliteStore
+  readonly file: string
+  readonly token: string
+
+  constructor(app: FastifyInstance, store: SqliteStore, file: string, token: string) {
+    this.app = app
+    this.store = store
+    this.file = file
+    this.token = token
+  }
+
+  get port(): number {
+    return (this.app.server.address() as AddressInfo).port
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  /** Sends a request, by default a create with a valid token, and judges the answer by the contract. */
+  async call(call: Call = {}): Promise<Answer & { json: unknown }> {
+    const { method = 'POST', path = '/plants', token = this.token, body, headers } = call
+    const answer = await send(this.port, {
+      method,
+      path,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(token !== null && { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      body: typeof body === 'string' || body instanceof Uint8Array ? body : jsonOf(body),
+    })
+    checkAnswer(method, path, answer)
+    return { ...answer, json: answer.body === '' ? undefined : JSON.parse(answer.body) }
+  }
+
+  /** What is in the database file, seen by another connection, ids and all. */
+  plants(): { id: bigint; name: string; tag: string | null }[] {
+    const db = new Sqlite(this.file, { readonly: true }).defaultSafeIntegers()
+    try {
+      return db
+        .prepare<[], { id: bigint; name: string; tag: string | null }>(
+          'SELECT id, name, tag FROM plants ORDER BY id',
+        )
+        .all()
+    } finally {
+      db.close()
+    }
+  }
+
+  async issueToken(name: string, scopes: readonly Scope[], lifetime?: number): Promise<string> {
+    const request = { name, scopes, ...(lifetime !== undefined && { lifetime }) }
+    return (await new AccessTokens(this.store).issue(request)) as string
+  }
+}
+
+/** Starts a service that is gone when the test is. */
+export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
+  const file = join(t.testdir(), 'plants.db')
+  const config = { ...defaultConfig(), ...options.config, database: file }
+  const store = new SqliteStore({ file, lockTimeout: config.lockTimeout })
+  const served = options.wrap?.(store) ?? store
+  const app = await buildApp({
+    config,
+    store: served,
+    ...(options.logger !== undefined && { logger: options.logger }),
+  })
+  const token = (await new AccessTokens(store).issue({
+    name: 'test',
+    scopes: ['read', 'write'],
+  })) as string
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(async () => {
+    app.server.closeAllConnections()
+    await app.close()
+    await store.close()
+  })
+  return new Service(app, store, file, token)
+}
+
+function jsonOf(body: unknown): string | undefined {
+  if (body === undefined) return undefined
+  // An id is a bigint, which JSON.stringify does not take.
+  return JSON.stringify(body, (_key, value) =>
+    typeof value === 'bigint' ? (JSON as unknown as RawJson).rawJSON(value.toString()) : value,
+  )
+}
+
+interface RawJson {
+  rawJSON(text: string): unknown
+}
+
+interface Request {
+  method: string
+  path: string
+  headers: OutgoingHttpHeaders
+  body: string | Uint8Array | undefined
+}
+
+function send(port: number, { body, ...request }: Request): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(
+      { host: '127.0.0.1', port, agent: false, ...request },
+      (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode as number,
+            headers: response.headers as Answer['headers'],
+            body: Buffer.concat(chunks).toString(),
+          }),
+        )
+      },
+    )
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
+
+/**
+ * Writes bytes to the service as they are, and resolves to the answers when the connection ends.
+ *
+ * @param halfClose ends our side behind the bytes
+ */
+export async function sendRaw(
+  port: number,
+  bytes: string | Uint8Array,
+  halfClose = true,
+): Promise<Answer[]> {
+  const socket = connect(port, '127.0.0.1')
+  socket.write(bytes)
+  if (halfClose) socket.end()
+  const answers = answersOf(await readAll(socket))
+  const [, method, path] = /^([A-Z]+) (\/\S*) HTTP/.exec(bytes.toString()) ?? []
+  for (const answer of answers) checkAnswer(method, path, answer)
+  return answers
+}
+
+export function readAll(socket: Socket): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = []
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(Buffer.concat(chunks)))
+  })
+}
+
+/** Takes HTTP/1.1 messages apart, all of which have a Content-Length or no body. */
+export function answersOf(bytes: Buffer): Answer[] {
+  const answers: Answer[] = []
+  let rest = bytes
+  while (rest.length > 0) {
+    const end = rest.indexOf('\r\n\r\n')
+    if (end < 0) throw new Error(`not HTTP: ${rest}`)
+    const [first = '', ...lines] = rest.subarray(0, end).toString('latin1').split('\r\n')
+    const headers = Object.fromEntries(
+      lines.map((line) => {
+        const colon = line.indexOf(':')
+        return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+      }),
+    )
+    const bodyEnd = end + 4 + Number(headers['content-length'] ?? 0)
+    const status = Number(first.split(' ')[1])
+    if (status >= 200) {
+      answers.push({ status, headers, body: rest.subarray(end + 4, bodyEnd).toString() })
+    }
+    rest = rest.subarray(bodyEnd)
+  }
+  return answers
+}
