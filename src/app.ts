@@ -8,7 +8,7 @@ import type { Config } from './config.ts'
 import { loadContract } from './contract/contract.ts'
 import { admit, refuseUrl } from './http/admission.ts'
 import { type Authenticate, bearerAuthentication } from './http/authentication.ts'
-import { answerClientErrors, refuseConnect } from './http/client-errors.ts'
+import { answerClientErrors, refuseConnect, watchConnections } from './http/client-errors.ts'
 import { serveDocs } from './http/docs.ts'
 import { handleErrors } from './http/errors.ts'
 import { reportHealth } from './http/health.ts'
@@ -49,6 +49,7 @@ export async function buildApp({ config, store, logger }: AppOptions): Promise<F
     frameworkErrors: (...refused) => refuseUrl(authenticate)(...refused),
   })
   takeEveryRequest(app.server)
+  watchConnections(app.server)
   handleErrors(app)
   authenticate = await bearerAuthentication(app, tokens)
   admit(app, authenticate)
@@ -66,4 +67,6 @@ function takeEveryRequest(server: Server): void {
     server.on(event, (request, response) => server.emit('request', request, response))
   }
   server.on('connect', refuseConnect)
+  // A client may end its side behind its last request and still wants the answer.
+  Object.assign(server, { httpAllowHalfOpen: true })
 }

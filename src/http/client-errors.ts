@@ -1,22 +1,44 @@
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Config } from '../config.ts'
 import { errorOf, Failure } from './failure.ts'
 
+const latest = Symbol('the response to the latest request of a connection')
+
+type Connection = Socket & { [latest]?: ServerResponse<IncomingMessage> }
+
 /**
  * Answers what Node's parser refuses, before there is a request: with the contract's Error, written
- * straight to the socket, which is closed behind it.
+ * straight to the connection, which is closed behind it. Never in the place of an answer that is
+ * under way.
  */
 export function answerClientErrors({ requestTimeout }: Config) {
-  return (error: NodeJS.ErrnoException, socket: Socket): void => {
-    if (socket.writable) socket.write(rawResponse(failureOf(error.code, requestTimeout)))
-    socket.destroySoon()
+  return (error: NodeJS.ErrnoException, connection: Connection): void => {
+    const refuse = () => close(connection, failureOf(error.code, requestTimeout))
+    const response = connection[latest]
+    const inBody = response?.req.complete === false
+    if (inBody && response.headersSent) close(connection)
+    else if (inBody || (response?.writableFinished ?? true)) refuse()
+    else response?.once('finish', refuse)
   }
 }
 
+/** What `answerClientErrors` has to know of the requests that the parser lets through. */
+export function watchConnections(server: Server): void {
+  server.prependListener('request', (request, response) => {
+    const connection: Connection = request.socket
+    connection[latest] = response
+  })
+}
+
 /** Answers CONNECT, which Node would otherwise drop without a word: we are no proxy. */
-export function refuseConnect(_request: unknown, socket: Socket): void {
-  socket.end(rawResponse(new Failure('malformed-request', 'the method CONNECT is for proxies')))
+export function refuseConnect(_request: unknown, connection: Socket): void {
+  close(connection, new Failure('malformed-request', 'the method CONNECT is for proxies'))
+}
+
+function close(connection: Socket, failure?: Failure): void {
+  if (failure !== undefined && connection.writable) connection.write(rawResponse(failure))
+  connection.destroySoon()
 }
 
 function failureOf(code: string | undefined, requestTimeout: number): Failure {

@@ -22,6 +22,9 @@ type Document = ContractDocument & {
   components: object
 }
 
+/** Health and docs are not in the contract; what they refuse is answered as everywhere. */
+const OPEN = /^\/(health|documentation)\b/
+
 export const contract = loadContract() as Document
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
@@ -44,6 +47,7 @@ export function documentedStatuses(): { operation: string; status: number }[] {
  */
 export function checkAnswer(method: string | undefined, path: string | undefined, answer: Answer) {
   const { status, headers, body } = answer
+  if (status < 400 && OPEN.test(path ?? '')) return
   const response = documented(method, path, status)
   if (response === undefined) {
     throw new Error(`${status} is not documented for ${method} ${path}: ${body}`)

@@ -170,7 +170,7 @@ export async function sendRaw(
   socket.write(bytes)
   if (halfClose) socket.end()
   const answers = answersOf(await readAll(socket))
-  const [, method, path] = /^([A-Z]+) (\/\S*) HTTP/.exec(bytes.toString()) ?? []
+  const [, method, path] = /^([A-Z]+) (?:http:\/\/[^/]*)?(\/\S*) HTTP/.exec(bytes.toString()) ?? []
   for (const answer of answers) checkAnswer(method, path, answer)
   return answers
 }

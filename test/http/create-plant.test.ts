@@ -1,10 +1,208 @@
-import t from 'tap'
-import { startService } from '../helpers/service.ts'
+import t, { type Test } from 'tap'
+import { type Service, startService } from '../helpers/service.ts'
 
-t.test('a new plant is answered as a Plant, without its id', async (t) => {
-  const service = await startService(t)
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const MAX = 2n ** 63n - 1n
+const MIN = -(2n ** 63n)
+const SAFE = 2n ** 53n
+
+t.test('a new plant is answered as a Plant, without its id, and stored', async (t) => {
   const answer = await service.call({ body: { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' } })
   t.equal(answer.status, 200)
   t.same(answer.json, { name: 'Abies alba Mill.', tag: 'Tree' })
-  t.same(service.plants(), [{ id: 4n, name: 'Abies alba Mill.', tag: 'Tree' }])
+  t.same(stored(4n), { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' })
 })
+
+t.test('a plant without a tag is answered without one', async (t) => {
+  const answer = await service.call({ body: { id: 5n, name: 'Acer rubrum L.' } })
+  t.equal(answer.body, '{"name":"Acer rubrum L."}')
+  t.equal(stored(5n)?.tag, null)
+})
+
+t.test('a repeated create answers as the first did and changes nothing', async (t) => {
+  const body = { id: 6n, name: 'Abronia alpina Brandegee', tag: 'Forb/herb' }
+  const first = await service.call({ body })
+  const second = await service.call({ body })
+  t.same(second.json, first.json)
+  t.equal(second.status, 200)
+})
+
+for (const [what, other] of [
+  ['name', { name: 'b', tag: 'x' }],
+  ['tag', { name: 'a', tag: 'y' }],
+  ['missing tag', { name: 'a' }],
+  ['empty tag', { name: 'a', tag: '' }],
+] as const) {
+  t.test(`another ${what} under the same id is a conflict and the first stays`, async (t) => {
+    const id = BigInt(100 + what.length)
+    await service.call({ body: { id, name: 'a', tag: 'x' } })
+    const answer = await service.call({ body: { id, ...other } })
+    t.equal(answer.status, 409)
+    t.match(answer.json, { error: 40901, message: String(id) })
+    t.same(stored(id), { id, name: 'a', tag: 'x' })
+  })
+}
+
+t.test(
+  'a thousand concurrent creates of one id with different contents have one winner',
+  async (t) => {
+    const names = Array.from({ length: 1000 }, (_, index) => `contender ${index}`)
+    const answers = await Promise.all(names.map((name) => service.call({ body: { id: 7n, name } })))
+    const won = names.filter((_, index) => answers[index]?.status === 200)
+    t.equal(won.length, 1)
+    t.equal(answers.filter(({ status }) => status === 409).length, 999)
+    t.equal(stored(7n)?.name, won[0])
+  },
+)
+
+const EXACT_IDS: [spelling: string, id: bigint][] = [
+  [`${MAX}`, MAX],
+  [`${MIN}`, MIN],
+  [`${SAFE - 1n}`, SAFE - 1n],
+  [`${SAFE + 1n}`, SAFE + 1n],
+  [`-${SAFE - 1n}`, 1n - SAFE],
+  [`-${SAFE + 1n}`, -SAFE - 1n],
+  [`${SAFE + 1n}.0`, SAFE + 1n],
+  ['1.0', 1n],
+  ['1e2', 100n],
+  ['-0', 0n],
+  ['2E+1', 20n],
+  ['3000e-3', 3n],
+  ['0.9223372036854775806e19', MAX - 1n],
+  [`0e${'9'.repeat(400)}`, 0n],
+]
+for (const [spelling, id] of EXACT_IDS) {
+  t.test(`the id ${spelling.slice(0, 30)} is stored as ${id}`, async (t) => {
+    // A name of its own, as 1.0 and -0 are ids that other spellings mean too.
+    const name = `id ${id}`
+    const answer = await service.call({ body: `{"id": ${spelling}, "name": "${name}"}` })
+    t.equal(answer.status, 200)
+    t.equal(stored(id)?.name, name)
+  })
+}
+
+const REFUSED_IDS = [
+  ...[`${MAX + 1n}`, `${MIN - 1n}`, `${MAX + 1n}.0`, '1e19', '1.5', '1e400', '-1e400', '1e-400'],
+  ...['1.00000000000000000001', '9007199254740993.5', '"5"', 'true', 'null', '[1]', '{}'],
+  '1'.repeat(100_000),
+]
+for (const id of REFUSED_IDS) {
+  t.test(`the id ${id.slice(0, 30)} is refused`, async (t) => {
+    await refusedWithoutTrace(t, `{"id": ${id}, "name": "refused"}`, {
+      error: 40002,
+      message: 'body/id must be an int64',
+    })
+  })
+}
+
+const REFUSED_BODIES: [what: string, body: string, message: string][] = [
+  ['a missing name', '{"id": 1}', "body must have required property 'name'"],
+  ['a missing id', '{"name": "x"}', "body must have required property 'id'"],
+  ...['null', '7', 'true', '["x"]', '{}'].flatMap((value): [string, string, string][] => [
+    [`the name ${value}`, `{"id": 1, "name": ${value}}`, 'body/name must be string'],
+    [`the tag ${value}`, `{"id": 1, "name": "x", "tag": ${value}}`, 'body/tag must be string'],
+  ]),
+  ...['null', '[]', '"text"', '5', 'true'].map((body): [string, string, string] => [
+    `the body ${body}`,
+    body,
+    'body must be object',
+  ]),
+  ...['name', 'tag'].flatMap((member): [string, string, string][] =>
+    ['\\u0000', 'a\\u0000b', '\\ud800', '\\udc00', 'a\\udfffb', '\\udc00\\ud800'].map((text) => [
+      `${text} in the ${member}`,
+      `{"id": 1, "name": "x", "${member}": "${text}"}`,
+      `body/${member} must not have the character U+0000 or a lone surrogate`,
+    ]),
+  ),
+]
+for (const [what, body, message] of REFUSED_BODIES) {
+  t.test(`${what} is refused`, async (t) => {
+    await refusedWithoutTrace(t, body, { error: 40002, message })
+  })
+}
+
+const NOT_JSON: [what: string, body: string | Buffer][] = [
+  ['empty', ''],
+  ['white space', ' \n'],
+  ['truncated', '{"id": 1, "name": "x"'],
+  ['followed by more', '{"id": 1, "name": "x"} {}'],
+  ['a trailing comma', '{"id": 1, "name": "x",}'],
+  ['NaN', '{"id": NaN, "name": "x"}'],
+  ['a leading zero', '{"id": 01, "name": "x"}'],
+  ['a byte order mark', '\ufeff{"id": 1, "name": "x"}'],
+  ['form data', 'id=1&name=x'],
+  ['bytes that are not UTF-8', Buffer.from('{"id": 1, "name": "\xff"}', 'latin1')],
+  ['a surrogate in UTF-8', Buffer.from('7b226964223a312c226e616d65223a22eda080227d', 'hex')],
+  ['an overlong UTF-8', Buffer.from('7b226964223a312c226e616d65223a22c0af227d', 'hex')],
+  ['100,000 arrays deep', `{"id": 1, "name": "x", "more": ${'['.repeat(1e5)}${']'.repeat(1e5)}}`],
+  ['100,000 objects deep', `${'{"a":'.repeat(1e5)}1${'}'.repeat(1e5)}`],
+  ['deep and exact', `{"id": 9007199254740993, "name": "x", "more": ${'['.repeat(1e5)}`],
+  ['65 levels deep', `{"id": 1, "name": "x", "more": ${'['.repeat(64)}${']'.repeat(64)}}`],
+]
+for (const [what, body] of NOT_JSON) {
+  t.test(`a body that is ${what} is refused as not JSON`, async (t) => {
+    await refusedWithoutTrace(t, body, { error: 40001, message: /^body is / })
+  })
+}
+
+t.test('64 levels of nesting are read', async (t) => {
+  const body = `{"id": 8, "name": "\\"[{", "more": ${'['.repeat(63)}${']'.repeat(63)}}`
+  t.equal((await service.call({ body })).status, 200)
+})
+
+const TEXTS: [what: string, text: string][] = [
+  ['empty', ''],
+  ['white space around', '  \t x \n '],
+  ['astral', '🌱𝒜\u{10ffff}'],
+  ['composed', '\u00e9'],
+  ['decomposed', 'e\u0301'],
+  ['compatibility forms', '\ufb01\u2126\u212b'],
+  ['a byte order mark', '\ufeffx'],
+  ['controls', '\u0001\u001f\u007f\u0085\u2028\u2029'],
+  ['non-characters', '\ufffe\uffff\ufdd0'],
+  ['quotes', `"'\\\`$(id)%00--; DROP TABLE plants`],
+  ['long', 'x'.repeat(500_000)],
+  ['numbers in text', '12345678901234567890 1e400'],
+]
+for (const [index, [what, text]] of TEXTS.entries()) {
+  t.test(`text comes back code point for code point: ${what}`, async (t) => {
+    const id = BigInt(200 + index)
+    const answer = await service.call({ body: { id, name: text, tag: text } })
+    t.equal(answer.status, 200)
+    t.strictSame(answer.json, { name: text, tag: text })
+    t.strictSame(stored(id), { id, name: text, tag: text })
+  })
+}
+
+t.test('members that the contract does not know are ignored and pollute nothing', async (t) => {
+  const body = `{
+    "id": 9, "name": "x", "colour": "green", "toString": null, "more": {"id": 5, "x": [null, 1e400]},
+    "__proto__": {"tag": "polluted", "polluted": true},
+    "constructor": {"prototype": {"polluted": true}}, "\\u0000": "\\ud800", "9007199254740993": 1
+  }`
+  const answer = await service.call({ body })
+  t.equal(answer.body, '{"name":"x"}')
+  t.same(stored(9n), { id: 9n, name: 'x', tag: null })
+  t.equal(({} as { polluted?: boolean }).polluted, undefined)
+})
+
+t.test('members that a plant has are not taken from __proto__', async (t) => {
+  const body = '{"id": 1, "__proto__": {"name": "x"}}'
+  await refusedWithoutTrace(t, body, { message: "body must have required property 'name'" })
+})
+
+function stored(id: bigint) {
+  return service.plants().find((plant) => plant.id === id)
+}
+
+async function refusedWithoutTrace(t: Test, body: string | Buffer, error: object) {
+  const before = service.plants()
+  const answer = await service.call({ body })
+  t.equal(answer.status, 400)
+  t.match(answer.json, error)
+  t.same(service.plants(), before)
+}

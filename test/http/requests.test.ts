@@ -1,0 +1,224 @@
+/** What is wrong with a request outside of its JSON: each has its documented 4xx, and the server lives. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { answersOf, type Call, type Service, sendRaw, startService } from '../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+/** Tests a request, and that it did no harm. */
+function test(name: string, request: (t: Test) => Promise<void>): void {
+  t.test(name, async (t) => {
+    await request(t)
+    const answer = await service.call({ body: { id: 1n, name: 'alive' } })
+    t.equal(answer.status, 200, 'the server lives')
+    const refused = service.plants().filter(({ name }) => name === 'refused')
+    t.same(refused, [], 'nothing refused was stored')
+  })
+}
+
+const body = { id: 2n, name: 'refused' }
+const json = '{"id": 2, "name": "refused"}'
+
+for (const type of [
+  ...['text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'application/jsonx'],
+  ...['application/vnd.api+json', 'json', '*/*', 'application/json, text/plain', ';', '/'],
+  'application/x-www-form-urlencoded',
+]) {
+  test(`the content type ${type} is refused`, async (t) => {
+    await answered(t, { body, headers: { 'content-type': type } }, 415, 41501)
+  })
+}
+
+test('a body without a content type is refused', async (t) => {
+  const [answer] = await sendRaw(service.port, head({ 'Content-Length': json.length }) + json)
+  t.match(answer, { status: 415, body: /41501/ })
+})
+
+for (const charset of ['latin1', 'iso-8859-1', 'utf-16', 'utf-7', '"UTF-16"', 'nonsense', '""']) {
+  test(`the charset ${charset} is refused`, async (t) => {
+    const headers = { 'content-type': `application/json; charset=${charset}` }
+    await answered(t, { body, headers }, 415)
+  })
+}
+
+for (const type of [
+  ...['application/json;charset=utf-8', 'application/json; charset="UTF-8"', 'APPLICATION/JSON'],
+  ...['application/json; charset=utf8', 'application/json;odata=verbose', 'application/json;'],
+]) {
+  test(`the content type ${type} is accepted`, async (t) => {
+    const headers = { 'content-type': type }
+    await answered(t, { body: { id: 3n, name: 'accepted' }, headers }, 200)
+    await answered(t, { body: { id: '3', name: 'refused' }, headers }, 400, 40002)
+  })
+}
+
+for (const coding of ['gzip', 'br', 'deflate', 'identity, gzip', 'nonsense']) {
+  test(`the content coding ${coding} is refused`, async (t) => {
+    const headers = { 'content-encoding': coding }
+    await answered(t, { body: gzipSync(json), headers }, 415, 41503)
+  })
+}
+
+test('the content coding identity is none', async (t) => {
+  const headers = { 'content-encoding': 'Identity' }
+  await answered(t, { body: { id: 3n, name: 'accepted' }, headers }, 200)
+})
+
+test('a missing body is refused', async (t) => {
+  await answered(t, {}, 400, 40002)
+  await answered(t, { headers: { 'content-length': '0' } }, 400, 40002)
+})
+
+test('a body of the largest size is accepted, one byte more is refused', async (t) => {
+  const limit = 1024 * 1024
+  await answered(t, { body: '{"id": 4, "name": "accepted"}'.padEnd(limit) }, 200)
+  await answered(t, { body: json.padEnd(limit + 1) }, 413, 41301)
+})
+
+test('a body in chunks that goes over the limit is refused', async (t) => {
+  const headers = { 'transfer-encoding': 'chunked' }
+  await answered(t, { body: json.padEnd(3 * 1024 * 1024), headers }, 413, 41301)
+})
+
+test('headers over the limit are refused', async (t) => {
+  await answered(t, { body, headers: { 'x-long': 'x'.repeat(20_000) } }, 431, 43101)
+})
+
+test('a path over the limit is refused', async (t) => {
+  await answered(t, { path: `/${'x'.repeat(20_000)}` }, 431, 43101)
+})
+
+const paths = ['/', '/plant', '/plants/', '//plants', '/plants/1', '/PLANTS', '/plants%00', '/..']
+for (const path of [...paths, '/health', '/health/livez', `/${'x'.repeat(5000)}`]) {
+  test(`the path ${path.slice(0, 20)} is unknown`, async (t) => {
+    await answered(t, { method: 'GET', path }, 404, 40401)
+    await answered(t, { path, body: 'not JSON' }, 404, 40401)
+  })
+}
+
+for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']) {
+  test(`${method} /plants is not allowed`, async (t) => {
+    const answer = await answered(t, { method }, 405, 40501)
+    t.equal(answer.headers.allow, 'POST')
+  })
+}
+
+test('HEAD /plants is not allowed, and has no body', async (t) => {
+  const answer = await answered(t, { method: 'HEAD' }, 405)
+  t.equal(answer.headers.allow, 'POST')
+  t.equal(answer.body, '')
+})
+
+test('another method on an open path is not allowed, with or without a token', async (t) => {
+  const answer = await answered(t, { path: '/health/live', token: null }, 405, 40501)
+  t.equal(answer.headers.allow, 'GET, HEAD')
+})
+
+test('a path that is not percent-encoded UTF-8 is refused', async (t) => {
+  for (const path of ['/%zz', '/%', '/plants/%ff', '/%c0%af']) {
+    await answered(t, { path, body }, 400, 40003)
+  }
+})
+
+const post = `POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
+const MALFORMED: [what: string, bytes: () => string][] = [
+  ['not HTTP', () => 'hello\r\n\r\n'],
+  ['TLS', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+  ['an unknown method', () => 'PLANT /plants HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['another version', () => 'POST /plants HTTP/3.9\r\nHost: x\r\n\r\n'],
+  ['a header without a colon', () => `${post}nonsense\r\n\r\n`],
+  ['a header with a NUL', () => `${post}x: \0\r\n\r\n`],
+  ['white space before a colon', () => `${post}Content-Length : 5\r\n\r\n`],
+  ['a negative length', () => `${post}Content-Length: -1\r\n\r\n`],
+  ['two lengths', () => `${post}Content-Length: 5\r\nContent-Length: 6\r\n\r\n`],
+  ['a length and chunks', () => `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`],
+  ['an unknown transfer coding', () => `${post}Transfer-Encoding: gzip\r\n\r\n`],
+  ['a bad chunk', () => `${head({ 'Transfer-Encoding': 'chunked' })}xyz\r\n`],
+  ['a truncated body', () => `${post}Content-Length: 50\r\n${authorization()}\r\n${json}`],
+  ['two Host headers', () => head({ host: 'y', 'Content-Length': json.length }) + json],
+  ['two Authorization headers', () => head({ authorization: 'Bearer x' })],
+  ['no Host header', () => 'POST /plants HTTP/1.1\r\n\r\n'],
+  ['CONNECT', () => 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n'],
+]
+for (const [what, bytes] of MALFORMED) {
+  test(`malformed HTTP is refused: ${what}`, async (t) => {
+    const answers = await sendRaw(service.port, bytes())
+    t.equal(answers.length, 1)
+    t.match(answers[0], { status: 400, body: /"error":40003/ })
+  })
+}
+
+test('an answer under way is not mixed up with what is malformed behind it', async (t) => {
+  const good = '{"id": 1, "name": "alive"}'
+  const bytes = `${head({ 'Content-Type': 'application/json', 'Content-Length': good.length })}${good}`
+  const answers = await sendRaw(service.port, `${bytes}nonsense\r\n\r\n`, false)
+  t.same(
+    answers.map(({ status }) => status),
+    [200, 400],
+  )
+})
+
+test('a body that is cut off after its answer is not answered again', async (t) => {
+  const answers = await sendRaw(service.port, `${head({ 'Content-Length': 50 })}${json}`)
+  t.same(
+    answers.map(({ status }) => status),
+    [415],
+  )
+})
+
+test('HTTP/1.0 without a Host header is served', async (t) => {
+  const [answer] = await sendRaw(service.port, 'GET /health/live HTTP/1.0\r\n\r\n')
+  t.equal(answer?.status, 200)
+})
+
+test('a target in absolute form is served (RFC 9112 §3.2.2)', async (t) => {
+  const bytes =
+    'GET http://example.org/health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+  const [answer] = await sendRaw(service.port, bytes)
+  t.equal(answer?.status, 200)
+})
+
+test('an unknown expectation is ignored (RFC 9110 §10.1.1)', async (t) => {
+  const headers = { expect: 'nonsense' }
+  await answered(t, { body: { id: 3n, name: 'accepted' }, headers }, 200)
+})
+
+test('the body is asked for when it is wanted (RFC 9110 §10.1.1)', async (t) => {
+  const accepted = '{"id": 3, "name": "accepted"}'
+  const socket = connect(service.port, '127.0.0.1')
+  socket.write(
+    head({
+      Expect: '100-continue',
+      'Content-Type': 'application/json',
+      'Content-Length': accepted.length,
+    }),
+  )
+  const [word] = await once(socket, 'data')
+  t.match(word.toString(), /^HTTP\/1.1 100 Continue\r\n\r\n/)
+  socket.write(accepted)
+  const [answer] = await once(socket, 'data')
+  t.equal(answersOf(answer)[0]?.status, 200)
+  socket.destroy()
+})
+
+function authorization(): string {
+  return `Authorization: Bearer ${service.token}\r\n`
+}
+
+/** The head of a create with a token. */
+function head(headers: Record<string, string | number>): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `POST /plants HTTP/1.1\r\nHost: x\r\n${authorization()}${lines.join('')}\r\n`
+}
+
+async function answered(t: Test, call: Call, status: number, error?: number) {
+  const answer = await service.call(call)
+  t.equal(answer.status, status, answer.body)
+  if (error !== undefined) t.match(answer.json, { error })
+  return answer
+}
