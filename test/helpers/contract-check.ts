@@ -29,7 +29,7 @@ export const contract = loadContract() as Document
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 ajvFormats.default(ajv)
-ajv.addSchema({ $id: 'contract', components: closed(contract.components) })
+ajv.addSchema({ $id: 'contract', components: contract.components })
 const validators = new Map<string, ValidateFunction>()
 
 /** Every status that the contract documents for an operation. */
@@ -69,13 +69,24 @@ export function checkAnswer(method: string | undefined, path: string | undefined
     throw new Error(`the content type of ${status} is ${headers['content-type']}`)
   }
   if (method === 'HEAD') return
-  const validate = validatorOf(content.schema)
   const value = JSON.parse(body)
-  if (!validate(value)) throw new Error(`${ajv.errorsText(validate.errors)}: ${body}`)
+  const errors = schemaErrors(content.schema, value)
+  if (errors !== undefined) throw new Error(`${errors}: ${body}`)
   const error = status >= 400 ? (value as { error: number }).error : undefined
   if (error !== undefined && Math.trunc(error / 100) !== status) {
     throw new Error(`the error ${error} is not one of the status ${status}`)
   }
+}
+
+/** A schema of the contract, with what it refers to in place. */
+export function schemaOf(name: string): object {
+  const inPlace = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(inPlace)
+    if (typeof node !== 'object' || node === null) return node
+    const entries = Object.entries(resolve(node)).map(([key, value]) => [key, inPlace(value)])
+    return Object.fromEntries(entries)
+  }
+  return inPlace({ $ref: `#/components/schemas/${name}` }) as object
 }
 
 /** The response in the contract; outside of an operation any status that could be nobody's. */
@@ -110,6 +121,12 @@ function resolve<T extends { $ref?: string }>(object: T): T {
   ) as T
 }
 
+/** Why a value violates a schema of the contract, if it does. */
+export function schemaErrors(schema: object, value: unknown): string | undefined {
+  const validate = validatorOf(schema)
+  return validate(value) ? undefined : ajv.errorsText(validate.errors)
+}
+
 function validatorOf(schema: object): ValidateFunction {
   const key = JSON.stringify(schema)
   const known = validators.get(key)
@@ -120,10 +137,7 @@ function validatorOf(schema: object): ValidateFunction {
 }
 
 /** An answer has the members that the contract names and no other, though a request may have more. */
-function closed<T>(node: T): T {
-  if (typeof node !== 'object' || node === null) return node
-  if (Array.isArray(node)) return node.map(closed) as T
-  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value)]))
-  const isSchema = copy.type === 'object' && copy.properties !== undefined
-  return (isSchema ? { ...copy, unevaluatedProperties: false } : copy) as T
+function closed(schema: { items?: object }): object {
+  const { items } = schema
+  return items ? { ...schema, items: closed(items) } : { ...schema, unevaluatedProperties: false }
 }

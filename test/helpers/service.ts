@@ -27,8 +27,8 @@ export interface Call {
 
 export interface StartOptions {
   readonly config?: Partial<Config>
-  /** Stands between the service and its SQLite store. */
-  readonly wrap?: (store: SqliteStore) => Store
+  /** Methods that stand in for those of the SQLite store. */
+  readonly instead?: Partial<Store>
   readonly logger?: AppOptions['logger']
 }
 
@@ -96,10 +96,9 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const file = join(t.testdir(), 'plants.db')
   const config = { ...defaultConfig(), ...options.config, database: file }
   const store = new SqliteStore({ file, lockTimeout: config.lockTimeout })
-  const served = options.wrap?.(store) ?? store
   const app = await buildApp({
     config,
-    store: served,
+    store: withInstead(store, options.instead),
     ...(options.logger !== undefined && { logger: options.logger }),
   })
   const token = (await new AccessTokens(store).issue({
@@ -113,6 +112,15 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     await store.close()
   })
   return new Service(app, store, file, token)
+}
+
+function withInstead(store: SqliteStore, instead: Partial<Store> = {}): Store {
+  return new Proxy<Store>(store, {
+    get: (_target, name) => {
+      const method = instead[name as keyof Store] ?? store[name as keyof Store]
+      return method.bind(store)
+    },
+  })
 }
 
 function jsonOf(body: unknown): string | undefined {

@@ -149,10 +149,7 @@ t.test('a connection is of use after a refused request', async (t) => {
 
 t.test('a store that cannot look a token up is no reason for 401', async (t) => {
   const failing = await startService(t, {
-    wrap: (store) =>
-      Object.assign(Object.create(store), {
-        findToken: () => Promise.reject(new StoreUnavailable('failing', 'SQLITE_IOERR')),
-      }),
+    instead: { findToken: () => Promise.reject(new StoreUnavailable('failing', 'SQLITE_IOERR')) },
   })
   const answer = await failing.call({ body: plant })
   t.equal(answer.status, 503)

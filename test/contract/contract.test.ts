@@ -1,0 +1,113 @@
+import t from 'tap'
+import { PlantService } from '../../service/plant-service.ts'
+import type { PlantStore } from '../../service/plant-store.ts'
+import {
+  type ContractDocument,
+  loadContract,
+  matchOperations,
+} from '../../src/contract/contract.ts'
+
+const service = new PlantService({} as PlantStore)
+
+t.test('the contract and the service match', async (t) => {
+  t.same(
+    [...matchOperations(loadContract(), service).values()],
+    [
+      {
+        id: 'createPlant',
+        method: 'POST',
+        path: '/plants',
+        scope: 'write',
+        mediaTypes: ['application/json'],
+        bodyRequired: true,
+        success: 200,
+      },
+    ],
+  )
+})
+
+const security = [{ bearer: ['write'] }]
+const operation = { operationId: 'createPlant', security, responses: { 200: {} } }
+
+class WithMore extends PlantService {
+  override createPlant = undefined as never
+  listPlants() {}
+}
+
+const REFUSED: [what: string, change: (document: ContractDocument) => void, message: string][] = [
+  [
+    'an operation without a handler',
+    ({ paths }) => {
+      paths['/plants/{id}'] = { get: { ...operation, operationId: 'getPlant' } }
+    },
+    'the operation getPlant has no handler',
+  ],
+  [
+    'an operation whose name every object has',
+    ({ paths }) => {
+      paths['/text'] = { get: { ...operation, operationId: 'toString' } }
+    },
+    'the operation toString has no handler',
+  ],
+  [
+    'a handler without an operation',
+    ({ paths }) => {
+      delete paths['/plants']
+    },
+    'the handler createPlant has no operation in the contract',
+  ],
+  [
+    'two operations of one name',
+    ({ paths }) => {
+      paths['/trees'] = { post: operation }
+    },
+    'POST /trees: the operationId createPlant is taken',
+  ],
+  [
+    'an operation without a name',
+    ({ paths }) => {
+      paths['/plants'] = { post: { responses: {} } }
+    },
+    'POST /plants has no operationId',
+  ],
+  ...[[], [{}], [{ other: [] }], [{ bearer: ['write'] }, {}]].map(
+    (security): [string, (document: ContractDocument) => void, string] => [
+      `an operation behind ${JSON.stringify(security)}`,
+      ({ paths }) => {
+        paths['/plants'] = { post: { ...operation, security } }
+      },
+      'POST /plants is not behind the security scheme bearer',
+    ],
+  ),
+  [
+    'a contract without security',
+    (document) => {
+      delete document.security
+      document.paths['/plants'] = { post: { operationId: 'createPlant', responses: {} } }
+    },
+    'POST /plants is not behind the security scheme bearer',
+  ],
+  ...[['nonsense'], [], ['read', 'write']].map(
+    (scopes): [string, (document: ContractDocument) => void, string] => [
+      `the scopes ${scopes}`,
+      ({ paths }) => {
+        paths['/plants'] = { post: { ...operation, security: [{ bearer: scopes }] } }
+      },
+      'POST /plants must need one scope of: read, write',
+    ],
+  ),
+]
+for (const [what, change, message] of REFUSED) {
+  t.test(`${what} is refused, with the culprit's name`, async (t) => {
+    const document = loadContract()
+    for (const item of Object.values(document.paths)) item.parameters = [] as never
+    change(document)
+    t.throws(() => matchOperations(document, service), { message })
+  })
+}
+
+t.test('a method that a handler class inherits is no handler', async (t) => {
+  t.throws(() => matchOperations(loadContract(), new WithMore({} as PlantStore)), {
+    message: 'the operation createPlant has no handler',
+  })
+})

@@ -1,0 +1,102 @@
+/** What fast-check draws, derived from the schemas of the contract. */
+import fc from 'fast-check'
+
+interface Schema {
+  $ref?: string
+  type?: string
+  format?: string
+  allOf?: Schema[]
+  properties?: Record<string, Schema>
+  required?: string[]
+}
+
+/** A JSON text, or the parts of one, as it goes over the wire. */
+type Text = string
+
+const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
+
+/** Any text that can come back as it was sent. */
+const storable = fc.string({ unit: 'binary', maxLength: 50 }).filter((text) => !text.includes('\0'))
+
+const unstorable = fc
+  .tuple(storable, fc.constantFrom('\0', '\ud800', '\udfff'), storable)
+  .map((parts) => parts.join('#'))
+
+/** An int64 in one of the ways to write it down. */
+export const int64: fc.Arbitrary<{ id: bigint; text: Text }> = fc
+  .tuple(fc.bigInt(INT64), fc.constantFrom('', '.0', '.000', 'e0', '0e-1'))
+  .map(([id, ending]) => ({ id, text: id + ending }))
+
+const ANY = fc.jsonValue().map((value) => JSON.stringify(value))
+
+/** Text for each property of a valid value. */
+export function validMembers(schema: Schema): fc.Arbitrary<Record<string, Text>> {
+  const { properties, required } = merged(schema)
+  const members = Object.entries(properties).map(([name, property]) => [name, valid(property)])
+  return fc.record(Object.fromEntries(members), { requiredKeys: required })
+}
+
+/** Text for the properties of a value that violates the schema in one of them. */
+export function invalidMembers(schema: Schema): fc.Arbitrary<Record<string, Text>> {
+  const { properties, required } = merged(schema)
+  const dropped = required.map((name) => validMembers(schema).map((members) => omit(members, name)))
+  const wrong = Object.entries(properties).map(([name, property]) =>
+    fc
+      .tuple(validMembers(schema), invalid(property))
+      .map(([all, text]) => ({ ...all, [name]: text })),
+  )
+  return fc.oneof(...dropped, ...wrong)
+}
+
+/** Members that the schema does not know, to go with those that it does. */
+export function unknownMembers(schema: Schema): fc.Arbitrary<Record<string, Text>> {
+  const known = Object.keys(merged(schema).properties)
+  return fc.dictionary(
+    fc.string().filter((name) => !known.includes(name)),
+    ANY,
+    { maxKeys: 3, noNullPrototype: true },
+  )
+}
+
+export function objectText(members: Record<string, Text>): Text {
+  const pairs = Object.entries(members).map(([name, text]) => `${JSON.stringify(name)}: ${text}`)
+  return `{${pairs.join(', ')}}`
+}
+
+function valid({ type, format }: Schema): fc.Arbitrary<Text> {
+  if (type === 'integer' && format === 'int64') return int64.map(({ text }) => text)
+  if (type === 'string') return storable.map((text) => JSON.stringify(text))
+  throw new Error(`no arbitrary for ${type} ${format}`)
+}
+
+function invalid({ type }: Schema): fc.Arbitrary<Text> {
+  const isType = (value: unknown) =>
+    type === 'string' ? typeof value === 'string' : Number.isInteger(value)
+  const otherType = fc
+    .jsonValue()
+    .filter((value) => !isType(value))
+    .map((v) => JSON.stringify(v))
+  if (type === 'string')
+    return fc.oneof(
+      otherType,
+      unstorable.map((text) => JSON.stringify(text)),
+    )
+  const beyond = fc.oneof(fc.bigInt({ min: INT64.max + 1n }), fc.bigInt({ max: INT64.min - 1n }))
+  return fc.oneof(
+    otherType,
+    beyond.map(String),
+    int64.map(({ id }) => `${id}.5`),
+  )
+}
+
+function merged(schema: Schema): { properties: Record<string, Schema>; required: string[] } {
+  const parts = (schema.allOf ?? []).map(merged)
+  return {
+    properties: Object.assign({}, ...parts.map((part) => part.properties), schema.properties),
+    required: [...parts.flatMap((part) => part.required), ...(schema.required ?? [])],
+  }
+}
+
+function omit(members: Record<string, Text>, name: string): Record<string, Text> {
+  return Object.fromEntries(Object.entries(members).filter(([each]) => each !== name))
+}

@@ -1,0 +1,65 @@
+/** What holds for all bodies, drawn from the schemas of the contract. */
+import fc from 'fast-check'
+import t from 'tap'
+import { invalidMembers, objectText, unknownMembers, validMembers } from '../helpers/arbitraries.ts'
+import { schemaOf } from '../helpers/contract-check.ts'
+import { type Service, startService } from '../helpers/service.ts'
+
+const newPlant = schemaOf('NewPlant')
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+t.test('every valid body is stored as it is, and replayed when it is sent again', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(validMembers(newPlant), unknownMembers(newPlant), async (members, more) => {
+      const id = integerOf(members.id as string)
+      const { name, tag } = valuesOf(members)
+      fc.pre(!service.plants().some((plant) => plant.id === id))
+      for (const body of [objectText({ ...more, ...members }), objectText(members)]) {
+        const answer = await service.call({ body })
+        t.equal(answer.status, 200, body)
+        t.strictSame(answer.json, tag === undefined ? { name } : { name, tag })
+      }
+      const stored = service.plants().find((plant) => plant.id === id)
+      t.strictSame(stored, { id, name, tag: tag ?? null })
+    }),
+    { numRuns: 150 },
+  )
+})
+
+t.test('every invalid body is refused and leaves nothing behind', async (t) => {
+  const before = service.plants().length
+  await fc.assert(
+    fc.asyncProperty(invalidMembers(newPlant), unknownMembers(newPlant), async (members, more) => {
+      const body = objectText({ ...more, ...members })
+      const answer = await service.call({ body })
+      t.match(answer, { status: 400, json: { error: 40002 } }, body)
+    }),
+    { numRuns: 300 },
+  )
+  t.equal(service.plants().length, before)
+})
+
+t.test('whatever the bytes, the answer is one that the contract documents', async (t) => {
+  const bytes = fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.json().map(Buffer.from))
+  await fc.assert(
+    fc.asyncProperty(bytes, async (body) => {
+      const { status } = await service.call({ body, headers: { 'content-length': body.length } })
+      t.ok([200, 400].includes(status))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+/** The integer that `5`, `5.00`, `5e0` and `50e-1` mean. */
+function integerOf(text: string): bigint {
+  return BigInt(text.endsWith('0e-1') ? text.slice(0, -4) : text.replace(/(\.0+|e0)$/, ''))
+}
+
+function valuesOf(members: Record<string, string>): { name?: string; tag?: string } {
+  const { id: _id, ...texts } = members
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, JSON.parse(text)]))
+}
