@@ -26,8 +26,7 @@ t.test('the contract and the service match', async (t) => {
   )
 })
 
-const security = [{ bearer: ['write'] }]
-const operation = { operationId: 'createPlant', security, responses: { 200: {} } }
+const operation = { operationId: 'createPlant', 'x-scope': 'write', responses: { 200: {} } }
 
 class WithMore extends PlantService {
   override createPlant = undefined as never
@@ -70,7 +69,7 @@ const REFUSED: [what: string, change: (document: ContractDocument) => void, mess
     },
     'POST /plants has no operationId',
   ],
-  ...[[], [{}], [{ other: [] }], [{ bearer: ['write'] }, {}]].map(
+  ...[[], [{}], [{ other: [] }], [{ bearer: [] }, {}]].map(
     (security): [string, (document: ContractDocument) => void, string] => [
       `an operation behind ${JSON.stringify(security)}`,
       ({ paths }) => {
@@ -83,19 +82,24 @@ const REFUSED: [what: string, change: (document: ContractDocument) => void, mess
     'a contract without security',
     (document) => {
       delete document.security
-      document.paths['/plants'] = { post: { operationId: 'createPlant', responses: {} } }
+      document.paths['/plants'] = { post: operation }
     },
     'POST /plants is not behind the security scheme bearer',
   ],
-  ...[['nonsense'], [], ['read', 'write']].map(
-    (scopes): [string, (document: ContractDocument) => void, string] => [
-      `the scopes ${scopes}`,
-      ({ paths }) => {
-        paths['/plants'] = { post: { ...operation, security: [{ bearer: scopes }] } }
-      },
-      'POST /plants must need one scope of: read, write',
-    ],
-  ),
+  [
+    'an operation with an unknown scope',
+    ({ paths }) => {
+      paths['/plants'] = { post: { ...operation, 'x-scope': 'nonsense' } }
+    },
+    'POST /plants must have an x-scope of: read, write',
+  ],
+  [
+    'an operation without a scope',
+    ({ paths }) => {
+      paths['/plants'] = { post: { operationId: 'createPlant', responses: {} } }
+    },
+    'POST /plants must have an x-scope of: read, write',
+  ],
 ]
 for (const [what, change, message] of REFUSED) {
   t.test(`${what} is refused, with the culprit's name`, async (t) => {
