@@ -3,6 +3,7 @@ import findMyWay from 'find-my-way'
 import type { Authenticate } from './authentication.ts'
 import { answerError } from './errors.ts'
 import { Failure } from './failure.ts'
+import { pathOf } from './path.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -13,7 +14,8 @@ declare module 'fastify' {
 
 interface Path {
   readonly methods: Set<string>
-  open: boolean
+  /** One of its routes; whether it is open is known only when all hooks have had their say. */
+  readonly route: RouteOptions
 }
 
 /**
@@ -25,22 +27,27 @@ export function admit(app: FastifyInstance, authenticate: Authenticate): void {
   const paths = new Map<string, Path>()
   const router = findMyWay()
 
-  app.addHook('onRoute', ({ url, method, config }: RouteOptions) => {
+  app.addHook('onRoute', (route: RouteOptions) => {
+    const { url, method } = route
     const known = paths.get(url)
-    const path = known ?? { methods: new Set(), open: config?.open ?? false }
-    for (const name of [method].flat()) path.methods.add(name)
+    const path = known ?? { methods: new Set(), route }
+    for (const name of [method].flat()) {
+      // Fastify says nothing of the GET of a prefix with a slash behind it, only of its HEAD.
+      if (name === 'HEAD') path.methods.add('GET')
+      path.methods.add(name)
+    }
     if (known !== undefined) return
     paths.set(url, path)
     router.on('GET', url, () => {}, path)
   })
 
-  const pathOf = ({ url }: FastifyRequest): Path | undefined =>
-    router.find('GET', url.replace(/[?#].*/s, ''))?.store
-
   app.addHook('onRequest', async (request, reply) => {
     refuseAmbiguousHead(request)
-    const path = request.is404 ? pathOf(request) : undefined
-    if (!(path?.open ?? request.routeOptions.config.open)) await authenticate(request, reply)
+    const path: Path | undefined = request.is404
+      ? router.find('GET', pathOf(request))?.store
+      : undefined
+    const { config } = path?.route ?? request.routeOptions
+    if (!config?.open) await authenticate(request, reply)
     if (request.is404) throw noRoute(request, path)
   })
 
@@ -62,7 +69,7 @@ export function refuseUrl(authenticate: Authenticate) {
 }
 
 function noRoute(request: FastifyRequest, path: Path | undefined): Failure {
-  const url = request.url.replace(/[?#].*/s, '')
+  const url = pathOf(request)
   if (path === undefined) return new Failure('unknown-path', `there is nothing at ${url}`)
   const allow = [...path.methods].join(', ')
   const message = `${url} does not have the method ${request.method}; it has ${allow}`

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LogController } from 'fastify'
+import { pathOf } from './path.ts'
 
 /** What Fastify logs of requests by itself: nothing, or one line for each that was answered. */
 export function requestLog(wanted: boolean): LogController {
@@ -14,7 +15,7 @@ class RequestLog extends LogController {
     request.log.info(
       {
         method: request.method,
-        path: request.url.replace(/[?#].*/s, ''),
+        path: pathOf(request),
         status: reply.statusCode,
         milliseconds: Math.round(reply.elapsedTime * 1000) / 1000,
       },

@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto'
+import { createContext, runInContext } from 'node:vm'
+import t from 'tap'
+import { parse } from 'yaml'
+import { belowThePage } from '../../src/http/docs.ts'
+import { contract } from '../helpers/contract-check.ts'
+import { type Service, startService } from '../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+/** As a browser without a token does. */
+function get(path: string): Promise<Response> {
+  return fetch(service.url + path, { redirect: 'manual' })
+}
+
+/** What the page loads, as the HTML has it. */
+function referencesOf(html: string): string[] {
+  return [...html.matchAll(/ (?:src|href)="([^"]*)"/g)].map(([, reference]) => reference as string)
+}
+
+for (const prefix of ['', '/some/prefix', '/documentation/of']) {
+  for (const path of ['/documentation', '/documentation/']) {
+    t.test(`the page at ${prefix}${path} is there with all its parts, below it`, async (t) => {
+      const page = await get(path)
+      t.equal(page.status, 200)
+      t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
+      const html = await page.text()
+      t.match(html, `<title>${contract.info.title}</title>`)
+      const references = referencesOf(html)
+      t.equal(references.length, 7)
+      for (const reference of references) {
+        const url = new URL(reference, `http://proxy${prefix}${path}`).href
+        t.ok(url.startsWith(`http://proxy${prefix}/documentation/static/`), url)
+        const part = await get(url.slice(`http://proxy${prefix}`.length))
+        t.equal(part.status, 200, url)
+        const type = { css: 'text/css', js: 'application/javascript', png: 'image/png' }
+        t.match(part.headers.get('content-type'), type[url.split('.').at(-1) as 'css'])
+        t.not((await part.text()).length, 0)
+      }
+    })
+  }
+}
+
+t.test('the page may load nothing from elsewhere and nothing inline but one style', async (t) => {
+  const page = await get('/documentation')
+  const styles = await stylesInScripts(referencesOf(await page.text()))
+  t.equal(styles.length, 1)
+  const policy = page.headers.get('content-security-policy') ?? ''
+  t.same(policy.split(/; ?/).filter(Boolean).sort(), [
+    "base-uri 'none'",
+    "connect-src 'self'",
+    "default-src 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "img-src 'self' data:",
+    "script-src 'self'",
+    `style-src 'self' ${styles.map((style) => `'sha256-${sha256(style)}'`).join(' ')}`,
+  ])
+})
+
+/** The style elements that Swagger UI makes in the browser. */
+async function stylesInScripts(references: string[]): Promise<string[]> {
+  const scripts = references.filter((reference) => reference.endsWith('.js'))
+  const texts = await Promise.all(scripts.map(async (url) => (await get(url.slice(1))).text()))
+  return texts.flatMap((text) =>
+    [...text.matchAll(/createElement\("style",[^"]*("[^"]*")/g)].map(([, css]) =>
+      JSON.parse(css as string),
+    ),
+  )
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}
+
+t.test('the styles need nothing from elsewhere', async (t) => {
+  for (const part of ['swagger-ui.css', 'index.css']) {
+    const css = await (await get(`/documentation/static/${part}`)).text()
+    t.notMatch(css, /@import/)
+    t.notMatch(css, /url\((?!["']?data:)/)
+  }
+})
+
+for (const [path, location] of [
+  ['/documentation?theme=dark', './documentation'],
+  ['/documentation?', './documentation'],
+  ['/documentation/?a=b/', './'],
+] as const) {
+  t.test(`${path} is redirected to the page, which a query would break`, async (t) => {
+    const answer = await get(path)
+    t.equal(answer.status, 302)
+    t.equal(answer.headers.get('location'), location)
+  })
+}
+
+for (const [path, type, read] of [
+  ['/documentation/json', 'application/json', JSON.parse],
+  ['/documentation/json?download', 'application/json', JSON.parse],
+  ['/documentation/yaml', 'application/yaml', (text: string) => parse(text)],
+] as const) {
+  t.test(`${path} is the contract`, async (t) => {
+    const answer = await get(path)
+    t.equal(answer.status, 200)
+    t.equal(answer.headers.get('content-type'), type)
+    const text = await answer.text()
+    t.strictSame(read(text), contract)
+  })
+}
+
+for (const path of [
+  '/documentation/nothing',
+  '/documentation/.env',
+  '/documentation/json/',
+  '/documentation/static',
+  '/documentation/static/',
+  '/documentation/static/nothing.js',
+  '/documentation/static/index.html',
+  '/documentation/static/index.html?again',
+  '/documentation/static/.htaccess',
+  '/documentation/static//index.css',
+  '/documentation/static/./index.css',
+  '/documentation/static/../../package.json',
+  '/documentation/static/..%2f..%2fpackage.json',
+  '/documentation/static/%2e%2e/%2e%2e/package.json',
+  '/documentation/static/..%5c..%5cpackage.json',
+  '/documentation/static/index.css%00',
+  `/documentation/static/${'long'.repeat(1000)}`,
+]) {
+  t.test(`there is nothing at ${path.slice(0, 60)}`, async (t) => {
+    const answer = await service.call({ method: 'GET', path, token: null })
+    t.equal(answer.status, 404)
+    t.match(answer.json, { error: 40401 })
+  })
+}
+
+t.test('a method that the docs do not have is refused', async (t) => {
+  for (const path of ['/documentation', '/documentation/json', '/documentation/yaml']) {
+    const answer = await service.call({ path, body: {} })
+    t.equal(answer.status, 405)
+    t.equal(answer.headers.allow, 'GET, HEAD')
+  }
+})
+
+type Request = Parameters<typeof belowThePage>[0]
+
+interface Configuration {
+  readonly url: string
+  readonly persistAuthorization: boolean
+  readonly validatorUrl: null
+  readonly requestInterceptor: typeof belowThePage
+}
+
+/** Runs the served initializer as the page at that address does; what Swagger UI is given. */
+async function configurationAt(page: string): Promise<Configuration> {
+  const script = await (await get('/documentation/static/swagger-initializer.js')).text()
+  const configurations: Configuration[] = []
+  const bundle = (configuration: Configuration) => {
+    configurations.push(configuration)
+    return { initOAuth: () => {} }
+  }
+  const location = new URL(page)
+  const context = {
+    URL,
+    location,
+    window: { location, onload: () => {} },
+    document: { createElement: () => ({}), querySelector: () => ({ appendChild: () => {} }) },
+    SwaggerUIBundle: Object.assign(bundle, { presets: {}, plugins: {} }),
+    SwaggerUIStandalonePreset: {},
+  }
+  runInContext(script, createContext(context))
+  context.window.onload()
+  return configurations[0] as Configuration
+}
+
+t.test('Swagger UI keeps the token over a reload and asks no validator', async (t) => {
+  const configuration = await configurationAt('http://here/documentation')
+  t.equal(configuration.persistAuthorization, true)
+  t.equal(configuration.validatorUrl, null)
+})
+
+for (const page of ['/documentation', '/prefix/documentation/', '/documentation#/plants']) {
+  t.test(`Swagger UI at ${page} finds the contract beside it`, async (t) => {
+    const { url } = await configurationAt(`http://here${page}`)
+    t.equal(new URL(url).pathname, page.replace(/documentation.*/, 'documentation/json'))
+  })
+}
+
+const REQUESTS: [page: string, request: Request, sent: string][] = [
+  ['/documentation', { url: 'http://here/plants' }, 'http://here/plants'],
+  ['/documentation/', { url: 'http://here/plants?limit=1' }, 'http://here/plants?limit=1'],
+  ['/a/b/documentation', { url: 'http://here/plants' }, 'http://here/a/b/plants'],
+  ['/a/b/documentation/', { url: '/plants?limit=1' }, 'http://here/a/b/plants?limit=1'],
+  ['/plants/documentation', { url: 'http://here/plants/4' }, 'http://here/plants/plants/4'],
+  ['/documentation/v2/documentation', { url: '/plants' }, 'http://here/documentation/v2/plants'],
+  ['/documentation-v2/documentation', { url: '/plants' }, 'http://here/documentation-v2/plants'],
+  ['/elsewhere/', { url: 'http://here/plants' }, 'http://here/plants'],
+  ['/a/documentation', { url: 'http://there/plants' }, 'http://there/plants'],
+  [
+    '/a/documentation',
+    { url: 'http://here/a/documentation/json', loadSpec: true },
+    'http://here/a/documentation/json',
+  ],
+]
+for (const [page, request, sent] of REQUESTS) {
+  t.test(`the page at ${page} sends a request for ${request.url} to ${sent}`, async (t) => {
+    const { requestInterceptor } = await configurationAt(`http://here${page}`)
+    t.same(requestInterceptor({ ...request }), { ...request, url: sent })
+    t.intercept(globalThis as { location?: URL }, 'location', {
+      value: new URL(`http://here${page}`),
+    })
+    t.same(belowThePage({ ...request }), { ...request, url: sent })
+  })
+}
