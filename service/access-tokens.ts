@@ -17,6 +17,9 @@ export interface TokenRequest {
 
 const MINUTE = 60_000
 
+/** The last moment that a Date can name. */
+const END_OF_TIME = 8.64e15
+
 /**
  * Issues and verifies access tokens: opaque, shown once, kept only as SHA-256. A plain hash is
  * enough for them, as they are 256 random bits that nobody can guess.
@@ -25,6 +28,7 @@ export class AccessTokens {
   readonly #store: TokenStore
   readonly #fixedDigest: Uint8Array | undefined
   readonly #now: () => number
+  /** When the last use was noted, by digest: a name may come to mean another token. */
   readonly #notedUses = new Map<string, number>()
 
   /**
@@ -72,19 +76,19 @@ export class AccessTokens {
     const token = `plant_${randomBytes(32).toString('base64url')}`
     const now = this.#now()
     const stored = { name, scopes, digest: digestOf(token), createdAt: new Date(now) }
-    return {
-      token,
-      stored: lifetime === undefined ? stored : { ...stored, expiresAt: new Date(now + lifetime) },
-    }
+    if (lifetime === undefined) return { token, stored }
+    const expiresAt = new Date(Math.min(now + lifetime, END_OF_TIME))
+    return { token, stored: { ...stored, expiresAt } }
   }
 
   /** Once a minute is precise enough to see that a token is in use, and cheap. */
-  #noteUse({ name, lastUsedAt }: StoredToken, now: number): void {
-    const noted = this.#notedUses.get(name) ?? lastUsedAt?.getTime() ?? 0
+  #noteUse({ name, digest, lastUsedAt }: StoredToken, now: number): void {
+    const key = Buffer.from(digest).toString('hex')
+    const noted = this.#notedUses.get(key) ?? lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY
     if (now - noted < MINUTE) return
-    this.#notedUses.set(name, now)
+    this.#notedUses.set(key, now)
     // A note that cannot be made now is made with a later use; the request must not fail for it.
-    this.#store.noteTokenUse(name, new Date(now)).catch(() => this.#notedUses.delete(name))
+    this.#store.noteTokenUse(name, new Date(now)).catch(() => this.#notedUses.delete(key))
   }
 }
 

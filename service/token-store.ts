@@ -29,7 +29,7 @@ export interface TokenStore {
    */
   findToken(selector: Uint8Array): Promise<StoredToken | undefined>
 
-  /** All tokens, by name. */
+  /** All tokens, by name in the order of code points. */
   listTokens(): Promise<StoredToken[]>
 
   /** Adds a token. Resolves to false, and changes nothing, if its name is taken. */

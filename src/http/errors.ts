@@ -25,7 +25,7 @@ function failureOf(error: unknown, request: FastifyRequest): Failure {
   if (error instanceof Failure) return error
   if (error instanceof InvalidJson) return new Failure('invalid-json', error.message)
   if (error instanceof StoreUnavailable) {
-    request.log.warn({ err: error }, 'the store is unavailable')
+    request.log.warn(error.message)
     const headers = { 'retry-after': RETRY_AFTER[error.reason] }
     return error.reason === 'busy'
       ? new Failure('store-busy', 'the store is busy', headers)

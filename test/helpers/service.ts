@@ -93,6 +93,9 @@ export class Service {
 
 /** Starts a service that is gone when the test is. */
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
+  let stop = async () => {}
+  // tap removes the folder before it comes to what was registered behind it.
+  t.teardown(() => stop())
   const file = join(t.testdir(), 'plants.db')
   const config = { ...defaultConfig(), ...options.config, database: file }
   const store = new SqliteStore({ file, lockTimeout: config.lockTimeout })
@@ -106,11 +109,11 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     scopes: ['read', 'write'],
   })) as string
   await app.listen({ host: '127.0.0.1', port: 0 })
-  t.teardown(async () => {
+  stop = async () => {
     app.server.closeAllConnections()
     await app.close()
     await store.close()
-  })
+  }
   return new Service(app, store, file, token)
 }
 

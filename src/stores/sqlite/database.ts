@@ -31,7 +31,7 @@ export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseO
     db = new Sqlite(file, { timeout: lockTimeout })
     const reason = refuseForeign(db)
     if (reason !== undefined) throw new StoreError(`cannot use the database ${file}: ${reason}`)
-    makeDurable(db, file)
+    makeDurable(db, { file, lockTimeout })
     migrate(db)
     return db.defaultSafeIntegers()
   } catch (error) {
@@ -41,8 +41,8 @@ export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseO
   }
 }
 
-function makeDurable(db: Database, file: string): void {
-  db.pragma('journal_mode = WAL')
+function makeDurable(db: Database, { file, lockTimeout }: DatabaseOptions): void {
+  switchToWal(db, lockTimeout)
   // better-sqlite3 is built so that WAL alone means NORMAL, which can lose commits with the power.
   db.pragma('synchronous = FULL')
   const journal = db.pragma('journal_mode', { simple: true })
@@ -54,6 +54,22 @@ function makeDurable(db: Database, file: string): void {
   }
 }
 
+/** Unlike other statements, this one does not wait by itself for other connections. */
+function switchToWal(db: Database, lockTimeout: number): void {
+  const deadline = performance.now() + lockTimeout
+  const sleeper = new Int32Array(new SharedArrayBuffer(4))
+  for (;;) {
+    try {
+      db.pragma('journal_mode = WAL')
+      return
+    } catch (error) {
+      const busy = (error as { code?: string }).code === 'SQLITE_BUSY'
+      if (!busy || performance.now() > deadline) throw error
+      Atomics.wait(sleeper, 0, 0, 5)
+    }
+  }
+}
+
 /** Most people who read this know files, not SQLite. */
 function explain(error: unknown): string {
   const { code = '', message } = error as { code?: string; message: string }
@@ -61,7 +77,7 @@ function explain(error: unknown): string {
     case 'SQLITE_CANTOPEN':
       return 'it cannot be opened; may this user read and write it and its folder?'
     case 'SQLITE_READONLY':
-      return 'it is read-only for this user'
+      return 'it is read-only for this user, or its folder is'
     case 'SQLITE_NOTADB':
       return 'it is not an SQLite database'
     case 'SQLITE_BUSY':

@@ -21,18 +21,26 @@ const MIGRATIONS = [
 /** The version of the schema that this program reads and writes (SQLite's `user_version`). */
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** Why a database cannot be used; without a `reason` it can. */
+/** Why a database cannot be used; if there is no reason it can. */
 export function refuseForeign(db: Database): string | undefined {
-  const id = db.pragma('application_id', { simple: true })
-  const objects = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get()
-  if (id !== APPLICATION_ID && objects !== 0) return 'it is the database of another program'
-  const version = versionOf(db)
+  // In one transaction, as another process may be making the database of an empty file just now.
+  const look = db.transaction(() => ({
+    id: db.pragma('application_id', { simple: true }),
+    objects: db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get(),
+    version: versionOf(db),
+  }))
+  const { id, objects, version } = look()
+  if (id !== APPLICATION_ID && (id !== 0 || objects !== 0)) {
+    return 'it is the database of another program'
+  }
   if (version <= SCHEMA_VERSION) return undefined
   return `its schema has version ${version}, this program knows up to ${SCHEMA_VERSION}; use a newer one`
 }
 
 /** Brings a database to the version of this program, wholly or not at all. */
 export function migrate(db: Database): void {
+  // Nothing to do is done without a lock: another process may hold it, and we only want to read.
+  if (versionOf(db) === SCHEMA_VERSION) return
   const run = db.transaction(() => {
     for (const statements of MIGRATIONS.slice(versionOf(db))) db.exec(statements)
     db.pragma(`user_version = ${SCHEMA_VERSION}`)

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { CreateResult, NewPlant, PlantStore } from '../../../service/plant-store.ts'
-import type { Scope, StoredToken, TokenStore } from '../../../service/token-store.ts'
+import { type StoredToken, scopes, type TokenStore } from '../../../service/token-store.ts'
 import type { DatabaseOptions } from './database.ts'
 import { IN_MEMORY, openDatabase } from './database.ts'
 import { storeError } from './errors.ts'
@@ -27,6 +27,7 @@ export class SqliteStore implements PlantStore, TokenStore {
   readonly #changes: GroupCommit
   readonly #reader: Database
   readonly #read: ReturnType<typeof prepareReads>
+  #closed: Promise<void> | undefined
 
   /** @throws StoreError saying in a line why the database cannot be used */
   constructor(options: DatabaseOptions) {
@@ -77,7 +78,12 @@ export class SqliteStore implements PlantStore, TokenStore {
   }
 
   /** Waits for changes under way, then leaves a database without a log to recover. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
     await this.#changes.settle()
     // The last connection to close tidies up, so it must be one that may write.
     this.#reader.close()
@@ -113,7 +119,7 @@ function tokenOf(row: TokenRow): StoredToken {
   return {
     name: row.name,
     digest: row.digest,
-    scopes: row.scopes.split(',') as Scope[],
+    scopes: scopes.filter((scope) => row.scopes.split(',').includes(scope)),
     createdAt: new Date(Number(row.created_at)),
     ...(row.expires_at !== null && { expiresAt: new Date(Number(row.expires_at)) }),
     ...(row.last_used_at !== null && { lastUsedAt: new Date(Number(row.last_used_at)) }),

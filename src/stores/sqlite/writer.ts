@@ -59,8 +59,8 @@ function prepareChanges(db: Database): Changes {
     'SELECT name, tag FROM plants WHERE id = ?',
   )
   const insertToken = db.prepare(
-    `INSERT INTO tokens (selector, digest, name, scopes, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO tokens (selector, digest, name, scopes, created_at, expires_at, last_used_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   )
   const anyToken = db.prepare('SELECT 1 FROM tokens LIMIT 1')
   const deleteToken = db.prepare('DELETE FROM tokens WHERE name = ?')
@@ -72,11 +72,10 @@ function prepareChanges(db: Database): Changes {
       const stored = findPlant.get(id)
       return stored?.name === name && stored.tag === tag ? 'replayed' : 'conflict'
     },
-    addToken({ digest, name, scopes, createdAt, expiresAt }) {
+    addToken({ digest, name, scopes, createdAt, expiresAt, lastUsedAt }) {
       const selector = digest.subarray(0, SELECTOR_BYTES)
-      const expires = expiresAt?.getTime() ?? null
-      const row = [selector, digest, name, scopes.join(), createdAt.getTime(), expires]
-      return insertToken.run(row).changes === 1
+      const times = [createdAt, expiresAt, lastUsedAt].map((time) => time?.getTime() ?? null)
+      return insertToken.run(selector, digest, name, scopes.join(), ...times).changes === 1
     },
     addFirstToken(token) {
       return anyToken.get() === undefined && changes.addToken(token)

@@ -1,0 +1,157 @@
+import { hash, randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import t from 'tap'
+import { AccessTokens } from '../../service/access-tokens.ts'
+import { StoreUnavailable } from '../../service/plant-store.ts'
+import { SELECTOR_BYTES } from '../../service/token-store.ts'
+import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
+import { CI, NOW, setUp } from './issuing.ts'
+
+t.test('an issued token is 256 random bits and entitles to what was asked for', async (t) => {
+  const { tokens } = setUp(t)
+  const one = (await tokens.issue(CI)) as string
+  const other = (await tokens.issue({ name: 'laptop', scopes: ['read', 'write'] })) as string
+  t.match(one, /^plant_[\w-]{43}$/)
+  t.not(one, other)
+  t.match(await tokens.verify(one), { name: 'ci', scopes: ['write'] })
+  t.match(await tokens.verify(other), { name: 'laptop', scopes: ['read', 'write'] })
+})
+
+t.test('what is not exactly an issued token is none', async (t) => {
+  const { tokens } = setUp(t)
+  const token = (await tokens.issue(CI)) as string
+  const last = token.endsWith('A') ? 'B' : 'A'
+  const digest = hash('sha256', token)
+  for (const wrong of [
+    ...[
+      '',
+      'plant_',
+      'ci',
+      digest,
+      token.slice(6),
+      token.slice(0, -1),
+      `${token.slice(0, -1)}${last}`,
+    ],
+    ...[`${token} `, ` ${token}`, `${token}\n`, `${token}\0`, `${token}=`, token.toUpperCase()],
+  ]) {
+    t.equal(await tokens.verify(wrong), undefined)
+  }
+})
+
+t.test('a name that is taken issues nothing, and the token that has it stays', async (t) => {
+  const { tokens } = setUp(t)
+  const token = (await tokens.issue(CI)) as string
+  t.equal(await tokens.issue({ name: 'ci', scopes: ['read'] }), undefined)
+  t.match(await tokens.verify(token), { scopes: ['write'] })
+})
+
+t.test('a first token is issued only where there is none', async (t) => {
+  const { tokens } = setUp(t)
+  const issued = await Promise.all(['a', 'b'].map((name) => tokens.issueFirst({ ...CI, name })))
+  const first = issued.filter((token) => token !== undefined)
+  t.equal(first.length, 1)
+  t.match(await tokens.verify(first[0] as string), { scopes: ['write'] })
+})
+
+t.test('a token is valid up to the millisecond in which it expires', async (t) => {
+  const { tokens, clock } = setUp(t)
+  const token = (await tokens.issue({ ...CI, lifetime: 90_000 })) as string
+  for (const [after, valid] of [
+    [0, true],
+    [89_999, true],
+    [90_000, false],
+    [90_001, false],
+    [1e12, false],
+  ] as const) {
+    clock.now = NOW + after
+    t.equal((await tokens.verify(token)) !== undefined, valid, `after ${after} ms`)
+  }
+})
+
+for (const [what, lifetime, expiresAt] of [
+  ['without an end', undefined, undefined],
+  ['longer than dates go', 8.64e15, new Date(8.64e15)],
+  ['endless', Number.POSITIVE_INFINITY, new Date(8.64e15)],
+] as const) {
+  t.test(`a token with a lifetime ${what} is valid in a thousand years`, async (t) => {
+    const { tokens, clock, store } = setUp(t)
+    const token = (await tokens.issue({ ...CI, ...(lifetime && { lifetime }) })) as string
+    clock.now = Date.parse('3026-01-01')
+    t.match(await tokens.verify(token), { name: 'ci' })
+    t.same((await store.listTokens())[0]?.expiresAt, expiresAt)
+  })
+}
+
+t.test('a revoked token is invalid at once, for whoever shares the store', async (t) => {
+  const { tokens, watched } = setUp(t)
+  const others = new AccessTokens(watched)
+  const token = (await tokens.issue(CI)) as string
+  t.ok(await others.verify(token))
+  t.equal(await tokens.revoke('laptop'), false)
+  t.equal(await tokens.revoke('ci'), true)
+  t.equal(await tokens.verify(token), undefined)
+  t.equal(await others.verify(token), undefined)
+  t.equal(await tokens.revoke('ci'), false)
+})
+
+t.test('the fixed token may everything, even while the store is unavailable', async (t) => {
+  const { tokens, store } = setUp(t, 'fixed-in-the-environment')
+  const issued = (await tokens.issue(CI)) as string
+  t.match(await tokens.verify(issued), { scopes: ['write'] }, 'it is one more token')
+  t.equal(await tokens.verify('fixed-in-the-environmenT'), undefined)
+  await store.close()
+  const grant = { name: 'PLANT_STORE_TOKEN', scopes: ['read', 'write'] }
+  t.same(await tokens.verify('fixed-in-the-environment'), grant)
+  await t.rejects(tokens.verify(issued), 'no other token is verified without the store')
+})
+
+t.test('a digest that shares no more than the selector is another token', async (t) => {
+  const token = 'presented'
+  const digest = hash('sha256', token, 'buffer')
+  const near = Buffer.concat([digest.subarray(0, SELECTOR_BYTES), randomBytes(32 - SELECTOR_BYTES)])
+  const oneBitOff = Buffer.from(digest)
+  oneBitOff.writeUInt8(oneBitOff.readUInt8(31) ^ 1, 31)
+  for (const [stored, valid] of [
+    [near, false],
+    [oneBitOff, false],
+    [digest, true],
+  ] as const) {
+    const { store, tokens } = setUp(t)
+    await store.addToken({ ...CI, digest: stored, createdAt: new Date(NOW) })
+    t.ok(await store.findToken(digest.subarray(0, SELECTOR_BYTES)), 'the selector finds it')
+    t.equal((await tokens.verify(token)) !== undefined, valid)
+  }
+})
+
+t.test('a store that is unavailable is not taken for a wrong token', async (t) => {
+  const { watched } = setUp(t)
+  const findToken = async () => {
+    throw new StoreUnavailable('busy', 'SQLITE_BUSY')
+  }
+  await t.rejects(new AccessTokens({ ...watched, findToken }).verify('any'), StoreUnavailable)
+})
+
+t.test('nothing that the store holds or lists gives a token away', async (t) => {
+  let store: SqliteStore | undefined
+  t.teardown(() => store?.close())
+  const folder = t.testdir()
+  store = new SqliteStore({ file: join(folder, 'plants.db'), lockTimeout: 5000 })
+  const tokens = new AccessTokens(store)
+  const token = (await tokens.issue({ name: 'ci', scopes: ['read'], lifetime: 1e6 })) as string
+  await tokens.verify(token)
+  const random = token.slice('plant_'.length)
+  const secrets = [Buffer.from(random), Buffer.from(random, 'base64url')]
+  const listed = inspect(await store.listTokens(), { maxArrayLength: null })
+  const grant = inspect(await tokens.verify(token), { maxArrayLength: null })
+  t.notOk([listed, grant].some((text) => text.includes(random)))
+
+  const bytesOnDisk = () =>
+    Buffer.concat(readdirSync(folder).map((name) => readFileSync(join(folder, name))))
+  for (const when of ['open', 'closed']) {
+    if (when === 'closed') await store.close()
+    for (const secret of secrets) t.notOk(bytesOnDisk().includes(secret), when)
+    t.ok(bytesOnDisk().includes(hash('sha256', token, 'buffer')), `only its digest, ${when}`)
+  }
+})

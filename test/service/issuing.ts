@@ -1,0 +1,33 @@
+import type { Test } from 'tap'
+import { AccessTokens } from '../../service/access-tokens.ts'
+import type { TokenStore } from '../../service/token-store.ts'
+import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
+
+export const NOW = Date.parse('2026-11-20T12:00:00.000Z')
+export const CI = { name: 'ci', scopes: ['write'] } as const
+
+/** Access tokens on a store of their own, with a clock that the test sets and every note in sight. */
+export function setUp(t: Test, fixedToken?: string) {
+  const store = new SqliteStore({ file: ':memory:', lockTimeout: 0 })
+  t.teardown(() => store.close())
+  const clock = { now: NOW }
+  const notes: Promise<void>[] = []
+  const watched: TokenStore = {
+    findToken: (selector) => store.findToken(selector),
+    listTokens: () => store.listTokens(),
+    addToken: (token) => store.addToken(token),
+    addFirstToken: (token) => store.addFirstToken(token),
+    removeToken: (name) => store.removeToken(name),
+    noteTokenUse: (name, at) => {
+      const note = store.noteTokenUse(name, at)
+      notes.push(note)
+      return note
+    },
+  }
+  const tokens = new AccessTokens(watched, fixedToken, () => clock.now)
+  const lastUse = async () => {
+    await Promise.all(notes)
+    return (await store.listTokens())[0]?.lastUsedAt?.getTime()
+  }
+  return { store, watched, tokens, clock, notes, lastUse }
+}

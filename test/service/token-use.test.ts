@@ -1,0 +1,83 @@
+import t from 'tap'
+import { AccessTokens } from '../../service/access-tokens.ts'
+import { StoreUnavailable } from '../../service/plant-store.ts'
+import { CI, NOW, setUp } from './issuing.ts'
+
+t.test('a use is noted at most once a minute', async (t) => {
+  const { tokens, clock, notes, lastUse } = setUp(t)
+  const token = (await tokens.issue(CI)) as string
+  t.equal(await lastUse(), undefined)
+  for (const [after, noted] of [
+    [5, 5],
+    [6, 5],
+    [60_004, 5],
+    [60_005, 60_005],
+    [120_004, 60_005],
+    [120_005, 120_005],
+  ] as const) {
+    clock.now = NOW + after
+    await Promise.all([tokens.verify(token), tokens.verify(token)])
+    t.equal(await lastUse(), NOW + noted, `after ${after} ms`)
+  }
+  t.equal(notes.length, 3)
+})
+
+t.test('a use that another process has noted is not noted again within the minute', async (t) => {
+  const { tokens, watched, clock, notes } = setUp(t)
+  const token = (await tokens.issue(CI)) as string
+  await tokens.verify(token)
+  await Promise.all(notes)
+  const other = new AccessTokens(watched, undefined, () => clock.now)
+  clock.now += 59_999
+  await other.verify(token)
+  t.equal(notes.length, 1)
+  clock.now += 1
+  await other.verify(token)
+  t.equal(notes.length, 2)
+})
+
+t.test('neither a wrong, an expired nor a revoked token is noted as used', async (t) => {
+  const { tokens, clock, notes } = setUp(t)
+  const expired = (await tokens.issue({ ...CI, lifetime: 1 })) as string
+  clock.now += 1
+  await tokens.verify(expired)
+  await tokens.verify(`${expired}x`)
+  await tokens.revoke('ci')
+  await tokens.verify(expired)
+  t.equal(notes.length, 0)
+})
+
+t.test('the use of a token is noted though a revoked one of its name was just used', async (t) => {
+  const { tokens, clock, lastUse } = setUp(t)
+  await tokens.verify((await tokens.issue(CI)) as string)
+  await tokens.revoke('ci')
+  clock.now += 10
+  await tokens.verify((await tokens.issue(CI)) as string)
+  t.equal(await lastUse(), NOW + 10)
+})
+
+t.test('a note that fails fails no request, and is made with the next use', async (t) => {
+  const { watched, clock, lastUse } = setUp(t)
+  const failed: Promise<void>[] = []
+  const tokens = new AccessTokens(
+    {
+      ...watched,
+      noteTokenUse: (name, at) => {
+        if (failed.length >= 2) return watched.noteTokenUse(name, at)
+        const failure = Promise.reject(new StoreUnavailable('failing', 'SQLITE_FULL'))
+        failed.push(failure)
+        return failure
+      },
+    },
+    undefined,
+    () => clock.now,
+  )
+  const token = (await tokens.issue(CI)) as string
+  for (const uses of [1, 2, 2]) {
+    clock.now += 1
+    t.match(await tokens.verify(token), { name: 'ci' })
+    await Promise.allSettled(failed)
+    t.equal(failed.length, uses)
+  }
+  t.equal(await lastUse(), NOW + 3)
+})

@@ -1,0 +1,58 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import t, { type Test } from 'tap'
+import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { commitsIn } from './wal.ts'
+
+t.test('the connection that writes waits for the disk with every commit', async (t) => {
+  const file = join(t.testdir(), 'plants.db')
+  const script = new URL('./writer-settings.ts', import.meta.url)
+  const thread = new Worker(script, { workerData: { file, lockTimeout: 0 } })
+  const [settings] = await once(thread, 'message')
+  t.same(settings, [{ journal: 'wal', synchronous: 2n }])
+  thread.postMessage('close')
+  await once(thread, 'exit')
+})
+
+t.test('a create alone is a transaction of its own, in the log when it is answered', async (t) => {
+  const { store, file } = await storeWithPlant(t)
+  const before = commitsIn(file)
+  for (let id = 1n; id <= 10n; id++) {
+    await store.create({ id, name: 'x' })
+    t.equal(commitsIn(file), before + Number(id))
+  }
+})
+
+for (const [arriving, commits] of [
+  [2, 1],
+  [512, 1],
+  [513, 2],
+  [2000, 4],
+] as const) {
+  t.test(`${arriving} creates that arrive together share commits, ${commits} in all`, async (t) => {
+    const { store, file } = await storeWithPlant(t)
+    const before = commitsIn(file)
+    await Promise.all(
+      Array.from({ length: arriving }, (_, id) => store.create({ id: BigInt(id) + 1n, name: 'x' })),
+    )
+    t.equal(commitsIn(file) - before, commits)
+  })
+}
+
+t.test('a create that changes nothing costs no transaction in the log', async (t) => {
+  const { store, file } = await storeWithPlant(t)
+  const before = commitsIn(file)
+  t.equal(await store.create({ id: 0n, name: 'first' }), 'replayed')
+  t.equal(await store.create({ id: 0n, name: 'other' }), 'conflict')
+  t.equal(commitsIn(file), before)
+})
+
+async function storeWithPlant(t: Test) {
+  let store: SqliteStore | undefined
+  t.teardown(() => store?.close())
+  const file = join(t.testdir(), 'plants.db')
+  store = new SqliteStore({ file, lockTimeout: 5000 })
+  await store.create({ id: 0n, name: 'first' })
+  return { store, file }
+}

@@ -1,0 +1,17 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import t from 'tap'
+
+t.test('a new file may be opened by several at once', async (t) => {
+  const folder = t.testdir()
+  const files = Array.from({ length: 100 }, (_, index) => join(folder, `${index}.db`))
+  const threads = 3
+  const ready = new Int32Array(new SharedArrayBuffer(4))
+  const outcomes = Array.from({ length: threads }, async () => {
+    const workerData = { files, threads, ready }
+    const thread = new Worker(new URL('./open-in-thread.ts', import.meta.url), { workerData })
+    return (await once(thread, 'message')).flat()
+  })
+  t.same([...new Set((await Promise.all(outcomes)).flat())], ['opened'])
+})

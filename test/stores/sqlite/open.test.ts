@@ -1,0 +1,197 @@
+import { hash } from 'node:crypto'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import t from 'tap'
+import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { StoreError } from '../../../src/stores/store-error.ts'
+
+const OURS = 0x504c4e54
+
+const EMPTIED = 'CREATE TABLE t (x); DROP TABLE t; VACUUM'
+
+/** Files that we do not open, each with what we say of it. */
+const REFUSED: [what: string, make: (file: string) => void, reason: RegExp][] = [
+  [
+    'the database of another program',
+    sql('CREATE TABLE notes (text); INSERT INTO notes VALUES (1)'),
+    /: it is the database of another program$/,
+  ],
+  [
+    'the database of another program in WAL mode',
+    sql('PRAGMA journal_mode = WAL; CREATE TABLE plants (id INTEGER PRIMARY KEY, name, tag)'),
+    /: it is the database of another program$/,
+  ],
+  [
+    'an empty database that another program has marked',
+    sql('PRAGMA application_id = 7'),
+    /: it is the database of another program$/,
+  ],
+  [
+    'a database of a newer version',
+    (file) => {
+      openDatabase({ file, lockTimeout: 0 }).close()
+      sql('PRAGMA user_version = 2')(file)
+    },
+    /: its schema has version 2, this program knows up to 1; use a newer one$/,
+  ],
+  ['a text', (file) => writeFileSync(file, 'id,name\n'.repeat(1000)), /: it is not an SQLite data/],
+  ['a short text', (file) => writeFileSync(file, 'x\n'), /: it is not an SQLite database$/],
+  ['a folder', (file) => mkdirSync(file), /: it cannot be opened; may this user /],
+  ['in a missing folder', () => {}, /: Cannot open database because the directory does not exist$/],
+]
+for (const [what, make, reason] of REFUSED) {
+  t.test(`a file that is ${what} is refused in a line, and left as it is`, async (t) => {
+    const folder = t.testdir()
+    const file = join(folder, what === 'in a missing folder' ? 'no/plants.db' : 'plants.db')
+    make(file)
+    const before = contentsOf(folder)
+    for (const open of [openDatabase, (options: Options) => new SqliteStore(options)]) {
+      const error = thrownBy(() => open({ file, lockTimeout: 0 }))
+      t.ok(error instanceof StoreError, String(error?.constructor))
+      t.match(error?.message, reason)
+      t.ok(error?.message.startsWith(`cannot use the database ${file}: `))
+      t.notMatch(error?.message, '\n')
+    }
+    t.same(contentsOf(folder), before)
+  })
+}
+
+type Options = Parameters<typeof openDatabase>[0]
+
+const CANNOT_OPEN = 'it cannot be opened; may this user read and write it and its folder?'
+const READ_ONLY = 'it is read-only for this user, or its folder is'
+
+for (const [what, name, mode, reason] of [
+  ['a new file in a read-only folder', 'new.db', 0o666, CANNOT_OPEN],
+  ['a file that may be written in a read-only folder', 'plants.db', 0o666, READ_ONLY],
+  ['a read-only file', 'plants.db', 0o444, READ_ONLY],
+  ['an unreadable file', 'plants.db', 0o000, CANNOT_OPEN],
+] as const) {
+  t.test(`${what} is refused in a line`, async (t) => {
+    // Where somebody else than root can reach it.
+    const folder = mkdtempSync(join(tmpdir(), 'plants-'))
+    t.teardown(() => rmSync(folder, { recursive: true }))
+    openDatabase({ file: join(folder, 'plants.db'), lockTimeout: 0 }).close()
+    chmodSync(join(folder, 'plants.db'), mode)
+    chmodSync(folder, 0o555)
+    const file = join(folder, name)
+    const error = asNobody(() => thrownBy(() => openDatabase({ file, lockTimeout: 0 })))
+    chmodSync(folder, 0o755)
+    t.ok(error instanceof StoreError)
+    t.equal(error?.message, `cannot use the database ${file}: ${reason}`)
+  })
+}
+
+t.test('where SQLite has no WAL, as for a temporary database, it is refused', async (t) => {
+  for (const file of ['', ' ', ' :memory:']) {
+    const error = thrownBy(() => openDatabase({ file, lockTimeout: 0 }))
+    t.ok(error instanceof StoreError)
+    t.match(error?.message, /: its file system allows no WAL with synchronous=FULL$/)
+  }
+})
+
+t.test('a database that must exist is not made', async (t) => {
+  const folder = t.testdir()
+  const file = join(folder, 'plants.db')
+  const error = thrownBy(() => openDatabase({ file, lockTimeout: 0, mustExist: true }))
+  t.ok(error instanceof StoreError)
+  t.equal(error?.message, `there is no database ${file}`)
+  t.same(readdirSync(folder), [])
+  openDatabase({ file, lockTimeout: 0 }).close()
+  openDatabase({ file, lockTimeout: 0, mustExist: true }).close()
+  openDatabase({ file: ':memory:', lockTimeout: 0, mustExist: true }).close()
+})
+
+for (const [what, make] of [
+  ['no file', () => {}],
+  ['an empty file', (file: string) => writeFileSync(file, '')],
+  ['an empty database', sql(EMPTIED)],
+] as const) {
+  t.test(`${what} becomes a database of ours, on disk before a commit returns`, async (t) => {
+    const file = join(t.testdir(), 'plants.db')
+    make(file)
+    const db = openDatabase({ file, lockTimeout: 0 })
+    t.teardown(() => db.close())
+    t.equal(db.pragma('application_id', { simple: true }), BigInt(OURS))
+    t.equal(db.pragma('user_version', { simple: true }), 1n)
+    t.equal(db.pragma('journal_mode', { simple: true }), 'wal')
+    t.equal(db.pragma('synchronous', { simple: true }), 2n)
+  })
+}
+
+for (const [what, work] of [
+  ['writes to', 'BEGIN EXCLUSIVE'],
+  // Each is enough to keep a database from becoming one with a log.
+  ['is about to write to', 'BEGIN IMMEDIATE'],
+  ['reads', 'BEGIN; SELECT * FROM sqlite_schema'],
+] as const) {
+  t.test(`while another connection ${what} a new database it is refused`, async (t) => {
+    const file = join(t.testdir(), 'plants.db')
+    sql(EMPTIED)(file)
+    const other = new Sqlite(file)
+    t.teardown(() => other.close())
+    other.exec(work)
+    const start = performance.now()
+    const error = thrownBy(() => openDatabase({ file, lockTimeout: 50 }))
+    t.ok(performance.now() - start >= 45, 'it waited')
+    t.ok(error instanceof StoreError)
+    t.equal(error?.message, `cannot use the database ${file}: another process holds it`)
+    other.exec('ROLLBACK')
+    openDatabase({ file, lockTimeout: 0 }).close()
+  })
+}
+
+t.test('a database of ours is opened, unchanged, while another connection writes', async (t) => {
+  const file = join(t.testdir(), 'plants.db')
+  const other = openDatabase({ file, lockTimeout: 0 })
+  other.exec('BEGIN IMMEDIATE')
+  const before = contentsOf(join(file, '..'))
+  const db = openDatabase({ file, lockTimeout: 0 })
+  t.equal(db.prepare('SELECT count(*) FROM plants').pluck().get(), 0n)
+  db.close()
+  t.same(contentsOf(join(file, '..')), before)
+  other.close()
+})
+
+function sql(statements: string): (file: string) => void {
+  return (file) => new Sqlite(file).exec(statements).close()
+}
+
+function thrownBy(work: () => unknown): Error | undefined {
+  try {
+    work()
+  } catch (error) {
+    return error as Error
+  }
+}
+
+function contentsOf(folder: string): Record<string, string> {
+  const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile())
+  const kept = files.filter(({ name }) => !name.endsWith('-shm'))
+  return Object.fromEntries(
+    kept.map(({ name }) => [name, hash('sha256', readFileSync(join(folder, name)))]),
+  )
+}
+
+/** Root may do everything, so it becomes somebody else meanwhile. */
+function asNobody<Result>(work: () => Result): Result {
+  const user = process.geteuid?.()
+  if (user !== 0) return work()
+  process.seteuid?.(65_534)
+  try {
+    return work()
+  } finally {
+    process.seteuid?.(user)
+  }
+}

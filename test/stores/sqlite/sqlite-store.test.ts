@@ -1,0 +1,52 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { NewPlant } from '../../../service/plant-store.ts'
+import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { storeSuite } from '../store-suite.ts'
+
+const lockTimeout = 5000
+
+storeSuite('SQLite in a file', {
+  lasting: true,
+  place: (t) => {
+    const file = join(t.testdir(), 'plants.db')
+    return async () => new SqliteStore({ file, lockTimeout })
+  },
+})
+
+storeSuite('SQLite in memory', {
+  lasting: false,
+  place: () => async () => new SqliteStore({ file: ':memory:', lockTimeout }),
+})
+
+t.test('a closed store leaves one file, with no log to recover', async (t) => {
+  const folder = t.testdir()
+  const store = new SqliteStore({ file: join(folder, 'plants.db'), lockTimeout })
+  await store.create({ id: 1n, name: 'x' })
+  t.ok(existsSync(join(folder, 'plants.db-wal')))
+  await store.close()
+  t.same(readdirSync(folder), ['plants.db'])
+})
+
+for (const file of ['plants.db', ':memory:']) {
+  t.test(`closing twice is closing once: ${file}`, async (t) => {
+    const path = file === ':memory:' ? file : join(t.testdir(), file)
+    const store = new SqliteStore({ file: path, lockTimeout })
+    await Promise.all([store.close(), store.close()])
+    await store.close()
+  })
+
+  t.test(`an error that no retry mends is passed on as it is: ${file}`, async (t) => {
+    const path = file === ':memory:' ? file : join(t.testdir(), file)
+    const store = new SqliteStore({ file: path, lockTimeout })
+    t.teardown(() => store.close())
+    const wrong = { id: 1n, name: Symbol.iterator as unknown } as NewPlant
+    await t.rejects(store.create(wrong), { name: /^(TypeError|DataCloneError)$/ })
+    const unbindable = { id: 1n, name: new Map() as unknown } as NewPlant
+    await t.rejects(store.create(unbindable), { name: 'TypeError', message: /can only bind/ })
+    const mistyped = { id: 1n, name: null as unknown } as NewPlant
+    await t.rejects(store.create(mistyped), { message: 'NOT NULL constraint failed: plants.name' })
+    t.equal(await store.create({ id: 1n, name: 'x' }), 'created', 'the store still works')
+  })
+}

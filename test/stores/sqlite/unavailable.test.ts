@@ -1,0 +1,134 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { GroupCommit } from '../../../src/stores/sqlite/group-commit.ts'
+import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { Writer } from '../../../src/stores/sqlite/writer.ts'
+
+const BUSY = new StoreUnavailable('busy', 'SQLITE_BUSY')
+const FULL = new StoreUnavailable('failing', 'SQLITE_FULL')
+const DAMAGED = new StoreUnavailable('failing', 'SQLITE_CORRUPT')
+
+/** Stores on a database that another connection has locked. */
+async function lockedStores(t: Test, ...lockTimeouts: number[]) {
+  const stores: SqliteStore[] = []
+  t.teardown(() => Promise.all(stores.map((store) => store.close())))
+  const file = join(t.testdir(), 'plants.db')
+  for (const lockTimeout of lockTimeouts) stores.push(new SqliteStore({ file, lockTimeout }))
+  // Writers open in their own time; the first create waits for that.
+  for (const store of stores) await store.create({ id: 0n, name: 'before' })
+  const other = new Sqlite(file)
+  t.teardown(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  return { stores, other }
+}
+
+t.test(
+  'a change waits for the lock of another up to the bound, then the store is busy',
+  async (t) => {
+    const { stores, other } = await lockedStores(t, 100)
+    const store = stores[0] as SqliteStore
+    const start = performance.now()
+    const changes = await Promise.allSettled([
+      ...['a', 'b', 'c'].map((name, id) => store.create({ id: BigInt(id) + 1n, name })),
+      store.removeToken('ci'),
+      store.noteTokenUse('ci', new Date()),
+    ])
+    for (const change of changes) t.match(change, { status: 'rejected', reason: BUSY })
+    t.ok(performance.now() - start >= 90, 'it waited')
+    other.exec('ROLLBACK')
+    for (const [id, name] of ['a', 'b', 'c'].entries()) {
+      t.equal(
+        await store.create({ id: BigInt(id) + 1n, name }),
+        'created',
+        'none was done by halves',
+      )
+    }
+  },
+)
+
+t.test('a change is made as soon as the lock is gone', async (t) => {
+  const { stores, other } = await lockedStores(t, 30_000, 50)
+  const [patient, hasty] = stores as [SqliteStore, SqliteStore]
+  const waiting = patient.create({ id: 1n, name: 'x' })
+  await t.rejects(hasty.create({ id: 2n, name: 'x' }), BUSY)
+  other.exec('ROLLBACK')
+  t.equal(await waiting, 'created')
+})
+
+t.test('reading does not wait for the lock of another', async (t) => {
+  const { stores, other } = await lockedStores(t, 30_000)
+  const store = stores[0] as SqliteStore
+  const waiting = store.create({ id: 1n, name: 'x' })
+  await store.check()
+  t.same(await store.listTokens(), [])
+  t.equal(await store.findToken(new Uint8Array(8)), undefined)
+  other.exec('ROLLBACK')
+  t.equal(await waiting, 'created')
+})
+
+t.test('a full database fails changes wholly, keeps the others, and recovers', async (t) => {
+  const file = join(t.testdir(), 'plants.db')
+  const db = openDatabase({ file, lockTimeout: 0 })
+  t.teardown(() => db.close())
+  const writer = new Writer(db)
+  const changes = new GroupCommit(async (together) => writer.commit(together))
+  const create = (id: number, name: string) => changes.change(['create', { id: BigInt(id), name }])
+  const pages = Number(db.pragma('page_count', { simple: true }))
+  db.pragma(`max_page_count = ${pages + 4}`)
+
+  t.equal(await create(0, 'acknowledged'), 'created')
+  const long = 'x'.repeat(1000)
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const batch = Array.from({ length: 100 }, (_, index) => create(index + 1, long))
+    for (const result of await Promise.allSettled(batch)) {
+      t.match(result, { status: 'rejected', reason: FULL })
+    }
+    t.same(idsIn(file), [0], 'nothing is half done')
+  }
+  t.equal(await create(0, 'acknowledged'), 'replayed', 'what needs no room is done')
+  t.equal(await create(1, 'short'), 'created', 'what still has room is done')
+
+  db.pragma(`max_page_count = ${pages + 1000}`)
+  const batch = Array.from({ length: 100 }, (_, index) => create(index + 2, long))
+  t.same(new Set(await Promise.all(batch)), new Set(['created']))
+  t.equal(idsIn(file).length, 102)
+  t.equal(db.pragma('integrity_check', { simple: true }), 'ok')
+})
+
+t.test('a file that is damaged under the store fails reads and changes', async (t) => {
+  let store: SqliteStore | undefined
+  t.teardown(() => store?.close())
+  const file = join(t.testdir(), 'plants.db')
+  // Closed once, so that all is in the file and nothing in its log.
+  openDatabase({ file, lockTimeout: 0 }).close()
+  store = new SqliteStore({ file, lockTimeout: 1000 })
+  await store.check()
+  writeFileSync(file, readFileSync(file).fill(0xff, 4096), { flag: 'r+' })
+  await t.rejects(store.listTokens(), DAMAGED)
+  await t.rejects(store.findToken(new Uint8Array(8)), DAMAGED)
+  await t.rejects(store.create({ id: 1n, name: 'x' }), DAMAGED)
+  await t.rejects(store.removeToken('ci'), DAMAGED)
+})
+
+t.test('a check of a store whose file is damaged fails', async (t) => {
+  let store: SqliteStore | undefined
+  t.teardown(() => store?.close())
+  const file = join(t.testdir(), 'plants.db')
+  openDatabase({ file, lockTimeout: 0 }).close()
+  store = new SqliteStore({ file, lockTimeout: 1000 })
+  writeFileSync(file, readFileSync(file).fill(0xff, 4096), { flag: 'r+' })
+  await t.rejects(store.check(), DAMAGED)
+})
+
+function idsIn(file: string): unknown[] {
+  const db = new Sqlite(file, { readonly: true })
+  try {
+    return db.prepare('SELECT id FROM plants ORDER BY id').pluck().all()
+  } finally {
+    db.close()
+  }
+}

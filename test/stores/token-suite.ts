@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto'
+import type { Test } from 'tap'
+import { SELECTOR_BYTES, type StoredToken } from '../../service/token-store.ts'
+import { type Engine, opener, type Store } from './store-suite.ts'
+
+const AT = new Date('2026-11-20T12:34:56.789Z')
+
+/** What TokenStore says, clause by clause. */
+export function tokenSuite(t: Test, engine: Engine): void {
+  let store: Store
+  t.before(async () => {
+    const open = await opener(t, engine)
+    store = await open()
+  })
+
+  t.beforeEach(async () => {
+    for (const { name } of await store.listTokens()) await store.removeToken(name)
+  })
+
+  for (const [what, fields] of [
+    ['all that it has', { expiresAt: new Date(8.64e15), lastUsedAt: new Date(1) }],
+    ['an expiry', { expiresAt: new Date('2027-01-01T00:00:00.001Z') }],
+    ['no more than it needs', {}],
+    ['one scope', { scopes: ['write'] }],
+    ['no scope', { scopes: [] }],
+    ['the beginning of time as every date', { createdAt: new Date(0), expiresAt: new Date(0) }],
+    ['a name that is no identifier', { name: " it's a \u{1f331}; -- " }],
+  ] as [string, Partial<StoredToken>][]) {
+    t.test(`a token with ${what} comes back as it was added`, async (t) => {
+      const token = tokenOf('ci', fields)
+      t.equal(await store.addToken(token), true)
+      t.same(comparable(await found(store, token)), comparable(token))
+      t.same((await store.listTokens()).map(comparable), [comparable(token)])
+    })
+  }
+
+  t.test('a token is found by the selector and by nothing else', async (t) => {
+    const tokens = ['a', 'b', 'c'].map((name) => tokenOf(name))
+    for (const token of tokens) await store.addToken(token)
+    for (const token of tokens) {
+      t.same(comparable(await found(store, token)), comparable(token))
+      const near = Buffer.from(token.digest.subarray(0, SELECTOR_BYTES))
+      near.writeUInt8(near.readUInt8(SELECTOR_BYTES - 1) ^ 1, SELECTOR_BYTES - 1)
+      t.equal(await store.findToken(near), undefined)
+      t.equal(await store.findToken(token.digest.subarray(0, SELECTOR_BYTES - 1)), undefined)
+      t.equal(await store.findToken(token.digest), undefined)
+    }
+    t.equal(await store.findToken(new Uint8Array()), undefined)
+  })
+
+  t.test('tokens are listed by name, in the order of code points', async (t) => {
+    t.same(await store.listTokens(), [])
+    const names = ['-', '.', '10', '9', 'B', 'CI', '_', 'a', 'a-b', 'a.b', 'aB', 'ab', 'ci', 'é']
+    for (const name of names.toReversed()) await store.addToken(tokenOf(name))
+    t.same(
+      (await store.listTokens()).map(({ name }) => name),
+      names,
+    )
+  })
+
+  t.test('a name that is taken adds nothing and changes nothing', async (t) => {
+    const [first, second] = [tokenOf('ci'), tokenOf('ci', { scopes: [], expiresAt: AT })]
+    await store.addToken(first)
+    t.equal(await store.addToken(second), false)
+    t.same((await store.listTokens()).map(comparable), [comparable(first)])
+    t.equal(await found(store, second), undefined)
+    t.equal(await store.addToken(tokenOf('CI')), true, 'in another case it is another name')
+  })
+
+  t.test('of racing tokens with one name one is added', async (t) => {
+    const tokens = Array.from({ length: 100 }, () => tokenOf('ci'))
+    const added = await Promise.all(tokens.map((token) => store.addToken(token)))
+    t.equal(added.filter(Boolean).length, 1)
+    const winner = tokens[added.indexOf(true)] as StoredToken
+    t.same((await store.listTokens()).map(comparable), [comparable(winner)])
+  })
+
+  t.test('a first token is added only while there is none', async (t) => {
+    t.equal(await store.addFirstToken(tokenOf('first')), true)
+    t.equal(await store.addFirstToken(tokenOf('second')), false)
+    t.equal(await store.removeToken('first'), true)
+    await store.addToken(tokenOf('another'))
+    t.equal(await store.addFirstToken(tokenOf('third')), false)
+    await store.removeToken('another')
+    t.equal(await store.addFirstToken(tokenOf('fourth')), true)
+    t.same(
+      (await store.listTokens()).map(({ name }) => name),
+      ['fourth'],
+    )
+  })
+
+  t.test('of many first tokens that race one is added', async (t) => {
+    const open = await opener(t, engine)
+    const stores = [await open(), ...(engine.lasting ? [await open(), await open()] : [])]
+    for (let round = 0; round < 20; round++) {
+      const racing = stores.flatMap((store, number) =>
+        Array.from({ length: 10 }, (_, index) => ({ store, token: tokenOf(`${number} ${index}`) })),
+      )
+      const added = await Promise.all(racing.map(({ store, token }) => store.addFirstToken(token)))
+      t.equal(added.filter(Boolean).length, 1)
+      const winner = racing[added.indexOf(true)]?.token as StoredToken
+      for (const store of stores) {
+        t.same((await store.listTokens()).map(comparable), [comparable(winner)])
+      }
+      await stores[0]?.removeToken(winner.name)
+    }
+  })
+
+  t.test('a removed token is gone, others stay, and its name is free again', async (t) => {
+    const [gone, stays] = [tokenOf('ci'), tokenOf('laptop')]
+    await store.addToken(gone)
+    await store.addToken(stays)
+    t.equal(await store.removeToken('c%'), false)
+    t.equal(await store.removeToken('ci'), true)
+    t.equal(await store.removeToken('ci'), false)
+    t.equal(await found(store, gone), undefined)
+    t.same((await store.listTokens()).map(comparable), [comparable(stays)])
+    t.equal(await store.addToken(tokenOf('ci')), true)
+  })
+
+  t.test('the last use is that which was noted last', async (t) => {
+    const [used, unused] = [tokenOf('ci'), tokenOf('laptop')]
+    await store.addToken(used)
+    await store.addToken(unused)
+    for (const lastUsedAt of [AT, new Date(AT.getTime() + 60_001)]) {
+      await store.noteTokenUse('ci', lastUsedAt)
+      t.same(comparable(await found(store, used)), comparable({ ...used, lastUsedAt }))
+    }
+    t.same(comparable(await found(store, unused)), comparable(unused))
+  })
+
+  t.test('the use of a token that is gone is not noted', async (t) => {
+    await store.noteTokenUse('ci', AT)
+    t.same(await store.listTokens(), [])
+  })
+
+  if (engine.lasting) lastingTokens(t, engine)
+}
+
+function lastingTokens(t: Test, engine: Engine): void {
+  t.test('what one store changes another one sees with its next call', async (t) => {
+    const open = await opener(t, engine)
+    const [one, other] = [await open(), await open()]
+    for (let round = 0; round < 20; round++) {
+      const token = tokenOf('ci')
+      await one.addToken(token)
+      t.same(comparable(await found(other, token)), comparable(token))
+      await other.noteTokenUse('ci', AT)
+      t.same((await found(one, token))?.lastUsedAt, AT)
+      await one.removeToken('ci')
+      t.equal(await found(other, token), undefined)
+      t.same(await other.listTokens(), [])
+    }
+  })
+
+  t.test('tokens are there after the store was closed and opened again', async (t) => {
+    const open = await opener(t, engine)
+    const token = tokenOf('ci', { expiresAt: AT })
+    const before = await open()
+    await before.addToken(token)
+    await before.noteTokenUse('ci', AT)
+    await before.close()
+    const after = await open()
+    t.same(comparable(await found(after, token)), comparable({ ...token, lastUsedAt: AT }))
+  })
+}
+
+function tokenOf(name: string, fields: Partial<StoredToken> = {}): StoredToken {
+  const digest = randomBytes(32)
+  return { name, digest, scopes: ['read', 'write'], createdAt: AT, ...fields }
+}
+
+function found(store: Store, { digest }: StoredToken): Promise<StoredToken | undefined> {
+  return store.findToken(digest.subarray(0, SELECTOR_BYTES))
+}
+
+/** Bytes are the same whatever kind of array holds them; a field that is missing is not there. */
+function comparable(token: StoredToken | undefined): unknown {
+  return (
+    token && Object.entries({ ...token, digest: Buffer.from(token.digest).toString('hex') }).sort()
+  )
+}
