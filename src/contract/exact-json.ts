@@ -9,6 +9,9 @@ const MAX_DEPTH = 64
  */
 const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/
 
+/** Takes a JSON number apart: sign, whole part, fraction, exponent. */
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+
 const MAX_INT64 = 2n ** 63n - 1n
 const MIN_INT64 = -(2n ** 63n)
 
@@ -48,8 +51,7 @@ function exactly(_key: string, value: unknown, context?: { source: string }): un
  * Undefined for a number that is no integer or beyond int64.
  */
 function parseInt64(number: string): bigint | undefined {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? []
+  const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(number) as unknown as string[]
   const digits = (whole + fraction).replace(/^0+/, '')
   const significant = digits.replace(/0+$/, '')
   if (significant === '') return 0n

@@ -24,8 +24,7 @@ export async function bearerAuthentication(
       return true
     },
   })
-  const verify = app.verifyBearerAuth
-  if (verify === undefined) throw new Error('@fastify/bearer-auth did not register')
+  const verify = app.verifyBearerAuth as bearerAuth.verifyBearerAuth
   return (request, reply) =>
     new Promise((resolve, reject) => {
       verify(request, reply, (error) => (error ? reject(failureOf(error)) : resolve()))
