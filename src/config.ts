@@ -29,6 +29,9 @@ const PREFIX = 'PLANT_STORE_'
 const TOKEN = `${PREFIX}TOKEN`
 const TOKEN_LENGTH = 16
 
+/** Timers count milliseconds in 32 bits; a longer time would be over at once. */
+const LONGEST = '1d'
+
 export const databaseSetting = setting(
   '--database <file>',
   'where the plants are; :memory: keeps them until the process ends',
@@ -49,9 +52,24 @@ export const settings: readonly Option[] = [
   setting('--log-level <level>', `one of ${LOG_LEVELS.join(', ')}`, oneOf(LOG_LEVELS), 'info'),
   setting('--log-requests [on|off]', 'log a line for each request', onOff, 'off').preset('on'),
   setting('--body-limit <bytes>', 'the largest body accepted', number(1, 2 ** 30), '1048576'),
-  setting('--request-timeout <time>', 'how long a request may take to arrive', time, '10s'),
-  setting('--lock-timeout <time>', 'how long a change waits for a locked database', time, '5s'),
-  setting('--shutdown-timeout <time>', 'how long a stop waits for requests to end', time, '10s'),
+  setting(
+    '--request-timeout <time>',
+    'how long a request may take to arrive',
+    time(LONGEST),
+    '10s',
+  ),
+  setting(
+    '--lock-timeout <time>',
+    'how long a change waits for a locked database',
+    time(LONGEST),
+    '5s',
+  ),
+  setting(
+    '--shutdown-timeout <time>',
+    'how long a stop waits for requests to end',
+    time(LONGEST),
+    '10s',
+  ),
 ]
 
 /** What `--help` says of the settings, behind the list of them. */
@@ -90,10 +108,14 @@ export function tokenOf(environment: NodeJS.ProcessEnv): Pick<Config, 'token'> {
   return { token }
 }
 
-/** A time such as `90d` in milliseconds, for a time span in words of the command line. */
-export function time(value: string): number {
-  const milliseconds = /^\d+(\.\d+)?(ms|s|m|h|d)$/.test(value) ? ms(value as StringValue) : 0
-  return milliseconds > 0 ? milliseconds : expected('a time such as 500ms, 10s, 2m, 12h or 90d')
+/** Reads a time such as `90d`, to whole milliseconds, more than none and at most `most`. */
+export function time(most: StringValue) {
+  return (value: string): number => {
+    const valid = /^\d{1,15}(\.\d{1,15})?(ms|s|m|h|d)$/.test(value)
+    const milliseconds = valid ? Math.round(ms(value as StringValue)) : 0
+    if (milliseconds > 0 && milliseconds <= ms(most)) return milliseconds
+    return expected(`a time such as 500ms, 10s, 2m, 12h or 1d, and not more than ${most}`)
+  }
 }
 
 function setting(flags: string, meaning: string, parse: (value: string) => unknown, value: string) {

@@ -1,11 +1,12 @@
 #!/usr/bin/env node
+import { StoreUnavailable } from '../service/plant-store.ts'
 import { program } from './commands/program.ts'
 import { ConfigError } from './config.ts'
 import { ContractError } from './contract/contract.ts'
 import { StoreError } from './stores/store-error.ts'
 
 /** What the person at the command line can mend; said in a line, without a stack. */
-const FOR_PEOPLE = [ConfigError, ContractError, StoreError]
+const FOR_PEOPLE = [ConfigError, ContractError, StoreError, StoreUnavailable]
 
 try {
   await program().parseAsync()
@@ -15,7 +16,7 @@ try {
   process.exitCode = 1
 }
 
-/** The address to listen on is taken, forbidden or not one of this machine. */
+/** The address to listen on is unknown, taken, forbidden or not one of this machine. */
 function isAddressError(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).syscall === 'listen'
+  return ['getaddrinfo', 'listen'].includes((error as NodeJS.ErrnoException).syscall ?? '')
 }

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { AccessTokens } from '../../service/access-tokens.ts'
 import { scopes } from '../../service/token-store.ts'
@@ -23,27 +22,37 @@ export type Access =
 export async function provideAccess(config: Config, tokens: AccessTokens): Promise<Access> {
   if (config.token !== undefined) return { variable: 'PLANT_STORE_TOKEN' }
   const database = resolve(config.database)
-  // The second name is for when the first one is another database's in the same folder.
-  const files = [join(dirname(database), 'access-token'), `${database}.access-token`]
+  const files = { shared: join(dirname(database), 'access-token'), own: `${database}.access-token` }
   const first = await tokens.issueFirst({ name: 'first', scopes })
   if (first === undefined) {
-    for (const file of files) if (await opens(tokens, file)) return { file }
+    for (const file of Object.values(files)) if (await opens(tokens, file)) return { file }
     return { command: 'plant-store token create' }
   }
   if (config.database === IN_MEMORY) return { token: first }
-  const file = files.find((name) => !existsSync(name)) ?? `${database}.access-token`
   try {
-    await writeFile(file, `${first}\n`, { mode: 0o600 })
-    return { file }
+    return { file: await leave(first, files) }
   } catch (cause) {
     await tokens.revoke('first')
-    throw new StoreError(`cannot write the access token to ${file}`, { cause })
+    throw new StoreError(`cannot write the access token to ${files.own}`, { cause })
   }
 }
 
-/** Whether the file holds a token that is valid here. */
+/** Another database in the same folder may have taken the shared name. */
+async function leave(token: string, { shared, own }: { shared: string; own: string }) {
+  // What is there keeps its mode and may be a link; only a file that is made anew is ours alone.
+  const made = { mode: 0o600, flag: 'wx' }
+  try {
+    await writeFile(shared, `${token}\n`, made)
+    return shared
+  } catch {
+    await rm(own, { force: true })
+    await writeFile(own, `${token}\n`, made)
+    return own
+  }
+}
+
+/** Whether the file is there, may be read and holds a token that is valid here. */
 async function opens(tokens: AccessTokens, file: string): Promise<boolean> {
-  if (!existsSync(file)) return false
-  const token = await readFile(file, 'utf8')
+  const token = await readFile(file, 'utf8').catch(() => '')
   return (await tokens.verify(token.trim())) !== undefined
 }

@@ -22,6 +22,7 @@ export function program(): Command {
     .addHelpText('after', settingsHelp)
     .action((options: Config) => serve({ ...options, ...tokenOf(process.env) }))
   for (const option of settings) serving.addOption(option)
+  command.addHelpText('after', () => `\n${serving.helpInformation()}${settingsHelp}`)
   command.addCommand(tokenCommand())
   return command
 }
@@ -37,7 +38,11 @@ function tokenCommand(): Command {
         .argParser(scopesOf)
         .default(scopes, scopes.join()),
     )
-    .option('--expires <time>', 'how long it is valid, such as 90d; without it for ever', time)
+    .option(
+      '--expires <time>',
+      'how long it is valid, such as 90d; without it for ever',
+      time('36500d'),
+    )
     .addOption(databaseSetting)
     .action((options: TokenOptions) => createToken(options))
   command

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { constants } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 
@@ -21,6 +22,11 @@ export function stopOnSignal(
   timeout: number,
 ): void {
   let stopped: number | undefined
+  const underWay = new Set<ServerResponse>()
+  app.server.on('request', (_request, response) => {
+    underWay.add(response)
+    response.once('close', () => underWay.delete(response))
+  })
   for (const signal of SIGNALS) {
     process.on(signal, () => {
       if (stopped === undefined) {
@@ -34,6 +40,10 @@ export function stopOnSignal(
 
   async function stop() {
     app.log.info('stopping')
+    // Or their connections would stay, idle, until the time is over.
+    for (const response of underWay) {
+      if (!response.headersSent) response.setHeader('connection', 'close')
+    }
     setTimeout(() => app.server.closeAllConnections(), timeout).unref()
     setTimeout(() => process.exit(1), timeout + CLOSING).unref()
     await app.close()

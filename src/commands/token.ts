@@ -72,7 +72,7 @@ function minuteOf(date: Date): string {
 }
 
 function tableOf(rows: string[][]): string {
-  const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0))
+  const width = (column: number) => Math.max(...rows.map((row) => String(row[column]).length))
   return rows
     .map((row) => row.map((cell, column) => cell.padEnd(width(column))).join('  '))
     .map((line) => `${line.trimEnd()}\n`)

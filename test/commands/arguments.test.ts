@@ -1,0 +1,80 @@
+import type { Command } from 'commander'
+import t, { type Test } from 'tap'
+import { program } from '../../src/commands/program.ts'
+import { settings } from '../../src/config.ts'
+
+/** For each setting a value that it cannot have, and what the refusal expects. */
+const bad: Record<string, { value: string; expected: string }[]> = {
+  host: [{ value: '', expected: 'some text' }],
+  port: ['', 'x', '-1', '1.5', '65536', '1e3'].map((value) => ({
+    value,
+    expected: 'a whole number from 0 to 65535',
+  })),
+  database: [{ value: '', expected: 'some text' }],
+  logLevel: [{ value: 'loud', expected: 'one of trace, debug, info, warn, error, fatal, silent' }],
+  logRequests: [{ value: 'maybe', expected: 'one of on, off' }],
+  bodyLimit: ['0', '1kB', '1073741825'].map((value) => ({
+    value,
+    expected: 'a whole number from 1 to 1073741824',
+  })),
+  requestTimeout: ['10', '0s', '0.4ms', '-1s', 's', '1y', '25h', `${'9'.repeat(200)}s`].map(aTime),
+  lockTimeout: ['5'].map(aTime),
+  shutdownTimeout: ['soon'].map(aTime),
+}
+
+function aTime(value: string) {
+  return { value, expected: 'a time such as 500ms, 10s, 2m, 12h or 1d, and not more than 1d' }
+}
+
+/** What the command line says of arguments that it refuses before it does anything. */
+async function refusal(t: Test, args: readonly string[]): Promise<string> {
+  let said = ''
+  const writeErr = (text: string) => {
+    said += text
+  }
+  const listen = (command: Command) => {
+    command.exitOverride().configureOutput({ writeErr }).commands.forEach(listen)
+  }
+  const command = program()
+  listen(command)
+  await t.rejects(command.parseAsync(args, { from: 'user' }), { name: 'CommanderError' })
+  return said
+}
+
+for (const option of settings) {
+  const cases = bad[option.attributeName()] ?? []
+  t.test(`a bad ${option.long} says what was expected, in a flag and a variable`, async (t) => {
+    t.ok(cases.length > 0, 'there is a case for every setting')
+    const variable = option.envVar as string
+    t.teardown(() => delete process.env[variable])
+    for (const { value, expected } of cases) {
+      delete process.env[variable]
+      const byFlag = await refusal(t, ['serve', `${option.long}=${value}`])
+      t.match(byFlag, `error: option '${option.flags}' argument '${value}' is invalid. `)
+      t.match(byFlag, `Expected ${expected}.\n`)
+      process.env[variable] = value
+      const byVariable = await refusal(t, ['serve'])
+      t.match(byVariable, `value '${value}' from env '${variable}' is invalid. `)
+      t.match(byVariable, `Expected ${expected}.\n`)
+    }
+  })
+}
+
+const create = ['token', 'create', '--name']
+const refused = [
+  { args: ['--prot', '3000'], says: "unknown option '--prot'" },
+  { args: ['sreve'], says: /too many arguments.*sreve/ },
+  { args: ['token', 'create'], says: "required option '--name <name>' not specified" },
+  { args: [...create, 'two words'], says: 'Expected up to 64 characters' },
+  { args: [...create, 'x', '--scope', 'admin'], says: 'Expected read, write, or both' },
+  { args: [...create, 'x', '--scope', 'read,read'], says: 'Expected read, write, or both' },
+  { args: [...create, 'x', '--expires', 'soon'], says: 'Expected a time such as' },
+  { args: [...create, 'x', '--expires', '36501d'], says: 'not more than 36500d' },
+  { args: ['token', 'revoke'], says: "missing required argument 'name'" },
+]
+
+for (const { args, says } of refused) {
+  t.test(`plant-store ${args.join(' ')} is refused`, async (t) => {
+    t.match(await refusal(t, args), says)
+  })
+}

@@ -1,0 +1,54 @@
+import { resolve } from 'node:path'
+import t from 'tap'
+import { greeting } from '../../src/commands/greeting.ts'
+import { defaultConfig } from '../../src/config.ts'
+
+const config = defaultConfig()
+const here = { address: '127.0.0.1', family: 'IPv4', port: 3000 }
+
+const addresses = [
+  { address: '127.0.0.1', url: 'http://127.0.0.1:3000' },
+  { address: '192.0.2.1', url: 'http://192.0.2.1:3000' },
+  { address: '0.0.0.0', url: 'http://127.0.0.1:3000' },
+  { address: '::1', url: 'http://[::1]:3000' },
+  { address: '::', url: 'http://[::1]:3000' },
+]
+
+for (const { address, url } of addresses) {
+  t.test(`a service that listens on ${address} is said to be at ${url}`, async (t) => {
+    const text = greeting(config, { ...here, address }, { file: '/x' })
+    t.match(text, `listens on ${url}\n`)
+    t.match(text, `docs      ${url}/documentation\n`)
+    t.match(text, `curl ${url}/plants `)
+  })
+}
+
+const accesses = [
+  {
+    access: { file: '/x/access-token' },
+    place: '/x/access-token',
+    bearer: "$(cat '/x/access-token')",
+  },
+  { access: { file: "/it's" }, place: "/it's", bearer: "$(cat '/it'\\''s')" },
+  { access: { variable: 'A_TOKEN' }, place: 'in A_TOKEN', bearer: '$A_TOKEN' },
+  { access: { token: 'plant_x' }, place: 'plant_x', bearer: 'plant_x' },
+  {
+    access: { command: 'make-token' },
+    place: 'none at hand; make one with make-token',
+    bearer: '<token>',
+  },
+]
+
+for (const { access, place, bearer } of accesses) {
+  t.test(`the token is said to be: ${place}`, async (t) => {
+    const text = greeting(config, here, access)
+    t.match(text, `token     ${place}\n`)
+    t.match(text, `-H "Authorization: Bearer ${bearer}"`)
+  })
+}
+
+t.test('the database is named with its whole path, or as being in memory', async (t) => {
+  t.match(greeting(config, here, { token: 'x' }), `database  ${resolve('data/plants.db')}\n`)
+  const inMemory = { ...config, database: ':memory:' }
+  t.match(greeting(inMemory, here, { token: 'x' }), 'database  in memory\n')
+})

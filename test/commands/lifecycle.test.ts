@@ -1,0 +1,101 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { createPlant, halfACreate, logged } from '../helpers/client.ts'
+import { Command, run } from '../helpers/command.ts'
+
+const TOKEN = 'a-token-of-the-environment'
+const FIR = { id: 4, name: 'Abies alba Mill.' }
+
+async function start(t: Test, ...args: string[]) {
+  const database = join(t.testdir(), 'plants.db')
+  const command = new Command(t, ['--port', '0', '--database', database, ...args], {
+    env: { PLANT_STORE_TOKEN: TOKEN },
+  })
+  return { command, database, url: await command.listening() }
+}
+
+/** Resolves when nobody listens there any more. */
+async function refusesConnections(url: string): Promise<void> {
+  for (let refused = false; !refused; ) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    refused = await once(socket, 'connect').then(
+      () => false,
+      (error) => error.code === 'ECONNREFUSED',
+    )
+    socket.destroy()
+  }
+}
+
+const stops = [
+  { signals: ['SIGTERM'], by: 'SIGTERM' },
+  { signals: ['SIGINT'], by: 'SIGINT' },
+  { signals: ['SIGINT', 'SIGTERM'], by: 'a signal with its echo' },
+] as const
+
+for (const { signals, by } of stops) {
+  t.test(`${by} lets the request under way end, then the process`, async (t) => {
+    const { command, database, url } = await start(t)
+    t.equal((await createPlant(url, TOKEN, { id: 1, name: 'a' })).status, 200)
+    const { socket, answers, rest } = await halfACreate(url, TOKEN, FIR)
+    for (const signal of signals) command.process.kill(signal)
+    await refusesConnections(url)
+    socket.write(rest)
+    t.match(await answers, [{ status: 200, headers: { connection: 'close' } }])
+    const { code, stderr } = await command.finished()
+    t.equal(code, 0)
+    t.match(stderr, /"msg":"stopping"}\n.*"msg":"stopped"}\n$/)
+    t.notOk(existsSync(`${database}-wal`), 'the database is closed')
+    const db = new Sqlite(database, { readonly: true })
+    t.same(db.prepare('SELECT id FROM plants').pluck().all(), [1, 4])
+    db.close()
+  })
+}
+
+t.test('a request that never ends does not hold up the stop', async (t) => {
+  const { command, database, url } = await start(t, '--shutdown-timeout', '200ms')
+  const { answers } = await halfACreate(url, TOKEN, FIR)
+  command.process.kill('SIGTERM')
+  t.same(await answers, [], 'its connection is cut')
+  t.match(await command.finished(), { code: 0, stderr: /"msg":"stopped"/ })
+  t.notOk(existsSync(`${database}-wal`))
+})
+
+for (const [signal, code] of [['SIGINT', 130] as const, ['SIGTERM', 143] as const]) {
+  t.test(`a second ${signal} ends the process at once, whatever is under way`, async (t) => {
+    const { command, url } = await start(t, '--shutdown-timeout', '5m', '--request-timeout', '5m')
+    const { answers } = await halfACreate(url, TOKEN, FIR)
+    command.process.kill('SIGTERM')
+    await logged(command, 'stopping')
+    // One that comes too soon is taken for an echo of the first.
+    const impatience = setInterval(() => command.process.kill(signal), 50)
+    t.same(await answers, [])
+    clearInterval(impatience)
+    const finished = await command.finished()
+    t.equal(finished.code, code)
+    t.notMatch(finished.stderr, 'stopped')
+  })
+}
+
+t.test('an address that cannot be had stops the start with a line', async (t) => {
+  const folder = t.testdir()
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const { port } = other.address() as AddressInfo
+  const cases = [
+    { args: ['--port', `${port}`], says: `EADDRINUSE: address already in use 127.0.0.1:${port}` },
+    { args: ['--port=0', '--host', '192.0.2.1'], says: 'EADDRNOTAVAIL: address not available' },
+    { args: ['--port=0', '--host', 'no..host'], says: /getaddrinfo \w+ no\.\.host/ },
+  ]
+  for (const { args, says } of cases) {
+    const finished = await run(t, [...args, '--database', join(folder, 'plants.db')])
+    t.match(finished, { code: 1, stdout: '', stderr: /^plant-store: .*\n$/ }, args.join(' '))
+    t.match(finished.stderr, says)
+    t.notOk(existsSync(join(folder, 'plants.db-wal')), 'the database is closed')
+  }
+})

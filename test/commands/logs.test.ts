@@ -1,0 +1,118 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t, { type Test } from 'tap'
+import { Command, MAIN } from '../helpers/command.ts'
+import { checkAnswer } from '../helpers/contract-check.ts'
+
+const TOKEN = 'a-token-of-the-environment'
+
+/** A command in which something was done before it began. */
+function prepared(t: Test, what: string, ...args: string[]): Command {
+  const folder = t.testdir({ 'prepare.mjs': what })
+  const prepare = pathToFileURL(join(folder, 'prepare.mjs'))
+  return new Command(t, ['--port', '0', '--database', join(folder, 'plants.db'), ...args], {
+    env: {
+      PLANT_STORE_TOKEN: TOKEN,
+      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${prepare}`,
+    },
+  })
+}
+
+t.test('each request is a JSON line with its id, without what may be secret', async (t) => {
+  const args = ['--port', '0', '--database', join(t.testdir(), 'plants.db'), '--log-level', 'trace']
+  const command = new Command(t, [...args, '--log-requests'], { env: { PLANT_STORE_TOKEN: TOKEN } })
+  const url = await command.listening()
+  const requests = [
+    { token: TOKEN, body: '{"id": 1, "name": "the-plant-of-the-body"}', status: 200 },
+    { token: 'a-wrong-token', body: '{}', status: 401 },
+    { token: TOKEN, body: '{"id": "the-id-of-the-body"}', status: 400 },
+    { token: TOKEN, body: '{"the-broken-body', status: 400 },
+  ]
+  for (const { token, body, status } of requests) {
+    const response = await fetch(`${url}/plants?access_token=in-the-query`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body,
+    })
+    t.equal(response.status, status)
+    checkAnswer('POST', '/plants', {
+      status,
+      headers: Object.fromEntries(response.headers),
+      body: await response.text(),
+    })
+  }
+  command.process.kill('SIGTERM')
+  const { stderr } = await command.finished()
+  const lines = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const answered = lines.filter(({ msg }) => msg === 'answered')
+  t.match(
+    answered,
+    requests.map(({ status }) => ({
+      level: 30,
+      reqId: String,
+      method: 'POST',
+      path: '/plants',
+      status,
+      milliseconds: Number,
+    })),
+  )
+  t.equal(new Set(answered.map(({ reqId }) => reqId)).size, requests.length)
+  t.notMatch(stderr, /a-token-of|a-wrong-token|-of-the-body|broken-body|in-the-query/)
+})
+
+t.test('requests are logged only where that is wanted', async (t) => {
+  const command = new Command(t, ['--port=0', '--database', join(t.testdir(), 'plants.db')])
+  const url = await command.listening()
+  await (await fetch(`${url}/health/live`)).text()
+  command.process.kill('SIGTERM')
+  const { stderr } = await command.finished()
+  t.notMatch(stderr, 'health')
+})
+
+t.test('the log is put readably where a person looks at it', async (t) => {
+  const command = prepared(t, 'process.stderr.isTTY = true')
+  await command.listening()
+  command.process.kill('SIGTERM')
+  const { code, stderr } = await command.finished()
+  t.equal(code, 0)
+  t.match(stderr, /^\[[\d:.]+\] .*INFO.*: .*Server listening at .*\n.*stopping.*\n.*stopped.*\n$/)
+})
+
+const noTerminal = spawnSync('script', ['--version']).error && 'there is no script of util-linux'
+t.test(
+  'Ctrl-C on a terminal stops what it shows readably',
+  { skip: noTerminal ?? false },
+  async (t) => {
+    const { NODE_OPTIONS: _, ...env } = process.env
+    const line = '"$NODE" "$MAIN" --port 0 --database "$DATABASE"'
+    const terminal = spawn('script', ['-qec', line, '/dev/null'], {
+      env: { ...env, NODE: process.execPath, MAIN, DATABASE: join(t.testdir(), 'plants.db') },
+    })
+    t.teardown(() => terminal.kill('SIGKILL'))
+    let shown = ''
+    terminal.stdout.setEncoding('utf8').on('data', (chunk) => {
+      shown += chunk
+      if (/^ {2}curl /m.test(shown) && terminal.stdin.writable) terminal.stdin.end('\x03')
+    })
+    const [code] = await once(terminal, 'close')
+    t.equal(code, 0)
+    t.match(shown, /INFO.*: .*Server listening at/)
+    t.match(shown, /INFO.*: .*stopping[\s\S]*INFO.*: .*stopped/)
+    t.notMatch(shown, '{"level"')
+  },
+)
+
+t.test('a defect ends the process with code 1 and its stack', async (t) => {
+  const failing = `Object.defineProperty(process.stderr, 'isTTY', {
+    get() { throw new Error('a defect') },
+  })`
+  const { code, stdout, stderr } = await prepared(t, failing).finished()
+  t.equal(code, 1)
+  t.equal(stdout, '')
+  t.match(stderr, /Error: a defect\n +at /)
+})

@@ -1,0 +1,80 @@
+import { chmodSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { run } from '../helpers/command.ts'
+
+/** A database that another program made. */
+function database(file: string, statements: string): void {
+  const db = new Sqlite(file)
+  db.exec(statements)
+  db.close()
+}
+
+const files = [
+  {
+    what: 'the database of another program',
+    make: (file: string) => database(file, 'CREATE TABLE notes (text TEXT)'),
+    says: 'it is the database of another program',
+  },
+  {
+    what: 'a newer schema',
+    make: (file: string) =>
+      database(file, 'PRAGMA application_id = 0x504c4e54; PRAGMA user_version = 1000'),
+    says: /its schema has version 1000, this program knows up to \d+; use a newer one/,
+  },
+]
+
+/** What is in a folder, byte for byte. */
+function contents(folder: string) {
+  return readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'latin1')])
+}
+
+async function refuses(t: Test, file: string, says: string | RegExp): Promise<void> {
+  const { code, stdout, stderr } = await run(t, ['--port', '0', '--database', file])
+  t.equal(code, 1)
+  t.equal(stdout, '')
+  t.match(stderr, /^plant-store: cannot use the database .*\n$/, 'one line')
+  t.ok(stderr.startsWith(`plant-store: cannot use the database ${file}: `))
+  t.match(stderr, says)
+}
+
+for (const { what, make, says } of files) {
+  t.test(`${what} stops the start and stays as it is`, async (t) => {
+    const folder = t.testdir()
+    make(join(folder, 'plants.db'))
+    const before = contents(folder)
+    await refuses(t, join(folder, 'plants.db'), says)
+    t.same(contents(folder), before)
+  })
+}
+
+t.test('a file that is no database stops the start and stays as it is', async (t) => {
+  const folder = t.testdir({ 'plants.db': 'id,name,tag\n'.repeat(1000) })
+  const before = contents(folder)
+  await refuses(t, join(folder, 'plants.db'), 'it is not an SQLite database')
+  t.same(contents(folder), before)
+})
+
+t.test('a folder that is missing stops the start and is not made', async (t) => {
+  const folder = t.testdir()
+  await refuses(t, join(folder, 'missing', 'plants.db'), 'the directory does not exist')
+  t.same(readdirSync(folder), [])
+})
+
+t.test('a folder in which nothing can be made stops the start', async (t) => {
+  // Not even root may make a file here, which a folder without the permission lets root do.
+  await refuses(t, '/proc/plants.db', 'it cannot be opened; may this user read and write it')
+})
+
+const skip = process.getuid?.() === 0 && 'root may write what is read-only'
+t.test('a read-only folder or database stops the start', { skip }, async (t) => {
+  const folder = t.testdir({ empty: {}, full: {} })
+  chmodSync(join(folder, 'empty'), 0o500)
+  await refuses(t, join(folder, 'empty', 'plants.db'), 'it cannot be opened; may this user')
+
+  const file = join(folder, 'full', 'plants.db')
+  await run(t, ['token', 'create', '--name', 'x', '--database', file])
+  chmodSync(file, 0o400)
+  await refuses(t, file, 'it is read-only for this user')
+})

@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { createPlant } from '../helpers/client.ts'
+import { Command } from '../helpers/command.ts'
+
+const SECRET = /plant_[\w-]{43}/
+
+/** Does with the arguments of curl what curl does, where there is none. */
+const STAND_IN = `
+const [url, ...options] = process.argv.slice(2)
+const headers = []
+let body
+while (options.length > 0) {
+  const [name, value] = options.splice(0, 2)
+  if (name === '-H') headers.push(value.split(': '))
+  else if (name === '-d') body = value
+  else throw new Error(name)
+}
+const response = await fetch(url, { method: 'POST', headers, body })
+console.log(await response.text())
+`
+
+async function paste(line: string, standIn: string): Promise<string> {
+  const curl = 'command -v curl >&2 || curl() { "$NODE" "$STAND_IN" "$@"; }'
+  const env = { ...process.env, NO_PROXY: '*', NODE: process.execPath, STAND_IN: standIn }
+  const shell = spawn('sh', ['-c', `${curl}\n${line}`], {
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  return text(shell.stdout)
+}
+
+function linesOf(stdout: string) {
+  const field = (name: string) => new RegExp(`^  ${name} +(.*)$`, 'm').exec(stdout)?.[1] ?? ''
+  return { docs: field('docs'), database: field('database'), token: field('token') }
+}
+
+t.test('the greeting says all that a newcomer needs, and its curl works as pasted', async (t) => {
+  const folder = t.testdir({ 'stand-in.mjs': STAND_IN, "it's here": {} })
+  const database = join(folder, "it's here", 'plants.db')
+  const command = new Command(t, ['--port', '0', '--database', database])
+  const url = await command.listening()
+  const { docs, token } = linesOf(command.stdout)
+  t.equal(linesOf(command.stdout).database, database)
+  t.equal(token, join(folder, "it's here", 'access-token'))
+  const page = await fetch(docs)
+  t.equal(page.status, 200)
+  t.match(await page.text(), /<html/)
+
+  const line = /^ {2}curl .*$/m.exec(command.stdout)?.[0] ?? ''
+  t.ok(line.startsWith(`  curl ${url}/plants`))
+  const answer = await paste(line, join(folder, 'stand-in.mjs'))
+  t.same(JSON.parse(answer), { name: 'Abies alba Mill.', tag: 'Tree' })
+  const secret = readFileSync(token, 'utf8').trim()
+  const other = await createPlant(url, secret, { id: 4, name: 'Abies balsamea (L.) Mill.' })
+  t.equal(other.status, 409, 'the plant of the curl is stored')
+})
+
+t.test(
+  'the first token is for its owner only, in no log, and kept by the next start',
+  async (t) => {
+    const database = join(t.testdir(), 'plants.db')
+    const start = () => new Command(t, ['--port=0', '--database', database, '--log-level=trace'])
+    const first = start()
+    await first.listening()
+    const { token } = linesOf(first.stdout)
+    t.equal(statSync(token).mode & 0o777, 0o600)
+    const secret = readFileSync(token, 'utf8')
+    t.match(secret, SECRET)
+    first.process.kill('SIGTERM')
+    const { stdout, stderr } = await first.finished()
+    t.notMatch(stdout + stderr, SECRET)
+
+    const second = start()
+    const url = await second.listening()
+    t.equal(linesOf(second.stdout).token, token)
+    t.equal(readFileSync(token, 'utf8'), secret)
+    t.equal((await createPlant(url, secret.trim(), { id: 1, name: 'a' })).status, 200)
+
+    rmSync(token)
+    const third = start()
+    await third.listening()
+    t.equal(linesOf(third.stdout).token, 'none at hand; make one with plant-store token create')
+    t.match(third.stdout, 'Bearer <token>')
+    third.process.kill('SIGTERM')
+    t.equal((await third.finished()).code, 0)
+  },
+)
+
+t.test('a second database in the folder has a token file of its own', async (t) => {
+  const folder = t.testdir({ 'other.db.access-token': 'left by a database that was deleted' })
+  const start = async (name: string) => {
+    const command = new Command(t, ['--port', '0', '--database', join(folder, name)])
+    const url = await command.listening()
+    return { command, url, token: linesOf(command.stdout).token }
+  }
+  await start('plants.db')
+  const { command, url, token } = await start('other.db')
+  t.equal(token, join(folder, 'other.db.access-token'))
+  t.equal(statSync(token).mode & 0o777, 0o600, 'whatever the mode of the file before')
+  const secret = readFileSync(token, 'utf8').trim()
+  t.equal((await createPlant(url, secret, { id: 1, name: 'a' })).status, 200)
+  t.equal((await start('other.db')).token, token)
+  command.process.kill('SIGTERM')
+  t.equal((await command.finished()).code, 0)
+})
+
+t.test(
+  'a token that cannot be written stops the start, and the next one makes another',
+  async (t) => {
+    const folder = t.testdir()
+    const database = join(folder, 'plants.db')
+    for (const name of ['access-token', 'plants.db.access-token']) mkdirSync(join(folder, name))
+    const { code, stderr } = await new Command(t, ['--port=0', '--database', database]).finished()
+    t.equal(code, 1)
+    t.equal(stderr, `plant-store: cannot write the access token to ${database}.access-token\n`)
+
+    rmSync(join(folder, 'access-token'), { recursive: true })
+    const command = new Command(t, ['--port', '0', '--database', database])
+    await command.listening()
+    t.equal(linesOf(command.stdout).token, join(folder, 'access-token'))
+  },
+)
+
+t.test('a database in memory has its token shown once, on the terminal', async (t) => {
+  const command = new Command(t, ['--port', '0', '--database', ':memory:'], { cwd: t.testdir() })
+  const url = await command.listening()
+  const { database, token } = linesOf(command.stdout)
+  t.equal(database, 'in memory')
+  t.match(token, SECRET)
+  t.equal((await createPlant(url, token, { id: 1, name: 'a' })).status, 200)
+  command.process.kill('SIGTERM')
+  const { code, stderr } = await command.finished()
+  t.equal(code, 0)
+  t.notMatch(stderr, SECRET)
+})
+
+t.test('a token of the environment is valid, named and not written anywhere', async (t) => {
+  const folder = t.testdir()
+  const token = 'sixteen-letters.'
+  const command = new Command(t, ['--port', '0', '--database', join(folder, 'plants.db')], {
+    env: { PLANT_STORE_TOKEN: token },
+  })
+  const url = await command.listening()
+  t.equal(linesOf(command.stdout).token, 'in PLANT_STORE_TOKEN')
+  t.match(command.stdout, '"Authorization: Bearer $PLANT_STORE_TOKEN"')
+  t.equal((await createPlant(url, token, { id: 1, name: 'a' })).status, 200)
+  t.equal((await createPlant(url, `${token}x`, { id: 1, name: 'a' })).status, 401)
+  t.throws(() => statSync(join(folder, 'access-token')), { code: 'ENOENT' })
+  command.process.kill('SIGTERM')
+  const { stdout, stderr } = await command.finished()
+  t.notMatch(stdout + stderr, token)
+})

@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { settings, settingsHelp } from '../../src/config.ts'
+import { Command, run } from '../helpers/command.ts'
+
+const refused = [
+  { args: ['--port', 'x'], says: /Expected a whole number from 0 to 65535/ },
+  { args: [], env: { PLANT_STORE_PROT: '1' }, says: /PLANT_STORE_PROT is not .*PLANT_STORE_PORT/ },
+  { args: [], env: { PLANT_STORE_TOKEN: 'fifteen-letters' }, says: /TOKEN.* at least 16 char/ },
+  { args: [], env: { PLANT_STORE_TOKEN: 'has a space inside' }, says: /TOKEN must have.* A-Z/ },
+]
+
+for (const { args, env = {}, says } of refused) {
+  t.test(`${Object.keys(env)} ${args.join(' ')} stops the start`, async (t) => {
+    const { code, stdout, stderr } = await run(t, args, { cwd: t.testdir(), env })
+    t.equal(code, 1)
+    t.equal(stdout, '')
+    t.match(stderr, says)
+    for (const value of Object.values<string>(env).filter((text) => text.length > 10)) {
+      t.notMatch(stderr, value, 'what may be a secret is not repeated')
+    }
+  })
+}
+
+t.test('variables are settings too, and a flag wins', async (t) => {
+  const folder = t.testdir()
+  const command = new Command(t, ['--database', join(folder, 'flag.db')], {
+    env: {
+      PLANT_STORE_DATABASE: join(folder, 'variable.db'),
+      PLANT_STORE_PORT: '0',
+      PLANT_STORE_LOG_LEVEL: 'silent',
+    },
+  })
+  const url = await command.listening()
+  t.not(new URL(url).port, '3000')
+  t.match(command.stdout, `database  ${join(folder, 'flag.db')}\n`)
+  command.process.kill('SIGTERM')
+  t.match(await command.finished(), { code: 0, stderr: /^$/ })
+})
+
+t.test('--help lists every setting with its variable and default', async (t) => {
+  const { code, stdout } = await run(t, ['--help'], { env: { COLUMNS: '80' } })
+  t.equal(code, 0)
+  const text = stdout.replace(/\s+/g, ' ')
+  for (const { flags, description, defaultValueDescription, envVar } of settings) {
+    t.match(text, `${flags} ${description} (default: ${defaultValueDescription}, `)
+    t.match(text, `env: ${envVar})`)
+  }
+  t.match(stdout, settingsHelp)
+})
+
+t.test('--version is the one of the package', async (t) => {
+  const { default: meta } = await import('../../package.json', { with: { type: 'json' } })
+  t.match(await run(t, ['--version']), { code: 0, stdout: `${meta.version}\n` })
+})

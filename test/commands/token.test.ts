@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { createPlant } from '../helpers/client.ts'
+import { Command, run } from '../helpers/command.ts'
+
+const SECRET = /plant_[\w-]{43}/
+
+/** Runs `plant-store token …` on a database of the test's own. */
+function commandsOf(t: Test) {
+  const database = join(t.testdir(), 'plants.db')
+  const token = (...args: string[]) => run(t, ['token', ...args, '--database', database])
+  const create = async (...args: string[]) => (await token('create', ...args)).stdout.trim()
+  const serve = () => new Command(t, ['--port', '0', '--database', database]).listening()
+  return { database, token, create, serve }
+}
+
+t.test('tokens are shown once, listed without secrets, and do what they are for', async (t) => {
+  const { database, token, create, serve } = commandsOf(t)
+  const first = await token('create', '--name', 'ci', '--scope', 'write,read', '--expires', '90d')
+  t.equal(first.code, 0)
+  t.match(first.stdout, new RegExp(`^${SECRET.source}\n$`), 'alone on standard output')
+  t.notMatch(first.stderr, SECRET)
+  const cases = [
+    { secret: first.stdout.trim(), status: 200 },
+    { secret: await create('--name', 'a.reader', '--scope', 'read'), status: 403 },
+    { secret: await create('--name', 'gone', '--expires', '1ms'), status: 401 },
+  ]
+  t.notOk(existsSync(join(database, '..', 'access-token')), 'a first one is not made')
+  const url = await serve()
+  for (const { secret, status } of cases) {
+    t.equal((await createPlant(url, secret, { id: 1, name: 'a' })).status, status)
+  }
+
+  const { stdout } = await token('list')
+  t.notMatch(stdout, SECRET)
+  const rows = stdout.split('\n').map((line) => line.split(/ {2,}/))
+  const minute = /^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/
+  t.match(rows, [
+    ['NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'],
+    ['a.reader', 'read', minute, 'never', String],
+    ['ci', 'read,write', minute, minute, minute],
+    ['gone', 'read,write', minute, /Z \(expired\)$/, 'never'],
+    [''],
+  ])
+  const [, , created = '', expires = ''] = rows[2] ?? []
+  t.equal(Date.parse(expires) - Date.parse(created), 90 * 24 * 60 * 60 * 1000)
+})
+
+t.test('a revoked token is refused at once by a running service', async (t) => {
+  const { token, create, serve } = commandsOf(t)
+  const [kept, revoked] = [await create('--name', 'kept'), await create('--name', 'revoked')]
+  const url = await serve()
+  t.equal((await createPlant(url, revoked, { id: 1, name: 'a' })).status, 200)
+  t.match(await token('revoke', 'revoked'), { code: 0, stdout: 'revoked revoked\n', stderr: '' })
+  t.equal((await createPlant(url, revoked, { id: 1, name: 'a' })).status, 401)
+  t.equal((await createPlant(url, kept, { id: 1, name: 'a' })).status, 200)
+})
+
+t.test('what cannot be done is refused in a line, and changes nothing', async (t) => {
+  const { token, create } = commandsOf(t)
+  await create('--name', 'taken', '--scope', 'read')
+  const before = await token('list')
+  const cases = [
+    { args: ['create', '--name', 'taken'], says: 'there is a token taken already' },
+    { args: ['revoke', 'unknown'], says: 'there is no token unknown' },
+  ]
+  for (const { args, says } of cases) {
+    const stderr = `plant-store: ${says}\n`
+    t.match(await token(...args), { code: 1, stdout: '', stderr }, args.join(' '))
+  }
+  t.same(await token('list'), before)
+})
+
+for (const args of [['list'], ['revoke', 'x']]) {
+  t.test(`token ${args[0]} makes no database where there is none`, async (t) => {
+    const { database, token } = commandsOf(t)
+    const stderr = `plant-store: there is no database ${database}\n`
+    t.match(await token(...args), { code: 1, stdout: '', stderr })
+    t.notOk(existsSync(database))
+  })
+}
