@@ -37,6 +37,8 @@ export async function buildApp({ config, store, logger }: AppOptions): Promise<F
     bodyLimit: config.bodyLimit,
     requestTimeout: config.requestTimeout,
     http: {
+      // Fastify sets it too, but only when Node has compared the next one with its own default.
+      requestTimeout: config.requestTimeout,
       headersTimeout: config.requestTimeout,
       // How often Node looks for requests that take too long.
       connectionsCheckingInterval: Math.min(1000, config.requestTimeout),

@@ -1,26 +1,46 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import t from 'tap'
-import { halfACreate } from '../helpers/client.ts'
+import t, { type Test } from 'tap'
+import { halfACreate, logged } from '../helpers/client.ts'
 import { Command } from '../helpers/command.ts'
 
 const TOKEN = 'a-token-of-the-environment'
 
-t.test('a stop that hangs is ended by force', async (t) => {
+/** A service with a create that waits for a database which another process holds. */
+async function hanging(t: Test, ...args: string[]) {
   const database = join(t.testdir(), 'plants.db')
-  const args = ['--port=0', '--lock-timeout=7s', '--shutdown-timeout=500ms']
-  const command = new Command(t, [...args, '--database', database], {
-    env: { PLANT_STORE_TOKEN: TOKEN },
-  })
+  const command = new Command(
+    t,
+    ['--port=0', '--lock-timeout=10m', '--database', database, ...args],
+    {
+      env: { PLANT_STORE_TOKEN: TOKEN },
+    },
+  )
   const url = await command.listening()
   const holder = new Sqlite(database)
   t.teardown(() => holder.close())
   holder.exec('BEGIN IMMEDIATE')
   const { socket, answers, rest } = await halfACreate(url, TOKEN, { id: 1, name: 'a' })
   socket.write(rest)
+  return { command, answers }
+}
+
+t.test('a stop that hangs is ended by force', async (t) => {
+  const { command, answers } = await hanging(t, '--shutdown-timeout=500ms')
   command.process.kill('SIGTERM')
   t.same(await answers, [])
   const { code, stderr } = await command.finished()
   t.equal(code, 1)
   t.notMatch(stderr, 'stopped')
+})
+
+t.test('a second signal ends the process at once, even while the store waits', async (t) => {
+  const { command, answers } = await hanging(t, '--shutdown-timeout=10m')
+  command.process.kill('SIGTERM')
+  await logged(command, 'stopping')
+  // One that comes too soon is taken for an echo of the first.
+  const impatience = setInterval(() => command.process.kill('SIGTERM'), 50)
+  t.same(await answers, [])
+  clearInterval(impatience)
+  t.equal((await command.finished()).code, 143)
 })

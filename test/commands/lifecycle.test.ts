@@ -67,7 +67,7 @@ t.test('a request that never ends does not hold up the stop', async (t) => {
 
 for (const [signal, code] of [['SIGINT', 130] as const, ['SIGTERM', 143] as const]) {
   t.test(`a second ${signal} ends the process at once, whatever is under way`, async (t) => {
-    const { command, url } = await start(t, '--shutdown-timeout', '5m', '--request-timeout', '5m')
+    const { command, url } = await start(t, '--shutdown-timeout', '10m', '--request-timeout', '10m')
     const { answers } = await halfACreate(url, TOKEN, FIR)
     command.process.kill('SIGTERM')
     await logged(command, 'stopping')

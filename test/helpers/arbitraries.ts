@@ -25,7 +25,7 @@ const unstorable = fc
 /** An int64 in one of the ways to write it down. */
 export const int64: fc.Arbitrary<{ id: bigint; text: Text }> = fc
   .tuple(fc.bigInt(INT64), fc.constantFrom('', '.0', '.000', 'e0', '0e-1'))
-  .map(([id, ending]) => ({ id, text: id + ending }))
+  .map(([id, ending]) => ({ id, text: id === 0n ? '0' : id + ending }))
 
 const ANY = fc.jsonValue().map((value) => JSON.stringify(value))
 

@@ -71,15 +71,21 @@ export class Service {
     return { ...answer, json: answer.body === '' ? undefined : JSON.parse(answer.body) }
   }
 
-  /** What is in the database file, seen by another connection, ids and all. */
-  plants(): { id: bigint; name: string; tag: string | null }[] {
+  /** A plant as it is in the database file, seen by another connection. */
+  stored(id: bigint): { id: bigint; name: string; tag: string | null } | undefined {
+    return this.#query('SELECT id, name, tag FROM plants WHERE id = ?', id)
+  }
+
+  /** How many plants are in the database file, of that name if one is given. */
+  count(name: string | null = null): number {
+    const sql = 'SELECT count(*) AS count FROM plants WHERE name = coalesce(?, name)'
+    return Number(this.#query<{ count: bigint }>(sql, name)?.count)
+  }
+
+  #query<Row>(sql: string, parameter: unknown): Row | undefined {
     const db = new Sqlite(this.file, { readonly: true }).defaultSafeIntegers()
     try {
-      return db
-        .prepare<[], { id: bigint; name: string; tag: string | null }>(
-          'SELECT id, name, tag FROM plants ORDER BY id',
-        )
-        .all()
+      return db.prepare<unknown[], Row>(sql).get(parameter)
     } finally {
       db.close()
     }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { StoreError } from '../store-error.ts'
 import { migrate, refuseForeign } from './schema.ts'
@@ -29,6 +29,8 @@ export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseO
   let db: Database | undefined
   try {
     db = new Sqlite(file, { timeout: lockTimeout })
+    // SQLite opens what it may not write to all the same, and says so with the first change.
+    if (existsSync(file)) accessSync(file, constants.W_OK)
     const reason = refuseForeign(db)
     if (reason !== undefined) throw new StoreError(`cannot use the database ${file}: ${reason}`)
     makeDurable(db, { file, lockTimeout })
@@ -77,6 +79,8 @@ function explain(error: unknown): string {
     case 'SQLITE_CANTOPEN':
       return 'it cannot be opened; may this user read and write it and its folder?'
     case 'SQLITE_READONLY':
+    case 'EACCES':
+    case 'EROFS':
       return 'it is read-only for this user, or its folder is'
     case 'SQLITE_NOTADB':
       return 'it is not an SQLite database'

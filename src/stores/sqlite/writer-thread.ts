@@ -1,11 +1,17 @@
 /** Runs in a thread of its own: waiting for the disk or for a lock must not keep requests waiting. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { openDatabase } from './database.ts'
+import { type DatabaseOptions, openDatabase } from './database.ts'
 import type { Order, Outcome } from './threaded-writer.ts'
-import { Writer } from './writer.ts'
+import { type ChangeResult, Writer } from './writer.ts'
 
-const writer = new Writer(openDatabase(workerData))
+/** While SQLite itself waits for a lock, in milliseconds, the process cannot end. */
+const WAIT = 100
+
+const { lockTimeout }: DatabaseOptions = workerData
+const db = openDatabase(workerData)
+db.pragma(`busy_timeout = ${Math.min(WAIT, lockTimeout)}`)
+const writer = new Writer(db)
 
 parentPort?.on('message', (order: Order) => {
   if (order !== 'close') return parentPort?.postMessage(outcomeOf(order))
@@ -16,9 +22,20 @@ parentPort?.on('message', (order: Order) => {
 /** An error loses its class on the way to the other thread, so the one that matters is spelt out. */
 function outcomeOf(changes: Exclude<Order, 'close'>): Outcome {
   try {
-    return { results: writer.commit(changes) }
+    return { results: commit(changes, performance.now() + lockTimeout) }
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) return { error }
     return { unavailable: { reason: error.reason, detail: error.detail } }
+  }
+}
+
+function commit(changes: Exclude<Order, 'close'>, deadline: number): ChangeResult[] {
+  for (;;) {
+    try {
+      return writer.commit(changes)
+    } catch (error) {
+      const locked = error instanceof StoreUnavailable && error.reason === 'busy'
+      if (!locked || performance.now() >= deadline) throw error
+    }
   }
 }
