@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net'
-import pretty from 'pino-pretty'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { buildApp } from '../app.ts'
 import type { Config } from '../config.ts'
@@ -13,7 +12,7 @@ export async function serve(config: Config): Promise<void> {
   const store = new SqliteStore({ file: config.database, lockTimeout: config.lockTimeout })
   try {
     const access = await provideAccess(config, new AccessTokens(store, config.token))
-    const app = await buildApp({ config, store, logger: logger(config) })
+    const app = await buildApp({ config, store, logger: await logger(config) })
     stopOnSignal(app, store, config.shutdownTimeout)
     await app.listen({ host: config.host, port: config.port })
     process.stdout.write(greeting(config, app.server.address() as AddressInfo, access))
@@ -24,9 +23,8 @@ export async function serve(config: Config): Promise<void> {
 }
 
 /** JSON lines on standard error, put readably where a person looks at them. */
-function logger({ logLevel }: Config) {
-  const stream = process.stderr.isTTY
-    ? pretty({ destination: 2, sync: true, ignore: 'pid,hostname' })
-    : process.stderr
-  return { level: logLevel, stream }
+async function logger({ logLevel }: Config) {
+  if (!process.stderr.isTTY) return { level: logLevel, stream: process.stderr }
+  const { default: pretty } = await import('pino-pretty')
+  return { level: logLevel, stream: pretty({ destination: 2, sync: true, ignore: 'pid,hostname' }) }
 }

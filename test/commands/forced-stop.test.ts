@@ -13,6 +13,7 @@ async function hanging(t: Test, ...args: string[]) {
     t,
     ['--port=0', '--lock-timeout=10m', '--database', database, ...args],
     {
+      measured: false,
       env: { PLANT_STORE_TOKEN: TOKEN },
     },
   )

@@ -10,6 +10,7 @@ const TOKEN = 'a-token-of-the-environment'
 async function lockable(t: Test, ...args: string[]) {
   const database = join(t.testdir(), 'plants.db')
   const command = new Command(t, ['--port', '0', '--database', database, ...args], {
+    measured: false,
     env: { PLANT_STORE_TOKEN: TOKEN },
   })
   const url = await command.listening()

@@ -11,7 +11,8 @@ function commandsOf(t: Test) {
   const database = join(t.testdir(), 'plants.db')
   const token = (...args: string[]) => run(t, ['token', ...args, '--database', database])
   const create = async (...args: string[]) => (await token('create', ...args)).stdout.trim()
-  const serve = () => new Command(t, ['--port', '0', '--database', database]).listening()
+  const serve = () =>
+    new Command(t, ['--port', '0', '--database', database], { measured: false }).listening()
   return { database, token, create, serve }
 }
 
