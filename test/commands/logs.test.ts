@@ -89,7 +89,7 @@ t.test(
   { skip: noTerminal ?? false },
   async (t) => {
     const { NODE_OPTIONS: _, ...env } = process.env
-    const line = '"$NODE" "$MAIN" --port 0 --database "$DATABASE"'
+    const line = 'exec "$NODE" "$MAIN" --port 0 --database "$DATABASE"'
     const terminal = spawn('script', ['-qec', line, '/dev/null'], {
       env: { ...env, NODE: process.execPath, MAIN, DATABASE: join(t.testdir(), 'plants.db') },
     })

@@ -26,7 +26,7 @@ t.test('every valid body is stored as it is, and replayed when it is sent again'
       }
       assert.deepEqual(service.stored(id), { id, name, tag: tag ?? null })
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
 })
 
@@ -39,7 +39,7 @@ t.test('every invalid body is refused and leaves nothing behind', async (t) => {
       assert.equal(answer.status, 400)
       assert.equal((answer.json as { error: number }).error, 40002)
     }),
-    { numRuns: 300 },
+    { numRuns: 120 },
   )
   t.equal(service.count(), before)
 })
@@ -51,7 +51,7 @@ t.test('whatever the bytes, the answer is one that the contract documents', asyn
       const { status } = await service.call({ body, headers: { 'content-length': body.length } })
       assert.ok([200, 400].includes(status))
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   )
 })
 

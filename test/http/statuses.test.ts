@@ -4,9 +4,14 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { operations } from '../../src/contract/api.gen.ts'
 import type { OperationId } from '../../src/contract/operations.ts'
 import { type Answer, documentedStatuses } from '../helpers/contract-check.ts'
-import { type StartOptions, sendRaw, startService } from '../helpers/service.ts'
+import { type Service, type StartOptions, sendRaw, startService } from '../helpers/service.ts'
 
 type Produce = (t: Test) => Promise<Answer | undefined>
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
 
 const body = { id: 1n, name: 'Abies alba Mill.' }
 
@@ -15,36 +20,26 @@ const PRODUCE: {
   [Id in OperationId]: { [Status in keyof operations[Id]['responses']]: Produce }
 } = {
   createPlant: {
-    200: async (t) => (await startService(t)).call({ body }),
-    400: async (t) => (await startService(t)).call({ body: {} }),
-    401: async (t) => (await startService(t)).call({ body, token: 'wrong' }),
-    403: async (t) => {
-      const service = await startService(t)
-      return service.call({ body, token: await service.issueToken('reader', ['read']) })
-    },
+    200: () => service.call({ body }),
+    400: () => service.call({ body: {} }),
+    401: () => service.call({ body, token: 'wrong' }),
+    403: async () => service.call({ body, token: await service.issueToken('reader', ['read']) }),
     408: async (t) => {
       const service = await startService(t, { config: { requestTimeout: 100 } })
       const head = 'POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
       const rest = `Authorization: Bearer ${service.token}\r\nContent-Length: 9\r\n\r\n{`
       return (await sendRaw(service.port, head + rest, false))[0]
     },
-    409: async (t) => {
-      const service = await startService(t)
-      await service.call({ body })
-      return service.call({ body: { ...body, name: 'Abies' } })
+    409: async () => {
+      await service.call({ body: { id: 2n, name: 'Abies' } })
+      return service.call({ body: { id: 2n, name: 'Acer' } })
     },
     413: async (t) => {
       const service = await startService(t, { config: { bodyLimit: 10 } })
       return service.call({ body })
     },
-    415: async (t) => {
-      const service = await startService(t)
-      return service.call({ body, headers: { 'content-type': 'text/plain' } })
-    },
-    431: async (t) => {
-      const service = await startService(t)
-      return service.call({ body, headers: { 'x-long': 'x'.repeat(20_000) } })
-    },
+    415: () => service.call({ body, headers: { 'content-type': 'text/plain' } }),
+    431: () => service.call({ body, headers: { 'x-long': 'x'.repeat(20_000) } }),
     500: async (t) => (await startService(t, failing(new TypeError('a bug')))).call({ body }),
     503: async (t) => {
       const error = new StoreUnavailable('busy', 'SQLITE_BUSY')
