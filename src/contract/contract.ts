@@ -6,8 +6,6 @@ import { scopes } from '../../service/token-store.ts'
 /** An operation of the contract, as far as the server itself has to know it. */
 export interface Operation {
   readonly id: string
-  readonly method: string
-  readonly path: string
   /** The scope that a token needs for it. */
   readonly scope: Scope
   /** The media types that a body may have; none if the operation takes no body. */
@@ -61,7 +59,7 @@ export function matchOperations(
     for (const [method, object] of Object.entries(item)) {
       if (!METHODS.has(method)) continue
       const name = `${method.toUpperCase()} ${path}`
-      const operation = operationOf(name, path, method, object, document.security)
+      const operation = operationOf(name, object, document.security)
       if (operations.has(operation.id)) {
         throw new ContractError(`${name}: the operationId ${operation.id} is taken`)
       }
@@ -81,16 +79,12 @@ export function matchOperations(
 
 function operationOf(
   name: string,
-  path: string,
-  method: string,
   object: OperationObject,
   inherited: SecurityRequirement[] = [],
 ): Operation {
   if (object.operationId === undefined) throw new ContractError(`${name} has no operationId`)
   return {
     id: object.operationId,
-    method: method.toUpperCase(),
-    path,
     scope: scopeOf(name, object, inherited),
     mediaTypes: Object.keys(object.requestBody?.content ?? {}),
     bodyRequired: object.requestBody?.required ?? false,

@@ -1,4 +1,10 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import {
+  type IncomingMessage,
+  maxHeaderSize,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import type { Config } from '../config.ts'
 import { errorOf, Failure } from './failure.ts'
@@ -49,7 +55,10 @@ function failureOf(code: string | undefined, requestTimeout: number): Failure {
         `the request did not arrive within ${requestTimeout / 1000} s`,
       )
     case 'HPE_HEADER_OVERFLOW':
-      return new Failure('headers-too-large', 'the request line and headers are too large')
+      return new Failure(
+        'headers-too-large',
+        `the request line and headers must not be larger than ${maxHeaderSize} bytes`,
+      )
     default:
       return new Failure('malformed-request', 'the request is not well-formed HTTP/1.1')
   }

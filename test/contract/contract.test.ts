@@ -15,8 +15,6 @@ t.test('the contract and the service match', async (t) => {
     [
       {
         id: 'createPlant',
-        method: 'POST',
-        path: '/plants',
         scope: 'write',
         mediaTypes: ['application/json'],
         bodyRequired: true,
