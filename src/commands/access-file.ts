@@ -25,7 +25,9 @@ export async function provideAccess(config: Config, tokens: AccessTokens): Promi
   const files = { shared: join(dirname(database), 'access-token'), own: `${database}.access-token` }
   const first = await tokens.issueFirst({ name: 'first', scopes })
   if (first === undefined) {
-    for (const file of Object.values(files)) if (await opens(tokens, file)) return { file }
+    for (const file of Object.values(files)) {
+      if (await opens(tokens, file)) return { file }
+    }
     return { command: 'plant-store token create' }
   }
   if (config.database === IN_MEMORY) return { token: first }

@@ -79,6 +79,8 @@ t.test(
     t.equal(linesOf(second.stdout).token, token)
     t.equal(readFileSync(token, 'utf8'), secret)
     t.equal((await createPlant(url, secret.trim(), { id: 1, name: 'a' })).status, 200)
+    second.process.kill('SIGTERM')
+    t.equal((await second.finished()).code, 0)
 
     rmSync(token)
     const third = start()

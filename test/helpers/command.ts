@@ -18,7 +18,7 @@ export interface CommandOptions extends SpawnOptions {
 }
 
 /** tap measures by way of this variable. */
-const UNMEASURED = 'unset NODE_OPTIONS; exec "$0" "$@"'
+const UNMEASURED = 'unset NODE_OPTIONS NODE_DISABLE_COMPILE_CACHE; exec "$0" "$@"'
 
 /** The real command as a process of its own, which the test never outlives. */
 export class Command {
