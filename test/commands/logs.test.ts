@@ -66,7 +66,8 @@ t.test('each request is a JSON line with its id, without what may be secret', as
 })
 
 t.test('requests are logged only where that is wanted', async (t) => {
-  const command = new Command(t, ['--port=0', '--database', join(t.testdir(), 'plants.db')])
+  const args = ['--port=0', '--database', join(t.testdir(), 'plants.db')]
+  const command = new Command(t, args, { measured: false })
   const url = await command.listening()
   await (await fetch(`${url}/health/live`)).text()
   command.process.kill('SIGTERM')

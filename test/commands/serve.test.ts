@@ -41,7 +41,7 @@ function linesOf(stdout: string) {
 t.test('the greeting says all that a newcomer needs, and its curl works as pasted', async (t) => {
   const folder = t.testdir({ 'stand-in.mjs': STAND_IN, "it's here": {} })
   const database = join(folder, "it's here", 'plants.db')
-  const command = new Command(t, ['--port', '0', '--database', database])
+  const command = new Command(t, ['--port', '0', '--database', database], { measured: false })
   const url = await command.listening()
   const { docs, token } = linesOf(command.stdout)
   t.equal(linesOf(command.stdout).database, database)
@@ -94,13 +94,14 @@ t.test(
 
 t.test('a second database in the folder has a token file of its own', async (t) => {
   const folder = t.testdir({ 'other.db.access-token': 'left by a database that was deleted' })
-  const start = async (name: string) => {
-    const command = new Command(t, ['--port', '0', '--database', join(folder, name)])
+  const start = async (name: string, measured = false) => {
+    const args = ['--port', '0', '--database', join(folder, name)]
+    const command = new Command(t, args, { measured })
     const url = await command.listening()
     return { command, url, token: linesOf(command.stdout).token }
   }
   await start('plants.db')
-  const { command, url, token } = await start('other.db')
+  const { command, url, token } = await start('other.db', true)
   t.equal(token, join(folder, 'other.db.access-token'))
   t.equal(statSync(token).mode & 0o777, 0o600, 'whatever the mode of the file before')
   const secret = readFileSync(token, 'utf8').trim()
@@ -121,7 +122,7 @@ t.test(
     t.equal(stderr, `plant-store: cannot write the access token to ${database}.access-token\n`)
 
     rmSync(join(folder, 'access-token'), { recursive: true })
-    const command = new Command(t, ['--port', '0', '--database', database])
+    const command = new Command(t, ['--port', '0', '--database', database], { measured: false })
     await command.listening()
     t.equal(linesOf(command.stdout).token, join(folder, 'access-token'))
   },
