@@ -26,7 +26,7 @@ export class ConfigError extends Error {}
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 const PREFIX = 'PLANT_STORE_'
-const TOKEN = `${PREFIX}TOKEN`
+export const TOKEN_VARIABLE = `${PREFIX}TOKEN`
 const TOKEN_LENGTH = 16
 
 /** Timers count milliseconds in 32 bits; a longer time would be over at once. */
@@ -75,7 +75,7 @@ export const settings: readonly Option[] = [
 /** What `--help` says of the settings, behind the list of them. */
 export const settingsHelp = `
 Times are written as 500ms, 10s or 2m. Each option may also be given by the variable named
-behind it; a flag wins. ${TOKEN} (at least ${TOKEN_LENGTH} characters) is one more access token,
+behind it; a flag wins. ${TOKEN_VARIABLE} (at least ${TOKEN_LENGTH} characters) is one more access token,
 with all scopes; it has no flag, as other users can read a command line.`
 
 /** The settings as they are when nobody says otherwise. */
@@ -91,18 +91,18 @@ export function defaultConfig(): Config {
  *   one of ours
  */
 export function tokenOf(environment: NodeJS.ProcessEnv): Pick<Config, 'token'> {
-  const known = new Set([TOKEN, ...settings.map(({ envVar }) => envVar)])
+  const known = new Set([TOKEN_VARIABLE, ...settings.map(({ envVar }) => envVar)])
   for (const name of Object.keys(environment)) {
     if (name.startsWith(PREFIX) && !known.has(name)) {
       throw new ConfigError(`${name} is not a setting; these are: ${[...known].join(', ')}`)
     }
   }
-  const token = environment[TOKEN]
+  const token = environment[TOKEN_VARIABLE]
   if (token === undefined) return {}
   // What RFC 6750 §2.1 lets stand in the header.
   if (token.length < TOKEN_LENGTH || !/^[\w.~+/-]+=*$/.test(token)) {
     throw new ConfigError(
-      `${TOKEN} must have at least ${TOKEN_LENGTH} characters of A-Z a-z 0-9 - . _ ~ + / (then =)`,
+      `${TOKEN_VARIABLE} must have at least ${TOKEN_LENGTH} characters of A-Z a-z 0-9 - . _ ~ + / (then =)`,
     )
   }
   return { token }

@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { AccessTokens } from '../../service/access-tokens.ts'
 import { scopes } from '../../service/token-store.ts'
-import type { Config } from '../config.ts'
+import { type Config, TOKEN_VARIABLE } from '../config.ts'
 import { IN_MEMORY } from '../stores/sqlite/database.ts'
 import { StoreError } from '../stores/store-error.ts'
 
@@ -20,7 +20,7 @@ export type Access =
  * @throws StoreError if the file cannot be written
  */
 export async function provideAccess(config: Config, tokens: AccessTokens): Promise<Access> {
-  if (config.token !== undefined) return { variable: 'PLANT_STORE_TOKEN' }
+  if (config.token !== undefined) return { variable: TOKEN_VARIABLE }
   const database = resolve(config.database)
   const files = { shared: join(dirname(database), 'access-token'), own: `${database}.access-token` }
   const first = await tokens.issueFirst({ name: 'first', scopes })

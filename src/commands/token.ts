@@ -1,10 +1,7 @@
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { Scope, StoredToken } from '../../service/token-store.ts'
-import { ConfigError } from '../config.ts'
+import { ConfigError, defaultConfig } from '../config.ts'
 import { SqliteStore } from '../stores/sqlite/sqlite-store.ts'
-
-/** How long a command waits while the service or another command writes, in milliseconds. */
-const LOCK_TIMEOUT = 5000
 
 export interface TokenOptions {
   readonly database: string
@@ -48,7 +45,8 @@ async function withStore(
   mustExist: boolean,
   use: (store: SqliteStore) => Promise<void>,
 ): Promise<void> {
-  const store = new SqliteStore({ file, mustExist, lockTimeout: LOCK_TIMEOUT })
+  const { lockTimeout } = defaultConfig()
+  const store = new SqliteStore({ file, mustExist, lockTimeout })
   try {
     await use(store)
   } finally {

@@ -29,7 +29,7 @@ export async function serveOperations(
     readExactJson(scope)
     scope.setValidatorCompiler(compileValidators())
     await scope.register(openapiGlue, {
-      specification: structuredClone(document),
+      specification: document,
       operationResolver: (id) => routeOf(operations.get(id) as Operation, handlers),
     })
   })

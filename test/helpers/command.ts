@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 
-export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 export interface Finished {

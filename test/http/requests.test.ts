@@ -170,6 +170,21 @@ test('a body that is cut off after its answer is not answered again', async (t) 
   )
 })
 
+test('a connection is of use after a refused body', async (t) => {
+  const create = (text: string, connection: string) =>
+    head({
+      'Content-Type': 'application/json',
+      'Content-Length': text.length,
+      Connection: connection,
+    }) + text
+  const bytes = create('{', 'keep-alive') + create('{"id": 1, "name": "alive"}', 'close')
+  const answers = await sendRaw(service.port, bytes, false)
+  t.same(
+    answers.map(({ status }) => status),
+    [400, 200],
+  )
+})
+
 test('HTTP/1.0 without a Host header is served', async (t) => {
   const [answer] = await sendRaw(service.port, 'GET /health/live HTTP/1.0\r\n\r\n')
   t.equal(answer?.status, 200)
