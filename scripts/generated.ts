@@ -1,6 +1,6 @@
 /** What the code takes from the contract: types for the compiler, the catalogue of failures. */
 import { readFileSync } from 'node:fs'
-import openapiTS, { astToString } from 'openapi-typescript'
+import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
 import { parse } from 'yaml'
 
@@ -11,17 +11,28 @@ const NOTICE = '// Made from openapi.yaml by `npm run generate`; change it there
 export async function generatedFiles(): Promise<Map<URL, string>> {
   const document = parse(readFileSync(CONTRACT, 'utf8'))
   return new Map([
-    [new URL('../src/contract/api.gen.ts', import.meta.url), NOTICE + (await types())],
+    [new URL('../src/contract/api.gen.ts', import.meta.url), NOTICE + (await types(document))],
     [new URL('../src/contract/conditions.gen.ts', import.meta.url), NOTICE + conditions(document)],
   ])
 }
 
-async function types(): Promise<string> {
+/** Requests as they reach a handler: where the contract has a default, there is a value. */
+async function types(document: OpenAPI3): Promise<string> {
   const bigint = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword)
-  const nodes = await openapiTS(CONTRACT, {
+  const nodes = await openapiTS(withDefaultsFilledIn(document), {
     transform: (schema) => (schema.format === 'int64' ? bigint : undefined),
   })
   return astToString(nodes)
+}
+
+function withDefaultsFilledIn(document: OpenAPI3): OpenAPI3 {
+  const isParameter = (value: object) => 'in' in value && 'schema' in value
+  const text = JSON.stringify(document, (_key, value) =>
+    value?.schema?.default !== undefined && isParameter(value)
+      ? { ...value, required: true }
+      : value,
+  )
+  return JSON.parse(text)
 }
 
 /** Every named example of an Error, wherever in the contract it stands, is a condition. */

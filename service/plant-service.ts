@@ -1,5 +1,5 @@
 import type { Handlers, OperationAnswer, OperationRequest } from '../src/contract/operations.ts'
-import type { PlantStore } from './plant-store.ts'
+import { type PlantStore, type Refusal, versionOf } from './plant-store.ts'
 
 /** The operations of the contract, a method for each `operationId`. */
 export class PlantService implements Handlers {
@@ -18,4 +18,56 @@ export class PlantService implements Handlers {
       ? { failure: 'plant-exists', message: `plant ${id} is already stored with other content` }
       : { body: plant }
   }
+
+  async listPlants({
+    query,
+  }: OperationRequest<'listPlants'>): Promise<OperationAnswer<'listPlants'>> {
+    const { plants, more } = await this.#store.list(query)
+    const last = plants.at(-1)
+    return { body: plants, next: more && last ? { after: last.id } : undefined }
+  }
+
+  async getPlant({
+    params: { id },
+  }: OperationRequest<'getPlant'>): Promise<OperationAnswer<'getPlant'>> {
+    const plant = await this.#store.get(id)
+    return plant ? { body: plant, version: versionOf(plant) } : notFound(id)
+  }
+
+  async replacePlant({
+    params: { id },
+    body: { name, tag },
+    expected,
+  }: OperationRequest<'replacePlant'>): Promise<OperationAnswer<'replacePlant'>> {
+    const result = await this.#store.update(id, { name, tag: tag ?? null }, expected)
+    return typeof result === 'string' ? refused(id, result) : { body: result }
+  }
+
+  async updatePlant({
+    params: { id },
+    body,
+    expected,
+  }: OperationRequest<'updatePlant'>): Promise<OperationAnswer<'updatePlant'>> {
+    const result = await this.#store.update(id, body, expected)
+    if (typeof result === 'string') return refused(id, result)
+    return { body: result, version: versionOf(result) }
+  }
+
+  async deletePlant({
+    params: { id },
+    expected,
+  }: OperationRequest<'deletePlant'>): Promise<OperationAnswer<'deletePlant'>> {
+    const result = await this.#store.remove(id, expected)
+    return result === 'removed' ? {} : refused(id, result)
+  }
+}
+
+function refused(id: bigint, refusal: Refusal) {
+  if (refusal === 'not-found') return notFound(id)
+  const message = `plant ${id} has changed; fetch it again`
+  return { failure: 'plant-changed', message } as const
+}
+
+function notFound(id: bigint) {
+  return { failure: 'plant-not-found', message: `there is no plant ${id}` } as const
 }

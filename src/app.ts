@@ -6,7 +6,7 @@ import type { PlantStore } from '../service/plant-store.ts'
 import type { TokenStore } from '../service/token-store.ts'
 import type { Config } from './config.ts'
 import { loadContract } from './contract/contract.ts'
-import { admit, refuseUrl } from './http/admission.ts'
+import { admit, MAX_PARAMETER, refuseUrl } from './http/admission.ts'
 import { type Authenticate, bearerAuthentication } from './http/authentication.ts'
 import { answerClientErrors, refuseConnect, watchConnections } from './http/client-errors.ts'
 import { serveDocs } from './http/docs.ts'
@@ -34,6 +34,7 @@ export async function buildApp({ config, store, logger }: AppOptions): Promise<F
   const app = Fastify({
     logger: logger ?? false,
     logController: requestLog(config.logRequests),
+    routerOptions: { maxParamLength: MAX_PARAMETER },
     bodyLimit: config.bodyLimit,
     requestTimeout: config.requestTimeout,
     http: {

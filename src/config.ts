@@ -128,7 +128,8 @@ function text(value: string): string {
   return value === '' ? expected('some text') : value
 }
 
-function number(least: number, most: number) {
+/** Reads a whole number from `least` to `most`. */
+export function number(least: number, most: number) {
   return (value: string): number => {
     const valid = /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most
     return valid ? Number(value) : expected(`a whole number from ${least} to ${most}`)

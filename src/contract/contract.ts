@@ -33,6 +33,7 @@ export interface ContractDocument {
   info: { title: string; version: string }
   security?: SecurityRequirement[]
   paths: Record<string, Record<string, OperationObject>>
+  components?: unknown
 }
 
 const SCHEME = 'bearer'

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { MAX_INT64, MIN_INT64 } from './decimal.ts'
 
 /** Deep enough for any plant; far from where a recursive reader would run out of stack. */
 const MAX_DEPTH = 64
@@ -12,10 +13,7 @@ const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/
 /** Takes a JSON number apart: sign, whole part, fraction, exponent. */
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
-const MAX_INT64 = 2n ** 63n - 1n
-const MIN_INT64 = -(2n ** 63n)
-
-/** The body is not what RFC 8259 calls JSON text, or nested deeper than we read. */
+/** The text is not what RFC 8259 calls JSON, or nested deeper than we read. */
 export class InvalidJson extends Error {}
 
 /**
@@ -23,25 +21,26 @@ export class InvalidJson extends Error {}
  * becomes a bigint if it is within int64, and a number that rounding would have made an integer
  * becomes NaN, as does an integer beyond int64.
  *
+ * @param what names the text in the messages
  * @throws InvalidJson if it is not UTF-8, not JSON, or nested too deeply
  */
-export function parseExactJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw new InvalidJson('body is not UTF-8')
+export function parseExactJson(bytes: Buffer, what = 'body'): unknown {
+  if (!isUtf8(bytes)) throw new InvalidJson(`${what} is not UTF-8`)
   const text = bytes.toString()
   if (text.length > MAX_DEPTH && depthOf(text) > MAX_DEPTH) {
-    throw new InvalidJson(`body is nested deeper than ${MAX_DEPTH} levels`)
+    throw new InvalidJson(`${what} is nested deeper than ${MAX_DEPTH} levels`)
   }
   try {
     return MAY_BE_INEXACT.test(text) ? JSON.parse(text, exactly) : JSON.parse(text)
   } catch (error) {
-    throw new InvalidJson(`body is not JSON: ${(error as SyntaxError).message}`)
+    throw new InvalidJson(`${what} is not JSON: ${(error as SyntaxError).message}`)
   }
 }
 
 /** A reviver that reads numbers from their source text, which TypeScript does not know of yet. */
 function exactly(_key: string, value: unknown, context?: { source: string }): unknown {
   if (typeof value !== 'number' || context === undefined) return value
-  const integer = parseInt64(context.source)
+  const integer = integerOf(context.source)
   if (integer === undefined) return Number.isInteger(value) ? Number.NaN : value
   return Number.isSafeInteger(value) ? value : integer
 }
@@ -50,7 +49,7 @@ function exactly(_key: string, value: unknown, context?: { source: string }): un
  * The int64 that a JSON number denotes, whatever its spelling: `1`, `1.0` and `10e-1` are the same.
  * Undefined for a number that is no integer or beyond int64.
  */
-function parseInt64(number: string): bigint | undefined {
+function integerOf(number: string): bigint | undefined {
   const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(number) as unknown as string[]
   const digits = (whole + fraction).replace(/^0+/, '')
   const significant = digits.replace(/0+$/, '')

@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import findMyWay from 'find-my-way'
 import type { Authenticate } from './authentication.ts'
@@ -12,6 +13,9 @@ declare module 'fastify' {
   }
 }
 
+/** As long as a path can be, so that the contract is what judges a parameter of it. */
+export const MAX_PARAMETER = maxHeaderSize
+
 interface Path {
   readonly methods: Set<string>
   /** One of its routes; whether it is open is known only when all hooks have had their say. */
@@ -25,7 +29,7 @@ interface Path {
  */
 export function admit(app: FastifyInstance, authenticate: Authenticate): void {
   const paths = new Map<string, Path>()
-  const router = findMyWay()
+  const router = findMyWay({ maxParamLength: MAX_PARAMETER })
 
   app.addHook('onRoute', (route: RouteOptions) => {
     const { url, method } = route
@@ -48,7 +52,9 @@ export function admit(app: FastifyInstance, authenticate: Authenticate): void {
       : undefined
     const { config } = path?.route ?? request.routeOptions
     if (!config?.open) await authenticate(request, reply)
-    if (request.is404) throw noRoute(request, path)
+    if (!request.is404) return
+    if (path === undefined || request.method !== 'OPTIONS') throw noRoute(request, path)
+    return reply.code(204).header('allow', methodsOf(path)).send()
   })
 
   // Reached by way of `reply.callNotFound` only, as for a file that the docs do not have.
@@ -71,9 +77,14 @@ export function refuseUrl(authenticate: Authenticate) {
 function noRoute(request: FastifyRequest, path: Path | undefined): Failure {
   const url = pathOf(request)
   if (path === undefined) return new Failure('unknown-path', `there is nothing at ${url}`)
-  const allow = [...path.methods].join(', ')
+  const allow = methodsOf(path)
   const message = `${url} does not have the method ${request.method}; it has ${allow}`
   return new Failure('method-not-allowed', message, { allow })
+}
+
+/** As `Allow` lists them (RFC 9110 §10.2.1). */
+function methodsOf({ methods }: Path): string {
+  return [...methods, 'OPTIONS'].join(', ')
 }
 
 /**

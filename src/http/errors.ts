@@ -1,7 +1,9 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { InvalidJson } from '../contract/exact-json.ts'
+import { wrongMediaType } from './body.ts'
 import { Failure, sendFailure } from './failure.ts'
+import { parameterFailure } from './parameters.ts'
 
 /** Seconds after which a request is worth repeating that found the store unavailable. */
 const RETRY_AFTER = { busy: '1', failing: '5' }
@@ -31,14 +33,12 @@ function failureOf(error: unknown, request: FastifyRequest): Failure {
       ? new Failure('store-busy', 'the store is busy', headers)
       : new Failure('store-unavailable', 'the store cannot work at the moment', headers)
   }
-  const { code, message, statusCode = 500 } = error as FastifyError
+  const { code, message, statusCode = 500, validation, validationContext } = error as FastifyError
   switch (code) {
     case 'FST_ERR_VALIDATION':
-      return new Failure('invalid-body', message)
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE': {
-      const types = request.routeOptions.config.operation?.mediaTypes.join(' or ')
-      return new Failure('unsupported-media-type', `the body must have the content type ${types}`)
-    }
+      return parameterFailure(validationContext, validation) ?? new Failure('invalid-body', message)
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return wrongMediaType(request)
     case 'FST_ERR_CTP_BODY_TOO_LARGE': {
       const { bodyLimit } = request.routeOptions
       return new Failure('body-too-large', `body must not be larger than ${bodyLimit} bytes`)

@@ -39,7 +39,7 @@ export function sendFailure(reply: FastifyReply, failure: Failure): FastifyReply
 export function sendJson(
   reply: FastifyReply,
   status: number,
-  value: Record<string, unknown>,
+  value: object,
   serialize: (value: Record<string, unknown>) => string = JSON.stringify,
 ): FastifyReply {
   return reply

@@ -10,34 +10,33 @@ import {
 const service = new PlantService({} as PlantStore)
 
 t.test('the contract and the service match', async (t) => {
+  const json = { mediaTypes: ['application/json'], bodyRequired: true }
+  const patch = { mediaTypes: ['application/merge-patch+json'], bodyRequired: true }
+  const nothing = { mediaTypes: [], bodyRequired: false }
   t.same(
     [...matchOperations(loadContract(), service).values()],
     [
-      {
-        id: 'createPlant',
-        scope: 'write',
-        mediaTypes: ['application/json'],
-        bodyRequired: true,
-        success: 200,
-      },
+      { id: 'listPlants', scope: 'read', ...nothing, success: 200 },
+      { id: 'createPlant', scope: 'write', ...json, success: 200 },
+      { id: 'getPlant', scope: 'read', ...nothing, success: 200 },
+      { id: 'replacePlant', scope: 'write', ...json, success: 200 },
+      { id: 'updatePlant', scope: 'write', ...patch, success: 200 },
+      { id: 'deletePlant', scope: 'write', ...nothing, success: 204 },
     ],
   )
 })
 
 const operation = { operationId: 'createPlant', 'x-scope': 'write', responses: { 200: {} } }
 
-class WithMore extends PlantService {
-  override createPlant = undefined as never
-  listPlants() {}
-}
+class Inheriting extends PlantService {}
 
 const REFUSED: [what: string, change: (document: ContractDocument) => void, message: string][] = [
   [
     'an operation without a handler',
     ({ paths }) => {
-      paths['/plants/{id}'] = { get: { ...operation, operationId: 'getPlant' } }
+      paths['/trees'] = { get: { ...operation, operationId: 'listTrees' } }
     },
-    'the operation getPlant has no handler',
+    'the operation listTrees has no handler',
   ],
   [
     'an operation whose name every object has',
@@ -49,7 +48,7 @@ const REFUSED: [what: string, change: (document: ContractDocument) => void, mess
   [
     'a handler without an operation',
     ({ paths }) => {
-      delete paths['/plants']
+      delete paths['/plants']?.post
     },
     'the handler createPlant has no operation in the contract',
   ],
@@ -109,7 +108,7 @@ for (const [what, change, message] of REFUSED) {
 }
 
 t.test('a method that a handler class inherits is no handler', async (t) => {
-  t.throws(() => matchOperations(loadContract(), new WithMore({} as PlantStore)), {
-    message: 'the operation createPlant has no handler',
+  t.throws(() => matchOperations(loadContract(), new Inheriting({} as PlantStore)), {
+    message: 'the operation listPlants has no handler',
   })
 })

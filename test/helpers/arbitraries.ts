@@ -3,7 +3,7 @@ import fc from 'fast-check'
 
 interface Schema {
   $ref?: string
-  type?: string
+  type?: string | string[]
   format?: string
   allOf?: Schema[]
   properties?: Record<string, Schema>
@@ -16,7 +16,9 @@ type Text = string
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
 
 /** Any text that can come back as it was sent. */
-const storable = fc.string({ unit: 'binary', maxLength: 50 }).filter((text) => !text.includes('\0'))
+export const storable = fc
+  .string({ unit: 'binary', maxLength: 50 })
+  .filter((text) => !text.includes('\0'))
 
 const unstorable = fc
   .tuple(storable, fc.constantFrom('\0', '\ud800', '\udfff'), storable)
@@ -64,29 +66,35 @@ export function objectText(members: Record<string, Text>): Text {
 }
 
 function valid({ type, format }: Schema): fc.Arbitrary<Text> {
+  if (Array.isArray(type)) return fc.oneof(...type.map((each) => valid({ type: each })))
+  if (type === 'null') return fc.constant('null')
   if (type === 'integer' && format === 'int64') return int64.map(({ text }) => text)
   if (type === 'string') return storable.map((text) => JSON.stringify(text))
   throw new Error(`no arbitrary for ${type} ${format}`)
 }
 
 function invalid({ type }: Schema): fc.Arbitrary<Text> {
-  const isType = (value: unknown) =>
-    type === 'string' ? typeof value === 'string' : Number.isInteger(value)
+  const types = [type].flat()
   const otherType = fc
     .jsonValue()
-    .filter((value) => !isType(value))
-    .map((v) => JSON.stringify(v))
-  if (type === 'string')
-    return fc.oneof(
-      otherType,
-      unstorable.map((text) => JSON.stringify(text)),
-    )
+    .filter((value) => !types.includes(typeOf(value)))
+    .map((value) => JSON.stringify(value))
+  if (types.includes('string')) {
+    const text = unstorable.map((text) => JSON.stringify(text))
+    return fc.oneof(otherType, text)
+  }
   const beyond = fc.oneof(fc.bigInt({ min: INT64.max + 1n }), fc.bigInt({ max: INT64.min - 1n }))
   return fc.oneof(
     otherType,
     beyond.map(String),
     int64.map(({ id }) => `${id}.5`),
   )
+}
+
+/** As JSON Schema calls it, as far as one of ours does. */
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Number.isInteger(value) ? 'integer' : typeof value
 }
 
 function merged(schema: Schema): { properties: Record<string, Schema>; required: string[] } {

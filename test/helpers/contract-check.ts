@@ -12,33 +12,61 @@ export interface Answer {
 }
 
 interface ResponseObject {
-  $ref?: string
-  headers?: Record<string, { $ref?: string; required?: boolean; schema?: object }>
-  content?: Record<string, { schema: object }>
+  headers?: Record<string, { required?: boolean; schema: { type: string } }>
+  content?: Record<string, { schema: object; examples: Record<string, { value: unknown }> }>
 }
 
+type Responses = Record<string, ResponseObject>
+
 type Document = ContractDocument & {
-  'x-responses-outside-operations': Record<string, ResponseObject>
-  components: object
+  'x-responses-outside-operations': Responses
+  components: { schemas: Record<string, object> }
 }
 
 /** Health and docs are not in the contract; what they refuse is answered as everywhere. */
 const OPEN = /^\/(health|documentation)\b/
 
+/** What HTTP itself has, in any answer. */
+const GENERAL = ['connection', 'content-length', 'content-type', 'date', 'keep-alive']
+
+/** What a browser is told of all below the docs. */
+const DOCS = [...GENERAL, 'content-security-policy']
+
+/** What may befall a request whatever its operation, and so one without an operation too. */
+const ANYWHERE = ['400', '401', '408', '413', '431', '500', '503']
+
 export const contract = loadContract() as Document
+
+/** The contract with what it refers to in place. */
+const whole = dereferenced(contract)
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 ajvFormats.default(ajv)
-ajv.addSchema({ $id: 'contract', components: contract.components })
 const validators = new Map<string, ValidateFunction>()
+
+/** The operations of the contract, with what they refer to in place. */
+export function operations() {
+  return Object.values(whole.paths)
+    .flatMap((item) => Object.values(item))
+    .filter(({ operationId }) => operationId !== undefined)
+    .map((operation) => ({ ...operation, responses: operation.responses as Responses }))
+}
 
 /** Every status that the contract documents for an operation. */
 export function documentedStatuses(): { operation: string; status: number }[] {
-  return Object.values(contract.paths).flatMap((item) =>
-    Object.values(item).flatMap(({ operationId = '', responses }) =>
-      Object.keys(responses).map((status) => ({ operation: operationId, status: Number(status) })),
-    ),
+  return operations().flatMap(({ operationId = '', responses }) =>
+    Object.keys(responses).map((status) => ({ operation: operationId, status: Number(status) })),
   )
+}
+
+/** What the contract has for requests that belong to no operation. */
+export function responsesOutsideOperations(): Responses {
+  return whole['x-responses-outside-operations']
+}
+
+/** A schema of the contract, with what it refers to in place. */
+export function schemaOf(name: string): object {
+  return whole.components.schemas[name] as object
 }
 
 /**
@@ -46,31 +74,19 @@ export function documentedStatuses(): { operation: string; status: number }[] {
  *   when the request was not well-formed enough to have one.
  */
 export function checkAnswer(method: string | undefined, path: string | undefined, answer: Answer) {
-  const { status, headers, body } = answer
+  const { status, body } = answer
   if (status < 400 && OPEN.test(path ?? '')) return
   const response = documented(method, path, status)
   if (response === undefined) {
     throw new Error(`${status} is not documented for ${method} ${path}: ${body}`)
   }
-  for (const [name, reference] of Object.entries(response.headers ?? {})) {
-    const { required = false } = resolve(reference)
-    const value = headers[name.toLowerCase()]
-    if (required && !value) throw new Error(`${status} needs the header ${name}`)
-  }
-  for (const name of ['server', 'x-powered-by']) {
-    if (headers[name] !== undefined) throw new Error(`the header ${name} tells too much`)
-  }
-  const content = response.content?.['application/json']
-  if (content === undefined) {
-    if (body !== '') throw new Error(`${status} has no body in the contract, but: ${body}`)
-    return
-  }
-  if (headers['content-type'] !== 'application/json') {
-    throw new Error(`the content type of ${status} is ${headers['content-type']}`)
-  }
+  checkHeaders(response, answer, OPEN.test(path ?? '') ? DOCS : GENERAL)
+  const schema = response.content?.['application/json']?.schema
+  if (schema === undefined) return checkNoContent(answer)
+  checkFraming(method, answer)
   if (method === 'HEAD') return
   const value = JSON.parse(body)
-  const errors = schemaErrors(content.schema, value)
+  const errors = schemaErrors(schema, value)
   if (errors !== undefined) throw new Error(`${errors}: ${body}`)
   const error = status >= 400 ? (value as { error: number }).error : undefined
   if (error !== undefined && Math.trunc(error / 100) !== status) {
@@ -78,47 +94,58 @@ export function checkAnswer(method: string | undefined, path: string | undefined
   }
 }
 
-/** A schema of the contract, with what it refers to in place. */
-export function schemaOf(name: string): object {
-  const inPlace = (node: unknown): unknown => {
-    if (Array.isArray(node)) return node.map(inPlace)
-    if (typeof node !== 'object' || node === null) return node
-    const entries = Object.entries(resolve(node)).map(([key, value]) => [key, inPlace(value)])
-    return Object.fromEntries(entries)
+/** An answer has the headers that the contract names for it, as it describes them, and no other. */
+function checkHeaders(response: ResponseObject, { status, headers }: Answer, general: string[]) {
+  const known = new Set(general)
+  for (const [name, { required = false, schema }] of Object.entries(response.headers ?? {})) {
+    const value = headers[name.toLowerCase()]
+    known.add(name.toLowerCase())
+    if (value === undefined && !required) continue
+    const errors = schemaErrors(schema, schema.type === 'integer' ? Number(value) : value)
+    if (errors !== undefined) throw new Error(`the header ${name} of ${status}: ${errors}`)
   }
-  return inPlace({ $ref: `#/components/schemas/${name}` }) as object
+  for (const [name, value] of Object.entries(headers)) {
+    if (!known.has(name)) throw new Error(`${status} has no header ${name}: ${value}`)
+  }
+}
+
+/** RFC 9110 §8.6: 204 has no length at all, and 304 none but that of the 200. */
+function checkNoContent({ status, headers, body }: Answer): void {
+  const { 'content-length': length, 'content-type': type } = headers
+  if (body !== '' || length !== undefined || type !== undefined) {
+    throw new Error(`${status} has no content, but: ${type} ${length} ${body}`)
+  }
+}
+
+function checkFraming(method: string | undefined, { status, headers, body }: Answer): void {
+  const { 'content-length': length, 'content-type': type } = headers
+  if (type !== 'application/json') throw new Error(`the content type of ${status} is ${type}`)
+  const sent = Buffer.byteLength(body)
+  const right = method === 'HEAD' ? sent === 0 && Number(length) > 0 : sent === Number(length)
+  if (!right) throw new Error(`${method} announces ${length} bytes, and sends ${sent}`)
 }
 
 /** The response in the contract; outside of an operation any status that could be nobody's. */
 function documented(method = '', path = '', status: number): ResponseObject | undefined {
-  const item = contract.paths[path.replace(/\?.*/s, '')]
-  const operation = item?.[method.toLowerCase()]
-  const responses: Record<string, unknown>[] = operation
-    ? [operation.responses]
-    : [
-        contract['x-responses-outside-operations'],
-        ...Object.values(contract.paths)
-          .flatMap((each) => Object.values(each))
-          .map(({ responses }) =>
-            Object.fromEntries(
-              ['400', '401', '408', '413', '431', '500', '503'].map((code) => [
-                code,
-                responses[code],
-              ]),
-            ),
-          ),
-      ]
-  const found = responses.map((each) => each[status]).find((each) => each !== undefined)
-  return found === undefined ? undefined : resolve(found as ResponseObject)
+  // HEAD is answered as GET is (RFC 9110 §9.3.2).
+  const name = method === 'HEAD' ? 'get' : method.toLowerCase()
+  const operation = itemAt(path.replace(/\?.*/s, ''))?.[name]
+  if (operation !== undefined) return (operation.responses as Responses)[status]
+  const outside = responsesOutsideOperations()[status]
+  if (status === 204 && method !== 'OPTIONS') return undefined
+  if (outside !== undefined || !ANYWHERE.includes(String(status))) return outside
+  return operations()
+    .map(({ responses }) => responses[status])
+    .find((response) => response !== undefined)
 }
 
-function resolve<T extends { $ref?: string }>(object: T): T {
-  if (object.$ref === undefined) return object
-  const keys = object.$ref.replace('#/', '').split('/')
-  return keys.reduce(
-    (node, key) => (node as Record<string, unknown>)[key],
-    contract as unknown,
-  ) as T
+function itemAt(path: string) {
+  const segments = path.split('/')
+  const fits = (part: string, index: number) => part.startsWith('{') || part === segments[index]
+  return Object.entries(whole.paths).find(([template]) => {
+    const parts = template.split('/')
+    return parts.length === segments.length && parts.every(fits)
+  })?.[1]
 }
 
 /** Why a value violates a schema of the contract, if it does. */
@@ -131,7 +158,7 @@ function validatorOf(schema: object): ValidateFunction {
   const key = JSON.stringify(schema)
   const known = validators.get(key)
   if (known !== undefined) return known
-  const validate = ajv.compile(closed(JSON.parse(key.replaceAll('"#/', '"contract#/'))))
+  const validate = ajv.compile(closed(schema))
   validators.set(key, validate)
   return validate
 }
@@ -140,4 +167,19 @@ function validatorOf(schema: object): ValidateFunction {
 function closed(schema: { items?: object }): object {
   const { items } = schema
   return items ? { ...schema, items: closed(items) } : { ...schema, unevaluatedProperties: false }
+}
+
+/** A document with what it refers to in place; it must not go in a circle. */
+export function dereferenced<Whole extends object>(document: Whole): Whole {
+  const inPlace = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(inPlace)
+    if (typeof node !== 'object' || node === null) return node
+    if ('$ref' in node) return inPlace(at(String(node.$ref)))
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, inPlace(value)]))
+  }
+  const at = (reference: string) => {
+    const keys = reference.replace('#/', '').split('/')
+    return keys.reduce((node, key) => (node as Record<string, unknown>)[key], document as unknown)
+  }
+  return inPlace(document) as Whole
 }

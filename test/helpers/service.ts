@@ -1,3 +1,4 @@
+import { mkdtempSync } from 'node:fs'
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect, type Socket } from 'node:net'
@@ -15,11 +16,13 @@ import { type Answer, checkAnswer } from './contract-check.ts'
 
 type Store = PlantStore & TokenStore
 
+const CONTENT_TYPE: Readonly<Record<string, string>> = { PATCH: 'application/merge-patch+json' }
+
 export interface Call {
   readonly method?: string
   readonly path?: string
   readonly headers?: OutgoingHttpHeaders
-  /** Sent as it is if it is text or bytes, as JSON otherwise. */
+  /** Sent as it is if it is text or bytes, as JSON otherwise; as a merge patch by PATCH. */
   readonly body?: unknown
   /** `null` sends none. Without it a token with all scopes is sent. */
   readonly token?: string | null
@@ -61,14 +64,15 @@ export class Service {
       method,
       path,
       headers: {
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && { 'content-type': CONTENT_TYPE[method] ?? 'application/json' }),
         ...(token !== null && { authorization: `Bearer ${token}` }),
         ...headers,
       },
       body: typeof body === 'string' || body instanceof Uint8Array ? body : jsonOf(body),
     })
     checkAnswer(method, path, answer)
-    return { ...answer, json: answer.body === '' ? undefined : JSON.parse(answer.body) }
+    const isJson = answer.headers['content-type'] === 'application/json' && answer.body !== ''
+    return { ...answer, json: isJson ? JSON.parse(answer.body, exactId) : undefined }
   }
 
   /** A plant as it is in the database file, seen by another connection. */
@@ -97,12 +101,21 @@ export class Service {
   }
 }
 
-/** Starts a service that is gone when the test is. */
+const folders = new WeakMap<Test, string>()
+
+/** The folder of the test, which `t.testdir` would empty if it were called again. */
+function folderOf(t: Test): string {
+  const folder = folders.get(t) ?? t.testdir()
+  folders.set(t, folder)
+  return folder
+}
+
+/** Starts a service that is gone when the test is. A test may have several. */
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
   let stop = async () => {}
   // tap removes the folder before it comes to what was registered behind it.
   t.teardown(() => stop())
-  const file = join(t.testdir(), 'plants.db')
+  const file = join(mkdtempSync(join(folderOf(t), 'service-')), 'plants.db')
   const config = { ...defaultConfig(), ...options.config, database: file }
   const store = new SqliteStore({ file, lockTimeout: config.lockTimeout })
   const app = await buildApp({
@@ -130,6 +143,12 @@ function withInstead(store: SqliteStore, instead: Partial<Store> = {}): Store {
       return method.bind(store)
     },
   })
+}
+
+/** An id is a bigint here too, and digit for digit what was in the answer. */
+function exactId(key: string, value: unknown, context?: { source: string }): unknown {
+  const isId = key === 'id' && typeof value === 'number' && context !== undefined
+  return isId ? BigInt(context.source) : value
 }
 
 function jsonOf(body: unknown): string | undefined {

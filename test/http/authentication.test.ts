@@ -105,6 +105,13 @@ const ALSO_WRONG: [what: string, call: Call][] = [
   ['an unknown path', { path: '/nowhere', body: plant }],
   ['a path that is not percent-encoded', { path: '/%zz', body: plant }],
   ['an unknown method', { method: 'DELETE' }],
+  ['OPTIONS', { method: 'OPTIONS' }],
+  ['an unknown query parameter', { method: 'GET', path: '/plants?nonsense=1' }],
+  ['an id that is none', { method: 'GET', path: '/plants/one' }],
+  ['an id that there is not', { method: 'DELETE', path: '/plants/404' }],
+  ['a precondition that is none', { method: 'DELETE', headers: { 'if-match': 'nonsense' } }],
+  ['a patch that violates the contract', { method: 'PATCH', path: '/plants/1', body: [] }],
+  ['a plant that does', { method: 'PUT', path: '/plants/1', body: {} }],
 ]
 for (const [what, call] of ALSO_WRONG) {
   t.test(`without a token, ${what} is not what is answered`, async (t) => {

@@ -140,7 +140,7 @@ t.test('a method that the docs do not have is refused', async (t) => {
   for (const path of ['/documentation', '/documentation/', '/documentation/json']) {
     const answer = await service.call({ path, body: {} })
     t.equal(answer.status, 405)
-    t.equal(answer.headers.allow, 'GET, HEAD')
+    t.equal(answer.headers.allow, 'GET, HEAD, OPTIONS')
   }
 })
 

@@ -44,6 +44,66 @@ t.test('every invalid body is refused and leaves nothing behind', async (t) => {
   t.equal(service.count(), before)
 })
 
+/** A plant with a tag, under an id that no other test has. */
+const changed = { id: 2n ** 62n, name: 'Abies', tag: 'Tree' }
+const CHANGED = `/plants/${changed.id}`
+
+/** What the bodies of PUT and PATCH make of a plant with a tag. */
+const CHANGES = {
+  PUT: { schema: schemaOf('Plant'), before: {} },
+  PATCH: { schema: schemaOf('PlantPatch'), before: changed },
+}
+for (const [method, { schema, before }] of Object.entries(CHANGES)) {
+  const others = unknownMembers(schema)
+  const send = async (members: Record<string, string>) => {
+    await service.store.importPlants([changed], 'replace')
+    return service.call({ method, path: CHANGED, body: objectText(members) })
+  }
+
+  t.test(`every valid body of a ${method} changes what it names, and nothing else`, async () => {
+    await fc.assert(
+      fc.asyncProperty(validMembers(schema), others, async (members, more) => {
+        const answer = await send({ ...more, ...members })
+        assert.equal(answer.status, 200)
+        const { tag, ...after } = { ...before, ...valuesOf(members), id: changed.id }
+        const plant = typeof tag === 'string' ? { ...after, tag } : after
+        assert.deepEqual(answer.json, plant)
+        assert.deepEqual(service.stored(changed.id), { tag: null, ...plant })
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  t.test(`every invalid body of a ${method} is refused and changes nothing`, async () => {
+    await fc.assert(
+      fc.asyncProperty(invalidMembers(schema), others, async (members, more) => {
+        const answer = await send({ ...more, ...members })
+        assert.equal(answer.status, 400)
+        assert.equal((answer.json as { error: number }).error, 40002)
+        assert.deepEqual(service.stored(changed.id), changed)
+      }),
+      { numRuns: 60 },
+    )
+  })
+}
+
+t.test('whatever the path, the query and the entity tag, the answer is documented', async () => {
+  const urlText = fc.oneof(fc.string({ unit: 'binary' }).map(percentEncoded), fc.webSegment())
+  const parameter = fc.tuple(fc.constantFrom('limit', 'after', 'tag', 'If', ''), urlText)
+  const queries = fc.array(parameter).map((query) => query.map((pair) => pair.join('=')).join('&'))
+  const headers = fc.string({ unit: 'grapheme-ascii' })
+  await fc.assert(
+    fc.asyncProperty(urlText, queries, headers, async (id, query, known) => {
+      const get = { method: 'GET', headers: { 'if-none-match': known } }
+      const plant = await service.call({ ...get, path: `/plants/${id}?${query}` })
+      assert.ok([200, 304, 400, 404].includes(plant.status))
+      const page = await service.call({ ...get, path: `/plants?${query}` })
+      assert.ok([200, 400].includes(page.status))
+    }),
+    { numRuns: 60 },
+  )
+})
+
 t.test('whatever the bytes, the answer is one that the contract documents', async () => {
   const bytes = fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.json().map(Buffer.from))
   await fc.assert(
@@ -55,12 +115,17 @@ t.test('whatever the bytes, the answer is one that the contract documents', asyn
   )
 })
 
+/** A lone surrogate cannot be. */
+function percentEncoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+}
+
 /** The integer that `5`, `5.00`, `5e0` and `50e-1` mean. */
 function integerOf(text: string): bigint {
   return BigInt(text.endsWith('0e-1') ? text.slice(0, -4) : text.replace(/(\.0+|e0)$/, ''))
 }
 
-function valuesOf(members: Record<string, string>): { name?: string; tag?: string } {
+function valuesOf(members: Record<string, string>): { name?: string; tag?: string | null } {
   const { id: _id, ...texts } = members
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, JSON.parse(text)]))
 }

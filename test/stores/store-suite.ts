@@ -1,7 +1,13 @@
 import t, { type Test } from 'tap'
 import type { PlantStore } from '../../service/plant-store.ts'
 import type { TokenStore } from '../../service/token-store.ts'
-import { plantSuite } from './plant-suite.ts'
+import { changeSuite } from './change-suite.ts'
+import { createSuite } from './create-suite.ts'
+import { exportSuite } from './export-suite.ts'
+import { importSuite } from './import-suite.ts'
+import { lastingSuite } from './lasting-suite.ts'
+import { modelSuite } from './model-suite.ts'
+import { readSuite } from './read-suite.ts'
 import { tokenSuite } from './token-suite.ts'
 
 export type Store = PlantStore &
@@ -22,8 +28,18 @@ export interface Engine {
 
 /** What PlantStore and TokenStore oblige every engine to. */
 export function storeSuite(name: string, engine: Engine): void {
-  t.test(`${name}: plants`, async (t) => plantSuite(t, engine))
-  t.test(`${name}: tokens`, async (t) => tokenSuite(t, engine))
+  for (const [what, suite] of [
+    ['creating plants', createSuite],
+    ['reading plants', readSuite],
+    ['changing plants', changeSuite],
+    ['importing plants', importSuite],
+    ['exporting plants', exportSuite],
+    ['plants by a model', modelSuite],
+    ['tokens', tokenSuite],
+  ] as const) {
+    t.test(`${name}: ${what}`, async (t) => suite(t, engine))
+  }
+  if (engine.lasting) t.test(`${name}: plants that last`, async (t) => lastingSuite(t, engine))
 }
 
 /** Finds a place, for stores that are closed when the test ends. */

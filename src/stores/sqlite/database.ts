@@ -43,6 +43,13 @@ export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseO
   }
 }
 
+/** Opens another connection to what `db` is open on, to read it in peace. */
+export function openSnapshot(db: Database, { file, lockTimeout }: DatabaseOptions): Database {
+  const source = file === IN_MEMORY ? db.serialize() : file
+  const options = { readonly: file !== IN_MEMORY, timeout: lockTimeout }
+  return new Sqlite(source, options).defaultSafeIntegers()
+}
+
 function makeDurable(db: Database, { file, lockTimeout }: DatabaseOptions): void {
   switchToWal(db, lockTimeout)
   // better-sqlite3 is built so that WAL alone means NORMAL, which can lose commits with the power.
@@ -73,7 +80,7 @@ function switchToWal(db: Database, lockTimeout: number): void {
 }
 
 /** Most people who read this know files, not SQLite. */
-function explain(error: unknown): string {
+export function explain(error: unknown): string {
   const { code = '', message } = error as { code?: string; message: string }
   switch (code.split('_').slice(0, 2).join('_')) {
     case 'SQLITE_CANTOPEN':

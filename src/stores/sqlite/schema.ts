@@ -16,6 +16,8 @@ const MIGRATIONS = [
      last_used_at INTEGER
    ) STRICT, WITHOUT ROWID;
    PRAGMA application_id = ${APPLICATION_ID};`,
+  // Behind the tag SQLite has the id in every entry: the plants of a tag come by id, from any one on.
+  'CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;',
 ]
 
 /** The version of the schema that this program reads and writes (SQLite's `user_version`). */
@@ -37,17 +39,19 @@ export function refuseForeign(db: Database): string | undefined {
   return `its schema has version ${version}, this program knows up to ${SCHEMA_VERSION}; use a newer one`
 }
 
-/** Brings a database to the version of this program, wholly or not at all. */
-export function migrate(db: Database): void {
+/** Brings a database to a version, by default this program's, wholly or not at all. */
+export function migrate(db: Database, version = SCHEMA_VERSION): void {
   // Nothing to do is done without a lock: another process may hold it, and we only want to read.
-  if (versionOf(db) === SCHEMA_VERSION) return
+  if (versionOf(db) === version) return
   const run = db.transaction(() => {
-    for (const statements of MIGRATIONS.slice(versionOf(db))) db.exec(statements)
-    db.pragma(`user_version = ${SCHEMA_VERSION}`)
+    for (const statements of MIGRATIONS.slice(versionOf(db), version)) db.exec(statements)
+    // A program of a newer version may have been here since we looked; its number must stay.
+    db.pragma(`user_version = ${Math.max(version, versionOf(db))}`)
   })
   run.immediate()
 }
 
-function versionOf(db: Database): number {
+/** The version of the schema that a database has; 0 while it is empty. */
+export function versionOf(db: Database): number {
   return db.pragma('user_version', { simple: true }) as number
 }

@@ -1,22 +1,24 @@
 import type { Database } from 'better-sqlite3'
-import type { CreateResult, NewPlant, PlantStore } from '../../../service/plant-store.ts'
-import { type StoredToken, scopes, type TokenStore } from '../../../service/token-store.ts'
+import type {
+  CreateResult,
+  ImportResult,
+  NewPlant,
+  OnConflict,
+  Page,
+  PageRequest,
+  PlantPatch,
+  PlantStore,
+  Refusal,
+  StoredPlant,
+} from '../../../service/plant-store.ts'
+import type { StoredToken, TokenStore } from '../../../service/token-store.ts'
 import type { DatabaseOptions } from './database.ts'
-import { IN_MEMORY, openDatabase } from './database.ts'
-import { storeError } from './errors.ts'
+import { IN_MEMORY, openDatabase, openSnapshot } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
+import { exportPlants, Reader } from './reader.ts'
 import { ThreadedWriter } from './threaded-writer.ts'
 import type { Change, Changes } from './writer.ts'
 import { Writer } from './writer.ts'
-
-interface TokenRow {
-  digest: Buffer
-  name: string
-  scopes: string
-  created_at: bigint
-  expires_at: bigint | null
-  last_used_at: bigint | null
-}
 
 /**
  * Plants and tokens in one SQLite file. Reads on the calling thread; all changes go through one
@@ -25,20 +27,21 @@ interface TokenRow {
 export class SqliteStore implements PlantStore, TokenStore {
   readonly #writer: Writer | ThreadedWriter
   readonly #changes: GroupCommit
-  readonly #reader: Database
-  readonly #read: ReturnType<typeof prepareReads>
+  readonly #reader: Reader
+  readonly #openSnapshot: () => Database
   #closed: Promise<void> | undefined
 
   /** @throws StoreError saying in a line why the database cannot be used */
   constructor(options: DatabaseOptions) {
-    this.#reader = openDatabase(options)
-    this.#read = prepareReads(this.#reader)
+    const db = openDatabase(options)
+    this.#reader = new Reader(db)
+    this.#openSnapshot = () => openSnapshot(db, options)
     if (options.file === IN_MEMORY) {
-      this.#writer = new Writer(this.#reader)
+      this.#writer = new Writer(db)
     } else {
       this.#writer = new ThreadedWriter(options)
-      this.#reader.pragma('query_only = ON')
-      this.#reader.pragma('busy_timeout = 0')
+      db.pragma('query_only = ON')
+      db.pragma('busy_timeout = 0')
     }
     const writer = this.#writer
     this.#changes = new GroupCommit(async (changes) => writer.commit(changes))
@@ -48,17 +51,44 @@ export class SqliteStore implements PlantStore, TokenStore {
     return this.#change('create', plant)
   }
 
+  async get(id: bigint): Promise<StoredPlant | undefined> {
+    return this.#reader.get(id)
+  }
+
+  async list(request: PageRequest): Promise<Page> {
+    return this.#reader.list(request)
+  }
+
+  update(
+    id: bigint,
+    patch: PlantPatch,
+    expected?: readonly string[],
+  ): Promise<StoredPlant | Refusal> {
+    return this.#change('update', id, patch, expected)
+  }
+
+  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | Refusal> {
+    return this.#change('remove', id, expected)
+  }
+
+  importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
+    return this.#change('importPlants', plants, onConflict)
+  }
+
+  exportPlants(): AsyncIterable<readonly StoredPlant[]> {
+    return exportPlants(this.#openSnapshot)
+  }
+
   async check(): Promise<void> {
-    reading(() => this.#read.anyPlant.get())
+    this.#reader.check()
   }
 
   async findToken(selector: Uint8Array): Promise<StoredToken | undefined> {
-    const row = reading(() => this.#read.token.get(selector))
-    return row && tokenOf(row)
+    return this.#reader.findToken(selector)
   }
 
   async listTokens(): Promise<StoredToken[]> {
-    return reading(() => this.#read.tokens.all()).map(tokenOf)
+    return this.#reader.listTokens()
   }
 
   addToken(token: StoredToken): Promise<boolean> {
@@ -96,32 +126,5 @@ export class SqliteStore implements PlantStore, TokenStore {
   ): Promise<ReturnType<Changes[Name]>> {
     const result = this.#changes.change([name, ...using] as unknown as Change)
     return result as Promise<ReturnType<Changes[Name]>>
-  }
-}
-
-function reading<Result>(read: () => Result): Result {
-  try {
-    return read()
-  } catch (error) {
-    throw storeError(error)
-  }
-}
-
-function prepareReads(db: Database) {
-  return {
-    anyPlant: db.prepare('SELECT 1 FROM plants LIMIT 1'),
-    token: db.prepare<Uint8Array, TokenRow>('SELECT * FROM tokens WHERE selector = ?'),
-    tokens: db.prepare<[], TokenRow>('SELECT * FROM tokens ORDER BY name'),
-  }
-}
-
-function tokenOf(row: TokenRow): StoredToken {
-  return {
-    name: row.name,
-    digest: row.digest,
-    scopes: scopes.filter((scope) => row.scopes.split(',').includes(scope)),
-    createdAt: new Date(Number(row.created_at)),
-    ...(row.expires_at !== null && { expiresAt: new Date(Number(row.expires_at)) }),
-    ...(row.last_used_at !== null && { lastUsedAt: new Date(Number(row.last_used_at)) }),
   }
 }

@@ -1,12 +1,25 @@
 import type { Database } from 'better-sqlite3'
-import type { CreateResult, NewPlant } from '../../../service/plant-store.ts'
+import type {
+  CreateResult,
+  ImportResult,
+  NewPlant,
+  OnConflict,
+  PlantPatch,
+  Refusal,
+  StoredPlant,
+} from '../../../service/plant-store.ts'
+import { versionOf } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import { storeError } from './errors.ts'
+import { type PlantRow, plantOf } from './plant-row.ts'
 
 /** Every change that the store makes, and what comes of it; see PlantStore and TokenStore. */
 export interface Changes {
   create(plant: NewPlant): CreateResult
+  update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | Refusal
+  remove(id: bigint, expected?: readonly string[]): 'removed' | Refusal
+  importPlants(plants: readonly NewPlant[], onConflict: OnConflict): ImportResult[]
   addToken(token: StoredToken): boolean
   addFirstToken(token: StoredToken): boolean
   removeToken(name: string): boolean
@@ -55,9 +68,9 @@ function prepareChanges(db: Database): Changes {
   const insertPlant = db.prepare(
     'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   )
-  const findPlant = db.prepare<bigint, { name: string; tag: string | null }>(
-    'SELECT name, tag FROM plants WHERE id = ?',
-  )
+  const findPlant = db.prepare<bigint, PlantRow>('SELECT * FROM plants WHERE id = ?')
+  const updatePlant = db.prepare('UPDATE plants SET name = ?, tag = ? WHERE id = ?')
+  const deletePlant = db.prepare('DELETE FROM plants WHERE id = ?')
   const insertToken = db.prepare(
     `INSERT INTO tokens (selector, digest, name, scopes, created_at, expires_at, last_used_at)
      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -66,11 +79,46 @@ function prepareChanges(db: Database): Changes {
   const deleteToken = db.prepare('DELETE FROM tokens WHERE name = ?')
   const updateToken = db.prepare('UPDATE tokens SET last_used_at = ? WHERE name = ?')
 
+  const findExpected = (id: bigint, expected?: readonly string[]): PlantRow | Refusal => {
+    const stored = findPlant.get(id)
+    if (stored === undefined) return 'not-found'
+    return expected?.includes(versionOf(plantOf(stored))) === false ? 'changed' : stored
+  }
+  const importOne = (plant: NewPlant, onConflict: OnConflict): ImportResult => {
+    const result = changes.create(plant)
+    if (result !== 'conflict' || onConflict === 'stop') return result
+    if (onConflict === 'keep') return 'kept'
+    updatePlant.run(plant.name, plant.tag ?? null, plant.id)
+    return 'replaced'
+  }
+
   const changes: Changes = {
     create({ id, name, tag = null }) {
       if (insertPlant.run(id, name, tag).changes === 1) return 'created'
       const stored = findPlant.get(id)
       return stored?.name === name && stored.tag === tag ? 'replayed' : 'conflict'
+    },
+    update(id, patch, expected) {
+      const stored = findExpected(id, expected)
+      if (typeof stored === 'string') return stored
+      const { name = stored.name, tag = stored.tag } = patch
+      updatePlant.run(name, tag, id)
+      return plantOf({ id, name, tag })
+    },
+    remove(id, expected) {
+      const stored = findExpected(id, expected)
+      if (typeof stored === 'string') return stored
+      deletePlant.run(id)
+      return 'removed'
+    },
+    importPlants(plants, onConflict) {
+      const results: ImportResult[] = []
+      for (const plant of plants) {
+        const result = importOne(plant, onConflict)
+        results.push(result)
+        if (result === 'conflict') break
+      }
+      return results
     },
     addToken({ digest, name, scopes, createdAt, expiresAt, lastUsedAt }) {
       const selector = digest.subarray(0, SELECTOR_BYTES)

@@ -2,10 +2,12 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
+import { makeVersion1 } from './version-1.ts'
 
-t.test('a new file may be opened by several at once', async (t) => {
+t.test('a file that is new, or to be upgraded, may be opened by several at once', async (t) => {
   const folder = t.testdir()
   const files = Array.from({ length: 100 }, (_, index) => join(folder, `${index}.db`))
+  for (const file of files.slice(0, 30)) makeVersion1(file)
   const threads = 3
   const ready = new Int32Array(new SharedArrayBuffer(4))
   const outcomes = Array.from({ length: threads }, async () => {

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t from 'tap'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { SCHEMA_VERSION } from '../../../src/stores/sqlite/schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 
@@ -41,9 +42,9 @@ const REFUSED: [what: string, make: (file: string) => void, reason: RegExp][] = 
     'a database of a newer version',
     (file) => {
       openDatabase({ file, lockTimeout: 0 }).close()
-      sql('PRAGMA user_version = 2')(file)
+      sql('PRAGMA user_version = 1000')(file)
     },
-    /: its schema has version 2, this program knows up to 1; use a newer one$/,
+    /: its schema has version 1000, this program knows up to \d+; use a newer one$/,
   ],
   ['a text', (file) => writeFileSync(file, 'id,name\n'.repeat(1000)), /: it is not an SQLite data/],
   ['a short text', (file) => writeFileSync(file, 'x\n'), /: it is not an SQLite database$/],
@@ -124,7 +125,7 @@ for (const [what, make] of [
     const db = openDatabase({ file, lockTimeout: 0 })
     t.teardown(() => db.close())
     t.equal(db.pragma('application_id', { simple: true }), BigInt(OURS))
-    t.equal(db.pragma('user_version', { simple: true }), 1n)
+    t.equal(db.pragma('user_version', { simple: true }), BigInt(SCHEMA_VERSION))
     t.equal(db.pragma('journal_mode', { simple: true }), 'wal')
     t.equal(db.pragma('synchronous', { simple: true }), 2n)
   })

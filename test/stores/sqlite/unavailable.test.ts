@@ -7,6 +7,7 @@ import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { GroupCommit } from '../../../src/stores/sqlite/group-commit.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { Writer } from '../../../src/stores/sqlite/writer.ts'
+import { exported } from '../plants.ts'
 
 const BUSY = new StoreUnavailable('busy', 'SQLITE_BUSY')
 const FULL = new StoreUnavailable('failing', 'SQLITE_FULL')
@@ -64,6 +65,10 @@ t.test('reading does not wait for the lock of another', async (t) => {
   const store = stores[0] as SqliteStore
   const waiting = store.create({ id: 1n, name: 'x' })
   await store.check()
+  const before = { id: 0n, name: 'before' }
+  t.strictSame(await store.get(0n), before)
+  t.strictSame(await store.list({ limit: 10 }), { plants: [before], more: false })
+  t.strictSame(await exported(store), [before])
   t.same(await store.listTokens(), [])
   t.equal(await store.findToken(new Uint8Array(8)), undefined)
   other.exec('ROLLBACK')
@@ -111,10 +116,13 @@ t.test('a file that is damaged under the store fails reads and changes', async (
   await t.rejects(store.listTokens(), DAMAGED)
   await t.rejects(store.findToken(new Uint8Array(8)), DAMAGED)
   await t.rejects(store.create({ id: 1n, name: 'x' }), DAMAGED)
+  await t.rejects(store.update(1n, { name: 'x' }), DAMAGED)
+  await t.rejects(store.remove(1n), DAMAGED)
+  await t.rejects(store.importPlants([{ id: 1n, name: 'x' }], 'keep'), DAMAGED)
   await t.rejects(store.removeToken('ci'), DAMAGED)
 })
 
-t.test('a check of a store whose file is damaged fails', async (t) => {
+t.test('a check, and every read, of plants that are damaged fails', async (t) => {
   let store: SqliteStore | undefined
   t.teardown(() => store?.close())
   const file = join(t.testdir(), 'plants.db')
@@ -122,6 +130,10 @@ t.test('a check of a store whose file is damaged fails', async (t) => {
   store = new SqliteStore({ file, lockTimeout: 1000 })
   writeFileSync(file, readFileSync(file).fill(0xff, 4096), { flag: 'r+' })
   await t.rejects(store.check(), DAMAGED)
+  await t.rejects(store.get(1n), DAMAGED)
+  await t.rejects(store.list({ limit: 1 }), DAMAGED)
+  await t.rejects(store.list({ limit: 1, tag: 'x' }), DAMAGED)
+  await t.rejects(exported(store), DAMAGED)
 })
 
 function idsIn(file: string): unknown[] {

@@ -1,0 +1,31 @@
+/** Conditional requests (RFC 9110 §13), after the contract has seen that the headers are well-formed. */
+
+const ENTITY_TAG = /(?:W\/)?"[^"]*"/g
+
+/** The strong entity tag for a version, which has no quote in it. */
+export function entityTag(version: string): string {
+  return `"${version}"`
+}
+
+/**
+ * The versions that `If-Match` lets a change be made to; undefined if it is any. A weak tag is none of
+ * them, as the comparison is the strong one (RFC 9110 §13.1.1).
+ */
+export function expectedVersions(ifMatch: string | undefined): readonly string[] | undefined {
+  if (ifMatch === undefined || ifMatch === '*') return undefined
+  return tagsIn(ifMatch)
+    .filter((tag) => !tag.startsWith('W/'))
+    .map((tag) => tag.slice(1, -1))
+}
+
+/** Whether `If-None-Match` names the version, by the weak comparison (RFC 9110 §13.1.2). */
+export function isKnown(version: string, ifNoneMatch: string | undefined): boolean {
+  if (ifNoneMatch === undefined) return false
+  if (ifNoneMatch === '*') return true
+  const tags = tagsIn(ifNoneMatch).map((tag) => tag.replace(/^W\//, ''))
+  return tags.includes(entityTag(version))
+}
+
+function tagsIn(header: string): string[] {
+  return Array.from(header.matchAll(ENTITY_TAG), ([tag]) => tag)
+}

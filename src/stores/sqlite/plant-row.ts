@@ -1,0 +1,11 @@
+import type { StoredPlant } from '../../../service/plant-store.ts'
+
+export interface PlantRow {
+  readonly id: bigint
+  readonly name: string
+  readonly tag: string | null
+}
+
+export function plantOf({ id, name, tag }: PlantRow): StoredPlant {
+  return tag === null ? { id, name } : { id, name, tag }
+}

@@ -1,0 +1,183 @@
+/** PUT and PATCH /plants/{id}: what they change, and what they refuse. */
+import t, { type Test } from 'tap'
+import { type Call, type Service, startService } from '../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const ID = 9007199254740993n
+const PATH = `/plants/${ID}`
+const JSON_TYPE = 'application/json'
+const PATCH_TYPE = 'application/merge-patch+json'
+
+/** Each test has the plant as it is here, whatever those before it did. */
+t.beforeEach(async () => {
+  await service.store.importPlants([{ id: ID, name: 'Abies', tag: 'Tree' }], 'replace')
+})
+
+const put = (body: unknown, call: Call = {}) =>
+  service.call({ method: 'PUT', path: PATH, body, ...call })
+const patch = (body: unknown, call: Call = {}) =>
+  service.call({ method: 'PATCH', path: PATH, body, ...call })
+const etagNow = async () => (await service.call({ method: 'GET', path: PATH })).headers.etag
+
+t.test('PUT replaces name and tag, and answers with the plant', async (t) => {
+  const answer = await put({ name: 'Acer', tag: 'Shrub' })
+  t.equal(answer.status, 200)
+  t.equal(answer.body, `{"id":${ID},"name":"Acer","tag":"Shrub"}`)
+  t.same(service.stored(ID), { id: ID, name: 'Acer', tag: 'Shrub' })
+})
+
+t.test('PUT without a tag removes the tag', async (t) => {
+  t.equal((await put({ name: 'Abies' })).body, `{"id":${ID},"name":"Abies"}`)
+  t.same(service.stored(ID), { id: ID, name: 'Abies', tag: null })
+})
+
+t.test('PUT with an empty tag leaves an empty one', async (t) => {
+  t.equal((await put({ name: '', tag: '' })).body, `{"id":${ID},"name":"","tag":""}`)
+  t.same(service.stored(ID), { id: ID, name: '', tag: '' })
+})
+
+t.test('PUT sent again answers as the first did', async (t) => {
+  const answers = [await put({ name: 'Acer' }), await put({ name: 'Acer' })]
+  t.same(answers[0]?.json, answers[1]?.json)
+  t.same(service.stored(ID), { id: ID, name: 'Acer', tag: null })
+})
+
+t.test('PUT ignores an id and other members in the body', async (t) => {
+  const body = { id: 5n, name: 'Acer', colour: 'green', version: 'x' }
+  t.equal((await put(body)).body, `{"id":${ID},"name":"Acer"}`)
+  t.equal(service.stored(5n), undefined)
+  t.equal((await put('{"id": "nonsense", "name": "Acer"}')).status, 200)
+})
+
+t.test('neither PUT nor PATCH creates a plant', async (t) => {
+  for (const method of ['PUT', 'PATCH']) {
+    const answer = await service.call({ method, path: '/plants/404', body: { name: 'Acer' } })
+    t.equal(answer.status, 404)
+    t.same(answer.json, { error: 40402, message: 'there is no plant 404' })
+    t.equal(service.stored(404n), undefined)
+  }
+})
+
+/** RFC 7396 §3 and its appendix A, as far as they speak of a flat object of two texts. */
+const PATCHES: [what: string, patch: string, stored: { name: string; tag: string | null }][] = [
+  ['changes nothing when it is empty', '{}', { name: 'Abies', tag: 'Tree' }],
+  ['changes a name and leaves the tag', '{"name": "Acer"}', { name: 'Acer', tag: 'Tree' }],
+  ['changes a tag and leaves the name', '{"tag": "Shrub"}', { name: 'Abies', tag: 'Shrub' }],
+  ['changes both', '{"tag": "", "name": ""}', { name: '', tag: '' }],
+  ['removes a tag that is null', '{"tag": null}', { name: 'Abies', tag: null }],
+  ['renames and removes', '{"tag": null, "name": "Acer"}', { name: 'Acer', tag: null }],
+  ['ignores other members', '{"colour": "green", "x": null}', { name: 'Abies', tag: 'Tree' }],
+  ['ignores an id', '{"id": 5, "name": "Acer"}', { name: 'Acer', tag: 'Tree' }],
+  ['ignores an id that is null', '{"id": null}', { name: 'Abies', tag: 'Tree' }],
+  ['ignores __proto__', '{"__proto__": {"name": "Acer"}}', { name: 'Abies', tag: 'Tree' }],
+  ['takes the last of two', '{"tag": "a", "tag": null}', { name: 'Abies', tag: null }],
+]
+for (const [what, text, stored] of PATCHES) {
+  t.test(`PATCH ${what}`, async (t) => {
+    const answer = await patch(text)
+    t.equal(answer.status, 200)
+    const { name, tag } = stored
+    t.strictSame(answer.json, tag === null ? { id: ID, name } : { id: ID, name, tag })
+    t.equal(answer.headers.etag, await etagNow())
+    t.same(service.stored(ID), { id: ID, ...stored })
+  })
+}
+
+t.test('PATCH gives and removes a tag that there was not', async (t) => {
+  await put({ name: 'Abies' })
+  t.equal((await patch({ tag: null })).body, `{"id":${ID},"name":"Abies"}`)
+  t.equal((await patch({ tag: 'Tree' })).body, `{"id":${ID},"name":"Abies","tag":"Tree"}`)
+})
+
+t.test('text is changed code point for code point', async (t) => {
+  const text = '🌱\u{10ffff}e\u0301\ufeff\u2028\u0001"\\\uffff'
+  t.strictSame((await put({ name: text, tag: text })).json, { id: ID, name: text, tag: text })
+  t.strictSame((await patch({ name: 'x' })).json, { id: ID, name: 'x', tag: text })
+  t.strictSame(service.stored(ID), { id: ID, name: 'x', tag: text })
+})
+
+const UNSTORABLE = 'must not have the character U+0000 or a lone surrogate'
+const REFUSED: [method: string, body: string, error: number, message: string][] = [
+  ...['null', '[]', '[{"name": "x"}]', '"x"', '5', 'true'].flatMap((body) =>
+    ['PUT', 'PATCH'].map((method): [string, string, number, string] => [
+      ...([method, body, 40002, 'body must be object'] as const),
+    ]),
+  ),
+  ...['null', '7', 'true', '["x"]', '{}'].flatMap((value): [string, string, number, string][] => [
+    ['PUT', `{"name": ${value}}`, 40002, 'body/name must be string'],
+    ['PATCH', `{"name": ${value}}`, 40002, 'body/name must be string'],
+    ['PUT', `{"name": "x", "tag": ${value}}`, 40002, 'body/tag must be string'],
+  ]),
+  ...['7', 'false', '["x"]', '{}'].map((value): [string, string, number, string] => [
+    ...(['PATCH', `{"name": "x", "tag": ${value}}`, 40002] as const),
+    'body/tag must be string,null',
+  ]),
+  ...['\\u0000', '\\ud800', 'x\\udc00'].flatMap((text): [string, string, number, string][] => [
+    ['PUT', `{"name": "${text}"}`, 40002, `body/name ${UNSTORABLE}`],
+    ['PATCH', `{"name": "${text}"}`, 40002, `body/name ${UNSTORABLE}`],
+    ['PATCH', `{"tag": "${text}"}`, 40002, `body/tag ${UNSTORABLE}`],
+  ]),
+  ['PUT', '{}', 40002, "body must have required property 'name'"],
+  ['PUT', '{"tag": "x"}', 40002, "body must have required property 'name'"],
+  ['PUT', '{', 40001, 'body is not JSON'],
+  ['PATCH', '', 40001, 'body is not JSON'],
+  ['PATCH', `${'['.repeat(65)}${']'.repeat(65)}`, 40001, 'body is nested deeper than 64 levels'],
+]
+for (const [method, body, error, message] of REFUSED) {
+  t.test(`${method} of ${body.slice(0, 30)} is refused`, async (t) => {
+    const answer = await service.call({ method, path: PATH, body })
+    untouched(t, 400, answer)
+    t.match(answer.json, { error, message })
+  })
+}
+
+t.test('a body that is missing, too large or encoded is refused', async (t) => {
+  for (const method of ['PUT', 'PATCH']) {
+    const call = { method, path: PATH }
+    const missing = await service.call({ ...call, headers: { 'content-length': '0' } })
+    untouched(t, 400, missing)
+    t.match(missing.json, { error: 40002, message: 'body is required' })
+    untouched(t, 413, await service.call({ ...call, body: `{"name": "${'x'.repeat(2 ** 20)}"}` }))
+    const headers = { 'content-encoding': 'gzip' }
+    untouched(t, 415, await service.call({ ...call, body: { name: 'x' }, headers }))
+  }
+})
+
+for (const [method, path, right, wrong] of [
+  ['PATCH', PATH, PATCH_TYPE, [JSON_TYPE, 'application/json-patch+json', 'text/plain', '*/*', '']],
+  ['PUT', PATH, JSON_TYPE, [PATCH_TYPE, 'application/x-www-form-urlencoded', '']],
+  ['POST', '/plants', JSON_TYPE, [PATCH_TYPE, '']],
+] as const) {
+  const body = { id: ID, name: 'Abies', tag: 'Tree' }
+  t.test(`${method} takes ${right}, and says so of another content type`, async (t) => {
+    for (const type of wrong) {
+      const headers = { 'content-type': type }
+      const answer = await service.call({ method, path, body: { id: ID, name: 'x' }, headers })
+      untouched(t, 415, answer)
+      t.same(answer.json, { error: 41501, message: `the body must have the content type ${right}` })
+    }
+    for (const type of [right, right.toUpperCase(), `${right};charset=utf-8`, `${right}; x="y"`]) {
+      const answer = await service.call({ method, path, body, headers: { 'content-type': type } })
+      t.equal(answer.status, 200, type)
+    }
+    const headers = { 'content-type': `${right}; charset=latin1` }
+    const answer = await service.call({ method, path, body, headers })
+    t.match(answer.json, { error: 41502 })
+  })
+}
+
+t.test('a change is seen by the list too, under its new tag only', async (t) => {
+  await patch({ tag: 'moved' })
+  const list = (tag: string) => service.call({ method: 'GET', path: `/plants?tag=${tag}` })
+  t.same((await list('Tree')).json, [])
+  t.same((await list('moved')).json, [{ id: ID, name: 'Abies', tag: 'moved' }])
+})
+
+function untouched(t: Test, status: number, answer: { status: number; body: string }) {
+  t.equal(answer.status, status, answer.body)
+  t.same(service.stored(ID), { id: ID, name: 'Abies', tag: 'Tree' })
+}

@@ -1,0 +1,93 @@
+/** DELETE /plants/{id}, and content where it means nothing. */
+import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { answersOf, type Call, readAll, type Service, startService } from '../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const remove = (id: bigint, call: Call = {}) =>
+  service.call({ method: 'DELETE', path: `/plants/${id}`, ...call })
+
+for (const id of [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, 0n]) {
+  t.test(`the plant ${id} is removed once`, async (t) => {
+    await service.store.importPlants(
+      [id - 1n, id, id + 1n]
+        .filter((each) => BigInt.asIntN(64, each) === each)
+        .map((each) => ({ id: each, name: 'x' })),
+      'replace',
+    )
+    const before = service.count()
+    t.match(await remove(id), { status: 204, body: '' })
+    t.equal(service.stored(id), undefined)
+    t.equal(service.count(), before - 1)
+    t.same((await remove(id)).json, { error: 40402, message: `there is no plant ${id}` })
+    t.equal(service.count(), before - 1)
+  })
+}
+
+t.test('an id is free again behind a DELETE', async (t) => {
+  await service.call({ body: { id: 10n, name: 'Abies', tag: 'Tree' } })
+  await remove(10n)
+  t.equal((await service.call({ body: { id: 10n, name: 'Acer' } })).status, 200)
+  t.same(service.stored(10n), { id: 10n, name: 'Acer', tag: null })
+})
+
+t.test('of many deletes at once one removes the plant', async (t) => {
+  await service.call({ body: { id: 11n, name: 'Abies' } })
+  const answers = await Promise.all(Array.from({ length: 20 }, () => remove(11n)))
+  t.same(answers.map(({ status }) => status).sort(), [204, ...Array(19).fill(404)])
+})
+
+const CONTENTS: [what: string, call: Call][] = [
+  ['JSON', { body: { id: 5n, name: 'x' } }],
+  ['what is not JSON', { body: '{nonsense' }],
+  ['text', { body: 'x', headers: { 'content-type': 'text/plain' } }],
+  ['no known type', { body: 'x', headers: { 'content-type': 'nonsense' } }],
+  ['another charset', { body: 'x', headers: { 'content-type': 'a/b; charset=utf-16' } }],
+  ['gzip', { body: gzipSync('x'), headers: { 'content-encoding': 'gzip' } }],
+  ['chunks', { body: '{', headers: { 'transfer-encoding': 'chunked' } }],
+  ['more than the limit', { body: 'x'.repeat(2 ** 21) }],
+  ['a type and nothing else', { headers: { 'content-type': 'application/json' } }],
+]
+for (const [what, call] of CONTENTS) {
+  t.test(`content of a GET, DELETE or OPTIONS is ignored: ${what}`, async (t) => {
+    await service.call({ body: { id: 12n, name: 'Abies' } })
+    const path = '/plants/12'
+    const plant = { id: 12n, name: 'Abies' }
+    t.same((await service.call({ method: 'GET', path, ...call })).json, plant)
+    t.same(
+      (await service.call({ method: 'GET', path: '/plants?after=11&limit=1', ...call })).json,
+      [plant],
+    )
+    t.equal((await service.call({ method: 'OPTIONS', path, ...call })).status, 204)
+    t.equal((await remove(12n, call)).status, 204)
+  })
+}
+
+t.test('a connection is of use behind content that was ignored', async (t) => {
+  await service.call({ body: { id: 13n, name: 'Abies' } })
+  const request = (method: string, content: string, path = '/plants/13', more = '') =>
+    [
+      `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.token}\r\n`,
+      `Content-Type: application/json\r\nContent-Length: ${content.length}\r\n${more}\r\n${content}`,
+    ].join('')
+  const bytes = [
+    request('GET', '{nonsense'),
+    // What looks like a request is content, and no request.
+    request('OPTIONS', 'DELETE /plants/13 HTTP/1.1\r\nHost: x\r\n\r\n'),
+    request('DELETE', 'x'.repeat(100_000)),
+    request('DELETE', ''),
+    request('GET', '', '/plants/404', 'Connection: close\r\n'),
+  ]
+  const socket = connect(service.port, '127.0.0.1')
+  socket.write(bytes.join(''))
+  const answers = answersOf(await readAll(socket))
+  t.same(
+    answers.map(({ status }) => status),
+    [200, 204, 204, 404, 404],
+  )
+})

@@ -1,0 +1,236 @@
+/** GET /plants: pages of plants, walked by their `Link`. */
+import t from 'tap'
+import type { StoredPlant } from '../../service/plant-store.ts'
+import { type Service, startService } from '../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const MAX = 2n ** 63n - 1n
+const MIN = -(2n ** 63n)
+const SAFE = 2n ** 53n
+
+/** Each test has tags of its own, and so does not see the plants of the others. */
+const store = async (tag: string, ids: readonly bigint[]): Promise<StoredPlant[]> => {
+  const plants = ids.map((id) => ({ id, name: `${tag} ${id}`.slice(0, 30), tag }))
+  await service.store.importPlants(plants, 'stop')
+  return plants
+}
+
+const list = async (query: string) => {
+  const answer = await service.call({ method: 'GET', path: `/plants${query}` })
+  return { ...answer, plants: answer.json as StoredPlant[] }
+}
+
+/** The query of the next page, found as a client behind a proxy finds it. */
+const nextOf = (link: string | undefined, query: string): string | undefined => {
+  if (link === undefined) return undefined
+  const reference = /^<(.*)>; rel="next"$/.exec(link)?.[1] ?? ''
+  const url = new URL(reference, `https://host/prefix/plants${query}`)
+  if (url.origin !== 'https://host' || url.pathname !== '/prefix/plants') {
+    throw new Error(`the link leads to ${url}`)
+  }
+  return url.search
+}
+
+/** The plants of each page, from the query on; `between` is done behind each but the last. */
+const walk = async (start: string, between = async () => {}): Promise<StoredPlant[][]> => {
+  const pages: StoredPlant[][] = []
+  let query: string | undefined = start
+  while (query !== undefined) {
+    const { plants, headers }: Awaited<ReturnType<typeof list>> = await list(query)
+    pages.push(plants)
+    query = nextOf(headers.link, query)
+    if (query !== undefined) await between()
+  }
+  return pages
+}
+
+const byTag = (tag: string) => `?tag=${encodeURIComponent(tag)}`
+
+t.test('an empty store has an empty page, and no more', async (t) => {
+  const answer = await list('')
+  t.equal(answer.status, 200)
+  t.equal(answer.body, '[]')
+  t.equal(answer.headers.link, undefined)
+})
+
+t.test('the client of the public sample gets an array of objects with names', async (t) => {
+  await service.call({ body: { id: 1n, name: 'Acer', tag: 'sample' } })
+  const { body } = await list('?limit=10')
+  t.match(JSON.parse(body), [{ id: 1, name: 'Acer', tag: 'sample' }])
+})
+
+t.test('plants come in the order of their ids, each digit for digit', async (t) => {
+  const ids = [MAX, 0n, SAFE + 1n, -SAFE - 1n, MIN, MAX - 1n, SAFE, 10n, 9n, -9n, -10n, MIN + 1n]
+  await store('order', ids)
+  const { body, plants } = await list('?tag=order')
+  const ordered = ids.toSorted((a, b) => (a < b ? -1 : 1))
+  t.same(
+    plants.map(({ id }) => id),
+    ordered,
+  )
+  t.same(body.match(/-?\d+(?=,"name")/g), ordered.map(String))
+  for (const [index, id] of ordered.entries()) {
+    const page = await list(`?tag=order&after=${id}&limit=1`)
+    t.same(page.plants, plants.slice(index + 1, index + 2))
+    const next = index < ordered.length - 2 ? `after=${ordered[index + 1]}` : undefined
+    t.equal(/after=-?\d+/.exec(page.headers.link ?? '')?.[0], next)
+  }
+})
+
+for (const limit of [1, 2, 3, 6, 7, 8, 1000]) {
+  t.test(`pages of ${limit} have each of 7 plants once`, async (t) => {
+    const tag = `pages of ${limit}`
+    const first = 10_000n * BigInt(limit)
+    const plants = await store(
+      tag,
+      [3n, 1n, 6n, 4n, 0n, 5n, 2n].map((id) => first + id),
+    )
+    const inOrder = plants.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    const pages = await walk(`${byTag(tag)}&limit=${limit}`)
+    t.same(pages.flat(), inOrder)
+    t.equal(pages.length, Math.ceil(7 / limit), 'a full last page has no further one')
+    const untagged = await walk(`?limit=${limit}&after=${first - 1n}`)
+    t.same(untagged.flat().slice(0, 7), inOrder)
+  })
+}
+
+t.test('a page has 100 plants if nothing else is asked for, 1000 at the most', async (t) => {
+  const ids = Array.from({ length: 1001 }, (_, index) => 100_000n + BigInt(index))
+  await store('many', ids)
+  t.equal((await list('?tag=many')).plants.length, 100)
+  t.equal((await list('?tag=many&limit=1000')).plants.length, 1000)
+  t.same(
+    (await walk('?tag=many')).map(({ length }) => length),
+    [...Array(10).fill(100), 1],
+  )
+})
+
+t.test('plants that stay are seen once while others come and go', async (t) => {
+  const staying = await store(
+    'busy',
+    [20n, 40n, 60n, 80n, 100n].map((id) => 200_000n + id),
+  )
+  let turn = 0n
+  const pages = await walk('?tag=busy&limit=2', async () => {
+    turn++
+    // Before the cursor and behind it; the last one of a page goes too.
+    await store('busy', [200_000n + turn, 200_110n + turn])
+    await service.store.remove(200_110n + turn - 1n)
+  })
+  const seen = pages.flat().map(({ id }) => id)
+  t.same(new Set(seen).size, seen.length)
+  t.same(
+    staying.filter(({ id }) => !seen.includes(id)),
+    [],
+  )
+  t.same(
+    seen,
+    seen.toSorted((a, b) => (a < b ? -1 : 1)),
+  )
+})
+
+t.test('a page goes on behind a plant that is gone', async (t) => {
+  await store('gone', [300_001n, 300_002n, 300_003n])
+  const { headers } = await list('?tag=gone&limit=2')
+  await service.store.remove(300_002n)
+  const { plants } = await list(nextOf(headers.link, '?tag=gone&limit=2') ?? '')
+  t.same(plants, [{ id: 300_003n, name: 'gone 300003', tag: 'gone' }])
+})
+
+const TAGS = [
+  ...['a&b=c', 'a+b', 'a b', ' ', '#1', '100%', '%41', '"', "'", '<>', '>; rel="x"', '?/:@', '\\'],
+  ...['🌱', 'é', 'e\u0301', '\n', ',;', '__proto__', '', 'x'.repeat(8000), '🌱'.repeat(1000)],
+]
+for (const [index, tag] of TAGS.entries()) {
+  const title = JSON.stringify(tag.slice(0, 20))
+  t.test(`the tag ${title} survives the query and the link`, async (t) => {
+    const first = 400_000n + 2n * BigInt(index)
+    const plants = await store(tag, [first, first + 1n])
+    t.same(
+      await walk(`${byTag(tag)}&limit=1`),
+      plants.map((plant) => [plant]),
+    )
+  })
+}
+
+t.test('a tag is compared code point for code point, and a missing one is none', async (t) => {
+  const near = [
+    'Tree',
+    'tree',
+    'Trée',
+    'Tre\u0301e',
+    'Trees',
+    'Tre',
+    'Tree ',
+    ' Tree',
+    'Tr%',
+    'Tr__',
+  ]
+  const plants = near.map((tag, index) => ({ id: 500_000n + BigInt(index), name: tag, tag }))
+  await service.store.importPlants(plants, 'stop')
+  for (const plant of plants) t.same((await list(byTag(plant.tag))).plants, [plant])
+  await service.call({ body: { id: 500_100n, name: 'untagged' } })
+  const { plants: empty } = await list('?tag=&after=500000')
+  t.same(empty, [])
+  const { plants: last } = await list('?after=500099&limit=1')
+  t.same(last, [{ id: 500_100n, name: 'untagged' }])
+})
+
+t.test('very large plants make pages that are shorter than the limit', async (t) => {
+  // Three of them are more text than a page may have; two are not.
+  const name = 'x'.repeat(3 * 2 ** 20)
+  const plants = [1n, 2n, 3n, 4n].map((id) => ({ id: 600_000n + id, name, tag: 'large' }))
+  await service.store.importPlants(plants, 'stop')
+  const pages = await walk('?tag=large')
+  t.same(
+    pages.map((page) => page.map(({ id }) => id)),
+    [[600_001n, 600_002n, 600_003n], [600_004n]],
+  )
+})
+
+const REFUSED: [query: string, message: string][] = [
+  ...['', '0', '-1', '1001', '1e1', '1.0', '+1', '01', '0x1', '%201', '1%20', 'all', '%D9%A3'].map(
+    (limit): [string, string] => [
+      `limit=${limit}`,
+      'the query parameter limit must be an integer from 1 to 1000',
+    ],
+  ),
+  ...['', '1.0', '1e1', '-0', '+1', '01', '9223372036854775808', '-9223372036854775809'].map(
+    (after): [string, string] => [
+      `after=${after}`,
+      'the query parameter after must be an int64 in decimal',
+    ],
+  ),
+  ['limit', 'the query parameter limit must be an integer from 1 to 1000'],
+  ['limit=1&limit=1', 'the query parameter limit must be given once'],
+  ['tag=a&after=1&tag=a', 'the query parameter tag must be given once'],
+  ['offset=5', 'there is no query parameter offset; there are: limit, after, tag'],
+  ['Limit=5', 'there is no query parameter Limit; there are: limit, after, tag'],
+  ['tag[]=a', 'there is no query parameter tag[]; there are: limit, after, tag'],
+  ['__proto__=a', 'there is no query parameter __proto__; there are: limit, after, tag'],
+  ['toString=a', 'there is no query parameter toString; there are: limit, after, tag'],
+  ['tag=%00', 'the query parameter tag must not have the character U+0000 or a lone surrogate'],
+]
+for (const [query, message] of REFUSED) {
+  t.test(`the query ${query} is refused`, async (t) => {
+    const answer = await list(`?${query}`)
+    t.equal(answer.status, 400)
+    t.same(answer.json, { error: 40004, message })
+  })
+}
+
+for (const query of ['tag=%', 'tag=%zz', 'tag=%ff', 'tag=%ed%a0%80', '%c0=1']) {
+  t.test(`the query ${query}, which is not UTF-8, is refused`, async (t) => {
+    const answer = await list(`?${query}`)
+    t.same(answer.json, { error: 40003, message: 'the query is not percent-encoded UTF-8' })
+  })
+}
+
+t.test('an operation without query parameters ignores those of others', async (t) => {
+  const path = '/plants/500100?utm_source=x&utm_source=y'
+  t.equal((await service.call({ method: 'GET', path })).status, 200)
+})

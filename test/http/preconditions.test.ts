@@ -1,0 +1,176 @@
+/** `If-Match`: no change is lost to another (RFC 9110 §13.1.1). */
+import t, { type Test } from 'tap'
+import { type Call, type Service, startService } from '../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const ID = -(2n ** 63n)
+const PATH = `/plants/${ID}`
+const plant = { id: ID, name: 'Abies', tag: 'Tree' }
+
+/** Each test has the plant as it is here, whatever those before it did. */
+t.beforeEach(async () => {
+  await service.store.importPlants([plant], 'replace')
+})
+
+const read = async (path = PATH) => {
+  const { headers, json } = await service.call({ method: 'GET', path })
+  return { etag: headers.etag ?? '', name: (json as { name: string }).name }
+}
+
+const change = (call: Call, ifMatch: string | string[]) =>
+  service.call({ path: PATH, ...call, headers: { 'If-Match': ifMatch } })
+
+const CHANGES: Call[] = [
+  { method: 'PUT', body: { name: 'Acer' } },
+  { method: 'PATCH', body: { name: 'Acer' } },
+  { method: 'PATCH', body: {} },
+  { method: 'DELETE' },
+]
+for (const call of CHANGES) {
+  const what = `${call.method} ${JSON.stringify(call.body ?? '')}`
+  t.test(`${what} is made if the plant has the entity tag`, async (t) => {
+    const { etag } = await read()
+    for (const ifMatch of [
+      ...[etag, '*', `"a", ${etag}`, `${etag}, "a"`, `"a",,\t${etag} ,`, `W/"a", ${etag}`],
+      ...[
+        ['"a"', etag],
+        [etag, '""', '"a"'],
+      ],
+    ]) {
+      await service.store.importPlants([plant], 'replace')
+      const { status } = await change(call, ifMatch)
+      t.equal(status, call.method === 'DELETE' ? 204 : 200, String(ifMatch))
+    }
+  })
+
+  t.test(`${what} is refused if the plant does not have the entity tag`, async (t) => {
+    const { etag } = await read()
+    const others = ['""', '"*"', `W/${etag}`, `"${etag.slice(2)}`, `W/${etag}, "a"`, '"a", "b"']
+    for (const ifMatch of [...others, `"a,${etag.slice(1)}`, ['"a"', `W/${etag}`]]) {
+      const answer = await change(call, ifMatch)
+      untouched(t, 412, answer)
+      t.same(answer.json, { error: 41201, message: `plant ${ID} has changed; fetch it again` })
+    }
+  })
+
+  t.test(`${what} with an If-Match that is none is refused`, async (t) => {
+    const { etag } = await read()
+    for (const ifMatch of [etag.slice(1, -1), etag.slice(1), '', `*, ${etag}`, `${etag} "a"`]) {
+      const answer = await change(call, ifMatch)
+      untouched(t, 400, answer)
+      const message = 'the header if-match must be * or entity tags with a comma between'
+      t.same(answer.json, { error: 40004, message })
+    }
+  })
+
+  t.test(`${what} of no plant is 404, whatever If-Match says`, async (t) => {
+    for (const ifMatch of ['*', '"a"', 'W/"a"']) {
+      const answer = await change({ ...call, path: '/plants/404' }, ifMatch)
+      t.match(answer, { status: 404, json: { error: 40402 } })
+    }
+  })
+}
+
+t.test('a body that violates the contract is said before what If-Match refuses', async (t) => {
+  for (const call of [
+    { method: 'PUT', body: {} },
+    { method: 'PATCH', body: { name: null } },
+    { method: 'PATCH', body: '{' },
+  ]) {
+    untouched(t, 400, await change(call, '"a"'))
+  }
+})
+
+t.test('the ETag of a PATCH is that of the next change', async (t) => {
+  let { etag } = await read()
+  for (const name of ['a', 'b', 'c']) {
+    const answer = await change({ method: 'PATCH', body: { name } }, etag)
+    t.not(answer.headers.etag, etag)
+    etag = answer.headers.etag ?? ''
+  }
+  t.same(service.stored(ID), { ...plant, name: 'c' })
+})
+
+t.test('of two writers with one entity tag one succeeds', async (t) => {
+  const body = (name: string) => ({ name, tag: 'Tree' })
+  for (const [first, second] of [
+    [
+      { method: 'PUT', body: body('a') },
+      { method: 'PUT', body: body('b') },
+    ],
+    [
+      { method: 'PATCH', body: body('a') },
+      { method: 'PUT', body: body('b') },
+    ],
+    [
+      { method: 'PATCH', body: body('a') },
+      { method: 'PATCH', body: body('b') },
+    ],
+    [{ method: 'DELETE' }, { method: 'PATCH', body: body('b') }],
+  ] as const) {
+    await service.store.importPlants([plant], 'replace')
+    const { etag } = await read()
+    const answers = await Promise.all([change(first, etag), change(second, etag)])
+    const [won, lost] = answers.toSorted((a, b) => a.status - b.status)
+    t.ok([200, 204].includes(won?.status ?? 0))
+    t.equal(lost?.status, won?.status === 204 ? 404 : 412)
+    const stored = service.stored(ID)
+    if (won?.status === 204) t.equal(stored, undefined)
+    else t.same(stored, won?.json)
+  }
+})
+
+const WRITERS = 20
+const INCREMENTS = 3
+
+t.test('twenty writers count without losing one', async (t) => {
+  await service.store.importPlants([{ ...plant, name: '0' }], 'replace')
+  let refused = 0
+  const increment = async (method: string): Promise<void> => {
+    const { etag, name } = await read()
+    const body = { name: String(Number(name) + 1), ...(method === 'PUT' && { tag: 'Tree' }) }
+    const { status } = await change({ method, body }, etag)
+    if (status === 200) return
+    t.equal(status, 412)
+    refused++
+    await increment(method)
+  }
+  const writer = async (_: unknown, index: number) => {
+    for (let count = 0; count < INCREMENTS; count++) await increment(index % 2 ? 'PUT' : 'PATCH')
+  }
+  await Promise.all(Array.from({ length: WRITERS }, writer))
+  t.same(service.stored(ID), { ...plant, name: String(WRITERS * INCREMENTS) })
+  t.ok(refused > 0, 'they did get in the way of each other')
+})
+
+t.test('an entity tag of a plant that is gone does not fit another one under its id', async (t) => {
+  const { etag } = await read()
+  await service.call({ method: 'DELETE', path: PATH })
+  await service.call({ body: { id: ID, name: 'Acer' } })
+  t.equal((await change({ method: 'DELETE' }, etag)).status, 412)
+  t.same(service.stored(ID), { id: ID, name: 'Acer', tag: null })
+})
+
+t.test('deletes race with updates, and each answer tells what it did', async (t) => {
+  const { etag } = await read()
+  const update = (name: string) => change({ method: 'PATCH', body: { name } }, '*')
+  const answers = await Promise.all([
+    ...['a', 'b', 'c'].map(update),
+    change({ method: 'DELETE' }, '*'),
+    ...['d', 'e', 'f'].map(update),
+    change({ method: 'PATCH', body: { name: 'lost' } }, etag),
+  ])
+  const statuses = answers.map(({ status }) => status)
+  t.equal(statuses.filter((status) => status === 204).length, 1)
+  t.ok(statuses.every((status) => [200, 204, 404, 412].includes(status)))
+  t.equal(service.stored(ID), undefined, 'none of them has made it again')
+})
+
+function untouched(t: Test, status: number, answer: { status: number; body: string }) {
+  t.equal(answer.status, status, answer.body)
+  t.same(service.stored(ID), plant)
+}

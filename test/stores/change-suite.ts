@@ -1,0 +1,144 @@
+import type { Test } from 'tap'
+import type { Plant, PlantPatch, PlantStore } from '../../service/plant-store.ts'
+import { versionOf } from '../../service/plant-store.ts'
+import { count, EDGES, samePlants, TEXTS } from './plants.ts'
+import { type Engine, opener } from './store-suite.ts'
+
+const CHANGES: [what: string, before: Plant, patch: PlantPatch, after: Plant][] = [
+  ['a name', { name: 'a', tag: 'x' }, { name: 'b' }, { name: 'b', tag: 'x' }],
+  ['a name, where there is no tag', { name: 'a' }, { name: 'b' }, { name: 'b' }],
+  ['an empty name', { name: 'a', tag: '' }, { name: '' }, { name: '', tag: '' }],
+  ['a tag', { name: 'a', tag: 'x' }, { tag: 'y' }, { name: 'a', tag: 'y' }],
+  ['a tag, where there is none', { name: 'a' }, { tag: 'y' }, { name: 'a', tag: 'y' }],
+  ['an empty tag', { name: 'a', tag: 'x' }, { tag: '' }, { name: 'a', tag: '' }],
+  ['an empty tag, where there is none', { name: 'a' }, { tag: '' }, { name: 'a', tag: '' }],
+  ['no tag', { name: 'a', tag: 'x' }, { tag: null }, { name: 'a' }],
+  ['no tag, where it is empty', { name: 'a', tag: '' }, { tag: null }, { name: 'a' }],
+  ['no tag, where there is none', { name: 'a' }, { tag: null }, { name: 'a' }],
+  ['both', { name: 'a', tag: 'x' }, { name: 'b', tag: 'y' }, { name: 'b', tag: 'y' }],
+  ['a name and no tag', { name: 'a', tag: 'x' }, { name: 'b', tag: null }, { name: 'b' }],
+  ['nothing', { name: 'a', tag: 'x' }, {}, { name: 'a', tag: 'x' }],
+  ['what it is', { name: 'a', tag: 'x' }, { name: 'a', tag: 'x' }, { name: 'a', tag: 'x' }],
+]
+
+const STALE = versionOf({ name: 'stale' })
+
+/** What PlantStore says of updating and removing. */
+export function changeSuite(t: Test, engine: Engine): void {
+  let store: PlantStore
+  let lastId = 0n
+  t.before(async () => {
+    const open = await opener(t, engine)
+    store = await open()
+  })
+
+  const stored = async (plant: Plant) => {
+    const id = ++lastId
+    await store.create({ id, ...plant })
+    return id
+  }
+  const isListed = async (id: bigint, tag?: string) => {
+    const { plants } = await store.list({ after: id - 1n, limit: 1, tag })
+    return plants[0]?.id === id
+  }
+
+  for (const [what, before, patch, after] of CHANGES) {
+    t.test(`an update to ${what} merges, resolves to the plant, and leaves it so`, async (t) => {
+      const id = await stored(before)
+      t.strictSame(await store.update(id, patch), { id, ...after })
+      t.strictSame(await store.get(id), { id, ...after })
+      for (const tag of ['x', 'y', '']) t.equal(await isListed(id, tag), tag === after.tag)
+      t.equal(await store.create({ id, ...after }), 'replayed')
+      const unchanged = versionOf(before) === versionOf(after)
+      t.equal(await store.create({ id, ...before }), unchanged ? 'replayed' : 'conflict')
+    })
+  }
+
+  t.test('an update keeps text code point for code point, under any id', async (t) => {
+    const plants = TEXTS.map((text, index) => ({
+      id: EDGES[index] ?? ++lastId,
+      name: text,
+      tag: text,
+    }))
+    const before = plants.map(({ id }) => ({ id, name: 'before' }))
+    await store.importPlants(before, 'replace')
+    const updates = plants.map(({ id, name, tag }) => store.update(id, { name, tag }))
+    t.strictSame(await Promise.all(updates), plants)
+    samePlants(t, await Promise.all(plants.map(({ id }) => store.get(id))), plants)
+    const removals = await Promise.all(plants.map(({ id }) => store.remove(id)))
+    t.equal(count(removals, 'removed'), plants.length)
+    const found = await Promise.all(plants.map(({ id }) => store.get(id)))
+    t.equal(count(found, undefined), plants.length)
+  })
+
+  t.test('a removed plant is gone, its neighbours are not, and its id is free', async (t) => {
+    const [one, id, other] = [
+      await stored({ name: 'one' }),
+      await stored({ name: 'a', tag: 'x' }),
+      await stored({ name: 'other', tag: 'x' }),
+    ]
+    t.equal(await store.remove(id), 'removed')
+    t.equal(await store.get(id), undefined)
+    t.equal(await isListed(id), false)
+    t.equal(await isListed(id, 'x'), false)
+    t.equal(await store.remove(id), 'not-found')
+    t.strictSame(await store.get(one), { id: one, name: 'one' })
+    t.strictSame(await store.get(other), { id: other, name: 'other', tag: 'x' })
+    t.equal(await store.create({ id, name: 'a' }), 'created')
+    t.strictSame(await store.get(id), { id, name: 'a' })
+  })
+
+  t.test('where no plant is there is none to change, whatever is expected', async (t) => {
+    const id = ++lastId
+    for (const expected of [undefined, [], [STALE]]) {
+      t.equal(await store.update(id, { name: 'a', tag: 'x' }, expected), 'not-found')
+      t.equal(await store.remove(id, expected), 'not-found')
+    }
+    t.equal(await store.get(id), undefined)
+  })
+
+  for (const plant of [{ name: 'a', tag: 'x' }, { name: 'a', tag: '' }, { name: 'a' }]) {
+    t.test(`a version of ${JSON.stringify(plant)} is expected or nothing changes`, async (t) => {
+      const id = await stored(plant)
+      const current = versionOf(plant)
+      const others = [{ name: 'a', tag: 'x' }, { name: 'a', tag: '' }, { name: 'a' }]
+        .map(versionOf)
+        .filter((version) => version !== current)
+      for (const expected of [[], [STALE], others, [current.toLowerCase()], ['*'], ['']]) {
+        t.equal(await store.update(id, { name: 'b', tag: 'y' }, expected), 'changed')
+        t.equal(await store.remove(id, expected), 'changed')
+      }
+      t.strictSame(await store.get(id), { id, ...plant })
+      const updated = { id, name: 'b', tag: 'y' }
+      t.strictSame(await store.update(id, { name: 'b', tag: 'y' }, [...others, current]), updated)
+      t.equal(await store.remove(id, [current, ...others]), 'changed')
+      t.strictSame(await store.get(id), updated)
+      t.equal(await store.remove(id, [current, versionOf(updated), STALE]), 'removed')
+      t.equal(await store.get(id), undefined)
+    })
+  }
+
+  t.test('of concurrent updates of one version exactly one is made', async (t) => {
+    const id = await stored({ name: 'before' })
+    const expected = [versionOf({ name: 'before' })]
+    const names = Array.from({ length: 100 }, (_, index) => `by ${index}`)
+    const results = await Promise.all(names.map((name) => store.update(id, { name }, expected)))
+    const made = results.filter((result) => typeof result !== 'string')
+    t.equal(made.length, 1)
+    t.equal(count(results, 'changed'), 99)
+    t.strictSame(await store.get(id), made[0])
+    const winner = results.findIndex((result) => typeof result !== 'string')
+    t.equal(made[0]?.name, names[winner])
+  })
+
+  t.test('of concurrent removals of one plant exactly one is made', async (t) => {
+    const id = await stored({ name: 'a' })
+    for (const expected of [[versionOf({ name: 'a' })], undefined]) {
+      await store.create({ id, name: 'a' })
+      const removals = Array.from({ length: 100 }, () => store.remove(id, expected))
+      const results = await Promise.all(removals)
+      t.equal(count(results, 'removed'), 1)
+      t.equal(count(results, 'not-found'), 99)
+    }
+  })
+}

@@ -1,0 +1,155 @@
+import type { Test } from 'tap'
+import type { Plant } from '../../service/plant-store.ts'
+import { versionOf } from '../../service/plant-store.ts'
+import { byId, count, exported, samePlants, scatteredIds, TEXTS } from './plants.ts'
+import { type Engine, opener, type Store } from './store-suite.ts'
+
+/** What PlantStore says of plants that outlive a store, and that several stores share. */
+export function lastingSuite(t: Test, engine: Engine): void {
+  t.test('what was changed is so after the store was closed and opened again', async (t) => {
+    const open = await opener(t, engine)
+    const plants = byId(TEXTS.map((tag, index) => ({ id: BigInt(index), name: 'x', tag })))
+    const imported = scatteredIds(1000).map((id) => ({ id, name: `plant ${id}` }))
+    const before = await open()
+    const removed = { id: -1n, name: 'x' }
+    await Promise.all([...plants, removed].map((plant) => before.create(plant)))
+    await before.importPlants(imported, 'stop')
+    await before.update(0n, { name: 'changed', tag: null })
+    await before.remove(removed.id)
+    await before.close()
+    const after = await open()
+    const expected = [{ id: 0n, name: 'changed' }, ...plants.slice(1), ...imported]
+    samePlants(t, await exported(after), byId(expected))
+    t.equal(await after.create({ id: 1n, name: 'other' }), 'conflict')
+  })
+
+  t.test('what was asked for before the close is done by it', async (t) => {
+    const open = await opener(t, engine)
+    const store = await open()
+    const creates = Array.from({ length: 2000 }, (_, index) =>
+      store.create({ id: BigInt(index), name: 'x' }),
+    )
+    const update = store.update(0n, { name: 'y' })
+    await store.close()
+    t.equal(count(await Promise.all(creates), 'created'), 2000)
+    t.strictSame(await update, { id: 0n, name: 'y' })
+  })
+
+  t.test('several stores', (t) => severalStores(t, engine))
+}
+
+async function severalStores(t: Test, engine: Engine): Promise<void> {
+  const open = await opener(t, engine)
+  const stores = [await open(), await open(), await open()] as const
+  const [one, other] = stores
+
+  t.test('each see at once what another one changed', async (t) => {
+    for (let id = 1n; id < 10n; id++) {
+      const plant = { id, name: 'x', tag: `shared ${id}` }
+      t.equal(await one.create(plant), 'created')
+      t.strictSame(await other.get(id), plant)
+      t.strictSame(await other.list({ tag: plant.tag, limit: 1 }), { plants: [plant], more: false })
+      t.equal(await other.create(plant), 'replayed')
+      t.strictSame(await other.update(id, { tag: null }), { id, name: 'x' })
+      t.strictSame(await one.get(id), { id, name: 'x' })
+      t.equal(await one.create(plant), 'conflict')
+      t.equal(await one.remove(id), 'removed')
+      t.equal(await other.get(id), undefined)
+      t.strictSame(await other.importPlants([plant], 'stop'), ['created'])
+      t.strictSame(await one.get(id), plant)
+    }
+  })
+
+  t.test('that create under one id at once have exactly one winner', async (t) => {
+    const ids = Array.from({ length: 300 }, (_, index) => BigInt(index) + 1000n)
+    const results = await Promise.all(
+      ids.map((id) =>
+        Promise.all(stores.map((store, index) => store.create({ id, name: `by ${index}` }))),
+      ),
+    )
+    for (const each of results) {
+      t.same([...each].sort(), ['conflict', 'conflict', 'created'])
+    }
+  })
+
+  t.test('that change one version at once have exactly one winner', async (t) => {
+    const before = { name: 'before' }
+    const expected = [versionOf(before)]
+    const ids = Array.from({ length: 100 }, (_, index) => BigInt(index) + 2000n)
+    await one.importPlants(
+      ids.map((id) => ({ id, ...before })),
+      'stop',
+    )
+    const results = await Promise.all(
+      ids.map((id) =>
+        Promise.all([
+          one.update(id, { name: 'by one' }, expected),
+          other.update(id, { name: 'by other' }, expected),
+          stores[2].remove(id, expected),
+        ]),
+      ),
+    )
+    for (const [index, id] of ids.entries()) {
+      const plant = await one.get(id)
+      const [byOne, byOther, removal] = results[index] ?? []
+      // A change that came behind the removal found no plant; one behind an update found another.
+      const explained =
+        plant === undefined
+          ? ['not-found', 'not-found', 'removed']
+          : [
+              plant.name === 'by one' ? plant : 'changed',
+              plant.name === 'by other' ? plant : 'changed',
+              'changed',
+            ]
+      t.strictSame([byOne, byOther, removal], explained)
+    }
+  })
+
+  t.test('lose no update of clients that read, change and expect what they read', async (t) => {
+    const id = 3000n
+    await one.create({ id, name: '0' })
+    const increment = async (store: Store): Promise<void> => {
+      const read = (await store.get(id)) as Plant
+      const result = await store.update(id, { name: `${Number(read.name) + 1}` }, [versionOf(read)])
+      if (result === 'changed') await increment(store)
+    }
+    const client = async (store: Store) => {
+      for (let time = 0; time < 4; time++) await increment(store)
+    }
+    await Promise.all([...stores, ...stores].map(client))
+    t.strictSame(await other.get(id), { id, name: '24' })
+  })
+
+  t.test('see an import of another one wholly or not at all', async (t) => {
+    const tag = 'imported together'
+    const plants = byId(scatteredIds(5000).map((id) => ({ id, name: 'x', tag })))
+    const [first, last] = [plants[0], plants.at(-1)].map((plant) => plant?.id ?? 0n)
+    let importing = true
+    const results = one.importPlants(plants, 'stop').finally(() => {
+      importing = false
+    })
+    while (importing) {
+      const begun = await other.get(first as bigint)
+      const ended = await other.get(last as bigint)
+      if (begun && !ended) t.fail('the first plant is there, the last one is not')
+      await new Promise(setImmediate)
+    }
+    t.equal(count(await results, 'created'), plants.length)
+  })
+
+  t.test('agree on ids that they import at once, in opposite orders', async (t) => {
+    const ids = Array.from({ length: 500 }, (_, index) => BigInt(index) + 5000n)
+    const results = await Promise.all([
+      one.importPlants(
+        ids.map((id) => ({ id, name: 'by one' })),
+        'keep',
+      ),
+      other.importPlants(
+        ids.toReversed().map((id) => ({ id, name: 'by other' })),
+        'keep',
+      ),
+    ])
+    t.equal(count(results.flat(), 'created'), ids.length)
+    t.equal(count(results.flat(), 'kept'), ids.length)
+  })
+}

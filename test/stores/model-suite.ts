@@ -1,0 +1,153 @@
+import { inspect, isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
+import type { Test } from 'tap'
+import type { NewPlant, PlantStore } from '../../service/plant-store.ts'
+import { onConflicts, versionOf } from '../../service/plant-store.ts'
+import { PlantModel } from './plant-model.ts'
+import { exported, MAX, MIN } from './plants.ts'
+import { type Engine, opener } from './store-suite.ts'
+
+/** A method of both, and what it is called with. */
+type Operation = {
+  [Name in Exclude<keyof PlantStore, 'check'>]: [name: Name, ...using: Parameters<PlantStore[Name]>]
+}[Exclude<keyof PlantStore, 'check'>]
+
+interface Made {
+  readonly operation: Operation
+  readonly result: unknown
+}
+
+/** Which versions to expect is known only when it is known what is stored. */
+type Planned = (model: PlantModel) => Operation
+
+const IDS = [MIN, -1n, 0n, 7n, MAX]
+
+type Expected = 'any' | 'none' | 'current' | 'stale' | 'several'
+
+/** What need not wait for a disk is tried more often. */
+const RUNS = { lasting: 40, passing: 400 }
+
+/** Whether any operations, one after the other and several at once, have results that a map explains. */
+export function modelSuite(t: Test, engine: Engine): void {
+  t.test('any sequence of operations, alone and together, has the results of a map', async (t) => {
+    const open = await opener(t, engine)
+    // What is asked for at once is asked of different stores where they share the data.
+    const stores = engine.lasting ? [await open(), await open()] : [await open()]
+    const store = stores[0] as PlantStore
+    const property = fc.asyncProperty(fc.array(together(), { maxLength: 8 }), async (sequence) => {
+      await Promise.all(IDS.map((id) => store.remove(id)))
+      let model = new PlantModel()
+      for (const planned of sequence) {
+        const operations = planned.map((operation) => operation(model))
+        const made = await Promise.all(
+          operations.map(async (operation, index) => {
+            const one = stores[index % stores.length] ?? store
+            return { operation, result: await makeOf(one, operation) }
+          }),
+        )
+        model = explained(model, made, await exported(store))
+      }
+    })
+    await fc.assert(property, { numRuns: engine.lasting ? RUNS.lasting : RUNS.passing })
+  })
+}
+
+/** The model that the store has become, in whichever order it made what was asked for at once. */
+function explained(model: PlantModel, made: readonly Made[], stored: unknown): PlantModel {
+  for (const ending of endingsOf(model, made)) {
+    if (isDeepStrictEqual(ending.exportPlants(), stored)) return ending
+  }
+  throw new Error(
+    `no order explains ${inspect({ before: model.exportPlants(), made, stored }, { depth: 6 })}`,
+  )
+}
+
+function* endingsOf(model: PlantModel, made: readonly Made[]): Generator<PlantModel, void> {
+  if (made.length === 0) yield model
+  for (const first of made) {
+    const next = model.copy()
+    if (!isDeepStrictEqual(resultOf(next, first.operation), first.result)) continue
+    yield* endingsOf(
+      next,
+      made.filter((each) => each !== first),
+    )
+  }
+}
+
+async function makeOf(store: PlantStore, [name, ...using]: Operation): Promise<unknown> {
+  if (name === 'exportPlants') return exported(store)
+  return (store[name] as (...using: unknown[]) => Promise<unknown>)(...using)
+}
+
+function resultOf(model: PlantModel, [name, ...using]: Operation): unknown {
+  return (model[name] as (...using: unknown[]) => unknown)(...using)
+}
+
+function versions(expected: Expected, model: PlantModel, id: bigint): string[] | undefined {
+  const stored = model.get(id)
+  const current = stored === undefined ? [] : [versionOf(stored)]
+  const stale = versionOf({ name: 'never stored' })
+  return { any: undefined, none: [], current, stale: [stale], several: [stale, ...current] }[
+    expected
+  ]
+}
+
+/** As what a store gives back, and what is compared with it. */
+const PLAIN = { noNullPrototype: true }
+
+function together(): fc.Arbitrary<Planned[]> {
+  const text = fc.oneof(
+    { arbitrary: fc.constantFrom('', 'a', '\u00e9', 'e\u0301'), weight: 4 },
+    {
+      arbitrary: fc.string({ unit: 'binary' }).filter((value) => !value.includes('\0')),
+      weight: 1,
+    },
+  )
+  const id = fc.constantFrom(...IDS)
+  const plant: fc.Arbitrary<NewPlant> = fc.record(
+    { id, name: text, tag: text },
+    { requiredKeys: ['id', 'name'], ...PLAIN },
+  )
+  const patch = fc.record({ name: text, tag: fc.option(text) }, { requiredKeys: [], ...PLAIN })
+  const request = fc.record(
+    { after: id, tag: text, limit: fc.integer({ min: 1, max: 6 }) },
+    { requiredKeys: ['limit'], ...PLAIN },
+  )
+  const expected = fc.constantFrom<Expected[]>('any', 'none', 'current', 'stale', 'several')
+
+  const operation = fc.oneof(
+    plant.map(
+      (plant): Planned =>
+        () => ['create', plant],
+    ),
+    id.map(
+      (id): Planned =>
+        () => ['get', id],
+    ),
+    request.map(
+      (request): Planned =>
+        () => ['list', request],
+    ),
+    fc.tuple(id, patch, expected).map(
+      ([id, patch, expected]): Planned =>
+        (model) => {
+          return ['update', id, patch, versions(expected, model, id)]
+        },
+    ),
+    fc.tuple(id, expected).map(
+      ([id, expected]): Planned =>
+        (model) => {
+          return ['remove', id, versions(expected, model, id)]
+        },
+    ),
+    fc.tuple(fc.array(plant, { maxLength: 6 }), fc.constantFrom(...onConflicts)).map(
+      ([plants, onConflict]): Planned =>
+        () => ['importPlants', plants, onConflict],
+    ),
+    fc.constant<Planned>(() => ['exportPlants']),
+  )
+  return fc.oneof(
+    operation.map((alone) => [alone]),
+    fc.array(operation, { minLength: 2, maxLength: 5 }),
+  )
+}

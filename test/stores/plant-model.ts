@@ -1,0 +1,85 @@
+import type {
+  CreateResult,
+  ImportResult,
+  NewPlant,
+  OnConflict,
+  Page,
+  PageRequest,
+  PlantPatch,
+  Refusal,
+  StoredPlant,
+} from '../../service/plant-store.ts'
+import { versionOf } from '../../service/plant-store.ts'
+import { byId } from './plants.ts'
+
+/** What PlantStore says, done with a map: each method has the result that the store's one must have. */
+export class PlantModel {
+  readonly #plants: Map<bigint, StoredPlant>
+
+  constructor(plants: Iterable<StoredPlant> = []) {
+    this.#plants = new Map(Array.from(plants, (plant) => [plant.id, plant]))
+  }
+
+  copy(): PlantModel {
+    return new PlantModel(this.#plants.values())
+  }
+
+  create(plant: NewPlant): CreateResult {
+    const stored = this.#plants.get(plant.id)
+    if (stored !== undefined)
+      return versionOf(stored) === versionOf(plant) ? 'replayed' : 'conflict'
+    this.#plants.set(plant.id, plant)
+    return 'created'
+  }
+
+  get(id: bigint): StoredPlant | undefined {
+    return this.#plants.get(id)
+  }
+
+  list({ after, tag, limit }: PageRequest): Page {
+    const plants = this.exportPlants()
+      .filter(({ id }) => after === undefined || id > after)
+      .filter((plant) => tag === undefined || plant.tag === tag)
+    return { plants: plants.slice(0, limit), more: plants.length > limit }
+  }
+
+  update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | Refusal {
+    const stored = this.#find(id, expected)
+    if (typeof stored === 'string') return stored
+    const name = patch.name ?? stored.name
+    const tag = patch.tag === undefined ? (stored.tag ?? null) : patch.tag
+    const plant = tag === null ? { id, name } : { id, name, tag }
+    this.#plants.set(id, plant)
+    return plant
+  }
+
+  remove(id: bigint, expected?: readonly string[]): 'removed' | Refusal {
+    const stored = this.#find(id, expected)
+    if (typeof stored === 'string') return stored
+    this.#plants.delete(id)
+    return 'removed'
+  }
+
+  importPlants(plants: readonly NewPlant[], onConflict: OnConflict): ImportResult[] {
+    const results: ImportResult[] = []
+    for (const plant of plants) {
+      const result = this.create(plant)
+      if (result === 'conflict' && onConflict === 'replace') this.#plants.set(plant.id, plant)
+      results.push(result === 'conflict' ? RESOLVED[onConflict] : result)
+      if (results.at(-1) === 'conflict') break
+    }
+    return results
+  }
+
+  exportPlants(): StoredPlant[] {
+    return byId(this.#plants.values())
+  }
+
+  #find(id: bigint, expected?: readonly string[]): StoredPlant | Refusal {
+    const stored = this.#plants.get(id)
+    if (stored === undefined) return 'not-found'
+    return expected === undefined || expected.includes(versionOf(stored)) ? stored : 'changed'
+  }
+}
+
+const RESOLVED = { stop: 'conflict', keep: 'kept', replace: 'replaced' } as const

@@ -1,0 +1,171 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Test } from 'tap'
+import type { Page, PageRequest, PlantStore, StoredPlant } from '../../service/plant-store.ts'
+import { PlantModel } from './plant-model.ts'
+import {
+  byId,
+  EDGES,
+  exported,
+  MAX,
+  MEGABYTE,
+  MIN,
+  samePlants,
+  scatteredIds,
+  TEXTS,
+} from './plants.ts'
+import { type Engine, opener } from './store-suite.ts'
+
+const TEN_KILOBYTES = 'x'.repeat(10_000)
+
+const TAGS = [...TEXTS, TEN_KILOBYTES, `${TEN_KILOBYTES}a`, `${TEN_KILOBYTES}b`]
+
+/** Three plants of each tag, and some without one, all over int64. */
+const PLANTS = withIds([
+  ...TAGS.flatMap((tag) => [...TEXTS.slice(0, 2), tag].map((name) => ({ name, tag }))),
+  ...TEXTS.map((name) => ({ name })),
+])
+
+/** What PlantStore says of reading one plant and pages of them, on a store that nobody changes. */
+export function readSuite(t: Test, engine: Engine): void {
+  let store: PlantStore
+  t.before(async () => {
+    const open = await opener(t, engine)
+    store = await open()
+    await store.importPlants(PLANTS, 'stop')
+  })
+
+  t.test('a plant comes back as it was stored, code point for code point', async (t) => {
+    samePlants(t, await Promise.all(PLANTS.map(({ id }) => store.get(id))), PLANTS)
+  })
+
+  t.test('there is no plant under an id that is only near that of one', async (t) => {
+    const ids = new Set(PLANTS.map(({ id }) => id))
+    const near = scatteredIds(20).flatMap((id) => [id - 1n, id + 1n, -id, BigInt(Number(id))])
+    const free = near.filter((id) => !ids.has(id) && id >= MIN && id <= MAX)
+    const found = await Promise.all(free.map((id) => store.get(id)))
+    t.ok(found.length > 40)
+    t.strictSame(new Set(found), new Set([undefined]))
+  })
+
+  t.test('a page begins behind the id, at either end of int64 too', async (t) => {
+    const afters = [...EDGES, ...scatteredIds(5), 12_345n]
+    const requests = [undefined, ...afters].flatMap((after) =>
+      [1, 2, 1000].map((limit) => ({ after, limit })),
+    )
+    t.strictSame(await wronglyAnswered(store, requests), [])
+  })
+
+  t.test('a page of a tag has its plants and no others, of which each equals it', async (t) => {
+    const requests = [...TAGS, 'no plant has it', `${TEN_KILOBYTES}c`].flatMap((tag) => {
+      const ids = PLANTS.filter((plant) => plant.tag === tag).map(({ id }) => id)
+      const [first = 0n, second] = ids
+      return [
+        { tag, limit: 2 },
+        { tag, limit: 3 },
+        { tag, limit: 1, after: first },
+        { tag, limit: 2, after: first },
+        { tag, limit: 4, after: second },
+        { tag, limit: 1, after: ids.at(-1) },
+      ]
+    })
+    t.strictSame(await wronglyAnswered(store, requests), [])
+  })
+
+  t.test('a page of a tag begins and ends at either end of int64', async (t) => {
+    const tags = [MIN, MAX].map((end) => PLANTS.find(({ id }) => id === end)?.tag)
+    const requests = tags.flatMap((tag) =>
+      [undefined, MIN, MAX - 1n, MAX].map((after) => ({ tag, after, limit: 3 })),
+    )
+    t.strictSame(await wronglyAnswered(store, requests), [])
+  })
+
+  t.test('pages of any size, one behind the other, have each plant once, by id', async (t) => {
+    const all = PLANTS.length
+    for (const limit of [7, 50, all - 1, all, all + 1, 2 ** 31]) {
+      const pages = await walk(store, { limit })
+      samePlants(t, plantsOf(pages), PLANTS)
+      const sizes = pages.map(({ plants }) => plants.length)
+      t.equal(sizes.length, Math.ceil(all / limit), 'no page behind the last plant')
+      t.ok(sizes.slice(0, -1).every((size) => size === limit))
+    }
+  })
+
+  t.test('an empty store has an empty page, and exports nothing', async (t) => {
+    const open = await opener(t, engine)
+    const empty = await open()
+    t.strictSame(await empty.list({ limit: 10 }), { plants: [], more: false })
+    t.strictSame(await empty.list({ limit: 10, tag: '', after: 0n }), { plants: [], more: false })
+    t.strictSame(await exported(empty), [])
+  })
+
+  t.test('plants of megabytes', (t) => largePlants(t, engine))
+}
+
+/** What a page and a part of an export hold must be bounded whatever the plants are. */
+async function largePlants(t: Test, engine: Engine): Promise<void> {
+  const tag = `${MEGABYTE}.`
+  const name = 'x'.repeat(2 ** 20)
+  const plants = byId([
+    { id: -2n, name: 'small', tag: MEGABYTE },
+    { id: -1n, name: MEGABYTE, tag },
+    { id: 0n, name: `${name.repeat(9)}y`, tag },
+    ...Array.from({ length: 11 }, (_, id) => ({ id: BigInt(id) + 1n, name, tag: 'x' })),
+    { id: 12n, name: 'small', tag: 'x' },
+  ])
+  const open = await opener(t, engine)
+  const store = await open()
+  await store.importPlants(plants, 'stop')
+
+  t.test('make pages shorter, yet none is empty and none is left out', async (t) => {
+    const pages = await walk(store, { limit: 1000 })
+    samePlants(t, plantsOf(pages), plants)
+    t.ok(pages.length > 1)
+    t.ok(pages.every(({ plants }) => plants.length > 0))
+    const tagged = await walk(store, { limit: 1000, tag: 'x' })
+    samePlants(t, plantsOf(tagged), plants.slice(3))
+    t.ok(tagged.length > 1)
+  })
+
+  t.test('are found by tags of a megabyte, exactly', async (t) => {
+    samePlants(t, plantsOf(await walk(store, { limit: 10, tag })), plants.slice(1, 3))
+    samePlants(t, plantsOf(await walk(store, { limit: 1, tag: MEGABYTE })), plants.slice(0, 1))
+    t.strictSame(await walk(store, { limit: 1, tag: MEGABYTE.slice(2) }), [
+      { plants: [], more: false },
+    ])
+  })
+
+  t.test('are exported a few at a time', async (t) => {
+    const parts = await Array.fromAsync(store.exportPlants())
+    samePlants(t, parts.flat(), plants)
+    t.ok(parts.length > 1)
+  })
+}
+
+/** The requests, but the right answer, that got another one. */
+async function wronglyAnswered(store: PlantStore, requests: PageRequest[]): Promise<PageRequest[]> {
+  const model = new PlantModel(PLANTS)
+  const pages = await Promise.all(requests.map((request) => store.list(request)))
+  return requests.filter((request, index) => !isDeepStrictEqual(pages[index], model.list(request)))
+}
+
+async function walk(store: PlantStore, request: PageRequest): Promise<Page[]> {
+  const pages: Page[] = []
+  let after = request.after
+  for (;;) {
+    const page = await store.list({ ...request, after })
+    pages.push(page)
+    if (!page.more) return pages
+    const last = page.plants.at(-1)
+    if (last === undefined) throw new Error('more plants are announced by an empty page')
+    after = last.id
+  }
+}
+
+function plantsOf(pages: readonly Page[]): StoredPlant[] {
+  return pages.flatMap(({ plants }) => plants)
+}
+
+function withIds(plants: Omit<StoredPlant, 'id'>[]): StoredPlant[] {
+  const ids = [...EDGES, ...scatteredIds(plants.length - EDGES.length)]
+  return byId(plants.map((plant, index) => ({ ...plant, id: ids[index] as bigint })))
+}

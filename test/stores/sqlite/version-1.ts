@@ -1,0 +1,25 @@
+import Sqlite from 'better-sqlite3'
+
+/** What the first version made, to the letter: such files are out there. */
+const VERSION_1 = `
+  CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;
+  CREATE TABLE tokens (
+    selector BLOB PRIMARY KEY,
+    digest BLOB NOT NULL,
+    name TEXT NOT NULL UNIQUE,
+    scopes TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    last_used_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA application_id = 0x504c4e54;
+  PRAGMA user_version = 1;`
+
+/** Makes a database of version 1, with what the statements put in. */
+export function makeVersion1(file: string, statements = ''): void {
+  const db = new Sqlite(file)
+  db.pragma('journal_mode = WAL')
+  db.exec(VERSION_1)
+  db.exec(statements)
+  db.close()
+}
