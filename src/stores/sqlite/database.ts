@@ -14,6 +14,8 @@ export interface DatabaseOptions {
   readonly lockTimeout: number
   /** Refuse if there is no such file, rather than make it. */
   readonly mustExist?: boolean
+  /** Change on the calling thread, which waits meanwhile: for a process that has nothing else to do. */
+  readonly sameThread?: boolean
 }
 
 /**

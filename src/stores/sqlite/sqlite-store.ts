@@ -36,8 +36,10 @@ export class SqliteStore implements PlantStore, TokenStore {
     const db = openDatabase(options)
     this.#reader = new Reader(db)
     this.#openSnapshot = () => openSnapshot(db, options)
-    if (options.file === IN_MEMORY) {
+    if (options.file === IN_MEMORY || options.sameThread) {
       this.#writer = new Writer(db)
+      // As fast as the default of 16 MB, and small.
+      db.pragma('cache_size = -2000')
     } else {
       this.#writer = new ThreadedWriter(options)
       db.pragma('query_only = ON')

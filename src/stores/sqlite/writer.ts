@@ -113,12 +113,17 @@ function prepareChanges(db: Database): Changes {
     },
     importPlants(plants, onConflict) {
       const results: ImportResult[] = []
-      for (const plant of plants) {
-        const result = importOne(plant, onConflict)
-        results.push(result)
-        if (result === 'conflict') break
+      // Neighbours share a page of the file. The sorting is stable, so those of one id stay in their order.
+      const byId = [...plants.entries()].sort(([, a], [, b]) =>
+        a.id < b.id ? -1 : Number(a.id > b.id),
+      )
+      for (const [index, plant] of byId) results[index] = importOne(plant, onConflict)
+      const stop = results.indexOf('conflict')
+      if (stop === -1) return results
+      for (const [index, { id }] of [...plants.entries()].slice(stop)) {
+        if (results[index] === 'created') deletePlant.run(id)
       }
-      return results
+      return results.slice(0, stop + 1)
     },
     addToken({ digest, name, scopes, createdAt, expiresAt, lastUsedAt }) {
       const selector = digest.subarray(0, SELECTOR_BYTES)

@@ -1,0 +1,169 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { watch } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { backup } from '../../src/commands/backup.ts'
+import { ConfigError } from '../../src/config.ts'
+import { openDatabase } from '../../src/stores/sqlite/database.ts'
+import { createPlant } from '../helpers/client.ts'
+import { Command, MAIN, run } from '../helpers/command.ts'
+
+t.test('a service started on a backup has all that was acknowledged before it', async (t) => {
+  const folder = t.testdir()
+  const [database, file] = [join(folder, 'plants.db'), join(folder, 'backup.db')]
+  const serve = (name: string) =>
+    new Command(t, ['--port', '0', '--database', name], { measured: false })
+  const service = serve(database)
+  const url = await service.listening()
+  const token = readFileSync(join(folder, 'access-token'), 'utf8').trim()
+  let id = 0
+  const create = async () => {
+    id += 1
+    t.equal((await createPlant(url, token, { id, name: `plant ${id}` })).status, 200)
+  }
+  await create()
+  const before = id
+  const copying = run(t, ['backup', file, '--database', database])
+  const during = copying.then(() => 'done')
+  while ((await Promise.race([during, create()])) !== 'done');
+  const { code, stdout } = await copying
+  t.equal(code, 0)
+
+  t.same(
+    readdirSync(folder).filter((name) => name.startsWith('backup')),
+    ['backup.db'],
+  )
+  const db = new Sqlite(file)
+  const stored = db.prepare('SELECT id FROM plants ORDER BY id').pluck().all()
+  const bytes = readFileSync(file).length
+  db.close()
+  t.ok(stored.length >= before && stored.length < id, `${before} <= ${stored.length} < ${id}`)
+  t.same(
+    stored,
+    Array.from(stored, (_, index) => index + 1),
+    'without a gap',
+  )
+  const counts = [stored.length, bytes].map((count) => count.toLocaleString('en'))
+  t.match(stdout, `backed up to ${file}: ${counts[0]} plants, ${counts[1]} bytes, `)
+  t.match(stdout, /, \d+\.\d s\n$/)
+
+  const restored = await serve(file).listening()
+  const last = { id: stored.length, name: `plant ${stored.length}` }
+  t.equal((await createPlant(restored, token, last)).status, 200, 'the token is valid')
+  t.equal((await createPlant(restored, token, { ...last, name: 'x' })).status, 409)
+})
+
+/** A database that takes a while to copy, and where its backup is to be. */
+function largeDatabase(t: Test, megabytes: number) {
+  const folder = t.testdir({ backups: {} })
+  const database = join(folder, 'plants.db')
+  const db = openDatabase({ file: database, lockTimeout: 0 })
+  db.pragma('synchronous = OFF')
+  const insert = db.prepare('INSERT INTO plants (id, name) VALUES (?, ?)')
+  for (let id = 1; id <= megabytes; id++) insert.run(id, 'x'.repeat(1_000_000))
+  db.close()
+  return { database, file: join(folder, 'backups', 'backup.db') }
+}
+
+/** Resolves when a backup is being written. */
+async function copying(file: string): Promise<void> {
+  let partial = ''
+  for await (const { filename } of watch(dirname(file))) {
+    partial = join(dirname(file), filename ?? '')
+    break
+  }
+  for await (const { eventType } of watch(partial)) if (eventType === 'change') return
+}
+
+for (const [signal, measured] of [
+  ['SIGINT', true],
+  ['SIGTERM', false],
+] as const) {
+  t.test(`${signal} ends a backup at once, and leaves nothing of it`, async (t) => {
+    const { database, file } = largeDatabase(t, 100)
+    const begun = copying(file)
+    const command = new Command(t, ['backup', file, '--database', database], { measured })
+    await begun
+    command.process.kill(signal)
+    t.match(await command.finished(), { code: null, stdout: '' })
+    t.equal(command.process.signalCode, signal)
+    t.same(readdirSync(dirname(file)), [])
+  })
+}
+
+t.test('a backup that is killed has no file, and does not hinder the next one', async (t) => {
+  const { database, file } = largeDatabase(t, 100)
+  const args = ['backup', file, '--database', database]
+  const begun = copying(file)
+  const command = new Command(t, args, { measured: false })
+  await begun
+  command.process.kill('SIGKILL')
+  await command.finished()
+  const left = readdirSync(dirname(file))
+  t.match(left, [/^backup\.db\.partial-/])
+  t.equal(left.length, 1)
+  t.match(await run(t, args, { measured: false }), { code: 0, stdout: /: 100 plants, / })
+  t.same(readdirSync(dirname(file)).sort(), ['backup.db', ...left])
+})
+
+t.test('what cannot be backed up is refused in a line, and leaves nothing', async (t) => {
+  const folder = t.testdir({
+    'taken.db': 'it is mine',
+    'stale.db-wal': '',
+    copies: {},
+  })
+  const database = join(folder, 'plants.db')
+  openDatabase({ file: database, lockTimeout: 0 }).close()
+  const before = readdirSync(folder)
+  const into = (name: string) => join(folder, name)
+  for (const [name, from, message] of [
+    ['taken.db', database, `there is ${into('taken.db')} already; nothing is overwritten`],
+    ['copies', database, `there is ${into('copies')} already; nothing is overwritten`],
+    ['plants.db', database, `there is ${into('plants.db')} already; nothing is overwritten`],
+    ['stale.db', database, `there is ${into('stale.db-wal')} already; nothing is overwritten`],
+    ['plants.db-journal', database, /: SQLite gives such names to its logs; choose another$/],
+    ['no/copy.db', database, /^cannot write \S+\/no\/copy.db: ENOENT: [^\n]+$/],
+    ['copy.db', into('none.db'), `there is no database ${into('none.db')}`],
+    ['copy.db', ':memory:', 'a database in memory is seen by its own process only; name a file'],
+  ] as const) {
+    await t.rejects(backup(into(name), from), { message }, `${name} of ${from}`)
+  }
+  t.same(readdirSync(folder), before)
+  t.equal(readFileSync(into('taken.db'), 'utf8'), 'it is mine')
+
+  const { code, stdout, stderr } = await run(t, ['backup', into('taken.db')])
+  t.match({ code, stdout }, { code: 1, stdout: '' })
+  t.equal(stderr, `plant-store: there is ${into('taken.db')} already; nothing is overwritten\n`)
+})
+
+t.test('a file that appears meanwhile is not overwritten', async (t) => {
+  const folder = t.testdir()
+  const [database, file] = [join(folder, 'plants.db'), join(folder, 'backup.db')]
+  openDatabase({ file: database, lockTimeout: 0 }).close()
+  const ended = t.rejects(
+    backup(file, database),
+    new ConfigError(`there is ${file} already; nothing is overwritten`),
+  )
+  writeFileSync(file, 'it is mine')
+  await ended
+  t.equal(readFileSync(file, 'utf8'), 'it is mine')
+  t.same(readdirSync(folder).sort(), ['backup.db', 'plants.db'])
+})
+
+const MOUNT = 'mount -t tmpfs -o size=1m none "$0" && { "$@"; code=$?; ls -A "$0"; exit $code; }'
+const noMounts =
+  spawnSync('unshare', ['-rm', 'sh', '-c', MOUNT, t.testdir(), 'true']).status !== 0 &&
+  'this user may not mount a file system of its own'
+
+t.test('on a full disk there is no backup, and nothing is left', { skip: noMounts }, async (t) => {
+  const { database, file } = largeDatabase(t, 2)
+  const { NODE_OPTIONS: _, ...env } = process.env
+  const args = [process.execPath, MAIN, 'backup', file, '--database', database]
+  const ended = spawnSync('unshare', ['-rm', 'sh', '-c', MOUNT, dirname(file), ...args], { env })
+  t.equal(ended.status, 1)
+  t.equal(`${ended.stdout}`, '', 'neither a word nor a file')
+  const reason = 'database or disk is full'
+  t.equal(`${ended.stderr}`, `plant-store: cannot back up the database ${database}: ${reason}\n`)
+})

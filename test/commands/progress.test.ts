@@ -1,0 +1,90 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { startProgress } from '../../src/commands/progress.ts'
+
+/** Reports 1 done after each second, and returns what came of it, each line with its second. */
+function reportEachSecond(seconds: number, options: { total?: number }): string[] {
+  const shown: string[] = []
+  let second = 0
+  const stream = new PassThrough({ encoding: 'utf8' })
+  stream.on('data', (text) => shown.push(`${second} ${text}`))
+  const now = () => second * 1000
+  const progress = startProgress({ what: 'a work', unit: 'plants', stream, now, ...options })
+  for (second = 1; second <= seconds; second++) progress.update(second * 1000)
+  progress.end()
+  return shown
+}
+
+t.test('where nobody watches there is a line every five seconds', async (t) => {
+  t.same(reportEachSecond(14, { total: 14_000 }), [
+    '5 a work: 5,000 of 14,000 plants (35%)\n',
+    '10 a work: 10,000 of 14,000 plants (71%)\n',
+  ])
+})
+
+t.test('without a total there is no percentage', async (t) => {
+  t.same(reportEachSecond(6, {}), ['5 a work: 5,000 plants\n'])
+  t.same(reportEachSecond(6, { total: 0 }), ['5 a work: 5,000 plants\n'])
+})
+
+t.test('a work of hours does not fill a log', async (t) => {
+  const hour = reportEachSecond(3600, { total: 3_600_000 })
+  t.ok(hour.length < 60, `${hour.length} lines`)
+  t.match(hour.at(-1), /^3[2-6]\d\d /, 'yet goes on telling')
+})
+
+t.test('a warning is a line of its own', async (t) => {
+  const stream = new PassThrough({ encoding: 'utf8' })
+  const progress = startProgress({ what: 'a work', unit: 'plants', stream })
+  progress.say('line 7: no plant')
+  progress.end()
+  t.equal(stream.read(), 'line 7: no plant\n')
+})
+
+t.test('a terminal that cannot go back gets lines', async (t) => {
+  const { TERM } = process.env
+  t.teardown(() => {
+    delete process.env.TERM
+    Object.assign(process.env, TERM !== undefined && { TERM })
+  })
+  process.env.TERM = 'dumb'
+  const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true })
+  const progress = startProgress({ what: 'a work', unit: 'plants', total: 2, stream })
+  progress.end()
+  t.equal(stream.read(), null)
+})
+
+const noTerminal = spawnSync('script', ['--version']).error && 'there is no script of util-linux'
+const SHOW = fileURLToPath(new URL('./show-progress.ts', import.meta.url))
+
+t.test('on a terminal there is a bar, which ends', { skip: noTerminal ?? false }, async (t) => {
+  const terminal = spawn('script', ['-qec', 'exec "$NODE" "$SHOW"', '/dev/null'], {
+    env: { ...process.env, NODE: process.execPath, SHOW, TERM: 'xterm' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  t.teardown(() => terminal.kill('SIGKILL'))
+  let shown = ''
+  terminal.stdout.setEncoding('utf8').on('data', (chunk) => {
+    shown += chunk
+  })
+  const [code] = await once(terminal, 'close')
+  t.equal(code, 0)
+  // Each frame begins with going to the begin of the line.
+  const frames = shown.split('\x1b[1G')
+  for (const expected of [
+    /^known {2}=+-+ [1-9]\d% {2}[1-9]00 of 1,000 plants {2}\S+ left/,
+    /^known {2}={25} 100% {2}1,000 of 1,000 plants {2}0:00 left/,
+    /^unknown {2}[1-9]00 plants {2}0:0\d/,
+    /^unknown {2}1,000 plants {2}0:0\d/,
+  ]) {
+    t.ok(
+      frames.some((frame) => expected.test(frame)),
+      `${expected}`,
+    )
+  }
+  t.equal(shown.split('\x1b[2Ksaid at last\r\n').length, 3, 'twice, on a line that was cleared')
+  t.match(shown, /\r\nthe end\r\n$/, 'the bar leaves the line')
+})

@@ -1,0 +1,145 @@
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { copyDatabase } from '../../../src/stores/sqlite/backup.ts'
+import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/schema.ts'
+import { copyInThread } from '../../../src/stores/sqlite/threaded-backup.ts'
+import { StoreError } from '../../../src/stores/store-error.ts'
+import { overwritePage } from './damage.ts'
+
+/** Where a database and its copy are. */
+function filesOf(t: Test) {
+  const folder = t.testdir()
+  return { file: join(folder, 'plants.db'), copy: join(folder, 'copy.db'), lockTimeout: 0 }
+}
+
+const INSERT = 'INSERT INTO plants (id, name) VALUES (?, ?)'
+
+t.test('a copy is of one moment, whatever is written while it is made', async (t) => {
+  const options = filesOf(t)
+  const service = openDatabase(options)
+  t.teardown(() => service.close())
+  // More than is copied at a time.
+  for (let id = 1; id <= 40; id++) service.prepare(INSERT).run(id, 'x'.repeat(500_000))
+  const seen: [number, number][] = []
+  const copied = await copyDatabase(options, (done, total) => {
+    seen.push([done, total])
+    service.prepare(INSERT).run(100 + seen.length, 'meanwhile')
+  })
+  t.equal(copied.plants, 40)
+  t.equal(service.prepare('SELECT count(*) FROM plants').pluck().get(), BigInt(40 + seen.length))
+
+  const [first, ...more] = seen
+  const total = first?.[1] as number
+  t.same(first, [0, total])
+  t.ok(more.length > 1)
+  t.ok(
+    more.every(([done], index) => done > (seen[index]?.[0] ?? 0)),
+    'it never begins again',
+  )
+  t.same(more.at(-1), [total, total])
+  t.equal(copied.bytes, statSync(options.copy).size)
+  t.equal(copied.bytes, total * 4096)
+})
+
+t.test('a copy is one file that its owner alone can read, and needs no log', async (t) => {
+  const folder = t.testdir({ copies: {} })
+  const copy = join(folder, 'copies', 'copy.db')
+  const options = { file: join(folder, 'plants.db'), copy, lockTimeout: 0 }
+  openDatabase(options).close()
+  await copyDatabase(options, () => {})
+  t.same(readdirSync(join(folder, 'copies')), ['copy.db'])
+  t.equal(statSync(copy).mode & 0o777, 0o600)
+  const db = new Sqlite(copy, { readonly: true })
+  t.equal(db.pragma('journal_mode', { simple: true }), 'delete')
+  db.close()
+})
+
+t.test('a database of an older version is copied in that version', async (t) => {
+  const options = filesOf(t)
+  const db = new Sqlite(options.file)
+  migrate(db, 1)
+  db.close()
+  await copyDatabase(options, () => {})
+  for (const each of [options.file, options.copy]) {
+    const opened = new Sqlite(each)
+    t.equal(opened.pragma('user_version', { simple: true }), 1)
+    opened.close()
+  }
+})
+
+const NEWER = SCHEMA_VERSION + 1
+for (const [what, make, reason] of [
+  ['no database', () => {}, /^there is no database \S+plants.db$/],
+  ['an empty file', (file) => writeFileSync(file, ''), /: it is empty$/],
+  ['a text', (file) => writeFileSync(file, 'x'.repeat(5000)), /: it is not an SQLite database$/],
+  ['that of another program', sql('CREATE TABLE notes (text)'), / database of another program$/],
+  [
+    'a newer one',
+    (file) => {
+      openDatabase({ file, lockTimeout: 0 }).close()
+      sql(`PRAGMA user_version = ${NEWER}`)(file)
+    },
+    new RegExp(`: its schema has version ${NEWER}, this program knows up to ${SCHEMA_VERSION}; `),
+  ],
+  [
+    'a damaged one',
+    damaged,
+    /: the copy is not sound, nor perhaps the database: Tree \d+ page \d+: /,
+  ],
+] satisfies [string, (file: string) => void, RegExp][]) {
+  t.test(`of ${what} there is no backup`, async (t) => {
+    const options = filesOf(t)
+    make(options.file)
+    const error = await copyDatabase(options, () => {}).catch((error) => error)
+    t.ok(error instanceof StoreError, error)
+    t.match(error.message, reason)
+    t.notMatch(error.message, '\n')
+  })
+}
+
+t.test('a file that is there already is not written to', async (t) => {
+  const options = filesOf(t)
+  openDatabase(options).close()
+  writeFileSync(options.copy, '')
+  const error = await copyDatabase(options, () => {}).catch((error) => error)
+  t.ok(error instanceof StoreError)
+  t.match(error.message, /: EEXIST: /)
+  t.equal(statSync(options.copy).size, 0)
+})
+
+t.test('a thread tells what the copying came to', async (t) => {
+  const options = filesOf(t)
+  openDatabase(options).close()
+  const seen: number[] = []
+  const copied = await copyInThread(options, (done, total) => seen.push(done / total))
+  t.equal(copied.plants, 0)
+  t.equal(seen.at(-1), 1)
+  const missing = { ...options, file: `${options.file}.missing` }
+  const message = `there is no database ${missing.file}`
+  await t.rejects(
+    copyInThread(missing, () => {}),
+    new StoreError(message),
+  )
+  const defect = { ...options, lockTimeout: -1 }
+  await t.rejects(
+    copyInThread(defect, () => {}),
+    { message: /timeout/ },
+  )
+})
+
+function sql(statements: string): (file: string) => void {
+  return (file) => new Sqlite(file).exec(statements).close()
+}
+
+function damaged(file: string): void {
+  const db = openDatabase({ file, lockTimeout: 0 })
+  const insert = db.prepare(INSERT)
+  db.transaction(() => {
+    for (let id = 1; id <= 50; id++) insert.run(id, 'x'.repeat(500))
+  })()
+  db.close()
+  overwritePage(file, 'plants')
+}

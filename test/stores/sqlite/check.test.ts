@@ -1,0 +1,242 @@
+import { hash } from 'node:crypto'
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { SELECTOR_BYTES } from '../../../service/token-store.ts'
+import { checkDatabase, type Finding } from '../../../src/stores/sqlite/check.ts'
+import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { openExisting } from '../../../src/stores/sqlite/existing.ts'
+import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/schema.ts'
+import { StoreError } from '../../../src/stores/store-error.ts'
+import { overwritePage } from './damage.ts'
+
+const INSERT = `INSERT INTO plants (id, name, tag) VALUES (?, ?, 'Tree')`
+
+/** A database with plants, which nobody has open. */
+function makeDatabase(t: Test): string {
+  const file = join(t.testdir(), 'plants.db')
+  const db = openDatabase({ file, lockTimeout: 0 })
+  const insert = db.prepare(INSERT)
+  db.transaction(() => {
+    for (let id = 1; id <= 250; id++) insert.run(id, 'x'.repeat(100))
+  })()
+  db.close()
+  return file
+}
+
+function check(file: string): Finding[] {
+  return [...checkDatabase({ file, lockTimeout: 0 })]
+}
+
+function faultsOf(file: string): string[] {
+  const faults = check(file).filter(({ sound }) => !sound)
+  return faults.map(({ what, says }) => `${what}: ${says}`)
+}
+
+t.test('a sound database is said to be so, and not changed', async (t) => {
+  const file = makeDatabase(t)
+  const before = contentsOf(file)
+  const bytes = readFileSync(file).length.toLocaleString('en')
+  t.same(check(file), [
+    { what: 'kind', sound: true, says: 'a database of plant-store' },
+    { what: 'schema', sound: true, says: `version ${SCHEMA_VERSION}` },
+    { what: 'file', sound: true, says: `${bytes} bytes, in pages of 4096, text in UTF-8` },
+    { what: 'journal', sound: true, says: 'wal, 0 bytes' },
+    { what: 'tokens', sound: true, says: '0' },
+    { what: 'integrity', sound: true, says: 'pages, rows, types and indexes' },
+    { what: 'plants', sound: true, says: '250' },
+  ])
+  t.same(contentsOf(file), before)
+})
+
+t.test('a database is checked while a service writes to it', async (t) => {
+  const file = makeDatabase(t)
+  const service = openDatabase({ file, lockTimeout: 0 })
+  t.teardown(() => service.close())
+  const insert = service.prepare(INSERT)
+  insert.run(1000, 'before')
+  service.exec('BEGIN IMMEDIATE')
+  const findings = []
+  let id = 1000
+  for (const finding of checkDatabase({ file, lockTimeout: 0 })) {
+    findings.push(finding)
+    insert.run(++id, 'meanwhile')
+    service.exec('COMMIT; BEGIN IMMEDIATE')
+  }
+  t.ok(findings.every(({ sound }) => sound))
+  t.match(findings.at(3), { what: 'journal', says: /^wal, [1-9][\d,]+ bytes$/ })
+  t.match(findings.at(-1), { what: 'plants', says: '251' }, 'as it was at one moment')
+})
+
+t.test('of an older version is said that it will be upgraded', async (t) => {
+  const file = join(t.testdir(), 'plants.db')
+  const db = new Sqlite(file)
+  migrate(db, 1)
+  db.close()
+  const findings = check(file)
+  t.same(faultsOf(file), [])
+  const says = `version 1; the next start of the service makes it ${SCHEMA_VERSION}`
+  t.match(findings.at(1), { what: 'schema', says })
+  t.match(findings.at(3), { says: 'delete; the next start of the service makes it wal' })
+  openDatabase({ file, lockTimeout: 0 }).close()
+  t.match(check(file), [{}, { says: `version ${SCHEMA_VERSION}` }, {}, { says: /^wal/ }])
+})
+
+t.test('a connection that is to read refuses changes', async (t) => {
+  const db = openExisting({ file: makeDatabase(t), lockTimeout: 0 })
+  t.teardown(() => db.close())
+  t.throws(() => db.exec('DELETE FROM plants'), { code: 'SQLITE_READONLY' })
+})
+
+const [LOWEST, HIGHEST] = [-(2n ** 63n), 2n ** 63n - 1n]
+
+t.test('each plant with text that could not be given back is named', async (t) => {
+  const file = makeDatabase(t)
+  const db = new Sqlite(file)
+  const insert = db.prepare(`INSERT INTO plants VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT))`)
+  const é = Buffer.from('é')
+  insert.run(LOWEST, Buffer.from([0x61, 0xff]), null)
+  insert.run(0, Buffer.from('a\0b'), null)
+  insert.run(300, Buffer.from('a'), Buffer.from('\ud800', 'utf16le'))
+  insert.run(400, Buffer.from('an empty tag'), Buffer.from(''))
+  insert.run(HIGHEST, é, Buffer.from('\0'))
+  db.close()
+  const ids = [LOWEST, 0, 300, HIGHEST].join(', ')
+  t.same(faultsOf(file), [`plants: text that is not UTF-8, or with U+0000, in ${ids}`])
+})
+
+const HALVES = `
+  UPDATE plants SET tag = CAST(x'c3' AS TEXT) WHERE id = 1;
+  UPDATE plants SET name = CAST(x'a9' AS TEXT) WHERE id = 2;
+  UPDATE plants SET name = CAST(x'c3' AS TEXT), tag = CAST(x'a9' AS TEXT) WHERE id = 103;
+`
+
+/** What is done to a database, and which faults are found. */
+const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | RegExp)[]][] = [
+  [
+    'with halves of a character, which would be right one behind the other',
+    sql(HALVES),
+    ['plants: text that is not UTF-8, or with U+0000, in 1, 2, 103'],
+  ],
+  [
+    'with much broken text',
+    sql(`UPDATE plants SET name = CAST(x'ff' AS TEXT)`),
+    [
+      'plants: text that is not UTF-8, or with U+0000, in 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and perhaps others',
+    ],
+  ],
+  [
+    'with a page of plants overwritten',
+    (file) => overwritePage(file, 'plants'),
+    [/^integrity: Tree \d+ page \d+: /, /^integrity: /, 'plants: database disk image is malformed'],
+  ],
+  [
+    'with a page of the index overwritten',
+    (file) => overwritePage(file, 'plants_by_tag'),
+    [/^integrity: Tree \d+ page \d+: /, 'integrity: database disk image is malformed'],
+  ],
+  ['cut off', (file) => truncateSync(file, 3 * 4096), ['kind: database disk image is malformed']],
+  [
+    'with its begin overwritten',
+    (file) => overwritePage(file, 'sqlite_schema'),
+    ['kind: it is not an SQLite database'],
+  ],
+  [
+    'that is a text',
+    (file) => writeFileSync(file, 'id,name\n'.repeat(1000)),
+    ['kind: it is not an SQLite database'],
+  ],
+  ['that is empty', (file) => truncateSync(file, 0), ['kind: it is empty']],
+  [
+    'of another program',
+    sql('PRAGMA application_id = 7'),
+    ['kind: it is the database of another program'],
+  ],
+  [
+    'of a newer version',
+    sql(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`),
+    [/^kind: its schema has version \d+, this program knows up to \d+; use a newer one$/],
+  ],
+  [
+    'without its index',
+    sql('DROP INDEX plants_by_tag'),
+    ['schema: index plants_by_tag is not there, or not as it has to be'],
+  ],
+  [
+    'with another table',
+    sql('ALTER TABLE plants ADD COLUMN x TEXT; CREATE VIEW mine AS SELECT 1'),
+    [
+      'schema: table plants is not there, or not as it has to be',
+      'schema: view mine is there, which this program did not make',
+    ],
+  ],
+  [
+    'with a token that is not whole',
+    sql(`
+    INSERT INTO tokens VALUES (x'00', x'00', 'short', 'read', 0, NULL, NULL);
+    INSERT INTO tokens VALUES (x'01', zeroblob(32), 'other', 'read', 0, NULL, NULL);
+    INSERT INTO tokens VALUES (zeroblob(${SELECTOR_BYTES}), zeroblob(32), 'whole', 'read', 0, NULL, NULL);
+  `),
+    ['tokens: these are not whole, make them anew: other, short'],
+  ],
+]
+for (const [what, damage, faults] of DAMAGES) {
+  t.test(`a database ${what} is found to be faulty`, async (t) => {
+    const file = makeDatabase(t)
+    damage(file)
+    const found = faultsOf(file)
+    t.equal(found.length, faults.length, found.join('\n'))
+    t.match(found, faults)
+    t.notMatch(found.join(), '\n')
+  })
+}
+
+t.test('a database with text in UTF-16 is found to be faulty', async (t) => {
+  const file = join(t.testdir(), 'plants.db')
+  const db = new Sqlite(file)
+  db.pragma(`encoding = 'UTF-16le'`)
+  migrate(db)
+  db.close()
+  t.match(faultsOf(file), [/^file: .*, text in UTF-16le$/])
+})
+
+t.test('what stands in the way of a check is no fault of the database', async (t) => {
+  const file = makeDatabase(t)
+  sql('PRAGMA journal_mode = DELETE')(file)
+  const other = new Sqlite(file)
+  t.teardown(() => other.close())
+  other.exec('BEGIN EXCLUSIVE')
+  const missing = `${file}.missing`
+  for (const [database, message] of [
+    [file, `cannot check the database ${file}: another process holds it`],
+    [missing, `there is no database ${missing}`],
+    [':memory:', 'a database in memory is seen by its own process only; name a file'],
+    [dirname(file), /it cannot be opened/],
+  ] as const) {
+    const error = thrownBy(() => check(database))
+    t.ok(error instanceof StoreError)
+    t.match(error?.message, message)
+  }
+  t.same(readdirSync(dirname(file)), ['plants.db'])
+})
+
+function sql(statements: string): (file: string) => void {
+  return (file) => new Sqlite(file).exec(statements).close()
+}
+
+function thrownBy(work: () => unknown): Error | undefined {
+  try {
+    work()
+  } catch (error) {
+    return error as Error
+  }
+}
+
+function contentsOf(file: string): Record<string, string> {
+  const names = readdirSync(dirname(file))
+  const contents = names.map((name) => readFileSync(join(dirname(file), name)))
+  return Object.fromEntries(
+    names.map((name, index) => [name, hash('sha256', contents[index] ?? '')]),
+  )
+}
