@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { onConflicts } from '../../service/plant-store.ts'
 import type { Scope } from '../../service/token-store.ts'
 import { scopes } from '../../service/token-store.ts'
+import { formats } from '../catalogue/format.ts'
+import { onErrors } from '../catalogue/storing.ts'
 import type { Config } from '../config.ts'
-import { databaseSetting, settings, settingsHelp, time, tokenOf } from '../config.ts'
+import { databaseSetting, number, settings, settingsHelp, time, tokenOf } from '../config.ts'
+import { check, checkHelp } from './check.ts'
+import type { ExportOptions } from './export.ts'
+import type { ImportOptions } from './import.ts'
 import { createToken, listTokens, revokeToken, type TokenOptions } from './token.ts'
 
 /** The command line: `plant-store [serve]`, `plant-store token …`. Each command's work is its own file. */
@@ -28,6 +34,10 @@ export function program(): Command {
   for (const option of settings) serving.addOption(option)
   command.addHelpText('after', () => `\n${serving.helpInformation()}${settingsHelp}`)
   command.addCommand(tokenCommand())
+  command.addCommand(importCommand())
+  command.addCommand(exportCommand())
+  command.addCommand(backupCommand())
+  command.addCommand(checkCommand())
   return command
 }
 
@@ -60,6 +70,77 @@ function tokenCommand(): Command {
     .addOption(databaseSetting)
     .action((name: string, { database }: TokenOptions) => revokeToken(database, name))
   return command
+}
+
+function importCommand(): Command {
+  return new Command('import')
+    .description('store the plants of a file, also while the service runs')
+    .argument('<file>', 'NDJSON or CSV; - reads standard input')
+    .addOption(formatOption())
+    .addOption(
+      new Option('--on-error <what>', 'at a record that is refused: go no further, or leave it out')
+        .choices(onErrors)
+        .default('stop'),
+    )
+    .addOption(
+      new Option('--on-conflict <what>', 'at an id that is taken by another plant')
+        .choices(onConflicts)
+        .default('stop'),
+    )
+    .addOption(
+      new Option('--record-limit <bytes>', 'the largest record accepted')
+        .argParser(number(1, 2 ** 28))
+        .default(2 ** 22),
+    )
+    .addOption(databaseSetting)
+    .addHelpText('after', importHelp)
+    .action(async (file: string, options: ImportOptions) => {
+      const { importPlants } = await import('./import.ts')
+      await importPlants(file, options)
+    })
+}
+
+function exportCommand(): Command {
+  return new Command('export')
+    .description('write all plants by id, as they are at one moment')
+    .argument('[file]', 'where to write them, in place of what is there; - is standard output', '-')
+    .addOption(formatOption())
+    .addOption(databaseSetting)
+    .action(async (file: string, options: ExportOptions) => {
+      const { exportPlants } = await import('./export.ts')
+      await exportPlants(file, options)
+    })
+}
+
+function formatOption(): Option {
+  const meaning = 'the format, where the name of the file does not say it'
+  return new Option('--format <format>', meaning).choices(formats)
+}
+
+const importHelp = `
+A record is a line of NDJSON such as {"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}, or one of CSV
+with a header such as id,name,tag. Standard error has a line for each record that is refused, standard
+output a summary. Sent again, the same file changes nothing more. Exit codes: 0 all is stored, 1 it
+stopped before the end, 2 some records were left out, 130 or 143 interrupted; what came before is stored.`
+
+function backupCommand(): Command {
+  return new Command('backup')
+    .description('copy the database into a new file, while the service runs, and verify the copy')
+    .argument('<file>', 'where to put the copy; what is there is not overwritten')
+    .addOption(databaseSetting)
+    .addHelpText('after', '\nTo restore it, start the service with the copy as its --database.')
+    .action(async (file: string, { database }: { database: string }) => {
+      const { backup } = await import('./backup.ts')
+      await backup(file, database)
+    })
+}
+
+function checkCommand(): Command {
+  return new Command('check')
+    .description('verify the database, without changing it')
+    .addOption(databaseSetting)
+    .addHelpText('after', checkHelp)
+    .action(({ database }: { database: string }) => check(database))
 }
 
 function nameOf(value: string): string {

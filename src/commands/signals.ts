@@ -21,22 +21,14 @@ export function stopOnSignal(
   store: { close(): Promise<void> },
   timeout: number,
 ): void {
-  let stopped: number | undefined
   const underWay = new Set<ServerResponse>()
   app.server.on('request', (_request, response) => {
     underWay.add(response)
     response.once('close', () => underWay.delete(response))
   })
-  for (const signal of SIGNALS) {
-    process.on(signal, () => {
-      if (stopped === undefined) {
-        stopped = performance.now()
-        stop()
-      } else if (performance.now() - stopped > ECHO) {
-        process.exit(128 + constants.signals[signal])
-      }
-    })
-  }
+  onStopSignal(() => {
+    stop()
+  })
 
   async function stop() {
     app.log.info('stopping')
@@ -49,5 +41,24 @@ export function stopOnSignal(
     await app.close()
     await store.close()
     app.log.info('stopped')
+  }
+}
+
+/**
+ * Calls `stop` when SIGINT or SIGTERM says so, with the exit code by which shells know the signal. A
+ * second signal ends the process at once, with that code.
+ */
+export function onStopSignal(stop: (code: number) => void): void {
+  let stopped: number | undefined
+  for (const signal of SIGNALS) {
+    const code = 128 + constants.signals[signal]
+    process.on(signal, () => {
+      if (stopped === undefined) {
+        stopped = performance.now()
+        stop(code)
+      } else if (performance.now() - stopped > ECHO) {
+        process.exit(code)
+      }
+    })
   }
 }

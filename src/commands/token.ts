@@ -46,7 +46,7 @@ async function withStore(
   use: (store: SqliteStore) => Promise<void>,
 ): Promise<void> {
   const { lockTimeout } = defaultConfig()
-  const store = new SqliteStore({ file, mustExist, lockTimeout })
+  const store = new SqliteStore({ file, mustExist, lockTimeout, sameThread: true })
   try {
     await use(store)
   } finally {

@@ -1,0 +1,31 @@
+import type { ErrorObject } from 'ajv'
+import type { NewPlant } from '../../service/plant-store.ts'
+import { loadContract } from '../contract/contract.ts'
+import { compileComponent } from '../contract/validation.ts'
+
+/** What a record of a catalogue is: a plant, or the reason why it is none. */
+export type Content = NewPlant | string
+
+/** A record and the line of the file that it begins on, from 1. */
+export interface Entry {
+  readonly line: number
+  readonly content: Content
+}
+
+/** Tells whether a value is what the contract calls a NewPlant; it may change the value on the way. */
+export type Check = (value: unknown) => Content
+
+/** Makes the check, which costs some milliseconds, once. */
+export function plantCheck(): Check {
+  const validate = compileComponent(loadContract(), 'NewPlant')
+  return (value) => {
+    if (!validate(value)) return reasonOf(validate.errors as [ErrorObject])
+    const { id, name, tag } = value as NewPlant
+    return tag === undefined ? { id, name } : { id, name, tag }
+  }
+}
+
+/** As the API says it, without the `body/` in front. */
+function reasonOf([{ instancePath, message }]: [ErrorObject]): string {
+  return `${instancePath.slice(1)} ${message}`.trim()
+}

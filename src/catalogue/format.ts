@@ -1,0 +1,27 @@
+import { extname } from 'node:path'
+import { ConfigError } from '../config.ts'
+
+/** Stands for standard input or output where a file is asked for. */
+export const STANDARD = '-'
+
+/** The ways to write down plants, each with how the names of such files end. */
+const EXTENSIONS = { ndjson: ['.ndjson', '.jsonl'], csv: ['.csv'] } as const
+
+export type Format = keyof typeof EXTENSIONS
+
+export const formats = Object.keys(EXTENSIONS) as Format[]
+
+/**
+ * The format that a file has by its name.
+ *
+ * @throws ConfigError if that does not say
+ */
+export function formatOf(file: string): Format {
+  const extension = extname(file).toLowerCase()
+  const format = formats.find((each) => EXTENSIONS[each].some((known) => known === extension))
+  if (format !== undefined) return format
+  const known = Object.values(EXTENSIONS).flat().join(', ')
+  throw new ConfigError(
+    `the name ${file} does not end with one of ${known}; say --format ${formats.join(' or ')}`,
+  )
+}

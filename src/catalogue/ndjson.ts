@@ -1,0 +1,59 @@
+import type { StoredPlant } from '../../service/plant-store.ts'
+import { type InvalidJson, parseExactJson } from '../contract/exact-json.ts'
+import type { Check, Content, Entry } from './entry.ts'
+import { endOfLine, endsLine, type RecordReader, type Records, tooLarge } from './record-reader.ts'
+
+/** Nothing but what JSON allows around a text (RFC 8259 §2). */
+const BLANK = /^[ \t\r\n]*$/
+
+/** A JSON text a line, ended by a newline; a line without anything is no record. */
+export class NdjsonReader implements RecordReader {
+  readonly #check: Check
+  readonly #limit: number
+  #line = 1
+  /** What is left of a line that was refused for its size means nothing. */
+  #skipping = false
+
+  /** @param limit how many bytes a record may have */
+  constructor(check: Check, limit: number) {
+    this.#check = check
+    this.#limit = limit
+  }
+
+  read(bytes: Buffer, ended: boolean): Records {
+    const entries: Entry[] = []
+    let from = 0
+    while (from < bytes.length) {
+      const end = endOfLine(bytes, from)
+      const whole = endsLine(bytes, end)
+      const large = end - from > this.#limit
+      if (!whole && !ended && !large) break
+      const content = large
+        ? tooLarge(this.#limit)
+        : this.#contentOf(bytes.subarray(from, whole ? end - 1 : end))
+      if (content !== undefined && !this.#skipping) entries.push({ line: this.#line, content })
+      this.#skipping = !whole
+      if (whole) this.#line += 1
+      from = end
+    }
+    return { entries, length: from }
+  }
+
+  #contentOf(line: Buffer): Content | undefined {
+    let value: unknown
+    try {
+      value = parseExactJson(line, 'record')
+    } catch (error) {
+      if (BLANK.test(line.toString())) return undefined
+      // The parser counts lines too, but only within this one.
+      return (error as InvalidJson).message.replace(/ \(line 1 column \d+\)$/, '')
+    }
+    return this.#check(value)
+  }
+}
+
+/** A plant as a line, which the same number and text are read from again. */
+export function ndjsonLine({ id, name, tag }: StoredPlant): string {
+  const rest = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`
+  return `{"id":${id},"name":${JSON.stringify(name)}${rest}}\n`
+}

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { realpath, rename, rm, stat } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { STANDARD } from '../catalogue/format.ts'
+import { ConfigError } from '../config.ts'
+import { fileError } from './file-error.ts'
+
+/** Where a catalogue is written to. */
+export interface Destination {
+  readonly stream: NodeJS.WritableStream
+  /** Puts what is written in the place of what was there. Call it when all is written. */
+  publish(): Promise<void>
+  /** Leaves nothing of what is not published. */
+  discard(): Promise<void>
+}
+
+/**
+ * Opens what a file names on the command line. A file has its name only when it is whole, and replaces one
+ * that was there, as an export is made again and again; but never the database.
+ *
+ * @throws ConfigError if it cannot be written to
+ */
+export async function destinationOf(file: string, database: string): Promise<Destination> {
+  if (file === STANDARD) return through(process.stdout)
+  const present = await stat(file).catch(() => undefined)
+  if (present?.isDirectory()) throw new ConfigError(`cannot write ${file}: it is a folder`)
+  // A device or a named pipe is to be written to, not to be replaced.
+  if (present?.isFile() === false) return through(createWriteStream(file))
+  const target = await realpath(file).catch(() => file)
+  if (target === (await realpath(database))) {
+    throw new ConfigError(`cannot write ${file}: it is the database itself`)
+  }
+  const partial = `${target}.partial-${randomUUID()}`
+  return {
+    stream: createWriteStream(partial, { flags: 'wx', flush: true }),
+    publish: () => rename(partial, target),
+    discard: () => rm(partial, { force: true }),
+  }
+}
+
+function through(stream: NodeJS.WritableStream): Destination {
+  return { stream, publish: async () => {}, discard: async () => {} }
+}
+
+/**
+ * Prints to standard output; does nothing if its reader has gone.
+ *
+ * @throws ConfigError if it cannot be written
+ */
+export async function print(text: string): Promise<void> {
+  try {
+    await pipeline([text], process.stdout)
+  } catch (error) {
+    if (!isClosedPipe(error)) throw fileError('cannot write standard output', error)
+  }
+}
+
+/** Whether it is what happens when whoever reads us goes, as `| head` does. */
+export function isClosedPipe(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EPIPE'
+}

@@ -1,0 +1,59 @@
+import { pipeline } from 'node:stream/promises'
+import { codecs } from '../catalogue/codecs.ts'
+import { type Format, formatOf, STANDARD } from '../catalogue/format.ts'
+import { writeCatalogue } from '../catalogue/writing.ts'
+import { defaultConfig } from '../config.ts'
+import { SqliteStore } from '../stores/sqlite/sqlite-store.ts'
+import { type Destination, destinationOf, isClosedPipe } from './destination.ts'
+import { fileError } from './file-error.ts'
+import { type Progress, startProgress } from './progress.ts'
+import { onStopSignal } from './signals.ts'
+import { spareMemory } from './spare-memory.ts'
+
+export interface ExportOptions {
+  readonly database: string
+  /** Without it the name of the file says it; on standard output it is NDJSON then. */
+  readonly format?: Format
+}
+
+/**
+ * Writes all plants to a file, or to standard output for `-`. An interrupted export has the exit code of
+ * the signal; one whose reader has gone has what was wanted of it, and is no failure.
+ *
+ * @throws ConfigError if the file cannot be written
+ */
+export async function exportPlants(file: string, options: ExportOptions): Promise<void> {
+  const { database, format = file === STANDARD ? 'ndjson' : formatOf(file) } = options
+  spareMemory()
+  const { lockTimeout } = defaultConfig()
+  const store = new SqliteStore({ file: database, mustExist: true, lockTimeout, sameThread: true })
+  const interruption = new AbortController()
+  const { signal } = interruption
+  let destination: Destination | undefined
+  let progress: Progress | undefined
+  // Standard output shows by itself how it goes, there is nothing to tidy up behind it, and a process that
+  // waits for its reader would not hear of a signal that it wanted to handle.
+  if (file !== STANDARD) {
+    progress = startProgress({ what: 'export', unit: 'plants' })
+    onStopSignal((code) => {
+      process.exitCode = code
+      interruption.abort()
+    })
+  }
+  try {
+    destination = await destinationOf(file, database)
+    const text = writeCatalogue(store.exportPlants(), codecs[format], (plants) =>
+      progress?.update(plants),
+    )
+    await pipeline(text, destination.stream, { signal })
+    await destination.publish()
+  } catch (error) {
+    if (!signal.aborted && !isClosedPipe(error)) {
+      throw fileError(`cannot write ${file === STANDARD ? 'standard output' : file}`, error)
+    }
+  } finally {
+    progress?.end()
+    await destination?.discard()
+    await store.close()
+  }
+}

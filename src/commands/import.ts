@@ -1,0 +1,116 @@
+import { open } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import type { OnConflict } from '../../service/plant-store.ts'
+import { codecs } from '../catalogue/codecs.ts'
+import { plantCheck } from '../catalogue/entry.ts'
+import { type Format, formatOf, STANDARD } from '../catalogue/format.ts'
+import { readPortions } from '../catalogue/reading.ts'
+import { type Counts, type OnError, storePlants } from '../catalogue/storing.ts'
+import { defaultConfig } from '../config.ts'
+import { SqliteStore } from '../stores/sqlite/sqlite-store.ts'
+import { print } from './destination.ts'
+import { fileError } from './file-error.ts'
+import { startProgress } from './progress.ts'
+import { onStopSignal } from './signals.ts'
+import { spareMemory } from './spare-memory.ts'
+
+export interface ImportOptions {
+  readonly database: string
+  /** Without it the name of the file says it. */
+  readonly format?: Format
+  readonly onConflict: OnConflict
+  readonly onError: OnError
+  /** How many bytes a record may have. */
+  readonly recordLimit: number
+}
+
+/** The exit code when all is done, but some records were refused. */
+const SOME_REFUSED = 2
+
+/**
+ * Stores the plants of a file, or of standard input for `-`: tells on standard error which records were
+ * refused and why, and prints a summary. Sets the exit code: 1 if it was stopped by a record, 2 if it
+ * skipped some, that of the signal if one has interrupted it.
+ *
+ * @throws ConfigError if the file cannot be read or is no catalogue
+ */
+export async function importPlants(file: string, options: ImportOptions): Promise<void> {
+  const { database, onConflict, onError, recordLimit, format = formatOf(file) } = options
+  spareMemory()
+  const { source, size } = await openSource(file)
+  const counts: Counts = { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0 }
+  let interrupted: number | undefined
+  const chunks = readable(file, source, () => interrupted !== undefined)
+  // Whoever reads what is refused may go, as `| head` does; what is not refused is stored all the same.
+  process.stderr.on('error', () => {})
+  const store = new SqliteStore({
+    file: database,
+    lockTimeout: defaultConfig().lockTimeout,
+    sameThread: true,
+  })
+  const progress = startProgress({
+    what: 'import',
+    unit: 'bytes',
+    ...(size !== undefined && { total: size }),
+  })
+  try {
+    onStopSignal((code) => {
+      interrupted = code
+      source.destroy()
+    })
+    const { Reader } = codecs[format]
+    const portions = readPortions(chunks, new Reader(plantCheck(), recordLimit))
+    const complete = await storePlants(portions, {
+      store,
+      onConflict,
+      onError,
+      counts,
+      refuse: (line, reason) => progress.say(`line ${line}: ${printable(reason)}`),
+      progress: (position) => progress.update(position),
+    })
+    if (!complete) process.exitCode = 1
+    else process.exitCode = interrupted ?? (counts.refused > 0 ? SOME_REFUSED : 0)
+  } finally {
+    progress.end()
+    source.destroy()
+    await store.close()
+    await print(summary(counts))
+  }
+}
+
+/** The bytes of a file and, where it is known, how many there are. */
+async function openSource(file: string): Promise<{ source: Readable; size?: number }> {
+  if (file === STANDARD) return { source: process.stdin }
+  try {
+    const handle = await open(file)
+    const stat = await handle.stat()
+    const source = handle.createReadStream()
+    return stat.isFile() ? { source, size: stat.size } : { source }
+  } catch (error) {
+    throw fileError(`cannot read ${file}`, error)
+  }
+}
+
+/** What can be read until the end, or until it is interrupted. */
+async function* readable(
+  file: string,
+  source: AsyncIterable<Buffer>,
+  interrupted: () => boolean,
+): AsyncGenerator<Buffer, void> {
+  try {
+    yield* source
+  } catch (error) {
+    if (!interrupted()) throw fileError(`cannot read ${file}`, error)
+  }
+}
+
+/** What a record holds may be shown with the reason, and must not give orders to the terminal. */
+function printable(reason: string): string {
+  return reason.replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1))
+}
+
+function summary(counts: Counts): string {
+  return Object.entries(counts)
+    .map(([what, count]) => `${what} ${count}\n`)
+    .join('')
+}

@@ -1,0 +1,147 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import t, { type Test } from 'tap'
+import type { NewPlant } from '../../service/plant-store.ts'
+import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
+import { Command, type CommandOptions, MAIN, run } from '../helpers/command.ts'
+
+const plants = [
+  { id: 2n, name: 'Abronia bolackii N.D. Atwood, S.L. Welsh & K.D. Heil', tag: '' },
+  { id: -(2n ** 63n), name: 'a "quote"\r\nand\u2028lines' },
+  { id: 2n ** 63n - 1n, name: '', tag: 'Forb/herb' },
+]
+
+const ndjson = `{"id":-9223372036854775808,"name":"a \\"quote\\"\\r\\nand\u2028lines"}
+{"id":2,"name":"Abronia bolackii N.D. Atwood, S.L. Welsh & K.D. Heil","tag":""}
+{"id":9223372036854775807,"name":"","tag":"Forb/herb"}
+`
+
+const csv = `id,name,tag
+-9223372036854775808,"a ""quote""\r\nand\u2028lines",
+2,"Abronia bolackii N.D. Atwood, S.L. Welsh & K.D. Heil",""
+9223372036854775807,"",Forb/herb
+`
+
+/** More than a pipe holds. */
+const many = Array.from({ length: 5000 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(50) }))
+
+/** Makes a database of the test's own, and runs `plant-store export …` on it. */
+async function exportsOf(t: Test, plants: readonly NewPlant[]) {
+  const folder = t.testdir()
+  const database = join(folder, 'plants.db')
+  const store = new SqliteStore({ file: database, lockTimeout: 0 })
+  await store.importPlants(plants, 'stop')
+  await store.close()
+  const args = (...args: string[]) => ['export', ...args, '--database', database]
+  const write = (...using: string[]) => run(t, args(...using))
+  const start = (options?: CommandOptions) => new Command(t, args(), options)
+  const files = () => readdirSync(folder).filter((name) => !name.startsWith('plants.db'))
+  return { folder, database, args, write, start, files }
+}
+
+t.test('all plants come by id, on standard output or in a file', async (t) => {
+  const { folder, write, files } = await exportsOf(t, plants)
+  t.strictSame(await write(), { code: 0, stdout: ndjson, stderr: '' })
+  t.strictSame(await write('-', '--format', 'csv'), { code: 0, stdout: csv, stderr: '' })
+  const target = join(folder, 'target.csv')
+  writeFileSync(target, 'what was there before')
+  symlinkSync(target, join(folder, 'link.csv'))
+  t.strictSame(await write(join(folder, 'link.csv')), { code: 0, stdout: '', stderr: '' })
+  t.equal(readFileSync(target, 'utf8'), csv)
+  t.strictSame(files(), ['link.csv', 'target.csv'])
+})
+
+t.test('a named pipe is written to, not replaced', async (t) => {
+  const { folder, write } = await exportsOf(t, plants)
+  const pipe = join(folder, 'pipe.csv')
+  spawnSync('mkfifo', [pipe])
+  const [text, finished] = await Promise.all([readFile(pipe, 'utf8'), write(pipe)])
+  t.strictSame(finished, { code: 0, stdout: '', stderr: '' })
+  t.equal(text, csv)
+})
+
+t.test('what cannot be written is refused in a line, and nothing is left of it', async (t) => {
+  const { folder, database, write, files } = await exportsOf(t, plants)
+  const link = join(folder, 'link.csv')
+  symlinkSync(database, link)
+  const nowhere = join(folder, 'nowhere', 'x.csv')
+  const cases = [
+    { args: [link], says: `cannot write ${link}: it is the database itself` },
+    { args: [folder, '--format', 'csv'], says: `cannot write ${folder}: it is a folder` },
+    { args: [nowhere], says: `cannot write ${nowhere}: no such file or directory` },
+  ]
+  for (const { args, says } of cases) {
+    const stderr = `plant-store: ${says}\n`
+    t.strictSame(await write(...args), { code: 1, stdout: '', stderr })
+  }
+  t.strictSame(files(), ['link.csv'])
+})
+
+t.test('there has to be a database', async (t) => {
+  const database = join(t.testdir(), 'plants.db')
+  const stderr = `plant-store: there is no database ${database}\n`
+  const finished = await run(t, ['export', '--database', database], { measured: false })
+  t.strictSame(finished, { code: 1, stdout: '', stderr })
+})
+
+t.test('a file that cannot be finished leaves the one that was there', async (t) => {
+  const { folder, args, files } = await exportsOf(t, many)
+  const target = join(folder, 'target.csv')
+  writeFileSync(target, 'what was there before')
+  // Node ignores the signal that comes with it, but not with what tap puts into each process.
+  const limited = 'unset NODE_OPTIONS; ulimit -f 128; exec "$0" "$@"'
+  const { status, stderr } = spawnSync(
+    '/bin/sh',
+    ['-c', limited, process.execPath, MAIN, ...args(target)],
+    { encoding: 'utf8' },
+  )
+  t.equal(stderr, `plant-store: cannot write ${target}: file too large\n`)
+  t.equal(status, 1)
+  t.equal(readFileSync(target, 'utf8'), 'what was there before')
+  t.strictSame(files(), ['target.csv'])
+})
+
+t.test('standard output that cannot be written is a failure', async (t) => {
+  const { args } = await exportsOf(t, plants)
+  const full = openSync('/dev/full', 'w')
+  const command = new Command(t, args(), { stdio: ['ignore', full, 'pipe'] })
+  closeSync(full)
+  const { code, stderr } = await command.finished()
+  t.equal(code, 1)
+  t.equal(stderr, 'plant-store: cannot write standard output: no space left on device\n')
+})
+
+t.test('it ends in silence when nobody reads on', async (t) => {
+  const { start } = await exportsOf(t, many)
+  const command = start()
+  await once(command.process.stdout as Readable, 'data')
+  command.process.stdout?.destroy()
+  t.match(await command.finished(), { code: 0, stderr: '' })
+})
+
+t.test('an interruption leaves nothing of a file that is not whole', async (t) => {
+  const large = many.map(({ id }) => ({ id, name: 'x'.repeat(5000) }))
+  const { folder, args, files } = await exportsOf(t, large)
+  const command = new Command(t, args(join(folder, 'target.csv')))
+  while (files().length === 0) await new Promise(setImmediate)
+  t.match(files(), [/^target\.csv\.partial-/])
+  command.process.kill('SIGINT')
+  t.strictSame(await command.finished(), { code: 130, stdout: '', stderr: '' })
+  t.strictSame(files(), [])
+})
+
+t.test('an interruption ends it also while nobody reads', async (t) => {
+  const { args } = await exportsOf(t, many)
+  const command = new Command(t, args(), { measured: false })
+  const stdout = command.process.stdout as Readable
+  await once(stdout, 'data')
+  stdout.pause()
+  command.process.kill('SIGINT')
+  await once(command.process, 'exit')
+  t.equal(command.process.signalCode, 'SIGINT')
+  stdout.resume()
+})

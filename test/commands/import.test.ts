@@ -1,0 +1,192 @@
+import type { StdioOptions } from 'node:child_process'
+import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { Command, type CommandOptions, run } from '../helpers/command.ts'
+
+const SAMPLE = new URL('../../data/sample.csv', import.meta.url).pathname
+
+/** As many as are stored in one transaction. */
+const TOGETHER = 20_000
+
+/** Runs `plant-store import …` on a database of the test's own. */
+function importsOf(t: Test) {
+  const folder = t.testdir()
+  const database = join(folder, 'plants.db')
+  const file = (name: string, content: string | Buffer) => {
+    writeFileSync(join(folder, name), content)
+    return join(folder, name)
+  }
+  const load = (args: readonly string[], options?: CommandOptions) =>
+    run(t, ['import', ...args, '--database', database], options)
+  /** Starts to import what is written to its standard input. */
+  const feed = (options?: CommandOptions) => {
+    const args = ['import', '-', '--format', 'ndjson', '--database', database]
+    return new Command(t, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
+  }
+  const stored = () => {
+    const db = new Sqlite(database)
+    const plants = db.prepare('SELECT * FROM plants ORDER BY id').all()
+    const sound = db.pragma('integrity_check', { simple: true }) === 'ok'
+    db.close()
+    return sound ? plants : 'damaged'
+  }
+  return { folder, database, file, load, feed, stored }
+}
+
+function summary(counts: { [what: string]: number }): string {
+  const all = { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0, ...counts }
+  return Object.entries(all)
+    .map(([what, count]) => `${what} ${count}\n`)
+    .join('')
+}
+
+t.test('a catalogue is stored, and again changes nothing', async (t) => {
+  const { load, stored } = importsOf(t)
+  t.strictSame(await load([SAMPLE]), {
+    code: 0,
+    stdout: summary({ created: 320 }),
+    stderr: '',
+  })
+  const plants = stored()
+  t.match(plants[1], { id: 4, name: 'Abies alba Mill.', tag: 'Tree' })
+  t.strictSame(await load([SAMPLE], { measured: false }), {
+    code: 0,
+    stdout: summary({ replayed: 320 }),
+    stderr: '',
+  })
+  t.strictSame(stored(), plants)
+})
+
+t.test('a bad record stops it, unless told otherwise', async (t) => {
+  const { file, load, stored } = importsOf(t)
+  const bad = file('bad.jsonl', '{"id":1,"name":"a"}\n{"id":2}\n\x1b[2J\n{"id":3,"name":"c"}\n')
+  const second = "line 2: must have required property 'name'\n"
+  t.strictSame(await load([bad]), {
+    code: 1,
+    stdout: summary({ created: 1, refused: 1 }),
+    stderr: second,
+  })
+  const skipped = await load([bad, '--on-error', 'skip'])
+  t.equal(skipped.code, 2)
+  t.equal(skipped.stdout, summary({ created: 1, replayed: 1, refused: 2 }))
+  t.ok(skipped.stderr.startsWith(`${second}line 3: record is not JSON: `))
+  t.notMatch(skipped.stderr, '\x1b', 'a terminal is not told what to do by a record')
+  t.match(stored(), [{ id: 1 }, { id: 3 }])
+})
+
+t.test('another plant under the same id stops it, is kept or is replaced', async (t) => {
+  const { file, load, stored } = importsOf(t)
+  const first = file('first.csv', 'id,name\n7,first\n')
+  const second = file('second.csv', 'id,name\n7,second\n')
+  await load([first], { measured: false })
+  t.strictSame(await load([second], { measured: false }), {
+    code: 1,
+    stdout: summary({ refused: 1 }),
+    stderr: 'line 2: plant 7 is already stored with other content\n',
+  })
+  const kept = await load([second, '--on-conflict', 'keep'], { measured: false })
+  t.strictSame(kept, { code: 0, stdout: summary({ kept: 1 }), stderr: '' })
+  t.match(stored(), [{ name: 'first' }])
+  const replaced = await load([second, '--on-conflict', 'replace'], { measured: false })
+  t.strictSame(replaced, { code: 0, stdout: summary({ replaced: 1 }), stderr: '' })
+  t.match(stored(), [{ name: 'second' }])
+})
+
+t.test('what cannot be read is refused in a line, and makes no database', async (t) => {
+  const { database, folder, load } = importsOf(t)
+  const nowhere = join(folder, 'nowhere.csv')
+  const cases = [
+    { args: [nowhere], says: `cannot read ${nowhere}: no such file or directory` },
+    { args: ['-'], says: /^plant-store: the name - does not end .* say --format ndjson or csv\n$/ },
+  ]
+  for (const { args, says } of cases) {
+    const { code, stdout, stderr } = await load(args)
+    t.match({ code, stdout }, { code: 1, stdout: '' })
+    t.match(stderr, says)
+    t.notOk(existsSync(database))
+  }
+})
+
+t.test('a folder, and what has no header, are refused in a line', async (t) => {
+  const { folder, file, load } = importsOf(t)
+  const cases = [
+    { args: [folder, '--format', 'csv'], says: `cannot read ${folder}: illegal operation on a d` },
+    { args: [file('a.csv', '1,a\n')], says: /^plant-store: line 1: the header .*id,name,tag\n$/ },
+  ]
+  for (const { args, says } of cases) {
+    const { code, stdout, stderr } = await load(args)
+    t.match({ code, stdout }, { code: 1, stdout: summary({}) })
+    t.match(stderr, says)
+  }
+})
+
+t.test('it goes on when nobody reads what it says', async (t) => {
+  const { database, file, stored } = importsOf(t)
+  const plants = file('bad.csv', `id,name\n${'x,y\n'.repeat(5000)}1,a\n`)
+  const args = ['import', plants, '--on-error', 'skip', '--database', database]
+  const command = new Command(t, args)
+  command.process.stdout?.destroy()
+  command.process.stderr?.destroy()
+  t.equal((await command.finished()).code, 2)
+  t.match(stored(), [{ id: 1, name: 'a' }])
+})
+
+t.test('a summary that cannot be written is a failure', async (t) => {
+  const { database } = importsOf(t)
+  const full = openSync('/dev/full', 'w')
+  const stdio: StdioOptions = ['ignore', full, 'pipe']
+  const command = new Command(t, ['import', SAMPLE, '--database', database], { stdio })
+  closeSync(full)
+  const { code, stderr } = await command.finished()
+  t.equal(code, 1)
+  t.equal(stderr, 'plant-store: cannot write standard output: no space left on device\n')
+})
+
+const lines = Array.from(
+  { length: TOGETHER + 500 },
+  (_, id) => `{"id":${id},"name":"plant ${id}"}\n`,
+)
+const expected = lines.map((_, id) => ({ id, name: `plant ${id}`, tag: null }))
+
+/** Feeds it what makes a transaction, and resolves when that is stored and it waits for more. */
+async function underWay(command: Command, database: string): Promise<void> {
+  command.process.stdin?.write(lines.slice(0, TOGETHER + 100).join(''))
+  await until(() => existsSync(`${database}-wal`))
+  const db = new Sqlite(database)
+  const tables = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'plants'").pluck()
+  await until(() => tables.get() === 1)
+  const plants = db.prepare('SELECT count(*) FROM plants').pluck()
+  await until(() => Number(plants.get()) >= TOGETHER)
+  db.close()
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise(setImmediate)
+}
+
+for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+  t.test(`interrupted by ${signal} and started again, it ends in the same state`, async (t) => {
+    const { database, file, load, feed, stored } = importsOf(t)
+    const command = feed({ measured: signal === 'SIGINT' })
+    await underWay(command, database)
+    command.process.kill(signal)
+    const { code, stdout, stderr } = await command.finished()
+    const before = stored().length
+    if (signal === 'SIGKILL') {
+      t.ok(before >= TOGETHER)
+    } else {
+      t.equal(code, 130)
+      t.equal(stdout, summary({ created: before }))
+      t.equal(stderr, '')
+    }
+    const again = await load([file('all.ndjson', lines.join(''))], { measured: false })
+    t.strictSame(again, {
+      code: 0,
+      stdout: summary({ created: lines.length - before, replayed: before }),
+      stderr: '',
+    })
+    t.strictSame(stored(), expected)
+  })
+}
