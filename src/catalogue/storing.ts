@@ -25,7 +25,7 @@ export interface StoringOptions {
  * How many records make a transaction. Ids at random touch about a page each of the file, fewer the more
  * of them come together; but other processes have to wait until the transaction is over.
  */
-const TOGETHER = 16_000
+export const TOGETHER = 16_000
 
 /** How many bytes of a catalogue do, where records are large. */
 const BYTES_TOGETHER = 2 ** 22

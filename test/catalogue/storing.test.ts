@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import type { NewPlant } from '../../service/plant-store.ts'
 import type { Content } from '../../src/catalogue/entry.ts'
 import type { Portion } from '../../src/catalogue/reading.ts'
-import { type StoringOptions, storePlants } from '../../src/catalogue/storing.ts'
+import { type StoringOptions, storePlants, TOGETHER } from '../../src/catalogue/storing.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 
 const NOTHING = { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0 }
@@ -131,11 +131,14 @@ for (const { what, contents, options, complete, counts, refused = [], stored } o
 }
 
 t.test('many plants go together in a transaction', async (t) => {
-  const plants = Array.from({ length: 20_002 }, (_, index) => ({ id: BigInt(index), name: 'one' }))
+  const plants = Array.from({ length: TOGETHER + 2 }, (_, index) => ({
+    id: BigInt(index),
+    name: 'one',
+  }))
   const { sizes, positions, counts } = await storeLines(t, plants)
-  t.strictSame(sizes, [20_000, 2])
-  t.strictSame(positions, [20_000])
-  t.match(counts, { created: 20_001, replayed: 1 })
+  t.strictSame(sizes, [TOGETHER, 2])
+  t.strictSame(positions, [TOGETHER])
+  t.match(counts, { created: TOGETHER + 1, replayed: 1 })
 })
 
 t.test('fewer of them where they are large', async (t) => {

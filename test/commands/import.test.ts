@@ -3,12 +3,10 @@ import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { TOGETHER } from '../../src/catalogue/storing.ts'
 import { Command, type CommandOptions, run } from '../helpers/command.ts'
 
 const SAMPLE = new URL('../../data/sample.csv', import.meta.url).pathname
-
-/** As many as are stored in one transaction. */
-const TOGETHER = 20_000
 
 /** Runs `plant-store import …` on a database of the test's own. */
 function importsOf(t: Test) {
