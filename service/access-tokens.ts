@@ -28,6 +28,8 @@ export class AccessTokens {
   readonly #store: TokenStore
   readonly #fixedDigest: Uint8Array | undefined
   readonly #now: () => number
+  /** Requests that arrive in one turn of the event loop share one look at a token. */
+  readonly #verified = new Map<string, Promise<Grant | undefined>>()
   /** When the last use was noted, by digest: a name may come to mean another token. */
   readonly #notedUses = new Map<string, number>()
 
@@ -42,7 +44,16 @@ export class AccessTokens {
   }
 
   /** Resolves to what the token entitles to; to nothing if it is unknown, expired or revoked. */
-  async verify(token: string): Promise<Grant | undefined> {
+  verify(token: string): Promise<Grant | undefined> {
+    const known = this.#verified.get(token)
+    if (known !== undefined) return known
+    if (this.#verified.size === 0) setImmediate(() => this.#verified.clear())
+    const grant = this.#verify(token)
+    this.#verified.set(token, grant)
+    return grant
+  }
+
+  async #verify(token: string): Promise<Grant | undefined> {
     const digest = digestOf(token)
     if (this.#fixedDigest !== undefined && timingSafeEqual(this.#fixedDigest, digest)) {
       return { name: 'PLANT_STORE_TOKEN', scopes }
@@ -68,8 +79,10 @@ export class AccessTokens {
   }
 
   /** Makes the token of that name invalid. Resolves to false if there is none. */
-  revoke(name: string): Promise<boolean> {
-    return this.#store.removeToken(name)
+  async revoke(name: string): Promise<boolean> {
+    const removed = await this.#store.removeToken(name)
+    this.#verified.clear()
+    return removed
   }
 
   #make({ name, scopes, lifetime }: TokenRequest): { token: string; stored: StoredToken } {

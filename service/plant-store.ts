@@ -96,11 +96,10 @@ export interface PlantStore {
 
 /**
  * Names the content of a plant: different for different names or tags, and the same again when they are.
- * 128 bits of SHA-256, in base64url.
+ * 132 bits of SHA-256, in base64url.
  */
 export function versionOf({ name, tag }: Plant): string {
-  const digest = hash('sha256', JSON.stringify([name, tag]), 'buffer')
-  return digest.subarray(0, 16).toString('base64url')
+  return hash('sha256', JSON.stringify([name, tag]), 'base64url').slice(0, 22)
 }
 
 /**

@@ -13,7 +13,7 @@ import { serveDocs } from './http/docs.ts'
 import { handleErrors } from './http/errors.ts'
 import { reportHealth } from './http/health.ts'
 import { serveOperations } from './http/operations.ts'
-import { requestLog } from './http/request-log.ts'
+import { requestLog, shareLogger } from './http/request-log.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -51,6 +51,7 @@ export async function buildApp({ config, store, logger }: AppOptions): Promise<F
     clientErrorHandler: answerClientErrors(config),
     frameworkErrors: (...refused) => refuseUrl(authenticate)(...refused),
   })
+  if (!config.logRequests) shareLogger(app)
   takeEveryRequest(app.server)
   watchConnections(app.server)
   handleErrors(app)

@@ -1,12 +1,17 @@
 import { maxHeaderSize } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import findMyWay from 'find-my-way'
+import type { Operation } from '../contract/contract.ts'
 import type { Authenticate } from './authentication.ts'
 import { answerError } from './errors.ts'
 import { Failure } from './failure.ts'
 import { pathOf } from './path.ts'
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** What is asked for, if it is in the contract. Fastify's own `routeOptions` are made anew each time. */
+    operation: Operation | undefined
+  }
   interface FastifyContextConfig {
     /** The route may be used without a token. No route may unless it says so. */
     open?: boolean
@@ -30,6 +35,7 @@ interface Path {
 export function admit(app: FastifyInstance, authenticate: Authenticate): void {
   const paths = new Map<string, Path>()
   const router = findMyWay({ maxParamLength: MAX_PARAMETER })
+  app.decorateRequest('operation')
 
   app.addHook('onRoute', (route: RouteOptions) => {
     const { url, method } = route
@@ -45,16 +51,21 @@ export function admit(app: FastifyInstance, authenticate: Authenticate): void {
     router.on('GET', url, () => {}, path)
   })
 
-  app.addHook('onRequest', async (request, reply) => {
-    refuseAmbiguousHead(request)
+  app.addHook('onRequest', (request, reply, next) => {
+    const ambiguity = ambiguityOf(request)
+    if (ambiguity !== undefined) return next(ambiguity)
     const path: Path | undefined = request.is404
       ? router.find('GET', pathOf(request))?.store
       : undefined
+    const admitted = (refusal?: Error) => {
+      if (refusal !== undefined || !request.is404) return next(refusal)
+      if (path === undefined || request.method !== 'OPTIONS') return next(noRoute(request, path))
+      reply.code(204).header('allow', methodsOf(path)).send()
+    }
     const { config } = path?.route ?? request.routeOptions
-    if (!config?.open) await authenticate(request, reply)
-    if (!request.is404) return
-    if (path === undefined || request.method !== 'OPTIONS') throw noRoute(request, path)
-    return reply.code(204).header('allow', methodsOf(path)).send()
+    if (path === undefined) request.operation = config?.operation
+    if (config?.open) admitted()
+    else authenticate(request, reply, admitted)
   })
 
   // Reached by way of `reply.callNotFound` only, as for a file that the docs do not have.
@@ -67,10 +78,7 @@ export function admit(app: FastifyInstance, authenticate: Authenticate): void {
 export function refuseUrl(authenticate: Authenticate) {
   return (_error: Error, request: FastifyRequest, reply: FastifyReply): void => {
     const refusal = new Failure('malformed-request', 'the path is not percent-encoded UTF-8')
-    authenticate(request, reply).then(
-      () => answerError(refusal, request, reply),
-      (error) => answerError(error, request, reply),
-    )
+    authenticate(request, reply, (error = refusal) => answerError(error, request, reply))
   }
 }
 
@@ -91,7 +99,7 @@ function methodsOf({ methods }: Path): string {
  * Node takes the first of several such headers, a proxy in front of us perhaps the last; then the two
  * do not speak of the same request (RFC 9112 §3.2).
  */
-function refuseAmbiguousHead({ raw }: FastifyRequest): void {
+function ambiguityOf({ raw }: FastifyRequest): Failure | undefined {
   let hosts = 0
   let authorizations = 0
   for (let index = 0; index < raw.rawHeaders.length; index += 2) {
@@ -99,13 +107,11 @@ function refuseAmbiguousHead({ raw }: FastifyRequest): void {
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
     if (name?.length === 13 && name.toLowerCase() === 'authorization') authorizations++
   }
-  if (hosts > 1) {
-    throw new Failure('malformed-request', 'the request has more than one Host header')
-  }
-  if (hosts === 0 && raw.httpVersion === '1.1') {
-    throw new Failure('malformed-request', 'the request has no Host header')
-  }
-  if (authorizations > 1) {
-    throw new Failure('malformed-request', 'the request has more than one Authorization header')
-  }
+  if (hosts > 1) return malformed('more than one Host header')
+  if (hosts === 0 && raw.httpVersion === '1.1') return malformed('no Host header')
+  return authorizations > 1 ? malformed('more than one Authorization header') : undefined
+}
+
+function malformed(what: string): Failure {
+  return new Failure('malformed-request', `the request has ${what}`)
 }

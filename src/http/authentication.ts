@@ -3,8 +3,12 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { AccessTokens } from '../../service/access-tokens.ts'
 import { Failure } from './failure.ts'
 
-/** Resolves if the request carries a token that may do what it asks for; rejects with a Failure. */
-export type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+/** Tells whether the request carries a token that may do what it asks for: with a Failure if it does not. */
+export type Authenticate = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: (error?: Error) => void,
+) => void
 
 const REALM = 'Bearer realm="plant-store"'
 
@@ -25,10 +29,8 @@ export async function bearerAuthentication(
     },
   })
   const verify = app.verifyBearerAuth as bearerAuth.verifyBearerAuth
-  return (request, reply) =>
-    new Promise((resolve, reject) => {
-      verify(request, reply, (error) => (error ? reject(failureOf(error)) : resolve()))
-    })
+  return (request, reply, done) =>
+    verify(request, reply, (error) => done(error && failureOf(error)))
 }
 
 async function authorize(tokens: AccessTokens, token: string, request: FastifyRequest) {
@@ -38,7 +40,7 @@ async function authorize(tokens: AccessTokens, token: string, request: FastifyRe
       'www-authenticate': `${REALM}, error="invalid_token"`,
     })
   }
-  const scope = request.routeOptions.config.operation?.scope
+  const scope = request.operation?.scope
   if (scope !== undefined && !grant.scopes.includes(scope)) {
     throw new Failure(
       'insufficient-scope',

@@ -21,45 +21,44 @@ export function readExactJson(scope: FastifyInstance): void {
   })
   // The content of a DELETE means nothing (RFC 9110 §9.3.5), as that of a GET.
   scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
-  scope.addHook('preParsing', async (request, reply) => {
-    const { mediaTypes } = operationOf(request)
-    if (mediaTypes.length === 0) return
-    refuseEncodedBody(request)
-    // Fastify looks at what can be read, not at what the operation takes.
-    if (request.mediaType !== undefined && !mediaTypes.includes(request.mediaType)) {
-      throw wrongMediaType(request)
-    }
+  scope.addHook('preParsing', (request, reply, _body, next) => {
+    const { mediaTypes } = request.operation as Operation
+    if (mediaTypes.length === 0) return next()
+    const refusal = refusalOf(request, mediaTypes)
     // The client waits for a word before it sends the body (RFC 9110 §10.1.1); whoever was refused
     // before never sends it.
-    if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue()
+    const waits = request.headers.expect?.toLowerCase() === '100-continue'
+    if (waits && refusal === undefined) reply.raw.writeContinue()
+    next(refusal)
   })
   // Fastify validates only a body of a listed media type; one without any would slip through.
-  scope.addHook('preValidation', async (request) => {
-    if (request.body === undefined && operationOf(request).bodyRequired) {
-      throw new Failure('invalid-body', 'body is required')
-    }
+  scope.addHook('preValidation', (request, _reply, next) => {
+    const missing = request.body === undefined && request.operation?.bodyRequired
+    next(missing ? new Failure('invalid-body', 'body is required') : undefined)
   })
 }
 
-export function wrongMediaType(request: FastifyRequest): Failure {
-  const types = operationOf(request).mediaTypes.join(' or ')
-  return new Failure('unsupported-media-type', `the body must have the content type ${types}`)
-}
-
-/** Only operations have bodies. */
-function operationOf({ routeOptions }: FastifyRequest): Operation {
-  return routeOptions.config.operation as Operation
-}
-
-function refuseEncodedBody({ headers }: FastifyRequest): void {
-  const coding = headers['content-encoding'] ?? 'identity'
+/** What is wrong with how a body is sent, before any of it is read. */
+function refusalOf(request: FastifyRequest, mediaTypes: readonly string[]): Failure | undefined {
+  const { 'content-encoding': coding = 'identity', 'content-type': type } = request.headers
   if (coding.toLowerCase() !== 'identity') {
-    throw new Failure('unsupported-content-coding', 'the body must not have a content coding')
+    return new Failure('unsupported-content-coding', 'the body must not have a content coding')
   }
-  const type = headers['content-type'] ?? ''
+  // Most send it just so, or nothing at all, which is for Fastify to judge.
+  if (type === undefined || mediaTypes.includes(type)) return undefined
   for (const [, charset = ''] of type.matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi)) {
     if (!/^utf-?8$/i.test(charset)) {
-      throw new Failure('unsupported-charset', `the body must be in UTF-8, not in ${charset}`)
+      return new Failure('unsupported-charset', `the body must be in UTF-8, not in ${charset}`)
     }
   }
+  // Fastify looks at what can be read, not at what the operation takes.
+  const { mediaType } = request
+  return mediaType === undefined || mediaTypes.includes(mediaType)
+    ? undefined
+    : wrongMediaType(request)
+}
+
+export function wrongMediaType({ operation }: FastifyRequest): Failure {
+  const types = operation?.mediaTypes.join(' or ')
+  return new Failure('unsupported-media-type', `the body must have the content type ${types}`)
 }

@@ -4,6 +4,7 @@ import { InvalidJson } from '../contract/exact-json.ts'
 import { wrongMediaType } from './body.ts'
 import { Failure, sendFailure } from './failure.ts'
 import { parameterFailure } from './parameters.ts'
+import { pathOf } from './path.ts'
 
 /** Seconds after which a request is worth repeating that found the store unavailable. */
 const RETRY_AFTER = { busy: '1', failing: '5' }
@@ -45,6 +46,7 @@ function failureOf(error: unknown, request: FastifyRequest): Failure {
     }
   }
   if (statusCode < 500) return new Failure('malformed-request', message)
-  request.log.error({ err: error }, 'the service has a defect')
+  const { method } = request
+  request.log.error({ err: error, method, path: pathOf(request) }, 'the service has a defect')
   return new Failure('internal-error', 'the service failed; its log says more')
 }

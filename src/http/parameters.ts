@@ -13,24 +13,25 @@ const PARTS: Readonly<Record<string, string>> = {
  * contract's routes.
  */
 export function readExactQuery(scope: FastifyInstance): void {
-  scope.addHook('preValidation', async (request) => {
-    if (request.routeOptions.schema?.querystring === undefined) return
-    refuseUndecodable(request)
-    for (const [name, value] of Object.entries(request.query as object)) {
-      if (Array.isArray(value)) {
-        throw new Failure('invalid-parameter', `the query parameter ${name} must be given once`)
-      }
-    }
+  scope.addHook('onRoute', (route) => {
+    if (route.schema?.querystring === undefined) return
+    route.preValidation = (request, _reply, next) => next(refusalOf(request))
   })
 }
 
-/** Fastify takes what it cannot decode as it is. */
-function refuseUndecodable({ url }: FastifyRequest): void {
+function refusalOf({ url, query }: FastifyRequest): Failure | undefined {
   try {
+    // Fastify takes what it cannot decode as it is.
     decodeURIComponent(url)
   } catch {
-    throw new Failure('malformed-request', 'the query is not percent-encoded UTF-8')
+    return new Failure('malformed-request', 'the query is not percent-encoded UTF-8')
   }
+  for (const [name, value] of Object.entries(query as object)) {
+    if (Array.isArray(value)) {
+      return new Failure('invalid-parameter', `the query parameter ${name} must be given once`)
+    }
+  }
+  return undefined
 }
 
 /** What is wrong with a parameter, as Ajv found it; undefined if it was not a parameter. */

@@ -142,7 +142,7 @@ const MALFORMED: [what: string, bytes: () => string][] = [
   ['a negative length', () => `${post}Content-Length: -1\r\n\r\n`],
   ['two lengths', () => `${post}Content-Length: 5\r\nContent-Length: 6\r\n\r\n`],
   ['a length and chunks', () => `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`],
-  ['an unknown transfer coding', () => `${post}Transfer-Encoding: gzip\r\n\r\n`],
+  ['an unknown transfer coding', () => `${post}${authorization()}Transfer-Encoding: gzip\r\n\r\n`],
   ['a bad chunk', () => `${head({ 'Transfer-Encoding': 'chunked' })}xyz\r\n`],
   ['a truncated body', () => `${post}Content-Length: 50\r\n${authorization()}\r\n${json}`],
   ['two Host headers', () => head({ host: 'y', 'Content-Length': json.length }) + json],

@@ -7,7 +7,7 @@ import { AccessTokens } from '../../service/access-tokens.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { SELECTOR_BYTES } from '../../service/token-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
-import { CI, NOW, setUp } from './issuing.ts'
+import { CI, NOW, setUp, verify } from './issuing.ts'
 
 t.test('an issued token is 256 random bits and entitles to what was asked for', async (t) => {
   const { tokens } = setUp(t)
@@ -15,8 +15,8 @@ t.test('an issued token is 256 random bits and entitles to what was asked for', 
   const other = (await tokens.issue({ name: 'laptop', scopes: ['read', 'write'] })) as string
   t.match(one, /^plant_[\w-]{43}$/)
   t.not(one, other)
-  t.match(await tokens.verify(one), { name: 'ci', scopes: ['write'] })
-  t.match(await tokens.verify(other), { name: 'laptop', scopes: ['read', 'write'] })
+  t.match(await verify(tokens, one), { name: 'ci', scopes: ['write'] })
+  t.match(await verify(tokens, other), { name: 'laptop', scopes: ['read', 'write'] })
 })
 
 t.test('what is not exactly an issued token is none', async (t) => {
@@ -36,7 +36,7 @@ t.test('what is not exactly an issued token is none', async (t) => {
     ],
     ...[`${token} `, ` ${token}`, `${token}\n`, `${token}\0`, `${token}=`, token.toUpperCase()],
   ]) {
-    t.equal(await tokens.verify(wrong), undefined)
+    t.equal(await verify(tokens, wrong), undefined)
   }
 })
 
@@ -44,7 +44,7 @@ t.test('a name that is taken issues nothing, and the token that has it stays', a
   const { tokens } = setUp(t)
   const token = (await tokens.issue(CI)) as string
   t.equal(await tokens.issue({ name: 'ci', scopes: ['read'] }), undefined)
-  t.match(await tokens.verify(token), { scopes: ['write'] })
+  t.match(await verify(tokens, token), { scopes: ['write'] })
 })
 
 t.test('a first token is issued only where there is none', async (t) => {
@@ -52,7 +52,7 @@ t.test('a first token is issued only where there is none', async (t) => {
   const issued = await Promise.all(['a', 'b'].map((name) => tokens.issueFirst({ ...CI, name })))
   const first = issued.filter((token) => token !== undefined)
   t.equal(first.length, 1)
-  t.match(await tokens.verify(first[0] as string), { scopes: ['write'] })
+  t.match(await verify(tokens, first[0] as string), { scopes: ['write'] })
 })
 
 t.test('a token is valid up to the millisecond in which it expires', async (t) => {
@@ -66,7 +66,7 @@ t.test('a token is valid up to the millisecond in which it expires', async (t) =
     [1e12, false],
   ] as const) {
     clock.now = NOW + after
-    t.equal((await tokens.verify(token)) !== undefined, valid, `after ${after} ms`)
+    t.equal((await verify(tokens, token)) !== undefined, valid, `after ${after} ms`)
   }
 })
 
@@ -79,7 +79,7 @@ for (const [what, lifetime, expiresAt] of [
     const { tokens, clock, store } = setUp(t)
     const token = (await tokens.issue({ ...CI, ...(lifetime && { lifetime }) })) as string
     clock.now = Date.parse('3026-01-01')
-    t.match(await tokens.verify(token), { name: 'ci' })
+    t.match(await verify(tokens, token), { name: 'ci' })
     t.same((await store.listTokens())[0]?.expiresAt, expiresAt)
   })
 }
@@ -88,23 +88,47 @@ t.test('a revoked token is invalid at once, for whoever shares the store', async
   const { tokens, watched } = setUp(t)
   const others = new AccessTokens(watched)
   const token = (await tokens.issue(CI)) as string
-  t.ok(await others.verify(token))
+  t.ok(await verify(others, token))
   t.equal(await tokens.revoke('laptop'), false)
   t.equal(await tokens.revoke('ci'), true)
-  t.equal(await tokens.verify(token), undefined)
-  t.equal(await others.verify(token), undefined)
+  t.equal(await verify(tokens, token), undefined)
+  t.equal(await verify(others, token), undefined)
   t.equal(await tokens.revoke('ci'), false)
+})
+
+t.test('requests of one turn share one look at a token, unless it was revoked', async (t) => {
+  const { watched, tokens: issuer } = setUp(t)
+  const token = (await issuer.issue(CI)) as string
+  let looks = 0
+  const tokens = new AccessTokens({
+    ...watched,
+    removeToken: async () => true,
+    findToken: (selector) => {
+      looks += 1
+      return watched.findToken(selector)
+    },
+  })
+  const both = await Promise.all([verify(tokens, token), verify(tokens, token)])
+  t.match(both, [{ name: 'ci' }, { name: 'ci' }])
+  t.equal(looks, 1)
+  await tokens.verify(`${token}x`)
+  t.equal(looks, 2, 'another token is looked at')
+  await tokens.revoke('ci')
+  await tokens.verify(token)
+  t.equal(looks, 3)
+  await verify(tokens, token)
+  t.equal(looks, 4, 'another turn looks again')
 })
 
 t.test('the fixed token may everything, even while the store is unavailable', async (t) => {
   const { tokens, store } = setUp(t, 'fixed-in-the-environment')
   const issued = (await tokens.issue(CI)) as string
-  t.match(await tokens.verify(issued), { scopes: ['write'] }, 'it is one more token')
-  t.equal(await tokens.verify('fixed-in-the-environmenT'), undefined)
+  t.match(await verify(tokens, issued), { scopes: ['write'] }, 'it is one more token')
+  t.equal(await verify(tokens, 'fixed-in-the-environmenT'), undefined)
   await store.close()
   const grant = { name: 'PLANT_STORE_TOKEN', scopes: ['read', 'write'] }
-  t.same(await tokens.verify('fixed-in-the-environment'), grant)
-  await t.rejects(tokens.verify(issued), 'no other token is verified without the store')
+  t.same(await verify(tokens, 'fixed-in-the-environment'), grant)
+  await t.rejects(verify(tokens, issued), 'no other token is verified without the store')
 })
 
 t.test('a digest that shares no more than the selector is another token', async (t) => {
@@ -121,7 +145,7 @@ t.test('a digest that shares no more than the selector is another token', async 
     const { store, tokens } = setUp(t)
     await store.addToken({ ...CI, digest: stored, createdAt: new Date(NOW) })
     t.ok(await store.findToken(digest.subarray(0, SELECTOR_BYTES)), 'the selector finds it')
-    t.equal((await tokens.verify(token)) !== undefined, valid)
+    t.equal((await verify(tokens, token)) !== undefined, valid)
   }
 })
 
@@ -140,11 +164,11 @@ t.test('nothing that the store holds or lists gives a token away', async (t) => 
   store = new SqliteStore({ file: join(folder, 'plants.db'), lockTimeout: 5000 })
   const tokens = new AccessTokens(store)
   const token = (await tokens.issue({ name: 'ci', scopes: ['read'], lifetime: 1e6 })) as string
-  await tokens.verify(token)
+  await verify(tokens, token)
   const random = token.slice('plant_'.length)
   const secrets = [Buffer.from(random), Buffer.from(random, 'base64url')]
   const listed = inspect(await store.listTokens(), { maxArrayLength: null })
-  const grant = inspect(await tokens.verify(token), { maxArrayLength: null })
+  const grant = inspect(await verify(tokens, token), { maxArrayLength: null })
   t.notOk([listed, grant].some((text) => text.includes(random)))
 
   const bytesOnDisk = () =>

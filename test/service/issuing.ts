@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { TokenStore } from '../../service/token-store.ts'
@@ -30,4 +31,10 @@ export function setUp(t: Test, fixedToken?: string) {
     return (await store.listTokens())[0]?.lastUsedAt?.getTime()
   }
   return { store, watched, tokens, clock, notes, lastUse }
+}
+
+/** Verifies as for a request of its own: those of one turn of the event loop share a look at the token. */
+export async function verify(tokens: AccessTokens, token: string) {
+  await nextTurn()
+  return tokens.verify(token)
 }

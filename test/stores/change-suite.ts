@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Test } from 'tap'
 import type { Plant, PlantPatch, PlantStore } from '../../service/plant-store.ts'
 import { versionOf } from '../../service/plant-store.ts'
@@ -139,6 +140,22 @@ export function changeSuite(t: Test, engine: Engine): void {
       const results = await Promise.all(removals)
       t.equal(count(results, 'removed'), 1)
       t.equal(count(results, 'not-found'), 99)
+    }
+  })
+
+  t.test('who learns of a change sees it, whatever others read just before', async (t) => {
+    for (let round = 0; round < 20; round++) {
+      const id = await stored({ name: 'a' })
+      let seen: Plant | undefined
+      const change = store.update(id, { name: 'b' }).then(async () => {
+        seen = await store.get(id)
+      })
+      while (seen === undefined) {
+        await store.get(id)
+        await nextTurn()
+      }
+      await change
+      t.strictSame(seen, { id, name: 'b' })
     }
   })
 }

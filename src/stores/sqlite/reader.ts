@@ -8,6 +8,9 @@ import { type PlantRow, plantOf } from './plant-row.ts'
 /** How much text plants that are read together may have, in UTF-16 units, beside that of the last one. */
 const MAX_TEXT = 2 ** 23
 
+/** Rows that are asked for at a time: one by one takes twice as long, and large ones take memory. */
+const READ_TOGETHER = 34
+
 /** More of them at a time gain nothing. */
 const EXPORTED_TOGETHER = 1000
 
@@ -20,52 +23,92 @@ interface TokenRow {
   last_used_at: bigint | null
 }
 
-/** Reads; every method throws StoreUnavailable when that cannot be done now. */
+/**
+ * Reads; every method throws StoreUnavailable when that cannot be done now.
+ *
+ * What is read in one turn of the event loop is read in one transaction, as locking and unlocking the
+ * file for each takes as long as the reading itself.
+ */
 export class Reader {
   readonly #db: Database
   readonly #statements: ReturnType<typeof prepareReads>
+  readonly #endTurn = () => this.refresh()
+  #inTurn = false
 
   constructor(db: Database) {
     this.#db = db
     this.#statements = prepareReads(db)
   }
 
+  /** What is read from now on was not read before: call it when a change has been made. */
+  refresh(): void {
+    this.#inTurn = false
+    // An error may have ended it already.
+    if (this.#db.inTransaction) this.#statements.commit.run()
+  }
+
   check(): void {
-    reading(() => this.#statements.anyPlant.get())
+    this.#reading(() => this.#statements.anyPlant.get())
   }
 
   get(id: bigint): StoredPlant | undefined {
-    const row = reading(() => this.#statements.plant.get(id))
+    const row = this.#reading(() => this.#statements.plant.get(id))
     return row && plantOf(row)
   }
 
   list({ after, tag, limit }: PageRequest): Page {
-    const from = after === undefined ? MIN_INT64 : after + 1n
-    if (from > MAX_INT64) return { plants: [], more: false }
-    return reading(() => {
-      const { page, pageOfTag } = this.#statements
-      const rows =
-        tag === undefined ? page.iterate(from, limit + 1) : pageOfTag.iterate(tag, from, limit + 1)
-      const pages = batches(rows, limit)
-      const plants = pages.next().value ?? []
-      const more = rows.next().done === false
-      // Or the connection would stay busy with what is behind the page.
-      pages.return()
-      return { plants, more }
-    })
+    const plants: StoredPlant[] = []
+    let text = 0
+    let from = after === undefined ? MIN_INT64 : after + 1n
+    while (from <= MAX_INT64) {
+      const wanted = Math.min(limit + 1 - plants.length, READ_TOGETHER)
+      const rows = this.#rows(tag, from, wanted)
+      for (const row of rows) {
+        if (plants.length === limit || text >= MAX_TEXT) return { plants, more: true }
+        plants.push(plantOf(row))
+        text += lengthOf(row)
+      }
+      const last = rows.at(-1)
+      if (last === undefined || rows.length < wanted) break
+      from = last.id + 1n
+    }
+    return { plants, more: false }
+  }
+
+  #rows(tag: string | undefined, from: bigint, limit: number): PlantRow[] {
+    const { page, pageOfTag } = this.#statements
+    return this.#reading(() =>
+      tag === undefined ? page.all(from, limit) : pageOfTag.all(tag, from, limit),
+    )
   }
 
   findToken(selector: Uint8Array): StoredToken | undefined {
-    const row = reading(() => this.#statements.token.get(selector))
+    const row = this.#reading(() => this.#statements.token.get(selector))
     return row && tokenOf(row)
   }
 
   listTokens(): StoredToken[] {
-    return reading(() => this.#statements.tokens.all()).map(tokenOf)
+    return this.#reading(() => this.#statements.tokens.all()).map(tokenOf)
   }
 
   close(): void {
+    this.refresh()
     this.#db.close()
+  }
+
+  #reading<Result>(read: () => Result): Result {
+    try {
+      if (!this.#inTurn) this.#beginTurn()
+      return read()
+    } catch (error) {
+      throw storeError(error)
+    }
+  }
+
+  #beginTurn(): void {
+    this.#statements.begin.run()
+    this.#inTurn = true
+    setImmediate(this.#endTurn)
   }
 }
 
@@ -80,7 +123,7 @@ export async function* exportPlants(open: () => Database): AsyncGenerator<Stored
   try {
     db = open()
     const rows = db.prepare<[], PlantRow>('SELECT * FROM plants ORDER BY id').iterate()
-    yield* batches(rows, EXPORTED_TOGETHER)
+    yield* batches(rows)
   } catch (error) {
     throw storeError(error)
   } finally {
@@ -89,13 +132,13 @@ export async function* exportPlants(open: () => Database): AsyncGenerator<Stored
 }
 
 /** Plants by id, as many together as their number and their text allow. */
-function* batches(rows: Iterable<PlantRow>, most: number): Generator<StoredPlant[], void> {
+function* batches(rows: Iterable<PlantRow>): Generator<StoredPlant[], void> {
   let batch: StoredPlant[] = []
   let text = 0
   for (const row of rows) {
     batch.push(plantOf(row))
-    text += row.name.length + (row.tag?.length ?? 0)
-    if (batch.length < most && text < MAX_TEXT) continue
+    text += lengthOf(row)
+    if (batch.length < EXPORTED_TOGETHER && text < MAX_TEXT) continue
     yield batch
     batch = []
     text = 0
@@ -103,16 +146,15 @@ function* batches(rows: Iterable<PlantRow>, most: number): Generator<StoredPlant
   if (batch.length > 0) yield batch
 }
 
-function reading<Result>(read: () => Result): Result {
-  try {
-    return read()
-  } catch (error) {
-    throw storeError(error)
-  }
+/** In UTF-16 units. */
+function lengthOf({ name, tag }: PlantRow): number {
+  return name.length + (tag?.length ?? 0)
 }
 
 function prepareReads(db: Database) {
   return {
+    begin: db.prepare('BEGIN'),
+    commit: db.prepare('COMMIT'),
     anyPlant: db.prepare('SELECT 1 FROM plants LIMIT 1'),
     plant: db.prepare<bigint, PlantRow>('SELECT * FROM plants WHERE id = ?'),
     page: db.prepare<[bigint, number], PlantRow>(

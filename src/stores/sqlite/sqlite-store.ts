@@ -17,7 +17,7 @@ import { IN_MEMORY, openDatabase, openSnapshot } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
 import { exportPlants, Reader } from './reader.ts'
 import { ThreadedWriter } from './threaded-writer.ts'
-import type { Change, Changes } from './writer.ts'
+import type { Change, ChangeResult, Changes } from './writer.ts'
 import { Writer } from './writer.ts'
 
 /**
@@ -45,8 +45,7 @@ export class SqliteStore implements PlantStore, TokenStore {
       db.pragma('query_only = ON')
       db.pragma('busy_timeout = 0')
     }
-    const writer = this.#writer
-    this.#changes = new GroupCommit(async (changes) => writer.commit(changes))
+    this.#changes = new GroupCommit((changes) => this.#commit(changes))
   }
 
   create(plant: NewPlant): Promise<CreateResult> {
@@ -120,6 +119,14 @@ export class SqliteStore implements PlantStore, TokenStore {
     // The last connection to close tidies up, so it must be one that may write.
     this.#reader.close()
     await this.#writer.close()
+  }
+
+  async #commit(changes: readonly Change[]): Promise<ChangeResult[]> {
+    // A writer on the reader's connection needs it for itself; reads behind a change have to see it.
+    this.#reader.refresh()
+    const results = await this.#writer.commit(changes)
+    this.#reader.refresh()
+    return results
   }
 
   #change<Name extends keyof Changes>(
