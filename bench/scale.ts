@@ -3,22 +3,13 @@
  * 10 thousand and 10 million plants. One request at a time over a kept connection, to the real service as
  * a process of its own; medians of many rounds in which the two stores take turns.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { createReadStream, statSync } from 'node:fs'
 import { Agent, get } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { SqliteStore } from '../src/stores/sqlite/sqlite-store.ts'
+import { median } from './statistics.ts'
+import { keptId, keptStore, TOKEN } from './stores.ts'
+import { type Server, start } from './subjects.ts'
 
-const TOKEN = 'a-token-for-the-benchmark'
 const ROUNDS = 2000
-const BATCH = 10_000
-
-/** One plant in so many has the rare tag. */
-const RARE = 1000
-const TAGS = ['Tree', 'Shrub', 'Forb/herb', 'Graminoid', 'Vine']
 
 /** What is read, given a random plant of the store. */
 const READS: Record<string, (id: number) => string> = {
@@ -31,59 +22,29 @@ const READS: Record<string, (id: number) => string> = {
 
 interface Subject {
   readonly count: number
-  readonly url: string
-  readonly process: ChildProcess
+  readonly file: string
+  readonly server: Server
   readonly agent: Agent
 }
 
 const counts = [process.argv[2] ?? '10000', process.argv[3] ?? '10000000'].map(Number)
-const folder = join(tmpdir(), 'plant-store-scale')
-await mkdir(folder, { recursive: true })
-const subjects = await Promise.all(counts.map(start))
+const subjects: Subject[] = []
 try {
+  for (const count of counts) subjects.push(await subjectOf(count))
   await report(subjects)
 } finally {
-  for (const { process, agent } of subjects) {
+  for (const { server, agent } of subjects) {
     agent.destroy()
-    process.kill()
+    await server.stop()
   }
 }
 
-async function start(count: number): Promise<Subject> {
-  const file = join(folder, `${count}.db`)
-  if (!existsSync(file)) await fill(file, count)
+async function subjectOf(count: number): Promise<Subject> {
+  const file = await keptStore(count)
   // Into the operating system's cache: what a disk adds is the disk's.
   for await (const _chunk of createReadStream(file));
-  const main = new URL('../src/main.ts', import.meta.url).pathname
-  const args = ['--port', '0', '--database', file, '--log-level', 'error']
-  const env = { ...process.env, PLANT_STORE_TOKEN: TOKEN }
-  const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 2] })
-  let said = ''
-  while (!said.includes('\n'))
-    said += (await once(child.stdout as NodeJS.ReadableStream, 'data'))[0]
-  const url = /listens on (\S+)/.exec(said)?.[1] as string
-  return { count, url, process: child, agent: new Agent({ keepAlive: true, maxSockets: 1 }) }
-}
-
-/** Ids with gaps, so that most of them have more than four digits in either store. */
-function idOf(index: number): number {
-  return index * 37
-}
-
-async function fill(file: string, count: number): Promise<void> {
-  console.log(`making a store of ${count} plants in ${folder}`)
-  const names = readFileSync(new URL('../data/sample.csv', import.meta.url), 'utf8').split('\n')
-  const store = new SqliteStore({ file, lockTimeout: 5000 })
-  for (let from = 0; from < count; from += BATCH) {
-    const plants = Array.from({ length: Math.min(BATCH, count - from) }, (_, offset) => {
-      const index = from + offset
-      const name = `${names[index % names.length]} ${index}`
-      const tag = index % RARE === 0 ? 'Rare' : TAGS[index % TAGS.length]
-      return { id: BigInt(idOf(index)), name, ...(tag && { tag }) }
-    })
-    await store.importPlants(plants, 'stop')
-  }
-  await store.close()
+  const server = await start('plant store', file, count)
+  return { count, file, server, agent: new Agent({ keepAlive: true, maxSockets: 1 }) }
 }
 
 async function report(subjects: readonly Subject[]): Promise<void> {
@@ -92,17 +53,17 @@ async function report(subjects: readonly Subject[]): Promise<void> {
     const times = subjects.map((): number[] => [])
     for (let round = 0; round < ROUNDS; round++) {
       for (const [index, subject] of subjects.entries()) {
-        const id = idOf(Math.floor(Math.random() * subject.count))
+        const id = keptId(Math.floor(Math.random() * subject.count))
         times[index]?.push(await timed(subject, pathOf(id)))
       }
     }
     const [small = 0, large = 0] = times.map(median)
     rows.push([what, ...[small, large].map((time) => `${time.toFixed(3)} ms`), ratio(large, small)])
   }
-  const memory = subjects.map(({ process }) => peakMemory(process.pid as number))
+  const memory = subjects.map(({ server }) => server.peakMemory)
   const [small = 0, large = 0] = memory
   rows.push(['peak memory', ...memory.map((bytes) => `${bytes} MiB`), ratio(large, small)])
-  const sizes = counts.map((count) => statSync(join(folder, `${count}.db`)).size >> 20)
+  const sizes = subjects.map(({ file }) => statSync(file).size >> 20)
   rows.push(['file', ...sizes.map((size) => `${size} MiB`), ''])
   for (const row of [['', ...counts.map(String), 'ratio'], ...rows]) {
     console.log(row.map((cell, column) => cell.padEnd(column === 0 ? 24 : 12)).join(''))
@@ -113,7 +74,7 @@ function ratio(large: number, small: number): string {
   return (large / small).toFixed(2)
 }
 
-function timed({ url, agent }: Subject, path: string): Promise<number> {
+function timed({ server: { url }, agent }: Subject, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const begin = performance.now()
     const headers = { authorization: `Bearer ${TOKEN}` }
@@ -124,14 +85,4 @@ function timed({ url, agent }: Subject, path: string): Promise<number> {
       })
     }).on('error', reject)
   })
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] as number
-}
-
-/** In MiB; where there is /proc, otherwise nothing. */
-function peakMemory(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  return Math.round(Number(/VmHWM:\s*(\d+)/.exec(status)?.[1]) / 1024)
 }

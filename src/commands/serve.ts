@@ -7,6 +7,9 @@ import { provideAccess } from './access-file.ts'
 import { greeting } from './greeting.ts'
 import { stopOnSignal } from './signals.ts'
 
+/** Connections that may come at once, before any is accepted; a system may allow fewer. */
+const BACKLOG = 4096
+
 /** Serves until a signal says stop. Resolves when it listens, and has said so on standard output. */
 export async function serve(config: Config): Promise<void> {
   const store = new SqliteStore({ file: config.database, lockTimeout: config.lockTimeout })
@@ -14,7 +17,7 @@ export async function serve(config: Config): Promise<void> {
     const access = await provideAccess(config, new AccessTokens(store, config.token))
     const app = await buildApp({ config, store, logger: await logger(config) })
     stopOnSignal(app, store, config.shutdownTimeout)
-    await app.listen({ host: config.host, port: config.port })
+    await app.listen({ host: config.host, port: config.port, backlog: BACKLOG })
     process.stdout.write(greeting(config, app.server.address() as AddressInfo, access))
   } catch (error) {
     await store.close()

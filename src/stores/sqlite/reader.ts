@@ -43,8 +43,8 @@ export class Reader {
   /** What is read from now on was not read before: call it when a change has been made. */
   refresh(): void {
     this.#inTurn = false
-    // An error may have ended it already.
-    if (this.#db.inTransaction) this.#statements.commit.run()
+    // An error may have ended it already. Unlike COMMIT this works with a damaged file too.
+    if (this.#db.inTransaction) this.#statements.rollback.run()
   }
 
   check(): void {
@@ -154,7 +154,7 @@ function lengthOf({ name, tag }: PlantRow): number {
 function prepareReads(db: Database) {
   return {
     begin: db.prepare('BEGIN'),
-    commit: db.prepare('COMMIT'),
+    rollback: db.prepare('ROLLBACK'),
     anyPlant: db.prepare('SELECT 1 FROM plants LIMIT 1'),
     plant: db.prepare<bigint, PlantRow>('SELECT * FROM plants WHERE id = ?'),
     page: db.prepare<[bigint, number], PlantRow>(

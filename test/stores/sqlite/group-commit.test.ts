@@ -1,5 +1,5 @@
 import t from 'tap'
-import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { type PlantPatch, StoreUnavailable } from '../../../service/plant-store.ts'
 import { GroupCommit } from '../../../src/stores/sqlite/group-commit.ts'
 import type { Change, ChangeResult } from '../../../src/stores/sqlite/writer.ts'
 
@@ -13,7 +13,7 @@ class Disk {
     this.commits.push({ changes, end })
     this.#started.resolve()
     await end.promise
-    return changes.map(([, name]) => name as ChangeResult)
+    return changes.map(([what, name]) => (what === 'removeToken' ? name : what) as ChangeResult)
   }
 
   /** Resolves to the commit of that number, from 0, when it has begun. */
@@ -23,6 +23,18 @@ class Disk {
       this.#started = Promise.withResolvers()
     }
     return this.commits[number] as (typeof this.commits)[number]
+  }
+
+  /** Ends every commit, those that are to come included, until nothing is waiting. */
+  async endAll(changes: GroupCommit): Promise<void> {
+    let settled = false
+    const done = changes.settle().then(() => {
+      settled = true
+    })
+    for (let number = 0; !settled; number++) {
+      const next = await Promise.race([this.begun(number), done])
+      next?.end.resolve()
+    }
   }
 }
 
@@ -95,25 +107,96 @@ t.test(
   },
 )
 
-t.test('when too much is waiting more is refused at once, until there is room', async (t) => {
+const MEBI = 2 ** 20
+const LONG = 'x'.repeat(MEBI)
+
+const TOO_MUCH = [
+  { what: 'changes', change: removal('x'), room: 10_000, text: 0 },
+  { what: 'text of creates', change: creation(LONG, ''), room: 64, text: 64 * MEBI },
+  { what: 'text of tags', change: creation('', LONG), room: 64, text: 64 * MEBI },
+  { what: 'text of updates', change: update({ name: LONG, tag: LONG }), room: 32, text: 64 * MEBI },
+  { what: 'text of imports', change: imports(LONG, LONG), room: 32, text: 64 * MEBI },
+  {
+    what: 'text of versions to change',
+    change: update({ tag: null }, [LONG, LONG]),
+    room: 32,
+    text: 64 * MEBI + 32 * 2 * 16,
+  },
+  {
+    what: 'short versions to remove',
+    change: ['remove', 1n, Array<string>(2 ** 16).fill('')],
+    room: 64,
+    text: 64 * MEBI,
+  },
+] as const satisfies { what: string; change: Change; room: number; text: number }[]
+
+for (const { what, change, room, text } of TOO_MUCH) {
+  t.test(`when too much is waiting, ${what}, more is refused at once`, async (t) => {
+    const disk = new Disk()
+    const changes = new GroupCommit(disk.commit)
+    const first = watch(changes.change(removal('first')))
+    const one = await disk.begun(0)
+    const waiting = Array.from({ length: room }, () => watch(changes.change(change)))
+    const refused = watch(changes.change(removal('too much')))
+    await settled()
+    t.same(new Set(waiting.map(stateOf)), new Set(['waits']))
+    const much = `${room} changes with ${text} characters are waiting`
+    t.equal(stateOf(refused), `StoreUnavailable: the store is busy: ${much}`)
+    one.end.resolve()
+    const two = await disk.begun(1)
+    t.equal(stateOf(first), 'first')
+    const accepted = watch(changes.change(removal('last')))
+    two.end.resolve()
+    await disk.endAll(changes)
+    t.same(new Set(waiting.map(stateOf)), new Set([change[0] === 'removeToken' ? 'x' : change[0]]))
+    t.equal(stateOf(accepted), 'last', 'there is room when some of it is on its way')
+    t.equal(disk.commits.flatMap((commit) => commit.changes).length, room + 2)
+  })
+}
+
+t.test('a transaction has a bounded number of changes, and a bounded text', async (t) => {
   const disk = new Disk()
   const changes = new GroupCommit(disk.commit)
-  const first = watch(changes.change(removal('first')))
+  const small = Array.from({ length: 1000 }, () => changes.change(removal('x')))
+  const large = Array.from({ length: 20 }, () => changes.change(creation(LONG, 'x')))
+  await disk.endAll(changes)
+  await Promise.all([...small, ...large])
+  // The rest of the small ones leaves room for others; the last may go beyond the bound.
+  t.same(
+    disk.commits.map((commit) => commit.changes.length),
+    [512, 488 + 8, 8, 4],
+  )
+})
+
+t.test('a change that is larger than all that may wait gets in, alone', async (t) => {
+  const disk = new Disk()
+  const changes = new GroupCommit(disk.commit)
+  const huge = 'x'.repeat(65 * MEBI)
+  const one = watch(changes.change(creation(huge)))
+  const refused = watch(changes.change(creation('y')))
+  await disk.begun(0)
+  const two = watch(changes.change(creation('z')))
+  await disk.endAll(changes)
+  t.same([one, two].map(stateOf), ['create', 'create'])
+  t.match(stateOf(refused), 'the store is busy: 1 changes with 68157440 characters are waiting')
+})
+
+t.test('what a failing store has failed does not wait any more', async (t) => {
+  const disk = new Disk()
+  const changes = new GroupCommit(disk.commit)
+  const failed = [watch(changes.change(removal('a')))]
   const one = await disk.begun(0)
-  const waiting = Array.from({ length: 10_000 }, () => watch(changes.change(removal('x'))))
-  const refused = watch(changes.change(removal('too much')))
-  await settled()
-  t.equal(stateOf(refused), 'StoreUnavailable: the store is busy: 10000 changes are waiting')
-  one.end.resolve()
-  const two = await disk.begun(1)
-  t.equal(stateOf(first), 'first')
-  const accepted = watch(changes.change(removal('last')))
-  two.end.resolve()
-  for (let number = 2; number <= 20; number++) (await disk.begun(number)).end.resolve()
+  for (let index = 0; index < 64; index++) failed.push(watch(changes.change(creation(LONG))))
+  one.end.reject(new StoreUnavailable('failing', 'SQLITE_FULL'))
   await changes.settle()
-  t.same([...new Set(waiting.map(stateOf))], ['x'])
-  t.equal(stateOf(accepted), 'last')
-  t.ok(disk.commits.every((commit) => commit.changes.length <= 512))
+  t.same(
+    new Set(failed.map(stateOf)),
+    new Set(['StoreUnavailable: the store is failing: SQLITE_FULL']),
+  )
+  t.equal(disk.commits.length, 1, 'all at once')
+  const later = Array.from({ length: 64 }, () => watch(changes.change(creation(LONG))))
+  await disk.endAll(changes)
+  t.same(new Set(later.map(stateOf)), new Set(['create']))
 })
 
 t.test('nothing is waiting when nothing was asked for', async () => {
@@ -143,6 +226,18 @@ function stateOf({ state }: Watched): string {
 
 function removal(name: string): Change {
   return ['removeToken', name]
+}
+
+function creation(name: string, tag?: string): Change {
+  return ['create', tag === undefined ? { id: 1n, name } : { id: 1n, name, tag }]
+}
+
+function update(patch: PlantPatch, expected?: readonly string[]): Change {
+  return ['update', 1n, patch, expected]
+}
+
+function imports(...names: string[]): Change {
+  return ['importPlants', names.map((name) => ({ id: 1n, name })), 'keep']
 }
 
 /** Lets everything happen that can happen without the disk. */

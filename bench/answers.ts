@@ -1,0 +1,69 @@
+import Sqlite from 'better-sqlite3'
+import { plantOf } from './requests.ts'
+import { TOKEN } from './stores.ts'
+
+/** No load has it, and no store that a load begins with. */
+const ID = -1
+
+/**
+ * Sees to it that a server does the work that it is measured for: it checks tokens and bodies, and
+ * answers what was asked for.
+ *
+ * @throws Error naming the first answer that is not as it has to be
+ */
+export async function checkAnswers(url: string): Promise<void> {
+  const { id, ...plant } = plantOf(ID)
+  const others = 'another-token'
+  await expect(
+    url,
+    { what: 'a create without a valid token', body: { id, ...plant }, token: others },
+    401,
+  )
+  await expect(url, { what: 'a read without a valid token', path: '/1', token: others }, 401)
+  await expect(url, { what: 'a plant without a name', body: { id } }, 400)
+  await expect(url, { what: 'a plant with a word for an id', body: { ...plant, id: 'one' } }, 400)
+  await expect(url, { what: 'a create', body: { id, ...plant } }, 200, plant)
+  await expect(url, { what: 'the same create again', body: { id, ...plant } }, 200, plant)
+  await expect(url, { what: 'a read', path: `/${id}` }, 200, { id, ...plant })
+  const page = await expect(url, { what: 'a page', path: '?after=1' }, 200)
+  if (!Array.isArray(page) || page.length !== 100) throw new Error('a page has not 100 plants')
+}
+
+interface Asked {
+  readonly what: string
+  readonly path?: string
+  readonly body?: unknown
+  readonly token?: string
+}
+
+/** Resolves to the body of the answer. */
+async function expect(
+  url: string,
+  { what, path = '', body, token = TOKEN }: Asked,
+  status: number,
+  wanted?: object,
+): Promise<unknown> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const create = { method: 'POST', headers, body: JSON.stringify(body) }
+  const response = await fetch(`${url}/plants${path}`, body === undefined ? { headers } : create)
+  const text = await response.text()
+  const as = wanted === undefined || text === JSON.stringify(wanted)
+  if (response.status === status && as) return JSON.parse(text)
+  const instead = wanted === undefined ? status : `${status} ${JSON.stringify(wanted)}`
+  throw new Error(`${what} was answered with ${response.status} ${text}, not ${instead}`)
+}
+
+/**
+ * Sees to it that what was acknowledged is in the database.
+ *
+ * @throws Error if there are fewer plants
+ */
+export function checkStored(file: string, least: number): void {
+  const db = new Sqlite(file, { readonly: true })
+  try {
+    const count = db.prepare('SELECT count(*) FROM plants').pluck().get() as number
+    if (count < least) throw new Error(`${count} plants are stored, but ${least} were acknowledged`)
+  } finally {
+    db.close()
+  }
+}

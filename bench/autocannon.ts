@@ -1,0 +1,39 @@
+import type { Request } from 'autocannon'
+import type { Load, Measured } from './load.ts'
+import { idsOf, KINDS, type Template, withId } from './requests.ts'
+import { TOKEN } from './stores.ts'
+
+export async function generateByAutocannon(url: string, load: Load): Promise<Measured> {
+  // It is loaded only where there is no wrk.
+  const { default: autocannon } = await import('autocannon')
+  const { connections, seconds } = load
+  const requests = requestsOf(load)
+  const result = await autocannon({ url, connections, duration: seconds, requests })
+  return {
+    requests: result.requests.total,
+    perSecond: result.requests.total / result.duration,
+    p50: result.latency.p50,
+    p99: result.latency.p99,
+    max: result.latency.max,
+    failed: result.non2xx + result.errors,
+  }
+}
+
+/** As each connection sends them in turn; all connections count together. */
+function requestsOf(load: Load): Request[] {
+  const ids = idsOf(load)
+  let count = 0
+  const authorization = `Bearer ${TOKEN}`
+  const read = { authorization }
+  const write = { authorization, 'content-type': 'application/json' }
+  return KINDS[load.kind].map(({ method, path, body, ids: source }: Template) => ({
+    method,
+    path,
+    headers: body === '' ? read : write,
+    setupRequest(request: Request): Request {
+      const id = ids[source](count++)
+      const filled = { ...request, path: withId(path, id) }
+      return body === '' ? filled : { ...filled, body: withId(body, id) }
+    },
+  }))
+}

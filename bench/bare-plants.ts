@@ -1,0 +1,54 @@
+import Sqlite from 'better-sqlite3'
+import { plantOf } from './requests.ts'
+
+export interface Plant {
+  name: string
+  tag?: string
+}
+
+export type StoredPlant = Plant & { id: number }
+
+/** What a server does with plants. */
+export interface Plants {
+  create(plant: StoredPlant): void
+  get(id: number): StoredPlant | undefined
+  /** A hundred with greater ids. */
+  page(after: number): StoredPlant[]
+}
+
+/** Stores nothing, and answers as if everything were there. */
+export function noPlants(): Plants {
+  return {
+    create() {},
+    get: plantOf,
+    page: (after) => Array.from({ length: 100 }, (_, index) => plantOf(after + 1 + index)),
+  }
+}
+
+/**
+ * Commits each create by itself.
+ *
+ * @param synchronous as SQLite's pragma has it
+ * @param stored how many plants to begin with
+ */
+export function sqlitePlants(file: string, synchronous: string, stored: number): Plants {
+  const db = new Sqlite(file)
+  db.pragma('journal_mode = WAL')
+  db.pragma(`synchronous = ${synchronous}`)
+  db.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)')
+  const insert = db.prepare('INSERT INTO plants VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
+  const select = db.prepare<number, StoredPlant>('SELECT * FROM plants WHERE id = ?')
+  const page = db.prepare<number, StoredPlant>(
+    'SELECT * FROM plants WHERE id > ? ORDER BY id LIMIT 100',
+  )
+  const plants: Plants = {
+    create: ({ id, name, tag }) => insert.run(id, name, tag ?? null),
+    get: (id) => select.get(id),
+    page: (after) => page.all(after),
+  }
+  const fill = db.transaction(() => {
+    for (let id = 1; id <= stored; id++) plants.create(plantOf(id))
+  })
+  fill()
+  return plants
+}

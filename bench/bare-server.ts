@@ -1,0 +1,47 @@
+/**
+ * What the service is measured against: a bare Fastify that checks the token, validates as the contract has
+ * it and stores nothing (`nothing`: the ceiling), or commits with each request (`FULL`, `NORMAL`: what
+ * people usually write, with SQLite's `synchronous` as named).
+ *
+ *     node bench/bare-server.ts nothing|FULL|NORMAL DATABASE STORED TOKEN
+ */
+import type { AddressInfo } from 'node:net'
+import bearerAuth from '@fastify/bearer-auth'
+import Fastify from 'fastify'
+import { noPlants, type StoredPlant, sqlitePlants } from './bare-plants.ts'
+
+const [mode = '', file = '', stored = '', token = ''] = process.argv.slice(2)
+const plants = mode === 'nothing' ? noPlants() : sqlitePlants(file, mode, Number(stored))
+
+const text = { type: 'string' }
+const id = { type: 'integer', format: 'int64' }
+const plant = { type: 'object', required: ['name'], properties: { name: text, tag: text } }
+const plantWithId = { ...plant, required: ['id', 'name'], properties: { id, ...plant.properties } }
+
+const app = Fastify()
+await app.register(bearerAuth, { keys: [token] })
+app.post<{ Body: StoredPlant }>(
+  '/plants',
+  { schema: { body: plantWithId, response: { 200: plant } } },
+  async ({ body }) => {
+    plants.create(body)
+    return body
+  },
+)
+app.get<{ Params: { id: number } }>(
+  '/plants/:id',
+  { schema: { params: { type: 'object', properties: { id } }, response: { 200: plantWithId } } },
+  async ({ params }, reply) => plants.get(params.id) ?? reply.code(404).send(),
+)
+app.get<{ Querystring: { after: number } }>(
+  '/plants',
+  {
+    schema: {
+      querystring: { type: 'object', properties: { after: id } },
+      response: { 200: { type: 'array', items: plantWithId } },
+    },
+  },
+  async ({ query }) => plants.page(query.after),
+)
+await app.listen({ host: '127.0.0.1', port: 0 })
+process.stdout.write(`listens on http://127.0.0.1:${(app.server.address() as AddressInfo).port}\n`)

@@ -1,0 +1,66 @@
+/** Bars in groups; in each group a bar for each of the series, or for some of them. */
+export interface Chart {
+  readonly title: string
+  readonly subtitle: string
+  /** Colours are as SVG has them. */
+  readonly series: readonly { readonly title: string; readonly colour: string }[]
+  readonly groups: readonly { readonly title: string; readonly bars: readonly Bar[] }[]
+}
+
+export interface Bar {
+  /** Its number among the series. */
+  readonly series: number
+  readonly value: number
+  readonly label: string
+}
+
+const WIDTH = 720
+const [LEFT, RIGHT, TOP] = [110, 90, 66]
+const [BAR, GAP] = [13, 16]
+
+/** Draws a chart as SVG, on white, so that it can be read on a dark page too. */
+export function draw({ title, subtitle, series, groups }: Chart): string {
+  const most = Math.max(...groups.flatMap(({ bars }) => bars.map(({ value }) => value)))
+  const step = series.length * BAR + GAP
+  const height = TOP + groups.length * step
+  const drawn = groups.flatMap((group, index) => {
+    const top = TOP + index * step
+    const middle = top + (series.length * BAR) / 2 + 3
+    const name = text(LEFT - 8, middle, group.title, 'text-anchor="end" font-weight="600"')
+    const bars = group.bars.flatMap(({ series: number, value, label }) => {
+      const y = top + number * BAR
+      const length = (value / most) * (WIDTH - LEFT - RIGHT)
+      return [
+        rectangle(LEFT, y, length, BAR - 2, series[number]?.colour ?? ''),
+        text(LEFT + length + 4, y + BAR - 4, label, 'font-size="10"'),
+      ]
+    })
+    return [name, ...bars]
+  })
+  const legend = series.flatMap(({ title, colour }, index) => {
+    const x = 8 + index * ((WIDTH - 8) / series.length)
+    return [rectangle(x, 40, 10, 10, colour), text(x + 14, 49, title, 'font-size="10"')]
+  })
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="#1f2933">`,
+    '<rect width="100%" height="100%" fill="#fff"/>',
+    text(8, 18, title, 'font-size="14" font-weight="600"'),
+    text(8, 33, subtitle, 'font-size="10" fill="#52606d"'),
+    ...legend,
+    ...drawn,
+    '</svg>\n',
+  ].join('\n')
+}
+
+function rectangle(x: number, y: number, width: number, height: number, colour: string): string {
+  return `<rect x="${rounded(x)}" y="${rounded(y)}" width="${rounded(width)}" height="${height}" fill="${colour}"/>`
+}
+
+function text(x: number, y: number, content: string, attributes: string): string {
+  const escaped = content.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+  return `<text x="${rounded(x)}" y="${rounded(y)}" ${attributes}>${escaped}</text>`
+}
+
+function rounded(length: number): string {
+  return String(Math.round(length * 10) / 10)
+}

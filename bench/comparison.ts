@@ -1,0 +1,77 @@
+import type { Chart } from './chart.ts'
+import { type Run, typical } from './measure.ts'
+import { FIGURES, figuresOf } from './report.ts'
+import type { Kind } from './requests.ts'
+import { count } from './statistics.ts'
+import { SUBJECTS, type SubjectName } from './subjects.ts'
+
+/** A measurement, and of what. */
+export interface Measurement {
+  readonly subject: SubjectName
+  readonly kind: Kind
+  readonly run: Run
+}
+
+/** What is typical of a subject under a kind of load. */
+export interface Result extends Run {
+  readonly subject: SubjectName
+  readonly kind: Kind
+  /** Of requests per second, to those of the ceiling; NaN if that was not measured. */
+  readonly ratio: number
+  /** Requests per second in each round. */
+  readonly rounds: readonly number[]
+}
+
+/** The results by kind, in the order of the first measurement of each. */
+export function resultsOf(measurements: readonly Measurement[]): Result[] {
+  const kinds = Map.groupBy(measurements, ({ kind }) => kind)
+  return [...kinds].flatMap(([kind, ofKind]) => {
+    const subjects = Map.groupBy(ofKind, ({ subject }) => subject)
+    const results = [...subjects].map(([subject, ofSubject]) => {
+      const runs = ofSubject.map(({ run }) => run)
+      const rounds = runs.map(({ perSecond }) => Math.round(perSecond))
+      return { subject, kind, ...typical(runs), rounds }
+    })
+    const ceiling = results.find(({ subject }) => subject === 'ceiling')?.perSecond ?? Number.NaN
+    return results.map((result) => ({ ...result, ratio: result.perSecond / ceiling }))
+  })
+}
+
+/** The table of results, its head first; two columns are words. */
+export function tableOf(results: readonly Result[]): string[][] {
+  const rows = results.map((result) => {
+    const { kind, subject, ratio } = result
+    return [kind, subject, shown(ratio), ...figuresOf(result)]
+  })
+  return [['load', 'subject', 'ratio', ...FIGURES], ...rows]
+}
+
+const COLOURS: Record<SubjectName, string> = {
+  ceiling: '#b8c0cc',
+  'commit each': '#d9774b',
+  'commit each, NORMAL': '#e8b84a',
+  'plant store': '#2f855a',
+}
+
+/** Bars of requests per second, a group for each kind of load. */
+export function chartOf(results: readonly Result[], subtitle: string): Chart {
+  const subjects = [...new Set(results.map(({ subject }) => subject))]
+  const kinds = Map.groupBy(results, ({ kind }) => kind)
+  return {
+    title: 'Requests per second, and the ratio to a bare Fastify that stores nothing',
+    subtitle,
+    series: subjects.map((name) => ({ title: SUBJECTS[name].title, colour: COLOURS[name] })),
+    groups: [...kinds].map(([title, ofKind]) => ({
+      title,
+      bars: ofKind.map(({ subject, perSecond, ratio }) => ({
+        series: subjects.indexOf(subject),
+        value: perSecond,
+        label: `${count(perSecond)} ${shown(ratio) && `(${shown(ratio)})`}`,
+      })),
+    })),
+  }
+}
+
+function shown(ratio: number): string {
+  return Number.isNaN(ratio) ? '' : ratio.toFixed(2)
+}

@@ -1,0 +1,81 @@
+/**
+ * `npm run bench`: the service beside a bare Fastify, the ceiling, and beside what people usually write. Each
+ * subject is measured in turn, under each kind of load, several times over. README.md says how to read it.
+ */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Option } from 'commander'
+import { chartOf, type Measurement, resultsOf, tableOf } from './comparison.ts'
+import { fsyncTime } from './disk.ts'
+import { findGenerator } from './load.ts'
+import { describeMachine, warnIfBusy } from './machine.ts'
+import { measure, type Run } from './measure.ts'
+import { benchmark, type LoadOptions } from './options.ts'
+import { printDoubts, printTable, writeResults } from './report.ts'
+import { ALL_KINDS, type Kind } from './requests.ts'
+import { median } from './statistics.ts'
+import { ALL_SUBJECTS, SUBJECTS, type SubjectName } from './subjects.ts'
+
+/** Plants that are there before the load begins. */
+const STORED = 100_000
+
+interface Options extends LoadOptions {
+  readonly kinds: Kind[]
+  readonly subjects: SubjectName[]
+}
+
+const kindsOption = new Option('--kinds <kinds...>', 'of load').choices(ALL_KINDS)
+const subjectsOption = new Option('--subjects <subjects...>', 'measured').choices(ALL_SUBJECTS)
+const { kinds, subjects, ...options } = benchmark('bench', 'Measures the service beside others.')
+  .addOption(kindsOption.default(ALL_KINDS))
+  .addOption(subjectsOption.default(ALL_SUBJECTS))
+  .parse()
+  .opts<Options>()
+const { rounds, seconds, connections } = options
+
+const { name: generator, generate } = await findGenerator()
+const machine = `${describeMachine()}, ${generator}, ${connections} connections, ${seconds} s, median of ${rounds}`
+console.log(machine)
+const busyBefore = await warnIfBusy()
+
+const folder = await mkdtemp(join(tmpdir(), 'plant-store-bench-'))
+try {
+  const measurements: Measurement[] = []
+  const alone: { fsync: number; run: Run }[] = []
+  for (let round = 0; round < rounds; round++) {
+    for (const kind of kinds) {
+      for (const subject of subjects) {
+        measurements.push({ subject, kind, run: await measureOnce(subject, kind, connections) })
+      }
+    }
+    const fsync = fsyncTime(folder)
+    alone.push({ fsync, run: await measureOnce('plant store', 'sequential', 1) })
+  }
+  const results = resultsOf(measurements)
+  printTable(tableOf(results), 2)
+  const oneConnection = {
+    fsyncP50: median(alone.map(({ fsync }) => fsync)),
+    createP50: median(alone.map(({ run }) => run.p50)),
+  }
+  const [fsync, create] = Object.values(oneConnection).map((time) => `${time.toFixed(2)} ms`)
+  console.log(`\n1 connection: fsync p50 ${fsync}, create p50 ${create}`)
+  printDoubts([...measurements, ...alone].map(({ run }) => run))
+  const json = { machine, busyBefore, stored: STORED, results, oneConnection }
+  await writeResults(join(options.output, 'results'), json, chartOf(results, machine))
+} finally {
+  await rm(folder, { recursive: true })
+}
+
+async function measureOnce(subject: SubjectName, kind: Kind, connections: number) {
+  const files = join(folder, 'one')
+  await mkdir(files)
+  try {
+    const file = join(files, 'plants.db')
+    await SUBJECTS[subject].fill?.(file, STORED)
+    const load = { kind, connections, seconds, first: STORED + 1, stored: STORED }
+    return await measure(subject, file, load, generate)
+  } finally {
+    await rm(files, { recursive: true })
+  }
+}

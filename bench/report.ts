@@ -1,0 +1,59 @@
+import { writeFile } from 'node:fs/promises'
+import { type Chart, draw } from './chart.ts'
+import { BUSY } from './machine.ts'
+import type { Run } from './measure.ts'
+import { count, percent } from './statistics.ts'
+
+/** Prints a table; the first columns, `words` of them, to the left, the others to the right. */
+export function printTable(rows: readonly (readonly string[])[], words: number): void {
+  const widths = rows[0]?.map((_, column) => {
+    return Math.max(...rows.map((row) => row[column]?.length ?? 0))
+  })
+  for (const row of rows) {
+    const cells = row.map((cell, column) => {
+      const width = widths?.[column] ?? 0
+      return column < words ? cell.padEnd(width) : cell.padStart(width)
+    })
+    console.log(cells.join('  '))
+  }
+}
+
+export const FIGURES = ['requests/s', 'p50', 'p99', 'max', 'memory', 'failed']
+
+/** The cells below FIGURES. */
+export function figuresOf({ perSecond, p50, p99, max, peakMemory, failed }: Run): string[] {
+  const times = [p50, p99, max].map((time) => `${time.toFixed(2)} ms`)
+  return [count(perSecond), ...times, `${peakMemory} MiB`, count(failed)]
+}
+
+/** Prints what makes the figures worth nothing, if anything does, and lets the process fail for failed requests. */
+export function printDoubts(runs: readonly Run[]): void {
+  const failed = runs.reduce((sum, run) => sum + run.failed, 0)
+  if (failed > 0) {
+    console.log(`\nFAILED: ${count(failed)} requests; what was measured is not what was asked for.`)
+    process.exitCode = 1
+  }
+  const busy = runs.filter(({ others }) => others > BUSY)
+  if (busy.length > 0) {
+    const most = Math.max(...busy.map(({ others }) => others))
+    const of = `${busy.length} of ${runs.length} measurements`
+    console.log(
+      `\nBUSY: in ${of} others took up to ${percent(most)} of the processors; do not trust them.`,
+    )
+  }
+  if (runs.some(({ others }) => Number.isNaN(others))) {
+    console.log('\nWhether the machine was busy with other work cannot be told here.')
+  }
+}
+
+/** Writes `<name>.json` and `<name>.svg` into a folder, and says so. */
+export async function writeResults(
+  base: string,
+  results: Record<string, unknown>,
+  chart: Chart,
+): Promise<void> {
+  const dated = { date: new Date().toISOString(), ...results }
+  await writeFile(`${base}.json`, `${JSON.stringify(dated, null, 2)}\n`)
+  await writeFile(`${base}.svg`, draw(chart))
+  console.log(`\nwritten: ${base}.json, ${base}.svg`)
+}

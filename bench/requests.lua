@@ -1,0 +1,45 @@
+-- Lets wrk send what `requests.ts` says: wrk … -s requests.lua URL -- TOKEN FIRST STORED TEMPLATE…
+-- FIRST and STORED are as in `Ids` there; a template is four arguments: METHOD PATH BODY IDS.
+
+local count, templates = -1, {}
+local read, write, first, stored
+
+-- LuaJIT's numbers are doubles, so ids beyond 2^53 are put together as text.
+local ids = {
+  ["sequential"] = function() return string.format("%.0f", first + count) end,
+  ["time-ordered"] = function() return string.format("%.0f", os.time() * 1e6 + count) end,
+  ["random"] = function()
+    return string.format("%.0f%09d", math.random(1, 9223372035), math.random(0, 999999999))
+  end,
+  ["stored"] = function() return string.format("%.0f", math.random(1, stored)) end,
+}
+
+function init(args)
+  read = { ["Authorization"] = "Bearer " .. args[1] }
+  write = { ["Authorization"] = read["Authorization"], ["Content-Type"] = "application/json" }
+  first, stored = tonumber(args[2]), tonumber(args[3])
+  for at = 4, #args, 4 do
+    templates[#templates + 1] =
+      { method = args[at], path = args[at + 1], body = args[at + 2], id = ids[args[at + 3]] }
+  end
+  math.randomseed(os.time())
+end
+
+function request()
+  count = count + 1
+  local template = templates[count % #templates + 1]
+  local id = template.id()
+  local path = template.path:gsub("ID", id)
+  if template.body == "" then return wrk.format(template.method, path, read) end
+  local body = template.body:gsub("ID", id)
+  return wrk.format(template.method, path, write, body)
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format(
+    'RESULT {"requests":%d,"microseconds":%d,"failed":%d,"p50":%d,"p99":%d,"max":%d}\n',
+    summary.requests, summary.duration,
+    errors.status + errors.connect + errors.read + errors.write + errors.timeout,
+    latency:percentile(50), latency:percentile(99), latency.max))
+end

@@ -1,0 +1,100 @@
+/**
+ * How long health and point reads take while 64 connections create plants, on this disk and on one whose
+ * fsync takes longer. For Linux with a C compiler: node bench/slow-disk.ts [seconds] [milliseconds of fsync]
+ */
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, get } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { checkStored } from './answers.ts'
+import { findGenerator } from './load.ts'
+import { watchOthers } from './machine.ts'
+import { plantOf } from './requests.ts'
+import { TOKEN } from './stores.ts'
+import { start } from './subjects.ts'
+
+/** Between two requests that are timed, in milliseconds, so that they are no load themselves. */
+const PAUSE = 5
+
+const [seconds = 10, slowness = 20] = process.argv.slice(2).map(Number)
+const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+const { name: generatorName, generate } = await findGenerator()
+const folder = mkdtempSync(join(tmpdir(), 'plant-store-slow-disk-'))
+try {
+  const library = join(folder, 'slow-fsync.so')
+  const source = fileURLToPath(new URL('./slow-fsync.c', import.meta.url))
+  execFileSync('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl'], { stdio: 'inherit' })
+  console.log(`64 connections create for ${seconds} s, sent by ${generatorName}; times in ms`)
+  for (const milliseconds of [0, slowness]) await report(library, milliseconds)
+} finally {
+  rmSync(folder, { recursive: true })
+}
+
+async function report(library: string, milliseconds: number): Promise<void> {
+  const file = join(folder, `${milliseconds}.db`)
+  // What is started has the environment of this process.
+  Object.assign(process.env, { LD_PRELOAD: library, SLOW_FSYNC: String(milliseconds) })
+  const starting = start('plant store', file, 0)
+  delete process.env.LD_PRELOAD
+  const server = await starting
+  try {
+    const plant = { method: 'POST', headers, body: JSON.stringify(plantOf(1)) }
+    if ((await fetch(`${server.url}/plants`, plant)).status !== 200) throw new Error('no plant')
+    const over = new AbortController()
+    const others = watchOthers(server.pid)
+    const load = { kind: 'sequential', connections: 64, seconds, first: 1000, stored: 1 } as const
+    // First, as this process stands still while it starts another.
+    const creating = generate(server.url, load).finally(() => over.abort())
+    const probing = ['/health/live', '/plants/1'].map((path) =>
+      probe(server.url, path, over.signal),
+    )
+    const [created, live, read] = await Promise.all([creating, ...probing] as const)
+    const busy = `others took ${Math.round(100 * others())} % of the processors`
+    checkStored(file, created.requests - created.failed)
+    const creates = `${Math.round(created.perSecond)} creates/s, ${created.failed} failed`
+    console.log(`\nfsync + ${milliseconds} ms: ${creates}; ${busy}`)
+    print('create', created)
+    print('/health/live', quantiles(live ?? []))
+    print('/plants/{id}', quantiles(read ?? []))
+  } finally {
+    await server.stop()
+  }
+}
+
+/** How long one request after the other takes until `over`. */
+async function probe(url: string, path: string, over: AbortSignal): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const times: number[] = []
+  while (!over.aborted) {
+    const begin = performance.now()
+    const [response] = await once(get(url + path, { agent, headers }), 'response')
+    await once(response.resume(), 'end')
+    times.push(performance.now() - begin)
+    if (response.statusCode !== 200) throw new Error(`${response.statusCode} for ${path}`)
+    await setTimeout(PAUSE)
+  }
+  agent.destroy()
+  return times
+}
+
+interface Quantiles {
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+}
+
+function quantiles(times: readonly number[]): Quantiles {
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
+  return { p50: at(0.5), p99: at(0.99), max: at(1) }
+}
+
+function print(what: string, { p50, p99, max }: Quantiles): void {
+  const figures = { p50, p99, max }
+  const cells = Object.entries(figures).map(([name, time]) => `${name} ${time.toFixed(1)}`)
+  console.log([what, ...cells].map((cell) => cell.padEnd(14)).join(''))
+}

@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Load, Measured } from './load.ts'
+import { KINDS } from './requests.ts'
+import { TOKEN } from './stores.ts'
+
+const run = promisify(execFile)
+
+/** Whether it is installed. */
+export async function findWrk(): Promise<boolean> {
+  // Without arguments it says how it is used, and fails; what is not there says nothing.
+  const usage = await run('wrk').catch(({ stdout }) => stdout)
+  return Boolean(usage)
+}
+
+export async function generateByWrk(url: string, load: Load): Promise<Measured> {
+  const script = fileURLToPath(new URL('./requests.lua', import.meta.url))
+  const size = ['-t1', `-c${load.connections}`, `-d${load.seconds}s`, '--timeout', '10s']
+  const templates = KINDS[load.kind].flatMap(({ method, path, body, ids }) => [
+    ...[method, path, body, ids],
+  ])
+  const args = [TOKEN, String(load.first), String(load.stored), ...templates]
+  const { stdout } = await run('wrk', [...size, '-s', script, url, '--', ...args])
+  const result = JSON.parse(/^RESULT (.*)$/m.exec(stdout)?.[1] ?? '{}')
+  return {
+    requests: result.requests,
+    perSecond: result.requests / (result.microseconds / 1e6),
+    p50: result.p50 / 1000,
+    p99: result.p99 / 1000,
+    max: result.max / 1000,
+    failed: result.failed,
+  }
+}

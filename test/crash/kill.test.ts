@@ -1,0 +1,128 @@
+/**
+ * A service that is killed at any moment. Some rounds by default; `npm run test:crash` has many, and
+ * limits how long a start may take.
+ */
+import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import type { StoredPlant } from '../../service/plant-store.ts'
+import { checkDatabase } from '../../src/stores/sqlite/check.ts'
+import { type PlantRow, plantOf } from '../../src/stores/sqlite/plant-row.ts'
+import { Command } from '../helpers/command.ts'
+import { Clients, TOKEN } from './clients.ts'
+import { History } from './history.ts'
+
+/** How many times the service is killed. */
+const rounds = Number(process.argv[2] ?? 2)
+const isLong = rounds > 2
+
+/** What a start after a crash may take in the long form, in milliseconds. */
+const LONGEST_START = 1000
+
+/** How many changes are acknowledged before a kill, at most. */
+const MOST = 1500
+
+const file = join(t.testdir(), 'plants.db')
+const history = new History()
+
+t.test(
+  'a service killed at any moment has all that it acknowledged, and nothing half',
+  async (t) => {
+    const clients = new Clients(history)
+    const starts: number[] = []
+    for (let round = 0; round <= rounds; round++) {
+      const { command, url, took } = await start(t)
+      if (round > 0) starts.push(took)
+      const stored = storedIn(file)
+      t.same(history.faults(stored), [])
+      t.same(faultsOf(file), [])
+      history.goOnFrom(stored)
+      // The tests below need some changes of each kind.
+      const enough = history.acknowledged + randomInt(round === 0 ? 500 : 1, MOST)
+      const killAtRandom = () => {
+        if (history.acknowledged >= enough) command.process.kill('SIGKILL')
+      }
+      if (round < rounds) await clients.run(url, killAtRandom)
+      else command.process.kill('SIGKILL')
+      await command.finished()
+      t.equal(command.process.signalCode, 'SIGKILL')
+    }
+    const findings = [...checkDatabase({ file, lockTimeout: 5000 })]
+    t.same(
+      findings.filter(({ sound }) => !sound),
+      [],
+    )
+    const { acknowledged, answers, lost } = history
+    t.comment({ rounds, acknowledged, answers, ...lost, plants: storedIn(file).length, starts })
+    if (isLong) t.ok(Math.max(...starts) <= LONGEST_START, 'a start takes a second at most')
+  },
+)
+
+for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+  t.test(`an acknowledged ${method} that the file has lost is found`, async (t) => {
+    const [id, { before }] = lastOf(method)
+    const stored = storedIn(file).filter((plant) => plant.id !== id)
+    const faults = history.faults(before ? [...stored, before] : stored)
+    t.equal(faults.length, 1)
+    t.match(faults[0], `${id} is ${before ? '{' : 'missing'}`)
+  })
+}
+
+t.test('of contested plants the one that was acknowledged is missed', async (t) => {
+  const [one, other] = [
+    { id: -1n, name: 'one' },
+    { id: -1n, name: 'other' },
+  ]
+  const cases = [
+    { answers: [], possible: [[], [one], [other]], lost: [] },
+    { answers: [[one, 200]], possible: [[one]], lost: [[], [other]] },
+    { answers: [[one, 409]], possible: [[other]], lost: [[], [one]] },
+  ] as const
+  for (const { answers, possible, lost } of cases) {
+    const history = new History()
+    for (const plant of [one, other]) history.contest(plant)
+    for (const [plant, status] of answers) history.contested(plant, status)
+    for (const stored of possible) t.same(history.faults(stored), [])
+    for (const stored of lost) t.equal(history.faults(stored).length, 1)
+  }
+})
+
+async function start(t: Test) {
+  const begin = performance.now()
+  const command = new Command(t, ['--port', '0', '--database', file], {
+    measured: false,
+    env: { PLANT_STORE_TOKEN: TOKEN },
+  })
+  const url = await command.listening()
+  return { command, url, took: Math.round(performance.now() - begin) }
+}
+
+/** What is in the file, seen by another connection. */
+function storedIn(file: string): StoredPlant[] {
+  const db = new Sqlite(file, { readonly: true }).defaultSafeIntegers()
+  try {
+    return db.prepare<[], PlantRow>('SELECT * FROM plants').all().map(plantOf)
+  } finally {
+    db.close()
+  }
+}
+
+/** What `plant-store check` has to say against it. */
+function faultsOf(file: string): string[] {
+  const findings = [...checkDatabase({ file, lockTimeout: 5000 })]
+  return findings.filter(({ sound }) => !sound).map(({ what, says }) => `${what}: ${says}`)
+}
+
+/** A plant whose last acknowledged change was of that kind, and changed it. */
+function lastOf(method: string) {
+  for (const [id, last] of history.last) {
+    if (last.method === method && !isSame(id, last.before)) return [id, last] as const
+  }
+  throw new Error(`no ${method} was the last change of a plant`)
+}
+
+function isSame(id: bigint, before: StoredPlant | undefined): boolean {
+  const { name, tag } = history.get(id) ?? {}
+  return name === before?.name && tag === before?.tag
+}

@@ -1,0 +1,119 @@
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import Sqlite from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import type { CreateResult } from '../../service/plant-store.ts'
+import { type Answer, checkAnswer } from '../helpers/contract-check.ts'
+import { type Service, startService } from '../helpers/service.ts'
+
+/** A service that can read, and whose changes wait until `release`. */
+async function heldService(t: Test) {
+  const service = await startService(t, { config: { lockTimeout: 60_000 } })
+  await service.call({ body: { id: 0, name: 'before' } })
+  const holder = new Sqlite(service.file)
+  t.teardown(() => holder.close())
+  holder.exec('BEGIN IMMEDIATE')
+  const first = service.store.create({ id: 1n, name: 'first' })
+  // In the next turn it is on its way, and so does not count for what waits.
+  await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  return { service, first, release: () => holder.exec('COMMIT') }
+}
+
+const FULL_QUEUES = [
+  { of: 'changes', room: 10_000, name: 'x' },
+  { of: 'text', room: 64, name: 'x'.repeat(2 ** 20) },
+]
+
+for (const { of, room, name } of FULL_QUEUES) {
+  t.test(`beyond the ${of} that may wait a request is refused at once`, async (t) => {
+    const { service, first, release } = await heldService(t)
+    const waiting: Promise<CreateResult>[] = []
+    for (let id = 2; id < room + 2; id++) {
+      waiting.push(service.store.create({ id: BigInt(id), name }))
+    }
+    let answered = 0
+    for (const change of [first, ...waiting]) change.then(() => answered++)
+    for (const { method, path, body } of [
+      { method: 'POST', path: '/plants', body: { id: -1, name: 'refused' } },
+      { method: 'PUT', path: '/plants/0', body: { name: 'refused' } },
+      { method: 'PATCH', path: '/plants/0', body: { name: 'refused' } },
+      { method: 'DELETE', path: '/plants/0' },
+    ]) {
+      const { status, headers } = await service.call({ method, path, body })
+      t.equal(status, 503, method)
+      t.equal(headers['retry-after'], '1')
+    }
+    const read = await service.call({ method: 'GET', path: '/plants/0' })
+    t.match(read, { status: 200, json: { name: 'before' } }, 'reads go on')
+    const live = await service.call({ method: 'GET', path: '/health/live', token: null })
+    t.equal(live.status, 200)
+    t.equal(answered, 0, 'all of this while the others wait')
+
+    release()
+    t.same(new Set(await Promise.all([first, ...waiting])), new Set(['created']))
+    t.equal(service.count(), room + 2, 'what waited is stored, what was refused is not')
+    t.equal((await service.call({ body: { id: -1, name: 'refused' } })).status, 200)
+  })
+}
+
+const CONNECTIONS = 2000
+
+/** Connections that come at once wait in a queue of the system, which holds 511 if nobody asks for more. */
+const AT_ONCE = 500
+
+t.test(`${CONNECTIONS} connections each have their own answers`, async (t) => {
+  const { service, release } = await heldService(t)
+  const { server } = service.app
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: CONNECTIONS })
+  t.teardown(() => agent.destroy())
+  const ids = Array.from({ length: CONNECTIONS }, (_, index) => 1000 + index)
+  const plants = ids.map((id) => ({ id, name: `Abies ${id}`, tag: `${id % 7}` }))
+  const contents = plants.map(({ name, tag }) => ({ name, tag }))
+  const create = (body: object) => ask(service, agent, 'POST', '/plants', body)
+
+  let connections = 0
+  server.on('connection', () => connections++)
+  const creating: Promise<Answer>[] = []
+  for (let from = 0; from < CONNECTIONS; from += AT_ONCE) {
+    creating.push(...plants.slice(from, from + AT_ONCE).map(create))
+    while (connections < creating.length) await once(server, 'connection')
+  }
+  release()
+  t.same((await Promise.all(creating)).map(contentOf), contents)
+  const replayed = await Promise.all(plants.map(create))
+  t.same(replayed.map(contentOf), contents)
+  const refused = await Promise.all(ids.map((id) => create({ id, name: 'other' })))
+  t.same(
+    refused.map(({ status, body }) => [status, JSON.parse(body).message]),
+    ids.map((id) => [409, `plant ${id} is already stored with other content`]),
+  )
+  const read = await Promise.all(ids.map((id) => ask(service, agent, 'GET', `/plants/${id}`)))
+  t.same(read.map(contentOf), plants)
+  t.equal(connections, CONNECTIONS, 'none was lost')
+  t.equal(service.count(), CONNECTIONS + 2)
+})
+
+/** Sends a request over a connection that is kept, and judges the answer by the contract. */
+async function ask(
+  { port, token }: Service,
+  agent: Agent,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Answer> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const outgoing = request({ host: '127.0.0.1', port, agent, method, path, headers })
+  outgoing.end(body && JSON.stringify(body))
+  const [response] = await once(outgoing, 'response')
+  response.setEncoding('utf8')
+  let text = ''
+  for await (const chunk of response) text += chunk
+  const answer = { status: response.statusCode, headers: response.headers, body: text }
+  checkAnswer(method, path, answer)
+  return answer
+}
+
+function contentOf({ status, body }: Answer): unknown {
+  return status === 200 ? JSON.parse(body) : status
+}
