@@ -4,8 +4,8 @@ import { StoreUnavailable } from '../../../service/plant-store.ts'
 import type { DatabaseOptions } from './database.ts'
 import type { Change, ChangeResult } from './writer.ts'
 
-/** What the thread is told. */
-export type Order = readonly Change[] | 'close'
+/** What the thread is told. The time, in milliseconds since 1970, is until when it may wait for a lock. */
+export type Order = { readonly changes: readonly Change[]; readonly until: number } | 'close'
 
 /** What it answers to changes. */
 export type Outcome =
@@ -19,25 +19,31 @@ export type Outcome =
  */
 export class ThreadedWriter {
   readonly #worker: Worker
-  #pending = Promise.withResolvers<ChangeResult[]>()
+  readonly #lockTimeout: number
+  /** What was asked for and is not answered, in that order. */
+  readonly #pending: PromiseWithResolvers<ChangeResult[]>[] = []
 
   constructor(options: DatabaseOptions) {
+    this.#lockTimeout = options.lockTimeout
     this.#worker = new Worker(new URL('./writer-thread.ts', import.meta.url), {
       workerData: options,
     })
     this.#worker.on('message', (outcome: Outcome) => {
-      if ('results' in outcome) return this.#pending.resolve(outcome.results)
-      if ('error' in outcome) return this.#pending.reject(outcome.error)
+      const first = this.#pending.shift()
+      if ('results' in outcome) return first?.resolve(outcome.results)
+      if ('error' in outcome) return first?.reject(outcome.error)
       const { reason, detail } = outcome.unavailable
-      this.#pending.reject(new StoreUnavailable(reason, detail))
+      first?.reject(new StoreUnavailable(reason, detail))
     })
   }
 
-  /** As Writer has it; one call at a time. */
+  /** As Writer has it; several calls are made one after the other. */
   commit(changes: readonly Change[]): Promise<ChangeResult[]> {
-    this.#pending = Promise.withResolvers()
-    this.#tell(changes)
-    return this.#pending.promise
+    const pending = Promise.withResolvers<ChangeResult[]>()
+    // Before it is kept, as what cannot be sent to a thread throws.
+    this.#tell({ changes, until: Date.now() + this.#lockTimeout })
+    this.#pending.push(pending)
+    return pending.promise
   }
 
   async close(): Promise<void> {

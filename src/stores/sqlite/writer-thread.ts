@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
 import type { Order, Outcome } from './threaded-writer.ts'
-import { type ChangeResult, Writer } from './writer.ts'
+import { type Change, type ChangeResult, Writer } from './writer.ts'
 
 /** While SQLite itself waits for a lock, in milliseconds, the process cannot end. */
 const WAIT = 100
@@ -20,22 +20,22 @@ parentPort?.on('message', (order: Order) => {
 })
 
 /** An error loses its class on the way to the other thread, so the one that matters is spelt out. */
-function outcomeOf(changes: Exclude<Order, 'close'>): Outcome {
+function outcomeOf({ changes, until }: Exclude<Order, 'close'>): Outcome {
   try {
-    return { results: commit(changes, performance.now() + lockTimeout) }
+    return { results: commit(changes, until) }
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) return { error }
     return { unavailable: { reason: error.reason, detail: error.detail } }
   }
 }
 
-function commit(changes: Exclude<Order, 'close'>, deadline: number): ChangeResult[] {
+function commit(changes: readonly Change[], until: number): ChangeResult[] {
   for (;;) {
     try {
       return writer.commit(changes)
     } catch (error) {
       const locked = error instanceof StoreUnavailable && error.reason === 'busy'
-      if (!locked || performance.now() >= deadline) throw error
+      if (!locked || Date.now() >= until) throw error
     }
   }
 }

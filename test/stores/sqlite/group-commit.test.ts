@@ -42,7 +42,7 @@ t.test(
   'what arrives in one turn is committed together, in order, and answered after it',
   async (t) => {
     const disk = new Disk()
-    const changes = new GroupCommit(disk.commit)
+    const changes = new GroupCommit(disk.commit, 1)
     const watched = ['a', 'b', 'c'].map((name) => watch(changes.change(removal(name))))
     const { changes: together, end } = await disk.begun(0)
     t.same(together, ['a', 'b', 'c'].map(removal))
@@ -56,7 +56,7 @@ t.test(
 
 t.test('what arrives during a commit goes together in the next, and waits for that', async (t) => {
   const disk = new Disk()
-  const changes = new GroupCommit(disk.commit)
+  const changes = new GroupCommit(disk.commit, 1)
   const first = watch(changes.change(removal('first')))
   const one = await disk.begun(0)
   const later = ['a', 'b'].map((name) => watch(changes.change(removal(name))))
@@ -72,9 +72,69 @@ t.test('what arrives during a commit goes together in the next, and waits for th
   t.same(later.map(stateOf), ['a', 'b'])
 })
 
-t.test('a commit that fails fails its own changes; the next ones work', async (t) => {
+t.test('two commits are asked for at a time, each with what arrived by then', async (t) => {
   const disk = new Disk()
   const changes = new GroupCommit(disk.commit)
+  const first = watch(changes.change(removal('first')))
+  const one = await disk.begun(0)
+  const second = watch(changes.change(removal('second')))
+  const two = await disk.begun(1)
+  t.same(two.changes, [removal('second')])
+  const later = ['a', 'b'].map((name) => watch(changes.change(removal(name))))
+  await settled()
+  t.equal(disk.commits.length, 2)
+  one.end.resolve()
+  const three = await disk.begun(2)
+  t.same(three.changes, ['a', 'b'].map(removal))
+  t.same([first, second, ...later].map(stateOf), ['first', 'waits', 'waits', 'waits'])
+  two.end.resolve()
+  three.end.resolve()
+  await changes.settle()
+  t.same([second, ...later].map(stateOf), ['second', 'a', 'b'])
+})
+
+t.test('what was handed over behind a commit waits as well', async (t) => {
+  const disk = new Disk()
+  const changes = new GroupCommit(disk.commit)
+  const refusal = 'StoreUnavailable: the store is busy: 10000 changes with 0 characters are waiting'
+  changes.change(removal('first'))
+  const one = await disk.begun(0)
+  const waiting = Array.from({ length: 10_000 }, () => watch(changes.change(removal('x'))))
+  await disk.begun(1)
+  const refused = watch(changes.change(removal('too much')))
+  await settled()
+  t.equal(stateOf(refused), refusal)
+  one.end.resolve()
+  await disk.begun(2)
+  const accepted = Array.from({ length: 512 }, () => watch(changes.change(removal('last'))))
+  const refusedAgain = watch(changes.change(removal('too much')))
+  await settled()
+  t.equal(stateOf(refusedAgain), refusal, 'there is room for as many as are on their way')
+  await disk.endAll(changes)
+  t.same(new Set(waiting.map(stateOf)), new Set(['x']))
+  t.same(new Set(accepted.map(stateOf)), new Set(['last']))
+})
+
+t.test('a commit that fails fails what has arrived, not what was handed over', async (t) => {
+  const disk = new Disk()
+  const changes = new GroupCommit(disk.commit)
+  const first = watch(changes.change(removal('a')))
+  const one = await disk.begun(0)
+  const handedOver = watch(changes.change(removal('b')))
+  const two = await disk.begun(1)
+  const waiting = watch(changes.change(removal('c')))
+  one.end.reject(new StoreUnavailable('failing', 'SQLITE_FULL'))
+  await settled()
+  const failed = 'StoreUnavailable: the store is failing: SQLITE_FULL'
+  t.same([first, handedOver, waiting].map(stateOf), [failed, 'waits', failed])
+  two.end.resolve()
+  await changes.settle()
+  t.equal(stateOf(handedOver), 'b')
+})
+
+t.test('a commit that fails fails its own changes; the next ones work', async (t) => {
+  const disk = new Disk()
+  const changes = new GroupCommit(disk.commit, 1)
   const failed = ['a', 'b'].map((name) => watch(changes.change(removal(name))))
   const one = await disk.begun(0)
   const waiting = watch(changes.change(removal('c')))
@@ -90,7 +150,7 @@ t.test(
   'a store that is unavailable fails what waits for it as well; then it recovers',
   async (t) => {
     const disk = new Disk()
-    const changes = new GroupCommit(disk.commit)
+    const changes = new GroupCommit(disk.commit, 1)
     const failed = [watch(changes.change(removal('a')))]
     const one = await disk.begun(0)
     for (let index = 0; index < 1000; index++) failed.push(watch(changes.change(removal('b'))))
@@ -133,7 +193,7 @@ const TOO_MUCH = [
 for (const { what, change, room, text } of TOO_MUCH) {
   t.test(`when too much is waiting, ${what}, more is refused at once`, async (t) => {
     const disk = new Disk()
-    const changes = new GroupCommit(disk.commit)
+    const changes = new GroupCommit(disk.commit, 1)
     const first = watch(changes.change(removal('first')))
     const one = await disk.begun(0)
     const waiting = Array.from({ length: room }, () => watch(changes.change(change)))
@@ -156,7 +216,7 @@ for (const { what, change, room, text } of TOO_MUCH) {
 
 t.test('a transaction has a bounded number of changes, and a bounded text', async (t) => {
   const disk = new Disk()
-  const changes = new GroupCommit(disk.commit)
+  const changes = new GroupCommit(disk.commit, 1)
   const small = Array.from({ length: 1000 }, () => changes.change(removal('x')))
   const large = Array.from({ length: 20 }, () => changes.change(creation(LONG, 'x')))
   await disk.endAll(changes)
@@ -170,7 +230,7 @@ t.test('a transaction has a bounded number of changes, and a bounded text', asyn
 
 t.test('a change that is larger than all that may wait gets in, alone', async (t) => {
   const disk = new Disk()
-  const changes = new GroupCommit(disk.commit)
+  const changes = new GroupCommit(disk.commit, 1)
   const huge = 'x'.repeat(65 * MEBI)
   const one = watch(changes.change(creation(huge)))
   const refused = watch(changes.change(creation('y')))
@@ -183,7 +243,7 @@ t.test('a change that is larger than all that may wait gets in, alone', async (t
 
 t.test('what a failing store has failed does not wait any more', async (t) => {
   const disk = new Disk()
-  const changes = new GroupCommit(disk.commit)
+  const changes = new GroupCommit(disk.commit, 1)
   const failed = [watch(changes.change(removal('a')))]
   const one = await disk.begun(0)
   for (let index = 0; index < 64; index++) failed.push(watch(changes.change(creation(LONG))))
