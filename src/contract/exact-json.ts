@@ -27,7 +27,8 @@ export class InvalidJson extends Error {}
 export function parseExactJson(bytes: Buffer, what = 'body'): unknown {
   if (!isUtf8(bytes)) throw new InvalidJson(`${what} is not UTF-8`)
   const text = bytes.toString()
-  if (text.length > MAX_DEPTH && depthOf(text) > MAX_DEPTH) {
+  // What is opened has to be closed, so shorter text is either less deep or not JSON.
+  if (text.length > 2 * MAX_DEPTH && depthOf(text) > MAX_DEPTH) {
     throw new InvalidJson(`${what} is nested deeper than ${MAX_DEPTH} levels`)
   }
   try {
