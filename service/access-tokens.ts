@@ -29,7 +29,7 @@ export class AccessTokens {
   readonly #fixedDigest: Uint8Array | undefined
   readonly #now: () => number
   /** Requests that arrive in one turn of the event loop share one look at a token. */
-  readonly #verified = new Map<string, Promise<Grant | undefined>>()
+  #verified = new Map<string, Promise<Grant | undefined>>()
   /** When the last use was noted, by digest: a name may come to mean another token. */
   readonly #notedUses = new Map<string, number>()
 
@@ -47,7 +47,7 @@ export class AccessTokens {
   verify(token: string): Promise<Grant | undefined> {
     const known = this.#verified.get(token)
     if (known !== undefined) return known
-    if (this.#verified.size === 0) setImmediate(() => this.#verified.clear())
+    if (this.#verified.size === 0) setImmediate(() => this.#forget())
     const grant = this.#verify(token)
     this.#verified.set(token, grant)
     return grant
@@ -81,8 +81,12 @@ export class AccessTokens {
   /** Makes the token of that name invalid. Resolves to false if there is none. */
   async revoke(name: string): Promise<boolean> {
     const removed = await this.#store.removeToken(name)
-    this.#verified.clear()
+    this.#forget()
     return removed
+  }
+
+  #forget(): void {
+    this.#verified = new Map()
   }
 
   #make({ name, scopes, lifetime }: TokenRequest): { token: string; stored: StoredToken } {

@@ -1,6 +1,7 @@
-import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { constants } from 'node:os'
 import type { FastifyInstance } from 'fastify'
+import { latestResponse } from '../http/client-errors.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
@@ -21,10 +22,11 @@ export function stopOnSignal(
   store: { close(): Promise<void> },
   timeout: number,
 ): void {
-  const underWay = new Set<ServerResponse>()
-  app.server.on('request', (_request, response) => {
-    underWay.add(response)
-    response.once('close', () => underWay.delete(response))
+  // Not of the requests: what goes in and out of a set at such a rate lives on until a full collection.
+  const connections = new Set<Socket>()
+  app.server.on('connection', (connection) => {
+    connections.add(connection)
+    connection.once('close', () => connections.delete(connection))
   })
   onStopSignal(() => {
     stop()
@@ -33,8 +35,9 @@ export function stopOnSignal(
   async function stop() {
     app.log.info('stopping')
     // Or their connections would stay, idle, until the time is over.
-    for (const response of underWay) {
-      if (!response.headersSent) response.setHeader('connection', 'close')
+    for (const connection of connections) {
+      const response = latestResponse(connection)
+      if (response?.headersSent === false) response.setHeader('connection', 'close')
     }
     setTimeout(() => app.server.closeAllConnections(), timeout).unref()
     setTimeout(() => process.exit(1), timeout + CLOSING).unref()

@@ -21,7 +21,7 @@ type Connection = Socket & { [latest]?: ServerResponse<IncomingMessage> }
 export function answerClientErrors({ requestTimeout }: Config) {
   return (error: NodeJS.ErrnoException, connection: Connection): void => {
     const refuse = () => close(connection, failureOf(error.code, requestTimeout))
-    const response = connection[latest]
+    const response = latestResponse(connection)
     const inBody = response?.req.complete === false
     if (inBody && response.headersSent) close(connection)
     else if (inBody || (response?.writableFinished ?? true)) refuse()
@@ -29,12 +29,17 @@ export function answerClientErrors({ requestTimeout }: Config) {
   }
 }
 
-/** What `answerClientErrors` has to know of the requests that the parser lets through. */
+/** What `latestResponse` has to know of the requests that the parser lets through. */
 export function watchConnections(server: Server): void {
   server.prependListener('request', (request, response) => {
     const connection: Connection = request.socket
     connection[latest] = response
   })
+}
+
+/** To the latest request of a connection, whether it is under way or ended; if there was one. */
+export function latestResponse(connection: Connection): ServerResponse | undefined {
+  return connection[latest]
 }
 
 /** Answers CONNECT, which Node would otherwise drop without a word: we are no proxy. */
