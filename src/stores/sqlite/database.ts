@@ -9,8 +9,8 @@ export const IN_MEMORY = ':memory:'
 const FULL = 2
 
 /**
- * How long the log may become before it is written back into the database: 64 MB. A page that changes often
- * is written back once then; with ids at random that is half as much work again saved (bench/README.md).
+ * How long the log may become, 64 MB, before it is written back into the database: a page that has changed
+ * often is written once then, which is worth a fifth of the creates with ids at random.
  */
 const LOG_PAGES = 16_000
 
