@@ -14,6 +14,7 @@ import type {
 import type { StoredToken, TokenStore } from '../../../service/token-store.ts'
 import type { DatabaseOptions } from './database.ts'
 import { IN_MEMORY, openDatabase, openSnapshot } from './database.ts'
+import { refuseMemory } from './existing.ts'
 import { GroupCommit } from './group-commit.ts'
 import { exportPlants, Reader } from './reader.ts'
 import { ThreadedWriter } from './threaded-writer.ts'
@@ -33,6 +34,7 @@ export class SqliteStore implements PlantStore, TokenStore {
 
   /** @throws StoreError saying in a line why the database cannot be used */
   constructor(options: DatabaseOptions) {
+    if (options.sameThread) refuseMemory(options.file)
     const db = openDatabase(options)
     this.#reader = new Reader(db)
     this.#openSnapshot = () => openSnapshot(db, options)

@@ -50,3 +50,8 @@ for (const file of ['plants.db', ':memory:']) {
     t.equal(await store.create({ id: 1n, name: 'x' }), 'created', 'the store still works')
   })
 }
+
+t.test('a process that works for others does not do so in memory', async (t) => {
+  const options = { file: ':memory:', lockTimeout, sameThread: true }
+  t.throws(() => new SqliteStore(options), { message: /^a database in memory is seen by its own/ })
+})
