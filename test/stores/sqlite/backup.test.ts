@@ -8,6 +8,7 @@ import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/schema.ts'
 import { copyInThread } from '../../../src/stores/sqlite/threaded-backup.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { overwritePage } from './damage.ts'
+import { sql } from './provoking.ts'
 
 /** Where a database and its copy are. */
 function filesOf(t: Test) {
@@ -129,10 +130,6 @@ t.test('a thread tells what the copying came to', async (t) => {
     { message: /timeout/ },
   )
 })
-
-function sql(statements: string): (file: string) => void {
-  return (file) => new Sqlite(file).exec(statements).close()
-}
 
 function damaged(file: string): void {
   const db = openDatabase({ file, lockTimeout: 0 })

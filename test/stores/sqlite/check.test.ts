@@ -10,6 +10,7 @@ import { openExisting } from '../../../src/stores/sqlite/existing.ts'
 import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/schema.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { overwritePage } from './damage.ts'
+import { sql, thrownBy } from './provoking.ts'
 
 const INSERT = `INSERT INTO plants (id, name, tag) VALUES (?, ?, 'Tree')`
 
@@ -220,18 +221,6 @@ t.test('what stands in the way of a check is no fault of the database', async (t
   }
   t.same(readdirSync(dirname(file)), ['plants.db'])
 })
-
-function sql(statements: string): (file: string) => void {
-  return (file) => new Sqlite(file).exec(statements).close()
-}
-
-function thrownBy(work: () => unknown): Error | undefined {
-  try {
-    work()
-  } catch (error) {
-    return error as Error
-  }
-}
 
 function contentsOf(file: string): Record<string, string> {
   const names = readdirSync(dirname(file))

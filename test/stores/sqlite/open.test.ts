@@ -16,6 +16,7 @@ import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/sqlite/schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
+import { sql, thrownBy } from './provoking.ts'
 
 const OURS = 0x504c4e54
 
@@ -164,18 +165,6 @@ t.test('a database of ours is opened, unchanged, while another connection writes
   t.same(contentsOf(join(file, '..')), before)
   other.close()
 })
-
-function sql(statements: string): (file: string) => void {
-  return (file) => new Sqlite(file).exec(statements).close()
-}
-
-function thrownBy(work: () => unknown): Error | undefined {
-  try {
-    work()
-  } catch (error) {
-    return error as Error
-  }
-}
 
 function contentsOf(folder: string): Record<string, string> {
   const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile())
