@@ -12,7 +12,7 @@ const FULL = 2
  * How long the log may become, 64 MB, before it is written back into the database: a page that has changed
  * often is written once then, which is worth a fifth of the creates with ids at random.
  */
-const LOG_PAGES = 16_000
+export const LOG_PAGES = 16_000
 
 export interface DatabaseOptions {
   readonly file: string

@@ -1,6 +1,7 @@
 /** Runs in a thread of its own: waiting for the disk or for a lock must not keep requests waiting. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { Checkpointer } from './checkpointer.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
 import type { Order, Outcome } from './threaded-writer.ts'
 import { type Change, type ChangeResult, Writer } from './writer.ts'
@@ -8,13 +9,19 @@ import { type Change, type ChangeResult, Writer } from './writer.ts'
 /** While SQLite itself waits for a lock, in milliseconds, the process cannot end. */
 const WAIT = 100
 
-const { lockTimeout }: DatabaseOptions = workerData
-const db = openDatabase(workerData)
+const options: DatabaseOptions = workerData
+const { lockTimeout } = options
+const db = openDatabase(options)
 db.pragma(`busy_timeout = ${Math.min(WAIT, lockTimeout)}`)
 const writer = new Writer(db)
+const checkpointer = new Checkpointer(db, options)
 
-parentPort?.on('message', (order: Order) => {
-  if (order !== 'close') return parentPort?.postMessage(outcomeOf(order))
+parentPort?.on('message', async (order: Order) => {
+  if (order !== 'close') {
+    parentPort?.postMessage(outcomeOf(order))
+    return checkpointer.committed()
+  }
+  await checkpointer.close()
   writer.close()
   parentPort?.close()
 })

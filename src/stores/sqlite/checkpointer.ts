@@ -1,0 +1,103 @@
+import { Worker } from 'node:worker_threads'
+import type { Database } from 'better-sqlite3'
+import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { type DatabaseOptions, LOG_PAGES } from './database.ts'
+import { storeError } from './errors.ts'
+
+/** How the log stands, in pages: how long it is, and how much of it is written back. */
+export interface Log {
+  readonly log: number
+  readonly checkpointed: number
+}
+
+/** What the thread is told; to `checkpoint` it answers, with anything, when that is done. */
+export type Errand = 'checkpoint' | 'close'
+
+/**
+ * Writes the log back into the database whenever it has become long. A log starts anew only when all of
+ * it is written back, so a thread of its own writes most of it while commits go on, and then the writer
+ * the little that has come meanwhile. Were all of it the writer's, commits would wait as long as thousands
+ * of pages take, all over the database if ids are random.
+ */
+export class Checkpointer {
+  readonly #options: DatabaseOptions
+  readonly #pages: number
+  readonly #look: () => Log
+  readonly #writeBack: () => Log
+  #thread: Worker | undefined
+  #atWork = false
+  #due: number
+
+  /**
+   * @param db the writer's connection, which leaves the log to this from now on
+   * @param options what it was opened with
+   * @param pages how long the log may become before it is written back
+   */
+  constructor(db: Database, options: DatabaseOptions, pages = LOG_PAGES) {
+    db.pragma('wal_autocheckpoint = 0')
+    this.#look = checkpoint(db, 'NOOP')
+    this.#writeBack = checkpoint(db, 'PASSIVE')
+    this.#options = options
+    this.#pages = pages
+    this.#due = pages
+  }
+
+  /** To be called after each commit. */
+  committed(): void {
+    if (this.#atWork) return
+    const { log } = this.#look()
+    // It takes a while to start, and few services need it.
+    if (log >= this.#pages / 2) this.#thread ??= this.#start()
+    if (log < this.#due) return
+    this.#atWork = true
+    this.#tell('checkpoint')
+  }
+
+  /** Resolves when the thread has closed its connection, so that the writer's is the last of the two. */
+  async close(): Promise<void> {
+    const exit = Promise.withResolvers<void>()
+    if (this.#thread === undefined) return
+    this.#thread.on('exit', exit.resolve)
+    this.#tell('close')
+    await exit.promise
+  }
+
+  #start(): Worker {
+    const url = new URL('./checkpoint-thread.ts', import.meta.url)
+    const thread = new Worker(url, { workerData: this.#options })
+    thread.on('message', () => this.#finish())
+    // It could not open the database, for want of file descriptors perhaps. Then it is all the writer's.
+    thread.on('error', () => {
+      this.#thread = undefined
+      this.#finish()
+    })
+    return thread
+  }
+
+  #finish(): void {
+    const { log, checkpointed } = this.#writeBack()
+    this.#atWork = false
+    // What an old snapshot still needs, of an export perhaps, stays; to try with each commit is no use.
+    this.#due = (checkpointed === log ? 0 : log) + this.#pages
+  }
+
+  #tell(errand: Errand): void {
+    this.#thread?.postMessage(errand)
+  }
+}
+
+/**
+ * Prepares a checkpoint (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint) and says how the log
+ * stands behind it, with zeros if it cannot be made now: the log keeps what was not written back.
+ */
+export function checkpoint(db: Database, mode: 'NOOP' | 'PASSIVE'): () => Log {
+  const statement = db.prepare<[], Log>(`PRAGMA wal_checkpoint(${mode})`).safeIntegers(false)
+  return () => {
+    try {
+      return statement.get() as Log
+    } catch (error) {
+      if (storeError(error) instanceof StoreUnavailable) return { log: 0, checkpointed: 0 }
+      throw error
+    }
+  }
+}
