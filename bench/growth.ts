@@ -30,11 +30,11 @@ const parse = number(1, 1e9)
 const command = benchmark('bench:growth', 'Measures creates in small stores and in large ones.')
   .argument('[counts...]', `of plants in the stores, by default ${COUNTS.join(' ')}`, wholes)
   .parse()
-const { rounds, seconds, connections, output } = command.opts<LoadOptions>()
+const { rounds, seconds, warmUp, connections, output } = command.opts<LoadOptions>()
 const counts: number[] = command.processedArgs[0] ?? COUNTS
 
 const { name: generator, generate } = await findGenerator()
-const machine = `${describeMachine()}, ${generator}, ${connections} connections, ${seconds} s, median of ${rounds}`
+const machine = `${describeMachine()}, ${generator}, ${connections} connections, ${seconds} s after ${warmUp} s of the same, median of ${rounds}`
 console.log(machine)
 for (const stored of counts) await keptStore(stored)
 const busyBefore = await warnIfBusy()
@@ -63,7 +63,7 @@ async function measureOnce(kind: Kind, stored: number): Promise<Run> {
     const copy = await open(file, 'r+')
     await copy.sync()
     await copy.close()
-    const load = { kind, connections, seconds, first: keptId(stored), stored }
+    const load = { kind, connections, seconds, warmUp, first: keptId(stored), stored }
     return await measure('plant store', file, load, generate)
   } finally {
     await rm(folder, { recursive: true })

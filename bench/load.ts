@@ -8,6 +8,11 @@ export interface Load extends Ids {
   readonly seconds: number
 }
 
+/** A load that is preceded by as many seconds of the same, until the code is compiled and the log has grown. */
+export interface WarmLoad extends Load {
+  readonly warmUp: number
+}
+
 /** What a load gave; times are in milliseconds. */
 export interface Measured {
   /** How many were answered. */

@@ -32,10 +32,10 @@ const { kinds, subjects, ...options } = benchmark('bench', 'Measures the service
   .addOption(subjectsOption.default(ALL_SUBJECTS))
   .parse()
   .opts<Options>()
-const { rounds, seconds, connections } = options
+const { rounds, seconds, warmUp, connections } = options
 
 const { name: generator, generate } = await findGenerator()
-const machine = `${describeMachine()}, ${generator}, ${connections} connections, ${seconds} s, median of ${rounds}`
+const machine = `${describeMachine()}, ${generator}, ${connections} connections, ${seconds} s after ${warmUp} s of the same, median of ${rounds}`
 console.log(machine)
 const busyBefore = await warnIfBusy()
 
@@ -73,7 +73,7 @@ async function measureOnce(subject: SubjectName, kind: Kind, connections: number
   try {
     const file = join(files, 'plants.db')
     await SUBJECTS[subject].fill?.(file, STORED)
-    const load = { kind, connections, seconds, first: STORED + 1, stored: STORED }
+    const load = { kind, connections, seconds, warmUp, first: STORED + 1, stored: STORED }
     return await measure(subject, file, load, generate)
   } finally {
     await rm(files, { recursive: true })

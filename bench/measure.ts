@@ -1,5 +1,5 @@
 import { checkAnswers, checkStored } from './answers.ts'
-import type { Generate, Load, Measured } from './load.ts'
+import type { Generate, Measured, WarmLoad } from './load.ts'
 import { watchOthers } from './machine.ts'
 import { KINDS, type Kind } from './requests.ts'
 import { median } from './statistics.ts'
@@ -14,20 +14,20 @@ export interface Run extends Measured {
 }
 
 /**
- * Starts a subject on a database of its own, so that nothing is left over from what went before, and
- * puts it under load.
+ * Starts a subject on a database of its own, so that nothing is left over from what went before, warms
+ * it up and puts it under load.
  *
  * @throws Error if it does not do the work that it is measured for
  */
 export async function measure(
   subject: SubjectName,
   file: string,
-  load: Load,
+  load: WarmLoad,
   generate: Generate,
 ): Promise<Run> {
   try {
-    const run = await serveLoad(subject, file, load, generate)
-    const acknowledged = run.requests - run.failed
+    const { run, answered } = await serveLoad(subject, file, load, generate)
+    const acknowledged = answered - run.failed
     if (SUBJECTS[subject].stores && stores(load.kind)) checkStored(file, load.stored + acknowledged)
     return run
   } catch (error) {
@@ -43,15 +43,20 @@ function stores(kind: Kind): boolean {
 async function serveLoad(
   subject: SubjectName,
   file: string,
-  load: Load,
+  load: WarmLoad,
   generate: Generate,
-): Promise<Run> {
+): Promise<{ run: Run; answered: number }> {
   const server = await start(subject, file, load.stored)
   try {
     await checkAnswers(server.url)
+    const warm = await generate(server.url, { ...load, seconds: load.warmUp })
+    // Behind what was answered are those that were not, one for each connection.
+    const first = load.first + warm.requests + load.connections
     const others = watchOthers(server.pid)
-    const measured = await generate(server.url, load)
-    return { ...measured, peakMemory: server.peakMemory, others: others() }
+    const measured = await generate(server.url, { ...load, first })
+    const failed = warm.failed + measured.failed
+    const run = { ...measured, failed, peakMemory: server.peakMemory, others: others() }
+    return { run, answered: warm.requests + measured.requests }
   } finally {
     await server.stop()
   }

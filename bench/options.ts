@@ -5,6 +5,8 @@ import { number } from '../src/config.ts'
 export interface LoadOptions {
   readonly rounds: number
   readonly seconds: number
+  /** The seconds before, which do not count. */
+  readonly warmUp: number
   readonly connections: number
   /** The folder for the results. */
   readonly output: string
@@ -17,6 +19,7 @@ export function benchmark(name: string, description: string): Command {
     .description(description)
     .addOption(whole('--rounds <number>', 'how often each is measured; medians count', 3))
     .addOption(whole('--seconds <number>', 'how long each is measured', 8))
+    .addOption(whole('--warm-up <seconds>', 'of the same load before', 2))
     .addOption(whole('--connections <number>', 'at the same time', 64))
     .addOption(new Option('--output <folder>', 'where the results are written').default(here))
 }
