@@ -16,3 +16,4 @@ parentPort?.on('message', (errand: Errand) => {
   writeBack()
   parentPort?.postMessage('done')
 })
+parentPort?.postMessage('ready')

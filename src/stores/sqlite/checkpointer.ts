@@ -10,7 +10,7 @@ export interface Log {
   readonly checkpointed: number
 }
 
-/** What the thread is told; to `checkpoint` it answers, with anything, when that is done. */
+/** What the thread is told. It sends a message when it is ready, and when a checkpoint is done. */
 export type Errand = 'checkpoint' | 'close'
 
 /**
@@ -25,6 +25,7 @@ export class Checkpointer {
   readonly #look: () => Log
   readonly #writeBack: () => Log
   #thread: Worker | undefined
+  #ready = false
   #atWork = false
   #due: number
 
@@ -49,8 +50,12 @@ export class Checkpointer {
     // It takes a while to start, and few services need it.
     if (log >= this.#pages / 2) this.#thread ??= this.#start()
     if (log < this.#due) return
-    this.#atWork = true
-    this.#tell('checkpoint')
+    if (this.#ready) {
+      this.#atWork = true
+      this.#tell('checkpoint')
+    } else {
+      this.#finish()
+    }
   }
 
   /** Resolves when the thread has closed its connection, so that the writer's is the last of the two. */
@@ -65,11 +70,13 @@ export class Checkpointer {
   #start(): Worker {
     const url = new URL('./checkpoint-thread.ts', import.meta.url)
     const thread = new Worker(url, { workerData: this.#options })
-    thread.on('message', () => this.#finish())
-    // It could not open the database, for want of file descriptors perhaps. Then it is all the writer's.
+    thread.once('message', () => {
+      this.#ready = true
+      thread.on('message', () => this.#finish())
+    })
+    // It cannot open the database, for want of file descriptors perhaps. Until it can, all is the writer's.
     thread.on('error', () => {
       this.#thread = undefined
-      this.#finish()
     })
     return thread
   }
