@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { type DatabaseOptions, LOG_PAGES } from './database.ts'
@@ -13,6 +13,11 @@ export interface Log {
 /** What the thread is told. It sends a message when it is ready, and when a checkpoint is done. */
 export type Errand = 'checkpoint' | 'close'
 
+/** What the thread has to know. */
+export interface CheckpointOptions extends DatabaseOptions {
+  readonly port: MessagePort
+}
+
 /**
  * Writes the log back into the database whenever it has become long. A log starts anew only when all of
  * it is written back, so a thread of its own writes most of it while commits go on, and then the writer
@@ -24,7 +29,7 @@ export class Checkpointer {
   readonly #pages: number
   readonly #look: () => Log
   readonly #writeBack: () => Log
-  #thread: Worker | undefined
+  #thread: { readonly worker: Worker; readonly port: MessagePort } | undefined
   #ready = false
   #atWork = false
   #due: number
@@ -45,11 +50,15 @@ export class Checkpointer {
 
   /** To be called after each commit. */
   committed(): void {
-    if (this.#atWork) return
+    if (this.#atWork) {
+      if (this.#hears()) this.#finish()
+      return
+    }
     const { log } = this.#look()
     // It takes a while to start, and few services need it.
     if (log >= this.#pages / 2) this.#thread ??= this.#start()
     if (log < this.#due) return
+    this.#ready ||= this.#hears()
     if (this.#ready) {
       this.#atWork = true
       this.#tell('checkpoint')
@@ -62,34 +71,40 @@ export class Checkpointer {
   async close(): Promise<void> {
     const exit = Promise.withResolvers<void>()
     if (this.#thread === undefined) return
-    this.#thread.on('exit', exit.resolve)
+    this.#thread.worker.on('exit', exit.resolve)
     this.#tell('close')
     await exit.promise
   }
 
-  #start(): Worker {
+  #start() {
+    const { port1, port2 } = new MessageChannel()
+    const workerData: CheckpointOptions = { ...this.#options, port: port1 }
     const url = new URL('./checkpoint-thread.ts', import.meta.url)
-    const thread = new Worker(url, { workerData: this.#options })
-    thread.once('message', () => {
-      this.#ready = true
-      thread.on('message', () => this.#finish())
-    })
-    // It cannot open the database, for want of file descriptors perhaps. Until it can, all is the writer's.
-    thread.on('error', () => {
+    const worker = new Worker(url, { workerData, transferList: [port1] })
+    // It cannot open the database, for want of file descriptors perhaps. Then all is the writer's.
+    worker.on('error', () => {
       this.#thread = undefined
+      this.#ready = false
+      this.#atWork = false
     })
-    return thread
+    return { worker, port: port2 }
+  }
+
+  /** Whether there is a message; an event of it would wait behind a thousand orders to the writer. */
+  #hears(): boolean {
+    return this.#thread !== undefined && receiveMessageOnPort(this.#thread.port) !== undefined
+  }
+
+  #tell(errand: Errand): void {
+    this.#thread?.port.postMessage(errand)
   }
 
   #finish(): void {
     const { log, checkpointed } = this.#writeBack()
     this.#atWork = false
-    // What an old snapshot still needs, of an export perhaps, stays; to try with each commit is no use.
-    this.#due = (checkpointed === log ? 0 : log) + this.#pages
-  }
-
-  #tell(errand: Errand): void {
-    this.#thread?.postMessage(errand)
+    // What a snapshot still needs stays. Most last for less than a commit, but that of an export does not,
+    // and to try again with each commit would cost more than it gains.
+    this.#due = checkpointed === log ? this.#pages : log + this.#pages / 16
   }
 }
 
