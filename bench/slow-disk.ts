@@ -14,14 +14,14 @@ import { checkStored } from './answers.ts'
 import { findGenerator } from './load.ts'
 import { watchOthers } from './machine.ts'
 import { plantOf } from './requests.ts'
-import { TOKEN } from './stores.ts'
+import { makeStore, TOKEN } from './stores.ts'
 import { start } from './subjects.ts'
 
 /** Between two requests that are timed, in milliseconds, so that they are no load themselves. */
 const PAUSE = 5
 
 const [seconds = 10, slowness = 20] = process.argv.slice(2).map(Number)
-const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+const headers = { authorization: `Bearer ${TOKEN}` }
 const { name: generatorName, generate } = await findGenerator()
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-slow-disk-'))
 try {
@@ -36,14 +36,13 @@ try {
 
 async function report(library: string, milliseconds: number): Promise<void> {
   const file = join(folder, `${milliseconds}.db`)
+  await makeStore(file, 1, () => plantOf(1n))
   // What is started has the environment of this process.
   Object.assign(process.env, { LD_PRELOAD: library, SLOW_FSYNC: String(milliseconds) })
   const starting = start('plant store', file, 0)
   delete process.env.LD_PRELOAD
   const server = await starting
   try {
-    const plant = { method: 'POST', headers, body: JSON.stringify(plantOf(1)) }
-    if ((await fetch(`${server.url}/plants`, plant)).status !== 200) throw new Error('no plant')
     const over = new AbortController()
     const others = watchOthers(server.pid)
     const load = { kind: 'sequential', connections: 64, seconds, first: 1000, stored: 1 } as const

@@ -12,7 +12,7 @@ export interface Config {
   readonly bodyLimit: number
   /** How long a request may take to arrive. */
   readonly requestTimeout: number
-  /** How long a change may wait while another process holds the database. */
+  /** How long a change may wait while another process holds the database, or for a server. */
   readonly lockTimeout: number
   /** How long requests under way may take to end when the service stops. */
   readonly shutdownTimeout: number
@@ -33,8 +33,8 @@ const TOKEN_LENGTH = 16
 const LONGEST = '1d'
 
 export const databaseSetting = setting(
-  '--database <file>',
-  'where the plants are; :memory: keeps them until the process ends',
+  '--database <place>',
+  'where the plants are: a file, or a server as postgres://user@host1,host2/name; :memory: keeps them until the process ends',
   text,
   'data/plants.db',
 )
@@ -60,7 +60,7 @@ export const settings: readonly Option[] = [
   ),
   setting(
     '--lock-timeout <time>',
-    'how long a change waits for a locked database',
+    'how long a change waits for a locked database, and a statement for a server',
     time(LONGEST),
     '5s',
   ),

@@ -1,9 +1,9 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { AccessTokens } from '../../service/access-tokens.ts'
 import { scopes } from '../../service/token-store.ts'
 import { type Config, TOKEN_VARIABLE } from '../config.ts'
-import { IN_MEMORY } from '../stores/sqlite/database.ts'
+import { placeOf } from '../stores/place.ts'
 import { StoreError } from '../stores/store-error.ts'
 
 /** Where whoever started the service finds a token. */
@@ -13,24 +13,30 @@ export type Access =
   | { readonly token: string }
   | { readonly command: string }
 
+const MAKE_ONE: Access = { command: 'plant-store token create' }
+
 /**
  * Sees to it that there is a token: where the store has none and the environment gives none, one is
- * made and left in a file beside the database that only its owner can read.
+ * made and left in a file beside the database that only its owner can read. For a database on a server
+ * somebody has to make one.
  *
  * @throws StoreError if the file cannot be written
  */
 export async function provideAccess(config: Config, tokens: AccessTokens): Promise<Access> {
   if (config.token !== undefined) return { variable: TOKEN_VARIABLE }
-  const database = resolve(config.database)
-  const files = { shared: join(dirname(database), 'access-token'), own: `${database}.access-token` }
+  const place = placeOf(config.database)
+  // Whoever starts one of many replicas makes the tokens of all of them.
+  if ('server' in place) return MAKE_ONE
   const first = await tokens.issueFirst({ name: 'first', scopes })
+  if ('memory' in place) return { token: first as string }
+  const { file } = place
+  const files = { shared: join(dirname(file), 'access-token'), own: `${file}.access-token` }
   if (first === undefined) {
     for (const file of Object.values(files)) {
       if (await opens(tokens, file)) return { file }
     }
-    return { command: 'plant-store token create' }
+    return MAKE_ONE
   }
-  if (config.database === IN_MEMORY) return { token: first }
   try {
     return { file: await leave(first, files) }
   } catch (cause) {

@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { link, mkdtemp, open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { ConfigError, defaultConfig } from '../config.ts'
+import { placeOf } from '../stores/place.ts'
 import type { Copied } from '../stores/sqlite/backup.ts'
 import { copyInThread } from '../stores/sqlite/threaded-backup.ts'
 import { type Progress, startProgress } from './progress.ts'
@@ -11,6 +12,9 @@ const BESIDE = ['-wal', '-shm', '-journal']
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
+const ON_A_SERVER =
+  'a database on a server is backed up by the tools of the server, such as pg_dump or pg_basebackup'
+
 /**
  * Makes a verified copy of a database, which a service may be writing to, and prints a line about it.
  * Until it is whole the copy is in a folder `file`.partial-…, which goes in the end, but for a kill -9.
@@ -19,6 +23,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  */
 export async function backup(file: string, database: string): Promise<void> {
   const start = performance.now()
+  if ('server' in placeOf(database)) throw new ConfigError(ON_A_SERVER)
   refuseTaken(file)
   const { plants, bytes } = await copyTo(file, database)
   const seconds = ((performance.now() - start) / 1000).toFixed(1)

@@ -1,5 +1,5 @@
 import { defaultConfig } from '../config.ts'
-import { checkDatabase } from '../stores/sqlite/check.ts'
+import { checkStore } from '../stores/open.ts'
 
 /** What `plant-store check --help` says behind the options. */
 export const checkHelp = `
@@ -13,9 +13,9 @@ const FAULTY = 2
  *
  * @throws StoreError if it cannot be checked
  */
-export function check(file: string): void {
+export async function check(database: string): Promise<void> {
   const { lockTimeout } = defaultConfig()
-  for (const { what, sound, says } of checkDatabase({ file, lockTimeout })) {
+  for await (const { what, sound, says } of checkStore({ database, lockTimeout })) {
     process.stdout.write(`${sound ? 'ok  ' : 'FAIL'}  ${what}: ${says}\n`)
     if (!sound) process.exitCode = FAULTY
   }

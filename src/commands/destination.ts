@@ -4,6 +4,7 @@ import { realpath, rename, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { STANDARD } from '../catalogue/format.ts'
 import { ConfigError } from '../config.ts'
+import { placeOf } from '../stores/place.ts'
 import { fileError } from './file-error.ts'
 
 /** Where a catalogue is written to. */
@@ -28,7 +29,8 @@ export async function destinationOf(file: string, database: string): Promise<Des
   // A device or a named pipe is to be written to, not to be replaced.
   if (present?.isFile() === false) return through(createWriteStream(file))
   const target = await realpath(file).catch(() => file)
-  if (target === (await realpath(database))) {
+  const place = placeOf(database)
+  if ('file' in place && target === (await realpath(place.file))) {
     throw new ConfigError(`cannot write ${file}: it is the database itself`)
   }
   const partial = `${target}.partial-${randomUUID()}`

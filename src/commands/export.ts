@@ -3,7 +3,7 @@ import { codecs } from '../catalogue/codecs.ts'
 import { type Format, formatOf, STANDARD } from '../catalogue/format.ts'
 import { writeCatalogue } from '../catalogue/writing.ts'
 import { defaultConfig } from '../config.ts'
-import { SqliteStore } from '../stores/sqlite/sqlite-store.ts'
+import { openStore } from '../stores/open.ts'
 import { type Destination, destinationOf, isClosedPipe } from './destination.ts'
 import { fileError } from './file-error.ts'
 import { type Progress, startProgress } from './progress.ts'
@@ -26,7 +26,7 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
   const { database, format = file === STANDARD ? 'ndjson' : formatOf(file) } = options
   spareMemory()
   const { lockTimeout } = defaultConfig()
-  const store = new SqliteStore({ file: database, mustExist: true, lockTimeout, sameThread: true })
+  const store = await openStore({ database, mustExist: true, lockTimeout, sameThread: true })
   const interruption = new AbortController()
   const { signal } = interruption
   let destination: Destination | undefined

@@ -1,22 +1,25 @@
 import { type AddressInfo, isIPv6 } from 'node:net'
-import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
-import { IN_MEMORY } from '../stores/sqlite/database.ts'
+import { type Place, placeOf } from '../stores/place.ts'
 import type { Access } from './access-file.ts'
 
 /** What whoever started the service wants to know first, with a command that works as pasted. */
 export function greeting(config: Config, address: AddressInfo, access: Access): string {
   const url = urlOf(address)
-  const database = config.database === IN_MEMORY ? 'in memory' : resolve(config.database)
   const { place, bearer } = describe(access)
   return `Plant Store listens on ${url}
   docs      ${url}/documentation
-  database  ${database}
+  database  ${nameOf(placeOf(config.database))}
   token     ${place}
 
 Create a plant:
   curl ${url}/plants -H "Authorization: Bearer ${bearer}" -H 'Content-Type: application/json' -d '{"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}'
 `
+}
+
+function nameOf(place: Place): string {
+  if ('memory' in place) return 'in memory'
+  return 'file' in place ? place.file : place.server
 }
 
 /** Where a browser on this machine finds the service. */

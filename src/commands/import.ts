@@ -7,7 +7,7 @@ import { type Format, formatOf, STANDARD } from '../catalogue/format.ts'
 import { readPortions } from '../catalogue/reading.ts'
 import { type Counts, type OnError, storePlants } from '../catalogue/storing.ts'
 import { defaultConfig } from '../config.ts'
-import { SqliteStore } from '../stores/sqlite/sqlite-store.ts'
+import { openStore } from '../stores/open.ts'
 import { print } from './destination.ts'
 import { fileError } from './file-error.ts'
 import { startProgress } from './progress.ts'
@@ -43,11 +43,8 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   const chunks = readable(file, source, () => interrupted !== undefined)
   // Whoever reads what is refused may go, as `| head` does; what is not refused is stored all the same.
   process.stderr.on('error', () => {})
-  const store = new SqliteStore({
-    file: database,
-    lockTimeout: defaultConfig().lockTimeout,
-    sameThread: true,
-  })
+  const { lockTimeout } = defaultConfig()
+  const store = await openStore({ database, lockTimeout, sameThread: true })
   const progress = startProgress({
     what: 'import',
     unit: 'bytes',

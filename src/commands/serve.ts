@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { buildApp } from '../app.ts'
 import type { Config } from '../config.ts'
-import { SqliteStore } from '../stores/sqlite/sqlite-store.ts'
+import { openStore } from '../stores/open.ts'
 import { provideAccess } from './access-file.ts'
 import { greeting } from './greeting.ts'
 import { stopOnSignal } from './signals.ts'
@@ -12,7 +12,7 @@ const BACKLOG = 4096
 
 /** Serves until a signal says stop. Resolves when it listens, and has said so on standard output. */
 export async function serve(config: Config): Promise<void> {
-  const store = new SqliteStore({ file: config.database, lockTimeout: config.lockTimeout })
+  const store = await openStore(config)
   try {
     const access = await provideAccess(config, new AccessTokens(store, config.token))
     const app = await buildApp({ config, store, logger: await logger(config) })

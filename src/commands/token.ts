@@ -1,7 +1,7 @@
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { Scope, StoredToken } from '../../service/token-store.ts'
 import { ConfigError, defaultConfig } from '../config.ts'
-import { SqliteStore } from '../stores/sqlite/sqlite-store.ts'
+import { openStore, type Store } from '../stores/open.ts'
 
 export interface TokenOptions {
   readonly database: string
@@ -41,12 +41,12 @@ export async function revokeToken(database: string, name: string): Promise<void>
 }
 
 async function withStore(
-  file: string,
+  database: string,
   mustExist: boolean,
-  use: (store: SqliteStore) => Promise<void>,
+  use: (store: Store) => Promise<void>,
 ): Promise<void> {
   const { lockTimeout } = defaultConfig()
-  const store = new SqliteStore({ file, mustExist, lockTimeout, sameThread: true })
+  const store = await openStore({ database, mustExist, lockTimeout, sameThread: true })
   try {
     await use(store)
   } finally {

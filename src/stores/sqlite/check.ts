@@ -1,22 +1,13 @@
 import { statSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
+import type { Finding, Verdict } from '../finding.ts'
 import { StoreError } from '../store-error.ts'
 import { brokenTexts } from './broken-texts.ts'
 import { type DatabaseOptions, explain } from './database.ts'
 import { openExisting } from './existing.ts'
 import { migrate, refuseForeign, SCHEMA_VERSION, versionOf } from './schema.ts'
 
-/** What was found out about one thing. */
-export interface Finding {
-  /** The thing, in a word. */
-  readonly what: string
-  readonly sound: boolean
-  /** One line for whoever runs the service. */
-  readonly says: string
-}
-
-type Verdict = Omit<Finding, 'what'>
 type Verify = (db: Database) => Iterable<Verdict>
 
 /** Quick ones first. If the first one finds a fault, the others would have nothing to say. */

@@ -12,10 +12,11 @@ import type {
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken, TokenStore } from '../../../service/token-store.ts'
+import { GroupCommit } from '../group-commit.ts'
+import { textOf } from './change-text.ts'
 import type { DatabaseOptions } from './database.ts'
 import { IN_MEMORY, openDatabase, openSnapshot } from './database.ts'
 import { refuseMemory } from './existing.ts'
-import { GroupCommit } from './group-commit.ts'
 import { exportPlants, Reader } from './reader.ts'
 import { ThreadedWriter } from './threaded-writer.ts'
 import type { Change, ChangeResult, Changes } from './writer.ts'
@@ -27,7 +28,7 @@ import { Writer } from './writer.ts'
  */
 export class SqliteStore implements PlantStore, TokenStore {
   readonly #writer: Writer | ThreadedWriter
-  readonly #changes: GroupCommit
+  readonly #changes: GroupCommit<Change, ChangeResult>
   readonly #reader: Reader
   readonly #openSnapshot: () => Database
   #closed: Promise<void> | undefined
@@ -47,7 +48,7 @@ export class SqliteStore implements PlantStore, TokenStore {
       db.pragma('query_only = ON')
       db.pragma('busy_timeout = 0')
     }
-    this.#changes = new GroupCommit((changes) => this.#commit(changes))
+    this.#changes = new GroupCommit({ commit: (changes) => this.#commit(changes), textOf })
   }
 
   create(plant: NewPlant): Promise<CreateResult> {

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { GroupCommit } from '../../../src/stores/group-commit.ts'
+import { textOf } from '../../../src/stores/sqlite/change-text.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
-import { GroupCommit } from '../../../src/stores/sqlite/group-commit.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { Writer } from '../../../src/stores/sqlite/writer.ts'
+import { type Change, Writer } from '../../../src/stores/sqlite/writer.ts'
 import { exported } from '../plants.ts'
 
 const BUSY = new StoreUnavailable('busy', 'SQLITE_BUSY')
@@ -80,7 +81,10 @@ t.test('a full database fails changes wholly, keeps the others, and recovers', a
   const db = openDatabase({ file, lockTimeout: 0 })
   t.teardown(() => db.close())
   const writer = new Writer(db)
-  const changes = new GroupCommit(async (together) => writer.commit(together))
+  const changes = new GroupCommit({
+    commit: async (together: readonly Change[]) => writer.commit(together),
+    textOf,
+  })
   const create = (id: number, name: string) => changes.change(['create', { id: BigInt(id), name }])
   const pages = Number(db.pragma('page_count', { simple: true }))
   db.pragma(`max_page_count = ${pages + 4}`)

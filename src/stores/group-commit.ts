@@ -1,27 +1,30 @@
-import { type PlantPatch, StoreUnavailable } from '../../../service/plant-store.ts'
-import type { Change, ChangeResult } from './writer.ts'
+import { StoreUnavailable } from '../../service/plant-store.ts'
 
 /**
  * What goes into one transaction. More gains nothing more and keeps the first change waiting, and all of
- * the text is copied for the writer's thread.
+ * the text is copied on its way to whoever commits it.
  */
 const TOGETHER = { changes: 512, text: 2 ** 23 }
 
 /** What may wait for the disk; beyond it the service is overloaded, and says so at once. */
 const WAITING = { changes: 10_000, text: 2 ** 26 }
 
-/** What a string takes beside its text, in UTF-16 units; a header may hold thousands of short ones. */
-const OF_A_STRING = 16
-
-/** With the next commit at hand the writer does not wait for us; more would only make them smaller. */
+/** With the next commit at hand whoever commits does not wait for us; more would only make them smaller. */
 const HANDED_OVER = 2
 
-type Commit = (changes: readonly Change[]) => Promise<ChangeResult[]>
+export interface GroupCommitOptions<Change, Result> {
+  /** Makes changes together, and resolves to their results. May be called again before a call has ended. */
+  readonly commit: (changes: readonly Change[]) => Promise<Result[]>
+  /** How much text a change holds on to while it waits, in UTF-16 units. */
+  readonly textOf: (change: Change) => number
+  /** How many commits there are at a time. */
+  readonly most?: number
+}
 
-interface Waiting {
+interface Waiting<Change, Result> {
   readonly change: Change
   readonly text: number
-  readonly resolve: (result: ChangeResult) => void
+  readonly resolve: (result: Result) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -33,33 +36,31 @@ interface Waiting {
  * UTF-16 units. The last change may go beyond the bound of the text, or a large one would never get in.
  * What was handed over behind a commit that is under way waits as well.
  */
-export class GroupCommit {
-  readonly #commit: Commit
+export class GroupCommit<Change, Result> {
+  readonly #commit: GroupCommitOptions<Change, Result>['commit']
+  readonly #textOf: (change: Change) => number
   readonly #most: number
-  #arrived: Waiting[] = []
-  /** The first of these is on its way, the others are at hand. */
-  readonly #handedOver: Waiting[][] = []
+  #arrived: Waiting<Change, Result>[] = []
+  /** The first of these is on its way, the others are at hand, or on their way too. */
+  readonly #handedOver: Waiting<Change, Result>[][] = []
   readonly #waiting = { changes: 0, text: 0 }
   #settled: PromiseWithResolvers<void> | undefined
 
-  /**
-   * @param commit may be called again before a call has ended; the calls have to end in their order
-   * @param most how many such calls there are at a time
-   */
-  constructor(commit: Commit, most = HANDED_OVER) {
+  constructor({ commit, textOf, most = HANDED_OVER }: GroupCommitOptions<Change, Result>) {
     this.#commit = commit
+    this.#textOf = textOf
     this.#most = most
   }
 
   /** @throws StoreUnavailable if the commit failed for a reason that passes, or too much is waiting */
-  change(change: Change): Promise<ChangeResult> {
+  change(change: Change): Promise<Result> {
     const { changes, text } = this.#waiting
     if (changes >= WAITING.changes || text >= WAITING.text) {
       const much = `${changes} changes with ${text} characters are waiting`
       return Promise.reject(new StoreUnavailable('busy', much))
     }
     return new Promise((resolve, reject) => {
-      const waiting = { change, text: textOf(change), resolve, reject }
+      const waiting = { change, text: this.#textOf(change), resolve, reject }
       // What arrives in the same turn of the event loop belongs together.
       if (this.#arrived.length === 0) setImmediate(() => this.#handOver())
       this.#arrived.push(waiting)
@@ -93,12 +94,14 @@ export class GroupCommit {
       this.#count(alike, -1)
       for (const { reject } of [...together, ...alike]) reject(error)
     }
-    this.#handedOver.shift()
-    this.#count(this.#handedOver[0] ?? [], -1)
+    const place = this.#handedOver.indexOf(together)
+    this.#handedOver.splice(place, 1)
+    // The next one is on its way, unless it was this one that has overtaken the first.
+    this.#count(place === 0 ? (this.#handedOver[0] ?? []) : together, -1)
     this.#handOver()
   }
 
-  #count(changes: readonly Waiting[], sign: 1 | -1): void {
+  #count(changes: readonly Waiting<Change, Result>[], sign: 1 | -1): void {
     for (const { text } of changes) {
       this.#waiting.changes += sign
       this.#waiting.text += sign * text
@@ -106,7 +109,7 @@ export class GroupCommit {
   }
 
   /** Takes from the front of what has arrived until a bound is reached; that of WAITING takes all. */
-  #take(bound: { readonly changes: number; readonly text: number }): Waiting[] {
+  #take(bound: { readonly changes: number; readonly text: number }): Waiting<Change, Result>[] {
     let count = 0
     let text = 0
     for (const waiting of this.#arrived) {
@@ -116,28 +119,4 @@ export class GroupCommit {
     }
     return this.#arrived.splice(0, count)
   }
-}
-
-/** How much text a change holds on to while it waits. */
-function textOf(change: Change): number {
-  switch (change[0]) {
-    case 'create':
-      return lengthOf(change[1])
-    case 'update':
-      return lengthOf(change[2]) + lengthOfAll(change[3])
-    case 'remove':
-      return lengthOfAll(change[2])
-    case 'importPlants':
-      return change[1].reduce((sum, plant) => sum + lengthOf(plant), 0)
-    default:
-      return 0
-  }
-}
-
-function lengthOf({ name, tag }: PlantPatch): number {
-  return (name?.length ?? 0) + (tag?.length ?? 0)
-}
-
-function lengthOfAll(versions: readonly string[] = []): number {
-  return versions.reduce((sum, { length }) => sum + length + OF_A_STRING, 0)
 }

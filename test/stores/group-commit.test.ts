@@ -1,7 +1,10 @@
 import t from 'tap'
-import { type PlantPatch, StoreUnavailable } from '../../../service/plant-store.ts'
-import { GroupCommit } from '../../../src/stores/sqlite/group-commit.ts'
-import type { Change, ChangeResult } from '../../../src/stores/sqlite/writer.ts'
+import { type PlantPatch, StoreUnavailable } from '../../service/plant-store.ts'
+import { GroupCommit } from '../../src/stores/group-commit.ts'
+import { textOf } from '../../src/stores/sqlite/change-text.ts'
+import type { Change, ChangeResult } from '../../src/stores/sqlite/writer.ts'
+
+type Changes = GroupCommit<Change, ChangeResult>
 
 /** A disk whose every commit waits until the test ends it. */
 class Disk {
@@ -26,7 +29,7 @@ class Disk {
   }
 
   /** Ends every commit, those that are to come included, until nothing is waiting. */
-  async endAll(changes: GroupCommit): Promise<void> {
+  async endAll(changes: Changes): Promise<void> {
     let settled = false
     const done = changes.settle().then(() => {
       settled = true
@@ -42,7 +45,7 @@ t.test(
   'what arrives in one turn is committed together, in order, and answered after it',
   async (t) => {
     const disk = new Disk()
-    const changes = new GroupCommit(disk.commit, 1)
+    const changes = groupCommit(disk, 1)
     const watched = ['a', 'b', 'c'].map((name) => watch(changes.change(removal(name))))
     const { changes: together, end } = await disk.begun(0)
     t.same(together, ['a', 'b', 'c'].map(removal))
@@ -56,7 +59,7 @@ t.test(
 
 t.test('what arrives during a commit goes together in the next, and waits for that', async (t) => {
   const disk = new Disk()
-  const changes = new GroupCommit(disk.commit, 1)
+  const changes = groupCommit(disk, 1)
   const first = watch(changes.change(removal('first')))
   const one = await disk.begun(0)
   const later = ['a', 'b'].map((name) => watch(changes.change(removal(name))))
@@ -74,7 +77,7 @@ t.test('what arrives during a commit goes together in the next, and waits for th
 
 t.test('two commits are asked for at a time, each with what arrived by then', async (t) => {
   const disk = new Disk()
-  const changes = new GroupCommit(disk.commit)
+  const changes = groupCommit(disk)
   const first = watch(changes.change(removal('first')))
   const one = await disk.begun(0)
   const second = watch(changes.change(removal('second')))
@@ -95,7 +98,7 @@ t.test('two commits are asked for at a time, each with what arrived by then', as
 
 t.test('what was handed over behind a commit waits as well', async (t) => {
   const disk = new Disk()
-  const changes = new GroupCommit(disk.commit)
+  const changes = groupCommit(disk)
   const refusal = 'StoreUnavailable: the store is busy: 10000 changes with 0 characters are waiting'
   changes.change(removal('first'))
   const one = await disk.begun(0)
@@ -117,7 +120,7 @@ t.test('what was handed over behind a commit waits as well', async (t) => {
 
 t.test('a commit that fails fails what has arrived, not what was handed over', async (t) => {
   const disk = new Disk()
-  const changes = new GroupCommit(disk.commit)
+  const changes = groupCommit(disk)
   const first = watch(changes.change(removal('a')))
   const one = await disk.begun(0)
   const handedOver = watch(changes.change(removal('b')))
@@ -134,7 +137,7 @@ t.test('a commit that fails fails what has arrived, not what was handed over', a
 
 t.test('a commit that fails fails its own changes; the next ones work', async (t) => {
   const disk = new Disk()
-  const changes = new GroupCommit(disk.commit, 1)
+  const changes = groupCommit(disk, 1)
   const failed = ['a', 'b'].map((name) => watch(changes.change(removal(name))))
   const one = await disk.begun(0)
   const waiting = watch(changes.change(removal('c')))
@@ -150,7 +153,7 @@ t.test(
   'a store that is unavailable fails what waits for it as well; then it recovers',
   async (t) => {
     const disk = new Disk()
-    const changes = new GroupCommit(disk.commit, 1)
+    const changes = groupCommit(disk, 1)
     const failed = [watch(changes.change(removal('a')))]
     const one = await disk.begun(0)
     for (let index = 0; index < 1000; index++) failed.push(watch(changes.change(removal('b'))))
@@ -193,7 +196,7 @@ const TOO_MUCH = [
 for (const { what, change, room, text } of TOO_MUCH) {
   t.test(`when too much is waiting, ${what}, more is refused at once`, async (t) => {
     const disk = new Disk()
-    const changes = new GroupCommit(disk.commit, 1)
+    const changes = groupCommit(disk, 1)
     const first = watch(changes.change(removal('first')))
     const one = await disk.begun(0)
     const waiting = Array.from({ length: room }, () => watch(changes.change(change)))
@@ -216,7 +219,7 @@ for (const { what, change, room, text } of TOO_MUCH) {
 
 t.test('a transaction has a bounded number of changes, and a bounded text', async (t) => {
   const disk = new Disk()
-  const changes = new GroupCommit(disk.commit, 1)
+  const changes = groupCommit(disk, 1)
   const small = Array.from({ length: 1000 }, () => changes.change(removal('x')))
   const large = Array.from({ length: 20 }, () => changes.change(creation(LONG, 'x')))
   await disk.endAll(changes)
@@ -230,7 +233,7 @@ t.test('a transaction has a bounded number of changes, and a bounded text', asyn
 
 t.test('a change that is larger than all that may wait gets in, alone', async (t) => {
   const disk = new Disk()
-  const changes = new GroupCommit(disk.commit, 1)
+  const changes = groupCommit(disk, 1)
   const huge = 'x'.repeat(65 * MEBI)
   const one = watch(changes.change(creation(huge)))
   const refused = watch(changes.change(creation('y')))
@@ -243,7 +246,7 @@ t.test('a change that is larger than all that may wait gets in, alone', async (t
 
 t.test('what a failing store has failed does not wait any more', async (t) => {
   const disk = new Disk()
-  const changes = new GroupCommit(disk.commit, 1)
+  const changes = groupCommit(disk, 1)
   const failed = [watch(changes.change(removal('a')))]
   const one = await disk.begun(0)
   for (let index = 0; index < 64; index++) failed.push(watch(changes.change(creation(LONG))))
@@ -260,11 +263,34 @@ t.test('what a failing store has failed does not wait any more', async (t) => {
 })
 
 t.test('nothing is waiting when nothing was asked for', async () => {
-  await new GroupCommit(new Disk().commit).settle()
+  await groupCommit(new Disk()).settle()
+})
+
+t.test('commits may end in another order than they were asked for', async (t) => {
+  const disk = new Disk()
+  const changes = groupCommit(disk)
+  const first = watch(changes.change(removal('first')))
+  const one = await disk.begun(0)
+  const second = Array.from({ length: 10_000 }, () => watch(changes.change(removal('second'))))
+  const two = await disk.begun(1)
+  two.end.resolve()
+  await settled()
+  t.same([first, ...second.slice(511, 513)].map(stateOf), ['waits', 'second', 'waits'])
+  const room = Array.from({ length: 512 }, () => watch(changes.change(removal('room'))))
+  const refused = watch(changes.change(removal('too much')))
+  await settled()
+  t.match(stateOf(refused), 'StoreUnavailable: the store is busy: 10000 changes')
+  one.end.resolve()
+  await disk.endAll(changes)
+  t.same(new Set([...second, ...room].map(stateOf)), new Set(['second', 'room']))
 })
 
 interface Watched {
   state: string
+}
+
+function groupCommit({ commit }: Disk, most?: number): Changes {
+  return new GroupCommit({ commit, textOf, ...(most !== undefined && { most }) })
 }
 
 function watch(result: Promise<unknown>): Watched {

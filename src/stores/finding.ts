@@ -1,0 +1,11 @@
+/** What a check has found out about one thing. */
+export interface Finding extends Verdict {
+  /** The thing, in a word. */
+  readonly what: string
+}
+
+export interface Verdict {
+  readonly sound: boolean
+  /** One line for whoever runs the service. */
+  readonly says: string
+}

@@ -1,0 +1,20 @@
+import { resolve } from 'node:path'
+import { parseAddress } from './postgres/hosts.ts'
+import { IN_MEMORY } from './sqlite/database.ts'
+
+/** What the setting of the database means: a file, the memory of this process, or a server. */
+export type Place =
+  | { readonly file: string }
+  | { readonly memory: true }
+  /** Its URL, without what may be secret. */
+  | { readonly server: string }
+
+/** @throws StoreError if it is a URL that means nothing */
+export function placeOf(database: string): Place {
+  if (isServer(database)) return { server: parseAddress(database).shown }
+  return database === IN_MEMORY ? { memory: true } : { file: resolve(database) }
+}
+
+export function isServer(database: string): boolean {
+  return /^postgres(ql)?:/.test(database)
+}

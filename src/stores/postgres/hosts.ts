@@ -1,0 +1,34 @@
+import { StoreError } from '../store-error.ts'
+
+/** A database on a server, which several hosts may have. */
+export interface Address {
+  /** A connection string for each host, in their order. */
+  readonly urls: readonly string[]
+  /** All of it but the password and what else may be secret, to be shown. */
+  readonly shown: string
+}
+
+/** Scheme, user and password, hosts, and what is behind them. */
+const URL_PARTS = /^(postgres(?:ql)?:\/\/)(?:([^@/?#]*)@)?([^/?#]*)(\/[^?#]*)?(\?.*)?$/
+
+/**
+ * Takes apart a connection string of libpq's form, which may name several hosts with a comma between:
+ * `postgres://user@host1:5432,host2/plants?sslmode=require`
+ * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS).
+ *
+ * @throws StoreError if it is none
+ */
+export function parseAddress(text: string): Address {
+  const [, scheme, login, hosts = '', path = '', parameters = ''] = URL_PARTS.exec(text) ?? []
+  const urls = hosts
+    .split(',')
+    .map((host) => `${scheme}${login === undefined ? '' : `${login}@`}${host}${path}${parameters}`)
+  if (scheme === undefined || !urls.every((url) => URL.canParse(url))) {
+    // Not the text itself, as there may be a password in it.
+    throw new StoreError(
+      'the database is no URL such as postgres://user:password@host1:5432,host2:5432/plants?sslmode=require',
+    )
+  }
+  const user = login?.split(':')[0]
+  return { urls, shown: `${scheme}${user ? `${user}@` : ''}${hosts}${path}` }
+}
