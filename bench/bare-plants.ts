@@ -8,12 +8,12 @@ export interface Plant {
 
 export type StoredPlant = Plant & { id: number }
 
-/** What a server does with plants. */
+/** What a server does with plants, at once or by and by. */
 export interface Plants {
-  create(plant: StoredPlant): void
-  get(id: number): StoredPlant | undefined
+  create(plant: StoredPlant): unknown
+  get(id: number): StoredPlant | undefined | Promise<StoredPlant | undefined>
   /** A hundred with greater ids. */
-  page(after: number): StoredPlant[]
+  page(after: number): StoredPlant[] | Promise<StoredPlant[]>
 }
 
 /** Stores nothing, and answers as if everything were there. */

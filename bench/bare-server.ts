@@ -1,17 +1,18 @@
 /**
  * What the service is measured against: a bare Fastify that checks the token, validates as the contract has
- * it and stores nothing (`nothing`: the ceiling), or commits with each request (`FULL`, `NORMAL`: what
- * people usually write, with SQLite's `synchronous` as named).
+ * it and stores nothing (`nothing`: the ceiling), or commits with each request: what people usually write
+ * with SQLite (`FULL`, `NORMAL`: its `synchronous`) and with PostgreSQL.
  *
- *     node bench/bare-server.ts nothing|FULL|NORMAL DATABASE STORED TOKEN
+ *     node bench/bare-server.ts nothing|FULL|NORMAL|postgres DATABASE STORED TOKEN
  */
 import type { AddressInfo } from 'node:net'
 import bearerAuth from '@fastify/bearer-auth'
 import Fastify from 'fastify'
-import { noPlants, type StoredPlant, sqlitePlants } from './bare-plants.ts'
+import { noPlants, type Plants, type StoredPlant, sqlitePlants } from './bare-plants.ts'
+import { postgresPlants } from './bare-postgres.ts'
 
 const [mode = '', file = '', stored = '', token = ''] = process.argv.slice(2)
-const plants = mode === 'nothing' ? noPlants() : sqlitePlants(file, mode, Number(stored))
+const plants = await plantsOf(mode)
 
 const text = { type: 'string' }
 const id = { type: 'integer', format: 'int64' }
@@ -24,14 +25,14 @@ app.post<{ Body: StoredPlant }>(
   '/plants',
   { schema: { body: plantWithId, response: { 200: plant } } },
   async ({ body }) => {
-    plants.create(body)
+    await plants.create(body)
     return body
   },
 )
 app.get<{ Params: { id: number } }>(
   '/plants/:id',
   { schema: { params: { type: 'object', properties: { id } }, response: { 200: plantWithId } } },
-  async ({ params }, reply) => plants.get(params.id) ?? reply.code(404).send(),
+  async ({ params }, reply) => (await plants.get(params.id)) ?? reply.code(404).send(),
 )
 app.get<{ Querystring: { after: number } }>(
   '/plants',
@@ -45,3 +46,9 @@ app.get<{ Querystring: { after: number } }>(
 )
 await app.listen({ host: '127.0.0.1', port: 0 })
 process.stdout.write(`listens on http://127.0.0.1:${(app.server.address() as AddressInfo).port}\n`)
+
+async function plantsOf(mode: string): Promise<Plants> {
+  if (mode === 'nothing') return noPlants()
+  if (mode === 'postgres') return postgresPlants(file, Number(stored))
+  return sqlitePlants(file, mode, Number(stored))
+}

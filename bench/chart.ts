@@ -43,6 +43,7 @@ export function draw({ title, subtitle, series, groups }: Chart): string {
   })
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="#1f2933">`,
+    `<title>${escaped(title)}</title>`,
     '<rect width="100%" height="100%" fill="#fff"/>',
     text(8, 18, title, 'font-size="14" font-weight="600"'),
     text(8, 33, subtitle, 'font-size="10" fill="#52606d"'),
@@ -57,8 +58,11 @@ function rectangle(x: number, y: number, width: number, height: number, colour: 
 }
 
 function text(x: number, y: number, content: string, attributes: string): string {
-  const escaped = content.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
-  return `<text x="${rounded(x)}" y="${rounded(y)}" ${attributes}>${escaped}</text>`
+  return `<text x="${rounded(x)}" y="${rounded(y)}" ${attributes}>${escaped(content)}</text>`
+}
+
+function escaped(content: string): string {
+  return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }
 
 function rounded(length: number): string {

@@ -28,6 +28,36 @@ export interface Measured {
 /** Puts a server under load and resolves to what it gave. */
 export type Generate = (url: string, load: Load) => Promise<Measured>
 
+/** How far the ids of servers that are loaded together are apart, so that they stay different. */
+const APART = 1e8
+
+/**
+ * Puts several servers under one load, each under its share of the connections, and resolves to what they
+ * gave together; of the times those of the slowest one.
+ */
+export async function generateOnAll(
+  urls: readonly string[],
+  load: Load,
+  generate: Generate,
+): Promise<Measured> {
+  const each = await Promise.all(
+    urls.map((url, index) => {
+      const connections = Math.ceil((load.connections - index) / urls.length)
+      return generate(url, { ...load, connections, first: load.first + index * APART })
+    }),
+  )
+  const sum = (of: keyof Measured) => each.reduce((sum, measured) => sum + measured[of], 0)
+  const most = (of: keyof Measured) => Math.max(...each.map((measured) => measured[of]))
+  return {
+    requests: sum('requests'),
+    perSecond: sum('perSecond'),
+    p50: most('p50'),
+    p99: most('p99'),
+    max: most('max'),
+    failed: sum('failed'),
+  }
+}
+
 /** wrk, where it is installed: it takes a small part of a core. Otherwise autocannon, which takes a whole one. */
 export async function findGenerator(): Promise<{ name: string; generate: Generate }> {
   return (await findWrk())

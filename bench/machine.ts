@@ -12,22 +12,37 @@ export function describeMachine(): string {
   return `${cpus().length} × ${first?.model.trim()}, Node ${process.versions.node}`
 }
 
-/**
- * Begins to watch what the processors do. The function that it gives says which share of their time has
- * gone since to others than us, the processes that we have waited for and the one named; NaN where there
- * is no Linux to ask.
- */
-export function watchOthers(pid?: number): () => number {
-  const before = times(pid)
+/** Whose work is told apart, by the numbers of their processes. */
+export interface Watched {
+  readonly servers?: readonly number[]
+  /** The one that starts those that do its work. */
+  readonly database?: number | undefined
+}
+
+/** Shares of the time of all processors, of 1; NaN where there is no Linux to ask. */
+export interface Shares {
+  /** Of ourselves and the processes that we have waited for, such as a load generator. */
+  readonly loading: number
+  readonly serving: number
+  /** Of the database, where it has processes of its own. */
+  readonly storing: number
+  readonly others: number
+}
+
+/** Begins to watch what the processors do. The function that it gives says whom their time has gone to since. */
+export function watchProcessors(watched: Watched = {}): () => Shares {
+  const before = times(watched)
   return () => {
-    const after = times(pid)
-    const used = after.used - before.used - (after.ours - before.ours)
-    return Math.max(0, used / (after.all - before.all))
+    const after = times(watched)
+    const share = (of: keyof typeof before) => (after[of] - before[of]) / (after.all - before.all)
+    const [loading, serving, storing] = [share('loading'), share('serving'), share('storing')]
+    const others = Math.max(0, share('used') - loading - serving - storing)
+    return { loading, serving, storing, others }
   }
 }
 
 /** In ticks of the system's clock, since it was started. */
-function times(pid: number | undefined): { all: number; used: number; ours: number } {
+function times({ servers = [], database }: Watched) {
   try {
     const line = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0] ?? ''
     const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, stolen = 0] =
@@ -35,11 +50,26 @@ function times(pid: number | undefined): { all: number; used: number; ours: numb
     const used = user + nice + system + stolen
     // Interrupts are mostly for the requests that we send, so they count for nobody.
     const all = used + idle + wait + irq + softirq
-    const ours = processTicks('self') + (pid === undefined ? 0 : processTicks(pid))
-    return { all, used, ours }
+    const storing = database === undefined ? [] : [database, ...childrenOf(database)]
+    return {
+      all,
+      used,
+      loading: processTicks('self'),
+      serving: servers.map(processTicks).reduce(sum, 0),
+      storing: storing.map(processTicks).reduce(sum, 0),
+    }
   } catch {
-    return { all: Number.NaN, used: Number.NaN, ours: Number.NaN }
+    const [all, used, loading, serving, storing] = Array(5).fill(Number.NaN)
+    return { all, used, loading, serving, storing }
   }
+}
+
+function sum(one: number, other: number): number {
+  return one + other
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
 }
 
 /** Of a process and those that it has waited for; see proc(5). */
@@ -47,7 +77,7 @@ function processTicks(pid: number | 'self'): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // The name of the program stands in brackets and may have spaces; the times are the 14th field and on.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0)
+  return fields.slice(11, 15).map(Number).reduce(sum, 0)
 }
 
 /** The most memory that a process has had, in MiB; NaN where there is no Linux to ask. */
@@ -62,9 +92,9 @@ export function peakMemory(pid: number): number {
 
 /** Watches for a second, in which we do nothing, and prints a warning if others do much; gives their share. */
 export async function warnIfBusy(): Promise<number> {
-  const others = watchOthers()
+  const shares = watchProcessors()
   await setTimeout(1000)
-  const share = others()
+  const { others: share } = shares()
   if (share > BUSY) {
     console.log(
       `BUSY: others take ${percent(share)} of the processors now; the figures will say little.`,

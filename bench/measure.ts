@@ -1,16 +1,14 @@
 import { checkAnswers, checkStored } from './answers.ts'
-import type { Generate, Measured, WarmLoad } from './load.ts'
-import { watchOthers } from './machine.ts'
+import { type Generate, generateOnAll, type Measured, type WarmLoad } from './load.ts'
+import { type Shares, watchProcessors } from './machine.ts'
 import { KINDS, type Kind } from './requests.ts'
 import { median } from './statistics.ts'
-import { SUBJECTS, type SubjectName, start } from './subjects.ts'
+import { type Server, SUBJECTS, type SubjectName, start } from './subjects.ts'
 
 /** What a measurement gave; times are in milliseconds. */
-export interface Run extends Measured {
-  /** In MiB; NaN where it cannot be known. */
+export interface Run extends Measured, Shares {
+  /** In MiB, of all servers together; NaN where it cannot be known. */
   readonly peakMemory: number
-  /** The share of the processors' time that went to others; NaN where it cannot be known. */
-  readonly others: number
 }
 
 /**
@@ -26,9 +24,12 @@ export async function measure(
   generate: Generate,
 ): Promise<Run> {
   try {
-    const { run, answered } = await serveLoad(subject, file, load, generate)
-    const acknowledged = answered - run.failed
-    if (SUBJECTS[subject].stores && stores(load.kind)) checkStored(file, load.stored + acknowledged)
+    const { run, stored } = await serveLoad(
+      [() => start(subject, file, load.stored)],
+      load,
+      generate,
+    )
+    if (SUBJECTS[subject].stores) checkStored(file, stored)
     return run
   } catch (error) {
     throw new Error(`${subject}, ${load.kind}: ${(error as Error).message}`, { cause: error })
@@ -40,25 +41,36 @@ function stores(kind: Kind): boolean {
   return KINDS[kind].every(({ method, ids }) => method === 'POST' && ids !== 'stored')
 }
 
-async function serveLoad(
-  subject: SubjectName,
-  file: string,
+/**
+ * Starts servers, warms them up, puts them under load and stops them. Resolves to what they gave, and to how
+ * many plants have to be stored afterwards.
+ *
+ * @param database the process of a database that they share
+ * @throws Error if they do not do the work that they are measured for
+ */
+export async function serveLoad(
+  starts: readonly (() => Promise<Server>)[],
   load: WarmLoad,
   generate: Generate,
-): Promise<{ run: Run; answered: number }> {
-  const server = await start(subject, file, load.stored)
+  database?: number,
+): Promise<{ run: Run; stored: number }> {
+  const servers: Server[] = []
   try {
-    await checkAnswers(server.url)
-    const warm = await generate(server.url, { ...load, seconds: load.warmUp })
+    for (const start of starts) servers.push(await start())
+    const urls = servers.map(({ url }) => url)
+    for (const url of urls) await checkAnswers(url)
+    const warm = await generateOnAll(urls, { ...load, seconds: load.warmUp }, generate)
     // Behind what was answered are those that were not, one for each connection.
     const first = load.first + warm.requests + load.connections
-    const others = watchOthers(server.pid)
-    const measured = await generate(server.url, { ...load, first })
+    const shares = watchProcessors({ servers: servers.map(({ pid }) => pid), database })
+    const measured = await generateOnAll(urls, { ...load, first }, generate)
     const failed = warm.failed + measured.failed
-    const run = { ...measured, failed, peakMemory: server.peakMemory, others: others() }
-    return { run, answered: warm.requests + measured.requests }
+    const peakMemory = servers.reduce((sum, server) => sum + server.peakMemory, 0)
+    const acknowledged = warm.requests + measured.requests - failed
+    const stored = load.stored + (stores(load.kind) ? acknowledged : 0)
+    return { run: { ...measured, ...shares(), failed, peakMemory }, stored }
   } finally {
-    await server.stop()
+    for (const server of servers) await server.stop()
   }
 }
 
@@ -73,6 +85,9 @@ export function typical(runs: readonly Run[]): Run {
     max: median(of('max')),
     peakMemory: median(of('peakMemory')),
     failed: of('failed').reduce((sum, failed) => sum + failed, 0),
+    loading: median(of('loading')),
+    serving: median(of('serving')),
+    storing: median(of('storing')),
     others: Math.max(...of('others')),
   }
 }

@@ -22,7 +22,8 @@ function init(args)
     templates[#templates + 1] =
       { method = args[at], path = args[at + 1], body = args[at + 2], id = ids[args[at + 3]] }
   end
-  math.randomseed(os.time())
+  -- Several that begin in the same second have ids of their own.
+  math.randomseed(os.time() + first)
 end
 
 function request()

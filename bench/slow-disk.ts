@@ -2,18 +2,18 @@
  * How long health and point reads take while 64 connections create plants, on this disk and on one whose
  * fsync takes longer. For Linux with a C compiler: node bench/slow-disk.ts [seconds] [milliseconds of fsync]
  */
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { checkStored } from './answers.ts'
 import { findGenerator } from './load.ts'
-import { watchOthers } from './machine.ts'
+import { watchProcessors } from './machine.ts'
 import { plantOf } from './requests.ts'
+import { makeSlowFsync, startSlowly } from './slow-fsync.ts'
+import { percent } from './statistics.ts'
 import { makeStore, TOKEN } from './stores.ts'
 import { start } from './subjects.ts'
 
@@ -25,9 +25,7 @@ const headers = { authorization: `Bearer ${TOKEN}` }
 const { name: generatorName, generate } = await findGenerator()
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-slow-disk-'))
 try {
-  const library = join(folder, 'slow-fsync.so')
-  const source = fileURLToPath(new URL('./slow-fsync.c', import.meta.url))
-  execFileSync('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl'], { stdio: 'inherit' })
+  const library = makeSlowFsync(folder)
   console.log(`64 connections create for ${seconds} s, sent by ${generatorName}; times in ms`)
   for (const milliseconds of [0, slowness]) await report(library, milliseconds)
 } finally {
@@ -37,14 +35,10 @@ try {
 async function report(library: string, milliseconds: number): Promise<void> {
   const file = join(folder, `${milliseconds}.db`)
   await makeStore(file, 1, () => plantOf(1n))
-  // What is started has the environment of this process.
-  Object.assign(process.env, { LD_PRELOAD: library, SLOW_FSYNC: String(milliseconds) })
-  const starting = start('plant store', file, 0)
-  delete process.env.LD_PRELOAD
-  const server = await starting
+  const server = await startSlowly(library, milliseconds, () => start('plant store', file, 0))
   try {
     const over = new AbortController()
-    const others = watchOthers(server.pid)
+    const shares = watchProcessors({ servers: [server.pid] })
     const load = { kind: 'sequential', connections: 64, seconds, first: 1000, stored: 1 } as const
     // First, as this process stands still while it starts another.
     const creating = generate(server.url, load).finally(() => over.abort())
@@ -52,7 +46,7 @@ async function report(library: string, milliseconds: number): Promise<void> {
       probe(server.url, path, over.signal),
     )
     const [created, live, read] = await Promise.all([creating, ...probing] as const)
-    const busy = `others took ${Math.round(100 * others())} % of the processors`
+    const busy = `others took ${percent(shares().others)} of the processors`
     checkStored(file, created.requests - created.failed)
     const creates = `${Math.round(created.perSecond)} creates/s, ${created.failed} failed`
     console.log(`\nfsync + ${milliseconds} ms: ${creates}; ${busy}`)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NewPlant } from '../service/plant-store.ts'
 import { scopes } from '../service/token-store.ts'
+import type { Store } from '../src/stores/open.ts'
 import { SqliteStore } from '../src/stores/sqlite/sqlite-store.ts'
 
 /** It is in every store that is made here. */
@@ -23,7 +24,15 @@ export async function makeStore(
   count: number,
   plantAt: (index: number) => NewPlant,
 ): Promise<void> {
-  const store = new SqliteStore({ file, lockTimeout: 5000, sameThread: true })
+  await fillStore(new SqliteStore({ file, lockTimeout: 5000, sameThread: true }), count, plantAt)
+}
+
+/** Gives a new store so many plants and the token, and closes it. */
+export async function fillStore(
+  store: Store,
+  count: number,
+  plantAt: (index: number) => NewPlant,
+): Promise<void> {
   for (let from = 0; from < count; from += TOGETHER) {
     const length = Math.min(TOGETHER, count - from)
     const plants = Array.from({ length }, (_, offset) => plantAt(from + offset))

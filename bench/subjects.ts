@@ -31,13 +31,19 @@ export const SUBJECTS: Record<SubjectName, Described> = {
     title: 'this service, default settings',
     stores: true,
     fill: (file, stored) => makeStore(file, stored, (index) => plantOf(BigInt(index + 1))),
-    command: (file) => [pathOf('../src/main.ts'), '--port', '0', '--database', file],
+    command: service,
   },
 }
 
 export const ALL_SUBJECTS = Object.keys(SUBJECTS) as SubjectName[]
 
-function bare(mode: string): Described['command'] {
+/** The arguments to Node that start the service with its default settings, on any port. */
+export function service(database: string): string[] {
+  return [pathOf('../src/main.ts'), '--port', '0', '--database', database]
+}
+
+/** What starts a plain server; see `bare-server.ts`. */
+export function bare(mode: string): Described['command'] {
   return (file, stored) => [pathOf('./bare-server.ts'), mode, file, String(stored), TOKEN]
 }
 
@@ -66,6 +72,9 @@ export class Server {
 
   /** Resolves when it has ended. */
   async stop(): Promise<void> {
+    const { exitCode, signalCode } = this.#process
+    // As after Ctrl-C, which it gets too.
+    if (exitCode !== null || signalCode !== null) return
     const gone = once(this.#process, 'exit')
     this.#process.kill('SIGTERM')
     await gone
@@ -78,9 +87,18 @@ export class Server {
  * @param stored how many plants are, or have to be, in it
  * @throws Error with what it logged if it ends before it listens
  */
-export async function start(name: SubjectName, file: string, stored: number): Promise<Server> {
-  const log = openSync(`${file}.log`, 'w')
-  const child = spawn(process.execPath, SUBJECTS[name].command(file, stored), {
+export function start(name: SubjectName, file: string, stored: number): Promise<Server> {
+  return startServer(SUBJECTS[name].command(file, stored), `${file}.log`)
+}
+
+/**
+ * Starts what the arguments to Node say. Resolves when it listens.
+ *
+ * @throws Error with what it logged if it ends before it listens
+ */
+export async function startServer(command: readonly string[], logFile: string): Promise<Server> {
+  const log = openSync(logFile, 'w')
+  const child = spawn(process.execPath, command, {
     env: withoutSettings(process.env),
     stdio: ['ignore', 'pipe', log],
   })
@@ -91,7 +109,7 @@ export async function start(name: SubjectName, file: string, stored: number): Pr
     const url = /listens on (\S+)\n/.exec(said)?.[1]
     if (url !== undefined) return new Server(url, child)
   }
-  throw new Error(`${name} does not start: ${readFileSync(`${file}.log`, 'utf8')}`)
+  throw new Error(`it does not start: ${readFileSync(logFile, 'utf8')}`)
 }
 
 /** What is measured has its default settings, whatever those of whoever measures. */

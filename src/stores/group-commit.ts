@@ -13,7 +13,10 @@ const WAITING = { changes: 10_000, text: 2 ** 26 }
 const HANDED_OVER = 2
 
 export interface GroupCommitOptions<Change, Result> {
-  /** Makes changes together, and resolves to their results. May be called again before a call has ended. */
+  /**
+   * Makes changes together, and resolves to their results. May be called again before a call has ended;
+   * the calls have to end in their order.
+   */
   readonly commit: (changes: readonly Change[]) => Promise<Result[]>
   /** How much text a change holds on to while it waits, in UTF-16 units. */
   readonly textOf: (change: Change) => number
@@ -41,7 +44,7 @@ export class GroupCommit<Change, Result> {
   readonly #textOf: (change: Change) => number
   readonly #most: number
   #arrived: Waiting<Change, Result>[] = []
-  /** The first of these is on its way, the others are at hand, or on their way too. */
+  /** The first of these is on its way, the others are at hand. */
   readonly #handedOver: Waiting<Change, Result>[][] = []
   readonly #waiting = { changes: 0, text: 0 }
   #settled: PromiseWithResolvers<void> | undefined
@@ -94,10 +97,8 @@ export class GroupCommit<Change, Result> {
       this.#count(alike, -1)
       for (const { reject } of [...together, ...alike]) reject(error)
     }
-    const place = this.#handedOver.indexOf(together)
-    this.#handedOver.splice(place, 1)
-    // The next one is on its way, unless it was this one that has overtaken the first.
-    this.#count(place === 0 ? (this.#handedOver[0] ?? []) : together, -1)
+    this.#handedOver.shift()
+    this.#count(this.#handedOver[0] ?? [], -1)
     this.#handOver()
   }
 

@@ -14,7 +14,7 @@ export interface StoreOptions {
   readonly database: string
   /** How long to wait while others hold what we need, or for a server, in milliseconds. */
   readonly lockTimeout: number
-  /** Refuse if there is no such file, rather than make it. */
+  /** Refuse if there is no such database, rather than make it; on a server, its tables. */
   readonly mustExist?: boolean
   /** Work on the calling thread, which waits meanwhile: for a process that has nothing else to do. */
   readonly sameThread?: boolean
@@ -28,7 +28,7 @@ export interface StoreOptions {
 export async function openStore({ database, ...options }: StoreOptions): Promise<Store> {
   if (isServer(database)) {
     const { PostgresStore } = await import('./postgres/postgres-store.ts')
-    return PostgresStore.open({ url: database, timeout: options.lockTimeout })
+    return PostgresStore.open({ url: database, timeout: options.lockTimeout, ...options })
   }
   const { SqliteStore } = await import('./sqlite/sqlite-store.ts')
   return new SqliteStore({ file: database, ...options })

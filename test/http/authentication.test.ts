@@ -93,7 +93,7 @@ t.test('§3.1: a token without the scope is answered with insufficient_scope', a
     'Bearer realm="plant-store", error="insufficient_scope", scope="write"',
   )
   t.match(answer.json, { error: 40301, message: /scope write/ })
-  t.equal(service.stored(2n), undefined)
+  t.equal(await service.stored(2n), undefined)
 })
 
 const ALSO_WRONG: [what: string, call: Call][] = [

@@ -27,29 +27,29 @@ t.test('PUT replaces name and tag, and answers with the plant', async (t) => {
   const answer = await put({ name: 'Acer', tag: 'Shrub' })
   t.equal(answer.status, 200)
   t.equal(answer.body, `{"id":${ID},"name":"Acer","tag":"Shrub"}`)
-  t.same(service.stored(ID), { id: ID, name: 'Acer', tag: 'Shrub' })
+  t.same(await service.stored(ID), { id: ID, name: 'Acer', tag: 'Shrub' })
 })
 
 t.test('PUT without a tag removes the tag', async (t) => {
   t.equal((await put({ name: 'Abies' })).body, `{"id":${ID},"name":"Abies"}`)
-  t.same(service.stored(ID), { id: ID, name: 'Abies', tag: null })
+  t.same(await service.stored(ID), { id: ID, name: 'Abies', tag: null })
 })
 
 t.test('PUT with an empty tag leaves an empty one', async (t) => {
   t.equal((await put({ name: '', tag: '' })).body, `{"id":${ID},"name":"","tag":""}`)
-  t.same(service.stored(ID), { id: ID, name: '', tag: '' })
+  t.same(await service.stored(ID), { id: ID, name: '', tag: '' })
 })
 
 t.test('PUT sent again answers as the first did', async (t) => {
   const answers = [await put({ name: 'Acer' }), await put({ name: 'Acer' })]
   t.same(answers[0]?.json, answers[1]?.json)
-  t.same(service.stored(ID), { id: ID, name: 'Acer', tag: null })
+  t.same(await service.stored(ID), { id: ID, name: 'Acer', tag: null })
 })
 
 t.test('PUT ignores an id and other members in the body', async (t) => {
   const body = { id: 5n, name: 'Acer', colour: 'green', version: 'x' }
   t.equal((await put(body)).body, `{"id":${ID},"name":"Acer"}`)
-  t.equal(service.stored(5n), undefined)
+  t.equal(await service.stored(5n), undefined)
   t.equal((await put('{"id": "nonsense", "name": "Acer"}')).status, 200)
 })
 
@@ -58,7 +58,7 @@ t.test('neither PUT nor PATCH creates a plant', async (t) => {
     const answer = await service.call({ method, path: '/plants/404', body: { name: 'Acer' } })
     t.equal(answer.status, 404)
     t.same(answer.json, { error: 40402, message: 'there is no plant 404' })
-    t.equal(service.stored(404n), undefined)
+    t.equal(await service.stored(404n), undefined)
   }
 })
 
@@ -83,7 +83,7 @@ for (const [what, text, stored] of PATCHES) {
     const { name, tag } = stored
     t.strictSame(answer.json, tag === null ? { id: ID, name } : { id: ID, name, tag })
     t.equal(answer.headers.etag, await etagNow())
-    t.same(service.stored(ID), { id: ID, ...stored })
+    t.same(await service.stored(ID), { id: ID, ...stored })
   })
 }
 
@@ -97,7 +97,7 @@ t.test('text is changed code point for code point', async (t) => {
   const text = '🌱\u{10ffff}e\u0301\ufeff\u2028\u0001"\\\uffff'
   t.strictSame((await put({ name: text, tag: text })).json, { id: ID, name: text, tag: text })
   t.strictSame((await patch({ name: 'x' })).json, { id: ID, name: 'x', tag: text })
-  t.strictSame(service.stored(ID), { id: ID, name: 'x', tag: text })
+  t.strictSame(await service.stored(ID), { id: ID, name: 'x', tag: text })
 })
 
 const UNSTORABLE = 'must not have the character U+0000 or a lone surrogate'
@@ -130,7 +130,7 @@ const REFUSED: [method: string, body: string, error: number, message: string][] 
 for (const [method, body, error, message] of REFUSED) {
   t.test(`${method} of ${body.slice(0, 30)} is refused`, async (t) => {
     const answer = await service.call({ method, path: PATH, body })
-    untouched(t, 400, answer)
+    await untouched(t, 400, answer)
     t.match(answer.json, { error, message })
   })
 }
@@ -139,11 +139,15 @@ t.test('a body that is missing, too large or encoded is refused', async (t) => {
   for (const method of ['PUT', 'PATCH']) {
     const call = { method, path: PATH }
     const missing = await service.call({ ...call, headers: { 'content-length': '0' } })
-    untouched(t, 400, missing)
+    await untouched(t, 400, missing)
     t.match(missing.json, { error: 40002, message: 'body is required' })
-    untouched(t, 413, await service.call({ ...call, body: `{"name": "${'x'.repeat(2 ** 20)}"}` }))
+    await untouched(
+      t,
+      413,
+      await service.call({ ...call, body: `{"name": "${'x'.repeat(2 ** 20)}"}` }),
+    )
     const headers = { 'content-encoding': 'gzip' }
-    untouched(t, 415, await service.call({ ...call, body: { name: 'x' }, headers }))
+    await untouched(t, 415, await service.call({ ...call, body: { name: 'x' }, headers }))
   }
 })
 
@@ -157,7 +161,7 @@ for (const [method, path, right, wrong] of [
     for (const type of wrong) {
       const headers = { 'content-type': type }
       const answer = await service.call({ method, path, body: { id: ID, name: 'x' }, headers })
-      untouched(t, 415, answer)
+      await untouched(t, 415, answer)
       t.same(answer.json, { error: 41501, message: `the body must have the content type ${right}` })
     }
     for (const type of [right, right.toUpperCase(), `${right};charset=utf-8`, `${right}; x="y"`]) {
@@ -177,7 +181,7 @@ t.test('a change is seen by the list too, under its new tag only', async (t) => 
   t.same((await list('moved')).json, [{ id: ID, name: 'Abies', tag: 'moved' }])
 })
 
-function untouched(t: Test, status: number, answer: { status: number; body: string }) {
+async function untouched(t: Test, status: number, answer: { status: number; body: string }) {
   t.equal(answer.status, status, answer.body)
-  t.same(service.stored(ID), { id: ID, name: 'Abies', tag: 'Tree' })
+  t.same(await service.stored(ID), { id: ID, name: 'Abies', tag: 'Tree' })
 }

@@ -10,7 +10,7 @@ import { type Service, startService } from '../helpers/service.ts'
 async function heldService(t: Test) {
   const service = await startService(t, { config: { lockTimeout: 60_000 } })
   await service.call({ body: { id: 0, name: 'before' } })
-  const holder = new Sqlite(service.file)
+  const holder = new Sqlite(service.database)
   t.teardown(() => holder.close())
   holder.exec('BEGIN IMMEDIATE')
   const first = service.store.create({ id: 1n, name: 'first' })
@@ -52,7 +52,7 @@ for (const { of, room, name } of FULL_QUEUES) {
 
     release()
     t.same(new Set(await Promise.all([first, ...waiting])), new Set(['created']))
-    t.equal(service.count(), room + 2, 'what waited is stored, what was refused is not')
+    t.equal(await service.count(), room + 2, 'what waited is stored, what was refused is not')
     t.equal((await service.call({ body: { id: -1, name: 'refused' } })).status, 200)
   })
 }
@@ -91,7 +91,7 @@ t.test(`${CONNECTIONS} connections each have their own answers`, async (t) => {
   const read = await Promise.all(ids.map((id) => ask(service, agent, 'GET', `/plants/${id}`)))
   t.same(read.map(contentOf), plants)
   t.equal(connections, CONNECTIONS, 'none was lost')
-  t.equal(service.count(), CONNECTIONS + 2)
+  t.equal(await service.count(), CONNECTIONS + 2)
 })
 
 /** Sends a request over a connection that is kept, and judges the answer by the contract. */

@@ -52,7 +52,7 @@ for (const call of CHANGES) {
     const others = ['""', '"*"', `W/${etag}`, `"${etag.slice(2)}`, `W/${etag}, "a"`, '"a", "b"']
     for (const ifMatch of [...others, `"a,${etag.slice(1)}`, ['"a"', `W/${etag}`]]) {
       const answer = await change(call, ifMatch)
-      untouched(t, 412, answer)
+      await untouched(t, 412, answer)
       t.same(answer.json, { error: 41201, message: `plant ${ID} has changed; fetch it again` })
     }
   })
@@ -61,7 +61,7 @@ for (const call of CHANGES) {
     const { etag } = await read()
     for (const ifMatch of [etag.slice(1, -1), etag.slice(1), '', `*, ${etag}`, `${etag} "a"`]) {
       const answer = await change(call, ifMatch)
-      untouched(t, 400, answer)
+      await untouched(t, 400, answer)
       const message = 'the header if-match must be * or entity tags with a comma between'
       t.same(answer.json, { error: 40004, message })
     }
@@ -81,7 +81,7 @@ t.test('a body that violates the contract is said before what If-Match refuses',
     { method: 'PATCH', body: { name: null } },
     { method: 'PATCH', body: '{' },
   ]) {
-    untouched(t, 400, await change(call, '"a"'))
+    await untouched(t, 400, await change(call, '"a"'))
   }
 })
 
@@ -92,7 +92,7 @@ t.test('the ETag of a PATCH is that of the next change', async (t) => {
     t.not(answer.headers.etag, etag)
     etag = answer.headers.etag ?? ''
   }
-  t.same(service.stored(ID), { ...plant, name: 'c' })
+  t.same(await service.stored(ID), { ...plant, name: 'c' })
 })
 
 t.test('of two writers with one entity tag one succeeds', async (t) => {
@@ -118,7 +118,7 @@ t.test('of two writers with one entity tag one succeeds', async (t) => {
     const [won, lost] = answers.toSorted((a, b) => a.status - b.status)
     t.ok([200, 204].includes(won?.status ?? 0))
     t.equal(lost?.status, won?.status === 204 ? 404 : 412)
-    const stored = service.stored(ID)
+    const stored = await service.stored(ID)
     if (won?.status === 204) t.equal(stored, undefined)
     else t.same(stored, won?.json)
   }
@@ -143,7 +143,7 @@ t.test('twenty writers count without losing one', async (t) => {
     for (let count = 0; count < INCREMENTS; count++) await increment(index % 2 ? 'PUT' : 'PATCH')
   }
   await Promise.all(Array.from({ length: WRITERS }, writer))
-  t.same(service.stored(ID), { ...plant, name: String(WRITERS * INCREMENTS) })
+  t.same(await service.stored(ID), { ...plant, name: String(WRITERS * INCREMENTS) })
   t.ok(refused > 0, 'they did get in the way of each other')
 })
 
@@ -152,7 +152,7 @@ t.test('an entity tag of a plant that is gone does not fit another one under its
   await service.call({ method: 'DELETE', path: PATH })
   await service.call({ body: { id: ID, name: 'Acer' } })
   t.equal((await change({ method: 'DELETE' }, etag)).status, 412)
-  t.same(service.stored(ID), { id: ID, name: 'Acer', tag: null })
+  t.same(await service.stored(ID), { id: ID, name: 'Acer', tag: null })
 })
 
 t.test('deletes race with updates, and each answer tells what it did', async (t) => {
@@ -167,10 +167,10 @@ t.test('deletes race with updates, and each answer tells what it did', async (t)
   const statuses = answers.map(({ status }) => status)
   t.equal(statuses.filter((status) => status === 204).length, 1)
   t.ok(statuses.every((status) => [200, 204, 404, 412].includes(status)))
-  t.equal(service.stored(ID), undefined, 'none of them has made it again')
+  t.equal(await service.stored(ID), undefined, 'none of them has made it again')
 })
 
-function untouched(t: Test, status: number, answer: { status: number; body: string }) {
+async function untouched(t: Test, status: number, answer: { status: number; body: string }) {
   t.equal(answer.status, status, answer.body)
-  t.same(service.stored(ID), plant)
+  t.same(await service.stored(ID), plant)
 }

@@ -18,20 +18,20 @@ t.test('every valid body is stored as it is, and replayed when it is sent again'
     fc.asyncProperty(validMembers(newPlant), unknownMembers(newPlant), async (members, more) => {
       const id = integerOf(members.id as string)
       const { name, tag } = valuesOf(members)
-      fc.pre(service.stored(id) === undefined)
+      fc.pre((await service.stored(id)) === undefined)
       for (const body of [objectText({ ...more, ...members }), objectText(members)]) {
         const answer = await service.call({ body })
         assert.equal(answer.status, 200)
         assert.deepEqual(answer.json, tag === undefined ? { name } : { name, tag })
       }
-      assert.deepEqual(service.stored(id), { id, name, tag: tag ?? null })
+      assert.deepEqual(await service.stored(id), { id, name, tag: tag ?? null })
     }),
     { numRuns: 60 },
   )
 })
 
 t.test('every invalid body is refused and leaves nothing behind', async (t) => {
-  const before = service.count()
+  const before = await service.count()
   await fc.assert(
     fc.asyncProperty(invalidMembers(newPlant), unknownMembers(newPlant), async (members, more) => {
       const body = objectText({ ...more, ...members })
@@ -41,7 +41,7 @@ t.test('every invalid body is refused and leaves nothing behind', async (t) => {
     }),
     { numRuns: 120 },
   )
-  t.equal(service.count(), before)
+  t.equal(await service.count(), before)
 })
 
 /** A plant with a tag, under an id that no other test has. */
@@ -68,7 +68,7 @@ for (const [method, { schema, before }] of Object.entries(CHANGES)) {
         const { tag, ...after } = { ...before, ...valuesOf(members), id: changed.id }
         const plant = typeof tag === 'string' ? { ...after, tag } : after
         assert.deepEqual(answer.json, plant)
-        assert.deepEqual(service.stored(changed.id), { tag: null, ...plant })
+        assert.deepEqual(await service.stored(changed.id), { tag: null, ...plant })
       }),
       { numRuns: 60 },
     )
@@ -80,7 +80,7 @@ for (const [method, { schema, before }] of Object.entries(CHANGES)) {
         const answer = await send({ ...more, ...members })
         assert.equal(answer.status, 400)
         assert.equal((answer.json as { error: number }).error, 40002)
-        assert.deepEqual(service.stored(changed.id), changed)
+        assert.deepEqual(await service.stored(changed.id), changed)
       }),
       { numRuns: 60 },
     )

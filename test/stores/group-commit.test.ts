@@ -266,25 +266,6 @@ t.test('nothing is waiting when nothing was asked for', async () => {
   await groupCommit(new Disk()).settle()
 })
 
-t.test('commits may end in another order than they were asked for', async (t) => {
-  const disk = new Disk()
-  const changes = groupCommit(disk)
-  const first = watch(changes.change(removal('first')))
-  const one = await disk.begun(0)
-  const second = Array.from({ length: 10_000 }, () => watch(changes.change(removal('second'))))
-  const two = await disk.begun(1)
-  two.end.resolve()
-  await settled()
-  t.same([first, ...second.slice(511, 513)].map(stateOf), ['waits', 'second', 'waits'])
-  const room = Array.from({ length: 512 }, () => watch(changes.change(removal('room'))))
-  const refused = watch(changes.change(removal('too much')))
-  await settled()
-  t.match(stateOf(refused), 'StoreUnavailable: the store is busy: 10000 changes')
-  one.end.resolve()
-  await disk.endAll(changes)
-  t.same(new Set([...second, ...room].map(stateOf)), new Set(['second', 'room']))
-})
-
 interface Watched {
   state: string
 }

@@ -8,6 +8,8 @@ import { readSettings, refuseSettings } from './settings.ts'
 
 type Verify = (connections: Connections) => Promise<Verdict>
 
+const UNDEFINED_TABLE = '42P01'
+
 /** If the first one finds a fault, the others would have nothing to say. */
 const VERIFICATIONS: Record<string, Verify> = { kind, schema, server, acknowledged, tokens, plants }
 
@@ -22,7 +24,7 @@ export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGene
   const connections = new Connections({ urls, timeout })
   try {
     for (const [what, verify] of Object.entries(VERIFICATIONS)) {
-      const verdict = await verify(connections)
+      const verdict = await verify(connections).catch(withoutTable)
       yield { what, ...verdict }
       if (verify === kind && !verdict.sound) return
     }
@@ -40,6 +42,12 @@ function sound(says: string): Verdict {
 
 function fault(says: string): Verdict {
   return { sound: false, says }
+}
+
+/** What `schema` misses the others cannot look into. */
+function withoutTable(error: { code?: string; message: string }): Verdict {
+  if (error.code === UNDEFINED_TABLE) return fault(error.message)
+  throw error
 }
 
 async function kind(connections: Connections): Promise<Verdict> {
@@ -95,6 +103,6 @@ async function plants(connections: Connections): Promise<Verdict> {
 }
 
 async function countOf(connections: Connections, table: string): Promise<string> {
-  const [row] = await connections.query<{ count: bigint }>(`SELECT count(*) AS count FROM ${table}`)
-  return (row?.count ?? 0n).toLocaleString('en')
+  const rows = await connections.query<{ count: bigint }>(`SELECT count(*) AS count FROM ${table}`)
+  return rows.map(({ count }) => count.toLocaleString('en')).join()
 }

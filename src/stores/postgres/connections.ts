@@ -170,6 +170,8 @@ export class Connections {
     // An idle connection that is lost is replaced; without a listener it would end the process.
     pool.on('error', () => {})
     pool.on('connect', (client) => {
+      // Nor may one that is lost between two statements; the next statement fails.
+      client.on('error', () => {})
       client.on('notice', ({ code }) => {
         if (code === NOT_REPLICATED) this.#unreplicated.add(client)
       })

@@ -15,7 +15,7 @@ const BUSY = /^(40001|40P01|55P03|53300)$/
 const FAILING = /^(08|25006|28|3D000|53|57|58|XX)/
 
 /** The server has ended the transaction so that another one could go on; made again it may succeed. */
-const AGAIN = /^(40001|40P01)$/
+const AGAIN = /^(40001|40P01)\b/
 
 /** Makes the store's word of an error of a statement; leaves what is our mistake as it is. */
 export function storeError(error: unknown): unknown {
@@ -28,8 +28,10 @@ export function storeError(error: unknown): unknown {
 /** Whatever keeps us from a connection, it is none of the caller's fault. */
 export function unavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error
-  const { code, message } = error as { code?: string; message: string }
-  return new StoreUnavailable(BUSY.test(code ?? '') ? 'busy' : 'failing', code ?? message)
+  const { code = '', message } = error as { code?: string; message: string }
+  // An error of several attempts to connect has no message of its own.
+  const detail = [code, message].filter(Boolean).join(': ')
+  return new StoreUnavailable(BUSY.test(code) ? 'busy' : 'failing', detail)
 }
 
 /** Whether the transaction may succeed when it is made again, at once and on the same connection. */

@@ -8,8 +8,11 @@ export interface Address {
   readonly shown: string
 }
 
-/** Scheme, user and password, hosts, and what is behind them. */
-const URL_PARTS = /^(postgres(?:ql)?:\/\/)(?:([^@/?#]*)@)?([^/?#]*)(\/[^?#]*)?(\?.*)?$/
+/**
+ * Scheme, user and password, hosts, and what is behind them. No part that is shown may have an `@` in it:
+ * what is in front of it would be of a password that was not escaped.
+ */
+const URL_PARTS = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^@/?#]*)(\/[^@?#]*)?(\?.*)?$/
 
 /**
  * Takes apart a connection string of libpq's form, which may name several hosts with a comma between:

@@ -19,7 +19,7 @@ import { createPlants } from './creates.ts'
 import { parseAddress } from './hosts.ts'
 import { importPlants } from './imports.ts'
 import { exportPlants, listPlants, PointReads } from './reads.ts'
-import { migrate } from './schema.ts'
+import { migrate, versionOf } from './schema.ts'
 import { requireDurable } from './settings.ts'
 import { Tokens } from './tokens.ts'
 import { Turns } from './turns.ts'
@@ -29,6 +29,8 @@ export interface ServerOptions {
   readonly url: string
   /** How long it may take to connect, and how long a statement may take, in milliseconds. */
   readonly timeout: number
+  /** Refuse an empty database, rather than make the schema. */
+  readonly mustExist?: boolean
 }
 
 /**
@@ -60,11 +62,12 @@ export class PostgresStore implements PlantStore, TokenStore {
    *
    * @throws StoreError saying in a line why the database cannot be used
    */
-  static async open({ url, timeout }: ServerOptions): Promise<PostgresStore> {
+  static async open({ url, timeout, mustExist = false }: ServerOptions): Promise<PostgresStore> {
     const { urls, shown } = parseAddress(url)
     const connections = new Connections({ urls, timeout })
     try {
       await requireDurable(connections)
+      if (mustExist && (await versionOf(connections)) === 0) throw new StoreError('it is empty')
       await migrate(connections)
       return new PostgresStore(connections)
     } catch (cause) {

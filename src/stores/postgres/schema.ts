@@ -29,10 +29,10 @@ export const SCHEMA_VERSION = MIGRATIONS.length
 const VERSIONS = 'CREATE TABLE IF NOT EXISTS plant_store_schema (version int PRIMARY KEY)'
 
 /**
- * What goes wrong when others do the same at the same time: unique_violation, duplicate_table,
- * duplicate_object, serialization_failure, deadlock_detected, and a table that is locked.
+ * What goes wrong when others do the same at the same time: unique_violation, duplicate_table and
+ * duplicate_object. Transactions that the server ends are made again by the connections.
  */
-const RACE = /^(23505|42P07|42710|40001|40P01|55P03)$/
+const RACE = /^(23505|42P07|42710)$/
 const TRIES = 100
 
 /**
@@ -94,13 +94,12 @@ export async function missingObjects(connections: Connections, version: number):
   return wanted.filter((name) => !names.has(name))
 }
 
-async function once(connections: Connections, statement: string): Promise<void> {
+async function once(connections: Connections, statement: string): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await connections.query(statement)
-      return
+      return await connections.query(statement)
     } catch (error) {
-      const raced = error instanceof pg.DatabaseError && RACE.test(error.code ?? '')
+      const raced = error instanceof pg.DatabaseError && RACE.test(String(error.code))
       if (!raced || attempt === TRIES) throw error
       await setTimeout(10)
     }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { NewPlant } from '../../../service/plant-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { startPostgres } from '../../helpers/postgres.ts'
 import { storeSuite } from '../store-suite.ts'
@@ -11,4 +12,28 @@ storeSuite('PostgreSQL', {
     const url = await emptyDatabase()
     return () => PostgresStore.open({ url, timeout: 10_000 })
   },
+})
+
+const open = async () => PostgresStore.open({ url: await emptyDatabase(), timeout: 10_000 })
+
+t.test('closing twice is closing once', async () => {
+  const store = await open()
+  await Promise.all([store.close(), store.close()])
+  await store.close()
+})
+
+t.test('an error that no retry mends is passed on as it is', async (t) => {
+  const store = await open()
+  t.teardown(() => store.close())
+  const mistyped = { id: 1n, name: null as unknown } as NewPlant
+  await t.rejects(store.importPlants([mistyped], 'stop'), { code: '23502' }, 'not_null_violation')
+  await t.rejects(
+    store.create({ id: 1n, name: '\u0000' }),
+    { code: '22021' },
+    'not in the encoding',
+  )
+  await t.rejects(store.get(2n ** 63n), { code: '22003' }, 'numeric_value_out_of_range')
+  const unbindable = { id: 1n, name: { x: 1n } as unknown } as NewPlant
+  await t.rejects(store.importPlants([unbindable], 'stop'), TypeError)
+  t.equal(await store.create({ id: 1n, name: 'x' }), 'created', 'the store still works')
 })

@@ -1,0 +1,36 @@
+import pg from 'pg'
+import type { Plants, StoredPlant } from './bare-plants.ts'
+import { plantOf } from './requests.ts'
+
+/** As the driver has it by default. */
+const CONNECTIONS = 10
+
+/**
+ * Makes a statement for each request, on a pool of connections.
+ *
+ * @param stored how many plants to begin with
+ */
+export async function postgresPlants(url: string, stored: number): Promise<Plants> {
+  const getTypeParser: typeof pg.types.getTypeParser = (type, format) =>
+    type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type, format)
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: CONNECTIONS,
+    types: { getTypeParser },
+  })
+  const select = async (text: string, values: unknown[]) =>
+    (await pool.query<StoredPlant>(text, values)).rows
+  await pool.query('CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)')
+  const plants = Array.from({ length: stored }, (_, index) => plantOf(index + 1))
+  await pool.query('INSERT INTO plants SELECT * FROM unnest($1::int8[], $2::text[], $3::text[])', [
+    plants.map(({ id }) => id),
+    plants.map(({ name }) => name),
+    plants.map(({ tag }) => tag),
+  ])
+  return {
+    create: ({ id, name, tag }) =>
+      pool.query('INSERT INTO plants VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [id, name, tag]),
+    get: async (id) => (await select('SELECT * FROM plants WHERE id = $1', [id]))[0],
+    page: (after) => select('SELECT * FROM plants WHERE id > $1 ORDER BY id LIMIT 100', [after]),
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * `npm run bench:postgres`: replicas of the service on a PostgreSQL server, beside what people usually write.
+ * All is on this machine, and the server's settings are those that it has by default. README.md says how to
+ * read it.
+ */
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Option } from 'commander'
+import { number } from '../src/config.ts'
+import { PostgresServer } from '../test/helpers/postgres.ts'
+import type { Chart } from './chart.ts'
+import { fsyncTime } from './disk.ts'
+import { findGenerator } from './load.ts'
+import { describeMachine, warnIfBusy } from './machine.ts'
+import { type Run, typical } from './measure.ts'
+import { benchmark, type LoadOptions } from './options.ts'
+import { ALL_REPLICAS, measureReplicas, REPLICAS, type ReplicasName } from './replicas.ts'
+import { FIGURES, figuresOf, printDoubts, printTable, writeResults } from './report.ts'
+import { makeSlowFsync, startSlowly } from './slow-fsync.ts'
+import { count, percent } from './statistics.ts'
+
+/** Plants that are there before the load begins. */
+const STORED = 100_000
+
+/** Each kind has ids that differ from one replica to the next, or are there already. */
+const KINDS = ['sequential', 'random', 'read'] as const
+type Kind = (typeof KINDS)[number]
+
+/** Where the server is not told otherwise by the tests' settings: as it comes. */
+const SERVER_SETTINGS = { shared_buffers: '128MB' }
+
+interface Options extends LoadOptions {
+  readonly kinds: Kind[]
+  readonly subjects: ReplicasName[]
+  /** In milliseconds. */
+  readonly fsync: number
+}
+
+interface Result extends Run {
+  readonly subject: ReplicasName
+  readonly kind: Kind
+  /** Of requests per second, to those of `insert each`; NaN if that was not measured. */
+  readonly ratio: number
+  /** Requests per second in each round. */
+  readonly rounds: readonly number[]
+}
+
+const kindsOption = new Option('--kinds <kinds...>', 'of load').choices(KINDS)
+const subjectsOption = new Option('--subjects <subjects...>', 'measured').choices(ALL_REPLICAS)
+const about = 'Measures replicas on a PostgreSQL server.'
+const fsyncOption = new Option('--fsync <milliseconds>', 'more that fsync takes on the server')
+const {
+  kinds,
+  subjects,
+  fsync: slowness,
+  ...options
+} = benchmark('bench:postgres', about)
+  .addOption(kindsOption.default(KINDS))
+  .addOption(subjectsOption.default(ALL_REPLICAS))
+  .addOption(fsyncOption.default(0).argParser(number(0, 1000)))
+  .parse()
+  .opts<Options>()
+const { rounds, seconds, warmUp, connections, output } = options
+
+// The measurement ends before its time, as Ctrl-C ends what we have started, or is the last one; then we clean
+// up. A second time ends us at once.
+const interruption = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => interruption.abort(new Error(`interrupted by ${signal}`)))
+}
+
+const { name: generator, generate } = await findGenerator()
+const machine = `${describeMachine()}, ${generator}, ${connections} connections, ${seconds} s after ${warmUp} s of the same, median of ${rounds}`
+console.log(machine)
+const fsync = fsyncTime(tmpdir())
+const more = slowness === 0 ? '' : `, and ${slowness} ms more on the server`
+console.log(`fsync p50 ${fsync.toFixed(2)} ms${more}`)
+const busyBefore = await warnIfBusy()
+
+const runs: { subject: ReplicasName; kind: Kind; run: Run }[] = []
+{
+  await using teardowns = new AsyncDisposableStack()
+  const teardown = (work: () => unknown) => teardowns.defer(async () => void (await work()))
+  const server = await PostgresServer.make({ teardown })
+  await startServer(server)
+  for (let round = 0; round < rounds; round++) {
+    for (const kind of kinds) {
+      for (const subject of subjects) {
+        interruption.signal.throwIfAborted()
+        const load = { kind, connections, seconds, warmUp, first: STORED + 1, stored: STORED }
+        runs.push({ subject, kind, run: await measureReplicas(subject, server, load, generate) })
+      }
+    }
+  }
+}
+const results = kinds.flatMap(resultsOf)
+const rows = results.map((result) => {
+  const { kind, subject, ratio } = result
+  return [kind, subject, shown(ratio), ...figuresOf(result), ...sharesOf(result)]
+})
+const head = [
+  'load',
+  'subject',
+  'ratio',
+  ...FIGURES,
+  'CPU: load',
+  'service',
+  'PostgreSQL',
+  'others',
+]
+printTable([head, ...rows], 2)
+printDoubts(runs.map(({ run }) => run))
+const json = { machine, fsyncP50: fsync, slowness, busyBefore, stored: STORED, results }
+await writeResults(join(output, 'postgres'), json, chart())
+
+/** So that nothing is in the way of what is measured where fsync takes as long as it does. */
+async function startServer(server: PostgresServer): Promise<void> {
+  if (slowness === 0) return server.start(SERVER_SETTINGS)
+  const folder = await mkdtemp(join(tmpdir(), 'plant-store-slow-fsync-'))
+  try {
+    // The server runs as somebody else.
+    await chmod(folder, 0o755)
+    const library = makeSlowFsync(folder)
+    await startSlowly(library, slowness, () => server.start(SERVER_SETTINGS))
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+function resultsOf(kind: Kind): Result[] {
+  const each = subjects.map((subject) => {
+    const same = runs.filter((run) => run.kind === kind && run.subject === subject)
+    const ofEach = same.map(({ run }) => run)
+    const rounds = ofEach.map(({ perSecond }) => Math.round(perSecond))
+    return { subject, kind, ...typical(ofEach), rounds }
+  })
+  const usual = each.find(({ subject }) => subject === 'insert each')?.perSecond ?? Number.NaN
+  return each.map((result) => ({ ...result, ratio: result.perSecond / usual }))
+}
+
+function sharesOf({ loading, serving, storing, others }: Run): string[] {
+  return [loading, serving, storing, others].map(percent)
+}
+
+function shown(ratio: number): string {
+  return Number.isNaN(ratio) ? '' : ratio.toFixed(2)
+}
+
+function chart(): Chart {
+  return {
+    title: 'Requests per second on PostgreSQL, and the ratio to an INSERT for each request',
+    subtitle: machine,
+    series: subjects.map((subject) => REPLICAS[subject]),
+    groups: kinds.map((kind) => ({
+      title: kind,
+      bars: results
+        .filter((result) => result.kind === kind)
+        .map(({ subject, perSecond, ratio }) => ({
+          series: subjects.indexOf(subject),
+          value: perSecond,
+          label: `${count(perSecond)} ${shown(ratio) && `(${shown(ratio)})`}`,
+        })),
+    })),
+  }
+}

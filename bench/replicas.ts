@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PostgresStore } from '../src/stores/postgres/postgres-store.ts'
+import type { PostgresServer } from '../test/helpers/postgres.ts'
+import type { Generate, WarmLoad } from './load.ts'
+import { type Run, serveLoad } from './measure.ts'
+import { plantOf } from './requests.ts'
+import { fillStore } from './stores.ts'
+import { bare, service, startServer } from './subjects.ts'
+
+interface Described {
+  /** What it is, for a reader of the chart. */
+  readonly title: string
+  readonly colour: string
+  /** How many processes share the database. */
+  readonly replicas: number
+  /** Makes the schema and so many plants, where that is not its own to do. */
+  readonly fill?: (url: string, stored: number) => Promise<void>
+  /** The arguments to Node that start it on a database. */
+  readonly command: (url: string, stored: number) => string[]
+}
+
+export type ReplicasName = 'insert each' | '1 replica' | '2 replicas' | '4 replicas'
+
+/** What is measured on a PostgreSQL server. */
+export const REPLICAS: Record<ReplicasName, Described> = {
+  'insert each': {
+    title: 'an INSERT for each request',
+    colour: '#d9774b',
+    replicas: 1,
+    command: bare('postgres'),
+  },
+  '1 replica': replicas(1, 'one process of this service', '#2f855a'),
+  '2 replicas': replicas(2, 'two', '#4a6fa5'),
+  '4 replicas': replicas(4, 'four', '#7a5ea8'),
+}
+
+export const ALL_REPLICAS = Object.keys(REPLICAS) as ReplicasName[]
+
+function replicas(count: number, title: string, colour: string): Described {
+  return { title, colour, replicas: count, fill, command: service }
+}
+
+async function fill(url: string, stored: number): Promise<void> {
+  const store = await PostgresStore.open({ url, timeout: 60_000 })
+  await fillStore(store, stored, (index) => plantOf(BigInt(index + 1)))
+}
+
+/**
+ * Measures a subject on a database of its own, with the log of each process in a folder that is there as long.
+ *
+ * @throws Error if it does not do the work that it is measured for
+ */
+export async function measureReplicas(
+  name: ReplicasName,
+  server: PostgresServer,
+  load: WarmLoad,
+  generate: Generate,
+): Promise<Run> {
+  const { replicas, fill, command } = REPLICAS[name]
+  const folder = await mkdtemp(join(tmpdir(), 'plant-store-replicas-'))
+  const url = await server.database('bench')
+  try {
+    await fill?.(url, load.stored)
+    // Or the load would pay for it.
+    await server.query('CHECKPOINT')
+    const starts = Array.from({ length: replicas }, (_, index) => () => {
+      return startServer(command(url, load.stored), join(folder, `${index}.log`))
+    })
+    const { run, stored } = await serveLoad(starts, load, generate, server.pid)
+    await checkStored(server, stored)
+    return run
+  } catch (error) {
+    throw new Error(`${name}, ${load.kind}: ${(error as Error).message}`, { cause: error })
+  } finally {
+    await server.query('DROP DATABASE bench WITH (FORCE)')
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** As `checkStored` in `answers.ts`. */
+async function checkStored(server: PostgresServer, least: number): Promise<void> {
+  const [row] = await server.query<{ count: string }>('SELECT count(*) FROM plants', 'bench')
+  if (Number(row?.count) >= least) return
+  throw new Error(`${row?.count} plants are stored, but ${least} were acknowledged`)
+}

@@ -1,0 +1,119 @@
+/** The commands, where the plants are on a PostgreSQL server. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { backup } from '../../src/commands/backup.ts'
+import { ConfigError } from '../../src/config.ts'
+import { openStore, type Store } from '../../src/stores/open.ts'
+import { createPlant } from '../helpers/client.ts'
+import { Command, MAIN, run } from '../helpers/command.ts'
+import { startPostgres } from '../helpers/postgres.ts'
+import { byId, exported, scatteredIds, TEXTS } from '../stores/plants.ts'
+
+const { server, emptyDatabase } = await startPostgres(t)
+
+/** With a password, which nobody may be shown; the server does not ask for it. */
+const withSecret = (url: string) => url.replace('@', ':s3cret@')
+
+t.test('plants that are moved to a server and back are what they were', async (t) => {
+  const folder = t.testdir()
+  const [before, after] = [join(folder, 'before.db'), join(folder, 'after.db')]
+  const url = await emptyDatabase()
+  const plants = byId([
+    ...TEXTS.map((text, index) => ({ id: BigInt(index), name: text, tag: text })),
+    ...scatteredIds(3000).map((id) => ({ id, name: `plant ${id}` })),
+  ])
+  await using(before, (store) => store.importPlants(plants, 'stop'))
+
+  const commands = [`export --database '${before}'`, `import - --format ndjson --database '${url}'`]
+  const line = commands.map((command) => `"$0" "${MAIN}" ${command}`).join(' | ')
+  const env = { ...process.env, NODE_OPTIONS: '' }
+  const moved = spawnSync('sh', ['-c', line, process.execPath], { env, encoding: 'utf8' })
+  t.match(moved, { status: 0, stderr: '', stdout: `created ${plants.length}\nreplayed 0\n` })
+  t.strictSame(await using(url, exported), plants)
+
+  const file = join(folder, 'plants.csv')
+  t.match(await run(t, ['export', file, '--database', url]), { code: 0, stderr: '' })
+  const back = await run(t, ['import', file, '--database', after], { measured: false })
+  t.match(back, { code: 0, stderr: '', stdout: `created ${plants.length}\nreplayed 0\n` })
+  t.strictSame(await using(after, exported), plants)
+})
+
+async function using<Result>(
+  database: string,
+  use: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await openStore({ database, lockTimeout: 5000 })
+  try {
+    return await use(store)
+  } finally {
+    await store.close()
+  }
+}
+
+t.test('a service keeps plants and tokens there, and nothing in its folder', async (t) => {
+  const cwd = t.testdir()
+  const url = await emptyDatabase()
+  const database = withSecret(url)
+  const token = (...args: string[]) =>
+    run(t, ['token', ...args, '--database', database], { measured: false })
+  const service = new Command(t, ['--port', '0', '--log-level=trace'], {
+    cwd,
+    env: { PLANT_STORE_DATABASE: database },
+  })
+  const address = await service.listening()
+  t.match(service.stdout, `database  ${url}\n`)
+  t.match(service.stdout, 'token     none at hand; make one with plant-store token create\n')
+
+  const { stdout } = await token('create', '--name', 'ci')
+  const secret = stdout.trim()
+  t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 200)
+  t.same(await using(url, (store) => store.get(4n)), { id: 4n, name: 'Abies' })
+  t.match(await token('revoke', 'ci'), { code: 0, stdout: 'revoked ci\n', stderr: '' })
+  t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 401)
+
+  service.process.kill('SIGTERM')
+  const { code, stdout: said, stderr } = await service.finished()
+  t.equal(code, 0)
+  t.notMatch(said + stderr, 's3cret')
+  t.same(readdirSync(cwd), [])
+})
+
+t.test('what reads a database makes none of an empty one', async (t) => {
+  const url = await emptyDatabase()
+  const stderr = `plant-store: cannot use the database ${url}: it is empty\n`
+  const exporting = await run(t, ['export', '--database', url], { measured: false })
+  t.strictSame(exporting, { code: 1, stdout: '', stderr })
+})
+
+t.test('a check prints what it finds', async (t) => {
+  const url = await emptyDatabase()
+  const empty = { code: 2, stdout: 'FAIL  kind: it is empty\n', stderr: '' }
+  t.strictSame(await run(t, ['check', '--database', url], { measured: false }), empty)
+  await using(url, (store) => store.create({ id: 1n, name: 'x' }))
+  const { code, stdout, stderr } = await run(t, ['check', '--database', withSecret(url)])
+  t.match({ code, stderr }, { code: 0, stderr: '' })
+  t.match(stdout, /^(ok {4}\w+: .+\n){5}ok {4}plants: 1\n$/)
+})
+
+t.test('what cannot be used is refused in a line, without its secrets', async (t) => {
+  const nowhere = server.url('nowhere')
+  const refused = await run(t, ['--port', '0', '--database', withSecret(nowhere)])
+  const reason = `cannot use the database ${nowhere}: the store is failing: 3D000: database "nowhere" does not exist`
+  t.strictSame(refused, { code: 1, stdout: '', stderr: `plant-store: ${reason}\n` })
+  const malformed = await run(t, ['export', '--database', 'postgres://me:s3cret@one:x/plants'])
+  t.match(malformed, {
+    code: 1,
+    stdout: '',
+    stderr: /^plant-store: the database is no URL such as/,
+  })
+  t.notMatch(malformed.stderr, 's3cret')
+})
+
+t.test('a backup is left to the tools of the server', async (t) => {
+  const file = join(t.testdir(), 'backup.db')
+  const message = /^a database on a server is backed up by the tools of the server, such as pg_dump/
+  await t.rejects(backup(file, server.url()), { constructor: ConfigError, message })
+  t.notOk(existsSync(file))
+})

@@ -1,0 +1,149 @@
+/**
+ * A primary that is gone at any moment. Once by default; `npm run test:failover` does it many times.
+ */
+import { randomInt } from 'node:crypto'
+import t, { type Test } from 'tap'
+import {
+  type CreateResult,
+  type NewPlant,
+  type StoredPlant,
+  StoreUnavailable,
+} from '../../service/plant-store.ts'
+import { type PlantRow, plantOf } from '../../src/stores/postgres/plant-rows.ts'
+import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
+import { Command } from '../helpers/command.ts'
+import { Cluster, until } from './cluster.ts'
+import { Load, TOKEN } from './load.ts'
+
+/** How many times the primary is killed, with synchronous replication and without. */
+const rounds = Number(process.argv[2] ?? 1)
+
+/** How many plants are acknowledged, at most, before a standby is left behind, and from there to the kill. */
+const MOST = rounds > 1 ? 5000 : 500
+
+/** What a connection or a statement may take, in milliseconds. */
+const TIMEOUT = 2000
+
+/** What an answer may take: a statement and a connection, and a machine that is busy with others. */
+const BOUND = 2 * TIMEOUT + 4000
+
+for (let round = 1; round <= rounds; round++) {
+  t.test(`a primary and two synchronous standbys, ${round} of ${rounds}`, async (t) => {
+    const cluster = await Cluster.start(t)
+
+    await t.test('a replay is not acknowledged before a standby has the plant', (t) =>
+      replayWithoutStandbys(t, cluster),
+    )
+
+    const url = await startService(t, cluster)
+
+    await t.test('a standby that takes over has all that was acknowledged', async (t) => {
+      const { load, stored, lost } = await failOver(t, cluster, url)
+      t.same(load.wrong, [])
+      t.same(lost, [])
+      t.equal(stored.length, load.acknowledged.size, 'and nothing else')
+    })
+
+    await t.test('if the primary waits for no standby, the same finds a loss', async (t) => {
+      await cluster.waitForNobody()
+      const { lost } = await failOver(t, cluster, url)
+      t.ok(lost.length > 0)
+    })
+  })
+}
+
+async function startService(t: Test, { url }: Cluster): Promise<string> {
+  const args = ['--port', '0', '--database', url, '--lock-timeout', `${TIMEOUT}ms`]
+  const env = { PLANT_STORE_TOKEN: TOKEN }
+  return new Command(t, args, { measured: false, env }).listening()
+}
+
+/** Kills the primary under load, and resolves when another one has taken over. */
+async function failOver(t: Test, cluster: Cluster, url: string) {
+  await cluster.follow()
+  const load = new Load(url, BOUND)
+  const more = () => {
+    const enough = load.acknowledged.size + randomInt(100, MOST)
+    return load.until(() => load.acknowledged.size >= enough)
+  }
+  await more()
+  await cluster.leaveBehind()
+  await more()
+
+  load.onlyNew = true
+  const killed = performance.now()
+  await cluster.primary.crash()
+  const gone = performance.now()
+  const acknowledged = load.acknowledged.size
+  const recovered = load.until(() => load.lastCreate > gone).then(() => performance.now())
+  const [end] = await Promise.all([recovered, cluster.promote()])
+  await load.end()
+
+  const stored = await storedIn(cluster)
+  const lost = load.lostFrom(stored)
+  const { answers, slowest, acknowledged: all } = load
+  t.comment({
+    ...{ acknowledged, later: all.size - acknowledged, lost: lost.length, answers },
+    ...{ gap: Math.round(end - killed), slowest: Math.round(slowest) },
+  })
+  return { load, stored, lost }
+}
+
+async function storedIn({ primary }: Cluster): Promise<StoredPlant[]> {
+  const rows = await primary.query<PlantRow>('SELECT id, name, tag FROM plants')
+  return rows.map((row) => plantOf({ ...row, id: BigInt(row.id) }))
+}
+
+async function replayWithoutStandbys(t: Test, { primary, standbys }: Cluster): Promise<void> {
+  const url = await primary.database('replays')
+  const store = await PostgresStore.open({ url, timeout: TIMEOUT / 2 })
+  t.teardown(() => store.close())
+  const [fir, pine] = [
+    { id: 1n, name: 'Abies alba Mill.' },
+    { id: 2n, name: 'Pinus nigra J.F. Arnold' },
+  ]
+  const refused = async (plant: NewPlant) => {
+    const begin = performance.now()
+    await t.rejects(store.create(plant), StoreUnavailable)
+    t.ok(performance.now() - begin <= BOUND)
+  }
+  /** The server says that the change is made, and to whom it has not come. */
+  const refusedWhenCancelled = async (plant: NewPlant) => {
+    const answer = t.rejects(store.create(plant), NOT_REPLICATED)
+    let answered = false
+    answer.finally(() => {
+      answered = true
+    })
+    await until(async () => {
+      await primary.query(CANCEL_WAITS)
+      return answered
+    })
+  }
+
+  for (const { server } of standbys) server.freeze()
+  await refused(fir)
+  await refused(fir)
+  await primary.query(CANCEL_WAITS)
+  await until(async () => (await primary.query('SELECT id FROM plants', 'replays')).length > 0)
+  await refused(fir)
+  await refusedWhenCancelled(fir)
+  await refusedWhenCancelled(pine)
+  await refusedWhenCancelled(pine)
+
+  for (const { server } of standbys) server.thaw()
+  for (const plant of [fir, pine]) {
+    let result: CreateResult | undefined
+    // They may have to connect again first.
+    await until(async () => {
+      result = await store.create(plant).catch(() => undefined)
+      return result !== undefined
+    })
+    t.equal(result, 'replayed')
+  }
+}
+
+const NOT_REPLICATED = Object.assign(new Error(), { name: 'StoreUnavailable', detail: '01000' })
+
+/** As somebody may do who wonders what takes so long. */
+const CANCEL_WAITS =
+  "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"

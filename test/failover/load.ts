@@ -1,0 +1,160 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { StoredPlant } from '../../service/plant-store.ts'
+import { creationRequest, replacement } from '../crash/changes.ts'
+import { checkAnswer } from '../helpers/contract-check.ts'
+
+export const TOKEN = 'a-token-for-the-test'
+
+const CLIENTS = 32
+
+/** In milliseconds. To wait as long as they are told, clients would not see how short a gap is. */
+const RETRY_AFTER = 20
+
+/** The more often it is named, the more often it is asked for. */
+const KINDS = ['create', 'create', 'create', 'create again', 'replacement', 'read'] as const
+
+interface Request {
+  readonly id: bigint
+  readonly method: string
+  readonly body?: string | undefined
+}
+
+/**
+ * Clients that create, create again, replace and read plants of their own, each one thing at a time, and
+ * send again what is answered 503. So when they have ended it is known what has to be stored.
+ */
+export class Load {
+  /** What was acknowledged last of each plant. */
+  readonly acknowledged = new Map<bigint, StoredPlant>()
+  /** How many answers there were, by method and status. */
+  readonly answers: Record<string, number> = {}
+  /** Answers that are neither what was asked for nor 503. */
+  readonly wrong: string[] = []
+  /** How long the slowest answer took, in milliseconds. */
+  slowest = 0
+  /** When that create was sent which was sent last of those that were acknowledged, by performance.now(). */
+  lastCreate = 0
+  /** Nothing is changed any more that is there, so that nothing that is lost comes back by that. */
+  onlyNew = false
+  readonly #url: string
+  readonly #bound: number
+  readonly #clients: Promise<unknown>
+  #serial = 0
+  #ended = false
+  #answered = Promise.withResolvers<void>()
+
+  /** @param bound how long an answer may take, in milliseconds */
+  constructor(url: string, bound: number) {
+    this.#url = url
+    this.#bound = bound
+    this.#clients = Promise.all(Array.from({ length: CLIENTS }, () => this.#client()))
+    this.#clients.catch(() => {
+      this.#ended = true
+    })
+  }
+
+  /** Resolves after the first answer that makes it so; rejects if one does not come in time. */
+  async until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await Promise.race([this.#answered.promise, this.#clients])
+  }
+
+  /** Resolves when each client has done what it is at. */
+  async end(): Promise<void> {
+    this.#ended = true
+    await this.#clients
+  }
+
+  /** The plants that were acknowledged and are not among these, or not as they were acknowledged. */
+  lostFrom(stored: readonly StoredPlant[]): StoredPlant[] {
+    const found = new Map(stored.map((plant) => [plant.id, plant]))
+    return [...this.acknowledged.values()].filter(
+      (plant) => !isDeepStrictEqual(plant, found.get(plant.id)),
+    )
+  }
+
+  async #client(): Promise<void> {
+    const own: bigint[] = []
+    while (!this.#ended) {
+      const plant = this.acknowledged.get(own[randomInt(own.length + 1)] ?? 0n)
+      const kind = plant === undefined ? 'create' : KINDS[randomInt(KINDS.length)]
+      if (plant === undefined || kind === 'create') {
+        own.push(await this.#create())
+      } else if (kind === 'read') {
+        await this.#read(plant)
+      } else if (!this.onlyNew) {
+        if (kind === 'replacement') await this.#replace(plant.id)
+        else await this.#send(creationRequest(plant))
+      }
+    }
+  }
+
+  async #create(): Promise<bigint> {
+    const plant = this.#newPlant(randomBytes(8).readBigInt64BE())
+    const sent = await this.#sendUntilDone(creationRequest(plant))
+    this.acknowledged.set(plant.id, plant)
+    this.lastCreate = Math.max(this.lastCreate, sent)
+    return plant.id
+  }
+
+  async #replace(id: bigint): Promise<void> {
+    const plant = this.#newPlant(id)
+    await this.#sendUntilDone(replacement(plant))
+    this.acknowledged.set(id, plant)
+  }
+
+  async #read({ id, ...plant }: StoredPlant): Promise<void> {
+    const { status, body } = await this.#send({ id, method: 'GET' })
+    if (status === 200 && !isDeepStrictEqual({ id: String(id), ...plant }, withTextId(body))) {
+      this.wrong.push(`read ${body} instead of ${plant.name}`)
+    }
+  }
+
+  /** Resolves to when it was sent the last time. */
+  async #sendUntilDone(request: Request): Promise<number> {
+    for (;;) {
+      const sent = performance.now()
+      const { status } = await this.#send(request)
+      if (status !== 503) return sent
+      await setTimeout(RETRY_AFTER)
+    }
+  }
+
+  async #send({ id, method, body }: Request): Promise<{ status: number; body: string }> {
+    const path = method === 'POST' ? '/plants' : `/plants/${id}`
+    const begin = performance.now()
+    const response = await fetch(this.#url + path, {
+      method,
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      signal: AbortSignal.timeout(this.#bound),
+      ...(body !== undefined && { body }),
+    })
+    const { status, headers } = response
+    const answer = { status, headers: Object.fromEntries(headers), body: await response.text() }
+    this.slowest = Math.max(this.slowest, performance.now() - begin)
+    // That Retry-After comes with each 503 is in the contract.
+    checkAnswer(method, path, answer)
+    this.#count(`${method} ${status}`)
+    if (status !== 200 && status !== 503) this.wrong.push(`${method} ${id}: ${answer.body}`)
+    return answer
+  }
+
+  #count(answer: string): void {
+    this.answers[answer] = (this.answers[answer] ?? 0) + 1
+    // Whoever waits for it runs when the client has taken note of the answer.
+    setImmediate(this.#answered.resolve)
+    this.#answered = Promise.withResolvers()
+  }
+
+  /** No two have the same name. */
+  #newPlant(id: bigint): StoredPlant {
+    this.#serial += 1
+    return { id, name: `plant ${this.#serial}`, ...(randomInt(2) && { tag: 'Tree' }) }
+  }
+}
+
+/** A plant of an answer; its id has more digits than a number can have. */
+function withTextId(body: string): unknown {
+  return JSON.parse(body.replace(/"id":(-?\d+)/, '"id":"$1"'))
+}

@@ -1,0 +1,50 @@
+import type { Service } from '../helpers/service.ts'
+
+const CLIENTS = 4
+
+/** Clients that create plants, one after the other each, and send again what was answered 503. */
+export class Load {
+  /** The ids of plants that are stored for certain. */
+  readonly acknowledged: bigint[] = []
+  /** Answers that are neither 200 nor 503 with the time to come back at. */
+  readonly surprises: unknown[] = []
+  readonly #service: Service
+  readonly #clients: Promise<unknown>
+  #ended = false
+  #next = 0n
+  #progress = Promise.withResolvers<void>()
+
+  constructor(service: Service) {
+    this.#service = service
+    this.#clients = Promise.all(Array.from({ length: CLIENTS }, () => this.#client()))
+  }
+
+  async #client(): Promise<void> {
+    while (!this.#ended) {
+      const id = this.#next++
+      while (!(await this.#isCreated(id))) if (this.#ended) return
+      this.acknowledged.push(id)
+      this.#progress.resolve()
+      this.#progress = Promise.withResolvers()
+    }
+  }
+
+  async #isCreated(id: bigint): Promise<boolean> {
+    const { status, headers, body } = await this.#service.call({ body: { id, name: 'x' } })
+    if (status !== 200 && (status !== 503 || headers['retry-after'] === undefined)) {
+      this.surprises.push({ status, headers, body })
+    }
+    return status === 200
+  }
+
+  /** Resolves when so many more have been acknowledged. */
+  async progress(count: number): Promise<void> {
+    const enough = this.acknowledged.length + count
+    while (this.acknowledged.length < enough) await this.#progress.promise
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true
+    await this.#clients
+  }
+}

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import t from 'tap'
+import { StoreUnavailable } from '../../service/plant-store.ts'
+import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
+import { freePort, startPostgres } from '../helpers/postgres.ts'
+import { changeSuite } from '../stores/change-suite.ts'
+import { createSuite } from '../stores/create-suite.ts'
+import { exportSuite } from '../stores/export-suite.ts'
+import { importSuite } from '../stores/import-suite.ts'
+import { lastingSuite } from '../stores/lasting-suite.ts'
+import type { Engine } from '../stores/store-suite.ts'
+import { tokenSuite } from '../stores/token-suite.ts'
+
+/** Where Debian's package has it. */
+const PGBOUNCER = '/usr/sbin/pgbouncer'
+
+/** Of the store's suites those with transactions, of which the others have no more. */
+const SUITES = [createSuite, changeSuite, importSuite, exportSuite, tokenSuite, lastingSuite]
+
+const skip = spawnSync(PGBOUNCER, ['--version']).error && `there is no ${PGBOUNCER}`
+
+if (skip === undefined) await throughPooler()
+else t.test('a pooler in between', { skip }, async () => {})
+
+/** Every transaction may get another connection than the one before it, as there are fewer than stores. */
+async function throughPooler(): Promise<void> {
+  const { server, emptyDatabase } = await startPostgres(t)
+  const port = await startPooler(server.host)
+  const pooled = (url: string) => url.replace(server.host, `127.0.0.1:${port}`)
+
+  const engine: Engine = {
+    lasting: true,
+    place: async () => {
+      const url = pooled(await emptyDatabase())
+      return () => PostgresStore.open({ url, timeout: 10_000 })
+    },
+  }
+  for (const suite of SUITES) {
+    t.test(`through a pooler: ${suite.name}`, async (t) => suite(t, engine))
+  }
+
+  t.test('connections that end behind a pooler are not missed for long', async (t) => {
+    // The pooler has statements wait for a server to come back.
+    const store = await PostgresStore.open({ url: pooled(await emptyDatabase()), timeout: 500 })
+    t.teardown(() => store.close())
+    t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
+    await server.stop()
+    await t.rejects(store.create({ id: 2n, name: 'x' }), { name: 'StoreUnavailable' })
+    await server.start()
+    while (!(await isCreated(store))) t.pass('the pooler has not seen yet that it is back')
+    t.strictSame(await store.get(1n), { id: 1n, name: 'x' })
+  })
+}
+
+async function isCreated(store: PostgresStore): Promise<boolean> {
+  try {
+    return (await store.create({ id: 2n, name: 'x' })) === 'created'
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return false
+    throw error
+  }
+}
+
+/** Resolves to its port. */
+async function startPooler(host: string): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'plant-store-pooler-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const port = await freePort()
+  const [address, serverPort] = host.split(':')
+  const file = join(folder, 'pgbouncer.ini')
+  writeFileSync(
+    file,
+    `[databases]
+     * = host=${address} port=${serverPort} user=plants
+     [pgbouncer]
+     listen_addr = 127.0.0.1
+     listen_port = ${port}
+     unix_socket_dir =
+     auth_type = any
+     pool_mode = transaction
+     default_pool_size = 4
+     server_login_retry = 0.1`.replaceAll(/^ +/gm, ''),
+  )
+  // It refuses to run as root, and gives up that by itself before it reads the file.
+  const user = process.getuid?.() === 0 ? ['--user', 'nobody'] : []
+  const pooler = spawn(PGBOUNCER, [...user, file], { stdio: ['ignore', 'ignore', 'pipe'] })
+  t.teardown(() => stop(pooler))
+  const log: string[] = []
+  for await (const line of createInterface(pooler.stderr as Readable)) {
+    log.push(line)
+    if (line.includes('process up')) break
+  }
+  if (!log.at(-1)?.includes('process up')) throw new Error(log.join('\n'))
+  pooler.stderr?.resume()
+  return port
+}
+
+async function stop(pooler: ChildProcess): Promise<void> {
+  if (pooler.exitCode !== null) return
+  const gone = once(pooler, 'close')
+  pooler.kill('SIGKILL')
+  await gone
+}

@@ -1,0 +1,77 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
+import { run } from '../helpers/command.ts'
+import { PostgresServer } from '../helpers/postgres.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'plant-store-access-'))
+t.teardown(() => rmSync(folder, { recursive: true }))
+chmodSync(folder, 0o755)
+const access = join(folder, 'pg_hba.conf')
+writeFileSync(
+  access,
+  'host all plants 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n',
+)
+
+const server = await PostgresServer.make(t)
+await server.start({ hba_file: access })
+await server.query(`CREATE ROLE gardener LOGIN PASSWORD 'correct'`)
+await server.query('CREATE ROLE guest LOGIN')
+await server.query('CREATE DATABASE plants OWNER gardener')
+
+for (const [why, url, reason] of [
+  [
+    'a wrong password',
+    `postgres://gardener:mistaken@${server.host}/plants`,
+    'password authentication failed for user "gardener"',
+  ],
+  [
+    'an unknown user',
+    `postgres://nobody:mistaken@${server.host}/plants`,
+    'password authentication failed for user "nobody"',
+  ],
+  [
+    'an unknown database',
+    `postgres://gardener:correct@${server.host}/plantz`,
+    'database "plantz" does not exist',
+  ],
+  ['nobody listening', 'postgres://gardener:mistaken@127.0.0.1:1/plants', 'ECONNREFUSED'],
+] as const) {
+  t.test(`a start refuses, and says why without the password: ${why}`, async (t) => {
+    const error = await PostgresStore.open({ url, timeout: 10_000 }).catch((error) => error)
+    t.equal(error.constructor.name, 'StoreError')
+    const { username, host, pathname } = new URL(url)
+    const shown = `postgres://${username}@${host}${pathname}`
+    t.ok(error.message.startsWith(`cannot use the database ${shown}: `), error.message)
+    t.match(error.message, reason)
+    t.notMatch(error.message, /correct|mistaken|\n/)
+  })
+}
+
+t.test('the command says it in a line, and ends with 1', async (t) => {
+  const database = `postgres://gardener:mistaken@${server.host}/plants`
+  const env = { PLANT_STORE_DATABASE: database }
+  const { code, stdout, stderr } = await run(t, ['--port', '0'], { env, measured: false })
+  t.equal(code, 1)
+  t.equal(stdout, '')
+  t.match(stderr, /^plant-store: cannot use the database .* failed for user "gardener"\n$/)
+  t.notMatch(stderr, /mistaken/)
+})
+
+t.test('a start waits for a server that does not answer no longer than a bound', async (t) => {
+  server.freeze()
+  t.teardown(() => server.thaw())
+  const from = performance.now()
+  const opening = PostgresStore.open({ url: server.url('plants'), timeout: 300 })
+  await t.rejects(opening, { message: /^cannot use the database .* timeout/ })
+  t.ok(performance.now() - from < 3000)
+})
+
+t.test('the right password is taken', async (t) => {
+  const url = `postgres://gardener:correct@${server.host}/plants`
+  const store = await PostgresStore.open({ url, timeout: 10_000 })
+  t.teardown(() => store.close())
+  await t.resolves(store.check())
+})

@@ -1,0 +1,195 @@
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import type { Answer } from '../helpers/contract-check.ts'
+import { startPostgres } from '../helpers/postgres.ts'
+import { type Service, startOn, startService } from '../helpers/service.ts'
+import { Load } from './load.ts'
+
+const { server, emptyDatabase } = await startPostgres(t)
+
+startOn(async () => {
+  const database = await emptyDatabase()
+  return { database, query: (sql) => server.query(sql, nameOf(database)) }
+})
+
+/** How long we wait for a server, in milliseconds. */
+const LOCK_TIMEOUT = 500
+
+/** A request waits for a connection and a statement to know whose it is, and for those of its own. */
+const BOUND = 8 * LOCK_TIMEOUT
+
+function nameOf(database: string): string {
+  return new URL(database).pathname.slice(1)
+}
+
+function start(t: Test, lockTimeout = LOCK_TIMEOUT): Promise<Service> {
+  return startService(t, { config: { lockTimeout } })
+}
+
+/** Ends all connections of a service. Resolves when they are gone. */
+async function terminate(service: Service): Promise<void> {
+  await server.query(
+    `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+     WHERE datname = '${nameOf(service.database)}' AND application_name = 'plant-store'`,
+  )
+}
+
+async function create(service: Service, id: number): Promise<Answer> {
+  return service.call({ body: { id, name: 'x' } })
+}
+
+function isUnavailable(t: Test, { status, headers }: Answer, retryAfter = '5'): void {
+  t.equal(status, 503)
+  t.equal(headers['retry-after'], retryAfter)
+}
+
+/** Nothing may be lost, made up, or answered in another way than the contract has it. */
+async function isWhole(t: Test, service: Service, load: Load): Promise<void> {
+  await load.end()
+  t.same(load.surprises, [])
+  const ids = `{${load.acknowledged}}`
+  const rows = await server.query(
+    `SELECT id FROM unnest('${ids}'::int8[]) AS acknowledged (id) EXCEPT SELECT id FROM plants`,
+    nameOf(service.database),
+  )
+  t.same(rows, [], 'nothing that was acknowledged is lost')
+}
+
+t.test('a restart of the server under load loses nothing, and ends by itself', async (t) => {
+  const service = await start(t)
+  const load = new Load(service)
+  await load.progress(30)
+  await server.stop()
+  isUnavailable(t, await create(service, 1_000_000))
+  isUnavailable(t, await service.call({ method: 'GET', path: '/health/ready', token: null }))
+  await server.start()
+  await load.progress(30)
+  await isWhole(t, service, load)
+  t.equal((await create(service, 1_000_000)).status, 200)
+})
+
+t.test('a crash of the server under load loses nothing', async (t) => {
+  const service = await start(t)
+  const load = new Load(service)
+  await load.progress(30)
+  await server.crash()
+  await server.start()
+  await load.progress(30)
+  await isWhole(t, service, load)
+})
+
+t.test('connections that are ended while idle are not missed', async (t) => {
+  const service = await start(t)
+  t.equal((await create(service, 1)).status, 200)
+  await terminate(service)
+  t.equal((await create(service, 2)).status, 200)
+})
+
+t.test('connections that are ended under load lose nothing', async (t) => {
+  const service = await start(t)
+  const load = new Load(service)
+  for (let round = 0; round < 3; round++) {
+    await load.progress(20)
+    await terminate(service)
+  }
+  await load.progress(20)
+  await isWhole(t, service, load)
+})
+
+for (const what of ['terminate', 'cancel']) {
+  t.test(`a statement under way that is ended by an administrator: ${what}`, async (t) => {
+    const service = await start(t, 30_000)
+    const other = new pg.Client({ connectionString: service.database })
+    await other.connect()
+    t.teardown(() => other.end())
+    await other.query('BEGIN')
+    await other.query('LOCK TABLE plants')
+    const answer = create(service, 1)
+    const waiting = `FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+    while ((await server.query(`SELECT pg_${what}_backend(pid) ${waiting}`)).length === 0);
+    isUnavailable(t, await answer)
+    await other.query('ROLLBACK')
+    t.equal((await create(service, 1)).status, 200)
+  })
+}
+
+t.test('a frozen server keeps nobody waiting for longer than a bound', async (t) => {
+  // Or all would wait to know whose a token is, and get no further.
+  const token = 'a-token-that-needs-no-server'
+  const service = await startService(t, { config: { lockTimeout: LOCK_TIMEOUT, token } })
+  const call = (method: string, path: string, body?: object) =>
+    service.call({ method, path, token, ...(body !== undefined && { body }) })
+  t.equal((await create(service, 1)).status, 200)
+  server.freeze()
+  t.teardown(() => server.thaw())
+  const from = performance.now()
+  let answered = 0
+  const answers = [
+    ...Array.from({ length: 20 }, (_, index) => [
+      call('POST', '/plants', { id: 2 + index, name: 'x' }),
+      call('PATCH', '/plants/1', { name: `${index}` }),
+      call('GET', '/plants/1'),
+    ]).flat(),
+    call('DELETE', '/plants/1'),
+    call('GET', '/plants'),
+    create(service, 100),
+    service.call({ method: 'GET', path: '/health/ready', token: null }),
+  ].map((answer) => answer.finally(() => answered++))
+  const live = await service.call({ method: 'GET', path: '/health/live', token: null })
+  t.equal(live.status, 200)
+  t.equal(answered, 0, 'the process lives, and does not wait itself')
+  for (const answer of answers) isUnavailable(t, await answer)
+  t.ok(performance.now() - from < BOUND, 'all were answered in time')
+  server.thaw()
+  t.equal((await create(service, 101)).status, 200)
+  t.equal((await service.call({ method: 'GET', path: '/health/ready', token: null })).status, 200)
+})
+
+t.test('a server that takes no changes for a while takes them again', async (t) => {
+  const service = await start(t)
+  t.equal((await create(service, 1)).status, 200)
+  await server.set('default_transaction_read_only', 'on')
+  t.teardown(() => server.set('default_transaction_read_only', 'off'))
+  await untilReadOnly('on')
+  isUnavailable(t, await create(service, 2))
+  isUnavailable(t, await create(service, 2))
+  await server.set('default_transaction_read_only', 'off')
+  await untilReadOnly('off')
+  t.equal((await create(service, 2)).status, 200)
+})
+
+async function untilReadOnly(value: 'on' | 'off'): Promise<void> {
+  const setting = 'SHOW default_transaction_read_only'
+  for (;;) {
+    const [row] = await server.query<Record<string, string>>(setting)
+    if (row?.default_transaction_read_only === value) return
+  }
+}
+
+t.test('a server without a free connection is busy until it has one', async (t) => {
+  const service = await start(t)
+  await server.stop()
+  await server.start({ max_connections: '20', superuser_reserved_connections: '0' })
+  const others = await takeAllConnections(service.database)
+  isUnavailable(t, await create(service, 1), '1')
+  isUnavailable(t, await service.call({ method: 'GET', path: '/plants/1' }), '1')
+  await Promise.all(others.map((other) => other.end()))
+  // The server takes its time to see that they are gone.
+  const load = new Load(service)
+  await load.progress(10)
+  await isWhole(t, service, load)
+})
+
+async function takeAllConnections(connectionString: string): Promise<pg.Client[]> {
+  const clients: pg.Client[] = []
+  for (;;) {
+    const client = new pg.Client({ connectionString })
+    try {
+      await client.connect()
+    } catch (error) {
+      if ((error as pg.DatabaseError).code === '53300') return clients
+      throw error
+    }
+    clients.push(client)
+  }
+}

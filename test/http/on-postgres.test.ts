@@ -1,0 +1,27 @@
+/**
+ * The tests of this folder that are about plants and tokens, with both on a PostgreSQL server: the same
+ * files, whose tests become those of this one.
+ */
+import t from 'tap'
+import { postgres } from '../helpers/engine.ts'
+import { startOn, startService } from '../helpers/service.ts'
+
+startOn(await postgres(t))
+
+t.test('the services of these tests are on the server', async (t) => {
+  t.match((await startService(t)).database, /^postgres:/)
+})
+
+await import('./authentication.test.ts')
+await import('./create-plant.test.ts')
+await import('./delete-plant.test.ts')
+await import('./get-plant.test.ts')
+await import('./health.test.ts')
+await import('./list-plants.test.ts')
+await import('./model.test.ts')
+await import('./properties.test.ts')
+await import('./requests.test.ts')
+await import('./statuses.test.ts')
+// The last, as what they do before each of their tests is done before each that follows.
+await import('./change-plant.test.ts')
+await import('./preconditions.test.ts')

@@ -1,0 +1,57 @@
+import { randomInt } from 'node:crypto'
+import type { Call, Client } from './client.ts'
+
+/** Plants whose names are numbers, each of which clients increment by way of any replica. */
+export class Counters {
+  readonly #client: Client
+  readonly #replicas: readonly string[]
+  /** The numbers that were acknowledged, by id. */
+  readonly #acknowledged = new Map<number, number[]>()
+  /** How many increments were refused, as another one was made meanwhile. */
+  refused = 0
+
+  constructor(client: Client, replicas: readonly string[]) {
+    this.#client = client
+    this.#replicas = replicas
+  }
+
+  async make(id: number): Promise<void> {
+    await this.#send({ body: JSON.stringify({ id, name: '0' }) })
+    this.#acknowledged.set(id, [])
+  }
+
+  /** Resolves when the plant's number was incremented. */
+  async increment(id: number): Promise<void> {
+    for (;;) {
+      const { number, version } = await this.read(id)
+      const body = JSON.stringify({ name: String(number + 1) })
+      const method = randomInt(2) === 0 ? 'PUT' : 'PATCH'
+      const call = { method, path: `/plants/${id}`, body, expected: version }
+      const { status } = await this.#send(call)
+      if (status === 200) {
+        this.acknowledged(id).push(number + 1)
+        return
+      }
+      if (status !== 412) throw new Error(`${status} for an increment`)
+      this.refused += 1
+    }
+  }
+
+  /** @throws Error if the number is less than one that was acknowledged before */
+  async read(id: number): Promise<{ number: number; version: string | undefined }> {
+    const least = Math.max(0, ...this.acknowledged(id))
+    const { headers, body } = await this.#send({ method: 'GET', path: `/plants/${id}` })
+    const number = Number(JSON.parse(body).name)
+    if (number < least) throw new Error(`read ${number} after ${least} was acknowledged`)
+    return { number, version: headers.etag }
+  }
+
+  /** In the order of their acknowledgement. */
+  acknowledged(id: number): number[] {
+    return this.#acknowledged.get(id) as number[]
+  }
+
+  #send(call: Call) {
+    return this.#client.send(this.#replicas[randomInt(this.#replicas.length)] as string, call)
+  }
+}

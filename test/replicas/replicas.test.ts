@@ -1,0 +1,215 @@
+/**
+ * Several processes of the service on one PostgreSQL server. Few creates are contested by default;
+ * `npm run test:replicas` has many.
+ */
+import { randomInt } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { AccessTokens } from '../../service/access-tokens.ts'
+import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
+import { checkStore, openStore, type Store } from '../../src/stores/open.ts'
+import { type PlantRow, plantOf } from '../../src/stores/postgres/plant-rows.ts'
+import { creationRequest } from '../crash/changes.ts'
+import { startPostgres } from '../helpers/postgres.ts'
+import { atATime, Client } from './client.ts'
+import { Contest } from './contest.ts'
+import { Counters } from './counters.ts'
+import { startAtOnce, startReplica } from './starting.ts'
+
+/** How many ids are contested. */
+const contested = Number(process.argv[2] ?? 400)
+
+/** How many replicas start at once, and how many of them are asked. */
+const STARTED = 6
+const ASKED = 4
+
+/** How many requests are under way at a time. */
+const AT_A_TIME = 64
+
+/** Over how many creates those of one id are spread, so that replicas come to ids in different orders. */
+const MIXED = 96
+
+/** In what time a token that was revoked is refused, in milliseconds. */
+const REFUSED_WITHIN = 5000
+
+const NAME = 'plants'
+const TOKEN = 'a-token-for-the-test'
+
+const { server } = await startPostgres(t)
+const database = await server.database(NAME)
+const client = new Client(TOKEN)
+t.teardown(() => client.close())
+const started = await startAtOnce(t, STARTED, database, TOKEN)
+const replicas = started.slice(0, ASKED)
+
+t.test('replicas that start at once on an empty database make one whole schema', async (t) => {
+  for await (const { what, sound, says } of checkStore({ database, lockTimeout: 5000 })) {
+    t.ok(sound, `${what}: ${says}`)
+  }
+  for (const url of started) {
+    t.match(await client.send(url, { method: 'GET' }), { status: 200, body: '[]' })
+  }
+})
+
+t.test('of contested creates one wins, and each other is a replay or a conflict', async (t) => {
+  const contests = Array.from({ length: contested }, () => new Contest(ASKED))
+  const attempts = mixed(
+    contests.flatMap((contest) => contest.attempts.map((attempt) => ({ contest, attempt }))),
+  )
+  const begin = performance.now()
+  await atATime(AT_A_TIME, attempts, async ({ contest, attempt }) => {
+    contest.sent(attempt)
+    const { replica, plant } = attempt
+    const { status } = await client.send(replicas[replica] as string, creationRequest(plant))
+    contest.answered(attempt, status)
+  })
+  const seconds = Math.round((performance.now() - begin) / 100) / 10
+  const stored = await storedPlants()
+  t.same(
+    contests.flatMap((contest) => contest.faults(stored.get(contest.id) ?? [])),
+    [],
+  )
+  t.equal(stored.size, contests.length)
+  const close = contests.filter(({ isClose }) => isClose).length
+  t.ok(close > contests.length / 2, 'most were contested')
+  const [acknowledged = 0, conflicts] = [200, 409].map((status) =>
+    contests.reduce((sum, contest) => sum + contest.count(status), 0),
+  )
+  const replays = acknowledged - stored.size
+  t.comment({ creates: attempts.length, winners: stored.size, replays, conflicts, close, seconds })
+})
+
+t.test('a contest that has not exactly one winner is found', async (t) => {
+  const acknowledged =
+    (...tags: string[]) =>
+    ({ tag }: NewPlant) =>
+      tag !== undefined && tags.includes(tag) ? 200 : 409
+  const right = acknowledged('')
+  const cases = [
+    { name: 'one winner', stored: 1, statusOf: right, faults: 0 },
+    { name: 'nothing is stored', stored: 0, statusOf: right, faults: 1 },
+    { name: 'two are stored', stored: 2, statusOf: right, faults: 1 },
+    { name: 'two are acknowledged', stored: 1, statusOf: acknowledged('', 'Tree'), faults: 3 },
+    { name: 'none is acknowledged', stored: 1, statusOf: acknowledged(), faults: 3 },
+    { name: 'they fail', stored: 1, statusOf: () => 503, faults: 12 },
+  ]
+  for (const { name, stored, statusOf, faults } of cases) {
+    const contest = new Contest(ASKED)
+    for (const attempt of contest.attempts) contest.answered(attempt, statusOf(attempt.plant))
+    const winner = contest.attempts.find(({ plant }) => plant.tag === '')?.plant as NewPlant
+    t.equal(contest.faults(Array(stored).fill(winner)).length, faults, name)
+  }
+})
+
+t.test('replicas that create the same plants in different orders do not deadlock', async (t) => {
+  const stores = await Promise.all([open(t), open(t)])
+  for (let round = 0; round < 10; round++) {
+    const ids = Array.from({ length: 500 }, (_, index) => BigInt(-round * 500 - index))
+    const orders = [ids, ids.toReversed()]
+    const creates = stores.flatMap((store, index) =>
+      (orders[index] ?? []).map((id) => store.create({ id, name: 'Tilia' })),
+    )
+    const results = await Promise.all(creates)
+    t.equal(results.filter((result) => result === 'created').length, ids.length)
+  }
+  const statistics = 'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()'
+  t.same(await server.query(statistics, NAME), [{ deadlocks: '0' }])
+})
+
+t.test('a plant created where replicas remove others is there until it is removed', async (t) => {
+  const id = 7n
+  const stores = await Promise.all([open(t), open(t), open(t)])
+  const client = async (store: Store, number: number) => {
+    const plant = { id, name: `of client ${number}` }
+    const other = stores[(number + 1) % stores.length] as Store
+    for (let created = 0; created < 50; ) {
+      const result = await store.create(plant)
+      if (result === 'conflict') continue
+      created += 1
+      const found = [result, await other.get(id), await store.remove(id)]
+      t.same(found, ['created', plant, 'removed'])
+    }
+  }
+  await Promise.all(stores.map(client))
+})
+
+t.test('no increment by way of any replica is lost', async (t) => {
+  const [ids, increments] = [[1, 2, 3], 100]
+  const counters = new Counters(client, replicas)
+  for (const id of ids) await counters.make(id)
+  const all = Array.from({ length: increments }, () => ids).flat()
+  await atATime(4 * ids.length, all, (id) => counters.increment(id))
+  for (const id of ids) {
+    t.equal((await counters.read(id)).number, increments)
+    const numbers = counters.acknowledged(id)
+    t.equal(numbers.length, increments)
+    numbers.sort((one, other) => one - other)
+    t.same(
+      numbers,
+      numbers.map((_, index) => index + 1),
+      'each number was acknowledged once',
+    )
+  }
+  t.ok(counters.refused > 0, 'some had to try again')
+  t.comment({ increments: all.length, refused: counters.refused })
+})
+
+t.test(
+  'a token is valid at all replicas once it is made, and at none once it is revoked',
+  async (t) => {
+    const tokens = new AccessTokens(await open(t))
+    const token = (await tokens.issue({ name: 'gone', scopes: ['read'] })) as string
+    const holder = new Client(token)
+    t.teardown(() => holder.close())
+    const ask = async (url: string) =>
+      (await holder.send(url, { method: 'GET', path: '/plants?limit=1' })).status
+    t.same(
+      await Promise.all(replicas.map(ask)),
+      replicas.map(() => 200),
+    )
+
+    const begin = performance.now()
+    const refusals = replicas.map(async (url) => {
+      while (performance.now() - begin < REFUSED_WITHIN) {
+        if ((await ask(url)) === 401) return Math.round(performance.now() - begin)
+      }
+      return Number.POSITIVE_INFINITY
+    })
+    await tokens.revoke('gone')
+    const revoked = Math.round(performance.now() - begin)
+    const took = await Promise.all(refusals)
+    t.ok(Math.max(...took) <= REFUSED_WITHIN, 'each replica refuses it in time')
+    t.same(await Promise.all(replicas.map(ask)), [401, 401, 401, 401])
+    t.comment({ 'revoked after (ms)': revoked, 'refused after (ms)': took })
+  },
+)
+
+t.test('a replica that is older than the schema refuses to start', async (t) => {
+  await server.query('INSERT INTO plant_store_schema VALUES (1000)', NAME)
+  const older = startReplica(t, database, TOKEN)
+  await t.rejects(older.listening(), {
+    message: /: plant-store: cannot use .*: its schema has version 1000, .* use a newer one\n$/,
+  })
+  t.equal(older.process.exitCode, 1)
+  t.equal((await client.send(replicas[0] as string, { method: 'GET' })).status, 200, 'others go on')
+})
+
+async function open(t: Test): Promise<Store> {
+  const store = await openStore({ database, lockTimeout: 5000 })
+  t.teardown(() => store.close())
+  return store
+}
+
+/** Each comes with others that were up to so many places from it, in a random order. */
+function mixed<Item>(items: readonly Item[]): Item[] {
+  return items
+    .map((item, index) => ({ item, place: index + randomInt(MIXED) }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ item }) => item)
+}
+
+/** All that is stored, by id. */
+async function storedPlants(): Promise<Map<bigint, StoredPlant[]>> {
+  const rows = await server.query<PlantRow>('SELECT id::text AS id, name, tag FROM plants', NAME)
+  const plants = rows.map((row) => plantOf({ ...row, id: BigInt(row.id) }))
+  return Map.groupBy(plants, ({ id }) => id)
+}

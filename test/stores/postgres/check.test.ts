@@ -1,0 +1,131 @@
+import t, { type Test } from 'tap'
+import { checkDatabase } from '../../../src/stores/postgres/check.ts'
+import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { SCHEMA_VERSION } from '../../../src/stores/postgres/schema.ts'
+import { StoreError } from '../../../src/stores/store-error.ts'
+import { startPostgres } from '../../helpers/postgres.ts'
+import { type Database, emptyDatabases, set } from './databases.ts'
+
+const { server, emptyDatabase } = await startPostgres(t)
+const database = emptyDatabases(server, emptyDatabase)
+
+const timeout = 10_000
+
+/** A database with two plants and a token. */
+async function filledDatabase(): Promise<Database> {
+  const made = await database()
+  const store = await PostgresStore.open({ url: made.url, timeout })
+  await store.importPlants(
+    [4n, 5n].map((id) => ({ id, name: 'Abies' })),
+    'stop',
+  )
+  await store.addToken({
+    name: 'ci',
+    digest: new Uint8Array(32).fill(1),
+    scopes: ['read'],
+    createdAt: new Date(),
+  })
+  await store.close()
+  return made
+}
+
+/** What is found, by what it is found about. */
+async function findingsOf(url: string): Promise<Record<string, string>> {
+  const findings: Record<string, string> = {}
+  for await (const { what, sound, says } of checkDatabase({ url, timeout })) {
+    findings[what] = `${sound ? 'ok' : 'FAIL'} ${says}`
+  }
+  return findings
+}
+
+const SOUND = {
+  kind: 'ok a database of plant-store',
+  schema: `ok version ${SCHEMA_VERSION}`,
+  acknowledged: "ok on the server's disk",
+  tokens: 'ok 1',
+  plants: 'ok 2',
+}
+
+function found(t: Test, findings: Record<string, string>, others: Record<string, string> = {}) {
+  const { server, ...rest } = findings
+  t.match(server, /^ok PostgreSQL \d+.*, text in UTF8$/)
+  t.same(rest, { ...SOUND, ...others })
+}
+
+t.test('a sound database is found to be so, with no right to change it', async (t) => {
+  const { url, name, query } = await filledDatabase()
+  await query(`ALTER DATABASE ${name} SET role = pg_read_all_data`)
+  found(t, await findingsOf(url))
+})
+
+const FAULTS = [
+  {
+    what: 'an older schema, as while a replica is bringing it up',
+    make: ['DROP TABLE tokens', 'DELETE FROM plant_store_schema WHERE version > 2'],
+    finds: {
+      schema: `ok version 2; the next start of the service makes it ${SCHEMA_VERSION}`,
+      tokens: 'FAIL relation "tokens" does not exist',
+    },
+  },
+  {
+    what: 'a newer schema',
+    make: [`INSERT INTO plant_store_schema VALUES (${SCHEMA_VERSION + 1})`],
+    finds: {
+      schema: `FAIL version ${SCHEMA_VERSION + 1}, this program knows up to ${SCHEMA_VERSION}`,
+    },
+  },
+  {
+    what: 'a missing table and a missing index',
+    make: ['DROP TABLE plants', 'DROP INDEX tokens_by_selector'],
+    finds: {
+      schema: 'FAIL these are not there: plants, plants_by_tag, tokens_by_selector',
+      plants: 'FAIL relation "plants" does not exist',
+    },
+  },
+  {
+    what: 'tokens that are not whole',
+    make: [
+      "UPDATE tokens SET digest = substr(digest, 1, 31) WHERE name = 'ci'",
+      `INSERT INTO tokens (name, selector, digest, scopes, created_at)
+       VALUES ('another', '\\x00', sha256('x'), 'read', 0)`,
+    ],
+    finds: { tokens: 'FAIL these are not whole, make them anew: another, ci' },
+  },
+  {
+    what: 'a commit that does not wait for the disk',
+    make: ['ALTER DATABASE :name SET synchronous_commit = off'],
+    finds: {
+      acknowledged: 'FAIL it has synchronous_commit = off, and may lose what it has acknowledged',
+    },
+  },
+]
+for (const { what, make, finds } of FAULTS) {
+  t.test(`${what}: this is found, and the rest is checked all the same`, async (t) => {
+    const { url, name, query } = await filledDatabase()
+    for (const statement of make) await query(statement.replace(':name', name))
+    found(t, await findingsOf(url), finds)
+  })
+}
+
+t.test('it is said which standbys a change is on when it is acknowledged', async (t) => {
+  const [local, remote] = [await filledDatabase(), await filledDatabase()]
+  await local.query(`ALTER DATABASE ${local.name} SET synchronous_commit = local`)
+  await set(server, 'synchronous_standby_names', 'ANY 1 (one, two)')
+  t.teardown(() => set(server, 'synchronous_standby_names', ''))
+  found(t, await findingsOf(local.url))
+  const acknowledged = "ok on the server's disk and on standbys: ANY 1 (one, two)"
+  found(t, await findingsOf(remote.url), { acknowledged })
+})
+
+t.test('in what is no database of ours there is nothing else to check', async (t) => {
+  const { url, query } = await database()
+  t.same(await findingsOf(url), { kind: 'FAIL it is empty' })
+  await query('CREATE TABLE plants (id int)')
+  t.same(await findingsOf(url), { kind: 'FAIL its table plants is of another program' })
+})
+
+t.test('what cannot be reached cannot be checked', async (t) => {
+  const url = server.url('nowhere')
+  const message = `cannot check the database ${url}: the store is failing: 3D000: database "nowhere" does not exist`
+  await t.rejects(findingsOf(url), { constructor: StoreError, message })
+})

@@ -1,0 +1,78 @@
+import pg from 'pg'
+import t from 'tap'
+import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { isWorthAnotherTry, storeError, unavailable } from '../../../src/stores/postgres/errors.ts'
+
+function databaseError(code?: string): pg.DatabaseError {
+  const error = new pg.DatabaseError('what the server says', 0, 'error')
+  return code === undefined ? error : Object.assign(error, { code })
+}
+
+for (const [code, reason, meaning] of [
+  ['40001', 'busy', 'serialization_failure'],
+  ['40P01', 'busy', 'deadlock_detected'],
+  ['55P03', 'busy', 'lock_not_available'],
+  ['53300', 'busy', 'too_many_connections'],
+  ['53100', 'failing', 'disk_full'],
+  ['53200', 'failing', 'out_of_memory'],
+  ['08006', 'failing', 'connection_failure'],
+  ['08P01', 'failing', 'protocol_violation, as a pooler says of a server that is gone'],
+  ['25006', 'failing', 'read_only_sql_transaction'],
+  ['28P01', 'failing', 'invalid_password'],
+  ['3D000', 'failing', 'invalid_catalog_name'],
+  ['57014', 'failing', 'query_canceled'],
+  ['57P01', 'failing', 'admin_shutdown'],
+  ['57P03', 'failing', 'cannot_connect_now'],
+  ['58030', 'failing', 'io_error'],
+  ['XX001', 'failing', 'data_corrupted'],
+] as const) {
+  t.test(`${code}, ${meaning}: the store is ${reason}`, (t) => {
+    const expected = new StoreUnavailable(reason, `${code}: what the server says`)
+    t.same(storeError(databaseError(code)), expected)
+    t.same(unavailable(databaseError(code)), expected)
+    t.end()
+  })
+}
+
+for (const [code, meaning] of [
+  ['22021', 'character_not_in_repertoire'],
+  ['23502', 'not_null_violation'],
+  ['25P02', 'in_failed_sql_transaction'],
+  ['40002', 'transaction_integrity_constraint_violation'],
+  ['42601', 'syntax_error'],
+  ['54000', 'program_limit_exceeded'],
+  [undefined, 'nothing'],
+]) {
+  t.test(`${code}, ${meaning}: a mistake of ours, not passed off as anything else`, (t) => {
+    const error = databaseError(code)
+    t.equal(storeError(error), error)
+    t.end()
+  })
+}
+
+t.test('what is wrong with a connection is none of the caller’s fault', (t) => {
+  const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+  t.same(storeError(reset), new StoreUnavailable('failing', 'ECONNRESET: read ECONNRESET'))
+  const everywhere = Object.assign(new AggregateError([reset]), { code: 'ECONNREFUSED' })
+  t.same(storeError(everywhere), new StoreUnavailable('failing', 'ECONNREFUSED'))
+  const silent = new Error('Query read timeout')
+  t.same(storeError(silent), new StoreUnavailable('failing', 'Query read timeout'))
+  const already = new StoreUnavailable('busy', 'so it is')
+  t.equal(unavailable(already), already)
+  t.end()
+})
+
+t.test('a value that the driver cannot send is a mistake of ours', (t) => {
+  const error = new TypeError('Do not know how to serialize a BigInt')
+  t.equal(storeError(error), error)
+  t.end()
+})
+
+t.test('only what was ended for the sake of others is made again', (t) => {
+  t.ok(isWorthAnotherTry(new StoreUnavailable('busy', '40001: could not serialize access')))
+  t.ok(isWorthAnotherTry(new StoreUnavailable('busy', '40P01')))
+  t.notOk(isWorthAnotherTry(new StoreUnavailable('busy', '53300')))
+  t.notOk(isWorthAnotherTry(new StoreUnavailable('failing', '57P01')))
+  t.notOk(isWorthAnotherTry(new Error('40001')))
+  t.end()
+})
