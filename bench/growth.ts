@@ -31,7 +31,8 @@ const command = benchmark('bench:growth', 'Measures creates in small stores and 
   .argument('[counts...]', `of plants in the stores, by default ${COUNTS.join(' ')}`, wholes)
   .parse()
 const { rounds, seconds, warmUp, connections, output } = command.opts<LoadOptions>()
-const counts: number[] = command.processedArgs[0] ?? COUNTS
+const given: number[] = command.processedArgs[0] ?? []
+const counts = given.length > 0 ? given : COUNTS
 
 const { name: generator, generate } = await findGenerator()
 const machine = `${describeMachine()}, ${generator}, ${connections} connections, ${seconds} s after ${warmUp} s of the same, median of ${rounds}`
