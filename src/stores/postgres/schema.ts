@@ -94,14 +94,13 @@ export async function missingObjects(connections: Connections, version: number):
   return wanted.filter((name) => !names.has(name))
 }
 
-async function once(connections: Connections, statement: string): Promise<unknown> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await connections.query(statement)
-    } catch (error) {
-      const raced = error instanceof pg.DatabaseError && RACE.test(String(error.code))
-      if (!raced || attempt === TRIES) throw error
-      await setTimeout(10)
-    }
+async function once(connections: Connections, statement: string, tries = TRIES): Promise<unknown> {
+  try {
+    return await connections.query(statement)
+  } catch (error) {
+    const raced = error instanceof pg.DatabaseError && RACE.test(String(error.code))
+    if (!raced || tries === 1) throw error
+    await setTimeout(10)
+    return once(connections, statement, tries - 1)
   }
 }
