@@ -9,7 +9,7 @@ import {
   type StoredPlant,
   StoreUnavailable,
 } from '../../service/plant-store.ts'
-import { type PlantRow, plantOf } from '../../src/stores/postgres/plant-rows.ts'
+import { type PlantRow, plantOf } from '../../src/stores/plant-row.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { Command } from '../helpers/command.ts'
 import { Cluster, until } from './cluster.ts'

@@ -1,7 +1,7 @@
 import type { PlantPatch, Refusal, StoredPlant } from '../../../service/plant-store.ts'
 import { versionOf } from '../../../service/plant-store.ts'
+import { type PlantRow, plantOf } from '../plant-row.ts'
 import type { Connections } from './connections.ts'
-import { type PlantRow, plantOf } from './plant-rows.ts'
 
 const FIND = 'SELECT id, name, tag FROM plants WHERE id = $1'
 

@@ -1,15 +1,4 @@
-import type { NewPlant, Plant, StoredPlant } from '../../../service/plant-store.ts'
-
-/** A plant as the server has it. */
-export interface PlantRow {
-  readonly id: bigint
-  readonly name: string
-  readonly tag: string | null
-}
-
-export function plantOf({ id, name, tag }: PlantRow): StoredPlant {
-  return tag === null ? { id, name } : { id, name, tag }
-}
+import type { NewPlant, Plant } from '../../../service/plant-store.ts'
 
 export function isSame(one: Plant, other: Plant): boolean {
   return one.name === other.name && one.tag === other.tag

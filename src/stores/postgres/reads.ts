@@ -1,7 +1,7 @@
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
 import { MAX_INT64, MIN_INT64 } from '../../contract/decimal.ts'
+import { type PlantRow, plantOf } from '../plant-row.ts'
 import type { Connections, Run } from './connections.ts'
-import { type PlantRow, plantOf } from './plant-rows.ts'
 
 /** How much text plants that are read together may have, in bytes, beside that of the last one. */
 const MAX_TEXT = 2 ** 23

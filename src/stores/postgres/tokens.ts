@@ -1,14 +1,6 @@
-import { SELECTOR_BYTES, type StoredToken, scopes } from '../../../service/token-store.ts'
+import { SELECTOR_BYTES, type StoredToken } from '../../../service/token-store.ts'
+import { type TokenRow, tokenOf } from '../token-row.ts'
 import type { Connections, Run } from './connections.ts'
-
-interface TokenRow {
-  readonly name: string
-  readonly digest: Uint8Array
-  readonly scopes: string
-  readonly created_at: bigint
-  readonly expires_at: bigint | null
-  readonly last_used_at: bigint | null
-}
 
 const COLUMNS = 'name, digest, scopes, created_at, expires_at, last_used_at'
 const INSERT = `
@@ -74,17 +66,6 @@ async function insert(run: Run, token: StoredToken): Promise<boolean> {
   const times = [createdAt, expiresAt, lastUsedAt].map((time) => time?.getTime())
   const values = [selector, name, Buffer.from(digest), token.scopes.join(), ...times]
   return (await run(INSERT, values)).length > 0
-}
-
-function tokenOf(row: TokenRow): StoredToken {
-  return {
-    name: row.name,
-    digest: row.digest,
-    scopes: scopes.filter((scope) => row.scopes.split(',').includes(scope)),
-    createdAt: new Date(Number(row.created_at)),
-    ...(row.expires_at !== null && { expiresAt: new Date(Number(row.expires_at)) }),
-    ...(row.last_used_at !== null && { lastUsedAt: new Date(Number(row.last_used_at)) }),
-  }
 }
 
 /** UTF-8 has the order of code points. */

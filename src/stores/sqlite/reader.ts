@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3'
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
-import { type StoredToken, scopes } from '../../../service/token-store.ts'
+import type { StoredToken } from '../../../service/token-store.ts'
 import { MAX_INT64, MIN_INT64 } from '../../contract/decimal.ts'
+import { type PlantRow, plantOf } from '../plant-row.ts'
+import { type TokenRow, tokenOf } from '../token-row.ts'
 import { storeError } from './errors.ts'
-import { type PlantRow, plantOf } from './plant-row.ts'
 
 /** How much text plants that are read together may have, in UTF-16 units, beside that of the last one. */
 const MAX_TEXT = 2 ** 23
@@ -13,15 +14,6 @@ const READ_TOGETHER = 34
 
 /** More of them at a time gain nothing. */
 const EXPORTED_TOGETHER = 1000
-
-interface TokenRow {
-  digest: Buffer
-  name: string
-  scopes: string
-  created_at: bigint
-  expires_at: bigint | null
-  last_used_at: bigint | null
-}
 
 /**
  * Reads; every method throws StoreUnavailable when that cannot be done now.
@@ -165,16 +157,5 @@ function prepareReads(db: Database) {
     ),
     token: db.prepare<Uint8Array, TokenRow>('SELECT * FROM tokens WHERE selector = ?'),
     tokens: db.prepare<[], TokenRow>('SELECT * FROM tokens ORDER BY name'),
-  }
-}
-
-function tokenOf(row: TokenRow): StoredToken {
-  return {
-    name: row.name,
-    digest: row.digest,
-    scopes: scopes.filter((scope) => row.scopes.split(',').includes(scope)),
-    createdAt: new Date(Number(row.created_at)),
-    ...(row.expires_at !== null && { expiresAt: new Date(Number(row.expires_at)) }),
-    ...(row.last_used_at !== null && { lastUsedAt: new Date(Number(row.last_used_at)) }),
   }
 }

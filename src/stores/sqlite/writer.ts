@@ -11,8 +11,8 @@ import type {
 import { versionOf } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
+import { type PlantRow, plantOf } from '../plant-row.ts'
 import { storeError } from './errors.ts'
-import { type PlantRow, plantOf } from './plant-row.ts'
 
 /** Every change that the store makes, and what comes of it; see PlantStore and TokenStore. */
 export interface Changes {

@@ -1,4 +1,4 @@
-import type { StoredPlant } from '../../../service/plant-store.ts'
+import type { StoredPlant } from '../../service/plant-store.ts'
 
 export interface PlantRow {
   readonly id: bigint
