@@ -8,7 +8,8 @@ import type { Config } from './config.ts'
 import { loadContract } from './contract/contract.ts'
 import { admit, MAX_PARAMETER, refuseUrl } from './http/admission.ts'
 import { type Authenticate, bearerAuthentication } from './http/authentication.ts'
-import { answerClientErrors, refuseConnect, watchConnections } from './http/client-errors.ts'
+import { answerClientErrors, refuseConnect } from './http/client-errors.ts'
+import { keepOrder, watchConnections } from './http/connections.ts'
 import { serveDocs } from './http/docs.ts'
 import { handleErrors } from './http/errors.ts'
 import { reportHealth } from './http/health.ts'
@@ -54,6 +55,7 @@ export async function buildApp({ config, store, logger }: AppOptions): Promise<F
   if (!config.logRequests) shareLogger(app)
   takeEveryRequest(app.server)
   watchConnections(app.server)
+  keepOrder(app)
   handleErrors(app)
   authenticate = await bearerAuthentication(app, tokens)
   admit(app, authenticate)

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { constants } from 'node:os'
 import type { FastifyInstance } from 'fastify'
-import { latestResponse } from '../http/client-errors.ts'
+import { latestResponse } from '../http/connections.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 

@@ -1,17 +1,8 @@
-import {
-  type IncomingMessage,
-  maxHeaderSize,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http'
+import { maxHeaderSize, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Config } from '../config.ts'
+import { latestResponse } from './connections.ts'
 import { errorOf, Failure } from './failure.ts'
-
-const latest = Symbol('the response to the latest request of a connection')
-
-type Connection = Socket & { [latest]?: ServerResponse<IncomingMessage> }
 
 /**
  * Answers what Node's parser refuses, before there is a request: with the contract's Error, written
@@ -19,7 +10,7 @@ type Connection = Socket & { [latest]?: ServerResponse<IncomingMessage> }
  * under way.
  */
 export function answerClientErrors({ requestTimeout }: Config) {
-  return (error: NodeJS.ErrnoException, connection: Connection): void => {
+  return (error: NodeJS.ErrnoException, connection: Socket): void => {
     const refuse = () => close(connection, failureOf(error.code, requestTimeout))
     const response = latestResponse(connection)
     const inBody = response?.req.complete === false
@@ -27,19 +18,6 @@ export function answerClientErrors({ requestTimeout }: Config) {
     else if (inBody || (response?.writableFinished ?? true)) refuse()
     else response?.once('finish', refuse)
   }
-}
-
-/** What `latestResponse` has to know of the requests that the parser lets through. */
-export function watchConnections(server: Server): void {
-  server.prependListener('request', (request, response) => {
-    const connection: Connection = request.socket
-    connection[latest] = response
-  })
-}
-
-/** To the latest request of a connection, whether it is under way or ended; if there was one. */
-export function latestResponse(connection: Connection): ServerResponse | undefined {
-  return connection[latest]
 }
 
 /** Answers CONNECT, which Node would otherwise drop without a word: we are no proxy. */

@@ -69,19 +69,18 @@ for (const [what, call] of CONTENTS) {
 }
 
 t.test('a connection is of use behind content that was ignored', async (t) => {
-  // Each in one request, as requests that come together may be served together.
-  for (const id of [13n, 14n]) await service.call({ body: { id, name: 'Abies' } })
+  await service.call({ body: { id: 13n, name: 'Abies' } })
   const request = (method: string, content: string, path = '/plants/13', more = '') =>
     [
       `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.token}\r\n`,
       `Content-Type: application/json\r\nContent-Length: ${content.length}\r\n${more}\r\n${content}`,
     ].join('')
   const bytes = [
-    request('GET', '{nonsense', '/plants/14'),
+    request('GET', '{nonsense'),
     // What looks like a request is content, and no request.
     request('OPTIONS', 'DELETE /plants/13 HTTP/1.1\r\nHost: x\r\n\r\n'),
     request('DELETE', 'x'.repeat(100_000)),
-    request('DELETE', '', '/plants/404'),
+    request('DELETE', ''),
     request('GET', '', '/plants/404', 'Connection: close\r\n'),
   ]
   const socket = connect(service.port, '127.0.0.1')
