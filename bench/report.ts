@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { type Chart, draw } from './chart.ts'
 import { BUSY } from './machine.ts'
 import type { Run } from './measure.ts'
@@ -52,6 +53,7 @@ export async function writeResults(
   results: Record<string, unknown>,
   chart: Chart,
 ): Promise<void> {
+  await mkdir(dirname(base), { recursive: true })
   const dated = { date: new Date().toISOString(), ...results }
   await writeFile(`${base}.json`, `${JSON.stringify(dated, null, 2)}\n`)
   await writeFile(`${base}.svg`, draw(chart))
