@@ -48,7 +48,7 @@ export function parseExactJson(bytes: Buffer, what = 'body'): unknown {
   }
 }
 
-/** Gives what the reviver would, four times as fast. */
+/** Gives what the reviver would, in less than half the time. */
 function parseUsual([text, name = '', digits = '']: RegExpExecArray): unknown {
   const object = JSON.parse(text)
   const value = object[name]

@@ -4,6 +4,9 @@ import type { Config } from '../config.ts'
 import { latestResponse } from './connections.ts'
 import { errorOf, Failure } from './failure.ts'
 
+/** Refused behind the answer that is under way, once: the parser refuses each further part that comes. */
+const refused = new WeakSet<Socket>()
+
 /**
  * Answers what Node's parser refuses, before there is a request: with the contract's Error, written
  * straight to the connection, which is closed behind it. Never in the place of an answer that is
@@ -16,7 +19,10 @@ export function answerClientErrors({ requestTimeout }: Config) {
     const inBody = response?.req.complete === false
     if (inBody && response.headersSent) close(connection)
     else if (inBody || (response?.writableFinished ?? true)) refuse()
-    else response?.once('finish', refuse)
+    else if (!refused.has(connection)) {
+      refused.add(connection)
+      response?.once('finish', refuse)
+    }
   }
 }
 

@@ -3,41 +3,40 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 const latest = Symbol('the response to the latest request of a connection')
-const before = Symbol('the response that has to be sent before a request is served')
+const served = Symbol('the response to the latest request of a connection that is served')
 
-type Response = ServerResponse<IncomingMessage> & { [before]?: Response }
-type Connection = Socket & { [latest]?: Response }
+type Response = ServerResponse<IncomingMessage>
+type Connection = Socket & { [latest]?: Response; [served]?: Response }
 
 /** RFC 9110 §9.2.1. */
 const SAFE = ['GET', 'HEAD', 'OPTIONS']
 
-/** Notes what comes on which connection. */
+/** What `latestResponse` has to know of the requests that the parser lets through. */
 export function watchConnections(server: Server): void {
-  server.prependListener('request', (request, response: Response) => {
+  server.prependListener('request', (request, response) => {
     const connection: Connection = request.socket
-    const previous = connection[latest]
     connection[latest] = response
-    if (previous?.writableFinished === false && !(isSafe(previous.req) && isSafe(request))) {
-      response[before] = previous
-    }
-  })
-}
-
-/**
- * Serves requests that a client has sent without waiting for answers (pipelining) one after the other,
- * unless all that is asked for is safe (RFC 9112 §9.3.2).
- */
-export function keepOrder(app: FastifyInstance): void {
-  app.addHook('onRequest', (_request, { raw }, next) => {
-    const previous = (raw as Response)[before]
-    if (previous === undefined) next()
-    else previous.once('close', () => next())
   })
 }
 
 /** To the latest request of a connection, whether it is under way or ended; if there was one. */
 export function latestResponse(connection: Connection): ServerResponse | undefined {
   return connection[latest]
+}
+
+/**
+ * Serves requests that a client has sent without waiting for answers (pipelining) one after the other,
+ * unless those that would be served together are safe (RFC 9112 §9.3.2).
+ */
+export function keepOrder(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ raw: request }, { raw: response }, next) => {
+    const connection: Connection = request.socket
+    const previous = connection[served]
+    connection[served] = response
+    const ended = previous === undefined || previous.closed
+    if (ended || (isSafe(previous.req) && isSafe(request))) next()
+    else previous.once('close', () => next())
+  })
 }
 
 function isSafe({ method = '' }: IncomingMessage): boolean {

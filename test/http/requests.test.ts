@@ -175,6 +175,31 @@ test('an answer under way is not mixed up with what is malformed behind it', asy
   )
 })
 
+test('what is malformed is refused once, however many parts it comes in', async (t) => {
+  const gate = Promise.withResolvers<'created'>()
+  const { app, port, token } = await startService(t, { instead: { create: () => gate.promise } })
+  const warnings: Error[] = []
+  const note = (warning: Error) => warnings.push(warning)
+  process.on('warning', note)
+  t.teardown(() => process.off('warning', note))
+  const socket = connect(port, '127.0.0.1')
+  const bytes = readAll(socket)
+  socket.write(
+    `${post}Authorization: Bearer ${token}\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
+  )
+  // More than may listen to one event without a warning.
+  for (let part = 0; part < 12; part++) {
+    socket.write('nonsense\r\n\r\n')
+    await once(app.server, 'clientError')
+  }
+  gate.resolve('created')
+  t.same(
+    answersOf(await bytes).map(({ status }) => status),
+    [200, 400],
+  )
+  t.same(warnings, [])
+})
+
 test('a body that is cut off after its answer is not answered again', async (t) => {
   const socket = connect(service.port, '127.0.0.1')
   const bytes = readAll(socket)

@@ -1,3 +1,4 @@
+import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import type { Finding, Verdict } from '../finding.ts'
 import { StoreError } from '../store-error.ts'
 import { Connections } from './connections.ts'
@@ -90,8 +91,9 @@ async function acknowledged(connections: Connections): Promise<Verdict> {
 
 async function tokens(connections: Connections): Promise<Verdict> {
   const broken = await connections.query<{ name: string }>(
-    `SELECT name FROM tokens WHERE octet_length(digest) <> 32 OR substr(digest, 1, 8) <> selector
+    `SELECT name FROM tokens WHERE octet_length(digest) <> 32 OR substr(digest, 1, $1) <> selector
      ORDER BY name`,
+    [SELECTOR_BYTES],
   )
   const names = broken.map(({ name }) => name)
   if (names.length > 0) return fault(`these are not whole, make them anew: ${names.join(', ')}`)

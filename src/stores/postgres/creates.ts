@@ -1,7 +1,7 @@
 import type { CreateResult, NewPlant, Plant } from '../../../service/plant-store.ts'
 import { type PlantRow, plantOf } from '../plant-row.ts'
 import type { Connections } from './connections.ts'
-import { columnsOf, INSERT, isSame } from './plant-rows.ts'
+import { columnsOf, INSERT, isSame } from './plant-columns.ts'
 
 /**
  * With the lock, which has to be on the standbys before the answer as any change has. Without it a row could

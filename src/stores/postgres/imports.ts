@@ -1,7 +1,7 @@
 import type { ImportResult, NewPlant, OnConflict, Plant } from '../../../service/plant-store.ts'
 import { type PlantRow, plantOf } from '../plant-row.ts'
 import type { Connections, Run } from './connections.ts'
-import { columnsOf, INSERT, isSame, UNNESTED } from './plant-rows.ts'
+import { columnsOf, INSERT, isSame, UNNESTED } from './plant-columns.ts'
 
 /** What is compared stays as it is until the end of the transaction. */
 const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE'

@@ -1,13 +1,8 @@
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
 import { MAX_INT64, MIN_INT64 } from '../../contract/decimal.ts'
 import { type PlantRow, plantOf } from '../plant-row.ts'
+import { EXPORTED_TOGETHER, MAX_TEXT } from '../reading.ts'
 import type { Connections, Run } from './connections.ts'
-
-/** How much text plants that are read together may have, in bytes, beside that of the last one. */
-const MAX_TEXT = 2 ** 23
-
-/** Plants of an export that are read together. */
-const EXPORTED_TOGETHER = 1000
 
 interface PageRow extends PlantRow {
   /** How many plants the page would have if none of them were large. */

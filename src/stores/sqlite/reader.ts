@@ -3,17 +3,12 @@ import type { Page, PageRequest, StoredPlant } from '../../../service/plant-stor
 import type { StoredToken } from '../../../service/token-store.ts'
 import { MAX_INT64, MIN_INT64 } from '../../contract/decimal.ts'
 import { type PlantRow, plantOf } from '../plant-row.ts'
+import { EXPORTED_TOGETHER, MAX_TEXT } from '../reading.ts'
 import { type TokenRow, tokenOf } from '../token-row.ts'
 import { storeError } from './errors.ts'
 
-/** How much text plants that are read together may have, in UTF-16 units, beside that of the last one. */
-const MAX_TEXT = 2 ** 23
-
 /** Rows that are asked for at a time: one by one takes twice as long, and large ones take memory. */
 const READ_TOGETHER = 34
-
-/** More of them at a time gain nothing. */
-const EXPORTED_TOGETHER = 1000
 
 /**
  * Reads; every method throws StoreUnavailable when that cannot be done now.
