@@ -24,7 +24,7 @@ export const FIGURES = ['requests/s', 'p50', 'p99', 'max', 'memory', 'failed']
 /** The cells below FIGURES. */
 export function figuresOf({ perSecond, p50, p99, max, peakMemory, failed }: Run): string[] {
   const times = [p50, p99, max].map((time) => `${time.toFixed(2)} ms`)
-  return [count(perSecond), ...times, `${peakMemory} MiB`, count(failed)]
+  return [count(perSecond), ...times, `${count(peakMemory)} MiB`, count(failed)]
 }
 
 /** Prints what makes the figures worth nothing, if anything does, and lets the process fail for failed requests. */
