@@ -29,9 +29,13 @@ export class PlantService implements Handlers {
 
   async getPlant({
     params: { id },
+    expected,
   }: OperationRequest<'getPlant'>): Promise<OperationAnswer<'getPlant'>> {
     const plant = await this.#store.get(id)
-    return plant ? { body: plant, version: versionOf(plant) } : notFound(id)
+    if (plant === undefined) return notFound(id)
+    const version = versionOf(plant)
+    const changed = expected !== undefined && !expected.includes(version)
+    return changed ? refused(id, 'changed') : { body: plant, version }
   }
 
   async replacePlant({

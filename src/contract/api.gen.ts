@@ -34,10 +34,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /** @description The id of the plant, in decimal: no `+`, no leading zero, no fraction, no exponent. */
-                id: components["schemas"]["PlantId"];
-            };
+            path?: never;
             cookie?: never;
         };
         /**
@@ -64,7 +61,7 @@ export interface paths {
         /**
          * Change a plant
          * @description Changes what the patch names and leaves the rest (JSON merge patch, RFC 7396): `tag: null` removes
-         *     the tag. Needs a token with the scope `write`.
+         *     the tag. Sent as `application/json` it means the same. Needs a token with the scope `write`.
          */
         patch: operations["updatePlant"];
         trace?: never;
@@ -249,8 +246,13 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The `ETag` of what you have read, or several of them: if the plant has none of them any more, nothing
-         *     is changed, and the answer is 412 (RFC 9110 §13.1.1).
+         * @description The id of the plant, in decimal: no `+`, no leading zero, no fraction, no exponent.
+         * @example 4
+         */
+        PathId: components["schemas"]["PlantId"];
+        /**
+         * @description The `ETag` of what you have read, or several of them: if the plant has none of them any more, the
+         *     answer is 412, and nothing is changed (RFC 9110 §13.1.1).
          */
         IfMatch: components["schemas"]["EntityTags"];
     };
@@ -277,7 +279,7 @@ export interface operations {
                  *     making this up.
                  */
                 after?: components["schemas"]["PlantId"];
-                /** @description Answer with plants that have exactly this tag. */
+                /** @description Answer with plants that have exactly this tag, such as `Tree`. */
                 tag?: string;
             };
             header?: never;
@@ -358,10 +360,18 @@ export interface operations {
                  *     them (RFC 9110 §13.1.2).
                  */
                 "If-None-Match"?: components["schemas"]["EntityTags"];
+                /**
+                 * @description The `ETag` of what you have read, or several of them: if the plant has none of them any more, the
+                 *     answer is 412, and nothing is changed (RFC 9110 §13.1.1).
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of the plant, in decimal: no `+`, no leading zero, no fraction, no exponent. */
-                id: components["schemas"]["PlantId"];
+                /**
+                 * @description The id of the plant, in decimal: no `+`, no leading zero, no fraction, no exponent.
+                 * @example 4
+                 */
+                id: components["parameters"]["PathId"];
             };
             cookie?: never;
         };
@@ -390,6 +400,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["PlantNotFound"];
             408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PlantChanged"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -400,14 +411,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of what you have read, or several of them: if the plant has none of them any more, nothing
-                 *     is changed, and the answer is 412 (RFC 9110 §13.1.1).
+                 * @description The `ETag` of what you have read, or several of them: if the plant has none of them any more, the
+                 *     answer is 412, and nothing is changed (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of the plant, in decimal: no `+`, no leading zero, no fraction, no exponent. */
-                id: components["schemas"]["PlantId"];
+                /**
+                 * @description The id of the plant, in decimal: no `+`, no leading zero, no fraction, no exponent.
+                 * @example 4
+                 */
+                id: components["parameters"]["PathId"];
             };
             cookie?: never;
         };
@@ -445,14 +459,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of what you have read, or several of them: if the plant has none of them any more, nothing
-                 *     is changed, and the answer is 412 (RFC 9110 §13.1.1).
+                 * @description The `ETag` of what you have read, or several of them: if the plant has none of them any more, the
+                 *     answer is 412, and nothing is changed (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of the plant, in decimal: no `+`, no leading zero, no fraction, no exponent. */
-                id: components["schemas"]["PlantId"];
+                /**
+                 * @description The id of the plant, in decimal: no `+`, no leading zero, no fraction, no exponent.
+                 * @example 4
+                 */
+                id: components["parameters"]["PathId"];
             };
             cookie?: never;
         };
@@ -481,14 +498,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of what you have read, or several of them: if the plant has none of them any more, nothing
-                 *     is changed, and the answer is 412 (RFC 9110 §13.1.1).
+                 * @description The `ETag` of what you have read, or several of them: if the plant has none of them any more, the
+                 *     answer is 412, and nothing is changed (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of the plant, in decimal: no `+`, no leading zero, no fraction, no exponent. */
-                id: components["schemas"]["PlantId"];
+                /**
+                 * @description The id of the plant, in decimal: no `+`, no leading zero, no fraction, no exponent.
+                 * @example 4
+                 */
+                id: components["parameters"]["PathId"];
             };
             cookie?: never;
         };
@@ -496,6 +516,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/merge-patch+json": components["schemas"]["PlantPatch"];
+                "application/json": components["schemas"]["PlantPatch"];
             };
         };
         responses: {

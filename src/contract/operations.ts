@@ -43,7 +43,7 @@ type HeaderOf<Id extends OperationId> = [Parameters<Id, 'header'>] extends [neve
   : keyof Parameters<Id, 'header'>
 
 interface Precondition {
-  /** The versions that the client has seen; the change is for one of them only. */
+  /** The versions that the client has seen; the request is for one of them only. */
   readonly expected?: readonly string[] | undefined
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import type { Operation } from '../contract/contract.ts'
 import { parseExactJson } from '../contract/exact-json.ts'
 import { Failure } from './failure.ts'
@@ -61,4 +61,12 @@ function refusalOf(request: FastifyRequest, mediaTypes: readonly string[]): Fail
 export function wrongMediaType({ operation }: FastifyRequest): Failure {
   const types = operation?.mediaTypes.join(' or ')
   return new Failure('unsupported-media-type', `the body must have the content type ${types}`)
+}
+
+/** What is wrong with the content of a body, as Ajv found it. */
+export function bodyFailure(error: FastifySchemaValidationError): Failure {
+  const { keyword, instancePath, params, message } = error
+  // Of several types Ajv makes a list without a space.
+  const wanted = keyword === 'type' ? `must be ${[params.type].flat().join(' or ')}` : message
+  return new Failure('invalid-body', `body${instancePath} ${wanted}`)
 }

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ContractDocument } from '../contract/contract.ts'
+import { belowThePage, plantStorePage } from './docs-page.ts'
 import { pathOf } from './path.ts'
 
 const PREFIX = '/documentation'
@@ -15,13 +17,13 @@ const CONTRACT = new Map([
 
 /** What the page loads. Swagger UI's folder has more, down to a page for other people's contracts. */
 const PARTS = [
-  'favicon-16x16.png',
-  'favicon-32x32.png',
   'index.css',
   'swagger-initializer.js',
   'swagger-ui-bundle.js',
   'swagger-ui-standalone-preset.js',
   'swagger-ui.css',
+  'theme/docs.css',
+  'theme/docs.svg',
 ]
 
 const SERVED = new Set([
@@ -30,11 +32,14 @@ const SERVED = new Set([
   ...PARTS.map((part) => `${PREFIX}/static/${part}`),
 ])
 
-/** Nothing from elsewhere and nothing inline, but for the icons and the one style of Swagger UI. */
+/** Without it a phone shows the page as it is on a desk, a third of the size. */
+const VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+
+/** Nothing from elsewhere and nothing inline, but for the icons. */
 const CONTENT_SECURITY_POLICY = {
   'default-src': ["'none'"],
   'script-src': ["'self'"],
-  'style-src': ["'self'", "'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='"],
+  'style-src': ["'self'"],
   'img-src': ["'self'", 'data:'],
   'connect-src': ["'self'"],
   'base-uri': ["'none'"],
@@ -42,8 +47,9 @@ const CONTENT_SECURITY_POLICY = {
   'frame-ancestors': ["'none'"],
 }
 
-/** Swagger UI with the contract, and the contract itself below it as `json` and `yaml`. */
+/** Swagger UI with the contract, and the contract itself below it as `json` and `yaml`. The root leads there. */
 export async function serveDocs(app: FastifyInstance, document: ContractDocument): Promise<void> {
+  app.get('/', { config: { open: true } }, (_request, reply) => reply.redirect(`.${PREFIX}`))
   await app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, open: true }
@@ -56,9 +62,11 @@ export async function serveDocs(app: FastifyInstance, document: ContractDocument
       // that it stays below the prefix of a proxy.
       reply.redirect(path.replace(/.*\//, './'))
     })
-    scope.addHook('onSend', async (request, reply) => {
-      const type = CONTRACT.get(pathOf(request))
+    scope.addHook('onSend', async (request, reply, payload) => {
+      const path = pathOf(request)
+      const type = CONTRACT.get(path)
       if (type !== undefined) reply.header('content-type', type)
+      return PAGE.includes(path) ? String(payload).replace('<head>', `<head>${VIEWPORT}`) : payload
     })
     scope.get(`${PREFIX}/*`, answerNotFound)
     const specification = { document } as unknown as StaticDocumentSpec
@@ -68,8 +76,17 @@ export async function serveDocs(app: FastifyInstance, document: ContractDocument
       // Relative, so that the page finds its parts behind a proxy that strips a prefix.
       indexPrefix: '.',
       staticCSP: CONTENT_SECURITY_POLICY,
-      theme: { title: document.info.title },
+      theme: {
+        title: document.info.title,
+        css: [own('docs.css')],
+        favicon: [{ ...own('docs.svg'), rel: 'icon', type: 'image/svg+xml', sizes: 'any' }],
+      },
+      // None, as it would have no text for those who cannot see it; the stylesheet and the plugin have it.
+      logo: null as never,
       uiConfig: {
+        plugins: [plantStorePage],
+        syntaxHighlight: { theme: 'obsidian' },
+        defaultModelsExpandDepth: 0,
         persistAuthorization: true,
         tryItOutEnabled: true,
         displayRequestDuration: true,
@@ -83,17 +100,7 @@ function answerNotFound(_request: FastifyRequest, reply: FastifyReply): void {
   reply.callNotFound()
 }
 
-/**
- * Runs in the browser, made from its own text, so it can use nothing from around it. The contract's
- * server is `/`; behind a proxy that strips a prefix, the service is where the page is. The contract
- * itself (`loadSpec`) is asked for there already.
- */
-export function belowThePage(request: Record<string, unknown>): Record<string, unknown> {
-  const { location } = globalThis as unknown as { location: { origin: string; pathname: string } }
-  const [, prefix = ''] = /^(.*)\/documentation\/?$/.exec(location.pathname) ?? []
-  const { origin, pathname, search } = new URL(String(request.url), location.origin)
-  if (origin === location.origin && request.loadSpec !== true) {
-    request.url = origin + prefix + pathname + search
-  }
-  return request
+/** A file beside this one. */
+function own(filename: string): { filename: string; content: string } {
+  return { filename, content: readFileSync(new URL(filename, import.meta.url), 'utf8') }
 }

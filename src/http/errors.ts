@@ -1,7 +1,13 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type {
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchemaValidationError,
+} from 'fastify'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { InvalidJson } from '../contract/exact-json.ts'
-import { wrongMediaType } from './body.ts'
+import { bodyFailure, wrongMediaType } from './body.ts'
 import { Failure, sendFailure } from './failure.ts'
 import { parameterFailure } from './parameters.ts'
 import { pathOf } from './path.ts'
@@ -36,8 +42,10 @@ function failureOf(error: unknown, request: FastifyRequest): Failure {
   }
   const { code, message, statusCode = 500, validation, validationContext } = error as FastifyError
   switch (code) {
-    case 'FST_ERR_VALIDATION':
-      return parameterFailure(validationContext, validation) ?? new Failure('invalid-body', message)
+    case 'FST_ERR_VALIDATION': {
+      const [found] = validation as [FastifySchemaValidationError]
+      return parameterFailure(validationContext, found) ?? bodyFailure(found)
+    }
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return wrongMediaType(request)
     case 'FST_ERR_CTP_BODY_TOO_LARGE': {

@@ -62,9 +62,8 @@ function routeOf(operation: Operation, handlers: Handlers): RouteOptions {
   const route: Pick<RouteOptions, 'config' | 'handler'> = {
     config: { operation },
     handler: async (request, reply) => {
-      const { params, query, body, headers } = request
-      const expected = expectedVersions(headers['if-match'])
-      const answer = await handle({ params, query, body, expected })
+      const { params, query, body } = request
+      const answer = await handle({ params, query, body, expected: expectedVersions(request) })
       return 'failure' in answer
         ? sendFailure(reply, new Failure(answer.failure, answer.message))
         : send(answer, operation.success, request, reply)

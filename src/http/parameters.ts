@@ -37,11 +37,10 @@ function refusalOf({ url, query }: FastifyRequest): Failure | undefined {
 /** What is wrong with a parameter, as Ajv found it; undefined if it was not a parameter. */
 export function parameterFailure(
   part = '',
-  errors: readonly FastifySchemaValidationError[] = [],
+  error: FastifySchemaValidationError,
 ): Failure | undefined {
-  const [error] = errors
   const what = PARTS[part]
-  if (what === undefined || error === undefined) return undefined
+  if (what === undefined) return undefined
   const { keyword, instancePath, message, params, parentSchema } = error as Verbose
   if (keyword === 'additionalProperties') {
     const known = Object.keys(parentSchema.properties as object).join(', ')

@@ -11,7 +11,10 @@ const service = new PlantService({} as PlantStore)
 
 t.test('the contract and the service match', async (t) => {
   const json = { mediaTypes: ['application/json'], bodyRequired: true }
-  const patch = { mediaTypes: ['application/merge-patch+json'], bodyRequired: true }
+  const patch = {
+    mediaTypes: ['application/merge-patch+json', 'application/json'],
+    bodyRequired: true,
+  }
   const nothing = { mediaTypes: [], bodyRequired: false }
   t.same(
     [...matchOperations(loadContract(), service).values()],

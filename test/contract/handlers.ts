@@ -61,7 +61,6 @@ export const fetched: OperationAnswer<'getPlant'>[] = [
   { body: stored },
   // @ts-expect-error the contract has no Link for it
   { body: stored, version: 'x', next: { after: 1n } },
-  // @ts-expect-error getPlant does not answer 412
   changed,
 ]
 
@@ -94,7 +93,7 @@ type MembersOf<Id extends OperationId> = keyof OperationRequest<Id>
 export const requests: true[] = [
   true satisfies Same<MembersOf<'createPlant'>, 'body'>,
   true satisfies Same<MembersOf<'listPlants'>, 'query'>,
-  true satisfies Same<MembersOf<'getPlant'>, 'params'>,
+  true satisfies Same<MembersOf<'getPlant'>, 'params' | 'expected'>,
   true satisfies Same<MembersOf<'replacePlant'>, 'params' | 'body' | 'expected'>,
   true satisfies Same<MembersOf<'updatePlant'>, 'params' | 'body' | 'expected'>,
   true satisfies Same<MembersOf<'deletePlant'>, 'params' | 'expected'>,

@@ -23,8 +23,8 @@ type Document = ContractDocument & {
   components: { schemas: Record<string, object> }
 }
 
-/** Health and docs are not in the contract; what they refuse is answered as everywhere. */
-const OPEN = /^\/(health|documentation)\b/
+/** The root, health and docs are not in the contract; what they refuse is answered as everywhere. */
+const OPEN = /^\/($|\?|(health|documentation)\b)/
 
 /** What HTTP itself has, in any answer. */
 const GENERAL = ['connection', 'content-length', 'content-type', 'date', 'keep-alive']

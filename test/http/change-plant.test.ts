@@ -114,7 +114,7 @@ const REFUSED: [method: string, body: string, error: number, message: string][] 
   ]),
   ...['7', 'false', '["x"]', '{}'].map((value): [string, string, number, string] => [
     ...(['PATCH', `{"name": "x", "tag": ${value}}`, 40002] as const),
-    'body/tag must be string,null',
+    'body/tag must be string or null',
   ]),
   ...['\\u0000', '\\ud800', 'x\\udc00'].flatMap((text): [string, string, number, string][] => [
     ['PUT', `{"name": "${text}"}`, 40002, `body/name ${UNSTORABLE}`],
@@ -152,27 +152,48 @@ t.test('a body that is missing, too large or encoded is refused', async (t) => {
 })
 
 for (const [method, path, right, wrong] of [
-  ['PATCH', PATH, PATCH_TYPE, [JSON_TYPE, 'application/json-patch+json', 'text/plain', '*/*', '']],
-  ['PUT', PATH, JSON_TYPE, [PATCH_TYPE, 'application/x-www-form-urlencoded', '']],
-  ['POST', '/plants', JSON_TYPE, [PATCH_TYPE, '']],
+  [
+    'PATCH',
+    PATH,
+    [PATCH_TYPE, JSON_TYPE],
+    ['application/json-patch+json', 'text/plain', '*/*', ''],
+  ],
+  ['PUT', PATH, [JSON_TYPE], [PATCH_TYPE, 'application/x-www-form-urlencoded', '']],
+  ['POST', '/plants', [JSON_TYPE], [PATCH_TYPE, '']],
 ] as const) {
   const body = { id: ID, name: 'Abies', tag: 'Tree' }
   t.test(`${method} takes ${right}, and says so of another content type`, async (t) => {
+    const message = `the body must have the content type ${right.join(' or ')}`
     for (const type of wrong) {
       const headers = { 'content-type': type }
       const answer = await service.call({ method, path, body: { id: ID, name: 'x' }, headers })
       await untouched(t, 415, answer)
-      t.same(answer.json, { error: 41501, message: `the body must have the content type ${right}` })
+      t.same(answer.json, { error: 41501, message })
     }
-    for (const type of [right, right.toUpperCase(), `${right};charset=utf-8`, `${right}; x="y"`]) {
+    for (const type of right.flatMap(variants)) {
       const answer = await service.call({ method, path, body, headers: { 'content-type': type } })
       t.equal(answer.status, 200, type)
     }
-    const headers = { 'content-type': `${right}; charset=latin1` }
-    const answer = await service.call({ method, path, body, headers })
-    t.match(answer.json, { error: 41502 })
+    for (const type of right) {
+      const headers = { 'content-type': `${type}; charset=latin1` }
+      const answer = await service.call({ method, path, body, headers })
+      t.match(answer.json, { error: 41502 })
+    }
   })
 }
+
+function variants(type: string): string[] {
+  return [type, type.toUpperCase(), `${type};charset=utf-8`, `${type}; x="y"`]
+}
+
+t.test('PATCH sent as application/json means the same, and is checked alike', async (t) => {
+  const headers = { 'content-type': JSON_TYPE }
+  const refused = await patch('{"name": "x", "tag": 7}', { headers })
+  await untouched(t, 400, refused)
+  t.match(refused.json, { error: 40002, message: 'body/tag must be string or null' })
+  t.same((await patch({ tag: null }, { headers })).json, { id: ID, name: 'Abies' })
+  t.same(await service.stored(ID), { id: ID, name: 'Abies', tag: null })
+})
 
 t.test('a change is seen by the list too, under its new tag only', async (t) => {
   await patch({ tag: 'moved' })

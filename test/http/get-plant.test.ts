@@ -1,4 +1,4 @@
-/** GET /plants/{id}: exact ids in the path, entity tags, `If-None-Match`. */
+/** GET /plants/{id}: exact ids in the path, entity tags, `If-None-Match` and `If-Match`. */
 import t from 'tap'
 import { type Call, type Service, startService } from '../helpers/service.ts'
 
@@ -131,6 +131,40 @@ t.test('If-None-Match with other entity tags is answered with the plant', async 
 
 t.test('If-None-Match does not hide that there is no plant', async (t) => {
   t.equal((await get(404n, { headers: { 'If-None-Match': '*' } })).status, 404)
+})
+
+t.test(
+  '§13.1.1: If-Match with the entity tag, or with any, is answered with the plant',
+  async (t) => {
+    await service.call({ body: { id: 34n, name: 'Acer' } })
+    const etag = (await get(34n)).headers.etag ?? ''
+    for (const ifMatch of [etag, '*', `"a", ${etag}`]) {
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await get(34n, { method, headers: { 'If-Match': ifMatch } })
+        t.match(answer, { status: 200, headers: { etag } }, ifMatch)
+      }
+    }
+  },
+)
+
+t.test('If-Match without the entity tag is refused, whatever If-None-Match says', async (t) => {
+  await service.call({ body: { id: 35n, name: 'Acer' } })
+  const etag = (await get(35n)).headers.etag ?? ''
+  for (const ifMatch of ['"a"', `W/${etag}`]) {
+    for (const headers of [{}, { 'If-None-Match': etag }, { 'If-None-Match': '"a"' }]) {
+      const answer = await get(35n, { headers: { ...headers, 'If-Match': ifMatch } })
+      t.equal(answer.status, 412)
+      t.same(answer.json, { error: 41201, message: 'plant 35 has changed; fetch it again' })
+    }
+  }
+  t.equal((await get(404n, { headers: { 'If-Match': '"a"' } })).status, 404)
+})
+
+t.test('If-Match with the entity tag leaves If-None-Match to decide', async (t) => {
+  await service.call({ body: { id: 36n, name: 'Acer' } })
+  const etag = (await get(36n)).headers.etag ?? ''
+  const headers = { 'If-Match': etag, 'If-None-Match': etag }
+  t.equal((await get(36n, { headers })).status, 304)
 })
 
 const MALFORMED = [

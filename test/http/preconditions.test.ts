@@ -1,4 +1,4 @@
-/** `If-Match`: no change is lost to another (RFC 9110 §13.1.1). */
+/** `If-Match`: no change is lost to another (RFC 9110 §13.1.1); and `If-None-Match` of changes (§13.1.2). */
 import t, { type Test } from 'tap'
 import { type Call, type Service, startService } from '../helpers/service.ts'
 
@@ -67,13 +67,44 @@ for (const call of CHANGES) {
     }
   })
 
-  t.test(`${what} of no plant is 404, whatever If-Match says`, async (t) => {
+  t.test(`${what} with If-None-Match: * is refused, as there is the plant`, async (t) => {
+    const { etag } = await read()
+    for (const headers of [{}, { 'If-Match': '*' }, { 'If-Match': etag }]) {
+      const condition = { ...headers, 'If-None-Match': '*' }
+      const answer = await service.call({ path: PATH, ...call, headers: condition })
+      await untouched(t, 412, answer)
+      t.match(answer.json, { error: 41201 })
+    }
+  })
+
+  t.test(`${what} with entity tags in If-None-Match is refused`, async (t) => {
+    const { etag } = await read()
+    for (const ifNoneMatch of [etag, '"a"', 'a', '']) {
+      const headers = { 'If-None-Match': ifNoneMatch }
+      const answer = await service.call({ path: PATH, ...call, headers })
+      await untouched(t, 400, answer)
+      const message = 'the header if-none-match of a change must be *'
+      t.same(answer.json, { error: 40004, message })
+    }
+  })
+
+  t.test(`${what} of no plant is 404, whatever the precondition says`, async (t) => {
     for (const ifMatch of ['*', '"a"', 'W/"a"']) {
       const answer = await change({ ...call, path: '/plants/404' }, ifMatch)
       t.match(answer, { status: 404, json: { error: 40402 } })
     }
+    const headers = { 'If-None-Match': '*' }
+    const answer = await service.call({ ...call, path: '/plants/404', headers })
+    t.match(answer, { status: 404, json: { error: 40402 } })
   })
 }
+
+t.test('the preconditions of a create are not about the plant, and change nothing', async (t) => {
+  for (const ifNoneMatch of ['*', '"a"']) {
+    const answer = await service.call({ body: plant, headers: { 'If-None-Match': ifNoneMatch } })
+    t.equal(answer.status, 200)
+  }
+})
 
 t.test('a body that violates the contract is said before what If-Match refuses', async (t) => {
   for (const call of [

@@ -61,7 +61,7 @@ const ofBody = (call: Call) => ({
   415: () => service.call({ ...call, headers: { 'content-type': 'text/plain' } }),
 })
 
-const ofChange = (call: Call) => ({
+const ofVersion = (call: Call) => ({
   404: () => service.call({ ...call, ...unknown }),
   412: () => service.call({ ...call, ...noSuchVersion }),
 })
@@ -91,28 +91,28 @@ const PRODUCE: {
   },
   getPlant: {
     ...ofAny(get, () => writer),
+    ...ofVersion(get),
     200: () => service.call(get),
     304: () => service.call({ ...get, headers: { 'if-none-match': '*' } }),
     400: () => service.call({ ...get, path: '/plants/four' }),
-    404: () => service.call({ ...get, ...unknown }),
   },
   replacePlant: {
     ...ofAny(replace, () => reader),
     ...ofBody(replace),
-    ...ofChange(replace),
+    ...ofVersion(replace),
     200: () => service.call(replace),
     400: () => service.call({ ...replace, body: {} }),
   },
   updatePlant: {
     ...ofAny(update, () => reader),
     ...ofBody(update),
-    ...ofChange(update),
+    ...ofVersion(update),
     200: () => service.call(update),
     400: () => service.call({ ...update, body: { name: null } }),
   },
   deletePlant: {
     ...ofAny(remove, () => reader),
-    ...ofChange(remove),
+    ...ofVersion(remove),
     204: async () => {
       await service.call({ body: { id: 6n, name } })
       return service.call({ ...remove, path: '/plants/6' })

@@ -1,0 +1,18 @@
+/** Takes the picture of the docs that the README shows. Needs a Chromium. */
+import { fileURLToPath } from 'node:url'
+import { startPlantStore } from '../src/embedded.ts'
+import { findBrowser, launch } from '../test/browser/browser.ts'
+import { DocsPage } from '../test/browser/docs-page.ts'
+
+const PICTURE = fileURLToPath(new URL('../docs/documentation.png', import.meta.url))
+
+const program = findBrowser()
+if (program === undefined)
+  throw new Error('there is no Chromium; the variable CHROMIUM may name one')
+
+await using store = await startPlantStore()
+await using browser = await launch(program)
+const docs = await DocsPage.open(browser, store.url, { viewport: { width: 1060, height: 1040 } })
+// The port is another one each time, and the picture is not to be.
+await docs.page.evaluate(`document.querySelector('.info .url').textContent = '/documentation/json'`)
+await docs.page.screenshot({ path: PICTURE })

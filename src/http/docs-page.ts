@@ -1,0 +1,81 @@
+/**
+ * What runs in the browser. Each function is sent as its own text, so it can use nothing from around it.
+ */
+
+/**
+ * The contract's server is `/`; behind a proxy that strips a prefix, the service is where the page is.
+ * The contract itself (`loadSpec`) is asked for there already.
+ */
+export function belowThePage(request: Record<string, unknown>): Record<string, unknown> {
+  const { location } = globalThis as unknown as { location: { origin: string; pathname: string } }
+  const [, prefix = ''] = /^(.*)\/documentation\/?$/.exec(location.pathname) ?? []
+  const { origin, pathname, search } = new URL(String(request.url), location.origin)
+  if (origin === location.origin && request.loadSpec !== true) {
+    request.url = origin + prefix + pathname + search
+  }
+  return request
+}
+
+/** A component of React; what it makes is React's own affair. */
+type Component = string | ((props: Answer) => unknown)
+
+interface Answer {
+  readonly content: string
+  readonly contentType?: string
+}
+
+/** As Swagger UI hands itself to its plugins. */
+interface SwaggerUi {
+  readonly React: {
+    createElement(component: Component, properties: object, ...children: string[]): unknown
+  }
+  getComponent(name: string, connected: true): Component
+}
+
+/**
+ * A plugin of Swagger UI. It says whose page it is, where Swagger UI has its makers' name, and shows the
+ * JSON of an answer exactly: Swagger UI takes it through doubles, which rounds ids beyond 2^53.
+ */
+export function plantStorePage() {
+  const exactly = (text: string): string => {
+    try {
+      const { parse, rawJSON, stringify } = JSON as unknown as {
+        parse(
+          text: string,
+          read: (key: string, value: unknown, at: { source: string }) => unknown,
+        ): unknown
+        rawJSON(source: string): unknown
+        stringify(value: unknown, replacer: null, indent: number): string
+      }
+      const read = (_key: string, value: unknown, at: { source: string }) =>
+        typeof value === 'number' ? rawJSON(at.source) : value
+      return stringify(parse(text, read), null, 2)
+    } catch {
+      // Not JSON, or a browser of before 2025, which cannot do this: as it came, then.
+      return text
+    }
+  }
+  return {
+    components: {
+      Logo: () => (globalThis as unknown as { document: { title: string } }).document.title,
+    },
+    wrapComponents: {
+      responseBody:
+        (original: Component, { React, getComponent }: SwaggerUi) =>
+        (answer: Answer) => {
+          if (!/json/.test(answer.contentType ?? '')) return React.createElement(original, answer)
+          const shown = {
+            language: 'json',
+            downloadable: true,
+            fileName: 'answer.json',
+            canCopy: true,
+          }
+          return React.createElement(
+            getComponent('HighlightCode', true),
+            shown,
+            exactly(answer.content),
+          )
+        },
+    },
+  }
+}

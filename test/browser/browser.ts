@@ -1,0 +1,39 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
+
+/** It is to load what the test has it load, and nothing that it thinks of by itself. */
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** The program that the variable `CHROMIUM` names, or else one of that kind in the path, if there is one. */
+export function findBrowser(): string | undefined {
+  const { CHROMIUM, PATH = '' } = process.env
+  const candidates = PATH.split(delimiter).flatMap((folder) =>
+    NAMES.map((name) => join(folder, name)),
+  )
+  return CHROMIUM ?? candidates.find(isProgram)
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A browser that has seen nothing yet, and keeps nothing. The caller closes it. */
+export function launch(executablePath: string): Promise<Browser> {
+  return chromium.launch({ executablePath, args: ARGUMENTS })
+}

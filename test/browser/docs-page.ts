@@ -1,0 +1,141 @@
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+
+/** What Swagger UI shows of a try. */
+export interface Shown {
+  readonly status: string
+  readonly headers: string
+  /** Empty where there is none. */
+  readonly body: string
+  /** The request, as a command for a shell. */
+  readonly curl: string
+}
+
+/** How somebody reads: on what screen, by day or night. */
+export type Reader = BrowserContextOptions
+
+/** The docs as somebody uses them who has never been there. */
+export class DocsPage {
+  readonly page: Page
+  /** What nobody may have noticed: errors, warnings, requests to elsewhere, violations of the policy. */
+  readonly complaints: string[] = []
+
+  private constructor(page: Page) {
+    this.page = page
+    const complain = (...what: unknown[]) => this.complaints.push(what.join(' '))
+    page.on('pageerror', ({ message }) => complain(message))
+    page.on('requestfailed', (request) => complain('failed:', request.url()))
+    page.on('response', (response) => {
+      const { pathname } = new URL(response.url())
+      if (pathname.includes('/documentation/') && response.status() >= 400)
+        complain(response.status(), pathname)
+    })
+    page.on('console', (message) => {
+      // The browser says so of every 4xx and 5xx; those of a try are what the try is for.
+      const isStatus = message.text().startsWith('Failed to load resource: the server responded')
+      if (/error|warning/.test(message.type()) && !isStatus) complain(message.text())
+    })
+  }
+
+  /** @param url where the docs are, or what leads there */
+  static async open(browser: Browser, url: string, reader: Reader = {}): Promise<DocsPage> {
+    const context = await browser.newContext(reader)
+    const page = await context.newPage()
+    const docs = new DocsPage(page)
+    const { origin } = new URL(url)
+    page.on('request', (request) => {
+      const asked = new URL(request.url())
+      if (/^https?:$/.test(asked.protocol) && asked.origin !== origin) {
+        docs.complaints.push(`asked elsewhere: ${asked}`)
+      }
+    })
+    await page.addInitScript(`addEventListener('securitypolicyviolation', (violation) =>
+      console.error(violation.violatedDirective, violation.blockedURI))`)
+    await page.goto(url)
+    await docs.#loaded()
+    return docs
+  }
+
+  async reload(): Promise<void> {
+    await this.page.reload()
+    await this.#loaded()
+  }
+
+  async close(): Promise<void> {
+    await this.page.context().close()
+  }
+
+  async authorize(token: string): Promise<void> {
+    await this.page.locator('.auth-wrapper > .authorize').click()
+    await this.page.locator('.modal-ux input').fill(token)
+    await this.page.locator('.modal-ux button[type=submit]').click()
+    await this.page.locator('.modal-ux .btn-done').click()
+  }
+
+  /** An operation, folded or not. */
+  operation(operationId: string): Locator {
+    return this.page.locator(`.opblock[id$="-${operationId}"]`)
+  }
+
+  /** Each change of the page draws anew all that is unfolded. */
+  async fold(operationId: string): Promise<void> {
+    await this.operation(operationId).locator('.opblock-summary-control').click()
+  }
+
+  async #unfolded(operationId: string): Promise<Locator> {
+    const operation = this.operation(operationId)
+    if (await operation.locator('.execute').isHidden()) await this.fold(operationId)
+    await this.ready(operationId)
+    return operation
+  }
+
+  /** The examples that the body of the request may be filled with; at first it is with the first. */
+  examples(operationId: string): Promise<string[]> {
+    return this.#choices(operationId).locator('option').allInnerTexts()
+  }
+
+  /** @returns the body that the request then has */
+  async choose(operationId: string, example: string): Promise<string> {
+    await this.#choices(operationId).selectOption({ label: example })
+    return this.operation(operationId).locator('textarea').inputValue()
+  }
+
+  #choices(operationId: string): Locator {
+    const select = '.opblock-section-request-body .examples-select-element'
+    return this.operation(operationId).locator(select)
+  }
+
+  /** Resolves when Swagger UI knows all of an operation; it fails at what is executed before, with no word. */
+  async ready(operationId: string): Promise<void> {
+    await this.operation(operationId).locator('.responses-table').last().waitFor()
+  }
+
+  /** Tries an operation with its form as it stands, but for the fields given; `body` is the request's. */
+  async execute(operationId: string, fields: Record<string, string> = {}): Promise<Shown> {
+    const operation = await this.#unfolded(operationId)
+    for (const [name, value] of Object.entries(fields)) {
+      const field = name === 'body' ? 'textarea' : `tr[data-param-name="${name}"] input`
+      await operation.locator(field).fill(value)
+    }
+    await operation.locator('.execute').click()
+    // It is there from the click on, and gone when the answer is shown.
+    await operation.locator('.loading-container').waitFor({ state: 'detached' })
+    return this.shown(operationId)
+  }
+
+  /** What is shown of the latest try, as soon as it is. */
+  async shown(operationId: string): Promise<Shown> {
+    const operation = this.operation(operationId)
+    const live = operation.locator('.live-responses-table tbody')
+    const texts = async (locator: Locator) => (await locator.allInnerTexts()).join('\n')
+    return {
+      status: await live.locator('.response-col_status').innerText(),
+      headers: await texts(live.locator('.headerline')),
+      body: await texts(live.locator('.highlight-code code')),
+      curl: await operation.locator('.curl').innerText(),
+    }
+  }
+
+  async #loaded(): Promise<void> {
+    await this.page.locator('.opblock').first().waitFor()
+  }
+}

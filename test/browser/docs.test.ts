@@ -1,0 +1,165 @@
+/** The docs in a real browser, as their readers use them. */
+import type { Browser } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { type Call, type Service, startService } from '../helpers/service.ts'
+import { findBrowser, launch } from './browser.ts'
+import { DocsPage, type Reader, type Shown } from './docs-page.ts'
+import { tabTo } from './keyboard.ts'
+import { illegible } from './legibility.ts'
+import { startProxy } from './prefix-proxy.ts'
+
+/** Without transitions from one colour to another. */
+const CALM = { reducedMotion: 'reduce' } as const
+
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+
+const program = findBrowser()
+if (program !== undefined) readTheDocs(program)
+else t.test('the docs in a browser', { skip: 'there is no Chromium' }, async () => {})
+
+function readTheDocs(program: string): void {
+  let service: Service
+  let browser: Browser
+  t.before(async () => {
+    service = await startService(t)
+    browser = await launch(program)
+    t.teardown(() => browser.close())
+  })
+
+  /** Comes to the root with a browser that has seen nothing yet; nothing may go wrong unnoticed. */
+  async function visit(t: Test, url: string, reader: Reader, read: (docs: DocsPage) => unknown) {
+    const docs = await DocsPage.open(browser, `${url}/`, reader)
+    t.teardown(() => docs.close())
+    await read(docs)
+    t.same(docs.complaints, [])
+  }
+
+  // One page for all of it: a second one costs more than a second.
+  t.test('on a desk', (t) =>
+    visit(t, service.url, { colorScheme: 'light', ...CALM }, async (docs) => {
+      t.equal(docs.page.url(), `${service.url}/documentation`)
+      await t.test('the keyboard alone will do', (t) => useTheKeyboard(t, docs))
+      await docs.reload()
+      await t.test('with the token of before the forms work as they are filled in', (t) =>
+        tryEveryForm(t, docs),
+      )
+      await t.test('what is around them can be read', async (t) => {
+        await docs.page.locator('.models-control').click()
+        await readable(t, docs, '#swagger-ui')
+        await docs.page.locator('.auth-wrapper > .authorize').click()
+        await readable(t, docs, '.modal-ux')
+      })
+    }),
+  )
+
+  async function useTheKeyboard(t: Test, docs: DocsPage): Promise<void> {
+    const { page } = docs
+    const unseen: string[] = []
+    const press = async (selector: string) => {
+      unseen.push(...(await tabTo(page, selector)))
+      await page.keyboard.press('Enter')
+    }
+    await press('.auth-wrapper > .authorize')
+    await page.locator('.modal-ux input:focus').waitFor()
+    await page.keyboard.type(service.token)
+    await page.keyboard.press('Enter')
+    await press('.modal-ux .btn-done')
+    await press('[id$="-listPlants"] .opblock-summary-control')
+    await docs.ready('listPlants')
+    await press('[id$="-listPlants"] .execute')
+    t.equal((await docs.shown('listPlants')).status, '200')
+    t.same(unseen, [], 'one sees where one is')
+  }
+
+  async function tryEveryForm(t: Test, docs: DocsPage): Promise<void> {
+    // No double is like it.
+    const id = 2n ** 53n + 1n
+    const [plant, body] = ['"name": "Abies amabilis"', `{"id": ${id}, "name": "Abies amabilis"}`]
+
+    const created = await tryForm(t, docs, 'createPlant')
+    t.strictSame(JSON.parse(created.body), { name: 'Abies alba Mill.', tag: 'Tree' })
+    const { curl } = await docs.execute('createPlant', { body })
+    t.match(curl, `-d '${body}'`)
+    t.match(await service.stored(id), { id, name: 'Abies amabilis' })
+    await docs.fold('createPlant')
+
+    const listed = await tryForm(t, docs, 'listPlants')
+    t.match(listed.body, `"id": ${id},\n    ${plant}\n`)
+    const onwards = await docs.execute('listPlants', { after: String(id - 1n) })
+    t.match(onwards.curl, `&after=${id - 1n}'`)
+    t.match(JSON.parse(onwards.body), [{ name: 'Abies amabilis' }])
+    await docs.fold('listPlants')
+
+    const { headers } = await tryForm(t, docs, 'getPlant')
+    const [, etag = ''] = /^ *etag: (".+")/m.exec(headers) ?? []
+    const fetched = await docs.execute('getPlant', { id: String(id) })
+    t.match(fetched.curl, `/plants/${id}'`)
+    t.equal(fetched.body, `{\n  "id": ${id},\n  ${plant}\n}`)
+    await docs.fold('getPlant')
+
+    const changed = await tryForm(t, docs, 'updatePlant', { 'If-Match': etag })
+    t.match(changed.curl, `-H 'If-Match: ${etag}'`)
+    t.match(await service.stored(4n), { tag: null }, 'the last of its examples')
+    await docs.fold('updatePlant')
+
+    await tryForm(t, docs, 'replacePlant')
+    t.match(await service.stored(4n), { tag: 'Tree' })
+    await docs.fold('replacePlant')
+
+    const deleted = await tryForm(t, docs, 'deletePlant')
+    t.strictSame([deleted.status, deleted.body], ['204', ''])
+    t.equal(await service.stored(4n), undefined)
+  }
+
+  /** A form as it is, but for the fields given; what it may also be filled with is good, and all of it readable. */
+  async function tryForm(
+    t: Test,
+    docs: DocsPage,
+    operationId: string,
+    fields: Record<string, string> = {},
+  ): Promise<Shown> {
+    const shown = await docs.execute(operationId, fields)
+    t.match(shown.status, /^20[04]$/, operationId)
+    await readable(t, docs, `[id$="-${operationId}"]`)
+    for (const example of (await docs.examples(operationId)).slice(1)) {
+      const body = await docs.choose(operationId, example)
+      t.match(await service.call(callOf(operationId, body)), { status: 200 }, example)
+    }
+    return shown
+  }
+
+  /** By day on a desk, and at night on a phone. */
+  async function readable(t: Test, { page }: DocsPage, selector: string): Promise<void> {
+    const desk = page.viewportSize() as { width: number; height: number }
+    t.same(await illegible(page, selector), [])
+    await page.locator('.dark-mode-toggle button').dispatchEvent('click')
+    await page.setViewportSize(PHONE.viewport)
+    t.same(await illegible(page, selector), [])
+    await page.locator('.dark-mode-toggle button').dispatchEvent('click')
+    await page.setViewportSize(desk)
+  }
+
+  t.test('on a phone at night, behind a proxy that strips a prefix', async (t) => {
+    const url = await startProxy(t, service.port, '/some/prefix')
+    for (const id of [6, 7]) await service.call({ body: { id, name: 'Abies', tag: 'phone' } })
+    await visit(t, url, { colorScheme: 'dark', ...CALM, ...PHONE }, async (docs) => {
+      t.equal(docs.page.url(), `${url}/documentation`)
+      t.equal(await docs.page.evaluate('innerWidth'), PHONE.viewport.width)
+      const refused = await docs.execute('listPlants', { limit: '1', tag: 'phone' })
+      t.equal(refused.status, '401')
+      t.match(JSON.parse(refused.body), { error: 40101 })
+      t.match(refused.headers, 'www-authenticate: Bearer')
+      await docs.authorize(service.token)
+      const listed = await docs.execute('listPlants')
+      t.match(listed.curl, `'${url}/plants?limit=1&tag=phone'`)
+      t.strictSame(JSON.parse(listed.body), [{ id: 6, name: 'Abies', tag: 'phone' }])
+      t.match(listed.headers, 'link: <?limit=1&tag=phone&after=6>; rel="next"')
+      t.same(await illegible(docs.page, '#swagger-ui'), [])
+    })
+  })
+}
+
+/** The call that the examples of an operation are for. */
+function callOf(operationId: string, body: string): Call {
+  return operationId === 'createPlant' ? { body } : { method: 'PATCH', path: '/plants/4', body }
+}

@@ -1,0 +1,37 @@
+import axe, { type AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+
+/** Rules of axe for what one reads. Its others judge the markup, which is that of Swagger UI. */
+const RULES = ['color-contrast', 'meta-viewport', 'scrollable-region-focusable']
+
+/**
+ * What within the element that a selector names cannot be read well: text too much like its background (WCAG 2.2, 1.4.3), text that is cut off, or
+ * a page that one has to scroll sideways.
+ */
+export async function illegible(page: Page, selector: string): Promise<string[]> {
+  const loaded = await page.evaluate<boolean>('"axe" in window')
+  if (!loaded) await page.evaluate(axe.source)
+  const within = JSON.stringify(selector)
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run(${within}, { runOnly: ${JSON.stringify(RULES)} })`,
+  )
+  const faint = violations.flatMap(({ nodes }) =>
+    nodes.map((node) => node.html + node.failureSummary),
+  )
+  const hidden = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+  const wide = hidden > 0 ? [`${hidden} pixels are beside the page`] : []
+  return [...faint, ...wide, ...(await page.evaluate<string[]>(`(${CUT_TEXT})(${within})`))]
+}
+
+/** Elements with text of their own that ends outside the page, or outside what shows it. */
+const CUT_TEXT = `(selector) => [...document.querySelectorAll(selector + ' *')]
+  .filter((element) => element.checkVisibility())
+  .filter(({ childNodes }) => [...childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+  .filter((element) => {
+    // What is there only for those who hear the page, or until it has the focus.
+    if (element.clientWidth === 1) return false
+    const hides = getComputedStyle(element).overflowX !== 'visible'
+    const { left, right } = element.getBoundingClientRect()
+    return left < 0 || right > innerWidth || (hides && element.scrollWidth > element.clientWidth)
+  })
+  .map(({ outerHTML }) => 'cut: ' + outerHTML.slice(0, 200))`

@@ -1,0 +1,25 @@
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Test } from 'tap'
+
+/** A proxy as people put before a service: it strips a prefix, and has nothing beside it. Resolves to its address. */
+export async function startProxy(t: Test, port: number, prefix: string): Promise<string> {
+  const proxy = createServer((incoming, outgoing) => {
+    const { url = '', method, headers } = incoming
+    if (!url.startsWith(`${prefix}/`)) return outgoing.writeHead(404).end()
+    const path = url.slice(prefix.length)
+    const onward = request({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode as number, answer.headers)
+      answer.pipe(outgoing)
+    })
+    incoming.pipe(onward)
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.teardown(() => {
+    proxy.closeAllConnections()
+    proxy.close()
+  })
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${prefix}`
+}
