@@ -11,15 +11,21 @@ const NOTICE = '// Made from openapi.yaml by `npm run generate`; change it there
 export async function generatedFiles(): Promise<Map<URL, string>> {
   const document = parse(readFileSync(CONTRACT, 'utf8'))
   return new Map([
-    [new URL('../src/contract/api.gen.ts', import.meta.url), NOTICE + (await types(document))],
+    [new URL('../src/contract/api.gen.ts', import.meta.url), NOTICE + (await handled(document))],
+    [new URL('../client/api.gen.ts', import.meta.url), NOTICE + (await types(document))],
     [new URL('../src/contract/conditions.gen.ts', import.meta.url), NOTICE + conditions(document)],
   ])
 }
 
 /** Requests as they reach a handler: where the contract has a default, there is a value. */
+function handled(document: OpenAPI3): Promise<string> {
+  return types(withDefaultsFilledIn(document))
+}
+
+/** Requests and answers as a client has them. */
 async function types(document: OpenAPI3): Promise<string> {
   const bigint = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword)
-  const nodes = await openapiTS(withDefaultsFilledIn(document), {
+  const nodes = await openapiTS(document, {
     transform: (schema) => (schema.format === 'int64' ? bigint : undefined),
   })
   return astToString(nodes)

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { MAX_INT64, MIN_INT64, parseInt64 } from './decimal.ts'
+import { integerOf, parseInt64 } from './decimal.ts'
 
 /** Deep enough for any plant; far from where a recursive reader would run out of stack. */
 const MAX_DEPTH = 64
@@ -17,9 +17,6 @@ const TEXT = String.raw`"[^"\\]*"\s*:\s*"[^"\\]*"`
 const TEXTS_AND_AN_INTEGER = new RegExp(
   String.raw`^\s*\{(?:\s*${TEXT}\s*,)*\s*"([^"\\]*)"\s*:\s*(-?\d{16,19})\s*(?:,\s*${TEXT}\s*)*\}\s*$`,
 )
-
-/** Takes a JSON number apart: sign, whole part, fraction, exponent. */
-const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
 /** The text is not what RFC 8259 calls JSON, or nested deeper than we read. */
 export class InvalidJson extends Error {}
@@ -67,21 +64,6 @@ function exactly(_key: string, value: unknown, context?: { source?: string }): u
   const integer = integerOf(context.source)
   if (integer === undefined) return Number.isInteger(value) ? Number.NaN : value
   return Number.isSafeInteger(value) ? value : integer
-}
-
-/**
- * The int64 that a JSON number denotes, whatever its spelling: `1`, `1.0` and `10e-1` are the same.
- * Undefined for a number that is no integer or beyond int64.
- */
-function integerOf(number: string): bigint | undefined {
-  const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(number) as unknown as string[]
-  const digits = (whole + fraction).replace(/^0+/, '')
-  const significant = digits.replace(/0+$/, '')
-  if (significant === '') return 0n
-  const zeros = digits.length - significant.length - fraction.length + Number(exponent)
-  if (zeros < 0 || significant.length + zeros > 19) return undefined
-  const integer = BigInt(sign + significant + '0'.repeat(zeros))
-  return integer >= MIN_INT64 && integer <= MAX_INT64 ? integer : undefined
 }
 
 /** How deep arrays and objects are nested in a JSON text; of other text, some number. */

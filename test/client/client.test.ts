@@ -1,0 +1,222 @@
+/** The client calls the service: what it sends, and what it makes of the answers. */
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { createClient, type StoredPlant } from '../../client/client.ts'
+import { storable } from '../helpers/arbitraries.ts'
+import { type Service, startService } from '../helpers/service.ts'
+import { startFaultyProxy, thrownBy } from './faulty-proxy.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const connect = () => createClient(service)
+
+/** Each test has a tag of its own, and so does not see the plants of the others. */
+const plantsOf = (tag: string, ids: readonly bigint[]): StoredPlant[] =>
+  ids.map((id) => ({ id, name: `${tag} ${id}`, tag }))
+
+const store = async (tag: string, ids: readonly bigint[]): Promise<StoredPlant[]> => {
+  const plants = plantsOf(tag, ids)
+  await service.store.importPlants(plants, 'stop')
+  return plants
+}
+
+const all = <Item>(items: AsyncIterable<Item>): Promise<Item[]> => Array.fromAsync(items)
+
+t.test('a plant is created, fetched, changed and deleted', async (t) => {
+  const client = connect()
+  const created = await client.createPlant({ id: 4n, name: 'Abies alba Mill.', tag: 'Tree' })
+  t.strictSame(created, { plant: { name: 'Abies alba Mill.', tag: 'Tree' } })
+  const { plant, etag } = await client.getPlant(4n)
+  t.strictSame(plant, { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' })
+
+  const untagged = { id: 4n, name: 'Abies alba Mill.' }
+  const updated = await client.updatePlant(4n, { tag: null }, { ifMatch: etag })
+  t.strictSame(updated.plant, untagged)
+  t.strictSame(await client.getPlant(4n), updated, 'the entity tag is the new one')
+  t.strictSame(await client.listPlants({ after: 3n, limit: 1 }), { plants: [untagged] })
+
+  const replaced = await client.replacePlant(4n, { name: 'Abies', tag: 'Tree' })
+  t.strictSame(replaced, { plant: { id: 4n, name: 'Abies', tag: 'Tree' } })
+  t.equal(await client.deletePlant(4n), undefined)
+  t.equal(await service.stored(4n), undefined)
+})
+
+t.test('a change is made to the version of ifMatch only', async (t) => {
+  const client = connect()
+  await store('versions', [10n, 11n, 12n])
+  const change = { name: 'changed' }
+  const calls = [
+    (ifMatch: string) => client.replacePlant(10n, change, { ifMatch }),
+    (ifMatch: string) => client.updatePlant(11n, change, { ifMatch }),
+    (ifMatch: string) => client.deletePlant(12n, { ifMatch }),
+  ]
+  for (const [index, call] of calls.entries()) {
+    const { etag } = await client.getPlant(10n + BigInt(index))
+    t.match(await thrownBy(call('"other"')), { condition: 'plant-changed' })
+    await call(etag)
+    t.match(await thrownBy(call(etag)), { status: index === 2 ? 404 : 412 })
+  }
+})
+
+t.test('a plant that is as in ifNoneMatch is not fetched again', async (t) => {
+  const client = connect()
+  await store('known', [20n])
+  const { etag } = await client.getPlant(20n)
+  t.equal(await client.getPlant(20n, { ifNoneMatch: etag }), undefined)
+  await client.updatePlant(20n, { name: 'changed' })
+  const newer = await client.getPlant(20n, { ifNoneMatch: etag })
+  t.equal(newer?.plant.name, 'changed')
+  t.not(newer?.etag, etag)
+})
+
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
+
+t.test('every plant comes back as it was sent, and its id digit for digit', async () => {
+  const client = connect()
+  const plants = fc.record(
+    { id: int64, name: storable, tag: storable },
+    { requiredKeys: ['id', 'name'], noNullPrototype: true },
+  )
+  await fc.assert(
+    fc.asyncProperty(plants, async (plant) => {
+      const { id, ...content } = plant
+      fc.pre((await service.stored(id)) === undefined)
+      assert.deepEqual(await client.createPlant(plant), { plant: content })
+      assert.deepEqual(await service.stored(id), { tag: null, ...plant })
+      assert.deepEqual((await client.getPlant(id)).plant, plant)
+      const after = id === -(2n ** 63n) ? {} : { after: id - 1n }
+      const page = await client.listPlants({ ...after, limit: 1 })
+      assert.deepEqual(page.plants, [plant])
+      assert.deepEqual((await client.updatePlant(id, {})).plant, plant)
+      assert.deepEqual(await client.replacePlant(id, content), { plant })
+      await client.deletePlant(id)
+    }),
+    {
+      numRuns: 50,
+      examples: [
+        [{ id: 2n ** 53n + 1n, name: 'x' }],
+        [{ id: 2n ** 63n - 1n, name: 'x' }],
+        [{ id: -(2n ** 63n), name: '"id": 1', tag: '9007199254740993' }],
+      ],
+    },
+  )
+})
+
+t.test('the iteration has all plants of a tag once, however many a page has', async (t) => {
+  const client = connect()
+  const tag = 'a & b=c #"ä"'
+  const plants = await store(tag, [2n ** 62n, 2n ** 62n + 1n, 2n ** 62n + 2n, 2n ** 63n - 1n])
+  for (const pageSize of [1, 2, 3, 4, 5, undefined]) {
+    const query = pageSize === undefined ? { tag } : { tag, pageSize }
+    t.strictSame(await all(client.plants(query)), plants, `pages of ${pageSize}`)
+  }
+  t.strictSame(await all(client.plants({ tag, after: 2n ** 62n, pageSize: 1 })), plants.slice(1))
+  t.strictSame(await all(client.plants({ tag: 'none' })), [])
+})
+
+t.test('the iteration is over the whole store without a query', async (t) => {
+  const { store, url, token } = await startService(t)
+  const plants = plantsOf('x', [-1n, 0n, 1n])
+  await store.importPlants(plants, 'stop')
+  t.strictSame(await all(createClient({ url, token }).plants()), plants)
+})
+
+t.test('a page is fetched when it is needed, and each with its own query', async (t) => {
+  const proxy = await startFaultyProxy(t, service)
+  const client = createClient({ url: proxy.url, token: service.token })
+  await store('lazy', [30n, 31n, 32n])
+  for await (const plant of client.plants({ tag: 'lazy', pageSize: 1 })) {
+    if (plant.id === 31n) break
+  }
+  t.equal(proxy.requests.length, 2)
+  const first = await client.listPlants({ tag: 'lazy', limit: 2 })
+  const second = await first.next?.()
+  t.strictSame(
+    [first, second].map((page) => page?.plants.map(({ id }) => id)),
+    [[30n, 31n], [32n]],
+  )
+  t.equal(second?.next, undefined)
+})
+
+for (const ending of ['', '/', '//']) {
+  t.test(`behind a prefix that ends with '${ending}' all is the same`, async (t) => {
+    const { url, requests } = await startFaultyProxy(t, service, [], '/some/prefix')
+    const client = createClient({ url: new URL(url + ending), token: service.token })
+    const tag = `prefix ${ending}`
+    const first = 100n + BigInt(ending.length) * 10n
+    const plants = plantsOf(tag, [first, first + 1n, first + 2n])
+    for (const plant of plants) await client.createPlant(plant)
+    t.strictSame(await all(client.plants({ tag, pageSize: 1 })), plants)
+    t.strictSame((await client.getPlant(first)).plant, plants[0])
+    t.ok(requests.every(({ line }) => line.split(' ')[1]?.startsWith('/some/prefix/plants')))
+  })
+}
+
+t.test('another fetch is used where one is given', async (t) => {
+  const { url, token } = service
+  const authorizations: (string | null)[] = []
+  const client = createClient({
+    url,
+    token,
+    fetch: (request) => {
+      authorizations.push(request.headers.get('authorization'))
+      return fetch(request)
+    },
+  })
+  await client.listPlants()
+  t.strictSame(authorizations, [`Bearer ${token}`])
+})
+
+for (const url of [
+  'localhost:3000',
+  'ftp://host',
+  '/plants',
+  '',
+  'http://user:password@host',
+  'http://host/?query',
+  'http://host/#fragment',
+]) {
+  t.test(`the URL '${url}' is refused, and not told`, async (t) => {
+    // It may have a password.
+    t.throws(() => createClient({ url, token: 'x' }), {
+      name: 'TypeError',
+      message:
+        /^the url has to be like http:\/\/host:3000 or https:\/\/host\/prefix, without a user, a query and a fragment$/,
+    })
+  })
+}
+
+t.test('an id that is not a bigint is refused before anything is sent', async (t) => {
+  const proxy = await startFaultyProxy(t, service)
+  const client = createClient({ url: proxy.url, token: service.token })
+  for (const id of [4, '4', undefined, null] as unknown as bigint[]) {
+    const calls = [
+      () => client.createPlant({ id, name: 'x' }),
+      () => client.getPlant(id),
+      () => client.replacePlant(id, { name: 'x' }),
+      () => client.updatePlant(id, {}),
+      () => client.deletePlant(id),
+      ...(id === undefined ? [] : [() => client.listPlants({ after: id })]),
+    ]
+    const message = `an id is a bigint such as 4n, not the ${typeof id} ${id}`
+    for (const call of calls) t.match(await thrownBy(call()), { name: 'TypeError', message })
+  }
+  t.same(proxy.requests, [])
+})
+
+t.test('what cannot be sent as it is, is refused by name', async (t) => {
+  const client = connect()
+  t.match(await thrownBy(client.listPlants({ tag: '\ud800' })), { name: 'URIError' })
+  t.match(await thrownBy(client.deletePlant(1n, { ifMatch: '"ä€"' })), { name: 'TypeError' })
+  t.match(await thrownBy(client.getPlant(2n ** 63n)), { condition: 'invalid-parameter' })
+  t.match(await thrownBy(client.createPlant({ id: 2n ** 63n, name: 'x' })), {
+    condition: 'invalid-body',
+  })
+  t.match(await thrownBy(client.createPlant({ id: 1n, name: '\ud800' })), {
+    condition: 'invalid-body',
+  })
+})

@@ -1,0 +1,219 @@
+/** How the client tells of what the service refuses, and of answers that are not those of a plant store. */
+import t, { type Test } from 'tap'
+import { createClient, type PlantStoreClient, PlantStoreError } from '../../client/client.ts'
+import { conditions } from '../../src/contract/conditions.gen.ts'
+import { type Service, startService } from '../helpers/service.ts'
+import { answered, connectThrough, type Fault, HTML, thrownBy } from './faulty-proxy.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const connect = (t: Test, fault: Fault) => connectThrough(t, service, [fault], { retries: 0 })
+
+const json = (status: number, value: unknown, headers = {}): Fault =>
+  answered(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(value))
+
+t.test('what the service refuses is thrown by the name of its condition', async (t) => {
+  const { url, token } = service
+  const client = createClient(service)
+  await client.createPlant({ id: 1n, name: 'Abies' })
+  const reader = await service.issueToken('reader', ['read'])
+  const large = 'x'.repeat(2 ** 20)
+  const calls: [() => Promise<unknown>, keyof typeof conditions, string | RegExp][] = [
+    [
+      () => client.createPlant({ id: 1n, name: 'Acer' }),
+      'plant-exists',
+      /^plant 1 is already stored/,
+    ],
+    [() => client.getPlant(-1n), 'plant-not-found', 'there is no plant -1'],
+    [() => client.updatePlant(1n, {}, { ifMatch: '"x"' }), 'plant-changed', /^plant 1 has changed/],
+    [() => client.listPlants({ limit: 0 }), 'invalid-parameter', /limit/],
+    [() => client.createPlant({ id: 1n, name: large }), 'body-too-large', /1048576 bytes/],
+    [
+      () => createClient({ url, token: '' }).getPlant(1n),
+      'token-missing',
+      /^an access token is needed/,
+    ],
+    [
+      () => createClient({ url, token: 'x' }).getPlant(1n),
+      'token-invalid',
+      /^the access token is unknown/,
+    ],
+    [
+      () => createClient({ url, token: reader }).deletePlant(1n),
+      'insufficient-scope',
+      /scope write/,
+    ],
+    [
+      () => createClient({ url: `${url}/x`, token }).getPlant(1n),
+      'unknown-path',
+      /^there is nothing at/,
+    ],
+  ]
+  for (const [call, condition, message] of calls) {
+    const error = await thrownBy(call())
+    t.ok(error instanceof PlantStoreError)
+    t.match(error, { name: 'PlantStoreError', condition, message, ...conditions[condition] })
+    t.match(error, { retryAfter: undefined })
+  }
+})
+
+t.test('seconds to wait are told of, and no other Retry-After', async (t) => {
+  for (const [header, retryAfter] of [
+    ['7', 7],
+    [new Date().toUTCString(), undefined],
+  ] as const) {
+    const busy = { error: 50301, message: 'the store is busy' }
+    const { client } = await connect(t, json(503, busy, { 'retry-after': header }))
+    const error = await thrownBy(client.getPlant(1n))
+    t.match(error, { condition: 'store-busy', message: 'the store is busy', retryAfter })
+  }
+})
+
+const CALLS = {
+  createPlant: (client) => client.createPlant({ id: 1n, name: 'Abies' }),
+  listPlants: (client) => client.listPlants(),
+  plants: (client) => client.plants().next(),
+  getPlant: (client) => client.getPlant(1n),
+  replacePlant: (client) => client.replacePlant(1n, { name: 'Abies' }),
+  updatePlant: (client) => client.updatePlant(1n, {}),
+  deletePlant: (client) => client.deletePlant(1n),
+} satisfies Record<string, (client: PlantStoreClient) => Promise<unknown>>
+
+const page = `<html>${'x'.repeat(1000)}`
+
+const ANSWERS: Record<string, { fault: Fault; status: number; message: RegExp | string }> = {
+  'an error page': {
+    fault: answered(502, HTML, page),
+    status: 502,
+    message: new RegExp(
+      `/plants.* answered 502, which is not as the contract has it: ${page.slice(0, 200)}$`,
+    ),
+  },
+  'a page to log in': { fault: answered(200, HTML, page), status: 200, message: /: <html>x+$/ },
+  'nothing, as a success': { fault: answered(200), status: 200, message: / has it$/ },
+  'nothing, as a failure': { fault: answered(500), status: 500, message: / has it$/ },
+  'a redirect': {
+    fault: answered(301, { location: 'https://elsewhere/plants' }),
+    status: 301,
+    message: /: a redirect to https:\/\/elsewhere\/plants$/,
+  },
+  'an error of another service': {
+    fault: json(404, { error: 'not_found', message: 'no such route' }),
+    status: 404,
+    message: /: {"error":"not_found","message":"no such route"}$/,
+  },
+  'an error that the contract does not have': {
+    fault: json(404, { error: 40499, message: 'x' }),
+    status: 404,
+    message: /: {"error":40499,"message":"x"}$/,
+  },
+  'an error without a message': {
+    fault: json(404, { error: 40402 }),
+    status: 404,
+    message: /: {"error":40402}$/,
+  },
+  'an error of another status': {
+    fault: json(400, { error: 40402, message: 'x' }),
+    status: 400,
+    message: /40402/,
+  },
+  'a number': { fault: json(500, 7), status: 500, message: /: 7$/ },
+  'null, as a failure': { fault: json(500, null), status: 500, message: /: null$/ },
+  'null, as a success': { fault: json(200, null), status: 200, message: /: null$/ },
+}
+for (const [name, call] of Object.entries(CALLS)) {
+  t.test(`${name} does not take another answer for one of the contract`, async (t) => {
+    for (const [what, { fault, ...expected }] of Object.entries(ANSWERS)) {
+      const { client, proxy } = await connect(t, fault)
+      const error = await thrownBy(call(client))
+      t.match(error, { name: 'UnexpectedAnswerError', retryAfter: undefined, ...expected }, what)
+      t.equal(proxy.requests.length, 1, 'and does not follow it')
+    }
+  })
+}
+
+const stored = { id: 1, name: 'Abies' }
+const tag = { etag: '"x"' }
+
+const NO_PLANTS = {
+  'no object': 'Abies',
+  'no name': { id: 1 },
+  'a name that is no text': { ...stored, name: 1 },
+  'a tag that is no text': { ...stored, tag: null },
+}
+const NO_STORED_PLANTS = {
+  ...NO_PLANTS,
+  'no id': { name: 'Abies' },
+  'an id in quotes': { ...stored, id: '1' },
+  'a fraction': { ...stored, id: 1.5 },
+  'an id beyond int64': { ...stored, id: 1e19 },
+}
+
+const inArrays = (plants: object) =>
+  Object.fromEntries(Object.entries(plants).map(([what, plant]) => [what, [stored, plant]]))
+
+const NO_CONTENT: [name: keyof typeof CALLS, contents: object][] = [
+  ['createPlant', NO_PLANTS],
+  ['getPlant', NO_STORED_PLANTS],
+  ['replacePlant', NO_STORED_PLANTS],
+  ['updatePlant', NO_STORED_PLANTS],
+  ['listPlants', { 'no array': stored, ...inArrays(NO_STORED_PLANTS) }],
+  ['deletePlant', { 'a plant': stored }],
+]
+for (const [name, contents] of NO_CONTENT) {
+  t.test(`what is not the content of ${name} is not taken for it`, async (t) => {
+    for (const [what, content] of Object.entries(contents)) {
+      const { client } = await connect(t, json(200, content, tag))
+      const error = await thrownBy(CALLS[name](client))
+      t.match(error, { name: 'UnexpectedAnswerError', status: 200 }, what)
+    }
+  })
+}
+
+t.test('a plant without an entity tag is not one as the contract has it', async (t) => {
+  for (const call of [CALLS.getPlant, CALLS.updatePlant]) {
+    const { client } = await connect(t, json(200, stored))
+    t.match(await thrownBy(call(client)), { name: 'UnexpectedAnswerError', status: 200 })
+  }
+})
+
+t.test('an entity tag that a proxy has made weak is good for ifMatch', async (t) => {
+  const { client } = await connect(t, json(200, stored, { etag: 'W/"x"' }))
+  t.equal((await client.getPlant(1n)).etag, '"x"')
+})
+
+t.test('an id is exact, whatever its spelling', async (t) => {
+  for (const [text, id] of Object.entries({
+    '9007199254740993': 9007199254740993n,
+    '-9223372036854775808': -(2n ** 63n),
+    '4.0': 4n,
+    '9007199254740993.00': 9007199254740993n,
+    '9.223372036854775807e18': 2n ** 63n - 1n,
+    '-0': 0n,
+    '1e2': 100n,
+  })) {
+    const body = `{"id": ${text}, "name": "${text}", "more": {"number": ${text}}}`
+    const { client } = await connect(t, answered(200, tag, body))
+    const { plant } = await client.getPlant(1n)
+    t.equal(plant.id, id, text)
+    t.match(plant, { name: text, more: { number: Number(text) } })
+  }
+})
+
+for (const [link, next] of [
+  ['<?after=1>; rel="next"', '?after=1'],
+  ['</assets/x.css?1>; rel=preload, <?after=1&x=%22>; rel="next"', '?after=1&x=%22'],
+  ['<https://host/elsewhere/plants?after=1>;rel=next', '?after=1'],
+  ['<?after=1>; rel="prev"', undefined],
+] as const) {
+  t.test(`the Link ${link} leads to ${next}`, async (t) => {
+    const { client, proxy } = await connect(t, json(200, [stored], { link }))
+    const page = await client.listPlants()
+    proxy.faults = [json(200, [])]
+    t.strictSame(await page.next?.(), next && { plants: [] })
+    t.equal(proxy.requests[1]?.line, next && `GET /plants${next}`)
+  })
+}

@@ -1,0 +1,145 @@
+/** A proxy that does harm on the way between a client and the service. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import type { Test } from 'tap'
+import { type ClientOptions, createClient, type PlantStoreClient } from '../../client/client.ts'
+import type { Service } from '../helpers/service.ts'
+
+/** What the proxy does with a request, all of which it has read. */
+export type Fault = (exchange: Exchange) => unknown
+
+interface Exchange {
+  /** Has the service answer. */
+  readonly forward: () => Promise<Forwarded>
+  readonly response: ServerResponse
+  /** Ends the connection to the client. */
+  readonly cut: () => void
+}
+
+interface Forwarded {
+  readonly status: number
+  readonly headers: IncomingMessage['headers']
+  readonly body: Buffer
+}
+
+export const passed: Fault = async ({ forward, response }) => {
+  const { status, headers, body } = await forward()
+  response.writeHead(status, headers).end(body)
+}
+
+export const lost: Fault = ({ cut }) => cut()
+
+export const lostAnswer: Fault = async ({ forward, cut }) => {
+  await forward()
+  cut()
+}
+
+/** The end of the content is missing. */
+export const halfAnAnswer: Fault = async ({ forward, response, cut }) => {
+  const { body } = await forward()
+  response.writeHead(200, { 'content-length': body.length + 1 }).write(`${body}`, cut)
+  response.flushHeaders()
+}
+
+export const silence: Fault = () => {}
+
+export const HTML = { 'content-type': 'text/html' }
+
+/** How the service refuses what it has no room for. */
+export const busy: Answering = [
+  503,
+  { 'content-type': 'application/json', 'retry-after': 0 },
+  '{"error":50301,"message":"the store is busy"}',
+]
+
+type Answering = [status: number, headers?: object, body?: string]
+
+/** Answers in place of the service, to which the request does not come. */
+export function answered(...[status, headers, body]: Answering): Fault {
+  return ({ response }) => response.writeHead(status, { ...headers }).end(body)
+}
+
+/** Answers in place of the service, which has done what it was asked for. */
+export function answeredInstead(...[status, headers, body]: Answering): Fault {
+  return async ({ forward, response }) => {
+    await forward()
+    response.writeHead(status, { ...headers }).end(body)
+  }
+}
+
+export interface FaultyProxy {
+  readonly url: string
+  /** The requests so far, such as `GET /plants/4`, and when they came. */
+  readonly requests: { readonly line: string; readonly time: number }[]
+  /** What happens to the next requests, one after the other; those behind them are passed on. */
+  faults: Fault[]
+}
+
+/** A client whose tries meet with these faults, without long waits between them. */
+export async function connectThrough(
+  t: Test,
+  service: Service,
+  faults: Fault[] = [],
+  options: Partial<ClientOptions> = {},
+): Promise<{ client: PlantStoreClient; proxy: FaultyProxy }> {
+  const proxy = await startFaultyProxy(t, service, faults)
+  const { token } = service
+  return { proxy, client: createClient({ url: proxy.url, token, retryDelay: 1, ...options }) }
+}
+
+/** What a call is rejected with. */
+export async function thrownBy(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => Promise.reject(new Error('the call did not fail')),
+    (error: unknown) => error,
+  )
+}
+
+/** Starts a proxy that strips a prefix from the path, and is gone when the test is. */
+export async function startFaultyProxy(
+  t: Test,
+  service: Service,
+  faults: Fault[] = [],
+  prefix = '',
+): Promise<FaultyProxy> {
+  const requests: { line: string; time: number }[] = []
+  const server = createServer(async (incoming, response) => {
+    const { method, url = '', socket } = incoming
+    requests.push({ line: `${method} ${url}`, time: performance.now() })
+    const body = await buffer(incoming)
+    const fault = proxy.faults.shift() ?? passed
+    await fault({
+      forward: () => forward(service.port, incoming, url.slice(prefix.length), body),
+      response,
+      cut: () => socket.destroy(),
+    })
+  })
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const proxy = { url: `http://127.0.0.1:${port}${prefix}`, requests, faults }
+  return proxy
+}
+
+async function forward(
+  port: number,
+  { method, headers }: IncomingMessage,
+  path: string,
+  body: Buffer,
+): Promise<Forwarded> {
+  const outgoing = request({ host: '127.0.0.1', port, agent: false, method, path, headers })
+  outgoing.end(body)
+  const [response]: IncomingMessage[] = await once(outgoing, 'response')
+  if (response === undefined) throw new Error('no response')
+  return {
+    status: Number(response.statusCode),
+    headers: response.headers,
+    body: await buffer(response),
+  }
+}

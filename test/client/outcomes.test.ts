@@ -1,0 +1,127 @@
+/** What is told of a change when an earlier try of it may have been the one that made it. */
+import t, { type Test } from 'tap'
+import type { ChangeOptions, PlantStoreClient } from '../../client/client.ts'
+import { type Service, startService } from '../helpers/service.ts'
+import {
+  answered,
+  answeredInstead,
+  busy,
+  connectThrough,
+  type Fault,
+  lost,
+  lostAnswer,
+  passed,
+  thrownBy,
+} from './faulty-proxy.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const changed = { name: 'changed', tag: 'Tree' }
+
+type Change = (client: PlantStoreClient, id: bigint, options?: ChangeOptions) => Promise<unknown>
+
+const UPDATES: Record<string, Change> = {
+  replacePlant: (client, id, options) => client.replacePlant(id, changed, options),
+  updatePlant: (client, id, options) => client.updatePlant(id, { name: 'changed' }, options),
+}
+const CHANGES: Record<string, Change> = {
+  ...UPDATES,
+  deletePlant: (client, id, options) => client.deletePlant(id, options),
+}
+
+/** A plant for a test alone, its entity tag, and a client whose tries meet with these faults. */
+let latest = 0n
+const prepare = async (t: Test, ...faults: Fault[]) => {
+  const id = ++latest
+  await service.store.importPlants([{ id, name: 'before', tag: 'Tree' }], 'stop')
+  const { client, proxy } = await connectThrough(t, service)
+  const { etag: ifMatch } = await client.getPlant(id)
+  proxy.faults = faults
+  return { id, client, ifMatch, stored: () => service.stored(id) }
+}
+
+/** Somebody else is quicker. */
+const overtaken =
+  (after: Fault): Fault =>
+  async (exchange) => {
+    await service.store.update(latest, { name: 'by another' }, undefined)
+    return after(exchange)
+  }
+
+const MAY_HAVE_DONE_IT = {
+  ConnectionError: lostAnswer,
+  PlantStoreError: answeredInstead(...busy),
+  UnexpectedAnswerError: answeredInstead(504),
+}
+
+for (const [name, change] of Object.entries(CHANGES)) {
+  t.test(`${name} with ifMatch is made by a later try if not by the first`, async (t) => {
+    for (const fault of [lost, answered(...busy), answered(429), answered(502)]) {
+      const { id, client, ifMatch, stored } = await prepare(t, fault)
+      await change(client, id, { ifMatch })
+      t.strictSame(await stored(), name === 'deletePlant' ? undefined : { id, ...changed })
+    }
+  })
+
+  t.test(`${name} tells that somebody else was quicker`, async (t) => {
+    for (const faults of [[overtaken(passed)], [answered(429), overtaken(passed)]]) {
+      const { id, client, ifMatch, stored } = await prepare(t, ...faults)
+      const error = await thrownBy(change(client, id, { ifMatch }))
+      t.match(error, { name: 'PlantStoreError', condition: 'plant-changed' })
+      t.match(await stored(), { name: 'by another' })
+    }
+  })
+}
+
+for (const [name, change] of Object.entries(UPDATES)) {
+  t.test(`${name} with ifMatch does not take its own change for that of another`, async (t) => {
+    for (const [cause, fault] of Object.entries(MAY_HAVE_DONE_IT)) {
+      const { id, client, ifMatch, stored } = await prepare(t, fault)
+      const error = await thrownBy(change(client, id, { ifMatch }))
+      t.match(error, {
+        name: 'UnknownOutcomeError',
+        message: /^whether the change took effect is not known: .*; then plant \d+ has changed/,
+        cause: { name: cause },
+      })
+      t.strictSame(await stored(), { id, ...changed })
+    }
+  })
+
+  t.test(`${name} with ifMatch is not certain of another's change either`, async (t) => {
+    const { id, client, ifMatch } = await prepare(t, lost, answered(429), overtaken(passed))
+    const error = await thrownBy(change(client, id, { ifMatch }))
+    t.match(error, { name: 'UnknownOutcomeError', cause: { name: 'ConnectionError' } })
+  })
+}
+
+t.test('deletePlant is done when a later try finds nothing any more', async (t) => {
+  for (const fault of Object.values(MAY_HAVE_DONE_IT)) {
+    for (const conditional of [false, true]) {
+      const { id, client, ifMatch, stored } = await prepare(t, fault)
+      await client.deletePlant(id, conditional ? { ifMatch } : {})
+      t.equal(await stored(), undefined)
+    }
+  }
+})
+
+t.test('deletePlant tells if there was no such plant', async (t) => {
+  for (const faults of [[], [answered(429)]]) {
+    const { client } = await prepare(t, ...faults)
+    t.match(await thrownBy(client.deletePlant(-1n)), { condition: 'plant-not-found' })
+  }
+})
+
+t.test('deletePlant is not done when a later try finds another 404', async (t) => {
+  const elsewhere = '{"error":40401,"message":"there is nothing at /"}'
+  for (const [body, name] of [
+    [elsewhere, 'PlantStoreError'],
+    ['<html>', 'UnexpectedAnswerError'],
+  ]) {
+    const { id, client, stored } = await prepare(t, lost, answered(404, {}, body))
+    t.match(await thrownBy(client.deletePlant(id)), { name, status: 404 })
+    t.ok(await stored())
+  }
+})
