@@ -7,7 +7,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Option } from 'commander'
-import { number } from '../src/config.ts'
+import { number } from '../src/setting-values.ts'
 import { PostgresServer } from '../test/helpers/postgres.ts'
 import type { Chart } from './chart.ts'
 import { fsyncTime } from './disk.ts'
@@ -82,7 +82,7 @@ const runs: { subject: ReplicasName; kind: Kind; run: Run }[] = []
 {
   await using teardowns = new AsyncDisposableStack()
   const teardown = (work: () => unknown) => teardowns.defer(async () => void (await work()))
-  const server = await PostgresServer.make({ teardown })
+  const server = await PostgresServer.make({ teardown }, tmpdir())
   await startServer(server)
   for (let round = 0; round < rounds; round++) {
     for (const kind of kinds) {

@@ -90,7 +90,7 @@ export class AccessTokens {
   }
 
   #make({ name, scopes, lifetime }: TokenRequest): { token: string; stored: StoredToken } {
-    const token = `plant_${randomBytes(32).toString('base64url')}`
+    const token = newToken()
     const now = this.#now()
     const stored = { name, scopes, digest: digestOf(token), createdAt: new Date(now) }
     if (lifetime === undefined) return { token, stored }
@@ -107,6 +107,11 @@ export class AccessTokens {
     // A note that cannot be made now is made with a later use; the request must not fail for it.
     this.#store.noteTokenUse(name, new Date(now)).catch(() => this.#notedUses.delete(key))
   }
+}
+
+/** A token that nobody else has. It is valid where it is known. */
+export function newToken(): string {
+  return `plant_${randomBytes(32).toString('base64url')}`
 }
 
 function digestOf(token: string): Uint8Array {

@@ -1,5 +1,7 @@
-import { InvalidArgumentError, Option } from 'commander'
-import ms, { type StringValue } from 'ms'
+import { inspect } from 'node:util'
+import { type InvalidArgumentError, Option } from 'commander'
+import type { NewPlant } from '../service/plant-store.ts'
+import { number, oneOf, onOff, type Read, seed, text, time } from './setting-values.ts'
 
 /** What the service can be told, read once at the start. Times are in milliseconds, sizes in bytes. */
 export interface Config {
@@ -16,6 +18,10 @@ export interface Config {
   readonly lockTimeout: number
   /** How long requests under way may take to end when the service stops. */
   readonly shutdownTimeout: number
+  /** Plants to begin with: a file of them, or they themselves. */
+  readonly seed?: string | readonly NewPlant[]
+  /** Say that it listens as a line for programs, not as text for people. */
+  readonly readyJson: boolean
   /** A token that is valid beside those in the store. */
   readonly token?: string
 }
@@ -70,7 +76,18 @@ export const settings: readonly Option[] = [
     time(LONGEST),
     '10s',
   ),
+  setting('--seed <file>', 'store the plants of a file first, NDJSON or CSV by its name', seed),
+  setting(
+    '--ready-json [on|off]',
+    'say when it listens as one line of JSON, for programs',
+    onOff,
+    'off',
+  ).preset('on'),
 ]
+
+/** Those that a program may give, by their names; it has no use for what is printed. */
+const options = new Map(settings.map((option) => [option.attributeName(), option]))
+options.delete('readyJson')
 
 /** What `--help` says of the settings, behind the list of them. */
 export const settingsHelp = `
@@ -82,6 +99,35 @@ with all scopes; it has no flag, as other users can read a command line.`
 export function defaultConfig(): Config {
   const defaults = settings.map((option) => [option.attributeName(), option.defaultValue])
   return Object.fromEntries(defaults)
+}
+
+/**
+ * The settings that a program gives, with the defaults of the others.
+ *
+ * @param given by the names that they have in Config; those that are undefined are not given
+ * @throws ConfigError saying of the first that is bad or unknown what the command line would say of it
+ */
+export function configOf(given: { readonly [name: string]: unknown }): Config {
+  const config: { [name: string]: unknown } = { ...defaultConfig() }
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined) config[name] = readOption(name, value)
+  }
+  return config as unknown as Config
+}
+
+function readOption(name: string, value: unknown): unknown {
+  if (name === 'token') return readToken(name, value)
+  const option = options.get(name)
+  if (option === undefined) {
+    const known = [...options.keys(), 'token'].join(', ')
+    throw new ConfigError(`${name} is not an option; these are: ${known}`)
+  }
+  try {
+    return (option.parseArg as Read)(value)
+  } catch (error) {
+    const { message } = error as InvalidArgumentError
+    throw new ConfigError(`option '${name}' argument ${inspect(value)} is invalid. ${message}`)
+  }
 }
 
 /**
@@ -98,53 +144,22 @@ export function tokenOf(environment: NodeJS.ProcessEnv): Pick<Config, 'token'> {
     }
   }
   const token = environment[TOKEN_VARIABLE]
-  if (token === undefined) return {}
+  return token === undefined ? {} : { token: readToken(TOKEN_VARIABLE, token) }
+}
+
+/** It may be a secret all the same, so what is said of a bad one does not repeat it. */
+function readToken(name: string, token: unknown): string {
   // What RFC 6750 §2.1 lets stand in the header.
-  if (token.length < TOKEN_LENGTH || !/^[\w.~+/-]+=*$/.test(token)) {
-    throw new ConfigError(
-      `${TOKEN_VARIABLE} must have at least ${TOKEN_LENGTH} characters of A-Z a-z 0-9 - . _ ~ + / (then =)`,
-    )
-  }
-  return { token }
+  const valid = typeof token === 'string' && /^[\w.~+/-]+=*$/.test(token)
+  if (valid && token.length >= TOKEN_LENGTH) return token
+  throw new ConfigError(
+    `${name} must have at least ${TOKEN_LENGTH} characters of A-Z a-z 0-9 - . _ ~ + / (then =)`,
+  )
 }
 
-/** Reads a time such as `90d`, to whole milliseconds, more than none and at most `most`. */
-export function time(most: StringValue) {
-  return (value: string): number => {
-    const valid = /^\d{1,15}(\.\d{1,15})?(ms|s|m|h|d)$/.test(value)
-    const milliseconds = valid ? Math.round(ms(value as StringValue)) : 0
-    if (milliseconds > 0 && milliseconds <= ms(most)) return milliseconds
-    return expected(`a time such as 500ms, 10s, 2m, 12h or 1d, and not more than ${most}`)
-  }
-}
-
-function setting(flags: string, meaning: string, parse: (value: string) => unknown, value: string) {
-  const option = new Option(flags, meaning)
-  const variable = PREFIX + option.name().toUpperCase().replaceAll('-', '_')
-  return option.env(variable).default(parse(value), value).argParser(parse)
-}
-
-function text(value: string): string {
-  return value === '' ? expected('some text') : value
-}
-
-/** Reads a whole number from `least` to `most`. */
-export function number(least: number, most: number) {
-  return (value: string): number => {
-    const valid = /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most
-    return valid ? Number(value) : expected(`a whole number from ${least} to ${most}`)
-  }
-}
-
-function oneOf(values: readonly string[]) {
-  return (value: string): string =>
-    values.includes(value) ? value : expected(`one of ${values.join(', ')}`)
-}
-
-function onOff(value: string): boolean {
-  return oneOf(['on', 'off'])(value) === 'on'
-}
-
-function expected(what: string): never {
-  throw new InvalidArgumentError(`Expected ${what}.`)
+/** @param value its default, as text; without it there is none */
+function setting(flags: string, meaning: string, read: Read, value?: string): Option {
+  const option = new Option(flags, meaning).argParser(read)
+  option.env(PREFIX + option.name().toUpperCase().replaceAll('-', '_'))
+  return value === undefined ? option : option.default(read(value), value)
 }

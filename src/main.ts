@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
 import { StoreUnavailable } from '../service/plant-store.ts'
 import { ConfigError } from './config.ts'

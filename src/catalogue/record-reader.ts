@@ -20,6 +20,9 @@ export interface Records {
 
 const NEWLINE = 0x0a
 
+/** How many bytes a record may have where nobody says otherwise. */
+export const RECORD_LIMIT = 2 ** 22
+
 /** Where the line with the byte `from` ends: behind its newline or, if it has none, behind all bytes. */
 export function endOfLine(bytes: Buffer, from: number): number {
   return bytes.indexOf(NEWLINE, from) + 1 || bytes.length

@@ -4,8 +4,8 @@ import { realpath, rename, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { STANDARD } from '../catalogue/format.ts'
 import { ConfigError } from '../config.ts'
+import { fileError } from '../file-error.ts'
 import { placeOf } from '../stores/place.ts'
-import { fileError } from './file-error.ts'
 
 /** Where a catalogue is written to. */
 export interface Destination {

@@ -1,11 +1,11 @@
 import { pipeline } from 'node:stream/promises'
 import { codecs } from '../catalogue/codecs.ts'
-import { type Format, formatOf, STANDARD } from '../catalogue/format.ts'
+import { type Format, formatOf, SAY_FORMAT, STANDARD } from '../catalogue/format.ts'
 import { writeCatalogue } from '../catalogue/writing.ts'
 import { defaultConfig } from '../config.ts'
+import { fileError } from '../file-error.ts'
 import { openStore } from '../stores/open.ts'
 import { type Destination, destinationOf, isClosedPipe } from './destination.ts'
-import { fileError } from './file-error.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { onStopSignal } from './signals.ts'
 import { spareMemory } from './spare-memory.ts'
@@ -23,7 +23,7 @@ export interface ExportOptions {
  * @throws ConfigError if the file cannot be written
  */
 export async function exportPlants(file: string, options: ExportOptions): Promise<void> {
-  const { database, format = file === STANDARD ? 'ndjson' : formatOf(file) } = options
+  const { database, format = file === STANDARD ? 'ndjson' : formatOf(file, SAY_FORMAT) } = options
   spareMemory()
   const { lockTimeout } = defaultConfig()
   const store = await openStore({ database, mustExist: true, lockTimeout, sameThread: true })

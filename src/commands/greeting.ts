@@ -1,14 +1,12 @@
-import { type AddressInfo, isIPv6 } from 'node:net'
+import type { Access } from '../access.ts'
 import type { Config } from '../config.ts'
 import { type Place, placeOf } from '../stores/place.ts'
-import type { Access } from './access-file.ts'
 
 /** What whoever started the service wants to know first, with a command that works as pasted. */
-export function greeting(config: Config, address: AddressInfo, access: Access): string {
-  const url = urlOf(address)
+export function greeting(config: Config, url: string, access: Access): string {
   const { place, bearer } = describe(access)
   return `Plant Store listens on ${url}
-  docs      ${url}/documentation
+  docs      ${docsOf(url)}
   database  ${nameOf(placeOf(config.database))}
   token     ${place}
 
@@ -17,15 +15,19 @@ Create a plant:
 `
 }
 
+/** The same for a program: an object of JSON on a line. It has the token where that is in no file. */
+export function readyLine(url: string, access: Access): string {
+  const token = 'token' in access ? { token: access.token } : {}
+  return `${JSON.stringify({ url, docs: docsOf(url), ...token })}\n`
+}
+
+function docsOf(url: string): string {
+  return `${url}/documentation`
+}
+
 function nameOf(place: Place): string {
   if ('memory' in place) return 'in memory'
   return 'file' in place ? place.file : place.server
-}
-
-/** Where a browser on this machine finds the service. */
-function urlOf({ address, port }: AddressInfo): string {
-  const host = address.replace(/^0\.0\.0\.0$/, '127.0.0.1').replace(/^::$/, '::1')
-  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
 function describe(access: Access): { place: string; bearer: string } {

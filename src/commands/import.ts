@@ -1,15 +1,14 @@
-import { open } from 'node:fs/promises'
-import type { Readable } from 'node:stream'
 import type { OnConflict } from '../../service/plant-store.ts'
 import { codecs } from '../catalogue/codecs.ts'
 import { plantCheck } from '../catalogue/entry.ts'
-import { type Format, formatOf, STANDARD } from '../catalogue/format.ts'
+import { type Format, formatOf, SAY_FORMAT } from '../catalogue/format.ts'
+import { printable } from '../catalogue/printable.ts'
 import { readPortions } from '../catalogue/reading.ts'
+import { bytesOf, openSource } from '../catalogue/source.ts'
 import { type Counts, type OnError, storePlants } from '../catalogue/storing.ts'
 import { defaultConfig } from '../config.ts'
 import { openStore } from '../stores/open.ts'
 import { print } from './destination.ts'
-import { fileError } from './file-error.ts'
 import { startProgress } from './progress.ts'
 import { onStopSignal } from './signals.ts'
 import { spareMemory } from './spare-memory.ts'
@@ -35,12 +34,18 @@ const SOME_REFUSED = 2
  * @throws ConfigError if the file cannot be read or is no catalogue
  */
 export async function importPlants(file: string, options: ImportOptions): Promise<void> {
-  const { database, onConflict, onError, recordLimit, format = formatOf(file) } = options
+  const {
+    database,
+    onConflict,
+    onError,
+    recordLimit,
+    format = formatOf(file, SAY_FORMAT),
+  } = options
   spareMemory()
   const { source, size } = await openSource(file)
   const counts: Counts = { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0 }
   let interrupted: number | undefined
-  const chunks = readable(file, source, () => interrupted !== undefined)
+  const chunks = bytesOf(file, source, () => interrupted !== undefined)
   // Whoever reads what is refused may go, as `| head` does; what is not refused is stored all the same.
   process.stderr.on('error', () => {})
   const { lockTimeout } = defaultConfig()
@@ -73,37 +78,6 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     await store.close()
     await print(summary(counts))
   }
-}
-
-/** The bytes of a file and, where it is known, how many there are. */
-async function openSource(file: string): Promise<{ source: Readable; size?: number }> {
-  if (file === STANDARD) return { source: process.stdin }
-  try {
-    const handle = await open(file)
-    const stat = await handle.stat()
-    const source = handle.createReadStream()
-    return stat.isFile() ? { source, size: stat.size } : { source }
-  } catch (error) {
-    throw fileError(`cannot read ${file}`, error)
-  }
-}
-
-/** What can be read until the end, or until it is interrupted. */
-async function* readable(
-  file: string,
-  source: AsyncIterable<Buffer>,
-  interrupted: () => boolean,
-): AsyncGenerator<Buffer, void> {
-  try {
-    yield* source
-  } catch (error) {
-    if (!interrupted()) throw fileError(`cannot read ${file}`, error)
-  }
-}
-
-/** What a record holds may be shown with the reason, and must not give orders to the terminal. */
-function printable(reason: string): string {
-  return reason.replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1))
 }
 
 function summary(counts: Counts): string {

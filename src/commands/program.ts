@@ -4,9 +4,12 @@ import { onConflicts } from '../../service/plant-store.ts'
 import type { Scope } from '../../service/token-store.ts'
 import { scopes } from '../../service/token-store.ts'
 import { formats } from '../catalogue/format.ts'
+import { RECORD_LIMIT } from '../catalogue/record-reader.ts'
 import { onErrors } from '../catalogue/storing.ts'
 import type { Config } from '../config.ts'
-import { databaseSetting, number, settings, settingsHelp, time, tokenOf } from '../config.ts'
+import { databaseSetting, settings, settingsHelp, tokenOf } from '../config.ts'
+import { PACKAGE } from '../package.ts'
+import { number, time } from '../setting-values.ts'
 import { check, checkHelp } from './check.ts'
 import type { ExportOptions } from './export.ts'
 import type { ImportOptions } from './import.ts'
@@ -14,9 +17,7 @@ import { createToken, listTokens, revokeToken, type TokenOptions } from './token
 
 /** The command line: `plant-store [serve]`, `plant-store token …`. Each command's work is its own file. */
 export function program(): Command {
-  const { version } = JSON.parse(
-    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-  )
+  const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8'))
   const command = new Command('plant-store')
     .description('A store of plants behind an HTTP interface.')
     .version(version)
@@ -90,7 +91,7 @@ function importCommand(): Command {
     .addOption(
       new Option('--record-limit <bytes>', 'the largest record accepted')
         .argParser(number(1, 2 ** 28))
-        .default(2 ** 22),
+        .default(RECORD_LIMIT),
     )
     .addOption(databaseSetting)
     .addHelpText('after', importHelp)

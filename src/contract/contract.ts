@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import type { Scope } from '../../service/token-store.ts'
 import { scopes } from '../../service/token-store.ts'
+import { PACKAGE } from '../package.ts'
 
 /** An operation of the contract, as far as the server itself has to know it. */
 export interface Operation {
@@ -39,9 +40,9 @@ export interface ContractDocument {
 const SCHEME = 'bearer'
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'])
 
-/** Reads the contract that stands beside the program. */
+/** Reads the contract of the package. */
 export function loadContract(): ContractDocument {
-  return parse(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8'))
+  return parse(readFileSync(new URL('openapi.yaml', PACKAGE), 'utf8'))
 }
 
 /**

@@ -33,11 +33,12 @@ export function compileValidators(): (part: RoutePart) => Validator {
 
 function bodyAjv(): Ajv2020 {
   const ajv = ajvWith({})
-  addInteger(ajv, 'int64', 'must be an int64', (value) =>
-    typeof value === 'bigint' || Number.isSafeInteger(value)
-      ? BigInt(value as bigint | number)
-      : undefined,
-  )
+  addInteger(ajv, 'int64', 'must be an int64', (value) => {
+    // A text holds no larger one as a bigint, but a program may.
+    const exact =
+      typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)
+    return exact ? BigInt(value as bigint | number) : undefined
+  })
   return ajv
 }
 

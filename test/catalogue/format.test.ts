@@ -13,8 +13,8 @@ for (const [file, format] of [
 
 for (const file of ['plants', 'plants.json', 'plants.csv.gz', '.csv', '-']) {
   t.test(`${file} does not say its format`, async (t) => {
-    t.throws(() => formatOf(file), {
-      message: `the name ${file} does not end with one of .ndjson, .jsonl, .csv; say --format ndjson or csv`,
-    })
+    const message = `the name ${file} does not end with one of .ndjson, .jsonl, .csv`
+    t.throws(() => formatOf(file), { message })
+    t.throws(() => formatOf(file, '; say so'), { message: `${message}; say so` })
   })
 }

@@ -1,8 +1,14 @@
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  type Worker,
+} from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { type DatabaseOptions, LOG_PAGES } from './database.ts'
 import { storeError } from './errors.ts'
+import { startThread } from './thread.ts'
 
 /** How the log stands, in pages: how long it is, and how much of it is written back. */
 export interface Log {
@@ -79,8 +85,7 @@ export class Checkpointer {
   #start() {
     const { port1, port2 } = new MessageChannel()
     const workerData: CheckpointOptions = { ...this.#options, port: port1 }
-    const url = new URL('./checkpoint-thread.ts', import.meta.url)
-    const worker = new Worker(url, { workerData, transferList: [port1] })
+    const worker = startThread('checkpoint-thread', { workerData, transferList: [port1] })
     // It cannot open the database, for want of file descriptors perhaps. Then all is the writer's.
     worker.on('error', () => {
       this.#thread = undefined

@@ -1,6 +1,6 @@
-import { Worker } from 'node:worker_threads'
 import { StoreError } from '../store-error.ts'
 import type { Copied, CopyOptions, OnProgress } from './backup.ts'
+import { startThread } from './thread.ts'
 
 /** What the thread tells. */
 export type News =
@@ -11,7 +11,7 @@ export type News =
 /** As copyDatabase has it. */
 export function copyInThread(options: CopyOptions, onProgress: OnProgress): Promise<Copied> {
   const { promise, resolve, reject } = Promise.withResolvers<Copied>()
-  const thread = new Worker(new URL('./backup-thread.ts', import.meta.url), { workerData: options })
+  const thread = startThread('backup-thread', { workerData: options })
   thread.on('error', reject)
   thread.on('message', (news: News) => {
     if ('copied' in news) resolve(news.copied)

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import type { DatabaseOptions } from './database.ts'
+import { startThread } from './thread.ts'
 import type { Change, ChangeResult } from './writer.ts'
 
 /** What the thread is told. The time, in milliseconds since 1970, is until when it may wait for a lock. */
@@ -25,9 +26,7 @@ export class ThreadedWriter {
 
   constructor(options: DatabaseOptions) {
     this.#lockTimeout = options.lockTimeout
-    this.#worker = new Worker(new URL('./writer-thread.ts', import.meta.url), {
-      workerData: options,
-    })
+    this.#worker = startThread('writer-thread', { workerData: options })
     this.#worker.on('message', (outcome: Outcome) => {
       const first = this.#pending.shift()
       if ('results' in outcome) return first?.resolve(outcome.results)

@@ -1,5 +1,5 @@
 import { getSystemErrorMessage } from 'node:util'
-import { ConfigError } from '../config.ts'
+import { ConfigError } from './config.ts'
 
 /**
  * What to throw in place of an error of the file system; any other error stays as it is.

@@ -1,10 +1,10 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { AccessTokens } from '../../service/access-tokens.ts'
-import { scopes } from '../../service/token-store.ts'
-import { type Config, TOKEN_VARIABLE } from '../config.ts'
-import { placeOf } from '../stores/place.ts'
-import { StoreError } from '../stores/store-error.ts'
+import type { AccessTokens } from '../service/access-tokens.ts'
+import { scopes } from '../service/token-store.ts'
+import { type Config, TOKEN_VARIABLE } from './config.ts'
+import { placeOf } from './stores/place.ts'
+import { StoreError } from './stores/store-error.ts'
 
 /** Where whoever started the service finds a token. */
 export type Access =

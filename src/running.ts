@@ -1,0 +1,89 @@
+import { type AddressInfo, isIPv6, type Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { AccessTokens } from '../service/access-tokens.ts'
+import { type Access, provideAccess } from './access.ts'
+import { type AppOptions, buildApp } from './app.ts'
+import { prepareSeed } from './catalogue/seeding.ts'
+import type { Config } from './config.ts'
+import { latestResponse } from './http/connections.ts'
+import { openStore, type Store } from './stores/open.ts'
+
+/** Connections that may come at once, before any is accepted; a system may allow fewer. */
+const BACKLOG = 4096
+
+export interface RunningService {
+  /** Where a client on this machine finds it, such as `http://127.0.0.1:3000`. */
+  readonly url: string
+  readonly access: Access
+  /**
+   * Takes no new connections, lets the requests under way end, and closes the store. What takes longer than
+   * the setting allows has its connection cut. Every call is the same one.
+   */
+  close(): Promise<void>
+}
+
+/**
+ * Starts the service, for a process of its own as for one that has other things to do: it listens to no
+ * signal and prints nothing but its log. Resolves when it listens.
+ *
+ * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the error of an address that cannot
+ *   be had; nothing runs then
+ */
+export async function start(config: Config): Promise<RunningService> {
+  const sow = await prepareSeed(config.seed)
+  const store = await openStore(config)
+  try {
+    await sow(store)
+    const access = await provideAccess(config, new AccessTokens(store, config.token))
+    const app = await buildApp({ config, store, logger: await logger(config) })
+    const close = closing(app, store, config.shutdownTimeout)
+    await app.listen({ host: config.host, port: config.port, backlog: BACKLOG })
+    return { url: urlOf(app.server.address() as AddressInfo), access, close }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** JSON lines on standard error, put readably where a person looks at them. */
+async function logger({ logLevel }: Config): Promise<AppOptions['logger']> {
+  if (logLevel === 'silent') return false
+  if (!process.stderr.isTTY) return { level: logLevel, stream: process.stderr }
+  const { default: pretty } = await import('pino-pretty')
+  return { level: logLevel, stream: pretty({ destination: 2, sync: true, ignore: 'pid,hostname' }) }
+}
+
+/** Where a browser on this machine finds the service. */
+export function urlOf({ address, port }: Pick<AddressInfo, 'address' | 'port'>): string {
+  const host = address.replace(/^0\.0\.0\.0$/, '127.0.0.1').replace(/^::$/, '::1')
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
+}
+
+/** @param timeout how long requests may take to end, in milliseconds */
+function closing(app: FastifyInstance, store: Store, timeout: number): () => Promise<void> {
+  // Not of the requests: what goes in and out of a set at such a rate lives on until a full collection.
+  const connections = new Set<Socket>()
+  app.server.on('connection', (connection) => {
+    connections.add(connection)
+    connection.once('close', () => connections.delete(connection))
+  })
+  let closed: Promise<void> | undefined
+  return () => {
+    closed ??= close()
+    return closed
+  }
+
+  async function close() {
+    app.log.info('stopping')
+    // Or their connections would stay, idle, until the time is over.
+    for (const connection of connections) {
+      const response = latestResponse(connection)
+      if (response?.headersSent === false) response.setHeader('connection', 'close')
+    }
+    const cut = setTimeout(() => app.server.closeAllConnections(), timeout)
+    await app.close()
+    clearTimeout(cut)
+    await store.close()
+    app.log.info('stopped')
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * What settings may be. Each reader takes a value as text, or as what the text means where a program gives
+ * it, and throws InvalidArgumentError saying what it expected.
+ */
+import { InvalidArgumentError } from 'commander'
+import ms, { type StringValue } from 'ms'
+
+/** Reads a value of a setting. */
+export type Read = (value: unknown) => unknown
+
+/** Some text, whatever it says. */
+export function text(value: unknown): string {
+  return typeof value === 'string' && value !== '' ? value : expected('some text')
+}
+
+/** Plants to begin with: the name of a file or, from a program, they themselves. */
+export function seed(value: unknown): string | readonly unknown[] {
+  return Array.isArray(value) ? value : text(value)
+}
+
+/** A whole number from `least` to `most`. */
+export function number(least: number, most: number) {
+  return (value: unknown): number => {
+    const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+    const valid = Number.isInteger(number) && Number(number) >= least && Number(number) <= most
+    return valid ? Number(number) : expected(`a whole number from ${least} to ${most}`)
+  }
+}
+
+/** A time such as `90d`, or in milliseconds; as whole milliseconds, more than none and at most `most`. */
+export function time(most: string) {
+  return (value: unknown): number => {
+    const milliseconds = Math.round(typeof value === 'number' ? value : millisecondsOf(value))
+    if (milliseconds > 0 && milliseconds <= ms(most as StringValue)) return milliseconds
+    return expected(`a time such as 500ms, 10s, 2m, 12h or 1d, and not more than ${most}`)
+  }
+}
+
+function millisecondsOf(value: unknown): number {
+  const valid = typeof value === 'string' && /^\d{1,15}(\.\d{1,15})?(ms|s|m|h|d)$/.test(value)
+  return valid ? ms(value as StringValue) : 0
+}
+
+/** One of the values. */
+export function oneOf(values: readonly string[]) {
+  return (value: unknown): string =>
+    values.find((each) => each === value) ?? expected(`one of ${values.join(', ')}`)
+}
+
+/** Whether something is wanted: `on` or `off`. */
+export function onOff(value: unknown): boolean {
+  return typeof value === 'boolean' ? value : oneOf(['on', 'off'])(value) === 'on'
+}
+
+function expected(what: string): never {
+  throw new InvalidArgumentError(`Expected ${what}.`)
+}

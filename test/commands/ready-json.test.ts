@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import t from 'tap'
+import { createPlant } from '../helpers/client.ts'
+import { Command, MAIN, run } from '../helpers/command.ts'
+
+const PLANTS = 'id,name,tag\n4,Abies alba Mill.,Tree\n'
+const IN_MEMORY = ['--database', ':memory:', '--port', '0', '--log-level', 'silent']
+
+t.test(
+  'a program is told one line of JSON, and finds the plants that were asked for',
+  async (t) => {
+    const seed = join(t.testdir({ 'plants.csv': PLANTS }), 'plants.csv')
+    const command = new Command(t, [...IN_MEMORY, '--ready-json', '--seed', seed], {
+      measured: true,
+    })
+    const [line] = await command.says(/.*\n/)
+    const { url, docs, token, ...rest } = JSON.parse(line)
+    t.strictSame(rest, {})
+    t.equal(docs, `${url}/documentation`)
+    const other = await createPlant(url, token, { id: 4, name: 'Abies balsamea (L.) Mill.' })
+    t.equal(other.status, 409)
+    command.process.kill('SIGTERM')
+    t.strictSame(await command.finished(), { code: 0, stdout: line, stderr: '' })
+  },
+)
+
+t.test('a token that was given is not told', async (t) => {
+  const env = { PLANT_STORE_TOKEN: 'sixteen-letters.', PLANT_STORE_READY_JSON: 'on' }
+  const command = new Command(t, IN_MEMORY, { env })
+  const [line] = await command.says(/.*\n/)
+  t.strictSame(Object.keys(JSON.parse(line)), ['url', 'docs'])
+})
+
+t.test('plants that cannot be stored stop the start in a line', async (t) => {
+  const folder = t.testdir({ 'plants.csv': `${PLANTS}5,,Tree\n` })
+  const database = join(folder, 'plants.db')
+  const seed = join(folder, 'plants.csv')
+  const stopped = { code: 1, stdout: '' }
+  t.strictSame(await run(t, ['--port=0', '--database', database, '--seed', seed]), {
+    ...stopped,
+    stderr: `plant-store: cannot seed from ${seed}: line 3: must have required property 'name'\n`,
+  })
+  const nowhere = join(folder, 'nowhere.csv')
+  const other = join(folder, 'other.db')
+  t.strictSame(await run(t, ['--port=0', '--database', other, '--seed', nowhere]), {
+    ...stopped,
+    stderr: `plant-store: cannot read ${nowhere}: no such file or directory\n`,
+  })
+  t.notOk(existsSync(other), 'no database is made')
+})
+
+for (const event of ['npx', 'start']) {
+  t.test(`it ends when npm, of which it was started by ${event}, was killed`, async (t) => {
+    // As npm does: with a shell between.
+    const shell = spawn('/bin/sh', ['-c', '"$@"; :', 'sh', process.execPath, MAIN, ...IN_MEMORY], {
+      env: { ...process.env, npm_lifecycle_event: event },
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
+    })
+    t.teardown(() => {
+      try {
+        process.kill(-Number(shell.pid), 'SIGKILL')
+      } catch {
+        // Nobody is left, as it should be.
+      }
+    })
+    const [first] = await once(createInterface(shell.stdout), 'line')
+    t.match(first, 'listens on')
+    shell.kill('SIGTERM')
+    // The shell ends at once, and the service has the pipe until it ends too.
+    await once(shell, 'close')
+    await t.rejects(fetch(first.replace(/.* /, '')), { cause: { code: 'ECONNREFUSED' } })
+  })
+}

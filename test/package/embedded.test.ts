@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { ConfigError } from '../../src/config.ts'
+import { type PlantStoreOptions, startPlantStore } from '../../src/embedded.ts'
+import { createPlant, halfACreate } from '../helpers/client.ts'
+import { unmeasured } from '../helpers/command.ts'
+
+const FIR = { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' }
+
+/** A plant store that is closed when the test is over. */
+async function started(t: Test, options?: PlantStoreOptions) {
+  let close = async () => {}
+  t.teardown(() => close())
+  const running = await startPlantStore(options)
+  close = running.close
+  return running
+}
+
+async function listPlants({ url, token }: { url: string; token: string }): Promise<string> {
+  const headers = { authorization: `Bearer ${token}` }
+  return (await fetch(`${url}/plants`, { headers })).text()
+}
+
+t.test('several at once have an address, a token and plants of their own', async (t) => {
+  const one = await started(t, { seed: [{ ...FIR, id: 2n ** 63n - 1n }] })
+  const other = await started(t)
+  const plants = '[{"id":9223372036854775807,"name":"Abies alba Mill.","tag":"Tree"}]'
+  t.equal(await listPlants(one), plants)
+  t.equal(await listPlants(other), '[]')
+  t.equal((await createPlant(other.url, one.token, { id: 1, name: 'a' })).status, 401)
+  t.equal((await createPlant(other.url, other.token, { id: 1, name: 'a' })).status, 200)
+  t.match(other.token, /^plant_[\w-]{43}$/)
+  await other.close()
+  t.equal(await listPlants(one), plants, 'one is not closed with the other')
+})
+
+t.test('it is closed once, and has let the request under way end', async (t) => {
+  const { url, token, close } = await started(t)
+  const { socket, answers, rest } = await halfACreate(url, token, { id: 1, name: 'a' })
+  const closed = close()
+  t.equal(close(), closed)
+  socket.write(rest)
+  t.match(await answers, [{ status: 200, headers: { connection: 'close' } }])
+  await closed
+  await t.rejects(fetch(url), { cause: { code: 'ECONNREFUSED' } })
+})
+
+const CLOSING = fileURLToPath(new URL('./closing.ts', import.meta.url))
+
+t.test('nothing is left of it in a process, which then ends by itself', async (t) => {
+  const folder = t.testdir()
+  const node = [process.execPath, '--disable-warning=ExperimentalWarning']
+  const child = spawn(...unmeasured([...node, CLOSING, join(folder, 'plants.db')]), { cwd: folder })
+  t.teardown(() => child.kill('SIGKILL'))
+  const stderr = text(child.stderr)
+  t.equal(await text(child.stdout), '200\n200\n200\n3\nnothing is left\n')
+  t.equal(await stderr, '')
+  t.same(readdirSync(folder), ['plants.db'])
+})
+
+t.test('a request that does not end is cut, at the end of a block too', async (t) => {
+  let answers: Promise<unknown[]>
+  {
+    await using running = await startPlantStore({ shutdownTimeout: 50 })
+    const request = await halfACreate(running.url, running.token, { id: 1, name: 'a' })
+    answers = request.answers
+  }
+  t.same(await answers, [])
+})
+
+t.test('its options are the settings, and what is undefined is not said', async (t) => {
+  const folder = t.testdir({ 'plants.csv': `id,name,tag\n4,${FIR.name},${FIR.tag}\n` })
+  const database = join(folder, 'plants.db')
+  const token = 'sixteen-letters.'
+  const options = { database, token, seed: join(folder, 'plants.csv'), bodyLimit: 30 }
+  const undefineds = { port: undefined, logLevel: undefined, host: undefined } as object
+  const first = await started(t, { ...options, ...undefineds })
+  t.equal(first.token, token)
+  const large = await createPlant(first.url, token, { id: 1, name: 'a'.repeat(30) })
+  t.equal(large.status, 413)
+  await first.close()
+  t.same(readdirSync(folder).sort(), ['plants.csv', 'plants.db'], 'no token is left behind')
+  const second = await started(t, options)
+  t.equal(await listPlants(second), '[{"id":4,"name":"Abies alba Mill.","tag":"Tree"}]')
+})
+
+t.test('the environment says nothing', async (t) => {
+  process.env.PLANT_STORE_PORT = 'no port'
+  t.teardown(() => delete process.env.PLANT_STORE_PORT)
+  await started(t)
+})
+
+const bad = [
+  { options: { port: 'x' }, says: /^option 'port' argument 'x' is invalid\. Expected a whole num/ },
+  { options: { port: 1.5 }, says: /'port' argument 1\.5 .* a whole number from 0 to 65535\.$/ },
+  { options: { host: 7 }, says: /'host' argument 7 is invalid\. Expected some text\.$/ },
+  { options: { logRequests: 1 }, says: /'logRequests' argument 1 .*\. Expected one of on, off\.$/ },
+  {
+    options: { logLevel: 'loud' },
+    says: /'loud' is invalid. Expected one of trace, .*, silent\.$/,
+  },
+  { options: { lockTimeout: Number.NaN }, says: /Expected a time such as .* not more than 1d\.$/ },
+  { options: { lockTimeout: true }, says: /argument true is invalid. Expected a time such as/ },
+  { options: { seed: 'plants.txt' }, says: /^the name plants\.txt does not end with one of/ },
+  { options: { seed: [{ id: 1n }] }, says: /^seed\[0\]: must have required property 'name'$/ },
+  { options: { token: 'short' }, says: /^token must have at least 16 characters/ },
+  { options: { token: 7 }, says: /^token must have at least 16 characters/ },
+  { options: { prot: 1 }, says: /^prot is not an option; these are: host, port, .*, seed, token$/ },
+  { options: { readyJson: true }, says: /^readyJson is not an option/ },
+]
+
+for (const { options, says } of bad) {
+  t.test(`${Object.keys(options)} as ${Object.values(options)} starts nothing`, async (t) => {
+    const error = await t.rejects(startPlantStore(options as unknown as PlantStoreOptions))
+    t.type(error, ConfigError)
+    t.match((error as Error).message, says)
+  })
+}
+
+t.test('times may be told as on the command line', async (t) => {
+  await started(t, { requestTimeout: '10s' as unknown as number, logRequests: false })
+})
+
+t.test('an address that is taken is an error, and leaves the database closed', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const { port } = other.address() as AddressInfo
+  const database = join(t.testdir(), 'plants.db')
+  await t.rejects(startPlantStore({ database, port }), { code: 'EADDRINUSE' })
+  t.notOk(existsSync(`${database}-wal`))
+})

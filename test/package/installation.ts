@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Test } from 'tap'
+
+/** The folder of the sources. */
+export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
+
+const run = promisify(execFile)
+
+/** A folder far from the sources, whose dependencies Node would find else; gone when the test is. */
+export function emptyFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'plant-store-package-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export interface Packed {
+  readonly filename: string
+  /** In bytes. */
+  readonly size: number
+  readonly unpackedSize: number
+  readonly files: readonly { readonly path: string }[]
+}
+
+/** Packs the sources as they are into a folder. */
+export async function pack(folder: string): Promise<Packed> {
+  const tools = new Tools(process.execPath, folder)
+  const json = await tools.run(CHECKOUT, 'npm', 'pack', '--json', '--pack-destination', folder)
+  return JSON.parse(json)[0]
+}
+
+/** Fetches a version of Node, such as `22`; the file of its program. */
+export async function fetchNode(folder: string, version: string): Promise<string> {
+  if (process.versions.node.startsWith(`${version}.`)) return process.execPath
+  const project = join(folder, `node-${version}`)
+  mkdirSync(project)
+  // The package fetches the program for this machine when it is installed, so it has to be allowed to.
+  writeFileSync(join(project, 'package.json'), '{"allowScripts": {"node": true}}')
+  await new Tools(process.execPath, project).run(project, 'npm', 'install', `node@${version}`)
+  return join(project, 'node_modules/node/bin/node')
+}
+
+/** Node, npm and a shell, and no other program: what needs a compiler does not find one. */
+export class Tools {
+  readonly environment: NodeJS.ProcessEnv
+
+  /** @param folder where to put them */
+  constructor(node: string, folder: string) {
+    const tools = mkdtempSync(join(folder, 'tools-'))
+    const npm = dirname(realpathSync(which('npm')))
+    symlinkSync(node, join(tools, 'node'))
+    symlinkSync(join(npm, 'npm-cli.js'), join(tools, 'npm'))
+    symlinkSync(join(npm, 'npx-cli.js'), join(tools, 'npx'))
+    symlinkSync(which('sh'), join(tools, 'sh'))
+    const kept = Object.entries(process.env).filter(([name]) => KEPT.test(name))
+    this.environment = { ...Object.fromEntries(kept), PATH: tools }
+  }
+
+  /** Runs a command in a folder to its good end; its standard output. */
+  async run(folder: string, command: string, ...args: string[]): Promise<string> {
+    const { stdout } = await run(command, args, { cwd: folder, env: this.environment })
+    return stdout
+  }
+}
+
+/** Not what tap and the npm that runs the test say to their own processes. */
+const KEPT = /^(HOME|TMPDIR|LANG|.*_proxy|NODE_EXTRA_CA_CERTS|npm_config_(cache|registry))$/i
+
+function which(program: string): string {
+  const folders = String(process.env.PATH).split(delimiter)
+  const found = folders.map((folder) => join(folder, program)).find((file) => existsSync(file))
+  if (found === undefined) throw new Error(`there is no ${program}`)
+  return found
+}

@@ -1,0 +1,164 @@
+/**
+ * The package as others have it: packed, and installed in an empty project on each version of Node, without
+ * a compiler at hand. Fetches the dependencies and Node, so it is run by `npm run test:package` only.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import t, { type Test } from 'tap'
+import { createPlant } from '../helpers/client.ts'
+import { CHECKOUT, emptyFolder, fetchNode, pack, Tools } from './installation.ts'
+
+const NEWEST = '26'
+const VERSIONS = ['22', '24', NEWEST]
+const TOKEN = 'sixteen-letters.'
+const STARTS = 5
+
+const folder = emptyFolder(t)
+const packed = await pack(folder)
+const { filename, size, unpackedSize, files } = packed
+t.comment(`packed ${size} bytes, unpacked ${unpackedSize}, ${files.length} files`)
+
+t.test('the package has what is made of the sources, and nothing else', async (t) => {
+  const sources = globSync('{src,service,client}/**/*.ts', { cwd: CHECKOUT })
+  const built = sources
+    .map((file) => file.replace(/\.ts$/, ''))
+    .flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`])
+  const assets = globSync('src/**/*.{css,svg}', { cwd: CHECKOUT }).map((file) => `dist/${file}`)
+  const others = ['CHANGELOG.md', 'LICENSE', 'README.md', 'bin/plant-store.js']
+  const expected = [...built, ...assets, ...others, 'openapi.yaml', 'package.json']
+  t.strictSame(files.map(({ path }) => path).sort(), expected.sort())
+})
+
+for (const version of VERSIONS) {
+  t.test(`on Node ${version}`, async (t) => {
+    const tools = new Tools(await fetchNode(folder, version), folder)
+    const project = join(folder, `project-${version}`)
+    mkdirSync(project)
+    writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}')
+    await tools.run(project, 'npm', 'install', join(folder, filename))
+    const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'))
+    const dependencies = Object.keys(lock.packages).length - 2
+    t.comment(`${await tools.run(project, 'node', '--version')} ${dependencies} dependencies`)
+
+    await t.test('nothing was compiled, also not from a lock file', async (t) => {
+      // npm forgets in a lock file that better-sqlite3 has no script of its own, and would compile it.
+      await tools.run(project, 'npm', 'ci', '--ignore-scripts')
+      t.notOk(existsSync(join(project, 'node_modules/better-sqlite3/build')))
+    })
+    await t.test('it serves soon', (t) => timesToReady(t, tools, project))
+    await t.test('it keeps plants in memory and in a file', (t) => serves(t, tools, project))
+    await t.test('its other commands work', (t) => commands(t, tools, project))
+    await t.test('it can be imported, as can its client', (t) => imports(t, tools, project))
+    if (version === NEWEST) await t.test('its types are whole', (t) => types(t, tools, project))
+  })
+}
+
+/** A process that serves on a free port; resolves when it says so. */
+async function started(t: Test, tools: Tools, project: string, args: readonly string[]) {
+  const options = ['--port', '0', '--log-level', 'silent', '--ready-json']
+  const [command = '', ...rest] = [...args, ...options]
+  const start = performance.now()
+  const child = spawn(command, rest, {
+    cwd: project,
+    env: { ...tools.environment, PLANT_STORE_TOKEN: TOKEN },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  })
+  // All of its group, as npx has processes of its own.
+  t.teardown(() => {
+    const ended = child.exitCode !== null || child.signalCode !== null
+    if (!ended) process.kill(-Number(child.pid), 'SIGKILL')
+  })
+  const [line] = await once(createInterface(child.stdout), 'line')
+  const milliseconds = performance.now() - start
+  const stop = async () => {
+    child.kill('SIGTERM')
+    // The service too, which has the pipe.
+    await once(child, 'close')
+  }
+  return { url: JSON.parse(line).url as string, milliseconds, stop }
+}
+
+const COMMAND = 'node_modules/.bin/plant-store'
+const IN_MEMORY = ['--database', ':memory:']
+
+async function timesToReady(t: Test, tools: Tools, project: string): Promise<void> {
+  for (const command of [[COMMAND], ['npx', 'plant-store']]) {
+    const times: number[] = []
+    for (let start = 0; start < STARTS; start++) {
+      const { milliseconds, stop } = await started(t, tools, project, [...command, ...IN_MEMORY])
+      times.push(Math.round(milliseconds))
+      await stop()
+    }
+    const median = times.toSorted((a, b) => a - b)[STARTS >> 1]
+    t.comment(`${command.join(' ')}: ready after ${median} ms (of ${times.join(', ')})`)
+  }
+}
+
+async function serves(t: Test, tools: Tools, project: string): Promise<void> {
+  writeFileSync(join(project, 'seed.ndjson'), '{"id":4,"name":"Abies alba Mill."}\n')
+  for (const database of [':memory:', 'plants.db']) {
+    const args = [COMMAND, '--database', database, '--seed', 'seed.ndjson']
+    const { url, stop } = await started(t, tools, project, args)
+    t.equal((await createPlant(url, TOKEN, { id: 1, name: database })).status, 200)
+    t.equal((await createPlant(url, TOKEN, { id: 4, name: 'another' })).status, 409)
+    t.equal((await fetch(`${url}/documentation/`)).status, 200)
+    await stop()
+  }
+  t.notOk(existsSync(join(project, 'plants.db-wal')))
+}
+
+async function commands(t: Test, tools: Tools, project: string): Promise<void> {
+  const says = (...args: string[]) => tools.run(project, 'npx', 'plant-store', ...args)
+  const database = ['--database', 'plants.db']
+  const csv = 'id,name,tag\n1,plants.db,\n4,Abies alba Mill.,\n'
+  t.equal(await says('export', '--format', 'csv', ...database), csv)
+  writeFileSync(join(project, 'more.csv'), 'id,name\n1,plants.db\n5,Pinus mugo Turra\n')
+  t.match(await says('import', 'more.csv', ...database), 'created 1\nreplayed 1\n')
+  t.match(await says('backup', 'backup.db', ...database), 'backup.db: 3 plants')
+  t.match(await says('check', '--database', 'backup.db'), /^(ok .*\n)+$/)
+  t.match(await says('token', 'create', '--name', 'x', ...database), /^plant_[\w-]{43}\n$/)
+  t.match(await says('--version'), /^\d+\.\d+\.\d+\n$/)
+}
+
+/** In TypeScript and in JavaScript alike. */
+const USE = `
+import { readFileSync } from 'node:fs'
+import { startPlantStore } from 'plant-store'
+import { createClient } from 'plant-store/client'
+
+const { url, token, close } = await startPlantStore({ seed: [{ id: 2n ** 63n - 1n, name: 'a' }] })
+const plants = createClient({ url, token })
+await plants.createPlant({ id: 4n, name: 'Abies alba Mill.', tag: 'Tree' })
+for await (const { id, name } of plants.plants()) console.log(id, name)
+await close()
+console.log(readFileSync(new URL(import.meta.resolve('plant-store/openapi.yaml')), 'utf8').slice(0, 8))
+`
+
+async function imports(t: Test, tools: Tools, project: string): Promise<void> {
+  writeFileSync(join(project, 'use.js'), USE)
+  const said = `4n Abies alba Mill.\n${2n ** 63n - 1n}n a\nopenapi:\n`
+  t.equal(await tools.run(project, 'node', 'use.js'), said)
+}
+
+const COMPILER_OPTIONS = {
+  module: 'nodenext',
+  target: 'es2024',
+  lib: ['es2024', 'esnext.disposable'],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  skipLibCheck: false,
+  noEmit: true,
+  types: ['node'],
+  typeRoots: [join(CHECKOUT, 'node_modules/@types')],
+}
+
+async function types(t: Test, tools: Tools, project: string): Promise<void> {
+  writeFileSync(join(project, 'use.ts'), USE)
+  const config = { compilerOptions: COMPILER_OPTIONS, files: ['use.ts'] }
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(config))
+  t.equal(await tools.run(project, 'node', join(CHECKOUT, 'node_modules/.bin/tsc')), '')
+}
