@@ -1,0 +1,22 @@
+# Not built where it was written, as no container engine was at hand; each step was tried by hand.
+FROM node:26-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM node:26-slim
+ENV PLANT_STORE_HOST=0.0.0.0 \
+    PLANT_STORE_PORT=3000 \
+    PLANT_STORE_DATABASE=/data/plants.db \
+    # Docker kills what has not ended 10 seconds after it was told to stop.
+    PLANT_STORE_SHUTDOWN_TIMEOUT=8s
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY . .
+RUN ln -s /app/bin/plant-store.js /usr/local/bin/plant-store && install -d -m 700 -o node -g node /data
+USER node
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "-e", \
+  "fetch(`http://127.0.0.1:${process.env.PLANT_STORE_PORT}/health/ready`).then(({ ok }) => process.exit(ok ? 0 : 1))"]
+ENTRYPOINT ["plant-store"]
