@@ -20,6 +20,8 @@ const bad: Record<string, { value: string; expected: string }[]> = {
   requestTimeout: ['10', '0s', '0.4ms', '-1s', 's', '1y', '25h', `${'9'.repeat(200)}s`].map(aTime),
   lockTimeout: ['5'].map(aTime),
   shutdownTimeout: ['soon'].map(aTime),
+  seed: [{ value: '', expected: 'some text' }],
+  readyJson: [{ value: 'yes', expected: 'one of on, off' }],
 }
 
 function aTime(value: string) {

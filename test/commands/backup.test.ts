@@ -8,13 +8,12 @@ import { backup } from '../../src/commands/backup.ts'
 import { ConfigError } from '../../src/config.ts'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
 import { createPlant } from '../helpers/client.ts'
-import { Command, MAIN, run } from '../helpers/command.ts'
+import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
 
 t.test('a service started on a backup has all that was acknowledged before it', async (t) => {
   const folder = t.testdir()
   const [database, file] = [join(folder, 'plants.db'), join(folder, 'backup.db')]
-  const serve = (name: string) =>
-    new Command(t, ['--port', '0', '--database', name], { measured: false })
+  const serve = (name: string) => new Command(t, ['--port', '0', '--database', name])
   const service = serve(database)
   const url = await service.listening()
   const token = readFileSync(join(folder, 'access-token'), 'utf8').trim()
@@ -77,13 +76,11 @@ async function copying(file: string): Promise<void> {
   for await (const { eventType } of watch(partial)) if (eventType === 'change') return
 }
 
-for (const [signal, measured] of [
-  ['SIGINT', true],
-  ['SIGTERM', false],
-] as const) {
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   t.test(`${signal} ends a backup at once, and leaves nothing of it`, async (t) => {
     const { database, file } = largeDatabase(t, 100)
     const begun = copying(file)
+    const measured = signal === 'SIGINT'
     const command = new Command(t, ['backup', file, '--database', database], { measured })
     await begun
     command.process.kill(signal)
@@ -97,14 +94,14 @@ t.test('a backup that is killed has no file, and does not hinder the next one', 
   const { database, file } = largeDatabase(t, 100)
   const args = ['backup', file, '--database', database]
   const begun = copying(file)
-  const command = new Command(t, args, { measured: false })
+  const command = new Command(t, args)
   await begun
   command.process.kill('SIGKILL')
   await command.finished()
   const left = readdirSync(dirname(file))
   t.match(left, [/^backup\.db\.partial-/])
   t.equal(left.length, 1)
-  t.match(await run(t, args, { measured: false }), { code: 0, stdout: /: 100 plants, / })
+  t.match(await run(t, args, { measured: true }), { code: 0, stdout: /: 100 plants, / })
   t.same(readdirSync(dirname(file)).sort(), ['backup.db', ...left])
 })
 
@@ -159,9 +156,9 @@ const noMounts =
 
 t.test('on a full disk there is no backup, and nothing is left', { skip: noMounts }, async (t) => {
   const { database, file } = largeDatabase(t, 2)
-  const { NODE_OPTIONS: _, ...env } = process.env
   const args = [process.execPath, MAIN, 'backup', file, '--database', database]
-  const ended = spawnSync('unshare', ['-rm', 'sh', '-c', MOUNT, dirname(file), ...args], { env })
+  const line = ['unshare', '-rm', 'sh', '-c', MOUNT, dirname(file), ...args]
+  const ended = spawnSync(...unmeasured(line))
   t.equal(ended.status, 1)
   t.equal(`${ended.stdout}`, '', 'neither a word nor a file')
   const reason = 'database or disk is full'

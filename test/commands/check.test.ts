@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
-import { run } from '../helpers/command.ts'
+import { type CommandOptions, run } from '../helpers/command.ts'
 
 t.test(
   'the exit code says whether a database is sound, faulty, or cannot be checked',
   async (t) => {
     const file = join(t.testdir(), 'plants.db')
-    const check = () => run(t, ['check', '--database', file])
+    const check = (options?: CommandOptions) => run(t, ['check', '--database', file], options)
     t.match(await check(), {
       code: 1,
       stdout: '',
@@ -19,7 +19,7 @@ t.test(
     t.match(sound, { code: 0, stderr: '' })
     t.match(sound.stdout, /^(ok {4}\w+: .+\n){7}$/)
     service.exec('DROP INDEX plants_by_tag')
-    const faulty = await check()
+    const faulty = await check({ measured: true })
     t.match(faulty, { code: 2, stderr: '' })
     t.match(faulty.stdout, /^FAIL {2}schema: index plants_by_tag is not there/m)
     t.match(faulty.stdout, /^ok {4}plants: 0$/m, 'the rest is checked all the same')

@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readFile, watch } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
-import { Command, type CommandOptions, MAIN, run } from '../helpers/command.ts'
+import { Command, type CommandOptions, MAIN, run, unmeasured } from '../helpers/command.ts'
 
 const plants = [
   { id: 2n, name: 'Abronia bolackii N.D. Atwood, S.L. Welsh & K.D. Heil', tag: '' },
@@ -37,7 +37,7 @@ async function exportsOf(t: Test, plants: readonly NewPlant[]) {
   await store.importPlants(plants, 'stop')
   await store.close()
   const args = (...args: string[]) => ['export', ...args, '--database', database]
-  const write = (...using: string[]) => run(t, args(...using))
+  const write = (...using: string[]) => run(t, args(...using), { measured: true })
   const start = (options?: CommandOptions) => new Command(t, args(), options)
   const files = () => readdirSync(folder).filter((name) => !name.startsWith('plants.db'))
   return { folder, database, args, write, start, files }
@@ -84,7 +84,7 @@ t.test('what cannot be written is refused in a line, and nothing is left of it',
 t.test('there has to be a database', async (t) => {
   const database = join(t.testdir(), 'plants.db')
   const stderr = `plant-store: there is no database ${database}\n`
-  const finished = await run(t, ['export', '--database', database], { measured: false })
+  const finished = await run(t, ['export', '--database', database])
   t.strictSame(finished, { code: 1, stdout: '', stderr })
 })
 
@@ -93,12 +93,10 @@ t.test('a file that cannot be finished leaves the one that was there', async (t)
   const target = join(folder, 'target.csv')
   writeFileSync(target, 'what was there before')
   // Node ignores the signal that comes with it, but not with what tap puts into each process.
-  const limited = 'unset NODE_OPTIONS; ulimit -f 128; exec "$0" "$@"'
-  const { status, stderr } = spawnSync(
-    '/bin/sh',
-    ['-c', limited, process.execPath, MAIN, ...args(target)],
-    { encoding: 'utf8' },
-  )
+  const limited = ['/bin/sh', '-c', 'ulimit -f 128; exec "$0" "$@"', process.execPath, MAIN]
+  const { status, stderr } = spawnSync(...unmeasured([...limited, ...args(target)]), {
+    encoding: 'utf8',
+  })
   t.equal(stderr, `plant-store: cannot write ${target}: file too large\n`)
   t.equal(status, 1)
   t.equal(readFileSync(target, 'utf8'), 'what was there before')
@@ -108,7 +106,7 @@ t.test('a file that cannot be finished leaves the one that was there', async (t)
 t.test('standard output that cannot be written is a failure', async (t) => {
   const { args } = await exportsOf(t, plants)
   const full = openSync('/dev/full', 'w')
-  const command = new Command(t, args(), { stdio: ['ignore', full, 'pipe'] })
+  const command = new Command(t, args(), { stdio: ['ignore', full, 'pipe'], measured: true })
   closeSync(full)
   const { code, stderr } = await command.finished()
   t.equal(code, 1)
@@ -117,17 +115,23 @@ t.test('standard output that cannot be written is a failure', async (t) => {
 
 t.test('it ends in silence when nobody reads on', async (t) => {
   const { start } = await exportsOf(t, many)
-  const command = start()
+  const command = start({ measured: true })
   await once(command.process.stdout as Readable, 'data')
   command.process.stdout?.destroy()
   t.match(await command.finished(), { code: 0, stderr: '' })
 })
 
+/** Resolves when a file is being written to. */
+async function writing(folder: string): Promise<void> {
+  for await (const { filename } of watch(folder)) if (filename?.includes('.partial-')) return
+}
+
 t.test('an interruption leaves nothing of a file that is not whole', async (t) => {
   const large = many.map(({ id }) => ({ id, name: 'x'.repeat(5000) }))
   const { folder, args, files } = await exportsOf(t, large)
-  const command = new Command(t, args(join(folder, 'target.csv')))
-  while (files().length === 0) await new Promise(setImmediate)
+  const begun = writing(folder)
+  const command = new Command(t, args(join(folder, 'target.csv')), { measured: true })
+  await begun
   t.match(files(), [/^target\.csv\.partial-/])
   command.process.kill('SIGINT')
   t.strictSame(await command.finished(), { code: 130, stdout: '', stderr: '' })
@@ -136,7 +140,7 @@ t.test('an interruption leaves nothing of a file that is not whole', async (t) =
 
 t.test('an interruption ends it also while nobody reads', async (t) => {
   const { args } = await exportsOf(t, many)
-  const command = new Command(t, args(), { measured: false })
+  const command = new Command(t, args())
   const stdout = command.process.stdout as Readable
   await once(stdout, 'data')
   stdout.pause()

@@ -13,7 +13,6 @@ async function hanging(t: Test, ...args: string[]) {
     t,
     ['--port=0', '--lock-timeout=10m', '--database', database, ...args],
     {
-      measured: false,
       env: { PLANT_STORE_TOKEN: TOKEN },
     },
   )

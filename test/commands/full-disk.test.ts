@@ -5,12 +5,9 @@ import { createInterface } from 'node:readline'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { createPlant } from '../helpers/client.ts'
-import { Command, MAIN } from '../helpers/command.ts'
+import { Command, MAIN, unmeasured } from '../helpers/command.ts'
 
 const TOKEN = 'a-token-of-the-environment'
-
-/** As Node does by itself; but tap puts something into each process that ends it. */
-const IGNORE = "--import=data:text/javascript,process.on('SIGXFSZ',()=>{})"
 
 /** Creates plants until one is refused; resolves to the ids of those that were acknowledged. */
 async function createUntilFull(t: Test, url: string): Promise<number[]> {
@@ -59,10 +56,7 @@ t.test(
   async (t) => {
     const database = join(t.testdir(), 'plants.db')
     const command = new Command(t, ['--port', '0', '--database', database], {
-      env: {
-        PLANT_STORE_TOKEN: TOKEN,
-        NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${IGNORE}`,
-      },
+      env: { PLANT_STORE_TOKEN: TOKEN },
     })
     const url = await command.listening()
     const limit = (size: string) => {
@@ -90,7 +84,7 @@ t.test('a full disk loses nothing, and works when there is room', { skip: noMoun
   const folder = t.testdir({ disk: {} })
   const disk = join(folder, 'disk')
   const args = [process.execPath, MAIN, '--port', '0', '--database', 'plants.db']
-  const service = spawn('unshare', ['-rm', 'sh', '-c', MOUNT, disk, ...args], {
+  const service = spawn(...unmeasured(['unshare', '-rm', 'sh', '-c', MOUNT, disk, ...args]), {
     env: { ...process.env, PLANT_STORE_TOKEN: TOKEN },
     stdio: ['ignore', 'pipe', 'ignore'],
   })

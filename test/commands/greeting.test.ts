@@ -1,10 +1,11 @@
 import { resolve } from 'node:path'
 import t from 'tap'
-import { greeting } from '../../src/commands/greeting.ts'
+import { greeting, readyLine } from '../../src/commands/greeting.ts'
 import { defaultConfig } from '../../src/config.ts'
+import { urlOf } from '../../src/running.ts'
 
 const config = defaultConfig()
-const here = { address: '127.0.0.1', family: 'IPv4', port: 3000 }
+const here = 'http://127.0.0.1:3000'
 
 const addresses = [
   { address: '127.0.0.1', url: 'http://127.0.0.1:3000' },
@@ -16,7 +17,7 @@ const addresses = [
 
 for (const { address, url } of addresses) {
   t.test(`a service that listens on ${address} is said to be at ${url}`, async (t) => {
-    const text = greeting(config, { ...here, address }, { file: '/x' })
+    const text = greeting(config, urlOf({ address, port: 3000 }), { file: '/x' })
     t.match(text, `listens on ${url}\n`)
     t.match(text, `docs      ${url}/documentation\n`)
     t.match(text, `curl ${url}/plants `)
@@ -58,4 +59,12 @@ t.test('a database on a server is named without what may be secret', async (t) =
   const text = greeting({ ...config, database }, here, { variable: 'A_TOKEN' })
   t.match(text, 'database  postgres://me@one:5433,two/plants\n')
   t.notMatch(text, 's3cret')
+})
+
+t.test('a program is told it as one line of JSON, with a token that is nowhere else', async (t) => {
+  const told = { url: here, docs: `${here}/documentation` }
+  const line = readyLine(here, { token: 'plant_x' })
+  t.match(line, /^[^\n]*\n$/)
+  t.strictSame(JSON.parse(line), { ...told, token: 'plant_x' })
+  t.strictSame(JSON.parse(readyLine(here, { variable: 'A_TOKEN' })), told)
 })

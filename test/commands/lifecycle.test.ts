@@ -11,11 +11,11 @@ import { Command, run } from '../helpers/command.ts'
 const TOKEN = 'a-token-of-the-environment'
 const FIR = { id: 4, name: 'Abies alba Mill.' }
 
-async function start(t: Test, args: string[] = [], measured = true) {
+async function start(t: Test, args: string[] = [], measured = false) {
   const database = join(t.testdir(), 'plants.db')
   const command = new Command(t, ['--port', '0', '--database', database, ...args], {
-    measured,
     env: { PLANT_STORE_TOKEN: TOKEN },
+    measured,
   })
   return { command, database, url: await command.listening() }
 }
@@ -39,7 +39,7 @@ const stops = [
 
 for (const { signals, by } of stops) {
   t.test(`${by} lets the request under way end, then the process`, async (t) => {
-    const { command, database, url } = await start(t, [], signals.length === 1)
+    const { command, database, url } = await start(t)
     t.equal((await createPlant(url, TOKEN, { id: 1, name: 'a' })).status, 200)
     const { socket, answers, rest } = await halfACreate(url, TOKEN, FIR)
     for (const signal of signals) command.process.kill(signal)
@@ -57,7 +57,7 @@ for (const { signals, by } of stops) {
 }
 
 t.test('a request that never ends does not hold up the stop', async (t) => {
-  const { command, database, url } = await start(t, ['--shutdown-timeout', '200ms'], false)
+  const { command, database, url } = await start(t, ['--shutdown-timeout', '200ms'])
   const { answers } = await halfACreate(url, TOKEN, FIR)
   command.process.kill('SIGTERM')
   t.same(await answers, [], 'its connection is cut')
@@ -67,7 +67,7 @@ t.test('a request that never ends does not hold up the stop', async (t) => {
 
 t.test('a second SIGINT ends the process at once, whatever is under way', async (t) => {
   const patience = ['--shutdown-timeout', '10m', '--request-timeout', '10m']
-  const { command, url } = await start(t, patience)
+  const { command, url } = await start(t, patience, true)
   const { answers } = await halfACreate(url, TOKEN, FIR)
   command.process.kill('SIGTERM')
   await logged(command, 'stopping')
@@ -88,12 +88,11 @@ t.test('an address that cannot be had stops the start with a line', async (t) =>
   const { port } = other.address() as AddressInfo
   const cases = [
     { args: ['--port', `${port}`], says: `EADDRINUSE: address already in use 127.0.0.1:${port}` },
-    { args: ['--port=0', '--host', '192.0.2.1'], says: 'EADDRNOTAVAIL: address not available' },
     { args: ['--port=0', '--host', 'no..host'], says: /getaddrinfo \w+ no\.\.host/ },
   ]
   for (const { args, says } of cases) {
     const all = [...args, '--database', join(folder, 'plants.db')]
-    const finished = await run(t, all, { measured: args.length === 2 })
+    const finished = await run(t, all)
     t.match(finished, { code: 1, stdout: '', stderr: /^plant-store: .*\n$/ }, args.join(' '))
     t.match(finished.stderr, says)
     t.notOk(existsSync(join(folder, 'plants.db-wal')), 'the database is closed')

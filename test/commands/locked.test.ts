@@ -1,28 +1,22 @@
-import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { createPlant } from '../helpers/client.ts'
-import { Command } from '../helpers/command.ts'
+import { run } from '../helpers/command.ts'
+import { startService } from '../helpers/service.ts'
 
-const TOKEN = 'a-token-of-the-environment'
-
-/** A running service, and another connection that takes and gives back the lock of its database. */
-async function lockable(t: Test, ...args: string[]) {
-  const database = join(t.testdir(), 'plants.db')
-  const command = new Command(t, ['--port', '0', '--database', database, ...args], {
-    measured: false,
-    env: { PLANT_STORE_TOKEN: TOKEN },
-  })
-  const url = await command.listening()
-  const holder = new Sqlite(database)
-  t.teardown(() => holder.close())
-  const create = (id: number) => createPlant(url, TOKEN, { id, name: 'Abies alba Mill.' })
-  const live = async () => (await fetch(`${url}/health/live`)).status
-  return { command, holder, create, live }
+/** A service, and another connection that takes and gives back the lock of its database. */
+async function lockable(t: Test, lockTimeout: number) {
+  let close = () => {}
+  t.teardown(() => close())
+  const service = await startService(t, { config: { lockTimeout } })
+  const holder = new Sqlite(service.database)
+  close = () => holder.close()
+  const create = (id: number) => service.call({ body: { id, name: 'Abies alba Mill.' } })
+  const live = async () => (await service.call({ method: 'GET', path: '/health/live' })).status
+  return { holder, create, live }
 }
 
 t.test('while another process holds the database, creates wait, but not for ever', async (t) => {
-  const { holder, create, live } = await lockable(t, '--lock-timeout', '500ms')
+  const { holder, create, live } = await lockable(t, 500)
   holder.exec('BEGIN IMMEDIATE')
   const begun = performance.now()
   const refused = create(1).then((answer) => ({ ...answer, after: performance.now() - begun }))
@@ -39,7 +33,7 @@ t.test('while another process holds the database, creates wait, but not for ever
 })
 
 t.test('a create that waits goes on when the database is free', async (t) => {
-  const { holder, create, live } = await lockable(t, '--lock-timeout', '1m')
+  const { holder, create, live } = await lockable(t, 60_000)
   holder.exec('BEGIN IMMEDIATE')
   const waiting = [create(1), create(2)]
   await live()
@@ -48,10 +42,10 @@ t.test('a create that waits goes on when the database is free', async (t) => {
 })
 
 t.test('a start while another process holds the database fails in a line', async (t) => {
-  const { holder } = await lockable(t)
+  const { holder } = await lockable(t, 60_000)
   holder.exec('BEGIN IMMEDIATE')
   const args = ['--port=0', '--lock-timeout=100ms', '--database', holder.name]
-  const { code, stderr } = await new Command(t, args, { measured: false }).finished()
+  const { code, stderr } = await run(t, args)
   t.equal(code, 1)
   t.match(stderr, /^plant-store: .*(busy|another process holds it).*\n$/)
 })

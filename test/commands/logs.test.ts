@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
-import { Command, MAIN } from '../helpers/command.ts'
+import { Command, MAIN, unmeasured } from '../helpers/command.ts'
 import { checkAnswer } from '../helpers/contract-check.ts'
 
 const TOKEN = 'a-token-of-the-environment'
@@ -13,16 +13,18 @@ function prepared(t: Test, what: string, ...args: string[]): Command {
   const folder = t.testdir({ 'prepare.mjs': what })
   const prepare = pathToFileURL(join(folder, 'prepare.mjs'))
   return new Command(t, ['--port', '0', '--database', join(folder, 'plants.db'), ...args], {
-    env: {
-      PLANT_STORE_TOKEN: TOKEN,
-      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${prepare}`,
-    },
+    env: { PLANT_STORE_TOKEN: TOKEN },
+    node: [`--import=${prepare}`],
+    measured: true,
   })
 }
 
 t.test('each request is a JSON line with its id, without what may be secret', async (t) => {
   const args = ['--port', '0', '--database', join(t.testdir(), 'plants.db'), '--log-level', 'trace']
-  const command = new Command(t, [...args, '--log-requests'], { env: { PLANT_STORE_TOKEN: TOKEN } })
+  const command = new Command(t, [...args, '--log-requests'], {
+    env: { PLANT_STORE_TOKEN: TOKEN },
+    measured: true,
+  })
   const url = await command.listening()
   const requests = [
     { token: TOKEN, body: '{"id": 1, "name": "the-plant-of-the-body"}', status: 200 },
@@ -67,7 +69,7 @@ t.test('each request is a JSON line with its id, without what may be secret', as
 
 t.test('requests are logged only where that is wanted', async (t) => {
   const args = ['--port=0', '--database', join(t.testdir(), 'plants.db')]
-  const command = new Command(t, args, { measured: false })
+  const command = new Command(t, args)
   const url = await command.listening()
   await (await fetch(`${url}/health/live`)).text()
   command.process.kill('SIGTERM')
@@ -89,10 +91,14 @@ t.test(
   'Ctrl-C on a terminal stops what it shows readably',
   { skip: noTerminal ?? false },
   async (t) => {
-    const { NODE_OPTIONS: _, ...env } = process.env
     const line = 'exec "$NODE" "$MAIN" --port 0 --database "$DATABASE"'
-    const terminal = spawn('script', ['-qec', line, '/dev/null'], {
-      env: { ...env, NODE: process.execPath, MAIN, DATABASE: join(t.testdir(), 'plants.db') },
+    const terminal = spawn(...unmeasured(['script', '-qec', line, '/dev/null']), {
+      env: {
+        ...process.env,
+        NODE: process.execPath,
+        MAIN,
+        DATABASE: join(t.testdir(), 'plants.db'),
+      },
     })
     t.teardown(() => terminal.kill('SIGKILL'))
     let shown = ''

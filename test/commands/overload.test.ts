@@ -24,10 +24,8 @@ t.test('a service that cannot store refuses what its memory could not hold', asy
   const database = join(t.testdir(), 'plants.db')
   const args = ['--port=0', '--lock-timeout=2m', '--request-timeout=2m', '--database', database]
   const command = new Command(t, args, {
-    env: {
-      PLANT_STORE_TOKEN: TOKEN,
-      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${HEAP}`,
-    },
+    env: { PLANT_STORE_TOKEN: TOKEN },
+    node: [HEAP],
   })
   const url = await command.listening()
   t.equal((await createPlant(url, TOKEN, { id: 0, name: 'before' })).status, 200)

@@ -7,7 +7,7 @@ import { backup } from '../../src/commands/backup.ts'
 import { ConfigError } from '../../src/config.ts'
 import { openStore, type Store } from '../../src/stores/open.ts'
 import { createPlant } from '../helpers/client.ts'
-import { Command, MAIN, run } from '../helpers/command.ts'
+import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
 import { startPostgres } from '../helpers/postgres.ts'
 import { byId, exported, scatteredIds, TEXTS } from '../stores/plants.ts'
 
@@ -28,14 +28,13 @@ t.test('plants that are moved to a server and back are what they were', async (t
 
   const commands = [`export --database '${before}'`, `import - --format ndjson --database '${url}'`]
   const line = commands.map((command) => `"$0" "${MAIN}" ${command}`).join(' | ')
-  const env = { ...process.env, NODE_OPTIONS: '' }
-  const moved = spawnSync('sh', ['-c', line, process.execPath], { env, encoding: 'utf8' })
+  const moved = spawnSync(...unmeasured(['sh', '-c', line, process.execPath]), { encoding: 'utf8' })
   t.match(moved, { status: 0, stderr: '', stdout: `created ${plants.length}\nreplayed 0\n` })
   t.strictSame(await using(url, exported), plants)
 
   const file = join(folder, 'plants.csv')
   t.match(await run(t, ['export', file, '--database', url]), { code: 0, stderr: '' })
-  const back = await run(t, ['import', file, '--database', after], { measured: false })
+  const back = await run(t, ['import', file, '--database', after])
   t.match(back, { code: 0, stderr: '', stdout: `created ${plants.length}\nreplayed 0\n` })
   t.strictSame(await using(after, exported), plants)
 })
@@ -56,8 +55,7 @@ t.test('a service keeps plants and tokens there, and nothing in its folder', asy
   const cwd = t.testdir()
   const url = await emptyDatabase()
   const database = withSecret(url)
-  const token = (...args: string[]) =>
-    run(t, ['token', ...args, '--database', database], { measured: false })
+  const token = (...args: string[]) => run(t, ['token', ...args, '--database', database])
   const service = new Command(t, ['--port', '0', '--log-level=trace'], {
     cwd,
     env: { PLANT_STORE_DATABASE: database },
@@ -83,16 +81,18 @@ t.test('a service keeps plants and tokens there, and nothing in its folder', asy
 t.test('what reads a database makes none of an empty one', async (t) => {
   const url = await emptyDatabase()
   const stderr = `plant-store: cannot use the database ${url}: it is empty\n`
-  const exporting = await run(t, ['export', '--database', url], { measured: false })
+  const exporting = await run(t, ['export', '--database', url])
   t.strictSame(exporting, { code: 1, stdout: '', stderr })
 })
 
 t.test('a check prints what it finds', async (t) => {
   const url = await emptyDatabase()
   const empty = { code: 2, stdout: 'FAIL  kind: it is empty\n', stderr: '' }
-  t.strictSame(await run(t, ['check', '--database', url], { measured: false }), empty)
+  t.strictSame(await run(t, ['check', '--database', url]), empty)
   await using(url, (store) => store.create({ id: 1n, name: 'x' }))
-  const { code, stdout, stderr } = await run(t, ['check', '--database', withSecret(url)])
+  const { code, stdout, stderr } = await run(t, ['check', '--database', withSecret(url)], {
+    measured: true,
+  })
   t.match({ code, stderr }, { code: 0, stderr: '' })
   t.match(stdout, /^(ok {4}\w+: .+\n){5}ok {4}plants: 1\n$/)
 })

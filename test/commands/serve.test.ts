@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
@@ -41,7 +41,7 @@ function linesOf(stdout: string) {
 t.test('the greeting says all that a newcomer needs, and its curl works as pasted', async (t) => {
   const folder = t.testdir({ 'stand-in.mjs': STAND_IN, "it's here": {} })
   const database = join(folder, "it's here", 'plants.db')
-  const command = new Command(t, ['--port', '0', '--database', database], { measured: false })
+  const command = new Command(t, ['--port', '0', '--database', database])
   const url = await command.listening()
   const { docs, token } = linesOf(command.stdout)
   t.equal(linesOf(command.stdout).database, database)
@@ -81,50 +81,6 @@ t.test(
     t.equal((await createPlant(url, secret.trim(), { id: 1, name: 'a' })).status, 200)
     second.process.kill('SIGTERM')
     t.equal((await second.finished()).code, 0)
-
-    rmSync(token)
-    const third = start()
-    await third.listening()
-    t.equal(linesOf(third.stdout).token, 'none at hand; make one with plant-store token create')
-    t.match(third.stdout, 'Bearer <token>')
-    third.process.kill('SIGTERM')
-    t.equal((await third.finished()).code, 0)
-  },
-)
-
-t.test('a second database in the folder has a token file of its own', async (t) => {
-  const folder = t.testdir({ 'other.db.access-token': 'left by a database that was deleted' })
-  const start = async (name: string, measured = false) => {
-    const args = ['--port', '0', '--database', join(folder, name)]
-    const command = new Command(t, args, { measured })
-    const url = await command.listening()
-    return { command, url, token: linesOf(command.stdout).token }
-  }
-  await start('plants.db')
-  const { command, url, token } = await start('other.db', true)
-  t.equal(token, join(folder, 'other.db.access-token'))
-  t.equal(statSync(token).mode & 0o777, 0o600, 'whatever the mode of the file before')
-  const secret = readFileSync(token, 'utf8').trim()
-  t.equal((await createPlant(url, secret, { id: 1, name: 'a' })).status, 200)
-  t.equal((await start('other.db')).token, token)
-  command.process.kill('SIGTERM')
-  t.equal((await command.finished()).code, 0)
-})
-
-t.test(
-  'a token that cannot be written stops the start, and the next one makes another',
-  async (t) => {
-    const folder = t.testdir()
-    const database = join(folder, 'plants.db')
-    for (const name of ['access-token', 'plants.db.access-token']) mkdirSync(join(folder, name))
-    const { code, stderr } = await new Command(t, ['--port=0', '--database', database]).finished()
-    t.equal(code, 1)
-    t.equal(stderr, `plant-store: cannot write the access token to ${database}.access-token\n`)
-
-    rmSync(join(folder, 'access-token'), { recursive: true })
-    const command = new Command(t, ['--port', '0', '--database', database], { measured: false })
-    await command.listening()
-    t.equal(linesOf(command.stdout).token, join(folder, 'access-token'))
   },
 )
 

@@ -12,7 +12,7 @@ const refused = [
 
 for (const { args, env = {}, says } of refused) {
   t.test(`${Object.keys(env)} ${args.join(' ')} stops the start`, async (t) => {
-    const { code, stdout, stderr } = await run(t, args, { cwd: t.testdir(), env })
+    const { code, stdout, stderr } = await run(t, args, { cwd: t.testdir(), env, measured: true })
     t.equal(code, 1)
     t.equal(stdout, '')
     t.match(stderr, says)
@@ -43,7 +43,8 @@ t.test('--help lists every setting with its variable and default', async (t) => 
   t.equal(code, 0)
   const text = stdout.replace(/\s+/g, ' ')
   for (const { flags, description, defaultValueDescription, envVar } of settings) {
-    t.match(text, `${flags} ${description} (default: ${defaultValueDescription}, `)
+    const value = defaultValueDescription && `default: ${defaultValueDescription}, `
+    t.match(text, `${flags} ${description} (${value ?? ''}`)
     t.match(text, `env: ${envVar})`)
   }
   t.match(stdout, settingsHelp)

@@ -9,10 +9,11 @@ const SECRET = /plant_[\w-]{43}/
 /** Runs `plant-store token …` on a database of the test's own. */
 function commandsOf(t: Test) {
   const database = join(t.testdir(), 'plants.db')
-  const token = (...args: string[]) => run(t, ['token', ...args, '--database', database])
-  const create = async (...args: string[]) => (await token('create', ...args)).stdout.trim()
-  const serve = () =>
-    new Command(t, ['--port', '0', '--database', database], { measured: false }).listening()
+  const command = (args: string[]) => ['token', ...args, '--database', database]
+  const token = (...args: string[]) => run(t, command(args), { measured: true })
+  const create = async (...args: string[]) =>
+    (await run(t, command(['create', ...args]))).stdout.trim()
+  const serve = () => new Command(t, ['--port', '0', '--database', database]).listening()
   return { database, token, create, serve }
 }
 

@@ -91,7 +91,6 @@ t.test('of contested plants the one that was acknowledged is missed', async (t) 
 async function start(t: Test) {
   const begin = performance.now()
   const command = new Command(t, ['--port', '0', '--database', file], {
-    measured: false,
     env: { PLANT_STORE_TOKEN: TOKEN },
   })
   const url = await command.listening()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
-import { MAIN } from '../helpers/command.ts'
+import { MAIN, unmeasured } from '../helpers/command.ts'
 import { answeredTooEarly, answeredUnsynced, type Call, readTrace, TRACED } from './trace.ts'
 
 const TOKEN = 'a-token-for-the-test'
@@ -63,10 +63,13 @@ async function startTraced(t: Test) {
   const trace = join(folder, 'trace')
   const args = [MAIN, '--port', '0', '--database', join(folder, 'plants.db')]
   // With -D it is the service that is our child, and strace the one that has the service's output too.
-  service = spawn('strace', ['-D', '-o', trace, ...TRACED, process.execPath, ...args], {
-    env: { PATH: process.env.PATH, PLANT_STORE_TOKEN: TOKEN },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  service = spawn(
+    ...unmeasured(['strace', '-D', '-o', trace, ...TRACED, process.execPath, ...args]),
+    {
+      env: { PATH: process.env.PATH, PLANT_STORE_TOKEN: TOKEN },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  )
   const closed = once(service, 'close')
   let url = ''
   for await (const line of createInterface(service.stdout as Readable)) {

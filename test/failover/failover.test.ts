@@ -55,7 +55,7 @@ for (let round = 1; round <= rounds; round++) {
 async function startService(t: Test, { url }: Cluster): Promise<string> {
   const args = ['--port', '0', '--database', url, '--lock-timeout', `${TIMEOUT}ms`]
   const env = { PLANT_STORE_TOKEN: TOKEN }
-  return new Command(t, args, { measured: false, env }).listening()
+  return new Command(t, args, { env }).listening()
 }
 
 /** Kills the primary under load, and resolves when another one has taken over. */

@@ -53,7 +53,7 @@ for (const [why, url, reason] of [
 t.test('the command says it in a line, and ends with 1', async (t) => {
   const database = `postgres://gardener:mistaken@${server.host}/plants`
   const env = { PLANT_STORE_DATABASE: database }
-  const { code, stdout, stderr } = await run(t, ['--port', '0'], { env, measured: false })
+  const { code, stdout, stderr } = await run(t, ['--port', '0'], { env })
   t.equal(code, 1)
   t.equal(stdout, '')
   t.match(stderr, /^plant-store: cannot use the database .* failed for user "gardener"\n$/)

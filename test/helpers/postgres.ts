@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chownSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -12,6 +12,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { inMemory, makeFolder, removeFolder } from './postgres-folders.ts'
 import { childrenOf, kill } from './postgres-processes.ts'
 import { programsIn } from './postgres-programs.ts'
 
@@ -47,7 +48,10 @@ export class PostgresServer {
   readonly #programs: string
   #process: ChildProcess | undefined
   /** Nothing is torn down where a file of tests throws outside its tests. */
-  readonly #onExit = () => this.#signal('SIGKILL')
+  readonly #onExit = () => {
+    this.#signal('SIGKILL')
+    removeFolder(dirname(this.#folder))
+  }
 
   private constructor(folder: string, programs: string, port: number) {
     this.#folder = folder
@@ -55,15 +59,17 @@ export class PostgresServer {
     this.port = port
   }
 
-  /** Makes a server, which does not run yet. */
-  static async make(t: Owner): Promise<PostgresServer> {
-    // Not in the folder of the test, which others may not be allowed to enter.
-    const folder = mkdtempSync(join(tmpdir(), 'plant-store-postgres-'))
-    t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-    const programs = programsIn(folder)
-    const server = await PostgresServer.#in(t, join(folder, 'data'), programs)
+  /**
+   * Makes a server, which does not run yet.
+   *
+   * @param disk the folder that its data is to be in
+   */
+  static async make(t: Owner, disk = inMemory()): Promise<PostgresServer> {
+    // Neither in the folder of the test, which others may not be allowed to enter.
+    const programs = programsIn(makeFolder(t, tmpdir()))
+    const folder = makeFolder(t, disk)
     if (NOBODY !== undefined) chownSync(folder, NOBODY.uid, NOBODY.gid)
-    chmodSync(folder, 0o755)
+    const server = await PostgresServer.#in(t, join(folder, 'data'), programs)
     const options = ['--auth=trust', '--encoding=UTF8', '--no-locale', '--no-sync']
     await server.#run(join(programs, 'initdb'), [...options, '-U', USER, '-D', server.#folder])
     appendFileSync(join(server.#folder, 'postgresql.conf'), `include '${SETTINGS_FILE}'\n`)

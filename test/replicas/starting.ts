@@ -7,7 +7,6 @@ const PATIENCE = ['--lock-timeout', '1m']
 
 export function startReplica(t: Test, database: string, token: string): Command {
   return new Command(t, ['--port', '0', '--database', database, ...PATIENCE], {
-    measured: false,
     env: { PLANT_STORE_TOKEN: token },
   })
 }

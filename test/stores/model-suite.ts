@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { NewPlant, PlantStore } from '../../service/plant-store.ts'
 import { onConflicts, versionOf } from '../../service/plant-store.ts'
+import { storable } from '../helpers/arbitraries.ts'
 import { PlantModel } from './plant-model.ts'
 import { exported, MAX, MIN } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
@@ -99,7 +100,7 @@ function together(): fc.Arbitrary<Planned[]> {
   const text = fc.oneof(
     { arbitrary: fc.constantFrom('', 'a', '\u00e9', 'e\u0301'), weight: 4 },
     {
-      arbitrary: fc.string({ unit: 'binary' }).filter((value) => !value.includes('\0')),
+      arbitrary: storable,
       weight: 1,
     },
   )

@@ -52,6 +52,15 @@ t.test('a start that another one overtakes goes on from there', async (t) => {
   await store.close()
 })
 
+t.test('a start goes on where another one was ended behind its first statement', async (t) => {
+  const { url, query } = await database()
+  await query('CREATE TABLE plant_store_schema (version int PRIMARY KEY)')
+  const store = await open(url)
+  t.same(await query('SELECT version FROM plant_store_schema ORDER BY version'), versions())
+  t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
+  await store.close()
+})
+
 t.test(
   'replicas that start at once on an older schema bring it up, and keep the plants',
   async (t) => {
