@@ -75,8 +75,9 @@ export class Tools {
   }
 }
 
-/** Not what tap and the npm that runs the test say to their own processes. */
-const KEPT = /^(HOME|TMPDIR|LANG|.*_proxy|NODE_EXTRA_CA_CERTS|npm_config_(cache|registry))$/i
+/** What the machine says of itself and to npm, not what tap and npm say to the processes of this test. */
+const KEPT =
+  /^(HOME|TMPDIR|LANG|.*_proxy|NODE_EXTRA_CA_CERTS|npm_config_(cache|registry|globalconfig|userconfig))$/i
 
 function which(program: string): string {
   const folders = String(process.env.PATH).split(delimiter)
