@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
@@ -37,6 +38,22 @@ function linesOf(stdout: string) {
   const field = (name: string) => new RegExp(`^  ${name} +(.*)$`, 'm').exec(stdout)?.[1] ?? ''
   return { docs: field('docs'), database: field('database'), token: field('token') }
 }
+
+t.test('objects of requests are not made old from the start', async (t) => {
+  const traces = ['--trace-gc', '--trace-pretenuring-statistics']
+  const command = new Command(t, ['--port', '0', '--database', ':memory:'], { node: traces })
+  const { hostname, port } = new URL(await command.listening())
+  const starting = command.stdout.length
+  const socket = connect(Number(port), hostname)
+  const answers = text(socket)
+  // All at once, so that they live long, and enough of them for some collections.
+  const request = (more: string) => `GET /health/live HTTP/1.1\r\nHost: x\r\n${more}\r\n`
+  socket.write(request('').repeat(10_000) + request('Connection: close\r\n'))
+  t.equal((await answers).split('HTTP/1.1 200').length - 1, 10_001)
+  await command.says(/Scavenge.*\n[\s\S]*Scavenge/)
+  // V8 does not even count for which places it should.
+  t.notMatch(command.stdout.slice(starting), /pretenuring/)
+})
 
 t.test('the greeting says all that a newcomer needs, and its curl works as pasted', async (t) => {
   const folder = t.testdir({ 'stand-in.mjs': STAND_IN, "it's here": {} })
