@@ -1,6 +1,7 @@
 import { newToken } from '../service/access-tokens.ts'
 import { type Config, configOf } from './config.ts'
 import { start } from './running.ts'
+import { IN_MEMORY } from './stores/sqlite/database.ts'
 
 /**
  * What `startPlantStore` can be told. Times are in milliseconds, sizes in bytes; what is not said is as on
@@ -27,7 +28,7 @@ export interface RunningPlantStore extends AsyncDisposable {
  */
 export async function startPlantStore(options: PlantStoreOptions = {}): Promise<RunningPlantStore> {
   const token = options.token ?? newToken()
-  const { database = ':memory:', port = 0, logLevel = 'silent' } = options
+  const { database = IN_MEMORY, port = 0, logLevel = 'silent' } = options
   const config = configOf({ ...options, database, port, logLevel, token })
   const { url, close } = await start(config)
   return { url, token, close, [Symbol.asyncDispose]: close }

@@ -13,9 +13,12 @@ const CALM = { reducedMotion: 'reduce' } as const
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 
+/** No package of npm brings a browser, and the page is judged in a real one or not at all. */
+const MISSING = "it needs a browser: Debian's chromium, or one that the variable CHROMIUM names"
+
 const program = findBrowser()
 if (program !== undefined) readTheDocs(program)
-else t.test('the docs in a browser', { skip: 'there is no Chromium' }, async () => {})
+else t.test('the docs in a browser', { skip: MISSING }, async () => {})
 
 function readTheDocs(program: string): void {
   let service: Service

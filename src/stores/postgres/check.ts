@@ -106,5 +106,6 @@ async function plants(connections: Connections): Promise<Verdict> {
 
 async function countOf(connections: Connections, table: string): Promise<string> {
   const rows = await connections.query<{ count: bigint }>(`SELECT count(*) AS count FROM ${table}`)
-  return rows.map(({ count }) => count.toLocaleString('en')).join()
+  const [{ count }] = rows as [{ count: bigint }]
+  return count.toLocaleString('en')
 }

@@ -4,7 +4,7 @@ import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import type { Finding, Verdict } from '../finding.ts'
 import { StoreError } from '../store-error.ts'
 import { brokenTexts } from './broken-texts.ts'
-import { type DatabaseOptions, explain } from './database.ts'
+import { type DatabaseOptions, explain, IN_MEMORY } from './database.ts'
 import { openExisting } from './existing.ts'
 import { migrate, refuseForeign, SCHEMA_VERSION, versionOf } from './schema.ts'
 
@@ -87,7 +87,7 @@ export function kindFault(db: Database): string | undefined {
 /** Compares it with one that is made for that, as SQLite does not miss an index or a NOT NULL. */
 function* schema(db: Database): Generator<Verdict> {
   const version = versionOf(db)
-  const made = new Sqlite(':memory:')
+  const made = new Sqlite(IN_MEMORY)
   migrate(made, version)
   const [wanted, found] = [objectsOf(made), objectsOf(db)]
   made.close()
