@@ -126,6 +126,7 @@ export interface components {
         /** @description The request is malformed or its content is not what the contract asks for. Nothing was stored. */
         BadRequest: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -135,6 +136,7 @@ export interface components {
         /** @description The request is malformed or has a parameter that the contract does not allow. */
         BadParameters: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -144,6 +146,7 @@ export interface components {
         /** @description The request is malformed or its content is not what the contract asks for. Nothing was changed. */
         BadChange: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -153,6 +156,7 @@ export interface components {
         /** @description No valid access token came with the request. */
         Unauthorized: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 "WWW-Authenticate": components["headers"]["Challenge"];
                 [name: string]: unknown;
             };
@@ -163,6 +167,7 @@ export interface components {
         /** @description The token is valid, but does not have the scope that the operation needs. */
         Forbidden: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 "WWW-Authenticate": components["headers"]["Challenge"];
                 [name: string]: unknown;
             };
@@ -173,6 +178,7 @@ export interface components {
         /** @description The request did not arrive in time. The connection is closed. */
         RequestTimeout: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -182,6 +188,7 @@ export interface components {
         /** @description There is no plant with this id. */
         PlantNotFound: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -191,6 +198,7 @@ export interface components {
         /** @description The plant is not as in `If-Match`; somebody has changed it. It is untouched. */
         PlantChanged: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -200,6 +208,7 @@ export interface components {
         /** @description The body is larger than the service accepts. Nothing was stored. */
         ContentTooLarge: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -209,6 +218,23 @@ export interface components {
         /** @description The body has a media type, a charset or a content coding that the operation does not take. */
         UnsupportedMediaType: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /**
+         * @description The client has sent too many requests: too many without a valid token from one address, or more than
+         *     the operator allows one token. Nothing was read or changed.
+         */
+        TooManyRequests: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -218,6 +244,7 @@ export interface components {
         /** @description The headers are larger than the service accepts. The connection is closed. */
         HeadersTooLarge: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -227,15 +254,17 @@ export interface components {
         /** @description The service has a defect. Whether a change took effect is not known; repeat the request to find out. */
         InternalError: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The store cannot take the request now. Nothing acknowledged is lost; send it again later. */
+        /** @description The service or its store cannot take the request now. Nothing acknowledged is lost; send it again later. */
         Unavailable: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
@@ -262,6 +291,21 @@ export interface components {
         ETag: string;
         /** @description The bearer challenge of RFC 6750 §3. Has no `error` when the request carried no token. */
         Challenge: string;
+        /**
+         * @description Identifies the request in the log of the service. Quote it when you report a problem. The service
+         *     chooses it; one that the client sends is not used.
+         */
+        RequestId: string;
+        /**
+         * @description The limit that the request exceeded, as draft-ietf-httpapi-ratelimit-headers-11 defines it: its name,
+         *     the quota `q`, and the window `w` in seconds.
+         */
+        RateLimitPolicy: string;
+        /**
+         * @description What is left of that limit, as draft-ietf-httpapi-ratelimit-headers-11 defines it: `r` requests, and
+         *     `t` seconds until there are more.
+         */
+        RateLimit: string;
         /** @description Seconds to wait before the same request is worth sending again (RFC 9110 §10.2.3). */
         RetryAfter: number;
     };
@@ -291,6 +335,7 @@ export interface operations {
             /** @description A page of plants, which may be empty. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     /** @description Where the next page is (RFC 8288). Missing on the last page. */
                     Link?: string;
                     [name: string]: unknown;
@@ -303,6 +348,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -325,6 +371,7 @@ export interface operations {
             /** @description The plant is stored, by this request or by an earlier one with the same content. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -338,6 +385,7 @@ export interface operations {
             /** @description Another plant is stored under this id. It is untouched. */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -346,6 +394,7 @@ export interface operations {
             };
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -380,6 +429,7 @@ export interface operations {
             /** @description The plant. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -390,6 +440,7 @@ export interface operations {
             /** @description The plant is as in `If-None-Match`. */
             304: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -401,6 +452,7 @@ export interface operations {
             404: components["responses"]["PlantNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PlantChanged"];
+            429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -435,6 +487,7 @@ export interface operations {
             /** @description The plant as it is now, on disk. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -449,6 +502,7 @@ export interface operations {
             412: components["responses"]["PlantChanged"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -478,6 +532,7 @@ export interface operations {
             /** @description The plant is gone, on disk. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -488,6 +543,7 @@ export interface operations {
             404: components["responses"]["PlantNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PlantChanged"];
+            429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -523,6 +579,7 @@ export interface operations {
             /** @description The plant as it is now, on disk. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -538,6 +595,7 @@ export interface operations {
             412: components["responses"]["PlantChanged"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

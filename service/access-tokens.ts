@@ -17,8 +17,17 @@ export interface TokenRequest {
 
 const MINUTE = 60_000
 
+/** Valid tokens that are remembered; beyond that the one that became known first is forgotten. */
+const KNOWN_MAX = 10_000
+
 /** The last moment that a Date can name. */
 const END_OF_TIME = 8.64e15
+
+/** What is found out about a token. */
+interface Look {
+  readonly digest: Buffer
+  grant?: Promise<Grant | undefined>
+}
 
 /**
  * Issues and verifies access tokens: opaque, shown once, kept only as SHA-256. A plain hash is
@@ -29,7 +38,9 @@ export class AccessTokens {
   readonly #fixedDigest: Uint8Array | undefined
   readonly #now: () => number
   /** Requests that arrive in one turn of the event loop share one look at a token. */
-  #verified = new Map<string, Promise<Grant | undefined>>()
+  #looks = new Map<string, Look>()
+  /** The digests of tokens that were valid when they were last verified. */
+  readonly #known = new Set<string>()
   /** When the last use was noted, by digest: a name may come to mean another token. */
   readonly #notedUses = new Map<string, number>()
 
@@ -45,16 +56,40 @@ export class AccessTokens {
 
   /** Resolves to what the token entitles to; to nothing if it is unknown, expired or revoked. */
   verify(token: string): Promise<Grant | undefined> {
-    const known = this.#verified.get(token)
-    if (known !== undefined) return known
-    if (this.#verified.size === 0) setImmediate(() => this.#forget())
-    const grant = this.#verify(token)
-    this.#verified.set(token, grant)
+    const look = this.#lookAt(token)
+    look.grant ??= this.#verify(look.digest)
+    return look.grant
+  }
+
+  /** Whether this process has seen that the token is valid, and not yet that it no longer is. */
+  isKnown(token: string): boolean {
+    return this.#known.has(keyOf(this.#lookAt(token).digest))
+  }
+
+  #lookAt(token: string): Look {
+    const before = this.#looks.get(token)
+    if (before !== undefined) return before
+    if (this.#looks.size === 0) setImmediate(() => this.#forget())
+    const look = { digest: digestOf(token) }
+    this.#looks.set(token, look)
+    return look
+  }
+
+  async #verify(digest: Buffer): Promise<Grant | undefined> {
+    const grant = await this.#grantOf(digest)
+    if (grant === undefined) this.#known.delete(keyOf(digest))
+    else this.#remember(keyOf(digest))
     return grant
   }
 
-  async #verify(token: string): Promise<Grant | undefined> {
-    const digest = digestOf(token)
+  #remember(key: string): void {
+    this.#known.add(key)
+    if (this.#known.size <= KNOWN_MAX) return
+    const [first] = this.#known
+    this.#known.delete(first as string)
+  }
+
+  async #grantOf(digest: Buffer): Promise<Grant | undefined> {
     if (this.#fixedDigest !== undefined && timingSafeEqual(this.#fixedDigest, digest)) {
       return { name: 'PLANT_STORE_TOKEN', scopes }
     }
@@ -86,7 +121,7 @@ export class AccessTokens {
   }
 
   #forget(): void {
-    this.#verified = new Map()
+    this.#looks = new Map()
   }
 
   #make({ name, scopes, lifetime }: TokenRequest): { token: string; stored: StoredToken } {
@@ -100,7 +135,7 @@ export class AccessTokens {
 
   /** Once a minute is precise enough to see that a token is in use, and cheap. */
   #noteUse({ name, digest, lastUsedAt }: StoredToken, now: number): void {
-    const key = Buffer.from(digest).toString('hex')
+    const key = keyOf(Buffer.from(digest))
     const noted = this.#notedUses.get(key) ?? lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY
     if (now - noted < MINUTE) return
     this.#notedUses.set(key, now)
@@ -114,6 +149,11 @@ export function newToken(): string {
   return `plant_${randomBytes(32).toString('base64url')}`
 }
 
-function digestOf(token: string): Uint8Array {
+function digestOf(token: string): Buffer {
   return hash('sha256', token, 'buffer')
+}
+
+/** A digest as the key of a Map or Set. */
+function keyOf(digest: Buffer): string {
+  return digest.toString('latin1')
 }

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { AccessTokens } from '../service/access-tokens.ts'
 import { PlantService } from '../service/plant-service.ts'
@@ -8,13 +9,23 @@ import type { Config } from './config.ts'
 import { loadContract } from './contract/contract.ts'
 import { admit, MAX_PARAMETER, refuseUrl } from './http/admission.ts'
 import { type Authenticate, bearerAuthentication } from './http/authentication.ts'
+import { ByteBudget } from './http/byte-budget.ts'
 import { answerClientErrors, refuseConnect } from './http/client-errors.ts'
-import { keepOrder, watchConnections } from './http/connections.ts'
+import { serveInTurn, watchConnections } from './http/connections.ts'
 import { serveDocs } from './http/docs.ts'
 import { handleErrors } from './http/errors.ts'
 import { reportHealth } from './http/health.ts'
 import { serveOperations } from './http/operations.ts'
-import { requestLog, shareLogger } from './http/request-log.ts'
+import { logRequestIds, requestLog } from './http/request-log.ts'
+import { addCommonHeaders, newRequestId } from './http/response-headers.ts'
+import { abortStalledResponses } from './http/stalled-responses.ts'
+import { Turns } from './http/turns.ts'
+
+/** How much text of all bodies together may be in memory while it arrives, beyond small bodies. */
+const REQUEST_BYTES_MAX = 2 ** 26
+
+/** How much text of all responses together may wait for clients, beyond small responses. */
+const RESPONSE_BYTES_MAX = 2 ** 26
 
 export interface AppOptions {
   readonly config: Config
@@ -35,8 +46,9 @@ export async function buildApp({ config, store, logger }: AppOptions): Promise<F
   const app = Fastify({
     logger: logger ?? false,
     logController: requestLog(config.logRequests),
+    genReqId: newRequestId,
+    trustProxy: config.trustProxy ?? false,
     routerOptions: { maxParamLength: MAX_PARAMETER },
-    bodyLimit: config.bodyLimit,
     requestTimeout: config.requestTimeout,
     http: {
       // Fastify sets it too, but only when Node has compared the next one with its own default.
@@ -49,19 +61,32 @@ export async function buildApp({ config, store, logger }: AppOptions): Promise<F
     },
     // A request that still comes over an open connection is served, and the connection then closed.
     return503OnClosing: false,
-    clientErrorHandler: answerClientErrors(config),
+    clientErrorHandler: answerClientErrors(config.requestTimeout),
     frameworkErrors: (...refused) => refuseUrl(authenticate)(...refused),
   })
-  if (!config.logRequests) shareLogger(app)
+  const connections = new Set<Socket>()
+  const turns = new Turns()
+  app.server.maxConnections = config.maxConnections
+  app.decorate('responseBudget', new ByteBudget(RESPONSE_BYTES_MAX))
+  logRequestIds(app)
   takeEveryRequest(app.server)
   watchConnections(app.server)
-  keepOrder(app)
+  serveInTurn(app, connections)
+  abortStalledResponses(app, connections, config.responseTimeout)
+  app.addHook('onRequest', (request, reply, next) => {
+    addCommonHeaders(request, reply)
+    next()
+  })
   handleErrors(app)
-  authenticate = await bearerAuthentication(app, tokens)
-  admit(app, authenticate)
+  authenticate = await bearerAuthentication(app, tokens, config)
+  admit(app, authenticate, turns)
   reportHealth(app, store)
   await serveDocs(app, contract)
-  await serveOperations(app, contract, new PlantService(store))
+  await serveOperations(app, contract, new PlantService(store), {
+    limit: config.bodyLimit,
+    budget: new ByteBudget(Math.max(REQUEST_BYTES_MAX, config.bodyLimit)),
+    turns,
+  })
   return app
 }
 

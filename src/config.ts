@@ -1,7 +1,20 @@
 import { inspect } from 'node:util'
 import { type InvalidArgumentError, Option } from 'commander'
 import type { NewPlant } from '../service/plant-store.ts'
-import { number, oneOf, onOff, type Read, seed, text, time } from './setting-values.ts'
+import {
+  logRequests,
+  networks,
+  number,
+  oneOf,
+  onOff,
+  type Rate,
+  type Read,
+  type RequestLogs,
+  rate,
+  seed,
+  text,
+  time,
+} from './setting-values.ts'
 
 /** What the service can be told, read once at the start. Times are in milliseconds, sizes in bytes. */
 export interface Config {
@@ -10,10 +23,20 @@ export interface Config {
   readonly port: number
   readonly database: string
   readonly logLevel: string
-  readonly logRequests: boolean
+  readonly logRequests: RequestLogs
   readonly bodyLimit: number
   /** How long a request may take to arrive. */
   readonly requestTimeout: number
+  /** How long a response may make no progress while bytes of it wait for the client. */
+  readonly responseTimeout: number
+  /** How many connections may be open. */
+  readonly maxConnections: number
+  /** How many requests without a valid token each address may send. Without it there is no limit. */
+  readonly authFailureLimit: Rate | undefined
+  /** How many requests each token may send. Without it there is no limit. */
+  readonly rateLimit: Rate | undefined
+  /** The networks of proxies whose `X-Forwarded-For` names the address of the client. */
+  readonly trustProxy?: string
   /** How long a change may wait while another process holds the database, or for a server. */
   readonly lockTimeout: number
   /** How long requests under way may take to end when the service stops. */
@@ -56,13 +79,42 @@ export const settings: readonly Option[] = [
   ),
   databaseSetting,
   setting('--log-level <level>', `one of ${LOG_LEVELS.join(', ')}`, oneOf(LOG_LEVELS), 'info'),
-  setting('--log-requests [on|off]', 'log a line for each request', onOff, 'off').preset('on'),
+  setting(
+    '--log-requests [which]',
+    'log a line for each request: all, changes (those that may change something) or off',
+    logRequests,
+    'off',
+  ).preset('all'),
   setting('--body-limit <bytes>', 'the largest body accepted', number(1, 2 ** 30), '1048576'),
   setting(
     '--request-timeout <time>',
     'how long a request may take to arrive',
     time(LONGEST),
     '10s',
+  ),
+  setting(
+    '--response-timeout <time>',
+    'how long a client may take nothing of a response that waits for it',
+    time(LONGEST),
+    '30s',
+  ),
+  setting('--max-connections <number>', 'how many may be open', number(1, 2 ** 20), '4096'),
+  setting(
+    '--auth-failure-limit <rate>',
+    'requests without a valid token that each address may send, after a burst of ten times as many; or off',
+    rate,
+    '100/s',
+  ),
+  setting(
+    '--rate-limit <rate>',
+    'requests that each token may send, such as 1000/s; or off',
+    rate,
+    'off',
+  ),
+  setting(
+    '--trust-proxy <networks>',
+    "proxies whose X-Forwarded-For is the client's address, such as 10.0.0.0/8,::1",
+    networks,
   ),
   setting(
     '--lock-timeout <time>',

@@ -2,8 +2,20 @@
  * What settings may be. Each reader takes a value as text, or as what the text means where a program gives
  * it, and throws InvalidArgumentError saying what it expected.
  */
+import { isIP } from 'node:net'
 import { InvalidArgumentError } from 'commander'
 import ms, { type StringValue } from 'ms'
+
+/** Which requests have a line in the log: none, those that may change something, or every one. */
+export const requestLogs = ['off', 'changes', 'all'] as const
+export type RequestLogs = (typeof requestLogs)[number]
+
+/** How many requests are allowed in how much time. */
+export interface Rate {
+  readonly requests: number
+  /** In milliseconds. */
+  readonly window: number
+}
 
 /** Reads a value of a setting. */
 export type Read = (value: unknown) => unknown
@@ -50,6 +62,34 @@ export function oneOf(values: readonly string[]) {
 /** Whether something is wanted: `on` or `off`. */
 export function onOff(value: unknown): boolean {
   return typeof value === 'boolean' ? value : oneOf(['on', 'off'])(value) === 'on'
+}
+
+/** Which requests to log; also `on`, which was once the only other value than `off`. */
+export function logRequests(value: unknown): string {
+  return value === 'on' || value === true ? 'all' : oneOf(requestLogs)(value || 'off')
+}
+
+/** A rate such as `100/s`, or `off` for none. */
+export function rate(value: unknown): Rate | undefined {
+  if (value === 'off') return undefined
+  const [, requests, unit] = /^([1-9]\d{0,8})\/([smh])$/.exec(String(value)) ?? []
+  if (requests === undefined) return expected('a rate such as 100/s, 1000/m or 5000/h, or off')
+  return { requests: Number(requests), window: ms(`1${unit}` as StringValue) }
+}
+
+/** Addresses and networks, separated by commas. */
+export function networks(value: unknown): string {
+  const list = String(value)
+  return list.split(',').every(isNetwork)
+    ? list
+    : expected('addresses or networks such as 10.0.0.0/8,::1, separated by commas')
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] as number
+  const length = prefix === undefined ? bits : Number(/^\d{1,3}$/.exec(prefix) ?? -1)
+  return rest.length === 0 && length >= 0 && length <= bits
 }
 
 function expected(what: string): never {

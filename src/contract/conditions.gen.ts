@@ -19,10 +19,13 @@ export const conditions = {
   'unsupported-media-type': { status: 415, error: 41501 },
   'unsupported-charset': { status: 415, error: 41502 },
   'unsupported-content-coding': { status: 415, error: 41503 },
+  'too-many-failures': { status: 429, error: 42901 },
+  'too-many-requests': { status: 429, error: 42902 },
   'headers-too-large': { status: 431, error: 43101 },
   'internal-error': { status: 500, error: 50001 },
   'store-busy': { status: 503, error: 50301 },
   'store-unavailable': { status: 503, error: 50302 },
+  'service-busy': { status: 503, error: 50303 },
 } as const
 
 export type Condition = keyof typeof conditions

@@ -4,8 +4,10 @@ import findMyWay from 'find-my-way'
 import type { Operation } from '../contract/contract.ts'
 import type { Authenticate } from './authentication.ts'
 import { answerError } from './errors.ts'
-import { Failure } from './failure.ts'
+import { Failure, serviceBusy } from './failure.ts'
 import { pathOf } from './path.ts'
+import { addCommonHeaders } from './response-headers.ts'
+import type { Turns } from './turns.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -32,7 +34,7 @@ interface Path {
  * unambiguous, then who asks, then whether there is such a path and method. So an anonymous request
  * learns nothing but that it needs a token.
  */
-export function admit(app: FastifyInstance, authenticate: Authenticate): void {
+export function admit(app: FastifyInstance, authenticate: Authenticate, turns: Turns): void {
   const paths = new Map<string, Path>()
   const router = findMyWay({ maxParamLength: MAX_PARAMETER })
   app.decorateRequest('operation')
@@ -64,8 +66,11 @@ export function admit(app: FastifyInstance, authenticate: Authenticate): void {
     }
     const { config } = path?.route ?? request.routeOptions
     if (path === undefined) request.operation = config?.operation
-    if (config?.open) admitted()
-    else authenticate(request, reply, admitted)
+    if (config?.open) return admitted()
+    turns.take(
+      () => authenticate(request, reply, admitted),
+      () => next(serviceBusy()),
+    )
   })
 
   // Reached by way of `reply.callNotFound` only, as for a file that the docs do not have.
@@ -78,6 +83,7 @@ export function admit(app: FastifyInstance, authenticate: Authenticate): void {
 export function refuseUrl(authenticate: Authenticate) {
   return (_error: Error, request: FastifyRequest, reply: FastifyReply): void => {
     const refusal = new Failure('malformed-request', 'the path is not percent-encoded UTF-8')
+    addCommonHeaders(request, reply)
     authenticate(request, reply, (error = refusal) => answerError(error, request, reply))
   }
 }

@@ -1,7 +1,17 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { AccessTokens } from '../../service/access-tokens.ts'
+import type { AccessTokens, Grant } from '../../service/access-tokens.ts'
+import type { Rate } from '../setting-values.ts'
 import { Failure } from './failure.ts'
+import { addressKey, failureLimit, tokenLimit } from './rate-limit.ts'
+import { RejectionLog } from './rejection-log.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the token of the request entitles to, once it is verified. */
+    grant: Grant | undefined
+  }
+}
 
 /** Tells whether the request carries a token that may do what it asks for: with a Failure if it does not. */
 export type Authenticate = (
@@ -10,54 +20,85 @@ export type Authenticate = (
   done: (error?: Error) => void,
 ) => void
 
+export interface AuthenticationLimits {
+  /** Requests without a valid token, for each address. */
+  readonly authFailureLimit?: Rate | undefined
+  /** Requests with a valid token, for each token. */
+  readonly rateLimit?: Rate | undefined
+}
+
 const REALM = 'Bearer realm="plant-store"'
 
-/** Bearer tokens (RFC 6750) by way of @fastify/bearer-auth, called where we decide rather than as its hook. */
+/**
+ * Bearer tokens (RFC 6750) with @fastify/bearer-auth, called by us rather than as its hook. Limits come before
+ * the store: an address that has used up its failures learns nothing and costs next to nothing. A token that was
+ * valid before does not depend on its address, so a client is not locked out by another one behind the same
+ * proxy.
+ */
 export async function bearerAuthentication(
   app: FastifyInstance,
   tokens: AccessTokens,
+  { authFailureLimit, rateLimit }: AuthenticationLimits,
 ): Promise<Authenticate> {
+  const failures = authFailureLimit && failureLimit(authFailureLimit)
+  const requests = rateLimit && tokenLimit(rateLimit)
+  const rejections = new RejectionLog(app)
+  app.decorateRequest('grant')
+
   await app.register(bearerAuth, {
     addHook: false,
     keys: [],
-    // Accepts the scheme in any case, as RFC 9110 §11.1 has it.
+    // Accepts the scheme in any case (RFC 9110 §11.1).
     specCompliance: 'rfc6749',
     verifyErrorLogLevel: 'debug',
     auth: async (token, request) => {
-      await authorize(tokens, token, request)
+      const grant = await verified(token, request)
+      requests?.take(grant.name)
+      request.grant = grant
+      requireScope(request, grant)
       return true
     },
   })
-  const verify = app.verifyBearerAuth as bearerAuth.verifyBearerAuth
-  return (request, reply, done) =>
-    verify(request, reply, (error) => done(error && failureOf(error)))
-}
 
-async function authorize(tokens: AccessTokens, token: string, request: FastifyRequest) {
-  const grant = await tokens.verify(token)
-  if (grant === undefined) {
-    throw new Failure('token-invalid', 'the access token is unknown, expired or revoked', {
-      'www-authenticate': `${REALM}, error="invalid_token"`,
-    })
+  async function verified(token: string, request: FastifyRequest): Promise<Grant> {
+    const isKnown = tokens.isKnown(token)
+    if (!isKnown) failures?.take(addressKey(request.ip))
+    const grant = await tokens.verify(token)
+    if (grant === undefined) {
+      if (isKnown) failures?.take(addressKey(request.ip))
+      rejections.write(request)
+      throw new Failure('token-invalid', 'the access token is unknown, expired or revoked', {
+        'www-authenticate': `${REALM}, error="invalid_token"`,
+      })
+    }
+    if (!isKnown) failures?.putBack(addressKey(request.ip))
+    return grant
   }
-  const scope = request.operation?.scope
-  if (scope !== undefined && !grant.scopes.includes(scope)) {
-    throw new Failure(
-      'insufficient-scope',
-      `this operation needs a token with the scope ${scope}`,
-      {
-        'www-authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"`,
-      },
+
+  /** RFC 6750 §3.1: a request without credentials for the scheme gets a challenge without `error`. */
+  function failureOf(error: Error, request: FastifyRequest): Error {
+    if (!(error as FastifyError).code?.startsWith('FST_BEARER_AUTH')) return error
+    try {
+      failures?.take(addressKey(request.ip))
+    } catch (limited) {
+      return limited as Error
+    }
+    return new Failure(
+      'token-missing',
+      'an access token is needed, sent as Authorization: Bearer <token>',
+      { 'www-authenticate': REALM },
     )
   }
+
+  const verify = app.verifyBearerAuth as bearerAuth.verifyBearerAuth
+  return (request, reply, done) =>
+    verify(request, reply, (error) => done(error && failureOf(error, request)))
 }
 
-/** RFC 6750 §3.1: a request without credentials for the scheme gets a challenge without `error`. */
-function failureOf(error: Error): Error {
-  if (!(error as FastifyError).code?.startsWith('FST_BEARER_AUTH')) return error
-  return new Failure(
-    'token-missing',
-    'an access token is needed, sent as Authorization: Bearer <token>',
-    { 'www-authenticate': REALM },
-  )
+function requireScope({ operation }: FastifyRequest, { scopes }: Grant): void {
+  const scope = operation?.scope
+  if (scope === undefined || scopes.includes(scope)) return
+  throw new Failure('insufficient-scope', `this operation needs a token with the scope ${scope}`, {
+    'www-authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"`,
+  })
 }

@@ -1,24 +1,18 @@
 import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import type { Operation } from '../contract/contract.ts'
-import { parseExactJson } from '../contract/exact-json.ts'
+import { type BodyReaderOptions, bodyReader } from './body-reader.ts'
 import { Failure } from './failure.ts'
 
 /** The media types that are JSON; which of them an operation takes, the contract says. */
 const JSON_TYPES = ['application/json', 'application/merge-patch+json']
 
 /**
- * Reads bodies as the contract has them: JSON, in UTF-8, as it is. In the scope of the contract's
- * routes.
+ * Reads bodies as the contract describes them: JSON in UTF-8, with every number exact. For the scope of the
+ * contract's routes.
  */
-export function readExactJson(scope: FastifyInstance): void {
+export function readExactJson(scope: FastifyInstance, options: BodyReaderOptions): void {
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
-    try {
-      done(null, parseExactJson(body))
-    } catch (error) {
-      done(error as Error)
-    }
-  })
+  scope.addContentTypeParser(JSON_TYPES, bodyReader(options))
   // The content of a DELETE means nothing (RFC 9110 §9.3.5), as that of a GET.
   scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
   scope.addHook('preParsing', (request, reply, _body, next) => {

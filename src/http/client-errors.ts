@@ -1,34 +1,46 @@
-import { maxHeaderSize, STATUS_CODES } from 'node:http'
+import { maxHeaderSize, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Config } from '../config.ts'
-import { latestResponse } from './connections.ts'
+import { latestResponse, replaceWaiting } from './connections.ts'
 import { errorOf, Failure } from './failure.ts'
+import { commonHeaders, newRequestId } from './response-headers.ts'
 
-/** Refused behind the answer that is under way, once: the parser refuses each further part that comes. */
+/** Connections that get no further response: the parser reports each further piece of them as well. */
 const refused = new WeakSet<Socket>()
 
 /**
- * Answers what Node's parser refuses, before there is a request: with the contract's Error, written
- * straight to the connection, which is closed behind it. Never in the place of an answer that is
- * under way.
+ * Answers what Node's parser rejects before there is a request: with the contract's Error, written straight
+ * to the connection, which is then closed. It comes after the responses to the requests before it, and never
+ * in place of one.
+ *
+ * @param requestTimeout in milliseconds
  */
-export function answerClientErrors({ requestTimeout }: Config) {
-  return (error: NodeJS.ErrnoException, connection: Socket): void => {
-    const refuse = () => close(connection, failureOf(error.code, requestTimeout))
-    const response = latestResponse(connection)
-    const inBody = response?.req.complete === false
-    if (inBody && response.headersSent) close(connection)
-    else if (inBody || (response?.writableFinished ?? true)) refuse()
-    else if (!refused.has(connection)) {
-      refused.add(connection)
-      response?.once('finish', refuse)
-    }
-  }
+export function answerClientErrors(requestTimeout: number) {
+  return ({ code }: NodeJS.ErrnoException, connection: Socket): void =>
+    refuse(connection, failureOf(code, requestTimeout))
 }
 
 /** Answers CONNECT, which Node would otherwise drop without a word: we are no proxy. */
 export function refuseConnect(_request: unknown, connection: Socket): void {
-  close(connection, new Failure('malformed-request', 'the method CONNECT is for proxies'))
+  refuse(connection, new Failure('malformed-request', 'the method CONNECT is for proxies'))
+}
+
+function refuse(connection: Socket, failure: Failure) {
+  if (refused.has(connection)) return
+  refused.add(connection)
+  const response = latestResponse(connection)
+  const end = () => close(connection, failure)
+  if (response === undefined) return end()
+  // What is malformed is the request after the latest one.
+  if (response.req.complete) return afterResponse(response, end)
+  // It is the latest one, which must not be served if it still waits for its turn.
+  if (replaceWaiting(connection, response, end)) return
+  if (response.headersSent) afterResponse(response, () => close(connection))
+  else end()
+}
+
+function afterResponse(response: ServerResponse, act: () => void): void {
+  if (response.writableFinished) act()
+  else response.once('finish', act)
 }
 
 function close(connection: Socket, failure?: Failure): void {
@@ -56,12 +68,12 @@ function failureOf(code: string | undefined, requestTimeout: number): Failure {
 function rawResponse(failure: Failure): string {
   const { status, body } = errorOf(failure)
   const content = JSON.stringify(body)
-  return [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(content)}`,
-    'Connection: close',
-    '',
-    content,
-  ].join('\r\n')
+  const headers = {
+    ...commonHeaders(newRequestId()),
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(content),
+    connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', content].join('\r\n')
 }

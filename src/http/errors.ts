@@ -8,12 +8,9 @@ import type {
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { InvalidJson } from '../contract/exact-json.ts'
 import { bodyFailure, wrongMediaType } from './body.ts'
-import { Failure, sendFailure } from './failure.ts'
+import { Failure, RETRY_AFTER, sendFailure } from './failure.ts'
 import { parameterFailure } from './parameters.ts'
 import { pathOf } from './path.ts'
-
-/** Seconds after which a request is worth repeating that found the store unavailable. */
-const RETRY_AFTER = { busy: '1', failing: '5' }
 
 /** Makes an Error of the contract of whatever goes wrong with a request. */
 export function handleErrors(app: FastifyInstance): void {
@@ -48,13 +45,12 @@ function failureOf(error: unknown, request: FastifyRequest): Failure {
     }
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return wrongMediaType(request)
-    case 'FST_ERR_CTP_BODY_TOO_LARGE': {
-      const { bodyLimit } = request.routeOptions
-      return new Failure('body-too-large', `body must not be larger than ${bodyLimit} bytes`)
-    }
   }
   if (statusCode < 500) return new Failure('malformed-request', message)
   const { method } = request
   request.log.error({ err: error, method, path: pathOf(request) }, 'the service has a defect')
-  return new Failure('internal-error', 'the service failed; its log says more')
+  return new Failure(
+    'internal-error',
+    `the service failed; its log has the details, with the request id ${request.id}`,
+  )
 }

@@ -1,6 +1,23 @@
 import type { FastifyReply } from 'fastify'
 import type { Condition } from '../contract/conditions.gen.ts'
 import { conditions } from '../contract/conditions.gen.ts'
+import type { ByteBudget } from './byte-budget.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** For the responses that wait for their clients. */
+    responseBudget: ByteBudget
+  }
+}
+
+/** Seconds after which it is worth repeating a request that found the service or its store unavailable. */
+export const RETRY_AFTER = { busy: '1', failing: '5' }
+
+/**
+ * A response with less text, in UTF-16 units, does not count towards the budget. So clients that ask for
+ * little are served while others fill the budget.
+ */
+const SMALL_RESPONSE_LENGTH = 2 ** 14
 
 /** A failure that ends a request: one of the contract's conditions, and what is wrong in words. */
 export class Failure extends Error {
@@ -27,24 +44,52 @@ export function errorOf({ condition, message }: Pick<Failure, 'condition' | 'mes
   return { status, body: { error, message } }
 }
 
+/** The process has as much in memory, or to do, as it may have. */
+export function serviceBusy(): Failure {
+  return new Failure('service-busy', 'the service is busy', { 'retry-after': RETRY_AFTER.busy })
+}
+
 export function sendFailure(reply: FastifyReply, failure: Failure): FastifyReply {
   const { status, body } = errorOf(failure)
-  return sendJson(reply.headers(failure.headers), status, body)
+  return sendJson(reply, status, body, { headers: failure.headers })
+}
+
+interface JsonOptions {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly serialize?: (value: object) => string
 }
 
 /**
- * Sends a JSON value. By way of a serializer of its own, as Fastify otherwise adds a `charset`, which
- * `application/json` does not have (RFC 8259 §11).
+ * Sends a JSON value.
+ *
+ * @throws Failure if too much text is waiting for clients
  */
 export function sendJson(
   reply: FastifyReply,
   status: number,
   value: object,
-  serialize: (value: Record<string, unknown>) => string = JSON.stringify,
+  { headers = {}, serialize = JSON.stringify }: JsonOptions = {},
 ): FastifyReply {
-  return reply
-    .code(status)
-    .header('content-type', 'application/json')
-    .serializer(serialize)
-    .send(value)
+  const text = serialize(value)
+  if (text.length > SMALL_RESPONSE_LENGTH) reserve(reply, Buffer.byteLength(text))
+  return (
+    reply
+      .code(status)
+      .headers(headers)
+      .header('content-type', 'application/json')
+      // Without a serializer Fastify adds a charset, which `application/json` does not have (RFC 8259 §11).
+      .serializer(asIs)
+      .send(text)
+  )
+}
+
+/** Takes from the budget what the response holds in memory until the client has it, or is gone. */
+function reserve({ server, raw }: FastifyReply, bytes: number): void {
+  if (raw.closed) return
+  if (!server.responseBudget.take(bytes)) throw serviceBusy()
+  raw.once('close', () => server.responseBudget.release(bytes))
+}
+
+function asIs(text: string): string {
+  return text
 }

@@ -5,6 +5,7 @@ import { matchOperations } from '../contract/contract.ts'
 import type { ConditionOf, Handlers, OperationId } from '../contract/operations.ts'
 import { compileValidators } from '../contract/validation.ts'
 import { readExactJson } from './body.ts'
+import type { BodyReaderOptions } from './body-reader.ts'
 import { entityTag, expectedVersions, isKnown } from './conditional.ts'
 import { Failure, sendFailure, sendJson } from './failure.ts'
 import { readExactQuery } from './parameters.ts'
@@ -39,10 +40,11 @@ export async function serveOperations(
   app: FastifyInstance,
   document: ContractDocument,
   handlers: Handlers,
+  bodies: BodyReaderOptions,
 ): Promise<void> {
   const operations = matchOperations(document, handlers)
   await app.register(async (scope) => {
-    readExactJson(scope)
+    readExactJson(scope, bodies)
     readExactQuery(scope)
     scope.setValidatorCompiler(compileValidators())
     await scope.register(openapiGlue, {
@@ -78,15 +80,23 @@ function send(
   { method, headers, query }: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  if (next !== undefined) reply.header('link', linkToNext({ ...(query as object), ...next }))
-  if (version !== undefined) {
-    reply.header('etag', entityTag(version))
-    const reading = method === 'GET' || method === 'HEAD'
-    if (reading && isKnown(version, headers['if-none-match'])) return reply.code(304).send()
+  const validators = version === undefined ? {} : validatorsOf(version)
+  if (version !== undefined && (method === 'GET' || method === 'HEAD')) {
+    const known = isKnown(version, headers['if-none-match'])
+    if (known) return reply.code(304).headers(validators).send()
   }
   if (body === undefined) return reply.code(success).send()
-  const serialize = reply.getSerializationFunction(String(success), 'application/json')
-  return sendJson(reply, success, body, serialize)
+  const link = next && { link: linkToNext({ ...(query as object), ...next }) }
+  const serialize = reply.getSerializationFunction(String(success), 'application/json') as Serialize
+  return sendJson(reply, success, body, { headers: { ...validators, ...link }, serialize })
+}
+
+/** Of each success with content, as the contract has a schema for it. */
+type Serialize = (value: object) => string
+
+/** A response that names its version may be kept, and has to be revalidated before each use. */
+function validatorsOf(version: string) {
+  return { etag: entityTag(version), 'cache-control': 'no-cache' }
 }
 
 /** RFC 8288. Relative to the URL of the request, whatever a proxy has made of that. */

@@ -27,13 +27,21 @@ type Document = ContractDocument & {
 const OPEN = /^\/($|\?|(health|documentation)\b)/
 
 /** What HTTP itself has, in any answer. */
-const GENERAL = ['connection', 'content-length', 'content-type', 'date', 'keep-alive']
+const GENERAL = [
+  'cache-control',
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'x-content-type-options',
+]
 
 /** What a browser is told of all below the docs. */
 const DOCS = [...GENERAL, 'content-security-policy']
 
 /** What may befall a request whatever its operation, and so one without an operation too. */
-const ANYWHERE = ['400', '401', '408', '413', '431', '500', '503']
+const ANYWHERE = ['400', '401', '408', '413', '429', '431', '500', '503']
 
 export const contract = loadContract() as Document
 

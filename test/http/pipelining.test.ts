@@ -1,16 +1,19 @@
+/** Requests that a client sends before it has the responses to earlier ones (RFC 9112 §9.3.2). */
+import { once } from 'node:events'
 import { connect } from 'node:net'
-import t from 'tap'
-import { answersOf, readAll, startService } from '../helpers/service.ts'
+import t, { type Test } from 'tap'
+import { answersOf, readAll, type Service, startService } from '../helpers/service.ts'
 
-t.test('of requests sent at once only those that are safe are served together', async (t) => {
+/** A service whose reads wait until `release`, and that tells which of its operations have begun. */
+async function heldService(t: Test) {
   const begun: string[] = []
-  const second = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<undefined>()
+  const first = Promise.withResolvers<void>()
   const service = await startService(t, {
     instead: {
       get: (id) => {
         begun.push(`GET ${id}`)
-        if (begun.length === 2) second.resolve()
+        first.resolve()
         return gate.promise
       },
       remove: async (id) => {
@@ -19,27 +22,149 @@ t.test('of requests sent at once only those that are safe are served together', 
       },
     },
   })
-  const head = (line: string, more = '') =>
-    `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.token}\r\n${more}\r\n`
+  return { service, begun, first: first.promise, release: () => gate.resolve(undefined) }
+}
+
+function head({ token }: Service, line: string, headers = ''): string {
+  return `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n`
+}
+
+/** Of two requests sent now, the second one is answered when what was sent before has begun if it may. */
+async function turnsOf(service: Service): Promise<void> {
+  for (const _ of 'ab') await service.call({ method: 'DELETE', path: '/plants/5' })
+}
+
+t.test('the requests of a connection are served one at a time, in order', async (t) => {
+  const { service, begun, first, release } = await heldService(t)
   const socket = connect(service.port, '127.0.0.1')
   const bytes = readAll(socket)
-  socket.write(
-    [
-      head('GET /plants/1'),
-      head('GET /plants/2'),
-      head('DELETE /plants/3'),
-      head('GET /plants/4', 'Connection: close\r\n'),
-    ].join(''),
-  )
-  await second.promise
-  // What is not held back has begun when requests that came later are answered.
-  for (const _ of 'ab') await service.call({ method: 'DELETE', path: '/plants/5' })
-  const together = ['GET 1', 'GET 2', 'DELETE 5', 'DELETE 5']
-  t.same(begun, together, 'RFC 9112 §9.3.2')
-  gate.resolve(undefined)
+  const last = head(service, 'GET /plants/4', 'Connection: close\r\n')
+  const lines = ['GET /plants/1', 'GET /plants/2', 'DELETE /plants/3']
+  socket.write(lines.map((line) => head(service, line)).join('') + last)
+  await first
+  await turnsOf(service)
+  t.same(begun, ['GET 1', 'DELETE 5', 'DELETE 5'])
+  release()
   t.same(
     answersOf(await bytes).map(({ status }) => status),
     [404, 404, 404, 404],
   )
-  t.same(begun, [...together, 'DELETE 3', 'GET 4'])
+  t.same(begun.slice(3), ['GET 2', 'DELETE 3', 'GET 4'])
+})
+
+t.test('requests that wait are not served when their connection is gone', async (t) => {
+  const { service, begun, first, release } = await heldService(t)
+  const socket = connect(service.port, '127.0.0.1')
+  const [[connection]] = await Promise.all([
+    once(service.app.server, 'connection'),
+    once(socket, 'connect'),
+  ])
+  socket.write(head(service, 'GET /plants/1') + head(service, 'DELETE /plants/2').repeat(10))
+  await first
+  const closed = new Promise((resolve) => connection.on('close', resolve))
+  socket.resetAndDestroy()
+  await closed
+  release()
+  await turnsOf(service)
+  t.same(begun, ['GET 1', 'DELETE 5', 'DELETE 5'])
+})
+
+t.test(
+  'a connection with many waiting requests is read from only as they are served',
+  async (t) => {
+    const { service, first, release } = await heldService(t)
+    const socket = connect(service.port, '127.0.0.1')
+    const [[connection]] = await Promise.all([
+      once(service.app.server, 'connection'),
+      once(socket, 'connect'),
+    ])
+    const bytes = readAll(socket)
+    const COUNT = 2000
+    const request = head(service, 'GET /plants/1', `X-Padding: ${'x'.repeat(8000)}\r\n`)
+    socket.write(request)
+    await first
+    const paused = once(connection, 'pause')
+    socket.end(request.repeat(COUNT - 1))
+    await paused
+    t.ok(
+      connection.bytesRead < (COUNT / 2) * request.length,
+      `${connection.bytesRead} bytes were read`,
+    )
+    release()
+    t.equal(answersOf(await bytes).length, COUNT, 'all are answered in the end')
+  },
+)
+
+t.test('a connection is closed when too many requests wait in the process', async (t) => {
+  const { service, first, release } = await heldService(t)
+  const tiny = head(service, 'GET /plants/1')
+  const open = Array.from({ length: 60 }, async () => {
+    const socket = connect(service.port, '127.0.0.1')
+    const bytes = readAll(socket)
+    socket.write(tiny.repeat(500))
+    return (await bytes).length
+  })
+  await first
+  const lengths = await Promise.race(open)
+  t.equal(lengths, 0, 'it had no response yet')
+  const health = await service.call({ method: 'GET', path: '/health/live', token: null })
+  t.equal(health.status, 200, 'others are served')
+  const read = service.call({ method: 'GET', path: '/plants/1' })
+  release()
+  t.equal((await read).status, 404)
+  service.app.server.closeAllConnections()
+  await Promise.all(open)
+  t.equal((await service.call({ method: 'GET', path: '/plants/1' })).status, 404)
+})
+
+const BAD_BODIES = [
+  { what: 'a bad chunk', rest: 'Transfer-Encoding: chunked\r\n\r\nxyz\r\n', halfClose: false },
+  { what: 'a body that ends early', rest: 'Content-Length: 50\r\n\r\n{"id":', halfClose: true },
+]
+
+for (const { what, rest, halfClose } of BAD_BODIES) {
+  t.test(`what was sent before ${what} is answered first`, async (t) => {
+    const service = await startService(t)
+    const json = 'Content-Type: application/json\r\n'
+    const plant = '{"id":1,"name":"Abies alba Mill."}'
+    const good = `${head(service, 'POST /plants', `${json}Content-Length: ${plant.length}\r\n`)}${plant}`
+    const bad = head(service, 'POST /plants', json).replace(/\r\n$/, rest)
+    for (const sent of [good + bad, good + good + bad]) {
+      const socket = connect(service.port, '127.0.0.1')
+      const bytes = readAll(socket)
+      socket.write(sent)
+      if (halfClose) socket.end()
+      const statuses = answersOf(await bytes).map(({ status }) => status)
+      t.same(statuses, sent === good + bad ? [200, 400] : [200, 200, 400])
+    }
+    t.equal(await service.count(), 1)
+  })
+}
+
+t.test('what was sent before CONNECT is answered first', async (t) => {
+  const service = await startService(t)
+  const plant = '{"id":1,"name":"Abies alba Mill."}'
+  const headers = `Content-Type: application/json\r\nContent-Length: ${plant.length}\r\n`
+  const socket = connect(service.port, '127.0.0.1')
+  const bytes = readAll(socket)
+  socket.write(
+    `${head(service, 'POST /plants', headers)}${plant}CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n`,
+  )
+  t.same(
+    answersOf(await bytes).map(({ status }) => status),
+    [200, 400],
+  )
+})
+
+t.test('a body that turns out malformed after its response closes the connection', async (t) => {
+  const service = await startService(t)
+  const socket = connect(service.port, '127.0.0.1')
+  const bytes = readAll(socket)
+  socket.write('POST /plants HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n')
+  await once(socket, 'data')
+  socket.write('xyz\r\n')
+  t.same(
+    answersOf(await bytes).map(({ status }) => status),
+    [401],
+  )
 })

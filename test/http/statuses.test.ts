@@ -10,6 +10,8 @@ const BODY_LIMIT = 100
 
 let service: Service
 let slow: Service
+/** Allows a token one request an hour. */
+let limited: Service
 let failing: Service
 /** What every method of the failing service's store rejects with. */
 let trouble: Error
@@ -20,6 +22,7 @@ let writer: string
 t.before(async () => {
   service = await startService(t, { config: { bodyLimit: BODY_LIMIT } })
   slow = await startService(t, { config: { requestTimeout: 50 } })
+  limited = await startService(t, { config: { rateLimit: { requests: 1, window: 3_600_000 } } })
   const fail = () => Promise.reject(trouble)
   failing = await startService(t, {
     instead: { create: fail, get: fail, list: fail, update: fail, remove: fail },
@@ -44,6 +47,10 @@ const ofAny = (call: Call, withoutScope: () => string) => ({
   408: async () => {
     const head = `${call.method} ${call.path} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n`
     return (await sendRaw(slow.port, head, false))[0]
+  },
+  429: async () => {
+    await limited.call(call)
+    return limited.call(call)
   },
   431: () => service.call({ ...call, headers: { 'x-long': 'x'.repeat(20_000) } }),
   500: () => {
@@ -154,8 +161,11 @@ t.test('a token with one scope may do what that scope is for', async (t) => {
 t.test('a defect is told to the log and not to the caller', async (t) => {
   trouble = new TypeError('secret detail at /secret/path')
   const answer = await failing.call(create)
-  t.strictSame(answer.json, { error: 50001, message: 'the service failed; its log says more' })
-  t.match(lines.join(''), /secret detail/)
+  const id = answer.headers['x-request-id']
+  const message = `the service failed; its log has the details, with the request id ${id}`
+  t.strictSame(answer.json, { error: 50001, message })
+  const logged = lines.map((line) => JSON.parse(line)).find(({ level }) => level === 50)
+  t.match(logged, { requestId: id, err: { message: /secret detail/ } })
 })
 
 t.test('503 says when to come back, and not why', async (t) => {

@@ -125,7 +125,7 @@ for (const { options, says } of bad) {
 }
 
 t.test('times may be told as on the command line', async (t) => {
-  await started(t, { requestTimeout: '10s' as unknown as number, logRequests: false })
+  await started(t, { requestTimeout: '10s' as unknown as number, logRequests: 'off' })
 })
 
 t.test('an address that is taken is an error, and leaves the database closed', async (t) => {

@@ -1,0 +1,62 @@
+/** How long requests are started in one turn of the event loop before others have a chance, in milliseconds. */
+const TURN_MS = 20
+
+/** Requests that waited longer than this are rejected: clients give up, and the queue must not grow. */
+const WAIT_MAX_MS = 5000
+
+/** Waiting requests that are started in one turn, if time allows. */
+const STARTED_MAX = 256
+
+interface Waiting {
+  readonly since: number
+  readonly start: () => void
+  readonly reject: () => void
+}
+
+/**
+ * Shares the event loop. Where many expensive requests arrive at once, only as many start in one turn of the
+ * loop as take 20 ms; the rest wait in order, so that cheap ones such as health checks are answered in
+ * between. A request that has waited for 5 s is rejected: then the service is asked for more than it can do.
+ *
+ * (@fastify/under-pressure measures the mean delay of the last second, so it rejects too late, and cheap
+ * requests as well; and it keeps a timer running after the service has stopped.)
+ */
+export class Turns {
+  readonly #now: () => number
+  #waiting: Waiting[] = []
+  /** When this turn is used up; undefined before the first request of a turn. */
+  #end: number | undefined
+
+  /** @param now milliseconds of a clock that never goes back */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+  }
+
+  /** Calls `start` now or in a later turn, or `reject` if that does not come soon enough. */
+  take(start: () => void, reject: () => void): void {
+    const now = this.#now()
+    this.#end ??= this.#begin(now)
+    if (this.#waiting.length === 0 && now < this.#end) start()
+    else this.#waiting.push({ since: now, start, reject })
+  }
+
+  #begin(now: number): number {
+    // Each in a callback of its own, so that what a request does at once counts before the next one starts.
+    const count = Math.min(this.#waiting.length, STARTED_MAX)
+    for (let started = 0; started < count; started++) setImmediate(() => this.#startNext())
+    setImmediate(() => this.#endTurn())
+    return now + TURN_MS
+  }
+
+  #startNext(): void {
+    const now = this.#now()
+    if (now >= (this.#end as number)) return
+    const { since, start, reject } = this.#waiting.shift() as Waiting
+    if (now - since > WAIT_MAX_MS) reject()
+    else start()
+  }
+
+  #endTurn(): void {
+    this.#end = this.#waiting.length > 0 ? this.#begin(this.#now()) : undefined
+  }
+}
