@@ -32,6 +32,8 @@ export interface AppOptions {
   readonly store: PlantStore & TokenStore
   /** As Fastify has it; without it nothing is logged. */
   readonly logger?: FastifyServerOptions['logger']
+  /** Milliseconds of a clock that never goes back, by which requests wait for their turn. */
+  readonly now?: () => number
 }
 
 /**
@@ -39,7 +41,7 @@ export interface AppOptions {
  *
  * @throws ContractError if the contract and its handlers do not match
  */
-export async function buildApp({ config, store, logger }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp({ config, store, logger, now }: AppOptions): Promise<FastifyInstance> {
   const contract = loadContract()
   const tokens = new AccessTokens(store, config.token)
   let authenticate: Authenticate
@@ -65,7 +67,7 @@ export async function buildApp({ config, store, logger }: AppOptions): Promise<F
     frameworkErrors: (...refused) => refuseUrl(authenticate)(...refused),
   })
   const connections = new Set<Socket>()
-  const turns = new Turns()
+  const turns = new Turns(now)
   app.server.maxConnections = config.maxConnections
   app.decorate('responseBudget', new ByteBudget(RESPONSE_BYTES_MAX))
   logRequestIds(app)

@@ -34,6 +34,7 @@ export interface StartOptions {
   /** Methods that stand in for those of the store. */
   readonly instead?: Partial<Store>
   readonly logger?: AppOptions['logger']
+  readonly now?: () => number
 }
 
 /** The service as it is in production, on a socket and a place of its own. */
@@ -122,6 +123,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     config,
     store: withInstead(store, options.instead),
     ...(options.logger !== undefined && { logger: options.logger }),
+    ...(options.now !== undefined && { now: options.now }),
   })
   const token = (await new AccessTokens(store).issue({
     name: 'test',

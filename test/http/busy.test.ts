@@ -1,0 +1,206 @@
+/** What one process holds in memory for its clients, and does for them, is bounded. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { answersOf, readAll, type Service, startService } from '../helpers/service.ts'
+
+const MIB = 2 ** 20
+
+function head({ token }: Service, line: string, headers = ''): string {
+  return `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n`
+}
+
+/** A connection that the test never leaves open. */
+function connected(t: Test, service: Service): Socket {
+  const socket = connect(service.port, '127.0.0.1').on('error', () => {})
+  t.teardown(() => socket.destroy())
+  return socket
+}
+
+const busy = { status: 503, headers: { 'retry-after': '1' }, json: { error: 50303 } }
+
+t.test(
+  'beyond the bytes that may arrive at once a large body is refused, a small one is not',
+  async (t) => {
+    const service = await startService(t)
+    const json = `Content-Type: application/json\r\nContent-Length: ${MIB}\r\n`
+    const part = Buffer.alloc(MIB - 1, ' ')
+    const sockets = Array.from({ length: 66 }, () => {
+      const socket = connected(t, service)
+      socket.write(head(service, 'POST /plants', json))
+      socket.write(part)
+      return socket
+    })
+    // The first one that is refused is answered while the others still send.
+    const [answer] = await Promise.race(sockets.map((socket) => once(socket, 'data')))
+    t.match(answer.toString(), /^HTTP\/1.1 503 .*"error":50303/s)
+    t.equal((await service.call({ body: { id: 1n, name: 'Abies alba Mill.' } })).status, 200)
+    const large = { id: 2n, name: 'x'.repeat(MIB / 2) }
+    t.match(await service.call({ body: large }), busy)
+    const open = [...sockets]
+    const closed = open.map((socket) => once(socket, 'close'))
+    for (const socket of open) socket.destroy()
+    await Promise.all(closed)
+    t.equal(
+      (await service.call({ body: large })).status,
+      200,
+      'when they are gone there is room again',
+    )
+  },
+)
+
+t.test(
+  'beyond the bytes that may wait for clients a large response is refused, a small one is not',
+  async (t) => {
+    const service = await startService(t)
+    // Each character takes six bytes of JSON, more in all than the system takes off our hands.
+    const name = '\x01'.repeat(MIB)
+    await service.store.create({ id: 1n, name })
+    await service.store.create({ id: 2n, name: 'Abies alba Mill.' })
+    const request = head(service, 'GET /plants/1').repeat(4)
+    const sockets: Socket[] = []
+    const read = { method: 'GET', path: '/plants/1' }
+    for (let status = 200; status === 200; ) {
+      t.ok(sockets.length < 100, `${sockets.length} clients do not read`)
+      const socket = connected(t, service)
+      sockets.push(socket.pause())
+      socket.write(request)
+      const answer = await service.call(read)
+      if (answer.status !== 200) t.match(answer, { ...busy, headers: { etag: undefined } })
+      status = answer.status
+    }
+    t.equal((await service.call({ method: 'GET', path: '/plants/2' })).status, 200)
+    for (const socket of sockets) socket.destroy()
+    while ((await service.call(read)).status === 503);
+    t.pass('when they are gone there is room again')
+  },
+)
+
+t.test('a response that a client does not take is cut off', async (t) => {
+  const service = await startService(t, { config: { responseTimeout: 400 } })
+  await service.store.create({ id: 1n, name: '\x01'.repeat(MIB) })
+  const silent = connected(t, service).pause()
+  silent.write(head(service, 'GET /plants/1').repeat(4))
+  const [connection] = await once(service.app.server, 'connection')
+  await new Promise((resolve) => connection.on('close', resolve))
+  t.pass('the connection is closed')
+})
+
+t.test(
+  'a response may take longer than the timeout while it makes progress, or is not ready',
+  async (t) => {
+    const gate = Promise.withResolvers<undefined>()
+    const service = await startService(t, {
+      config: { responseTimeout: 400 },
+      instead: { get: (id) => (id === 2n ? gate.promise : service.store.get(id)) },
+    })
+    const socket = connected(t, service)
+    const bytes = readAll(socket)
+    socket.write(head(service, 'GET /plants/2', 'Connection: close\r\n'))
+    // Another connection is cut off meanwhile, so the time is over.
+    const other = await startService(t, { config: { responseTimeout: 400 } })
+    await other.store.create({ id: 1n, name: '\x01'.repeat(MIB) })
+    const silent = connected(t, other).pause()
+    silent.write(head(other, 'GET /plants/1').repeat(4))
+    const [connection] = await once(other.app.server, 'connection')
+    await new Promise((resolve) => connection.on('close', resolve))
+    gate.resolve(undefined)
+    t.match(answersOf(await bytes), [{ status: 404 }])
+  },
+)
+
+t.test('a request that waits too long for its turn is refused', async (t) => {
+  let now = 0
+  const service = await startService(t, {
+    now: () => now,
+    instead: {
+      list: async () => {
+        // This turn of the event loop is used up, and the next one comes late.
+        now += 30
+        setImmediate(() => {
+          now += 6000
+        })
+        return { plants: [], more: false }
+      },
+    },
+  })
+  const sockets = [connected(t, service), connected(t, service)]
+  const connections = [once(service.app.server, 'connection')]
+  await Promise.all([...connections, ...sockets.map((socket) => once(socket, 'connect'))])
+  await service.call({ method: 'GET', path: '/health/live', token: null })
+  const bytes = Promise.all(sockets.map(readAll))
+  // Both are there when the service looks for requests the next time.
+  for (const socket of sockets) {
+    socket.write(head(service, 'GET /plants', 'Connection: close\r\n'))
+  }
+  const answers = (await bytes).flatMap(answersOf)
+  t.same(answers.map(({ status }) => status).sort(), [200, 503])
+  t.match(answers[1]?.body ?? '', /"error":50303/)
+  const live = await service.call({ method: 'GET', path: '/health/live', token: null })
+  t.equal(live.status, 200)
+})
+
+t.test('beyond the connections that may be open others are not accepted', async (t) => {
+  const service = await startService(t, { config: { maxConnections: 2 } })
+  const sockets = [connected(t, service), connected(t, service)]
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  const refused = connect(service.port, '127.0.0.1').on('error', () => {})
+  await new Promise((resolve) => refused.on('close', resolve))
+  const [first] = sockets as [Socket]
+  const bytes = readAll(first)
+  first.write(head(service, 'GET /plants', 'Connection: close\r\n'))
+  t.match(answersOf(await bytes), [{ status: 200 }])
+  t.equal((await service.call({ method: 'GET' })).status, 200, 'there is room again')
+})
+
+t.test('however many ask whether the store is ready, it is asked once at a time', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  let asked = 0
+  const service = await startService(t, {
+    instead: {
+      check: () => {
+        asked++
+        return gate.promise
+      },
+    },
+  })
+  const ready = () => service.call({ method: 'GET', path: '/health/ready', token: null })
+  const answers = Array.from({ length: 50 }, ready)
+  for (const _ of 'ab') await service.call({ method: 'GET', path: '/health/live', token: null })
+  gate.resolve()
+  t.same(new Set((await Promise.all(answers)).map(({ status }) => status)), new Set([200]))
+  t.ok(asked <= 2, `asked ${asked} times`)
+  await ready()
+  t.ok(asked >= 2, 'and again later')
+})
+
+t.test('a body in chunks of one byte is one body', async (t) => {
+  const service = await startService(t)
+  const socket = connected(t, service)
+  const bytes = readAll(socket)
+  const body = JSON.stringify({ id: 1, name: 'x'.repeat(40_000) })
+  const headers =
+    'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n'
+  socket.write(head(service, 'POST /plants', headers))
+  socket.write(`${[...body].map((byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`)
+  t.match(answersOf(await bytes), [{ status: 200 }])
+  t.equal((await service.stored(1n))?.name.length, 40_000)
+})
+
+t.test('a client that leaves in the middle of a body is forgotten', async (t) => {
+  const lines: string[] = []
+  const service = await startService(t, {
+    logger: { stream: { write: (line) => void lines.push(line) } },
+  })
+  const socket = connected(t, service)
+  socket.write(
+    head(service, 'POST /plants', 'Content-Type: application/json\r\nContent-Length: 50\r\n'),
+  )
+  socket.write('{"id":')
+  const [connection] = await once(service.app.server, 'connection')
+  for (const _ of 'ab') await service.call({ method: 'GET' })
+  socket.resetAndDestroy()
+  await new Promise((resolve) => connection.on('close', resolve))
+  t.equal((await service.call({ method: 'GET' })).status, 200)
+  t.notMatch(lines.join(''), /"level":[56]0/, 'that is no defect')
+})

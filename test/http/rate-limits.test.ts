@@ -1,0 +1,176 @@
+/** How many requests a client may send: without a valid token by its address, with one by its token. */
+import t from 'tap'
+import { addressKey } from '../../src/http/rate-limit.ts'
+import { TokenBuckets } from '../../src/http/token-bucket.ts'
+import type { Answer } from '../helpers/contract-check.ts'
+import { type Service, startService } from '../helpers/service.ts'
+
+/** Ten failures at once, and then practically none. */
+const TEN_FAILURES = { requests: 1, window: 3_600_000 }
+
+const read = { method: 'GET', path: '/plants' }
+
+/** Resolves to the responses to failed requests, which seem to come from an address. */
+async function fail(service: Service, count: number, address = '192.0.2.1'): Promise<Answer[]> {
+  const answers: Answer[] = []
+  for (let sent = 0; sent < count; sent++) {
+    const token = sent % 2 === 0 ? null : `a-wrong-token-${sent}`
+    answers.push(await service.call({ ...read, token, headers: forwarded(address) }))
+  }
+  return answers
+}
+
+function forwarded(address: string) {
+  return { 'x-forwarded-for': address }
+}
+
+function statusesOf(answers: readonly Answer[]): number[] {
+  return answers.map(({ status }) => status)
+}
+
+t.test('an address that has used up its failures gets 429', async (t) => {
+  const service = await startService(t, {
+    config: { authFailureLimit: TEN_FAILURES, trustProxy: '127.0.0.1' },
+  })
+  t.same(new Set(statusesOf(await fail(service, 10))), new Set([401]))
+  const [answer] = await fail(service, 1)
+  t.match(answer, {
+    status: 429,
+    headers: {
+      'retry-after': '3600',
+      'ratelimit-policy': '"failed-authentication";q=10;w=36000',
+      ratelimit: '"failed-authentication";r=0;t=3600',
+    },
+    body: /"error":42901,/,
+  })
+  t.same(statusesOf(await fail(service, 1, '192.0.2.2')), [401], 'another address may still fail')
+  const ready = await service.call({ method: 'GET', path: '/health/ready', token: null })
+  t.equal(ready.status, 200, 'what needs no token is not limited')
+})
+
+t.test('a limited address makes no work for the store', async (t) => {
+  let asked = 0
+  const service = await startService(t, {
+    config: { authFailureLimit: TEN_FAILURES },
+    instead: {
+      findToken: async () => {
+        asked++
+        return undefined
+      },
+    },
+  })
+  for (let sent = 0; sent < 20; sent++) await service.call({ ...read, token: `wrong-${sent}` })
+  t.equal(asked, 10)
+})
+
+t.test('a token that was valid before is not limited by address', async (t) => {
+  const service = await startService(t, {
+    config: { authFailureLimit: TEN_FAILURES, trustProxy: '127.0.0.1' },
+  })
+  const headers = forwarded('192.0.2.1')
+  const unseen = await service.issueToken('unseen', ['read'])
+  const revoked = await service.issueToken('revoked', ['read'])
+  for (const token of [service.token, revoked]) {
+    t.equal((await service.call({ ...read, token, headers })).status, 200)
+  }
+  await fail(service, 10)
+  t.equal((await service.call({ ...read, headers })).status, 200)
+  t.equal((await service.call({ ...read, token: unseen, headers })).status, 429)
+  await service.store.removeToken('revoked')
+  const answer = await service.call({ ...read, token: revoked, headers })
+  t.equal(answer.status, 429, 'a revoked one is rejected, and no longer known')
+  t.equal(
+    (await service.call({ ...read, token: unseen })).status,
+    200,
+    'from elsewhere it is valid',
+  )
+})
+
+t.test('valid requests do not count as failures', async (t) => {
+  const service = await startService(t, { config: { authFailureLimit: TEN_FAILURES } })
+  const tokens = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => service.issueToken(`token-${index}`, ['read'])),
+  )
+  for (const token of tokens) t.equal((await service.call({ ...read, token })).status, 200)
+})
+
+t.test('X-Forwarded-For counts only where it comes from a trusted proxy', async (t) => {
+  const service = await startService(t, {
+    config: { authFailureLimit: TEN_FAILURES, trustProxy: '192.0.2.0/24' },
+  })
+  for (let sent = 0; sent < 10; sent++) await fail(service, 1, `198.51.100.${sent}`)
+  t.same(statusesOf(await fail(service, 1, '198.51.100.99')), [429])
+})
+
+t.test('failures are not limited if that is turned off', async (t) => {
+  const service = await startService(t, { config: { authFailureLimit: undefined } })
+  t.same(new Set(statusesOf(await fail(service, 1200))), new Set([401]))
+})
+
+t.test('requests of a token are limited by setting', async (t) => {
+  const service = await startService(t, {
+    config: { rateLimit: { requests: 3, window: 60_000 } },
+  })
+  const other = await service.issueToken('other', ['read'])
+  for (let sent = 0; sent < 3; sent++) t.equal((await service.call(read)).status, 200)
+  t.match(await service.call(read), {
+    status: 429,
+    headers: {
+      'retry-after': '20',
+      'ratelimit-policy': '"requests";q=3;w=60',
+      ratelimit: '"requests";r=0;t=20',
+    },
+    json: { error: 42902, message: 'this access token allows 3 requests in 60 s' },
+  })
+  t.equal(
+    (await service.call({ ...read, token: other })).status,
+    200,
+    'another token is not limited',
+  )
+})
+
+t.test('a bucket takes a burst, and is refilled at its rate', async (t) => {
+  let now = 1000
+  const buckets = new TokenBuckets({ requests: 10, window: 1000 }, 3, () => now)
+  const take = () => buckets.take('key')
+  t.same([take(), take(), take()], [undefined, undefined, undefined])
+  t.equal(take(), 100)
+  now += 60
+  t.equal(take(), 40)
+  now += 40
+  t.same([take(), take()], [undefined, 100])
+  buckets.putBack('key')
+  t.same([take(), take()], [undefined, 100])
+  now += 10_000
+  t.same([take(), take(), take(), take()], [undefined, undefined, undefined, 100], 'and not beyond')
+  buckets.putBack('another key')
+  t.equal(buckets.take('another key'), undefined)
+})
+
+t.test('of too many keys the one that was used least recently is forgotten', async (t) => {
+  const buckets = new TokenBuckets({ requests: 1, window: 1000 }, 1, () => 0)
+  for (let key = 0; key < 10_000; key++) buckets.take(`${key}`)
+  buckets.putBack('0')
+  buckets.take('0')
+  buckets.take('one more')
+  t.equal(buckets.take('0'), 1000, 'it was used again')
+  t.equal(buckets.take('2'), 1000)
+  t.equal(buckets.take('1'), undefined, 'it is forgotten')
+})
+
+const KEYS: [address: string, key: string][] = [
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:db8::1', '2001:db8:0:0'],
+  ['2001:0DB8:0::1', '2001:db8:0:0'],
+  ['::1', '0:0:0:0'],
+  ['fe80::1%eth0', 'fe80:0:0:0'],
+  ['1:2:3:4:5:6:7::', '1:2:3:4'],
+  ['something a proxy made up', 'something a pro'],
+]
+for (const [address, key] of KEYS) {
+  t.test(`${address} counts as ${key}`, async (t) => {
+    t.equal(addressKey(address), key)
+  })
+}
