@@ -1,5 +1,6 @@
 import type { Access } from '../access.ts'
 import type { Config } from '../config.ts'
+import { DOCS_PATH } from '../http/docs.ts'
 import { type Place, placeOf } from '../stores/place.ts'
 
 /** What whoever started the service wants to know first, with a command that works as pasted. */
@@ -22,7 +23,7 @@ export function readyLine(url: string, access: Access): string {
 }
 
 function docsOf(url: string): string {
-  return `${url}/documentation`
+  return url + DOCS_PATH
 }
 
 function nameOf(place: Place): string {
