@@ -60,7 +60,7 @@ export async function buildApp({ config, store, logger }: AppOptions): Promise<F
   authenticate = await bearerAuthentication(app, tokens)
   admit(app, authenticate)
   reportHealth(app, store)
-  serveDocs(app, contract)
+  if (config.docs) serveDocs(app, contract)
   await serveOperations(app, contract, new PlantService(store))
   return app
 }

@@ -11,6 +11,8 @@ export interface Config {
   readonly database: string
   readonly logLevel: string
   readonly logRequests: boolean
+  /** Whether it serves the docs and, with them, the contract. */
+  readonly docs: boolean
   readonly bodyLimit: number
   /** How long a request may take to arrive. */
   readonly requestTimeout: number
@@ -57,6 +59,7 @@ export const settings: readonly Option[] = [
   databaseSetting,
   setting('--log-level <level>', `one of ${LOG_LEVELS.join(', ')}`, oneOf(LOG_LEVELS), 'info'),
   setting('--log-requests [on|off]', 'log a line for each request', onOff, 'off').preset('on'),
+  setting('--docs [on|off]', 'serve the docs and the contract', onOff, 'on').preset('on'),
   setting('--body-limit <bytes>', 'the largest body accepted', number(1, 2 ** 30), '1048576'),
   setting(
     '--request-timeout <time>',
