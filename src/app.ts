@@ -41,7 +41,12 @@ export interface AppOptions {
  *
  * @throws ContractError if the contract and its handlers do not match
  */
-export async function buildApp({ config, store, logger, now }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp({
+  config,
+  store,
+  logger,
+  now,
+}: AppOptions): Promise<FastifyInstance> {
   const contract = loadContract()
   const tokens = new AccessTokens(store, config.token)
   let authenticate: Authenticate
@@ -83,7 +88,7 @@ export async function buildApp({ config, store, logger, now }: AppOptions): Prom
   authenticate = await bearerAuthentication(app, tokens, config)
   admit(app, authenticate, turns)
   reportHealth(app, store)
-  await serveDocs(app, contract)
+  if (config.docs) serveDocs(app, contract)
   await serveOperations(app, contract, new PlantService(store), {
     limit: config.bodyLimit,
     budget: new ByteBudget(Math.max(REQUEST_BYTES_MAX, config.bodyLimit)),

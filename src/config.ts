@@ -24,6 +24,8 @@ export interface Config {
   readonly database: string
   readonly logLevel: string
   readonly logRequests: RequestLogs
+  /** Whether it serves the docs and, with them, the contract. */
+  readonly docs: boolean
   readonly bodyLimit: number
   /** How long a request may take to arrive. */
   readonly requestTimeout: number
@@ -85,6 +87,7 @@ export const settings: readonly Option[] = [
     logRequests,
     'off',
   ).preset('all'),
+  setting('--docs [on|off]', 'serve the docs and the contract', onOff, 'on').preset('on'),
   setting('--body-limit <bytes>', 'the largest body accepted', number(1, 2 ** 30), '1048576'),
   setting(
     '--request-timeout <time>',

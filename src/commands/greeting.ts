@@ -1,12 +1,13 @@
 import type { Access } from '../access.ts'
 import type { Config } from '../config.ts'
+import { DOCS_PATH } from '../http/docs.ts'
 import { type Place, placeOf } from '../stores/place.ts'
 
 /** What whoever started the service wants to know first, with a command that works as pasted. */
 export function greeting(config: Config, url: string, access: Access): string {
   const { place, bearer } = describe(access)
-  return `Plant Store listens on ${url}
-  docs      ${docsOf(url)}
+  const docs = config.docs ? `\n  docs      ${docsOf(url)}` : ''
+  return `Plant Store listens on ${url}${docs}
   database  ${nameOf(placeOf(config.database))}
   token     ${place}
 
@@ -16,13 +17,14 @@ Create a plant:
 }
 
 /** The same for a program: an object of JSON on a line. It has the token where that is in no file. */
-export function readyLine(url: string, access: Access): string {
+export function readyLine(config: Config, url: string, access: Access): string {
+  const docs = config.docs ? { docs: docsOf(url) } : {}
   const token = 'token' in access ? { token: access.token } : {}
-  return `${JSON.stringify({ url, docs: docsOf(url), ...token })}\n`
+  return `${JSON.stringify({ url, ...docs, ...token })}\n`
 }
 
 function docsOf(url: string): string {
-  return `${url}/documentation`
+  return url + DOCS_PATH
 }
 
 function nameOf(place: Place): string {

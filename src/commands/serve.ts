@@ -20,5 +20,6 @@ export async function serve(config: Config): Promise<void> {
   }
   onStopSignal(stop)
   onEndOfNpm(stop)
-  process.stdout.write(config.readyJson ? readyLine(url, access) : greeting(config, url, access))
+  const told = config.readyJson ? readyLine : greeting
+  process.stdout.write(told(config, url, access))
 }

@@ -3,15 +3,16 @@
  */
 
 /**
- * The contract's server is `/`; behind a proxy that strips a prefix, the service is where the page is.
- * The contract itself (`loadSpec`) is asked for there already.
+ * Sends the requests of the page to the folder that the page is in: a proxy may have stripped a prefix, and
+ * the contract's server is `/`. The URL of the contract itself (`loadSpec`) has the prefix already.
  */
 export function belowThePage(request: Record<string, unknown>): Record<string, unknown> {
   const { location } = globalThis as unknown as { location: { origin: string; pathname: string } }
-  const [, prefix = ''] = /^(.*)\/documentation\/?$/.exec(location.pathname) ?? []
+  const page = location.origin + location.pathname
+  const folder = new URL(location.pathname.endsWith('/') ? '..' : '.', page).href
   const { origin, pathname, search } = new URL(String(request.url), location.origin)
   if (origin === location.origin && request.loadSpec !== true) {
-    request.url = origin + prefix + pathname + search
+    request.url = folder + pathname.slice(1) + search
   }
   return request
 }

@@ -1,106 +1,99 @@
-import { readFileSync } from 'node:fs'
-import swagger, { type StaticDocumentSpec } from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import type { ContractDocument } from '../contract/contract.ts'
-import { belowThePage, plantStorePage } from './docs-page.ts'
+import { cachedFile, type File } from './cached-file.ts'
+import { entityTag, isKnown } from './conditional.ts'
+import { once } from './once.ts'
 import { pathOf } from './path.ts'
 
-const PREFIX = '/documentation'
-const PAGE = [PREFIX, `${PREFIX}/`]
+/** The path of the docs; all they consist of is below it. */
+export const DOCS_PATH = '/documentation'
 
-/** By path, with media types that have no charset: RFC 8259 §11, RFC 9512 §2.1. */
-const CONTRACT = new Map([
-  [`${PREFIX}/json`, 'application/json'],
-  [`${PREFIX}/yaml`, 'application/yaml'],
-])
+/** Checked before each use, so that the docs describe the service that runs. */
+const CHECKED = 'no-cache'
 
-/** What the page loads. Swagger UI's folder has more, down to a page for other people's contracts. */
-const PARTS = [
-  'index.css',
-  'swagger-initializer.js',
-  'swagger-ui-bundle.js',
-  'swagger-ui-standalone-preset.js',
-  'swagger-ui.css',
-  'theme/docs.css',
-  'theme/docs.svg',
-]
+/** Only an upgrade changes Swagger UI. For this long a browser may combine an old part with a new page. */
+const AN_HOUR = 'max-age=3600'
 
-const SERVED = new Set([
-  ...PAGE,
-  ...CONTRACT.keys(),
-  ...PARTS.map((part) => `${PREFIX}/static/${part}`),
-])
-
-/** Without it a phone shows the page as it is on a desk, a third of the size. */
-const VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
-
-/** Nothing from elsewhere and nothing inline, but for the icons. */
-const CONTENT_SECURITY_POLICY = {
-  'default-src': ["'none'"],
-  'script-src': ["'self'"],
-  'style-src': ["'self'"],
-  'img-src': ["'self'", 'data:'],
-  'connect-src': ["'self'"],
-  'base-uri': ["'none'"],
-  'form-action': ["'none'"],
-  'frame-ancestors': ["'none'"],
+interface Served {
+  readonly lifetime: string
+  /** Its media type, if not the one that Swagger UI gives it. */
+  readonly type?: string
+  /** Where a request with a query is redirected to. */
+  readonly withoutQuery?: string
 }
 
-/** Swagger UI with the contract, and the contract itself below it as `json` and `yaml`. The root leads there. */
-export async function serveDocs(app: FastifyInstance, document: ContractDocument): Promise<void> {
-  app.get('/', { config: { open: true } }, (_request, reply) => reply.redirect(`.${PREFIX}`))
-  await app.register(async (scope) => {
-    scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, open: true }
-    })
-    scope.addHook('onRequest', (request, reply, next) => {
-      const path = pathOf(request)
-      if (!SERVED.has(path)) return answerNotFound(request, reply)
-      if (path === request.url || !PAGE.includes(path)) return next()
-      // With a query Swagger UI finds neither its parts nor the contract. The redirect is relative, so
-      // that it stays below the prefix of a proxy.
-      reply.redirect(path.replace(/.*\//, './'))
-    })
-    scope.addHook('onSend', async (request, reply, payload) => {
-      const path = pathOf(request)
-      const type = CONTRACT.get(path)
-      if (type !== undefined) reply.header('content-type', type)
-      return PAGE.includes(path) ? String(payload).replace('<head>', `<head>${VIEWPORT}`) : payload
-    })
-    scope.get(`${PREFIX}/*`, answerNotFound)
-    const specification = { document } as unknown as StaticDocumentSpec
-    await scope.register(swagger, { mode: 'static', specification })
-    await scope.register(swaggerUi, {
-      routePrefix: PREFIX,
-      // Relative, so that the page finds its parts behind a proxy that strips a prefix.
-      indexPrefix: '.',
-      staticCSP: CONTENT_SECURITY_POLICY,
-      theme: {
-        title: document.info.title,
-        css: [own('docs.css')],
-        favicon: [{ ...own('docs.svg'), rel: 'icon', type: 'image/svg+xml', sizes: 'any' }],
-      },
-      // None, as it would have no text for those who cannot see it; the stylesheet and the plugin have it.
-      logo: null as never,
-      uiConfig: {
-        plugins: [plantStorePage],
-        syntaxHighlight: { theme: 'obsidian' },
-        defaultModelsExpandDepth: 0,
-        persistAuthorization: true,
-        tryItOutEnabled: true,
-        displayRequestDuration: true,
-        requestInterceptor: belowThePage,
-      },
-    })
+/** By path below the page's. Swagger UI's folder has more, down to a page for other people's contracts. */
+const FILES: Readonly<Record<string, Served>> = {
+  // With a query in its URL the page would find neither its parts nor the contract. The redirects are
+  // relative, so that they work behind a proxy that strips a prefix.
+  '': { lifetime: CHECKED, withoutQuery: `.${DOCS_PATH}` },
+  '/': { lifetime: CHECKED, withoutQuery: './' },
+  // Neither media type has a charset: RFC 8259 §11, RFC 9512 §2.1.
+  '/json': { lifetime: CHECKED, type: 'application/json' },
+  '/yaml': { lifetime: CHECKED, type: 'application/yaml' },
+  '/static/swagger-initializer.js': { lifetime: CHECKED },
+  '/static/theme/docs.css': { lifetime: CHECKED },
+  '/static/theme/docs.svg': { lifetime: CHECKED },
+  '/static/index.css': { lifetime: AN_HOUR },
+  '/static/swagger-ui-bundle.js': { lifetime: AN_HOUR },
+  '/static/swagger-ui-standalone-preset.js': { lifetime: AN_HOUR },
+  '/static/swagger-ui.css': { lifetime: AN_HOUR },
+}
+
+/** Nothing from third parties and nothing inline, except for icons. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/**
+ * Serves Swagger UI with the contract, and the contract itself below it as `json` and `yaml`, from memory.
+ * The root redirects there. Swagger UI is loaded at the first request for any of them.
+ */
+export function serveDocs(app: FastifyInstance, document: ContractDocument): void {
+  const open = once(async () => {
+    const { openDocs } = await import('./docs-source.ts')
+    return openDocs(document, DOCS_PATH)
   })
+  const get = (url: string, handler: RouteHandlerMethod) =>
+    app.route({ method: ['GET', 'HEAD'], url, config: { open: true }, handler })
+
+  get('/', (_request, reply) => reply.redirect(`.${DOCS_PATH}`))
+  get(`${DOCS_PATH}/*`, (_request, reply) => reply.callNotFound())
+  for (const [name, served] of Object.entries(FILES)) {
+    const url = DOCS_PATH + name
+    const read = async () => {
+      const file = await (await open())(url)
+      return { ...file, type: served.type ?? file.type }
+    }
+    get(url, serveFile(served, read))
+  }
 }
 
-function answerNotFound(_request: FastifyRequest, reply: FastifyReply): void {
-  reply.callNotFound()
-}
-
-/** A file beside this one. */
-function own(filename: string): { filename: string; content: string } {
-  return { filename, content: readFileSync(new URL(filename, import.meta.url), 'utf8') }
+function serveFile(
+  { lifetime, withoutQuery }: Served,
+  read: () => Promise<File>,
+): RouteHandlerMethod {
+  const variantFor = cachedFile(read)
+  return async (request, reply) => {
+    if (withoutQuery !== undefined && request.url !== pathOf(request)) {
+      return reply.redirect(withoutQuery)
+    }
+    const { type, coding, content, version } = await variantFor(request.headers)
+    reply.headers({
+      'cache-control': lifetime,
+      'content-security-policy': CONTENT_SECURITY_POLICY,
+      etag: entityTag(version),
+      vary: 'Accept-Encoding',
+    })
+    if (isKnown(version, request.headers['if-none-match'])) return reply.code(304).send()
+    if (coding !== 'identity') reply.header('content-encoding', coding)
+    return reply.header('content-type', type).send(content)
+  }
 }

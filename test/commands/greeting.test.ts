@@ -63,8 +63,16 @@ t.test('a database on a server is named without what may be secret', async (t) =
 
 t.test('a program is told it as one line of JSON, with a token that is nowhere else', async (t) => {
   const told = { url: here, docs: `${here}/documentation` }
-  const line = readyLine(here, { token: 'plant_x' })
+  const line = readyLine(config, here, { token: 'plant_x' })
   t.match(line, /^[^\n]*\n$/)
   t.strictSame(JSON.parse(line), { ...told, token: 'plant_x' })
-  t.strictSame(JSON.parse(readyLine(here, { variable: 'A_TOKEN' })), told)
+  t.strictSame(JSON.parse(readyLine(config, here, { variable: 'A_TOKEN' })), told)
+})
+
+t.test('without the docs nothing links to them', async (t) => {
+  const withoutDocs = { ...config, docs: false }
+  const text = greeting(withoutDocs, here, { token: 'x' })
+  t.match(text, `listens on ${here}\n  database `)
+  t.notMatch(text, `${here}/documentation`)
+  t.strictSame(JSON.parse(readyLine(withoutDocs, here, { file: '/x' })), { url: here })
 })

@@ -35,6 +35,17 @@ t.test('a token that was given is not told', async (t) => {
   t.strictSame(Object.keys(JSON.parse(line)), ['url', 'docs'])
 })
 
+t.test('--docs off removes the docs and the link to them', async (t) => {
+  const command = new Command(t, [...IN_MEMORY, '--ready-json', '--docs', 'off'])
+  const [line] = await command.says(/.*\n/)
+  const { url, token, ...rest } = JSON.parse(line)
+  t.strictSame(rest, {})
+  const headers = { authorization: `Bearer ${token}` }
+  for (const path of ['/', '/documentation', '/documentation/json']) {
+    t.equal((await fetch(url + path, { headers })).status, 404, path)
+  }
+})
+
 t.test('plants that cannot be stored stop the start in a line', async (t) => {
   const folder = t.testdir({ 'plants.csv': `${PLANTS}5,,Tree\n` })
   const database = join(folder, 'plants.db')

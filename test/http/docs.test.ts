@@ -61,8 +61,8 @@ t.test('a phone shows the page at its own width', async (t) => {
     const page = await get(path)
     const html = await page.text()
     t.match(html, /<head><meta name="viewport" content="width=device-width, /)
-    const head = await fetch(service.url + path, { method: 'HEAD' })
-    t.equal(head.headers.get('content-length'), `${Buffer.byteLength(html)}`)
+    const head = await service.call({ method: 'HEAD', path, token: null })
+    t.equal(head.headers['content-length'], `${Buffer.byteLength(html)}`)
   }
 })
 

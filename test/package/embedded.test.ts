@@ -124,6 +124,13 @@ for (const { options, says } of bad) {
   })
 }
 
+t.test('it can run without the docs', async (t) => {
+  const { url, token } = await started(t, { docs: false })
+  const headers = { authorization: `Bearer ${token}` }
+  t.equal((await fetch(`${url}/documentation`, { headers })).status, 404)
+  t.equal((await fetch(`${url}/plants`, { headers })).status, 200)
+})
+
 t.test('times may be told as on the command line', async (t) => {
   await started(t, { requestTimeout: '10s' as unknown as number, logRequests: 'off' })
 })

@@ -1,0 +1,16 @@
+/** What we use of negotiator. `@types/negotiator` lacks `preferred`. */
+declare module 'negotiator' {
+  export default class Negotiator {
+    constructor(request: { readonly headers: import('node:http').IncomingHttpHeaders })
+
+    /**
+     * The best of the available content codings that `Accept-Encoding` allows, if it allows any.
+     *
+     * @param options `preferred` decides between codings that the client accepts equally
+     */
+    encoding<Coding extends string>(
+      available: readonly Coding[],
+      options: { readonly preferred: readonly Coding[] },
+    ): Coding | undefined
+  }
+}

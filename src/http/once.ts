@@ -1,0 +1,14 @@
+/**
+ * Shares the result of one call among all callers, concurrent ones included. A failure is not kept: the
+ * next call tries again.
+ */
+export function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let result: Promise<Result> | undefined
+  return () => {
+    result ??= work().catch((error: unknown) => {
+      result = undefined
+      throw error
+    })
+    return result
+  }
+}
