@@ -16,7 +16,7 @@ import { serveDocs } from './http/docs.ts'
 import { handleErrors } from './http/errors.ts'
 import { reportHealth } from './http/health.ts'
 import { serveOperations } from './http/operations.ts'
-import { logRequestIds, requestLog } from './http/request-log.ts'
+import { logRequestIds, logRequests, noRequestLog } from './http/request-log.ts'
 import { addCommonHeaders, newRequestId } from './http/response-headers.ts'
 import { abortStalledResponses } from './http/stalled-responses.ts'
 import { Turns } from './http/turns.ts'
@@ -52,7 +52,7 @@ export async function buildApp({
   let authenticate: Authenticate
   const app = Fastify({
     logger: logger ?? false,
-    logController: requestLog(config.logRequests),
+    logController: noRequestLog,
     genReqId: newRequestId,
     trustProxy: config.trustProxy ?? false,
     routerOptions: { maxParamLength: MAX_PARAMETER },
@@ -76,6 +76,7 @@ export async function buildApp({
   app.server.maxConnections = config.maxConnections
   app.decorate('responseBudget', new ByteBudget(RESPONSE_BYTES_MAX))
   logRequestIds(app)
+  logRequests(app, config.logRequests)
   takeEveryRequest(app.server)
   watchConnections(app.server)
   serveInTurn(app, connections)

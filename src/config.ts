@@ -2,12 +2,12 @@ import { inspect } from 'node:util'
 import { type InvalidArgumentError, Option } from 'commander'
 import type { NewPlant } from '../service/plant-store.ts'
 import {
+  type Limit,
   logRequests,
   networks,
   number,
   oneOf,
   onOff,
-  type Rate,
   type Read,
   type RequestLogs,
   rate,
@@ -33,11 +33,11 @@ export interface Config {
   readonly responseTimeout: number
   /** How many connections may be open. */
   readonly maxConnections: number
-  /** How many requests without a valid token each address may send. Without it there is no limit. */
-  readonly authFailureLimit: Rate | undefined
-  /** How many requests each token may send. Without it there is no limit. */
-  readonly rateLimit: Rate | undefined
-  /** The networks of proxies whose `X-Forwarded-For` names the address of the client. */
+  /** How many requests without a valid token each address may send, after a burst of ten times as many. */
+  readonly authFailureLimit: Limit
+  /** How many requests each token may send. */
+  readonly rateLimit: Limit
+  /** The addresses and networks, separated by commas, of proxies whose `X-Forwarded-For` names the address of the client. */
   readonly trustProxy?: string
   /** How long a change may wait while another process holds the database, or for a server. */
   readonly lockTimeout: number

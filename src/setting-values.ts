@@ -17,6 +17,8 @@ export interface Rate {
   readonly window: number
 }
 
+export type Limit = Rate | 'off'
+
 /** Reads a value of a setting. */
 export type Read = (value: unknown) => unknown
 
@@ -64,17 +66,22 @@ export function onOff(value: unknown): boolean {
   return typeof value === 'boolean' ? value : oneOf(['on', 'off'])(value) === 'on'
 }
 
-/** Which requests to log; also `on`, which was once the only other value than `off`. */
+/** Which requests to log; `on` means all of them. */
 export function logRequests(value: unknown): string {
-  return value === 'on' || value === true ? 'all' : oneOf(requestLogs)(value || 'off')
+  return value === 'on' ? 'all' : oneOf(requestLogs)(value)
 }
 
-/** A rate such as `100/s`, or `off` for none. */
-export function rate(value: unknown): Rate | undefined {
-  if (value === 'off') return undefined
-  const [, requests, unit] = /^([1-9]\d{0,8})\/([smh])$/.exec(String(value)) ?? []
-  if (requests === undefined) return expected('a rate such as 100/s, 1000/m or 5000/h, or off')
-  return { requests: Number(requests), window: ms(`1${unit}` as StringValue) }
+/** A rate such as `100/s`, or `off` for no limit. */
+export function rate(value: unknown): Limit {
+  if (value === 'off' || isRate(value)) return value
+  const [, requests, unit] = /^(\d{1,9})\/([smh])$/.exec(String(value)) ?? []
+  const rate = { requests: Number(requests), window: ms(`1${unit}` as StringValue) }
+  return isRate(rate) ? rate : expected('a rate such as 100/s, 1000/m or 5000/h, or off')
+}
+
+function isRate(value: unknown): value is Rate {
+  const { requests, window } = (value ?? {}) as Rate
+  return [requests, window].every((number) => Number.isSafeInteger(number) && number > 0)
 }
 
 /** Addresses and networks, separated by commas. */

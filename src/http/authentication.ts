@@ -1,7 +1,7 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens, Grant } from '../../service/access-tokens.ts'
-import type { Rate } from '../setting-values.ts'
+import type { Limit } from '../setting-values.ts'
 import { Failure } from './failure.ts'
 import { addressKey, failureLimit, tokenLimit } from './rate-limit.ts'
 import { RejectionLog } from './rejection-log.ts'
@@ -22,9 +22,9 @@ export type Authenticate = (
 
 export interface AuthenticationLimits {
   /** Requests without a valid token, for each address. */
-  readonly authFailureLimit?: Rate | undefined
+  readonly authFailureLimit: Limit
   /** Requests with a valid token, for each token. */
-  readonly rateLimit?: Rate | undefined
+  readonly rateLimit: Limit
 }
 
 const REALM = 'Bearer realm="plant-store"'
@@ -40,8 +40,8 @@ export async function bearerAuthentication(
   tokens: AccessTokens,
   { authFailureLimit, rateLimit }: AuthenticationLimits,
 ): Promise<Authenticate> {
-  const failures = authFailureLimit && failureLimit(authFailureLimit)
-  const requests = rateLimit && tokenLimit(rateLimit)
+  const failures = failureLimit(authFailureLimit)
+  const requests = tokenLimit(rateLimit)
   const rejections = new RejectionLog(app)
   app.decorateRequest('grant')
 

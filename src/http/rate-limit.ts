@@ -1,10 +1,10 @@
 import { isIPv6 } from 'node:net'
-import type { Rate } from '../setting-values.ts'
+import type { Limit, Rate } from '../setting-values.ts'
 import { Failure } from './failure.ts'
 import { TokenBuckets } from './token-bucket.ts'
 
-/** A limit as the headers of draft-ietf-httpapi-ratelimit-headers-11 describe it. */
-interface Limit {
+/** A limit, named as the headers of draft-ietf-httpapi-ratelimit-headers-11 want it. */
+interface Policy {
   readonly name: string
   readonly condition: 'too-many-failures' | 'too-many-requests'
   readonly message: string
@@ -16,21 +16,21 @@ interface Limit {
 /** Of failed authentication, a client may use up this many windows at once. */
 const FAILURE_BURST = 10
 
-/** Limits what each key may do; none, if there is no limit. */
+/** Limits how many requests each key may send. */
 export class RateLimit {
-  readonly #limit: Limit
+  readonly #policy: Policy
   readonly #buckets: TokenBuckets
 
-  constructor(limit: Limit) {
-    this.#limit = limit
-    this.#buckets = new TokenBuckets(limit.rate, limit.burst)
+  constructor(policy: Policy) {
+    this.#policy = policy
+    this.#buckets = new TokenBuckets(policy.rate, policy.burst)
   }
 
   /** @throws Failure if the key has used up its requests */
   take(key: string): void {
     const wait = this.#buckets.take(key)
     if (wait === undefined) return
-    const { name, condition, message, rate, burst } = this.#limit
+    const { name, condition, message, rate, burst } = this.#policy
     const retryAfter = String(Math.ceil(wait / 1000))
     throw new Failure(condition, message, {
       'retry-after': retryAfter,
@@ -45,8 +45,9 @@ export class RateLimit {
   }
 }
 
-/** Requests of one address that carry no valid token. */
-export function failureLimit(rate: Rate): RateLimit {
+/** For requests of one address that carry no valid token; undefined if they are not limited. */
+export function failureLimit(rate: Limit): RateLimit | undefined {
+  if (rate === 'off') return undefined
   return new RateLimit({
     name: 'failed-authentication',
     condition: 'too-many-failures',
@@ -56,8 +57,9 @@ export function failureLimit(rate: Rate): RateLimit {
   })
 }
 
-/** Requests of one token. */
-export function tokenLimit(rate: Rate): RateLimit {
+/** For requests of one token; undefined if they are not limited. */
+export function tokenLimit(rate: Limit): RateLimit | undefined {
+  if (rate === 'off') return undefined
   const { requests, window } = rate
   return new RateLimit({
     name: 'requests',

@@ -4,46 +4,43 @@ import { LogController } from 'fastify'
 import type { RequestLogs } from '../setting-values.ts'
 import { pathOf } from './path.ts'
 
-const LABEL = { requestIdLogLabel: 'requestId' }
-
 /** Methods that change nothing (RFC 9110 §9.2.1). */
 const SAFE = ['GET', 'HEAD', 'OPTIONS']
 
 /** `version-trace-parent-flags` (https://www.w3.org/TR/trace-context/#traceparent-header). */
 const TRACE_PARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/
 
-/** What Fastify itself logs about requests. */
-export function requestLog(wanted: RequestLogs): LogController {
-  if (wanted === 'off') return new LogController({ ...LABEL, disableRequestLogging: true })
-  return new RequestLog(wanted)
+/** Keeps Fastify from logging requests itself: it has no line for one whose client has gone. */
+export const noRequestLog = new LogController({
+  disableRequestLogging: true,
+  requestIdLogLabel: 'requestId',
+})
+
+/** Logs a line for each request when its outcome is known and the response was sent, or its client has gone. */
+export function logRequests(app: FastifyInstance, wanted: RequestLogs): void {
+  if (wanted === 'off') return
+  app.addHook('onSend', (request, reply, _payload, next) => {
+    const { raw } = reply
+    if (wanted === 'changes' && SAFE.includes(request.method)) return next()
+    if (raw.closed) logRequest(request, reply)
+    else raw.once('close', () => logRequest(request, reply))
+    next()
+  })
 }
 
-/** A line for each request that was answered, or whose client has gone. */
-class RequestLog extends LogController {
-  readonly #wanted: RequestLogs
-
-  constructor(wanted: RequestLogs) {
-    super(LABEL)
-    this.#wanted = wanted
-  }
-
-  override incomingRequest(): void {}
-
-  /** Without query, headers and body, which may contain secrets. */
-  override requestCompleted(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    if (this.#wanted === 'changes' && SAFE.includes(request.method)) return
-    request.log.info(
-      {
-        method: request.method,
-        path: pathOf(request),
-        status: reply.statusCode,
-        token: request.grant?.name,
-        address: request.ip,
-        milliseconds: Math.round(reply.elapsedTime * 1000) / 1000,
-      },
-      error ? 'the client was gone before it had the response' : 'answered',
-    )
-  }
+/** Without query, headers and body, which may contain secrets. */
+function logRequest(request: FastifyRequest, reply: FastifyReply): void {
+  request.log.info(
+    {
+      method: request.method,
+      path: pathOf(request),
+      status: reply.statusCode,
+      token: request.grant?.name,
+      address: request.ip,
+      milliseconds: Math.round(reply.elapsedTime * 1000) / 1000,
+    },
+    reply.raw.writableFinished ? 'answered' : 'the client was gone before it had the response',
+  )
 }
 
 /**

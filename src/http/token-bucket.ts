@@ -3,6 +3,9 @@ import type { Rate } from '../setting-values.ts'
 /** Keys that are remembered; beyond that the one that was used least recently is forgotten. */
 const KEYS_MAX = 10_000
 
+/** Sums of times are off by far less, in milliseconds. */
+const ROUNDING = 1e-3
+
 /**
  * Token buckets, one for each key: each takes a burst of requests, and is refilled at a constant rate. A bucket
  * is a single number, the time at which it will be full (the generic cell rate algorithm, ITU-T I.371).
@@ -37,7 +40,7 @@ export class TokenBuckets {
     const now = this.#now()
     const fullAt = Math.max(this.#fullAt.get(key) ?? now, now) + this.#interval
     const wait = fullAt - this.#capacity - now
-    if (wait > 0) return wait
+    if (wait > ROUNDING) return wait
     this.#set(key, fullAt)
     return undefined
   }

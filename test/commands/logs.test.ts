@@ -56,14 +56,14 @@ t.test('each request is a JSON line with its id, without what may be secret', as
     answered,
     requests.map(({ status }) => ({
       level: 30,
-      reqId: String,
+      requestId: String,
       method: 'POST',
       path: '/plants',
       status,
       milliseconds: Number,
     })),
   )
-  t.equal(new Set(answered.map(({ reqId }) => reqId)).size, requests.length)
+  t.equal(new Set(answered.map(({ requestId }) => requestId)).size, requests.length)
   t.notMatch(stderr, /a-token-of|a-wrong-token|-of-the-body|broken-body|in-the-query/)
 })
 

@@ -103,7 +103,7 @@ t.test('X-Forwarded-For counts only where it comes from a trusted proxy', async 
 })
 
 t.test('failures are not limited if that is turned off', async (t) => {
-  const service = await startService(t, { config: { authFailureLimit: undefined } })
+  const service = await startService(t, { config: { authFailureLimit: 'off' } })
   t.same(new Set(statusesOf(await fail(service, 1200))), new Set([401]))
 })
 
@@ -145,6 +145,14 @@ t.test('a bucket takes a burst, and is refilled at its rate', async (t) => {
   t.same([take(), take(), take(), take()], [undefined, undefined, undefined, 100], 'and not beyond')
   buckets.putBack('another key')
   t.equal(buckets.take('another key'), undefined)
+})
+
+t.test('whatever the time is, a full bucket takes exactly its burst', async (t) => {
+  for (let now = 0; now < 1; now += 0.001) {
+    const buckets = new TokenBuckets({ requests: 7, window: 3_600_000 }, 3, () => now)
+    const taken = [1, 2, 3, 4].map(() => buckets.take('key') === undefined)
+    if (!taken.slice(0, 3).every(Boolean) || taken[3]) t.fail(`${taken} at ${now}`)
+  }
 })
 
 t.test('of too many keys the one that was used least recently is forgotten', async (t) => {

@@ -101,7 +101,12 @@ const bad = [
   { options: { port: 'x' }, says: /^option 'port' argument 'x' is invalid\. Expected a whole num/ },
   { options: { port: 1.5 }, says: /'port' argument 1\.5 .* a whole number from 0 to 65535\.$/ },
   { options: { host: 7 }, says: /'host' argument 7 is invalid\. Expected some text\.$/ },
-  { options: { logRequests: 1 }, says: /'logRequests' argument 1 .*\. Expected one of on, off\.$/ },
+  {
+    options: { logRequests: 1 },
+    says: /'logRequests' argument 1 .*\. Expected one of off, changes, all\.$/,
+  },
+  { options: { rateLimit: { requests: 0, window: 1000 } }, says: /Expected a rate such as 100\/s/ },
+  { options: { rateLimit: 7 }, says: /argument 7 is invalid\. Expected a rate such as 100\/s/ },
   {
     options: { logLevel: 'loud' },
     says: /'loud' is invalid. Expected one of trace, .*, silent\.$/,
@@ -133,6 +138,10 @@ t.test('it can run without the docs', async (t) => {
 
 t.test('times may be told as on the command line', async (t) => {
   await started(t, { requestTimeout: '10s' as unknown as number, logRequests: 'off' })
+  const rateLimit = { requests: 1, window: 3_600_000 }
+  const limited = await started(t, { rateLimit, authFailureLimit: 'off' })
+  await listPlants(limited)
+  t.match(await listPlants(limited), '"error":42902')
 })
 
 t.test('an address that is taken is an error, and leaves the database closed', async (t) => {

@@ -1,0 +1,162 @@
+/** What the log says about requests: who did what, and from where. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { StoreUnavailable } from '../../service/plant-store.ts'
+import type { Config } from '../../src/config.ts'
+import { type StartOptions, startService } from '../helpers/service.ts'
+
+interface Line {
+  readonly level: number
+  readonly msg: string
+  readonly [name: string]: unknown
+}
+
+/** A service, and the lines of its log about requests. */
+async function loggingService(t: Test, config: Partial<Config>, options: StartOptions = {}) {
+  const lines: Line[] = []
+  const waiting: (() => void)[] = []
+  const write = (line: string) => {
+    lines.push(JSON.parse(line))
+    for (const wake of waiting.splice(0)) wake()
+  }
+  const logger = { level: 'trace', stream: { write } }
+  const service = await startService(t, { ...options, config, logger })
+  const aboutRequests = () => lines.filter(({ requestId }) => requestId !== undefined)
+  /** Resolves to the first line that has that message. */
+  const logged = async (msg: string): Promise<Line> => {
+    for (;;) {
+      const line = lines.find((each) => each.msg === msg)
+      if (line !== undefined) return line
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    }
+  }
+  return { service, aboutRequests, logged }
+}
+
+const WARN = 40
+
+t.test('a line about a request says who sent it, and from where', async (t) => {
+  const { service, logged } = await loggingService(t, {
+    logRequests: 'all',
+    trustProxy: '127.0.0.1',
+  })
+  const token = await service.issueToken('ci', ['read', 'write'])
+  const { headers } = await service.call({
+    method: 'DELETE',
+    path: '/plants/4',
+    token,
+    headers: {
+      'x-forwarded-for': '192.0.2.7',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    },
+  })
+  t.match(await logged('answered'), {
+    requestId: headers['x-request-id'],
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    method: 'DELETE',
+    path: '/plants/4',
+    status: 404,
+    token: 'ci',
+    address: '192.0.2.7',
+    milliseconds: Number,
+  })
+})
+
+t.test('the address is that of the connection if no proxy is trusted', async (t) => {
+  const { service, logged } = await loggingService(t, { logRequests: 'all' })
+  await service.call({ method: 'GET', headers: { 'x-forwarded-for': '192.0.2.7' } })
+  t.match(await logged('answered'), { address: '127.0.0.1' })
+})
+
+for (const traceparent of ['', 'x', '00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01']) {
+  t.test(`the traceparent "${traceparent}" is ignored`, async (t) => {
+    const { service, logged } = await loggingService(t, { logRequests: 'all' })
+    await service.call({ method: 'GET', headers: { traceparent } })
+    t.notOk('traceId' in (await logged('answered')))
+  })
+}
+
+t.test('changes alone can be logged, whether they succeed or not', async (t) => {
+  const { service, aboutRequests } = await loggingService(t, { logRequests: 'changes' })
+  await service.call({ method: 'GET' })
+  await service.call({ method: 'HEAD' })
+  await service.call({ method: 'OPTIONS' })
+  await service.call({ body: { id: 4n, name: 'Abies alba Mill.' } })
+  await service.call({ method: 'PUT', path: '/plants/5', body: { name: 'Acer' } })
+  await service.call({ method: 'DELETE', path: '/plants/4', token: null })
+  await service.app.close()
+  const answered = aboutRequests().filter(({ msg }) => msg === 'answered')
+  t.match(answered, [
+    { method: 'POST', status: 200, token: 'test' },
+    { method: 'PUT', status: 404, token: 'test' },
+    { method: 'DELETE', status: 401 },
+  ])
+})
+
+t.test('a change whose client has gone is logged as well', async (t) => {
+  const gate = Promise.withResolvers<'not-found'>()
+  const begun = Promise.withResolvers<void>()
+  const { service, logged } = await loggingService(
+    t,
+    { logRequests: 'changes' },
+    {
+      instead: {
+        remove: () => {
+          begun.resolve()
+          return gate.promise
+        },
+      },
+    },
+  )
+  const socket = connect(service.port, '127.0.0.1').on('error', () => {})
+  socket.write(
+    `DELETE /plants/4 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.token}\r\n\r\n`,
+  )
+  await begun.promise
+  socket.resetAndDestroy()
+  await once(socket, 'close')
+  gate.resolve('not-found')
+  t.match(await logged('the client was gone before it had the response'), {
+    method: 'DELETE',
+    path: '/plants/4',
+    token: 'test',
+  })
+})
+
+t.test('every line about a request has its id, with requests logged or not', async (t) => {
+  const trouble = new StoreUnavailable('busy', 'SQLITE_BUSY')
+  for (const logRequests of ['off', 'all'] as const) {
+    const { service, aboutRequests } = await loggingService(
+      t,
+      { logRequests },
+      { instead: { get: () => Promise.reject(trouble) } },
+    )
+    const failed = await service.call({ method: 'GET', path: '/plants/4' })
+    const rejected = await service.call({ method: 'GET', token: 'a-wrong-token' })
+    const warnings = aboutRequests().filter(({ level }) => level === WARN)
+    t.match(warnings, [
+      { requestId: failed.headers['x-request-id'], msg: /the store is busy/ },
+      {
+        requestId: rejected.headers['x-request-id'],
+        msg: 'rejected an access token',
+        address: '127.0.0.1',
+        method: 'GET',
+        path: '/plants',
+      },
+    ])
+  }
+})
+
+t.test('of many rejected tokens a few are logged, and how many were not', async (t) => {
+  const { service, aboutRequests, logged } = await loggingService(t, {})
+  for (let sent = 0; sent < 20; sent++) {
+    await service.call({ method: 'GET', token: `a-wrong-token-${sent}` })
+  }
+  const { omitted } = await logged('rejected more access tokens')
+  const written = aboutRequests().filter(({ msg }) => msg === 'rejected an access token')
+  t.ok(written.length < 20)
+  t.ok(Number(omitted) > 0)
+  await service.app.close()
+  t.pass('a stop says how many were not logged since')
+})
