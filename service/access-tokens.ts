@@ -26,6 +26,8 @@ const END_OF_TIME = 8.64e15
 /** What is found out about a token. */
 interface Look {
   readonly digest: Buffer
+  /** Whether it was valid when it was last verified. */
+  readonly isKnown: boolean
   grant?: Promise<Grant | undefined>
 }
 
@@ -63,14 +65,15 @@ export class AccessTokens {
 
   /** Whether this process has seen that the token is valid, and not yet that it no longer is. */
   isKnown(token: string): boolean {
-    return this.#known.has(keyOf(this.#lookAt(token).digest))
+    return this.#lookAt(token).isKnown
   }
 
   #lookAt(token: string): Look {
     const before = this.#looks.get(token)
     if (before !== undefined) return before
     if (this.#looks.size === 0) setImmediate(() => this.#forget())
-    const look = { digest: digestOf(token) }
+    const digest = digestOf(token)
+    const look = { digest, isKnown: this.#known.has(keyOf(digest)) }
     this.#looks.set(token, look)
     return look
   }

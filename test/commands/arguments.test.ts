@@ -12,12 +12,23 @@ const bad: Record<string, { value: string; expected: string }[]> = {
   })),
   database: [{ value: '', expected: 'some text' }],
   logLevel: [{ value: 'loud', expected: 'one of trace, debug, info, warn, error, fatal, silent' }],
-  logRequests: [{ value: 'maybe', expected: 'one of on, off' }],
+  logRequests: [{ value: 'maybe', expected: 'one of off, changes, all' }],
+  docs: [{ value: 'maybe', expected: 'one of on, off' }],
   bodyLimit: ['0', '1kB', '1073741825'].map((value) => ({
     value,
     expected: 'a whole number from 1 to 1073741824',
   })),
   requestTimeout: ['10', '0s', '0.4ms', '-1s', 's', '1y', '25h', `${'9'.repeat(200)}s`].map(aTime),
+  responseTimeout: ['30'].map(aTime),
+  maxConnections: [{ value: '0', expected: 'a whole number from 1 to 1048576' }],
+  authFailureLimit: ['0/s', '5/d', '/s', '100', 'on'].map(aRate),
+  rateLimit: ['1000'].map(aRate),
+  trustProxy: ['proxy', '10.0.0.0/33', '10.0.0.0/8/8', '::1,', '10.0.0.0/', '::/129', '1'].map(
+    (value) => ({
+      value,
+      expected: 'addresses or networks such as 10.0.0.0/8,::1, separated by commas',
+    }),
+  ),
   lockTimeout: ['5'].map(aTime),
   shutdownTimeout: ['soon'].map(aTime),
   seed: [{ value: '', expected: 'some text' }],
@@ -26,6 +37,10 @@ const bad: Record<string, { value: string; expected: string }[]> = {
 
 function aTime(value: string) {
   return { value, expected: 'a time such as 500ms, 10s, 2m, 12h or 1d, and not more than 1d' }
+}
+
+function aRate(value: string) {
+  return { value, expected: 'a rate such as 100/s, 1000/m or 5000/h, or off' }
 }
 
 /** What the command line says of arguments that it refuses before it does anything. */
