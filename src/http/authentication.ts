@@ -40,15 +40,12 @@ async function authorize(tokens: AccessTokens, token: string, request: FastifyRe
       'www-authenticate': `${REALM}, error="invalid_token"`,
     })
   }
-  const scope = request.operation?.scope
-  if (scope !== undefined && !grant.scopes.includes(scope)) {
-    throw new Failure(
-      'insufficient-scope',
-      `this operation needs a token with the scope ${scope}`,
-      {
-        'www-authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"`,
-      },
-    )
+  const needed = request.operation?.scopes ?? []
+  if (!needed.every((scope) => grant.scopes.includes(scope))) {
+    const named = `${needed.length > 1 ? 'scopes' : 'scope'} ${needed.join(' and ')}`
+    throw new Failure('insufficient-scope', `this operation needs a token with the ${named}`, {
+      'www-authenticate': `${REALM}, error="insufficient_scope", scope="${needed.join(' ')}"`,
+    })
   }
 }
 
