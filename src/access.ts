@@ -13,7 +13,9 @@ export type Access =
   | { readonly token: string }
   | { readonly command: string }
 
-const MAKE_ONE: Access = { command: 'plant-store token create' }
+const MAKE_ONE: Access = {
+  command: `plant-store token create --name mine --scope ${scopes.join()}`,
+}
 
 /**
  * Sees to it that there is a token: where the store has none and the environment gives none, one is

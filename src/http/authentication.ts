@@ -1,6 +1,7 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../../service/access-tokens.ts'
+import { nameScopes } from '../../service/token-store.ts'
 import { Failure } from './failure.ts'
 
 /** Tells whether the request carries a token that may do what it asks for: with a Failure if it does not. */
@@ -42,8 +43,8 @@ async function authorize(tokens: AccessTokens, token: string, request: FastifyRe
   }
   const needed = request.operation?.scopes ?? []
   if (!needed.every((scope) => grant.scopes.includes(scope))) {
-    const named = `${needed.length > 1 ? 'scopes' : 'scope'} ${needed.join(' and ')}`
-    throw new Failure('insufficient-scope', `this operation needs a token with the ${named}`, {
+    const message = `this operation needs a token with the ${nameScopes(needed)}`
+    throw new Failure('insufficient-scope', message, {
       'www-authenticate': `${REALM}, error="insufficient_scope", scope="${needed.join(' ')}"`,
     })
   }
