@@ -34,13 +34,10 @@ export function compileCacheFolder(user: number | undefined, trusted?: string): 
   const { XDG_CACHE_HOME: cacheHome = '' } = process.env
   try {
     // The XDG Base Directory Specification has a relative path ignored.
-    const caches = isAbsolute(cacheHome) ? cacheHome : join(homedir(), '.cache')
-    if (!isAbsolute(caches)) return undefined
-    const folder = provideFolder(
-      join(provideFolder(caches, user, trusted), 'plant-store'),
-      user,
-      trusted,
-    )
+    const base = isAbsolute(cacheHome) ? cacheHome : join(homedir(), '.cache')
+    if (!isAbsolute(base)) return undefined
+    const caches = provideFolder(base, user, trusted)
+    const folder = provideFolder(join(caches, 'plant-store'), user, trusted)
     const stat = lstatSync(folder)
     const isOwn = stat.isDirectory() && stat.uid === user && (stat.mode & OTHERS.any) === 0
     return isOwn ? folder : undefined

@@ -109,6 +109,10 @@ function exportCommand(): Command {
     .description('write all plants by id, as they are at one moment')
     .argument('[file]', 'where to write them, in place of what is there; - is standard output', '-')
     .addOption(formatOption())
+    .option(
+      '--escape-formulas',
+      'write CSV that is safe to open in a spreadsheet; it changes texts, so do not import the file',
+    )
     .addOption(databaseSetting)
     .action(async (file: string, options: ExportOptions) => {
       const { exportPlants } = await import('./export.ts')
