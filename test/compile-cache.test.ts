@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -78,6 +79,10 @@ const HOSTILE: [what: string, prepare: (home: string, top: string) => void][] = 
       mkdirSync(join(home, 'theirs'), { mode: 0o700 })
       symlinkSync(join(home, 'theirs'), join(home, '.cache', 'plant-store'))
     },
+  ],
+  [
+    'a cache that is a file',
+    (home) => writeFileSync(join(home, '.cache', 'plant-store'), '', { mode: 0o600 }),
   ],
   ['a cache that the group can write to', (home) => makeCache(home, 0o770)],
   ['a cache that all can write to', (home) => makeCache(home, 0o707)],
