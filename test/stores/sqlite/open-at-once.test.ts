@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { readdirSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { makeVersion1 } from './version-1.ts'
@@ -18,8 +18,8 @@ t.test('a file that is new, or to be upgraded, may be opened by several at once'
   })
   t.same([...new Set((await Promise.all(outcomes)).flat())], ['opened'])
   t.same(
-    readdirSync(folder).sort(),
-    files.map((file) => basename(file)).sort(),
+    readdirSync(folder).filter((name) => name.includes('.new-')),
+    [],
     'no drafts are left',
   )
   t.same([...new Set(files.slice(30).map((file) => statSync(file).mode & 0o777))], [0o600])
