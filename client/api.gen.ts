@@ -47,7 +47,8 @@ export interface paths {
          * Replace a plant
          * @description Gives a plant another name and tag; without a `tag` it has none then. Does not create one: ids are
          *     chosen at creation. The answer has no `ETag`, as RFC 9110 §9.3.4 allows it only where the content
-         *     sent is what a GET answers with. Needs a token with the scope `write`.
+         *     sent is what a GET answers with. The response holds nothing that the client did not send. Needs a
+         *     token with the scope `write`.
          */
         put: operations["replacePlant"];
         post?: never;
@@ -61,7 +62,8 @@ export interface paths {
         /**
          * Change a plant
          * @description Changes what the patch names and leaves the rest (JSON merge patch, RFC 7396): `tag: null` removes
-         *     the tag. Sent as `application/json` it means the same. Needs a token with the scope `write`.
+         *     the tag. Sent as `application/json` it means the same. The response is the whole plant, so this
+         *     operation reads as well as writes. Needs a token with the scopes `read` and `write`.
          */
         patch: operations["updatePlant"];
         trace?: never;
@@ -164,7 +166,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The token is valid, but does not have the scope that the operation needs. */
+        /** @description The token is valid, but lacks a scope that the operation needs. */
         Forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

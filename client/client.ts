@@ -157,7 +157,10 @@ class PlantStoreClient implements Operations {
     )
   }
 
-  /** Changes what the patch names and leaves the rest; `tag: null` removes the tag. */
+  /**
+   * Changes what the patch names and leaves the rest; `tag: null` removes the tag. The token needs the scopes
+   * `read` and `write`.
+   */
   async updatePlant(id: bigint, patch: PlantPatch, options?: ChangeOptions): Promise<TaggedPlant> {
     const params = changeOf(id, options)
     const headers = { 'Content-Type': 'application/merge-patch+json' }

@@ -2,6 +2,11 @@
 export const scopes = ['read', 'write'] as const
 export type Scope = (typeof scopes)[number]
 
+/** Scopes as a sentence names them: `scope read`, `scopes read and write`. */
+export function nameScopes(scopes: readonly Scope[]): string {
+  return `${scopes.length > 1 ? 'scopes' : 'scope'} ${scopes.join(' and ')}`
+}
+
 /** A token as it is kept: whoever reads the store learns no secret. */
 export interface StoredToken {
   /** Unique; what the token is called where it is listed and revoked. */

@@ -1,9 +1,10 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import type { AccessTokens } from '../service/access-tokens.ts'
 import { scopes } from '../service/token-store.ts'
 import { type Config, TOKEN_VARIABLE } from './config.ts'
+import { PRIVATE_MODE } from './private-mode.ts'
 import { placeOf } from './stores/place.ts'
+import { tokenFilesOf } from './stores/sqlite/file-access.ts'
 import { StoreError } from './stores/store-error.ts'
 
 /** Where whoever started the service finds a token. */
@@ -13,7 +14,9 @@ export type Access =
   | { readonly token: string }
   | { readonly command: string }
 
-const MAKE_ONE: Access = { command: 'plant-store token create' }
+const MAKE_ONE: Access = {
+  command: `plant-store token create --name mine --scope ${scopes.join()}`,
+}
 
 /**
  * Sees to it that there is a token: where the store has none and the environment gives none, one is
@@ -30,7 +33,7 @@ export async function provideAccess(config: Config, tokens: AccessTokens): Promi
   const first = await tokens.issueFirst({ name: 'first', scopes })
   if ('memory' in place) return { token: first as string }
   const { file } = place
-  const files = { shared: join(dirname(file), 'access-token'), own: `${file}.access-token` }
+  const files = tokenFilesOf(file)
   if (first === undefined) {
     for (const file of Object.values(files)) {
       if (await opens(tokens, file)) return { file }
@@ -48,7 +51,7 @@ export async function provideAccess(config: Config, tokens: AccessTokens): Promi
 /** Another database in the same folder may have taken the shared name. */
 async function leave(token: string, { shared, own }: { shared: string; own: string }) {
   // What is there keeps its mode and may be a link; only a file that is made anew is ours alone.
-  const made = { mode: 0o600, flag: 'wx' }
+  const made = { mode: PRIVATE_MODE, flag: 'wx' }
   try {
     await writeFile(shared, `${token}\n`, made)
     return shared

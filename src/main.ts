@@ -1,5 +1,5 @@
-import { enableCompileCache } from 'node:module'
 import { StoreUnavailable } from '../service/plant-store.ts'
+import { keepCompiledCode } from './compile-cache.ts'
 import { ConfigError } from './config.ts'
 import { ContractError } from './contract/contract.ts'
 import { StoreError } from './stores/store-error.ts'
@@ -7,9 +7,7 @@ import { StoreError } from './stores/store-error.ts'
 /** What the person at the command line can mend; said in a line, without a stack. */
 const FOR_PEOPLE = [ConfigError, ContractError, StoreError, StoreUnavailable]
 
-// Keeps what Node makes of the sources, in the folder for temporary files: from the second start on
-// a fifth of the time is saved.
-enableCompileCache()
+keepCompiledCode()
 
 try {
   const { program } = await import('./commands/program.ts')

@@ -7,7 +7,7 @@ import { defaultConfig } from '../src/config.ts'
 import { openStore } from '../src/stores/open.ts'
 import { StoreError } from '../src/stores/store-error.ts'
 
-const MAKE_ONE = { command: 'plant-store token create' }
+const MAKE_ONE = { command: 'plant-store token create --name mine --scope read,write' }
 
 /** What a start finds, each of them on a store of its own. */
 function starting(t: Test) {

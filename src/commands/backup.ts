@@ -4,11 +4,9 @@ import { dirname, join, resolve } from 'node:path'
 import { ConfigError, defaultConfig } from '../config.ts'
 import { placeOf } from '../stores/place.ts'
 import type { Copied } from '../stores/sqlite/backup.ts'
+import { COMPANIONS } from '../stores/sqlite/file-access.ts'
 import { copyInThread } from '../stores/sqlite/threaded-backup.ts'
 import { type Progress, startProgress } from './progress.ts'
-
-/** What SQLite keeps beside a database, and takes for its own if it finds it there. */
-const BESIDE = ['-wal', '-shm', '-journal']
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -57,10 +55,10 @@ async function copyTo(file: string, database: string): Promise<Copied> {
 
 /** A log of another database would be applied to the copy at its first opening. */
 function refuseTaken(file: string): void {
-  for (const each of ['', ...BESIDE].map((ending) => file + ending)) {
+  for (const each of ['', ...COMPANIONS].map((ending) => file + ending)) {
     if (existsSync(each)) throw taken(each)
   }
-  if (BESIDE.some((ending) => file.endsWith(ending))) {
+  if (COMPANIONS.some((ending) => file.endsWith(ending))) {
     throw new ConfigError(
       `cannot write ${file}: SQLite gives such names to its logs; choose another`,
     )

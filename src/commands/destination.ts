@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { realpath, rename, rm, stat } from 'node:fs/promises'
+import { createWriteStream, type Stats } from 'node:fs'
+import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { STANDARD } from '../catalogue/format.ts'
 import { ConfigError } from '../config.ts'
 import { fileError } from '../file-error.ts'
+import { PRIVATE_MODE } from '../private-mode.ts'
 import { placeOf } from '../stores/place.ts'
 
 /** Where a catalogue is written to. */
@@ -18,7 +19,8 @@ export interface Destination {
 
 /**
  * Opens what a file names on the command line. A file has its name only when it is whole, and replaces one
- * that was there, as an export is made again and again; but never the database.
+ * that was there, as an export is made again and again; but never the database. A new file is private; one that
+ * replaces a file of the same user keeps its mode.
  *
  * @throws ConfigError if it cannot be written to
  */
@@ -34,11 +36,26 @@ export async function destinationOf(file: string, database: string): Promise<Des
     throw new ConfigError(`cannot write ${file}: it is the database itself`)
   }
   const partial = `${target}.partial-${randomUUID()}`
+  const handle = await open(partial, 'wx', PRIVATE_MODE)
+  if (present !== undefined) await inheritAccess(handle, present)
   return {
-    stream: createWriteStream(partial, { flags: 'wx', flush: true }),
+    stream: handle.createWriteStream({ flush: true }),
     publish: () => rename(partial, target),
     discard: () => rm(partial, { force: true }),
   }
+}
+
+/**
+ * Gives a file the group and the mode of the one that it replaces, which its owner may have opened to others on
+ * purpose. It stays private if the group cannot be kept, or if the other file is somebody else's: in a shared
+ * folder anybody can put one in the way.
+ */
+async function inheritAccess(handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
+  if (uid !== process.geteuid?.()) return
+  try {
+    await handle.chown(uid, gid)
+    await handle.chmod(mode & 0o777)
+  } catch {}
 }
 
 function through(stream: NodeJS.WritableStream): Destination {

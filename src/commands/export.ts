@@ -1,8 +1,9 @@
 import { pipeline } from 'node:stream/promises'
-import { codecs } from '../catalogue/codecs.ts'
+import { type Codec, codecs } from '../catalogue/codecs.ts'
 import { type Format, formatOf, SAY_FORMAT, STANDARD } from '../catalogue/format.ts'
+import { formulaFreeLine } from '../catalogue/formulas.ts'
 import { writeCatalogue } from '../catalogue/writing.ts'
-import { defaultConfig } from '../config.ts'
+import { ConfigError, defaultConfig } from '../config.ts'
 import { fileError } from '../file-error.ts'
 import { openStore } from '../stores/open.ts'
 import { type Destination, destinationOf, isClosedPipe } from './destination.ts'
@@ -14,16 +15,19 @@ export interface ExportOptions {
   readonly database: string
   /** Without it the name of the file says it; on standard output it is NDJSON then. */
   readonly format?: Format
+  /** Write CSV that is safe to open in a spreadsheet, and cannot be imported again as it was. */
+  readonly escapeFormulas?: true
 }
 
 /**
  * Writes all plants to a file, or to standard output for `-`. An interrupted export has the exit code of
  * the signal; one whose reader has gone has what was wanted of it, and is no failure.
  *
- * @throws ConfigError if the file cannot be written
+ * @throws ConfigError if the file cannot be written, or an option does not apply to its format
  */
 export async function exportPlants(file: string, options: ExportOptions): Promise<void> {
   const { database, format = file === STANDARD ? 'ndjson' : formatOf(file, SAY_FORMAT) } = options
+  const codec = codecOf(format, options)
   spareMemory()
   const { lockTimeout } = defaultConfig()
   const store = await openStore({ database, mustExist: true, lockTimeout, sameThread: true })
@@ -42,9 +46,7 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
   }
   try {
     destination = await destinationOf(file, database)
-    const text = writeCatalogue(store.exportPlants(), codecs[format], (plants) =>
-      progress?.update(plants),
-    )
+    const text = writeCatalogue(store.exportPlants(), codec, (plants) => progress?.update(plants))
     await pipeline(text, destination.stream, { signal })
     await destination.publish()
   } catch (error) {
@@ -56,4 +58,11 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     await destination?.discard()
     await store.close()
   }
+}
+
+function codecOf(format: Format, { escapeFormulas }: ExportOptions): Codec {
+  const codec = codecs[format]
+  if (!escapeFormulas) return codec
+  if (format === 'csv') return { ...codec, line: formulaFreeLine }
+  throw new ConfigError(`--escape-formulas is for CSV; the format of this export is ${format}`)
 }

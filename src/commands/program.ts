@@ -15,6 +15,9 @@ import type { ExportOptions } from './export.ts'
 import type { ImportOptions } from './import.ts'
 import { createToken, listTokens, revokeToken, type TokenOptions } from './token.ts'
 
+/** The scopes of a token whose creator names none. */
+const LEAST_SCOPES: readonly Scope[] = ['read']
+
 /** The command line: `plant-store [serve]`, `plant-store token …`. Each command's work is its own file. */
 export function program(): Command {
   const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8'))
@@ -49,9 +52,9 @@ function tokenCommand(): Command {
     .description('make a token and print it; it is not shown again')
     .requiredOption('--name <name>', 'what to call it', nameOf)
     .addOption(
-      new Option('--scope <scopes>', `what it may do: ${scopes.join(', ')} or both`)
+      new Option('--scope <scopes>', `what it may do: ${scopes.join(', ')} or ${scopes.join()}`)
         .argParser(scopesOf)
-        .default(scopes, scopes.join()),
+        .default(LEAST_SCOPES, LEAST_SCOPES.join()),
     )
     .option(
       '--expires <time>',
@@ -106,6 +109,10 @@ function exportCommand(): Command {
     .description('write all plants by id, as they are at one moment')
     .argument('[file]', 'where to write them, in place of what is there; - is standard output', '-')
     .addOption(formatOption())
+    .option(
+      '--escape-formulas',
+      'write CSV that is safe to open in a spreadsheet; it changes texts, so do not import the file',
+    )
     .addOption(databaseSetting)
     .action(async (file: string, options: ExportOptions) => {
       const { exportPlants } = await import('./export.ts')

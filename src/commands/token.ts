@@ -1,5 +1,5 @@
 import { AccessTokens } from '../../service/access-tokens.ts'
-import type { Scope, StoredToken } from '../../service/token-store.ts'
+import { nameScopes, type Scope, type StoredToken } from '../../service/token-store.ts'
 import { ConfigError, defaultConfig } from '../config.ts'
 import { openStore, type Store } from '../stores/open.ts'
 
@@ -18,7 +18,7 @@ export async function createToken({ database, name, scope, expires }: TokenOptio
     const token = await new AccessTokens(store).issue({ name, scopes: scope, ...lifetime })
     if (token === undefined) throw new ConfigError(`there is a token ${name} already`)
     process.stdout.write(`${token}\n`)
-    process.stderr.write('Keep it safe: it is shown only now.\n')
+    process.stderr.write(`It has the ${nameScopes(scope)}. Keep it safe: it is not shown again.\n`)
   })
 }
 

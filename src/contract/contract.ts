@@ -7,8 +7,8 @@ import { PACKAGE } from '../package.ts'
 /** An operation of the contract, as far as the server itself has to know it. */
 export interface Operation {
   readonly id: string
-  /** The scope that a token needs for it. */
-  readonly scope: Scope
+  /** The scopes that a token needs for it, all of them; at least one. */
+  readonly scopes: readonly Scope[]
   /** The media types that a body may have; none if the operation takes no body. */
   readonly mediaTypes: readonly string[]
   readonly bodyRequired: boolean
@@ -22,8 +22,8 @@ export class ContractError extends Error {}
 interface OperationObject {
   operationId?: string
   security?: SecurityRequirement[]
-  /** Ours: the scope that a token needs. Linters take scopes in `security` for those of OAuth 2. */
-  'x-scope'?: string
+  /** Ours: the scopes that a token needs. Linters read scopes in `security` as those of OAuth 2. */
+  'x-scope'?: string | string[]
   requestBody?: { required?: boolean; content: Record<string, unknown> }
   responses: Record<string, unknown>
 }
@@ -87,21 +87,26 @@ function operationOf(
   if (object.operationId === undefined) throw new ContractError(`${name} has no operationId`)
   return {
     id: object.operationId,
-    scope: scopeOf(name, object, inherited),
+    scopes: scopesOf(name, object, inherited),
     mediaTypes: Object.keys(object.requestBody?.content ?? {}),
     bodyRequired: object.requestBody?.required ?? false,
     success: Number(Object.keys(object.responses).find((status) => status.startsWith('2'))),
   }
 }
 
-function scopeOf(name: string, object: OperationObject, inherited: SecurityRequirement[]): Scope {
-  const { security = inherited, 'x-scope': needed } = object
+function scopesOf(
+  name: string,
+  object: OperationObject,
+  inherited: SecurityRequirement[],
+): Scope[] {
+  const { security = inherited, 'x-scope': needed = [] } = object
   if (security.length === 0 || security.some((requirement) => !(SCHEME in requirement))) {
     throw new ContractError(`${name} is not behind the security scheme ${SCHEME}`)
   }
-  const scope = scopes.find((known) => known === needed)
-  if (scope === undefined) {
-    throw new ContractError(`${name} must have an x-scope of: ${scopes.join(', ')}`)
+  const named = [needed].flat()
+  const known = scopes.filter((scope) => named.includes(scope))
+  if (known.length === 0 || known.length !== named.length) {
+    throw new ContractError(`${name} must have an x-scope: one of ${scopes.join(', ')}, or a list`)
   }
-  return scope
+  return known
 }

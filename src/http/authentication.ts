@@ -1,6 +1,7 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens, Grant } from '../../service/access-tokens.ts'
+import { nameScopes } from '../../service/token-store.ts'
 import type { Limit } from '../setting-values.ts'
 import { Failure } from './failure.ts'
 import { addressKey, failureLimit, tokenLimit } from './rate-limit.ts'
@@ -55,7 +56,7 @@ export async function bearerAuthentication(
       const grant = await verified(token, request)
       requests?.take(grant.name)
       request.grant = grant
-      requireScope(request, grant)
+      requireScopes(request, grant)
       return true
     },
   })
@@ -95,10 +96,11 @@ export async function bearerAuthentication(
     verify(request, reply, (error) => done(error && failureOf(error, request)))
 }
 
-function requireScope({ operation }: FastifyRequest, { scopes }: Grant): void {
-  const scope = operation?.scope
-  if (scope === undefined || scopes.includes(scope)) return
-  throw new Failure('insufficient-scope', `this operation needs a token with the scope ${scope}`, {
-    'www-authenticate': `${REALM}, error="insufficient_scope", scope="${scope}"`,
+function requireScopes({ operation }: FastifyRequest, { scopes }: Grant): void {
+  const needed = operation?.scopes ?? []
+  if (needed.every((scope) => scopes.includes(scope))) return
+  const message = `this operation needs a token with the ${nameScopes(needed)}`
+  throw new Failure('insufficient-scope', message, {
+    'www-authenticate': `${REALM}, error="insufficient_scope", scope="${needed.join(' ')}"`,
   })
 }

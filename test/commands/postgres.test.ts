@@ -62,9 +62,12 @@ t.test('a service keeps plants and tokens there, and nothing in its folder', asy
   })
   const address = await service.listening()
   t.match(service.stdout, `database  ${url}\n`)
-  t.match(service.stdout, 'token     none at hand; make one with plant-store token create\n')
+  t.match(
+    service.stdout,
+    'token     none at hand; make one with plant-store token create --name mine --scope read,write\n',
+  )
 
-  const { stdout } = await token('create', '--name', 'ci')
+  const { stdout } = await token('create', '--name', 'ci', '--scope', 'read,write')
   const secret = stdout.trim()
   t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 200)
   t.same(await using(url, (store) => store.get(4n)), { id: 4n, name: 'Abies' })

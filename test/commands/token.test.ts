@@ -22,10 +22,10 @@ t.test('tokens are shown once, listed without secrets, and do what they are for'
   const first = await token('create', '--name', 'ci', '--scope', 'write,read', '--expires', '90d')
   t.equal(first.code, 0)
   t.match(first.stdout, new RegExp(`^${SECRET.source}\n$`), 'alone on standard output')
-  t.notMatch(first.stderr, SECRET)
+  t.equal(first.stderr, 'It has the scopes read and write. Keep it safe: it is not shown again.\n')
   const cases = [
     { secret: first.stdout.trim(), status: 200 },
-    { secret: await create('--name', 'a.reader', '--scope', 'read'), status: 403 },
+    { secret: await create('--name', 'a.reader'), status: 403 },
     { secret: await create('--name', 'gone', '--expires', '1ms'), status: 401 },
   ]
   t.notOk(existsSync(join(database, '..', 'access-token')), 'a first one is not made')
@@ -42,16 +42,28 @@ t.test('tokens are shown once, listed without secrets, and do what they are for'
     ['NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'],
     ['a.reader', 'read', minute, 'never', String],
     ['ci', 'read,write', minute, minute, minute],
-    ['gone', 'read,write', minute, /Z \(expired\)$/, 'never'],
+    ['gone', 'read', minute, /Z \(expired\)$/, 'never'],
     [''],
   ])
   const [, , created = '', expires = ''] = rows[2] ?? []
   t.equal(Date.parse(expires) - Date.parse(created), 90 * 24 * 60 * 60 * 1000)
 })
 
+t.test('a token for which no scope is named may only read', async (t) => {
+  const { token, serve } = commandsOf(t)
+  const { stdout, stderr } = await token('create', '--name', 'reader')
+  t.equal(stderr, 'It has the scope read. Keep it safe: it is not shown again.\n')
+  const url = await serve()
+  const headers = { authorization: `Bearer ${stdout.trim()}` }
+  t.equal((await fetch(`${url}/plants`, { headers })).status, 200)
+  t.equal((await createPlant(url, stdout.trim(), { id: 1, name: 'a' })).status, 403)
+})
+
 t.test('a revoked token is refused at once by a running service', async (t) => {
   const { token, create, serve } = commandsOf(t)
-  const [kept, revoked] = [await create('--name', 'kept'), await create('--name', 'revoked')]
+  const both = ['--scope', 'read,write']
+  const kept = await create('--name', 'kept', ...both)
+  const revoked = await create('--name', 'revoked', ...both)
   const url = await serve()
   t.equal((await createPlant(url, revoked, { id: 1, name: 'a' })).status, 200)
   t.match(await token('revoke', 'revoked'), { code: 0, stdout: 'revoked revoked\n', stderr: '' })

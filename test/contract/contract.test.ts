@@ -19,12 +19,12 @@ t.test('the contract and the service match', async (t) => {
   t.same(
     [...matchOperations(loadContract(), service).values()],
     [
-      { id: 'listPlants', scope: 'read', ...nothing, success: 200 },
-      { id: 'createPlant', scope: 'write', ...json, success: 200 },
-      { id: 'getPlant', scope: 'read', ...nothing, success: 200 },
-      { id: 'replacePlant', scope: 'write', ...json, success: 200 },
-      { id: 'updatePlant', scope: 'write', ...patch, success: 200 },
-      { id: 'deletePlant', scope: 'write', ...nothing, success: 204 },
+      { id: 'listPlants', scopes: ['read'], ...nothing, success: 200 },
+      { id: 'createPlant', scopes: ['write'], ...json, success: 200 },
+      { id: 'getPlant', scopes: ['read'], ...nothing, success: 200 },
+      { id: 'replacePlant', scopes: ['write'], ...json, success: 200 },
+      { id: 'updatePlant', scopes: ['read', 'write'], ...patch, success: 200 },
+      { id: 'deletePlant', scopes: ['write'], ...nothing, success: 204 },
     ],
   )
 })
@@ -86,19 +86,21 @@ const REFUSED: [what: string, change: (document: ContractDocument) => void, mess
     },
     'POST /plants is not behind the security scheme bearer',
   ],
-  [
-    'an operation with an unknown scope',
-    ({ paths }) => {
-      paths['/plants'] = { post: { ...operation, 'x-scope': 'nonsense' } }
-    },
-    'POST /plants must have an x-scope of: read, write',
-  ],
+  ...['nonsense', [], ['nonsense'], ['read', 'nonsense'], ['write', 'write']].map(
+    (scope): [string, (document: ContractDocument) => void, string] => [
+      `an operation with the x-scope ${JSON.stringify(scope)}`,
+      ({ paths }) => {
+        paths['/plants'] = { post: { ...operation, 'x-scope': scope } }
+      },
+      'POST /plants must have an x-scope: one of read, write, or a list',
+    ],
+  ),
   [
     'an operation without a scope',
     ({ paths }) => {
       paths['/plants'] = { post: { operationId: 'createPlant', responses: {} } }
     },
-    'POST /plants must have an x-scope of: read, write',
+    'POST /plants must have an x-scope: one of read, write, or a list',
   ],
 ]
 for (const [what, change, message] of REFUSED) {

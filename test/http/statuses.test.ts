@@ -135,27 +135,68 @@ for (const { operation, status } of documentedStatuses()) {
   })
 }
 
-const BY_SCOPE = {
-  read: [list, get, { ...get, method: 'HEAD' }],
-  write: [create, replace, update, remove],
-}
-for (const [scope, calls] of Object.entries(BY_SCOPE)) {
+/** What a 403 names, in its message and in its challenge, and the calls that each of the tokens may not make. */
+const BY_SCOPES = [
+  {
+    names: 'scope read',
+    challenges: 'read',
+    calls: [list, get, { ...get, method: 'HEAD' }],
+    refused: () => [writer],
+  },
+  {
+    names: 'scope write',
+    challenges: 'write',
+    calls: [create, replace, remove],
+    refused: () => [reader],
+  },
+  {
+    names: 'scopes read and write',
+    challenges: 'read write',
+    calls: [update, { ...update, body: {} }],
+    refused: () => [reader, writer],
+  },
+]
+for (const { names, challenges, calls, refused } of BY_SCOPES) {
   for (const call of calls) {
-    t.test(`${call.method} ${call.path} needs the scope ${scope}`, async (t) => {
-      const answer = await service.call({ ...call, token: scope === 'read' ? writer : reader })
-      t.equal(answer.status, 403)
-      const challenge = `Bearer realm="plant-store", error="insufficient_scope", scope="${scope}"`
-      t.equal(answer.headers['www-authenticate'], challenge)
-      const message = `this operation needs a token with the scope ${scope}`
-      if (call.method !== 'HEAD') t.same(answer.json, { error: 40301, message })
+    const body =
+      'body' in call ? ` ${JSON.stringify(call.body, (_key, value) => String(value))}` : ''
+    t.test(`${call.method} ${call.path}${body} needs the ${names}`, async (t) => {
+      for (const token of refused()) {
+        const answer = await service.call({ ...call, token })
+        t.equal(answer.status, 403)
+        const challenge = `Bearer realm="plant-store", error="insufficient_scope", scope="${challenges}"`
+        t.equal(answer.headers['www-authenticate'], challenge, 'RFC 6750 §3')
+        const message = `this operation needs a token with the ${names}`
+        if (call.method !== 'HEAD') t.same(answer.json, { error: 40301, message })
+      }
     })
   }
 }
 
-t.test('a token with one scope may do what that scope is for', async (t) => {
+t.test('a token with one scope is enough for operations that need only that scope', async (t) => {
   t.equal((await service.call({ ...list, token: reader })).status, 200)
   t.equal((await service.call({ ...get, token: reader })).status, 200)
-  t.equal((await service.call({ ...update, token: writer })).status, 200)
+  t.equal((await service.call({ ...replace, token: writer })).status, 200)
+})
+
+t.test('a token with the scope write alone never receives what others have stored', async (t) => {
+  const secret = 'Abies secreta'
+  await service.call({ body: { id: 7n, name: secret, tag: secret } })
+  const path = '/plants/7'
+  const calls: Call[] = [
+    { method: 'GET', path: '/plants' },
+    { method: 'GET', path },
+    { method: 'POST', body: { id: 7n, name } },
+    { method: 'PATCH', path, body: {} },
+    { method: 'PATCH', path, body: { name } },
+    { method: 'PUT', path, body: { name }, headers: { 'if-match': '"another"' } },
+    { method: 'PUT', path, body: { name } },
+    { method: 'DELETE', path },
+  ]
+  for (const call of calls) {
+    const { headers, body } = await service.call({ ...call, token: writer })
+    t.notMatch(JSON.stringify({ headers, body }), secret, JSON.stringify(call.method))
+  }
 })
 
 t.test('a defect is told to the log and not to the caller', async (t) => {
@@ -164,7 +205,7 @@ t.test('a defect is told to the log and not to the caller', async (t) => {
   const id = answer.headers['x-request-id']
   const message = `the service failed; its log has the details, with the request id ${id}`
   t.strictSame(answer.json, { error: 50001, message })
-  const logged = lines.map((line) => JSON.parse(line)).find(({ level }) => level === 50)
+  const logged = lines.map((line) => JSON.parse(line)).findLast(({ level }) => level === 50)
   t.match(logged, { requestId: id, err: { message: /secret detail/ } })
 })
 

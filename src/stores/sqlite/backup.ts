@@ -1,5 +1,6 @@
 import { closeSync, fdatasyncSync, openSync, statSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
+import { PRIVATE_MODE } from '../../private-mode.ts'
 import { StoreError } from '../store-error.ts'
 import { integrityFaults, kindFault } from './check.ts'
 import { type DatabaseOptions, explain } from './database.ts'
@@ -43,8 +44,8 @@ export async function copyDatabase(options: CopyOptions, onProgress: OnProgress)
 async function copyPages(options: CopyOptions, onProgress: OnProgress): Promise<void> {
   const { copy } = options
   const db = openExisting(options)
-  // There are digests of tokens in it, whoever may read the database itself.
-  const written = openSync(copy, 'wx', 0o600)
+  // It has digests of tokens in it, whatever the mode of the database itself.
+  const written = openSync(copy, 'wx', PRIVATE_MODE)
   try {
     // SQLite begins a copy again with every change that another connection makes, for ever under load;
     // but not while the connection that copies is in a transaction: then it copies what that one sees.

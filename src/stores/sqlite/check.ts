@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import type { Finding, Verdict } from '../finding.ts'
@@ -6,6 +6,7 @@ import { StoreError } from '../store-error.ts'
 import { brokenTexts } from './broken-texts.ts'
 import { type DatabaseOptions, explain, IN_MEMORY } from './database.ts'
 import { openExisting } from './existing.ts'
+import { fileAccess } from './file-access.ts'
 import { migrate, refuseForeign, SCHEMA_VERSION, versionOf } from './schema.ts'
 
 type Verify = (db: Database) => Iterable<Verdict>
@@ -16,6 +17,7 @@ const VERIFICATIONS: Record<string, Verify> = {
   schema,
   file,
   journal,
+  access,
   tokens,
   integrity,
   plants,
@@ -120,7 +122,12 @@ function* journal(db: Database): Generator<Verdict> {
   const mode = db.pragma('journal_mode', { simple: true })
   // Such is a backup, until a service is started on it.
   if (mode !== 'wal') return yield sound(`${mode}; the next start of the service makes it wal`)
-  yield sound(`wal, ${bytesOf(`${db.name}-wal`)}`)
+  // Next to the file that a symbolic link leads to.
+  yield sound(`wal, ${bytesOf(`${realpathSync(db.name)}-wal`)}`)
+}
+
+function access(db: Database): Iterable<Verdict> {
+  return fileAccess(db.name)
 }
 
 function bytesOf(path: string): string {

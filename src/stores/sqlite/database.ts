@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { StoreError } from '../store-error.ts'
+import { createDatabaseFile } from './new-file.ts'
 import { migrate, refuseForeign } from './schema.ts'
 
 export const IN_MEMORY = ':memory:'
@@ -36,6 +37,9 @@ export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseO
   }
   let db: Database | undefined
   try {
+    // As better-sqlite3 reads it, for which no name means a temporary database.
+    const name = file.trim()
+    if (name !== '' && name !== IN_MEMORY && !existsSync(name)) createDatabaseFile(name)
     db = new Sqlite(file, { timeout: lockTimeout })
     // SQLite opens what it may not write to all the same, and says so with the first change.
     if (existsSync(file)) accessSync(file, constants.W_OK)

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
@@ -45,6 +45,7 @@ t.test('a sound database is said to be so, and not changed', async (t) => {
     { what: 'schema', sound: true, says: `version ${SCHEMA_VERSION}` },
     { what: 'file', sound: true, says: `${bytes} bytes, in pages of 4096, text in UTF-8` },
     { what: 'journal', sound: true, says: 'wal, 0 bytes' },
+    { what: 'access', sound: true, says: 'only the owner can read or write the files' },
     { what: 'tokens', sound: true, says: '0' },
     { what: 'integrity', sound: true, says: 'pages, rows, types and indexes' },
     { what: 'plants', sound: true, says: '250' },
@@ -83,6 +84,13 @@ t.test('of an older version is said that it will be upgraded', async (t) => {
   t.match(findings.at(3), { says: 'delete; the next start of the service makes it wal' })
   openDatabase({ file, lockTimeout: 0 }).close()
   t.match(check(file), [{}, { says: `version ${SCHEMA_VERSION}` }, {}, { says: /^wal/ }])
+})
+
+t.test('a database is checked by way of a symbolic link', async (t) => {
+  const file = makeDatabase(t)
+  const link = join(dirname(file), 'link.db')
+  symlinkSync(file, link)
+  t.match(check(link).at(3), { what: 'journal', sound: true, says: 'wal, 0 bytes' })
 })
 
 t.test('a connection that is to read refuses changes', async (t) => {

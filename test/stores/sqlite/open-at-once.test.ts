@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
@@ -16,4 +17,10 @@ t.test('a file that is new, or to be upgraded, may be opened by several at once'
     return (await once(thread, 'message')).flat()
   })
   t.same([...new Set((await Promise.all(outcomes)).flat())], ['opened'])
+  t.same(
+    readdirSync(folder).filter((name) => name.includes('.new-')),
+    [],
+    'no drafts are left',
+  )
+  t.same([...new Set(files.slice(30).map((file) => statSync(file).mode & 0o777))], [0o600])
 })

@@ -1,0 +1,102 @@
+import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { destinationOf } from '../../src/commands/destination.ts'
+import { createPlant } from '../helpers/client.ts'
+import { Command, run } from '../helpers/command.ts'
+
+// Passed on to the commands, so that what is not private is so by no umask.
+const umask = process.umask(0)
+t.teardown(() => process.umask(umask))
+
+const modeOf = (...path: string[]) => statSync(join(...path)).mode & 0o777
+
+t.test('every file that a service and its commands make is private', async (t) => {
+  const folder = t.testdir()
+  const database = join(folder, 'plants.db')
+  const service = new Command(t, ['--port', '0', '--database', database])
+  const url = await service.listening()
+  const token = readFileSync(join(folder, 'access-token'), 'utf8').trim()
+  t.equal((await createPlant(url, token, { id: 1, name: 'Abies' })).status, 200)
+  const env = { PLANT_STORE_DATABASE: database }
+  for (const args of [
+    ['export', join(folder, 'plants.csv')],
+    ['export', join(folder, 'plants.ndjson')],
+    ['backup', join(folder, 'backup.db')],
+    ['token', 'create', '--name', 'x', '--database', join(folder, 'other.db')],
+  ]) {
+    t.match(await run(t, args, { env }), { code: 0 }, args.join(' '))
+  }
+  const names = readdirSync(folder)
+  t.same(names, [
+    'access-token',
+    'backup.db',
+    'other.db',
+    'plants.csv',
+    'plants.db',
+    'plants.db-shm',
+    'plants.db-wal',
+    'plants.ndjson',
+  ])
+  for (const name of names) t.equal(modeOf(folder, name), 0o600, name)
+})
+
+t.test('an export is private before anything is written to it', async (t) => {
+  const folder = t.testdir()
+  const { discard } = await destinationOf(join(folder, 'plants.csv'), ':memory:')
+  const [partial = ''] = readdirSync(folder)
+  t.match(partial, /^plants\.csv\.partial-/)
+  t.equal(modeOf(folder, partial), 0o600)
+  await discard()
+  t.same(readdirSync(folder), [])
+})
+
+/** Replaces a file of that mode by an export, and resolves to the mode of the export. */
+async function replaced(folder: string, mode: number): Promise<number> {
+  const file = join(folder, 'plants.csv')
+  writeFileSync(file, 'what was there before')
+  chmodSync(file, mode)
+  const { stream, publish } = await destinationOf(file, ':memory:')
+  await new Promise<void>((resolve) => stream.end('id,name\n', resolve))
+  await publish()
+  return modeOf(file)
+}
+
+t.test('an export keeps the mode of the file that it replaces', async (t) => {
+  for (const mode of [0o644, 0o640, 0o600, 0o400, 0o666]) {
+    t.equal(await replaced(t.testdir(), mode), mode, mode.toString(8))
+  }
+})
+
+t.test('a special bit of a file is not passed on', async (t) => {
+  const folder = t.testdir()
+  await replaced(folder, 0o6755)
+  t.equal(statSync(join(folder, 'plants.csv')).mode & 0o7777, 0o755)
+})
+
+const notRoot =
+  process.geteuid?.() !== 0 && 'only root can give a file to a group that it is not in'
+t.test('an export keeps the group of the file that it replaces', { skip: notRoot }, async (t) => {
+  const folder = t.testdir({ 'plants.csv': '' })
+  chownSync(join(folder, 'plants.csv'), 0, 12_345)
+  t.equal(await replaced(folder, 0o640), 0o640)
+  t.equal(statSync(join(folder, 'plants.csv')).gid, 12_345)
+})
+
+t.test('an export that replaces the file of another user is private', async (t) => {
+  const folder = t.testdir()
+  const user = process.geteuid?.() ?? 0
+  t.intercept(process, 'geteuid', { value: () => user + 1 })
+  t.equal(await replaced(folder, 0o666), 0o600)
+})
+
+t.test('an export that cannot have the group of the file before is private', async (t) => {
+  const folder = t.testdir({ 'any file': '' })
+  const handle = await open(join(folder, 'any file'))
+  await handle.close()
+  const refuse = () => Promise.reject(Object.assign(new Error('not permitted'), { code: 'EPERM' }))
+  // Root is never refused, and others cannot make such a file.
+  t.intercept(Object.getPrototypeOf(handle), 'chown', { value: refuse })
+  t.equal(await replaced(folder, 0o664), 0o600)
+})

@@ -1,0 +1,230 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { compileCacheFolder, keepCompiledCode } from '../src/compile-cache.ts'
+import { run } from './helpers/command.ts'
+
+const user = process.geteuid?.() as number
+const ANOTHER = user + 1
+
+/** Sets a variable until the end of the test; without a value it is not set. */
+function setVariable(t: Test, name: string, value?: string): void {
+  const before = process.env[name]
+  t.teardown(() => restore(before))
+  restore(value)
+
+  function restore(value: string | undefined) {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
+  }
+}
+
+/** A home with folders in it, as the environment has it. What is above it is trusted. */
+function homeOf(t: Test, folders: readonly string[] = ['.cache']) {
+  const top = realpathSync(t.testdir())
+  const home = join(top, 'home')
+  setVariable(t, 'HOME', home)
+  setVariable(t, 'XDG_CACHE_HOME')
+  mkdirSync(home, { mode: 0o755 })
+  for (const folder of folders) mkdirSync(join(home, folder), { mode: 0o700 })
+  return { top, home, find: (asUser: number | undefined = user) => compileCacheFolder(asUser, top) }
+}
+
+t.test('the cache is in the cache folder of the user, and private', async (t) => {
+  const { home, find } = homeOf(t)
+  const folder = join(home, '.cache', 'plant-store')
+  t.equal(find(), folder)
+  t.equal(lstatSync(folder).mode & 0o777, 0o700)
+  t.equal(find(), folder, 'also when it is there')
+})
+
+t.test('a missing cache folder is made, private too', async (t) => {
+  const { home, find } = homeOf(t, [])
+  t.equal(find(), join(home, '.cache', 'plant-store'))
+  t.equal(lstatSync(join(home, '.cache')).mode & 0o777, 0o700)
+})
+
+t.test('XDG_CACHE_HOME names another cache folder, unless it is relative', async (t) => {
+  const { home, find } = homeOf(t, ['.cache', 'caches'])
+  process.env.XDG_CACHE_HOME = join(home, 'caches')
+  t.equal(find(), join(home, 'caches', 'plant-store'))
+  process.env.XDG_CACHE_HOME = 'caches'
+  t.equal(find(), join(home, '.cache', 'plant-store'))
+})
+
+t.test('a cache folder may be on another disk, by a symbolic link', async (t) => {
+  const { home, find } = homeOf(t, ['disk'])
+  symlinkSync('disk', join(home, '.cache'))
+  t.equal(find(), join(home, 'disk', 'plant-store'))
+})
+
+/** What another user could have prepared, or could change later. */
+const HOSTILE: [what: string, prepare: (home: string, top: string) => void][] = [
+  [
+    'a cache that is a symbolic link',
+    (home) => {
+      mkdirSync(join(home, 'theirs'), { mode: 0o700 })
+      symlinkSync(join(home, 'theirs'), join(home, '.cache', 'plant-store'))
+    },
+  ],
+  [
+    'a cache that is a file',
+    (home) => writeFileSync(join(home, '.cache', 'plant-store'), '', { mode: 0o600 }),
+  ],
+  ['a cache that the group can write to', (home) => makeCache(home, 0o770)],
+  ['a cache that all can write to', (home) => makeCache(home, 0o707)],
+  ['a cache that others can read', (home) => makeCache(home, 0o755)],
+  ['a cache folder that the group can write to', (home) => chmodSync(join(home, '.cache'), 0o770)],
+  [
+    'a cache below a folder that all can write to, with the sticky bit',
+    (home) => {
+      makeCache(home, 0o700)
+      chmodSync(join(home, '.cache'), 0o1777)
+    },
+  ],
+  [
+    'a home in which others could rename the cache folder',
+    (home) => {
+      makeCache(home, 0o700)
+      chmodSync(home, 0o777)
+    },
+  ],
+  [
+    'a cache folder that is a link into a folder that all can write to',
+    (home) => {
+      renameSync(join(home, '.cache'), join(home, 'real'))
+      mkdirSync(join(home, 'shared'))
+      chmodSync(join(home, 'shared'), 0o777)
+      mkdirSync(join(home, 'shared', 'caches'), { mode: 0o700 })
+      symlinkSync('shared/caches', join(home, '.cache'))
+    },
+  ],
+]
+for (const [what, prepare] of HOSTILE) {
+  t.test(`${what} is not used, nor changed`, async (t) => {
+    const { home, top, find } = homeOf(t)
+    prepare(home, top)
+    const before = readdirSync(home, { recursive: true })
+    t.equal(find(), undefined)
+    t.same(readdirSync(home, { recursive: true }), before)
+  })
+}
+
+function makeCache(home: string, mode: number): void {
+  mkdirSync(join(home, '.cache', 'plant-store'))
+  chmodSync(join(home, '.cache', 'plant-store'), mode)
+}
+
+t.test('the home of another user is not used, nor changed, as with sudo', async (t) => {
+  for (const folders of [[], ['.cache']]) {
+    const { home, find } = homeOf(t, folders)
+    t.equal(find(ANOTHER), undefined)
+    t.same(readdirSync(home, { recursive: true }), folders)
+    rmSync(home, { recursive: true })
+  }
+})
+
+const notRoot = user !== 0 && 'only root can give a folder to another user'
+for (const name of ['.', '.cache', '.cache/plant-store']) {
+  t.test(`with ${name} of another user there is no cache`, { skip: notRoot }, async (t) => {
+    const { home, find } = homeOf(t)
+    makeCache(home, 0o700)
+    chownSync(join(home, name), ANOTHER, ANOTHER)
+    t.equal(find(), undefined)
+  })
+}
+
+t.test('without a home of its own, a user has no cache', async (t) => {
+  const { home, find } = homeOf(t)
+  for (const other of ['/', '/nonexistent', '', 'relative', join(home, 'missing')]) {
+    process.env.HOME = other
+    t.equal(find(), undefined, other)
+    t.notOk(existsSync(join(other, '.cache', 'plant-store')), other)
+  }
+})
+
+t.test('no cache is made in a shared temporary folder', async (t) => {
+  const { home, find } = homeOf(t)
+  const shared = join(home, 'tmp')
+  mkdirSync(shared)
+  chmodSync(shared, 0o1777)
+  for (const variables of [{ HOME: shared }, { XDG_CACHE_HOME: join(shared, 'caches') }]) {
+    Object.assign(process.env, variables)
+    t.equal(find(), undefined, Object.keys(variables).join())
+  }
+  t.same(readdirSync(shared), [])
+})
+
+t.test('on Windows, which has no user ids, there is no cache', async (t) => {
+  const { home } = homeOf(t)
+  t.equal(compileCacheFolder(undefined), undefined)
+  t.same(readdirSync(join(home, '.cache')), [])
+})
+
+/** Runs the command with a home and a temporary folder of the test's own. */
+function commandOf(t: Test) {
+  const { home } = homeOf(t, ['.cache', 'tmp', 'other'])
+  const env = { HOME: home, TMPDIR: join(home, 'tmp'), XDG_CACHE_HOME: '' }
+  return {
+    runs: async (variables: NodeJS.ProcessEnv, measured = false) => {
+      const finished = await run(t, ['--version'], { env: { ...env, ...variables }, measured })
+      t.match(finished, { code: 0, stderr: '' })
+    },
+    entries: (...path: string[]) => readdirSync(join(home, ...path)),
+    other: join(home, 'other'),
+  }
+}
+
+t.test('the command keeps compiled code in the home, never in the temporary folder', async (t) => {
+  const { runs, entries } = commandOf(t)
+  // Where others can write to a folder above this one, it is kept nowhere.
+  const kept = compileCacheFolder(user) === undefined ? 0 : 1
+  await runs({})
+  t.equal(entries('.cache').length && entries('.cache', 'plant-store').length, kept)
+  t.same(entries('tmp'), [])
+})
+
+t.test('the command works without a home', async (t) => {
+  const { runs, entries } = commandOf(t)
+  await runs({ HOME: '/nonexistent' })
+  t.same([...entries('.cache'), ...entries('tmp')], [])
+})
+
+t.test('the operator can name another folder, or turn the cache off', async (t) => {
+  const { runs, entries, other } = commandOf(t)
+  await runs({ NODE_COMPILE_CACHE: other })
+  t.equal(entries('other').length, 1)
+  await runs({ NODE_DISABLE_COMPILE_CACHE: '1' }, true)
+  t.same([...entries('.cache'), ...entries('tmp')], [])
+})
+
+t.test('a process uses the folder that it finds first', async (t) => {
+  const { home, top } = homeOf(t)
+  const folder = join(home, '.cache', 'plant-store')
+  setVariable(t, 'NODE_DISABLE_COMPILE_CACHE', '1')
+  keepCompiledCode(top)
+  t.notOk(existsSync(folder), 'it is turned off')
+  setVariable(t, 'NODE_DISABLE_COMPILE_CACHE')
+  process.env.HOME = '/nonexistent'
+  keepCompiledCode(top)
+  t.equal(getCompileCacheDir(), undefined, 'there is no home')
+  process.env.HOME = home
+  keepCompiledCode(top)
+  t.equal(dirname(getCompileCacheDir() ?? ''), folder)
+  process.env.HOME = '/nonexistent'
+  keepCompiledCode(top)
+  t.equal(dirname(getCompileCacheDir() ?? ''), folder)
+})
