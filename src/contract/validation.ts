@@ -7,6 +7,9 @@ type Schema = { [keyword: string]: unknown }
 /** A schema made ready; it may replace parts of the data by what they mean. */
 export type Validator = ReturnType<Ajv2020['compile']>
 
+/** What the contract says about strings so that tools generate valid ones: no U+0000. */
+const WITHOUT_NUL = '^[^\\x00]*$'
+
 /** As Fastify calls it, for each part of a request that the contract has a schema for. */
 interface RoutePart {
   readonly schema: unknown
@@ -122,6 +125,8 @@ function replaced(schema: unknown): unknown {
   const { type, format, minimum, maximum, ...rest } = ours
   if (type === 'integer') return { ...rest, [format as string]: { minimum, maximum } }
   if ([type].flat().includes('string')) ours.storable = true
+  // Covered by `storable`, whose message says which character is wrong.
+  if (ours.pattern === WITHOUT_NUL) delete ours.pattern
   return ours
 }
 
