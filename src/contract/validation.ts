@@ -22,8 +22,7 @@ interface RoutePart {
  * - `type: integer` takes only what is exact: in a body what `parseExactJson` reads as one, in a
  *   parameter its decimal text. With `format: int64` it checks the whole range and leaves a bigint in
  *   its place, a number otherwise;
- * - `type: string` refuses text that could not come back as it was sent;
- * - a query has only the parameters that are named, where any are.
+ * - `type: string` refuses text that could not come back as it was sent.
  */
 export function compileValidators(): (part: RoutePart) => Validator {
   const bodies = bodyAjv()
@@ -105,7 +104,6 @@ function addInteger(
 
 /** Node gives the names of headers in lower case. */
 function parametersOf(schema: Schema, httpPart: string | undefined): Schema {
-  if (httpPart === 'querystring') return { ...schema, additionalProperties: false }
   if (httpPart !== 'headers') return schema
   const properties = Object.entries(schema.properties as Schema)
   const lower = properties.map(([name, property]) => [name.toLowerCase(), property])

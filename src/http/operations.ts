@@ -7,7 +7,7 @@ import { compileValidators } from '../contract/validation.ts'
 import { readExactJson } from './body.ts'
 import { entityTag, expectedVersions, isKnown } from './conditional.ts'
 import { Failure, sendFailure, sendJson } from './failure.ts'
-import { readExactQuery } from './parameters.ts'
+import { refuseUnnamedParameters } from './parameters.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -43,7 +43,7 @@ export async function serveOperations(
   const operations = matchOperations(document, handlers)
   await app.register(async (scope) => {
     readExactJson(scope)
-    readExactQuery(scope)
+    refuseUnnamedParameters(scope)
     scope.setValidatorCompiler(compileValidators())
     await scope.register(openapiGlue, {
       specification: document,
@@ -62,8 +62,9 @@ function routeOf(operation: Operation, handlers: Handlers): RouteOptions {
   const route: Pick<RouteOptions, 'config' | 'handler'> = {
     config: { operation },
     handler: async (request, reply) => {
-      const { params, query, body } = request
-      const answer = await handle({ params, query, body, expected: expectedVersions(request) })
+      const { params, query, body, headers } = request
+      const expected = expectedVersions(headers['if-match'])
+      const answer = await handle({ params, query, body, expected })
       return 'failure' in answer
         ? sendFailure(reply, new Failure(answer.failure, answer.message))
         : send(answer, operation.success, request, reply)
