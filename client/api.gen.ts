@@ -233,6 +233,15 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The request has a transfer coding other than `chunked` (RFC 9112 §6.1). Nothing was done. */
+        NotImplemented: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description The store cannot take the request now. Nothing acknowledged is lost; send it again later. */
         Unavailable: {
             headers: {
@@ -260,6 +269,8 @@ export interface components {
     headers: {
         /** @description Tells the plant as it is from the plant as it was or will be (a strong entity tag, RFC 9110 §8.8.3). */
         ETag: string;
+        /** @description The media types that the operation takes (RFC 5789 §2.2). */
+        AcceptPatch: string;
         /** @description The bearer challenge of RFC 6750 §3. Has no `error` when the request carried no token. */
         Challenge: string;
         /** @description Seconds to wait before the same request is worth sending again (RFC 9110 §10.2.3). */
@@ -305,6 +316,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -348,6 +360,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -403,6 +416,7 @@ export interface operations {
             412: components["responses"]["PlantChanged"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -451,6 +465,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -490,6 +505,7 @@ export interface operations {
             412: components["responses"]["PlantChanged"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -540,6 +556,7 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };

@@ -14,6 +14,7 @@ import { serveDocs } from './http/docs.ts'
 import { handleErrors } from './http/errors.ts'
 import { reportHealth } from './http/health.ts'
 import { serveOperations } from './http/operations.ts'
+import { originForm } from './http/request-head.ts'
 import { requestLog, shareLogger } from './http/request-log.ts'
 
 export interface AppOptions {
@@ -36,6 +37,7 @@ export async function buildApp({ config, store, logger }: AppOptions): Promise<F
     logger: logger ?? false,
     logController: requestLog(config.logRequests),
     routerOptions: { maxParamLength: MAX_PARAMETER },
+    rewriteUrl: originForm,
     bodyLimit: config.bodyLimit,
     requestTimeout: config.requestTimeout,
     http: {

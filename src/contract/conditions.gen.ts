@@ -21,6 +21,7 @@ export const conditions = {
   'unsupported-content-coding': { status: 415, error: 41503 },
   'headers-too-large': { status: 431, error: 43101 },
   'internal-error': { status: 500, error: 50001 },
+  'unsupported-transfer-coding': { status: 501, error: 50101 },
   'store-busy': { status: 503, error: 50301 },
   'store-unavailable': { status: 503, error: 50302 },
 } as const

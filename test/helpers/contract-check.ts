@@ -33,7 +33,7 @@ const GENERAL = ['connection', 'content-length', 'content-type', 'date', 'keep-a
 const DOCS = [...GENERAL, 'content-security-policy']
 
 /** What may befall a request whatever its operation, and so one without an operation too. */
-const ANYWHERE = ['400', '401', '408', '413', '431', '500', '503']
+const ANYWHERE = ['400', '401', '408', '413', '431', '500', '501', '503']
 
 export const contract = loadContract() as Document
 

@@ -154,7 +154,7 @@ const MALFORMED: [what: string, bytes: () => string][] = [
   ['a truncated body', () => `${post}Content-Length: 50\r\n${authorization()}\r\n${json}`],
   ['two Host headers', () => head({ host: 'y', 'Content-Length': json.length }) + json],
   ['two Authorization headers', () => head({ authorization: 'Bearer x' })],
-  ['no Host header', () => 'POST /plants HTTP/1.1\r\n\r\n'],
+  ['no Host header', () => `POST /plants HTTP/1.1\r\n${authorization()}\r\n`],
   ['CONNECT', () => 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n'],
 ]
 for (const [what, bytes] of MALFORMED) {
