@@ -215,6 +215,16 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The body has a media type, a charset or a content coding that the operation does not take. */
+        UnsupportedPatch: {
+            headers: {
+                "Accept-Patch": components["headers"]["AcceptPatch"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description The headers are larger than the service accepts. The connection is closed. */
         HeadersTooLarge: {
             headers: {
@@ -553,7 +563,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PlantChanged"];
             413: components["responses"]["ContentTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            415: components["responses"]["UnsupportedPatch"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             501: components["responses"]["NotImplemented"];
