@@ -83,14 +83,29 @@ t.test('a request that does not end is cut at both', { skip }, async (t) => {
   for (const { answers } of requests) t.same(await answers, [])
 })
 
+const TOKEN = 'sixteen-letters.'
+const plant = '{"id":1,"name":"a"}'
+const CREATE = [
+  'POST /plants HTTP/1.1',
+  'Host: x',
+  `Authorization: Bearer ${TOKEN}`,
+  'Content-Type: application/json',
+  `Content-Length: ${plant.length}`,
+  '',
+  plant,
+].join('\r\n')
+
+/** So many that the end of the client's side comes before the last response. */
+const MANY = 50
+
 const RAW: [what: string, bytes: string, answers: object[]][] = [
   ['what is not HTTP', 'hello\r\n\r\n', [{ status: 400, body: /"error":40003/ }]],
   ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n', [{ status: 400, body: /40003/ }]],
-  ['a half-closed connection', 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n', [{ status: 200 }]],
+  ['a client that ends its side and waits', CREATE.repeat(MANY), Array(MANY).fill({ status: 200 })],
 ]
 for (const [what, bytes, answers] of RAW) {
   t.test(`${what} is answered alike at both`, { skip }, async (t) => {
-    const running = await started(t)
+    const running = await started(t, { token: TOKEN })
     for (const host of ADDRESSES) {
       const socket = connect(portOf(running), host)
       const all = readAll(socket)
