@@ -6,10 +6,8 @@ import { type AppOptions, buildApp } from './app.ts'
 import { prepareSeed } from './catalogue/seeding.ts'
 import type { Config } from './config.ts'
 import { latestResponse } from './http/connections.ts'
+import { listen } from './listener.ts'
 import { openStore, type Store } from './stores/open.ts'
-
-/** Connections that may come at once, before any is accepted; a system may allow fewer. */
-const BACKLOG = 4096
 
 export interface RunningService {
   /** Where a client on this machine finds it, such as `http://127.0.0.1:3000`. */
@@ -37,7 +35,7 @@ export async function start(config: Config): Promise<RunningService> {
     const access = await provideAccess(config, new AccessTokens(store, config.token))
     const app = await buildApp({ config, store, logger: await logger(config) })
     const close = closing(app, store, config.shutdownTimeout)
-    await app.listen({ host: config.host, port: config.port, backlog: BACKLOG })
+    await listen(app, config)
     return { url: urlOf(app.server.address() as AddressInfo), access, close }
   } catch (error) {
     await store.close()

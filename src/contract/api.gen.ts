@@ -227,6 +227,17 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The body has a media type, a charset or a content coding that the operation does not take. */
+        UnsupportedPatch: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Accept-Patch": components["headers"]["AcceptPatch"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /**
          * @description The client has sent too many requests: too many without a valid token from one address, or more than
          *     the operator allows one token. Nothing was read or changed.
@@ -263,6 +274,16 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The request has a transfer coding other than `chunked` (RFC 9112 §6.1). Nothing was done. */
+        NotImplemented: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description The service or its store cannot take the request now. Nothing acknowledged is lost; send it again later. */
         Unavailable: {
             headers: {
@@ -291,6 +312,8 @@ export interface components {
     headers: {
         /** @description Tells the plant as it is from the plant as it was or will be (a strong entity tag, RFC 9110 §8.8.3). */
         ETag: string;
+        /** @description The media types that the operation takes (RFC 5789 §2.2). */
+        AcceptPatch: string;
         /** @description The bearer challenge of RFC 6750 §3. Has no `error` when the request carried no token. */
         Challenge: string;
         /**
@@ -353,6 +376,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -399,6 +423,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -457,6 +482,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -507,6 +533,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -548,6 +575,7 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -596,10 +624,11 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PlantChanged"];
             413: components["responses"]["ContentTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
+            415: components["responses"]["UnsupportedPatch"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
         };
     };

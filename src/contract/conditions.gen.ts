@@ -23,6 +23,7 @@ export const conditions = {
   'too-many-requests': { status: 429, error: 42902 },
   'headers-too-large': { status: 431, error: 43101 },
   'internal-error': { status: 500, error: 50001 },
+  'unsupported-transfer-coding': { status: 501, error: 50101 },
   'store-busy': { status: 503, error: 50301 },
   'store-unavailable': { status: 503, error: 50302 },
   'service-busy': { status: 503, error: 50303 },

@@ -7,6 +7,9 @@ type Schema = { [keyword: string]: unknown }
 /** A schema made ready; it may replace parts of the data by what they mean. */
 export type Validator = ReturnType<Ajv2020['compile']>
 
+/** What the contract says about strings so that tools generate valid ones: no U+0000. */
+const WITHOUT_NUL = '^[^\\x00]*$'
+
 /** As Fastify calls it, for each part of a request that the contract has a schema for. */
 interface RoutePart {
   readonly schema: unknown
@@ -19,8 +22,7 @@ interface RoutePart {
  * - `type: integer` takes only what is exact: in a body what `parseExactJson` reads as one, in a
  *   parameter its decimal text. With `format: int64` it checks the whole range and leaves a bigint in
  *   its place, a number otherwise;
- * - `type: string` refuses text that could not come back as it was sent;
- * - a query has only the parameters that are named, where any are.
+ * - `type: string` refuses text that could not come back as it was sent.
  */
 export function compileValidators(): (part: RoutePart) => Validator {
   const bodies = bodyAjv()
@@ -102,7 +104,6 @@ function addInteger(
 
 /** Node gives the names of headers in lower case. */
 function parametersOf(schema: Schema, httpPart: string | undefined): Schema {
-  if (httpPart === 'querystring') return { ...schema, additionalProperties: false }
   if (httpPart !== 'headers') return schema
   const properties = Object.entries(schema.properties as Schema)
   const lower = properties.map(([name, property]) => [name.toLowerCase(), property])
@@ -122,6 +123,8 @@ function replaced(schema: unknown): unknown {
   const { type, format, minimum, maximum, ...rest } = ours
   if (type === 'integer') return { ...rest, [format as string]: { minimum, maximum } }
   if ([type].flat().includes('string')) ours.storable = true
+  // Covered by `storable`, whose message says which character is wrong.
+  if (ours.pattern === WITHOUT_NUL) delete ours.pattern
   return ours
 }
 

@@ -6,6 +6,7 @@ import type { Authenticate } from './authentication.ts'
 import { answerError } from './errors.ts'
 import { Failure, serviceBusy } from './failure.ts'
 import { pathOf } from './path.ts'
+import { headersFailure, isPath, repeated, repetitionsIn, targetFailure } from './request-head.ts'
 import { addCommonHeaders } from './response-headers.ts'
 import type { Turns } from './turns.ts'
 
@@ -25,28 +26,33 @@ export const MAX_PARAMETER = maxHeaderSize
 
 interface Path {
   readonly methods: Set<string>
+  /** The media types of its PATCH, if it has one. */
+  acceptPatch?: string | undefined
   /** One of its routes; whether it is open is known only when all hooks have had their say. */
-  readonly route: RouteOptions
+  readonly route?: RouteOptions
 }
 
 /**
- * Decides who gets in before anything of the request but its head is read: first whether the head is
- * unambiguous, then who asks, then whether there is such a path and method. So an anonymous request
- * learns nothing but that it needs a token.
+ * Decides who gets in before anything of the request but its head is read: first whether it is clear which
+ * token counts, then who asks, then whether the head is well-formed and there is such a path and method. So an
+ * anonymous request learns nothing but that it needs a token.
  */
 export function admit(app: FastifyInstance, authenticate: Authenticate, turns: Turns): void {
   const paths = new Map<string, Path>()
+  const everywhere: Path = { methods: new Set() }
   const router = findMyWay({ maxParamLength: MAX_PARAMETER })
   app.decorateRequest('operation')
 
   app.addHook('onRoute', (route: RouteOptions) => {
     const { url, method } = route
     const known = paths.get(url)
-    const path = known ?? { methods: new Set(), route }
+    const path: Path = known ?? { methods: new Set(), route }
     for (const name of [method].flat()) {
-      // Fastify says nothing of the GET of a prefix with a slash behind it, only of its HEAD.
+      if (name === 'PATCH') path.acceptPatch = route.config?.operation?.mediaTypes.join(', ')
+      // Of the GET of a prefix with a trailing slash Fastify reports only the HEAD.
       if (name === 'HEAD') path.methods.add('GET')
       path.methods.add(name)
+      everywhere.methods.add(name)
     }
     if (known !== undefined) return
     paths.set(url, path)
@@ -54,24 +60,33 @@ export function admit(app: FastifyInstance, authenticate: Authenticate, turns: T
   })
 
   app.addHook('onRequest', (request, reply, next) => {
-    const ambiguity = ambiguityOf(request)
-    if (ambiguity !== undefined) return next(ambiguity)
-    const path: Path | undefined = request.is404
-      ? router.find('GET', pathOf(request))?.store
-      : undefined
-    const admitted = (refusal?: Error) => {
-      if (refusal !== undefined || !request.is404) return next(refusal)
+    const repetitions = repetitionsIn(request.raw)
+    if (repetitions.authorizations > 1) return next(repeated('Authorization'))
+    const exists = !request.is404 && isPath(request.url) && !hasEmptyParameter(request.params)
+    const path = exists ? undefined : pathAt(request)
+    const admitted = (refusal: Error | undefined = headersFailure(request.raw, repetitions)) => {
+      if (refusal !== undefined || exists) return next(refusal)
       if (path === undefined || request.method !== 'OPTIONS') return next(noRoute(request, path))
+      const { acceptPatch } = path
+      if (acceptPatch !== undefined) reply.header('accept-patch', acceptPatch)
       reply.code(204).header('allow', methodsOf(path)).send()
     }
-    const { config } = path?.route ?? request.routeOptions
-    if (path === undefined) request.operation = config?.operation
+    const config = exists ? request.routeOptions.config : path?.route?.config
+    if (exists) request.operation = config?.operation
     if (config?.open) return admitted()
     turns.take(
       () => authenticate(request, reply, admitted),
       () => next(serviceBusy()),
     )
   })
+
+  /** What there is for other methods, where a request has no route. */
+  function pathAt({ url }: FastifyRequest): Path | undefined {
+    // RFC 9110 §9.3.7: OPTIONS * asks what the server can do.
+    if (url === '*') return everywhere
+    const found = isPath(url) ? router.find('GET', url) : null
+    return found === null || hasEmptyParameter(found.params) ? undefined : found.store
+  }
 
   // Reached by way of `reply.callNotFound` only, as for a file that the docs do not have.
   app.setNotFoundHandler((request) => {
@@ -82,13 +97,23 @@ export function admit(app: FastifyInstance, authenticate: Authenticate, turns: T
 /** A URL that cannot be decoded never comes to a route, and so to no hook. */
 export function refuseUrl(authenticate: Authenticate) {
   return (_error: Error, request: FastifyRequest, reply: FastifyReply): void => {
-    const refusal = new Failure('malformed-request', 'the path is not percent-encoded UTF-8')
+    const refusal = isPath(request.url)
+      ? new Failure('malformed-request', 'the path is not percent-encoded UTF-8')
+      : targetFailure(request.url)
     addCommonHeaders(request, reply)
     authenticate(request, reply, (error = refusal) => answerError(error, request, reply))
   }
 }
 
+/** The router takes `/plants/` for a path with an empty id. Only a wildcard may be empty. */
+function hasEmptyParameter(parameters: unknown): boolean {
+  const values = parameters as Record<string, string>
+  for (const name in values) if (values[name] === '' && name !== '*') return true
+  return false
+}
+
 function noRoute(request: FastifyRequest, path: Path | undefined): Failure {
+  if (!isPath(request.url)) return targetFailure(request.url)
   const url = pathOf(request)
   if (path === undefined) return new Failure('unknown-path', `there is nothing at ${url}`)
   const allow = methodsOf(path)
@@ -99,25 +124,4 @@ function noRoute(request: FastifyRequest, path: Path | undefined): Failure {
 /** As `Allow` lists them (RFC 9110 §10.2.1). */
 function methodsOf({ methods }: Path): string {
   return [...methods, 'OPTIONS'].join(', ')
-}
-
-/**
- * Node takes the first of several such headers, a proxy in front of us perhaps the last; then the two
- * do not speak of the same request (RFC 9112 §3.2).
- */
-function ambiguityOf({ raw }: FastifyRequest): Failure | undefined {
-  let hosts = 0
-  let authorizations = 0
-  for (let index = 0; index < raw.rawHeaders.length; index += 2) {
-    const name = raw.rawHeaders[index]
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
-    if (name?.length === 13 && name.toLowerCase() === 'authorization') authorizations++
-  }
-  if (hosts > 1) return malformed('more than one Host header')
-  if (hosts === 0 && raw.httpVersion === '1.1') return malformed('no Host header')
-  return authorizations > 1 ? malformed('more than one Authorization header') : undefined
-}
-
-function malformed(what: string): Failure {
-  return new Failure('malformed-request', `the request has ${what}`)
 }

@@ -22,8 +22,7 @@ type Done = (error: Error | null, body?: unknown) => void
 
 /** Reads JSON bodies: a content type parser for Fastify. */
 export function bodyReader({ limit, budget, turns }: BodyReaderOptions) {
-  return ({ headers }: FastifyRequest, payload: IncomingMessage, done: Done) => {
-    if (Number(headers['content-length']) > limit) return done(bodyTooLarge(limit))
+  return (_request: FastifyRequest, payload: IncomingMessage, done: Done) => {
     let body: Buffer | undefined
     let length = 0
     let counted = 0

@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
+import type { Condition } from '../contract/conditions.gen.ts'
 import type { Operation } from '../contract/contract.ts'
-import { type BodyReaderOptions, bodyReader } from './body-reader.ts'
+import { type BodyReaderOptions, bodyReader, bodyTooLarge } from './body-reader.ts'
 import { Failure } from './failure.ts'
 
 /** The media types that are JSON; which of them an operation takes, the contract says. */
@@ -18,11 +20,8 @@ export function readExactJson(scope: FastifyInstance, options: BodyReaderOptions
   scope.addHook('preParsing', (request, reply, _body, next) => {
     const { mediaTypes } = request.operation as Operation
     if (mediaTypes.length === 0) return next()
-    const refusal = refusalOf(request, mediaTypes)
-    // The client waits for a word before it sends the body (RFC 9110 §10.1.1); whoever was refused
-    // before never sends it.
-    const waits = request.headers.expect?.toLowerCase() === '100-continue'
-    if (waits && refusal === undefined) reply.raw.writeContinue()
+    const refusal = refusalOf(request, mediaTypes, options.limit)
+    if (refusal === undefined && awaitsContinue(request)) reply.raw.writeContinue()
     next(refusal)
   })
   // Fastify validates only a body of a listed media type; one without any would slip through.
@@ -32,29 +31,65 @@ export function readExactJson(scope: FastifyInstance, options: BodyReaderOptions
   })
 }
 
+/**
+ * Whether the client waits for 100 before it sends a body (RFC 9110 §10.1.1). HTTP/1.0 does not know that status:
+ * the client would take it for the response.
+ */
+function awaitsContinue({ headers, raw }: FastifyRequest): boolean {
+  if (headers.expect === undefined || raw.httpVersion === '1.0') return false
+  const expectations = headers.expect.toLowerCase().split(',')
+  return hasContent(headers) && expectations.some((one) => one.trim() === '100-continue')
+}
+
+function hasContent({
+  'content-length': length = '0',
+  'transfer-encoding': coding,
+}: IncomingHttpHeaders): boolean {
+  return length !== '0' || coding !== undefined
+}
+
 /** What is wrong with how a body is sent, before any of it is read. */
-function refusalOf(request: FastifyRequest, mediaTypes: readonly string[]): Failure | undefined {
-  const { 'content-encoding': coding = 'identity', 'content-type': type } = request.headers
+function refusalOf(
+  request: FastifyRequest,
+  mediaTypes: readonly string[],
+  limit: number,
+): Failure | undefined {
+  const { 'content-encoding': coding = 'identity', 'content-length': length } = request.headers
   if (coding.toLowerCase() !== 'identity') {
-    return new Failure('unsupported-content-coding', 'the body must not have a content coding')
+    const message = 'the body must not have a content coding'
+    return unsupported(request, 'unsupported-content-coding', message)
   }
-  // Most send it just so, or nothing at all, which is for Fastify to judge.
-  if (type === undefined || mediaTypes.includes(type)) return undefined
-  for (const [, charset = ''] of type.matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi)) {
+  return (
+    typeFailure(request, mediaTypes) ?? (Number(length) > limit ? bodyTooLarge(limit) : undefined)
+  )
+}
+
+function typeFailure(request: FastifyRequest, mediaTypes: readonly string[]): Failure | undefined {
+  const { 'content-type': type } = request.headers
+  // Most send exactly that.
+  if (type !== undefined && mediaTypes.includes(type)) return undefined
+  if (type === undefined && !hasContent(request.headers)) return undefined
+  for (const [, charset = ''] of type?.matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi) ?? []) {
     if (!/^utf-?8$/i.test(charset)) {
-      return new Failure('unsupported-charset', `the body must be in UTF-8, not in ${charset}`)
+      const message = `the body must be in UTF-8, not in ${charset}`
+      return unsupported(request, 'unsupported-charset', message)
     }
   }
   // Fastify looks at what can be read, not at what the operation takes.
-  const { mediaType } = request
-  return mediaType === undefined || mediaTypes.includes(mediaType)
-    ? undefined
-    : wrongMediaType(request)
+  const { mediaType = '' } = request
+  if (mediaTypes.includes(mediaType)) return undefined
+  const message = `the body must have the content type ${mediaTypes.join(' or ')}`
+  return unsupported(request, 'unsupported-media-type', message)
 }
 
-export function wrongMediaType({ operation }: FastifyRequest): Failure {
-  const types = operation?.mediaTypes.join(' or ')
-  return new Failure('unsupported-media-type', `the body must have the content type ${types}`)
+/** A failure with 415, which names for a PATCH the types that would do (RFC 5789 §2.2). */
+function unsupported(
+  { method, operation }: FastifyRequest,
+  condition: Condition,
+  message: string,
+): Failure {
+  const types = operation?.mediaTypes.join(', ') ?? ''
+  return new Failure(condition, message, method === 'PATCH' ? { 'accept-patch': types } : {})
 }
 
 /** What is wrong with the content of a body, as Ajv found it. */

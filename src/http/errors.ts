@@ -7,7 +7,7 @@ import type {
 } from 'fastify'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { InvalidJson } from '../contract/exact-json.ts'
-import { bodyFailure, wrongMediaType } from './body.ts'
+import { bodyFailure } from './body.ts'
 import { Failure, RETRY_AFTER, sendFailure } from './failure.ts'
 import { parameterFailure } from './parameters.ts'
 import { pathOf } from './path.ts'
@@ -18,11 +18,13 @@ export function handleErrors(app: FastifyInstance): void {
 }
 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  // Fastify closes the connection when something is wrong with a body. Then a client that still sends
-  // may be reset before it has read the answer. Node reads what is left and drops it, for as long as a
-  // request may take. (When the whole service stops, the header is in `raw`, and stays.)
+  // Fastify closes the connection when something is wrong with a body. A client that is still sending may then be
+  // reset before it has read the response. It stays open if the client wants that: Node reads the rest and drops
+  // it, for as long as a request may take. (When the whole service stops, the header is in `raw`, and stays.)
   const stopping = reply.raw.hasHeader('connection')
-  if (!stopping && reply.hasHeader('connection')) reply.removeHeader('connection')
+  if (!stopping && reply.hasHeader('connection')) {
+    reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close')
+  }
   return sendFailure(reply, failureOf(error, request))
 }
 
@@ -43,8 +45,6 @@ function failureOf(error: unknown, request: FastifyRequest): Failure {
       const [found] = validation as [FastifySchemaValidationError]
       return parameterFailure(validationContext, found) ?? bodyFailure(found)
     }
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return wrongMediaType(request)
   }
   if (statusCode < 500) return new Failure('malformed-request', message)
   const { method } = request

@@ -8,7 +8,7 @@ import { readExactJson } from './body.ts'
 import type { BodyReaderOptions } from './body-reader.ts'
 import { entityTag, expectedVersions, isKnown } from './conditional.ts'
 import { Failure, sendFailure, sendJson } from './failure.ts'
-import { readExactQuery } from './parameters.ts'
+import { refuseUnnamedParameters } from './parameters.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -45,7 +45,7 @@ export async function serveOperations(
   const operations = matchOperations(document, handlers)
   await app.register(async (scope) => {
     readExactJson(scope, bodies)
-    readExactQuery(scope)
+    refuseUnnamedParameters(scope)
     scope.setValidatorCompiler(compileValidators())
     await scope.register(openapiGlue, {
       specification: document,
@@ -64,8 +64,9 @@ function routeOf(operation: Operation, handlers: Handlers): RouteOptions {
   const route: Pick<RouteOptions, 'config' | 'handler'> = {
     config: { operation },
     handler: async (request, reply) => {
-      const { params, query, body } = request
-      const answer = await handle({ params, query, body, expected: expectedVersions(request) })
+      const { params, query, body, headers } = request
+      const expected = expectedVersions(headers['if-match'])
+      const answer = await handle({ params, query, body, expected })
       return 'failure' in answer
         ? sendFailure(reply, new Failure(answer.failure, answer.message))
         : send(answer, operation.success, request, reply)

@@ -1,4 +1,9 @@
-import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  FastifySchemaValidationError,
+  RouteOptions,
+} from 'fastify'
 import { Failure } from './failure.ts'
 
 /** The parts of a request that are parameters, in our words, by Fastify's names for them. */
@@ -9,27 +14,81 @@ const PARTS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Refuses a query that has no one meaning, where the contract says what may be in it. In the scope of the
- * contract's routes.
+ * The preconditions that must not be ignored (RFC 9110 §13.2.1): a client that sends one would believe that
+ * it held. Those with a date are left to servers that keep one.
  */
-export function readExactQuery(scope: FastifyInstance): void {
+const PRECONDITIONS = ['If-Match', 'If-None-Match']
+
+/** Headers that an operation refuses, in lower case, each with the message for the client. */
+type Refused = readonly (readonly [header: string, message: string])[]
+
+/**
+ * Refuses, before any of the body is read, what the contract does not name for an operation: query parameters
+ * and preconditions. In the scope of the contract's routes.
+ */
+export function refuseUnnamedParameters(scope: FastifyInstance): void {
   scope.addHook('onRoute', (route) => {
-    if (route.schema?.querystring === undefined) return
-    route.preValidation = (request, _reply, next) => next(refusalOf(request))
+    const query = namesIn(route.schema?.querystring)
+    const headers = refusedHeaders(route)
+    route.onRequest = (request, _reply, next) =>
+      next(queryFailure(request, query) ?? headerFailure(request, headers))
   })
 }
 
-function refusalOf({ url, query }: FastifyRequest): Failure | undefined {
+function namesIn(schema: unknown): readonly string[] {
+  return Object.keys((schema as { properties?: object } | undefined)?.properties ?? {})
+}
+
+function refusedHeaders({ method, schema }: RouteOptions): Refused {
+  const named = namesIn(schema?.headers)
+  const advice = preconditionAdvice(String(method), named)
+  const unnamed = PRECONDITIONS.filter((name) => !named.includes(name))
+  const refused = unnamed.map((name) => ({ name, advice }))
+  // RFC 9110 §14.5: the whole plant would be replaced by a part of one.
+  if (method === 'PUT') refused.push({ name: 'Content-Range', advice: 'send the whole plant' })
+  return refused.map(({ name, advice }) => [
+    name.toLowerCase(),
+    `this operation does not take ${name}; ${advice}`,
+  ])
+}
+
+/** Why a precondition that the operation does not take is not needed, or which one to use instead. */
+function preconditionAdvice(method: string, named: readonly string[]): string {
+  if (named.includes('If-Match')) return 'use If-Match with the ETag that you have read'
+  return method === 'POST' ? 'it never changes a plant that exists' : 'its response has no ETag'
+}
+
+function queryFailure(
+  { url, query }: FastifyRequest,
+  names: readonly string[],
+): Failure | undefined {
   try {
     // Fastify takes what it cannot decode as it is.
-    decodeURIComponent(url)
+    if (url.includes('%')) decodeURIComponent(url)
   } catch {
     return new Failure('malformed-request', 'the query is not percent-encoded UTF-8')
   }
-  for (const [name, value] of Object.entries(query as object)) {
-    if (Array.isArray(value)) {
+  const values = query as Record<string, unknown>
+  for (const name in values) {
+    if (!names.includes(name)) return unknownParameter(name, names)
+    if (Array.isArray(values[name])) {
       return new Failure('invalid-parameter', `the query parameter ${name} must be given once`)
     }
+  }
+  return undefined
+}
+
+function unknownParameter(name: string, names: readonly string[]): Failure {
+  const known = names.length === 0 ? 'no query parameters' : names.join(', ')
+  return new Failure(
+    'invalid-parameter',
+    `unknown query parameter "${name}": this operation has ${known}`,
+  )
+}
+
+function headerFailure({ headers }: FastifyRequest, refused: Refused): Failure | undefined {
+  for (const [name, message] of refused) {
+    if (headers[name] !== undefined) return new Failure('invalid-parameter', message)
   }
   return undefined
 }
@@ -41,20 +100,12 @@ export function parameterFailure(
 ): Failure | undefined {
   const what = PARTS[part]
   if (what === undefined) return undefined
-  const { keyword, instancePath, message, params, parentSchema } = error as Verbose
-  if (keyword === 'additionalProperties') {
-    const known = Object.keys(parentSchema.properties as object).join(', ')
-    const unknown = params.additionalProperty
-    return new Failure(
-      'invalid-parameter',
-      `there is no query parameter ${unknown}; there are: ${known}`,
-    )
-  }
+  const { keyword, instancePath, message, parentSchema } = error as Verbose
   // A pattern says less to people than what the contract calls it.
   const wanted = keyword === 'pattern' ? `must be ${parentSchema.title}` : message
   return new Failure('invalid-parameter', `the ${what} ${instancePath.slice(1)} ${wanted}`)
 }
 
 interface Verbose extends FastifySchemaValidationError {
-  readonly parentSchema: { properties?: object; title?: string }
+  readonly parentSchema: { title?: string }
 }

@@ -31,9 +31,10 @@ t.test('each request is a JSON line with its id, without what may be secret', as
     { token: 'a-wrong-token', body: '{}', status: 401 },
     { token: TOKEN, body: '{"id": "the-id-of-the-body"}', status: 400 },
     { token: TOKEN, body: '{"the-broken-body', status: 400 },
+    { token: TOKEN, body: '{"id": 1}', query: '?access_token=in-the-query', status: 400 },
   ]
-  for (const { token, body, status } of requests) {
-    const response = await fetch(`${url}/plants?access_token=in-the-query`, {
+  for (const { token, body, query = '', status } of requests) {
+    const response = await fetch(`${url}/plants${query}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body,

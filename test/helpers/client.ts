@@ -25,7 +25,8 @@ export async function createPlant(
 export async function halfACreate(url: string, token: string, plant: Record<string, unknown>) {
   const { hostname, port, host } = new URL(url)
   const body = JSON.stringify(plant)
-  const socket = connect(Number(port), hostname)
+  // An IPv6 address has brackets in a URL.
+  const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ''))
   const answers = readAll(socket).then(answersOf)
   socket.write(
     [

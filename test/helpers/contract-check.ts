@@ -38,7 +38,7 @@ const GENERAL = [
 ]
 
 /** What may befall a request whatever its operation, and so one without an operation too. */
-const ANYWHERE = ['400', '401', '408', '413', '429', '431', '500', '503']
+const ANYWHERE = ['400', '401', '408', '413', '429', '431', '500', '501', '503']
 
 export const contract = loadContract() as Document
 

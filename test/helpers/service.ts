@@ -208,7 +208,9 @@ export async function sendRaw(
   socket.write(bytes)
   if (halfClose) socket.end()
   const answers = answersOf(await readAll(socket))
-  const [, method, path] = /^([A-Z]+) (?:http:\/\/[^/]*)?(\/\S*) HTTP/.exec(bytes.toString()) ?? []
+  const [, method, target = ''] =
+    /^([A-Z]+) (?:https?:\/\/[^/?\s]*)?(\S*) HTTP/i.exec(bytes.toString()) ?? []
+  const path = /^[/*]/.test(target) ? target : `/${target}`
   for (const answer of answers) checkAnswer(method, path, answer)
   return answers
 }

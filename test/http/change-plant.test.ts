@@ -206,3 +206,18 @@ async function untouched(t: Test, status: number, answer: { status: number; body
   t.equal(answer.status, status, answer.body)
   t.same(await service.stored(ID), { id: ID, name: 'Abies', tag: 'Tree' })
 }
+
+t.test('415 to a PATCH names the types that it takes, 415 to a PUT does not', async (t) => {
+  const types = 'application/merge-patch+json, application/json'
+  for (const headers of [
+    { 'content-type': 'application/json-patch+json' },
+    { 'content-type': 'application/json; charset=utf-16' },
+    { 'content-encoding': 'gzip' },
+  ]) {
+    for (const [method, expected] of Object.entries({ PATCH: types, PUT: undefined })) {
+      const answer = await service.call({ method, path: PATH, body: { name: 'x' }, headers })
+      t.equal(answer.status, 415)
+      t.equal(answer.headers['accept-patch'], expected, 'RFC 5789 §2.2')
+    }
+  }
+})

@@ -93,6 +93,39 @@ for (const [path, open, allow] of OPTIONS) {
   })
 }
 
+t.test('OPTIONS has Accept-Patch where there is a PATCH (RFC 5789 §3.1)', async (t) => {
+  const types = 'application/merge-patch+json, application/json'
+  for (const [path, expected] of [
+    ['/plants/4', types],
+    ['/plants', undefined],
+    ['/health/live', undefined],
+  ] as const) {
+    const { headers } = await service.call({ method: 'OPTIONS', path })
+    t.equal(headers['accept-patch'], expected, path)
+  }
+})
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY']
+for (const path of [
+  '/plants/',
+  '/plants/?x=1',
+  '/plants//',
+  '/plants//4',
+  '//plants',
+  '/plants/4/',
+]) {
+  t.test(`there is nothing at ${path}, whatever the method`, async (t) => {
+    const token = await service.issueToken(path, ['read'])
+    for (const method of METHODS) {
+      const answer = await service.call({ method, path, token, body: 'not JSON' })
+      t.equal(answer.status, 404, method)
+      const message = `there is nothing at ${path.replace('?x=1', '')}`
+      if (method !== 'HEAD') t.same(answer.json, { error: 40401, message })
+      t.equal((await service.call({ method, path, token: null })).status, 401, method)
+    }
+  })
+}
+
 t.test('OPTIONS of what needs a token says nothing without one', async (t) => {
   for (const path of ['/plants', '/plants/4', '/nowhere']) {
     t.equal((await service.call({ method: 'OPTIONS', path, token: null })).status, 401)

@@ -1,4 +1,4 @@
-/** `If-Match`: no change is lost to another (RFC 9110 §13.1.1); and `If-None-Match` of changes (§13.1.2). */
+/** `If-Match`: no change is lost to another (RFC 9110 §13.1.1); and preconditions that an operation does not take. */
 import t, { type Test } from 'tap'
 import { type Call, type Service, startService } from '../helpers/service.ts'
 
@@ -67,24 +67,17 @@ for (const call of CHANGES) {
     }
   })
 
-  t.test(`${what} with If-None-Match: * is refused, as there is the plant`, async (t) => {
+  t.test(`${what} with If-None-Match is refused, and told of If-Match`, async (t) => {
     const { etag } = await read()
-    for (const headers of [{}, { 'If-Match': '*' }, { 'If-Match': etag }]) {
-      const condition = { ...headers, 'If-None-Match': '*' }
-      const answer = await service.call({ path: PATH, ...call, headers: condition })
-      await untouched(t, 412, answer)
-      t.match(answer.json, { error: 41201 })
-    }
-  })
-
-  t.test(`${what} with entity tags in If-None-Match is refused`, async (t) => {
-    const { etag } = await read()
-    for (const ifNoneMatch of [etag, '"a"', 'a', '']) {
-      const headers = { 'If-None-Match': ifNoneMatch }
-      const answer = await service.call({ path: PATH, ...call, headers })
-      await untouched(t, 400, answer)
-      const message = 'the header if-none-match of a change must be *'
-      t.same(answer.json, { error: 40004, message })
+    for (const ifNoneMatch of ['*', etag, '"a"', 'a', '', ['"a"', '"b"']]) {
+      for (const headers of [{}, { 'If-Match': '*' }, { 'If-Match': etag }]) {
+        const conditions = { ...headers, 'If-None-Match': ifNoneMatch }
+        const answer = await service.call({ path: PATH, ...call, headers: conditions })
+        await untouched(t, 400, answer)
+        const advice = 'use If-Match with the ETag that you have read'
+        const message = `this operation does not take If-None-Match; ${advice}`
+        t.same(answer.json, { error: 40004, message })
+      }
     }
   })
 
@@ -93,17 +86,54 @@ for (const call of CHANGES) {
       const answer = await change({ ...call, path: '/plants/404' }, ifMatch)
       t.match(answer, { status: 404, json: { error: 40402 } })
     }
-    const headers = { 'If-None-Match': '*' }
-    const answer = await service.call({ ...call, path: '/plants/404', headers })
-    t.match(answer, { status: 404, json: { error: 40402 } })
   })
 }
 
-t.test('the preconditions of a create are not about the plant, and change nothing', async (t) => {
-  for (const ifNoneMatch of ['*', '"a"']) {
-    const answer = await service.call({ body: plant, headers: { 'If-None-Match': ifNoneMatch } })
-    t.equal(answer.status, 200)
+const UNNAMED: [call: Call, header: string, advice: string][] = [
+  [{ body: plant }, 'If-None-Match', 'it never changes a plant that exists'],
+  [{ body: plant }, 'If-Match', 'it never changes a plant that exists'],
+  [{ method: 'GET', path: '/plants' }, 'If-None-Match', 'its response has no ETag'],
+  [{ method: 'GET', path: '/plants' }, 'If-Match', 'its response has no ETag'],
+]
+for (const [call, header, advice] of UNNAMED) {
+  t.test(`${call.method ?? 'POST'} /plants with ${header} is refused`, async (t) => {
+    for (const value of ['*', '"a"', 'a', '']) {
+      const answer = await service.call({ ...call, headers: { [header]: value } })
+      await untouched(t, 400, answer)
+      const message = `this operation does not take ${header}; ${advice}`
+      t.same(answer.json, { error: 40004, message })
+    }
+  })
+}
+
+t.test('HEAD refuses the preconditions that GET refuses', async (t) => {
+  const headers = { 'If-None-Match': '*' }
+  t.equal((await service.call({ method: 'HEAD', path: '/plants', headers })).status, 400)
+})
+
+t.test('OPTIONS has no use for a precondition, and ignores it (RFC 9110 §13.2.1)', async (t) => {
+  for (const path of ['/plants', PATH]) {
+    for (const headers of [{ 'If-None-Match': '*' }, { 'If-Match': '"a"' }]) {
+      t.equal((await service.call({ method: 'OPTIONS', path, headers })).status, 204)
+    }
   }
+})
+
+t.test('preconditions with a date are ignored, as plants have none (RFC 9110 §13.1)', async (t) => {
+  const headers = {
+    'If-Modified-Since': new Date().toUTCString(),
+    'If-Unmodified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT',
+  }
+  for (const call of [
+    { body: plant },
+    { method: 'GET', path: '/plants' },
+    { method: 'GET', path: PATH },
+    { method: 'PUT', path: PATH, body: { name: 'Acer' } },
+    { method: 'PATCH', path: PATH, body: { name: 'Acer' } },
+  ]) {
+    t.equal((await service.call({ ...call, headers })).status, 200, JSON.stringify(call.method))
+  }
+  t.equal((await service.call({ method: 'DELETE', path: PATH, headers })).status, 204)
 })
 
 t.test('a body that violates the contract is said before what If-Match refuses', async (t) => {

@@ -57,6 +57,7 @@ const ofAny = (call: Call, withoutScope: () => string) => ({
     trouble = new TypeError('a bug')
     return failing.call(call)
   },
+  501: () => service.call({ ...call, headers: { 'transfer-encoding': 'gzip, chunked' } }),
   503: () => {
     trouble = new StoreUnavailable('busy', 'SQLITE_BUSY')
     return failing.call(call)

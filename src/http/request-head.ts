@@ -1,0 +1,98 @@
+/** What Node's parser lets pass in a request line and headers, and RFC 9110 and 9112 do not. */
+import type { IncomingMessage } from 'node:http'
+import { isIPv6 } from 'node:net'
+import { Failure } from './failure.ts'
+
+/** `uri-host [ ":" port ]` (RFC 3986 §3.2.2). Group 1 still has to be checked as an IPv6 address. */
+const AUTHORITY =
+  /^(?:\[(?:([\da-f:.]+)|v[\da-f]+\.[\w.~!$&'()*+,;=:-]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
+
+const ABSOLUTE_FORM = /^https?:\/\/([^/?#:][^/?#]*)(.*)/is
+
+/** How often a request has each header that it may have once. Node keeps the first and drops the others. */
+export interface Repetitions {
+  hosts: number
+  authorizations: number
+  contentTypes: number
+}
+
+/** A loop over all headers of every request, so it compares names only where the length fits. */
+export function repetitionsIn({ rawHeaders }: IncomingMessage): Repetitions {
+  const found: Repetitions = { hosts: 0, authorizations: 0, contentTypes: 0 }
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') found.hosts++
+    else if (name.length === 12 && name.toLowerCase() === 'content-type') found.contentTypes++
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') found.authorizations++
+  }
+  return found
+}
+
+/**
+ * The target of a request as a path and a query, which is also how a URL as target (absolute-form, RFC 9112
+ * §3.2.2) is routed. Any other target comes back as it is: see `isPath`.
+ */
+export function originForm({ url = '' }: IncomingMessage): string {
+  if (isPath(url)) return url
+  const [, authority = '', rest = ''] = ABSOLUTE_FORM.exec(url) ?? []
+  if (authority === '' || !isAuthority(authority)) return url
+  return isPath(rest) ? rest : `/${rest}`
+}
+
+/** Whether a target is what `originForm` makes of a well-formed one. */
+export function isPath(target: string): boolean {
+  return target.charCodeAt(0) === 0x2f
+}
+
+/** What is wrong with a target that is no path; `*` is for OPTIONS (RFC 9112 §3.2.4). */
+export function targetFailure(target: string): Failure {
+  return new Failure(
+    'malformed-request',
+    target === '*'
+      ? 'the request target * is only for OPTIONS'
+      : 'the request target must be a path or an http URL',
+  )
+}
+
+/** What is wrong with the headers, which does not depend on the path or the operation. */
+export function headersFailure(
+  { headers, httpVersion }: IncomingMessage,
+  { hosts, contentTypes }: Repetitions,
+): Failure | undefined {
+  // A proxy in front of us may use another one than we do (RFC 9112 §3.2).
+  if (hosts > 1) return repeated('Host')
+  if (hosts === 0 && httpVersion === '1.1') return malformed('no Host header')
+  if (!isAuthority(headers.host ?? '')) return malformed('an invalid Host header')
+  if (contentTypes > 1) return repeated('Content-Type')
+  const coding = headers['transfer-encoding']
+  return coding === undefined ? undefined : codingFailure(coding, httpVersion)
+}
+
+export function repeated(header: string): Failure {
+  return malformed(`more than one ${header} header`)
+}
+
+function malformed(what: string, headers?: Record<string, string>): Failure {
+  return new Failure('malformed-request', `the request has ${what}`, headers)
+}
+
+function isAuthority(text: string): boolean {
+  const match = AUTHORITY.exec(text)
+  return match !== null && (match[1] === undefined || isIPv6(match[1]))
+}
+
+/** The parser has seen to it that the last coding is `chunked`, which it decodes, and no other one is. */
+function codingFailure(coding: string, httpVersion: string): Failure | undefined {
+  if (httpVersion === '1.0') {
+    // RFC 9112 §6.1: where the body ends is uncertain, so nothing after it can be trusted.
+    return malformed('a Transfer-Encoding header, which HTTP/1.0 does not have', {
+      connection: 'close',
+    })
+  }
+  const codings = coding.split(',').filter((element) => element.trim() !== '')
+  if (codings.length === 1) return undefined
+  return new Failure(
+    'unsupported-transfer-coding',
+    `unsupported Transfer-Encoding "${coding}": expected chunked`,
+  )
+}

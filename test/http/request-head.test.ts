@@ -1,0 +1,287 @@
+/** Request lines and headers that Node's parser lets pass, and RFC 9110 and 9112 do not. */
+import type { IncomingMessage } from 'node:http'
+import t from 'tap'
+import { headersFailure, originForm, repetitionsIn } from '../../src/http/request-head.ts'
+import { type Service, sendRaw, startService } from '../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+  await service.call({ body: { id: 4n, name: 'Abies alba Mill.' } })
+})
+
+const GET = 'GET /plants/4 HTTP/1.1'
+const HOST = 'Host: x'
+const JSON_TYPE = 'Content-Type: application/json'
+
+/** Sends a head with a token, and a body if there is one. */
+async function ask(lines: readonly string[], body = '') {
+  const authorization = `Authorization: Bearer ${service.token}`
+  const head = [...lines, authorization, 'Connection: close', '', ''].join('\r\n')
+  const [answer] = await sendRaw(service.port, Buffer.from(head + body, 'latin1'))
+  return answer
+}
+
+const INVALID_HOSTS = [
+  ...[
+    'a b/c@',
+    'a, b',
+    'a b',
+    'a@b',
+    'a/b',
+    'a?b',
+    'a#b',
+    'a\\b',
+    '<a>',
+    '"a"',
+    'ä',
+    '%',
+    '%4',
+    '%zz',
+  ],
+  ...[
+    'x:a',
+    'x:80:80',
+    '::1',
+    '[',
+    '[]',
+    ']',
+    '[::1',
+    '[::g]',
+    '[1]',
+    '[::1]x',
+    '[fe80::1%25eth0]',
+    '[v.x]',
+  ],
+]
+for (const host of INVALID_HOSTS) {
+  t.test(`§3.2: the Host ${JSON.stringify(host)} is refused`, async (t) => {
+    const message = 'the request has an invalid Host header'
+    const error = { error: 40003, message }
+    const answer = await ask([GET, `Host: ${host}`])
+    t.match(answer, { status: 400, body: JSON.stringify(error) })
+    t.match(await ask(['GET /plants/4 HTTP/1.0', `Host: ${host}`]), { status: 400 })
+  })
+}
+
+const VALID_HOSTS = [
+  ...[
+    '',
+    'x',
+    'x:80',
+    'x:',
+    ':80',
+    'EXAMPLE.org.',
+    '127.0.0.1:3000',
+    'a_b',
+    'a,b',
+    "!$&'()*+;=~-",
+    '%C3%a4',
+  ],
+  ...['[::1]', '[::1]:80', '[::ffff:127.0.0.1]', '[v1F.a:b]'],
+]
+for (const host of VALID_HOSTS) {
+  t.test(`§3.2: the Host ${JSON.stringify(host)} is accepted`, async (t) => {
+    t.match(await ask([GET, `Host: ${host}`]), { status: 200 })
+  })
+}
+
+t.test('a path without authentication refuses an invalid Host too', async (t) => {
+  for (const lines of [['Host: a b'], [HOST, HOST], []]) {
+    t.match(await ask(['GET /health/live HTTP/1.1', ...lines]), { status: 400 })
+  }
+})
+
+const CREATE = ['POST /plants HTTP/1.1', HOST]
+const body = '{"id":5,"name":"Acer"}'
+const LENGTH = `Content-Length: ${body.length}`
+const CHUNKS = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+const OF_TWO = 'the request has more than one Content-Type header'
+const UNSUPPORTED = (coding: string) =>
+  `unsupported Transfer-Encoding "${coding}": expected chunked`
+
+const REFUSED: [
+  what: string,
+  lines: string[],
+  content: string,
+  status: number,
+  error: { error: number; message: string },
+][] = [
+  ...[JSON_TYPE, 'content-type: text/plain'].map((second): (typeof REFUSED)[number] => [
+    `two content types, the second of which is ${second}`,
+    [...CREATE, JSON_TYPE, second, LENGTH],
+    body,
+    400,
+    { error: 40003, message: OF_TWO },
+  ]),
+  [
+    'PUT with Content-Range (RFC 9110 §14.5)',
+    ['PUT /plants/4 HTTP/1.1', HOST, JSON_TYPE, LENGTH, 'Content-Range: bytes 0-21/100'],
+    body,
+    400,
+    { error: 40004, message: 'this operation does not take Content-Range; send the whole plant' },
+  ],
+  ...['gzip, chunked', 'GZIP ,\tchunked', 'identity, chunked', 'x;y="a,b", chunked'].map(
+    (coding): (typeof REFUSED)[number] => [
+      `Transfer-Encoding: ${coding} (RFC 9112 §6.1)`,
+      [...CREATE, JSON_TYPE, `Transfer-Encoding: ${coding}`],
+      CHUNKS,
+      501,
+      { error: 50101, message: UNSUPPORTED(coding) },
+    ],
+  ),
+  [
+    'transfer codings in two headers',
+    [...CREATE, JSON_TYPE, 'Transfer-Encoding: gzip', 'Transfer-Encoding: chunked'],
+    CHUNKS,
+    501,
+    { error: 50101, message: UNSUPPORTED('gzip, chunked') },
+  ],
+  [
+    'GET of * (RFC 9112 §3.2.4)',
+    ['GET * HTTP/1.1', HOST],
+    '',
+    400,
+    { error: 40003, message: 'the request target * is only for OPTIONS' },
+  ],
+  ...[
+    'http://a@b/plants',
+    'http:///plants',
+    'http://:80/plants',
+    'http://x:a/plants',
+    'ftp://x/plants',
+  ].map((target): (typeof REFUSED)[number] => [
+    `the target ${target}`,
+    [`GET ${target} HTTP/1.1`, HOST],
+    '',
+    400,
+    { error: 40003, message: 'the request target must be a path or an http URL' },
+  ]),
+]
+for (const [what, lines, content, status, error] of REFUSED) {
+  t.test(`${what} is refused`, async (t) => {
+    t.match(await ask(lines, content), { status, body: JSON.stringify(error) })
+    t.equal(await service.stored(5n), undefined)
+    t.match(await service.stored(4n), { name: 'Abies alba Mill.' })
+  })
+}
+
+t.test('Content-Range is ignored where it means nothing (RFC 9110 §14.4)', async (t) => {
+  const call = { method: 'PATCH', path: '/plants/4', body: {} }
+  const headers = { 'content-range': 'bytes 0-1/2' }
+  t.equal((await service.call({ ...call, headers })).status, 200)
+})
+
+t.test('the transfer coding chunked is accepted however it is written', async (t) => {
+  for (const coding of ['chunked', 'Chunked', ', chunked']) {
+    const lines = [...CREATE, JSON_TYPE, `Transfer-Encoding: ${coding}`]
+    t.match(await ask(lines, CHUNKS), { status: 200 }, coding)
+  }
+})
+
+t.test('§6.1: HTTP/1.0 has no transfer codings, and the connection is closed', async (t) => {
+  const lines = ['POST /plants HTTP/1.0', HOST, JSON_TYPE, 'Transfer-Encoding: chunked']
+  const authorization = `Authorization: Bearer ${service.token}`
+  const head = [...lines, authorization, 'Connection: keep-alive', '', ''].join('\r\n')
+  const answers = await sendRaw(service.port, `${head}${CHUNKS}`, false)
+  const message = 'the request has a Transfer-Encoding header, which HTTP/1.0 does not have'
+  const error = JSON.stringify({ error: 40003, message })
+  t.match(answers, [{ status: 400, headers: { connection: 'close' }, body: error }])
+})
+
+t.test('authentication comes before what is wrong with a head', async (t) => {
+  for (const lines of [
+    ['GET /plants HTTP/1.1'],
+    [GET, 'Host: a b'],
+    [GET, HOST, HOST],
+    ['GET * HTTP/1.1', HOST],
+    ['OPTIONS * HTTP/1.1', HOST],
+    ['GET http://a@b/health/live HTTP/1.1', HOST],
+    ['GET http:///plants HTTP/1.1', HOST],
+    [...CREATE, JSON_TYPE, JSON_TYPE, 'Content-Length: 0'],
+    [...CREATE, 'Transfer-Encoding: gzip, chunked'],
+  ]) {
+    const head = [...lines, 'Connection: close', '', ''].join('\r\n')
+    const [answer] = await sendRaw(service.port, head, false)
+    t.match(answer, { status: 401, body: /40101/ }, lines.join())
+  }
+})
+
+t.test(
+  'two Authorization headers are refused first, as it is not clear which one counts',
+  async (t) => {
+    const answer = await ask([GET, 'Authorization: Bearer x'])
+    const message = 'the request has more than one Authorization header'
+    t.match(answer, { status: 400, body: JSON.stringify({ error: 40003, message }) })
+  },
+)
+
+const ROUTED: [target: string, path: string][] = [
+  ['http://example.org/plants/4', '/plants/4'],
+  ['HTTP://EXAMPLE.org:80/plants/4', '/plants/4'],
+  ['https://[::1]/plants/4', '/plants/4'],
+  ['http://example.org/plants?limit=1', '/plants?limit=1'],
+  ['http://example.org', '/'],
+  ['http://example.org?x=/plants', '/?x=/plants'],
+]
+for (const [target, path] of ROUTED) {
+  t.test(`§3.2.2: the target ${target} is ${path}`, async (t) => {
+    const [absolute, origin] = [
+      await ask([`GET ${target} HTTP/1.1`, HOST]),
+      await ask([`GET ${path} HTTP/1.1`, HOST]),
+    ]
+    t.ok(absolute)
+    t.same([absolute?.status, absolute?.body], [origin?.status, origin?.body])
+  })
+}
+
+t.test('the docs are found by a URL too', async (t) => {
+  const answer = await ask(['GET http://x/documentation/json HTTP/1.1', HOST])
+  t.match(answer, { status: 200 })
+})
+
+t.test('OPTIONS * says what methods there are (RFC 9110 §9.3.7)', async (t) => {
+  const answer = await ask(['OPTIONS * HTTP/1.1', HOST])
+  t.match(answer, {
+    status: 204,
+    headers: { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' },
+  })
+  t.notOk(answer && 'accept-patch' in answer.headers)
+})
+
+t.test('a megabyte of anything is judged at once', async (t) => {
+  const count = 2 ** 20
+  const parts = [
+    'a',
+    ':',
+    '1',
+    '%41',
+    '%',
+    '[',
+    '[::',
+    '[v1.a',
+    '[v1',
+    '1:',
+    'a:1',
+    ',',
+    ' ',
+    '\t,',
+    'a,',
+  ]
+  for (const part of parts) {
+    const text = part.repeat(count / part.length)
+    for (const value of [text, `${text} `, `a:${text}`, `[${text}]`, `[v1.${text}`]) {
+      const headers = { host: value, 'transfer-encoding': value }
+      const rawHeaders = ['Host', value, 'Transfer-Encoding', value]
+      const url = `http://${value}`
+      const message = { url, headers, rawHeaders, httpVersion: '1.1' } as unknown as IncomingMessage
+      headersFailure(message, repetitionsIn(message))
+      headersFailure(
+        { ...message, headers: { ...headers, host: 'x' } } as IncomingMessage,
+        repetitionsIn(message),
+      )
+      originForm(message)
+    }
+  }
+  t.pass('well before the test times out')
+})
