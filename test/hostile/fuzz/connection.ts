@@ -42,9 +42,12 @@ export async function runConnection(port: number, plan: Plan, judge: Judge): Pro
 
   const onResponse = (response: Response) => {
     const request = statuses.length < knownCount ? requests[statuses.length] : undefined
+    const isAfterLast = last?.headers.connection === 'close'
     statuses.push(response.status)
     last = response
     const reason =
+      // RFC 9112 §9.6.
+      (isAfterLast && 'a response after Connection: close') ||
       (statuses.length > requests.length && lead < 0 && 'more answers than requests') ||
       judge.faultOf(response, request?.known) ||
       faultOfPlant(response, request?.plant)
