@@ -1,10 +1,13 @@
 # Not built where it was written, as no container engine was at hand; each step was tried by hand.
-FROM node:26-slim AS dependencies
+# A digest pins it: --build-arg BASE=node:26-slim@sha256:…
+ARG BASE=node:26-slim
+
+FROM ${BASE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts
 
-FROM node:26-slim
+FROM ${BASE}
 ENV PLANT_STORE_HOST=0.0.0.0 \
     PLANT_STORE_PORT=3000 \
     PLANT_STORE_DATABASE=/data/plants.db \

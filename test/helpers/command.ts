@@ -27,6 +27,9 @@ export function unmeasured(line: readonly string[]): [command: string, args: str
   return ['/bin/sh', ['-c', script, ...line]]
 }
 
+/** Whatever a process is started for and must not outlive: a test, or another program with cleanup. */
+export type Owner = Pick<Test, 'teardown'>
+
 /** The real command as a process of its own, which the test never outlives. */
 export class Command {
   readonly process: ChildProcess
@@ -34,7 +37,7 @@ export class Command {
   stderr = ''
   readonly #exit: Promise<unknown[]>
 
-  constructor(t: Test, args: readonly string[], options: CommandOptions = {}) {
+  constructor(t: Owner, args: readonly string[], options: CommandOptions = {}) {
     const { measured = false, node = [], ...others } = options
     const given = [...node, MAIN, ...args]
     const [command, rest] = measured
@@ -83,7 +86,11 @@ export class Command {
 }
 
 /** Runs the command to its end. */
-export function run(t: Test, args: readonly string[], options?: CommandOptions): Promise<Finished> {
+export function run(
+  t: Owner,
+  args: readonly string[],
+  options?: CommandOptions,
+): Promise<Finished> {
   return new Command(t, args, options).finished()
 }
 

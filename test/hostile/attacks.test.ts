@@ -1,0 +1,41 @@
+/** The short form of `npm run test:attacks`: all attacks at once, at a hundredth of the size. */
+import { join } from 'node:path'
+import t from 'tap'
+import { attacks } from './attacks/all.ts'
+import { launch } from './attacks/launch.ts'
+import { MEMORY_MAX } from './bound.ts'
+import { Monitor } from './monitor.ts'
+import { makeStock } from './plants.ts'
+import { Target } from './target.ts'
+import { missingFrom, Witness } from './witness.ts'
+
+/** 1 is the size at which the problems were found; `npm run test:attacks` uses 10. */
+const SCALE = 0.1
+
+const STOCK = { plants: 2000, large: 1000 }
+
+const STOP_MS = 60_000
+
+t.test('a service under attack serves others and loses nothing', async (t) => {
+  const database = join(t.testdir(), 'plants.db')
+  await makeStock(t, database, STOCK)
+  const target = await Target.start(t, database, ['--shutdown-timeout=1s'])
+  const monitor = new Monitor(target)
+  const witness = new Witness(target.port)
+  const names = attacks.map(({ name }) => name)
+  const running = launch(names, target.port, SCALE)
+  t.teardown(() => running.end())
+  const outcome = await running.outcome
+  t.comment({ statuses: outcome?.statuses })
+  t.same(outcome?.faults, [], 'what the attackers read is documented')
+  t.ok(await witness.answered(), 'the process is alive')
+  await witness.stop()
+  monitor.stop()
+  t.same(Object.keys(witness.health), ['200'], 'its health was answered throughout')
+  t.same(witness.faults, [], 'so were creates, as documented')
+  t.same(target.defects(), [])
+  t.ok(monitor.memory <= MEMORY_MAX, `${monitor.memory} MiB`)
+  t.equal((await target.stop(STOP_MS)).end, 0, 'it stops while the attackers are connected')
+  t.ok(witness.acknowledged.size > 0)
+  t.same(missingFrom(database, witness.acknowledged), [])
+})

@@ -1,0 +1,6 @@
+import type { Attack } from './attack.ts'
+import { bodyAttacks } from './bodies.ts'
+import { connectionAttacks } from './connections.ts'
+import { pipelineAttacks } from './pipelines.ts'
+
+export const attacks: readonly Attack[] = [...bodyAttacks, ...pipelineAttacks, ...connectionAttacks]

@@ -1,0 +1,57 @@
+/** The short form of `npm run test:hostile`. */
+import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import t from 'tap'
+import { MEMORY_MAX } from './bound.ts'
+import { runCampaign } from './fuzz/campaign.ts'
+import { describeFindings } from './fuzz/findings.ts'
+import { planOf } from './fuzz/plan.ts'
+import { Judge } from './judge.ts'
+import { Monitor } from './monitor.ts'
+import { Target } from './target.ts'
+import { missingFrom, Witness } from './witness.ts'
+
+/** One campaign is the same in every run, the other one is new each time. */
+const CAMPAIGNS = [
+  { seed: 1, requests: 3000 },
+  { seed: randomInt(2 ** 31), requests: 1500 },
+]
+
+const STOP_MS = 60_000
+
+t.test('mutated requests are answered as documented, and harm nothing', async (t) => {
+  const database = join(t.testdir(), 'plants.db')
+  const target = await Target.start(t, database, ['--request-timeout=2s'])
+  const monitor = new Monitor(target)
+  const witness = new Witness(target.port)
+  const judge = await Judge.make(target.port)
+  const kept = new Map<bigint, string>()
+  for (const [index, { seed, requests }] of CAMPAIGNS.entries()) {
+    const first = index * requests
+    const options = { port: target.port, seed, requests, first, step: 1, concurrency: 32 }
+    const report = await runCampaign(options, judge)
+    const { connections, statuses } = report
+    t.comment({ seed, connections, mutated: report.mutated, statuses })
+    for (const finding of describeFindings(report.findings, seed)) t.comment(finding)
+    t.equal(report.findings.length, 0, `seed ${seed}`)
+    for (const [id, name] of report.kept) kept.set(id, name)
+  }
+  t.ok(await witness.answered(), 'the process is alive')
+  await witness.stop()
+  monitor.stop()
+  t.same(Object.keys(witness.health), ['200'], 'it said so throughout')
+  t.same(witness.faults, [])
+  t.same(target.defects(), [])
+  t.ok(monitor.memory <= MEMORY_MAX, `${monitor.memory} MiB`)
+  t.equal((await target.stop(STOP_MS)).end, 0)
+  t.ok(witness.acknowledged.size > 0 && kept.size > 0)
+  t.same(missingFrom(database, new Map([...witness.acknowledged, ...kept])), [])
+})
+
+t.test('a seed and a number make the same connection again', async (t) => {
+  for (let number = 0; number < 200; number++) t.same(planOf(7, number), planOf(7, number))
+  const bytes = (seed: number, number: number) =>
+    Buffer.concat(planOf(seed, number).requests.map((request) => request.bytes))
+  t.notSame(bytes(7, 1), bytes(7, 2))
+  t.notSame(bytes(7, 1), bytes(8, 1))
+})

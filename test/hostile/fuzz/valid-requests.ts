@@ -1,0 +1,161 @@
+/** Valid requests, generated from the contract so that new operations are fuzzed as well. */
+import { versionOf } from '../../../service/plant-store.ts'
+import { contract, dereferenced } from '../../helpers/contract-check.ts'
+import { TOKEN } from '../target.ts'
+import type { Random } from './random.ts'
+import type { Header, Request } from './request.ts'
+
+interface Schema {
+  type?: string | string[]
+  allOf?: Schema[]
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  minimum?: number
+  maximum?: number
+}
+
+interface Parameter {
+  name: string
+  in: string
+  schema: Schema
+}
+
+interface Operation {
+  operationId?: string
+  parameters?: Parameter[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+}
+
+type Paths = Record<string, Record<string, Operation>>
+
+const operations = Object.entries(dereferenced(contract).paths as unknown as Paths).flatMap(
+  ([template, item]) =>
+    Object.entries(item)
+      .filter(([, { operationId }]) => operationId !== undefined)
+      .map(([method, operation]) => ({ method: method.toUpperCase(), template, ...operation })),
+)
+
+/** Paths outside the contract. */
+const OTHERS = [
+  '/',
+  '/health/live',
+  '/health/ready',
+  '/documentation',
+  '/documentation/',
+  '/documentation/json',
+  '/documentation/yaml',
+  '/documentation/static/index.css',
+  '/documentation/static/swagger-initializer.js',
+  '/documentation/static/theme/docs.css',
+  '/documentation/static/nothing.js',
+  '/nothing',
+  '/plants/4/5',
+]
+
+/** By far the largest file, so it is requested rarely. */
+const BUNDLE = '/documentation/static/swagger-ui-bundle.js'
+
+const IDS = 300
+const EXTREMES = [2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n), 0n, -1n]
+
+const LONG = 300
+
+/** Few values, so that entity tags often match stored plants. */
+const NAMES = ['Abies alba Mill.', 'Acer', '', '\u{1f332} \u202e\u00fc', 'x'.repeat(LONG)]
+const TAGS = ['Tree', '', undefined]
+
+const ENTITY_TAGS = [
+  '*',
+  '"nothing"',
+  'W/"weak"',
+  '"one", W/"two" , "three"',
+  ...NAMES.flatMap((name) => TAGS.map((tag) => versionOf({ name, ...(tag && { tag }) }))).map(
+    (version) => `"${version}"`,
+  ),
+]
+
+/** Generates a valid request. */
+export function validRequest(random: Random): Request {
+  if (random.oneIn(10)) return otherRequest(random)
+  const { method, template, parameters = [], requestBody } = random.pick(operations)
+  const headers: Header[] = [
+    ['Host', 'x'],
+    ['Authorization', `Bearer ${TOKEN}`],
+  ]
+  let target = template
+  const query: string[] = []
+  for (const { name, in: place, schema } of parameters) {
+    const value = place === 'header' ? random.pick(ENTITY_TAGS) : parameterText(schema, random)
+    if (place === 'path') target = target.replace(`{${name}}`, value)
+    else if (random.below(3) > 0) continue
+    else if (place === 'query') query.push(`${name}=${encodeURIComponent(value)}`)
+    else headers.push([name, value])
+  }
+  if (query.length > 0) target += `?${query.join('&')}`
+  const [type, { schema } = {}] = random.pick(Object.entries(requestBody?.content ?? { '': {} }))
+  if (schema === undefined) {
+    const isRead = method === 'GET' && random.oneIn(5)
+    return requestOf({ method: isRead ? 'HEAD' : method, target, headers })
+  }
+  headers.push(['Content-Type', type])
+  return requestOf({ method, target, headers, body: Buffer.from(jsonText(schema, random)) })
+}
+
+function otherRequest(random: Random): Request {
+  const target = random.oneIn(100) ? BUNDLE : random.pick(OTHERS)
+  const headers: Header[] = [['Host', 'x']]
+  if (random.oneIn(2)) headers.push(['Authorization', `Bearer ${TOKEN}`])
+  if (random.oneIn(2))
+    headers.push(['Accept-Encoding', random.pick(['gzip', 'br', 'gzip, br', '*'])])
+  return requestOf({ target, headers })
+}
+
+export function requestOf(parts: Partial<Request>): Request {
+  return {
+    method: 'GET',
+    target: '/',
+    version: 'HTTP/1.1',
+    headers: [],
+    body: Buffer.alloc(0),
+    ...parts,
+  }
+}
+
+function idOf(random: Random): string {
+  return String(random.oneIn(10) ? random.pick(EXTREMES) : random.below(IDS))
+}
+
+function parameterText(schema: Schema, random: Random): string {
+  const { type, minimum, maximum } = schema
+  if (type !== 'integer') return random.pick(['Tree', 'x', ''])
+  if (minimum === undefined || maximum === undefined) return idOf(random)
+  return String(minimum + random.below(random.oneIn(10) ? maximum : 5))
+}
+
+function jsonText(schema: Schema, random: Random): string {
+  const { allOf, items, type } = schema
+  if (allOf !== undefined) return jsonText(merged(allOf), random)
+  const known = random.pick([type].flat())
+  if (known === 'integer') return idOf(random)
+  if (known === 'string') return JSON.stringify(random.pick([...NAMES, 'Tree']))
+  if (known === 'null') return 'null'
+  if (known === 'array' && items !== undefined) {
+    return `[${Array.from({ length: 1 + random.below(5) }, () => jsonText(items, random))}]`
+  }
+  const { properties = {}, required = [] } = schema
+  const names = Object.keys(properties).filter((name) => required.includes(name) || random.oneIn(2))
+  const members = random
+    .shuffled(names)
+    .map((name) => `${JSON.stringify(name)}:${jsonText(properties[name] as Schema, random)}`)
+  return `{${members}}`
+}
+
+function merged(parts: readonly Schema[]): Schema {
+  const whole = parts.map((part) => (part.allOf === undefined ? part : merged(part.allOf)))
+  return {
+    type: 'object',
+    properties: Object.assign({}, ...whole.map(({ properties }) => properties)),
+    required: whole.flatMap(({ required = [] }) => required),
+  }
+}
