@@ -59,6 +59,8 @@ export function serveInTurn(app: FastifyInstance, connections: Set<Socket>): voi
   })
 
   function track(connection: Socket): void {
+    // Node knows the address of a closed connection only if it was asked for before; the log needs it then.
+    void connection.remoteAddress
     connections.add(connection)
     connection.once('close', () => connections.delete(connection))
   }

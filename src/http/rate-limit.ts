@@ -72,9 +72,9 @@ export function tokenLimit(rate: Limit): RateLimit | undefined {
 
 /**
  * What an address counts as: itself, or the network of an IPv6 address, whose owner has all 2^64 addresses of
- * it. Whatever else a proxy may say is one more address.
+ * it. Whatever else a proxy may say is one more address, and so are connections that closed at once.
  */
-export function addressKey(address: string): string {
+export function addressKey(address = 'unknown'): string {
   const [, ipv4] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
   if (ipv4 !== undefined) return ipv4
   if (!isIPv6(address)) return address.slice(0, 15)
