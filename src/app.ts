@@ -14,7 +14,7 @@ import { serveDocs } from './http/docs.ts'
 import { handleErrors } from './http/errors.ts'
 import { reportHealth } from './http/health.ts'
 import { serveOperations } from './http/operations.ts'
-import { originForm } from './http/request-head.ts'
+import { rewriteUrlTargets } from './http/request-head.ts'
 import { requestLog, shareLogger } from './http/request-log.ts'
 
 export interface AppOptions {
@@ -37,7 +37,6 @@ export async function buildApp({ config, store, logger }: AppOptions): Promise<F
     logger: logger ?? false,
     logController: requestLog(config.logRequests),
     routerOptions: { maxParamLength: MAX_PARAMETER },
-    rewriteUrl: originForm,
     bodyLimit: config.bodyLimit,
     requestTimeout: config.requestTimeout,
     http: {
@@ -57,6 +56,7 @@ export async function buildApp({ config, store, logger }: AppOptions): Promise<F
   if (!config.logRequests) shareLogger(app)
   takeEveryRequest(app.server)
   watchConnections(app.server)
+  rewriteUrlTargets(app.server)
   keepOrder(app)
   handleErrors(app)
   authenticate = await bearerAuthentication(app, tokens)
