@@ -16,7 +16,7 @@ import { serveDocs } from './http/docs.ts'
 import { handleErrors } from './http/errors.ts'
 import { reportHealth } from './http/health.ts'
 import { serveOperations } from './http/operations.ts'
-import { originForm } from './http/request-head.ts'
+import { rewriteUrlTargets } from './http/request-head.ts'
 import { logRequestIds, logRequests, noRequestLog } from './http/request-log.ts'
 import { addCommonHeaders, newRequestId } from './http/response-headers.ts'
 import { abortStalledResponses } from './http/stalled-responses.ts'
@@ -57,7 +57,6 @@ export async function buildApp({
     genReqId: newRequestId,
     trustProxy: config.trustProxy ?? false,
     routerOptions: { maxParamLength: MAX_PARAMETER },
-    rewriteUrl: originForm,
     requestTimeout: config.requestTimeout,
     http: {
       // Fastify sets it too, but only when Node has compared the next one with its own default.
@@ -81,6 +80,7 @@ export async function buildApp({
   logRequests(app, config.logRequests)
   takeEveryRequest(app.server)
   watchConnections(app.server)
+  rewriteUrlTargets(app.server)
   serveInTurn(app, connections)
   abortStalledResponses(app, connections, config.responseTimeout)
   app.addHook('onRequest', (request, reply, next) => {

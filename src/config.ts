@@ -72,7 +72,12 @@ export const databaseSetting = setting(
 
 /** The settings that have a flag, each with its variable, default and meaning. */
 export const settings: readonly Option[] = [
-  setting('--host <address>', 'the address to listen on', text, '127.0.0.1'),
+  setting(
+    '--host <address>',
+    'the address to listen on; localhost is 127.0.0.1 and ::1',
+    text,
+    '127.0.0.1',
+  ),
   setting(
     '--port <number>',
     'the port to listen on; 0 for any free one',

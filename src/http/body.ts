@@ -82,14 +82,15 @@ function typeFailure(request: FastifyRequest, mediaTypes: readonly string[]): Fa
   return unsupported(request, 'unsupported-media-type', message)
 }
 
-/** A failure with 415, which names for a PATCH the types that would do (RFC 5789 §2.2). */
+/** A failure with 415, which names for a PATCH the types that it takes (RFC 5789 §2.2). */
 function unsupported(
   { method, operation }: FastifyRequest,
   condition: Condition,
   message: string,
 ): Failure {
-  const types = operation?.mediaTypes.join(', ') ?? ''
-  return new Failure(condition, message, method === 'PATCH' ? { 'accept-patch': types } : {})
+  const { mediaTypes } = operation as Operation
+  const headers = method === 'PATCH' ? { 'accept-patch': mediaTypes.join(', ') } : {}
+  return new Failure(condition, message, headers)
 }
 
 /** What is wrong with the content of a body, as Ajv found it. */

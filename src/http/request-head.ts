@@ -1,11 +1,13 @@
 /** What Node's parser lets pass in a request line and headers, and RFC 9110 and 9112 do not. */
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { Failure } from './failure.ts'
 
-/** `uri-host [ ":" port ]` (RFC 3986 §3.2.2). Group 1 still has to be checked as an IPv6 address. */
-const AUTHORITY =
-  /^(?:\[(?:([\da-f:.]+)|v[\da-f]+\.[\w.~!$&'()*+,;=:-]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
+/** `uri-host [ ":" port ]` (RFC 3986 §3.2.2), where the host is a name or an IPv4 address. */
+const NAME_AND_PORT = /^(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*(?::\d*)?$/i
+
+/** The same for the other hosts. Group 1 has the form of an IPv6 address. */
+const LITERAL_AND_PORT = /^\[(?:([\da-f:.]+)|v[\da-f]+\.[\w.~!$&'()*+,;=:-]+)\](?::\d*)?$/i
 
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#:][^/?#]*)(.*)/is
 
@@ -29,17 +31,23 @@ export function repetitionsIn({ rawHeaders }: IncomingMessage): Repetitions {
 }
 
 /**
- * The target of a request as a path and a query, which is also how a URL as target (absolute-form, RFC 9112
- * §3.2.2) is routed. Any other target comes back as it is: see `isPath`.
+ * Makes a path and a query of each target that is a URL (absolute-form, RFC 9112 §3.2.2), before it is routed.
+ * What is neither stays as it is: see `isPath`.
  */
-export function originForm({ url = '' }: IncomingMessage): string {
-  if (isPath(url)) return url
-  const [, authority = '', rest = ''] = ABSOLUTE_FORM.exec(url) ?? []
-  if (authority === '' || !isAuthority(authority)) return url
+export function rewriteUrlTargets(server: Server): void {
+  server.prependListener('request', (request) => {
+    const { url = '' } = request
+    if (!isPath(url)) request.url = originForm(url)
+  })
+}
+
+function originForm(target: string): string {
+  const [, authority = '', rest = ''] = ABSOLUTE_FORM.exec(target) ?? []
+  if (authority === '' || !isAuthority(authority)) return target
   return isPath(rest) ? rest : `/${rest}`
 }
 
-/** Whether a target is what `originForm` makes of a well-formed one. */
+/** Whether a target is a path, or was a well-formed URL. */
 export function isPath(target: string): boolean {
   return target.charCodeAt(0) === 0x2f
 }
@@ -77,8 +85,9 @@ function malformed(what: string, headers?: Record<string, string>): Failure {
 }
 
 function isAuthority(text: string): boolean {
-  const match = AUTHORITY.exec(text)
-  return match !== null && (match[1] === undefined || isIPv6(match[1]))
+  if (NAME_AND_PORT.test(text)) return true
+  const [literal, ipv6 = '::'] = LITERAL_AND_PORT.exec(text) ?? []
+  return literal !== undefined && isIPv6(ipv6)
 }
 
 /** The parser has seen to it that the last coding is `chunked`, which it decodes, and no other one is. */
