@@ -1,4 +1,4 @@
-/** The short form of `npm run test:attacks`: all attacks at once, at a hundredth of the size. */
+/** The short form of `npm run test:attacks`: all attacks at once, at a small scale. */
 import { join } from 'node:path'
 import t from 'tap'
 import { attacks } from './attacks/all.ts'
@@ -10,7 +10,7 @@ import { Target } from './target.ts'
 import { missingFrom, Witness } from './witness.ts'
 
 /** 1 is the size at which the problems were found; `npm run test:attacks` uses 10. */
-const SCALE = 0.1
+const SCALE = 0.05
 
 const STOCK = { plants: 2000, large: 1000 }
 
@@ -19,15 +19,15 @@ const STOP_MS = 60_000
 t.test('a service under attack serves others and loses nothing', async (t) => {
   const database = join(t.testdir(), 'plants.db')
   await makeStock(t, database, STOCK)
-  const target = await Target.start(t, database, ['--shutdown-timeout=1s'])
+  const target = await Target.start(t, database, ['--shutdown-timeout=500ms'])
   const monitor = new Monitor(target)
   const witness = new Witness(target.port)
   const names = attacks.map(({ name }) => name)
   const running = launch(names, target.port, SCALE)
   t.teardown(() => running.end())
-  const outcome = await running.outcome
-  t.comment({ statuses: outcome?.statuses })
-  t.same(outcome?.faults, [], 'what the attackers read is documented')
+  await running.done
+  t.comment({ statuses: running.outcome.statuses })
+  t.same(running.outcome.faults, [], 'what the attackers read is documented')
   t.ok(await witness.answered(), 'the process is alive')
   await witness.stop()
   monitor.stop()

@@ -13,8 +13,8 @@ import { missingFrom, Witness } from './witness.ts'
 
 /** One campaign is the same in every run, the other one is new each time. */
 const CAMPAIGNS = [
-  { seed: 1, requests: 3000 },
-  { seed: randomInt(2 ** 31), requests: 1500 },
+  { seed: 1, requests: 2500 },
+  { seed: randomInt(2 ** 31), requests: 1000 },
 ]
 
 const STOP_MS = 60_000
@@ -49,7 +49,9 @@ t.test('mutated requests are answered as documented, and harm nothing', async (t
 })
 
 t.test('a seed and a number make the same connection again', async (t) => {
-  for (let number = 0; number < 200; number++) t.same(planOf(7, number), planOf(7, number))
+  const numbers = Array.from({ length: 50 }, (_, number) => number)
+  const plans = (seed: number) => numbers.map((number) => planOf(seed, number))
+  t.same(plans(7), plans(7))
   const bytes = (seed: number, number: number) =>
     Buffer.concat(planOf(seed, number).requests.map((request) => request.bytes))
   t.notSame(bytes(7, 1), bytes(7, 2))

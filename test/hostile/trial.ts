@@ -61,7 +61,7 @@ export async function tryAttack(owner: Owner, options: TrialOptions): Promise<Fi
   const monitor = new Monitor(target)
   const witness = new Witness(target.port, new Map(before.acknowledged))
   const running = launch([attack], target.port, scale)
-  const outcome = await Promise.race([running.outcome, delay(limitMs)])
+  await Promise.race([running.done, delay(limitMs)])
   await delay(HOLD_MS)
   const survived = await witness.answered()
   await witness.stop()
@@ -77,8 +77,8 @@ export async function tryAttack(owner: Owner, options: TrialOptions): Promise<Fi
     latency: witness.latency(),
     health: witness.health,
     creates: witness.creates,
-    statuses: outcome?.statuses ?? {},
-    faults: [...witness.faults, ...(outcome?.faults ?? []), ...target.defects()],
+    statuses: running.outcome.statuses,
+    faults: [...witness.faults, ...running.outcome.faults, ...target.defects()],
     acknowledged: witness.acknowledged.size,
     lost: missingFrom(database, witness.acknowledged).length,
     survived,

@@ -12,8 +12,10 @@ export interface Outcome {
 }
 
 export interface RunningAttack {
-  /** Resolves when everything is sent, or to undefined if the process ends first. */
-  readonly outcome: Promise<Outcome | undefined>
+  /** Resolves when everything is sent or the process ends. */
+  readonly done: Promise<void>
+  /** What has been read so far; renewed every second and at the end. */
+  readonly outcome: Outcome
   /** Kills the process, which closes its connections. */
   end(): Promise<void>
 }
@@ -24,12 +26,19 @@ export function launch(names: readonly string[], port: number, scale: number): R
   const { NODE_OPTIONS: _, ...env } = process.env
   const child = fork(PROGRAM, [String(port), String(scale), ...names], { env })
   const exit = once(child, 'exit')
-  const outcome = Promise.race([
-    once(child, 'message').then(([message]) => message as Outcome),
-    exit.then(() => undefined),
-  ])
+  let outcome: Outcome = { statuses: {}, faults: [] }
+  const done = new Promise<void>((resolve) => {
+    exit.then(() => resolve())
+    child.on('message', (message: Outcome & { isDone: boolean }) => {
+      outcome = message
+      if (message.isDone) resolve()
+    })
+  })
   return {
-    outcome,
+    done,
+    get outcome() {
+      return outcome
+    },
     end: async () => {
       child.kill('SIGKILL')
       await exit

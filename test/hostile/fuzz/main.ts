@@ -99,11 +99,14 @@ async function fuzz(target: Target): Promise<void> {
   monitor.stop()
   const stop = await target.stop(STOP_MS)
   const acknowledged = new Map([...witness.acknowledged, ...report.kept])
+  const missing = missingFrom(target.database, acknowledged)
   const problems = [
     ...describeFindings(report.findings, seed),
     ...witness.faults.map((fault) => `the well-behaved client was answered: ${fault}`),
     ...target.defects().map((line) => `logged: ${line}`),
-    ...missingFrom(target.database, acknowledged).map((id) => `plant ${id} is missing`),
+    ...(missing.length > 0
+      ? [`${missing.length} plants are missing: ${missing.slice(0, 20)}`]
+      : []),
     ...(isAlive ? [] : ['the process does not answer']),
     ...(stop.end === 0 ? [] : [`the process ended with ${stop.end} after ${stop.ms} ms`]),
     ...(monitor.memory <= MEMORY_MAX ? [] : [`${monitor.memory} MiB are more than ${MEMORY_MAX}`]),
