@@ -1,5 +1,9 @@
 import type { Server } from 'node:http'
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import Fastify, {
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyServerOptions,
+} from 'fastify'
 import { AccessTokens } from '../service/access-tokens.ts'
 import { PlantService } from '../service/plant-service.ts'
 import type { PlantStore } from '../service/plant-store.ts'
@@ -8,6 +12,7 @@ import type { Config } from './config.ts'
 import { loadContract } from './contract/contract.ts'
 import { admit, MAX_PARAMETER, refuseUrl } from './http/admission.ts'
 import { type Authenticate, bearerAuthentication } from './http/authentication.ts'
+import type { Certificate } from './http/certificate.ts'
 import { answerClientErrors, refuseConnect } from './http/client-errors.ts'
 import { keepOrder, watchConnections } from './http/connections.ts'
 import { serveDocs } from './http/docs.ts'
@@ -15,12 +20,15 @@ import { handleErrors } from './http/errors.ts'
 import { reportHealth } from './http/health.ts'
 import { serveOperations } from './http/operations.ts'
 import { requestLog, shareLogger } from './http/request-log.ts'
+import { overTls, serveTls } from './http/tls.ts'
 
 export interface AppOptions {
   readonly config: Config
   readonly store: PlantStore & TokenStore
   /** As Fastify has it; without it nothing is logged. */
   readonly logger?: FastifyServerOptions['logger']
+  /** The certificate of the settings. Without it the service speaks plain HTTP. */
+  readonly certificate?: Certificate | undefined
 }
 
 /**
@@ -28,11 +36,16 @@ export interface AppOptions {
  *
  * @throws ContractError if the contract and its handlers do not match
  */
-export async function buildApp({ config, store, logger }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp({
+  config,
+  store,
+  logger,
+  certificate,
+}: AppOptions): Promise<FastifyInstance> {
   const contract = loadContract()
   const tokens = new AccessTokens(store, config.token)
   let authenticate: Authenticate
-  const app = Fastify({
+  const options: FastifyHttpOptions<Server> = {
     logger: logger ?? false,
     logController: requestLog(config.logRequests),
     routerOptions: { maxParamLength: MAX_PARAMETER },
@@ -51,7 +64,9 @@ export async function buildApp({ config, store, logger }: AppOptions): Promise<F
     return503OnClosing: false,
     clientErrorHandler: answerClientErrors(config),
     frameworkErrors: (...refused) => refuseUrl(authenticate)(...refused),
-  })
+  }
+  const app = Fastify(certificate ? overTls(options, certificate) : options)
+  if (certificate !== undefined) serveTls(app, certificate)
   if (!config.logRequests) shareLogger(app)
   takeEveryRequest(app.server)
   watchConnections(app.server)

@@ -13,12 +13,14 @@ const CLOSING = 5000
  */
 export async function serve(config: Config): Promise<void> {
   makeNothingOld()
-  const { url, access, close } = await start(config)
+  const { url, access, certificate, close } = await start(config)
   const stop = () => {
     setTimeout(() => process.exit(1), config.shutdownTimeout + CLOSING).unref()
     close()
   }
   onStopSignal(stop)
   onEndOfNpm(stop)
-  process.stdout.write(config.readyJson ? readyLine(url, access) : greeting(config, url, access))
+  process.stdout.write(
+    config.readyJson ? readyLine(url, access) : greeting(config, url, access, certificate),
+  )
 }
