@@ -36,13 +36,12 @@ function curl(url: string, certificate?: Certificate): string {
   if (certificate === undefined) return `curl ${url}`
   const { x509, files } = certificate
   const { hostname, host, port, pathname } = new URL(url)
-  const name = DNS_NAME.exec(x509.subjectAltName ?? '')?.[1]
+  const name = DNS_NAME.exec(`${x509.subjectAltName}`)?.[1]
   const command = ['curl']
   if (name === undefined || covers(x509, hostname.replace(/[[\]]/g, ''))) command.push(url)
   else command.push(`https://${name}:${port}${pathname}`, '--connect-to', `'::${host}'`)
-  // Nobody but itself vouches for it.
-  if (x509.checkIssued(x509))
-    command.push('--cacert', `'${shellQuoted(resolve(files.certificate))}'`)
+  const isSelfSigned = x509.checkIssued(x509)
+  if (isSelfSigned) command.push('--cacert', `'${shellQuoted(resolve(files.certificate))}'`)
   return command.join(' ')
 }
 

@@ -104,8 +104,7 @@ function refusing<Result>(expected: string, work: () => Result): Result {
   try {
     return work()
   } catch (error) {
-    const { reason, message } = error as { reason?: string; message: string }
-    throw new ConfigError(`${expected} (${reason ?? message})`, { cause: error })
+    throw new ConfigError(`${expected} (${(error as Error).message})`, { cause: error })
   }
 }
 

@@ -94,7 +94,7 @@ t.test('a check prints what it finds', async (t) => {
     measured: true,
   })
   t.match({ code, stderr }, { code: 0, stderr: '' })
-  t.match(stdout, /^(ok {4}\w+: .+\n){5}ok {4}plants: 1\n$/)
+  t.match(stdout, /^(ok {4}\w+: .+\n){6}ok {4}plants: 1\n$/)
 })
 
 t.test('what cannot be used is refused in a line, without its secrets', async (t) => {
