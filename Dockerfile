@@ -20,6 +20,11 @@ RUN ln -s /app/bin/plant-store.js /usr/local/bin/plant-store && install -d -m 70
 USER node
 VOLUME /data
 EXPOSE 3000
+# The certificate is for the public name, and not needed to recognize a process of the same container.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "-e", \
-  "fetch(`http://127.0.0.1:${process.env.PLANT_STORE_PORT}/health/ready`).then(({ ok }) => process.exit(ok ? 0 : 1))"]
+  "const { PLANT_STORE_TLS_CERTIFICATE: tls, PLANT_STORE_PORT: port } = process.env; \
+  require(tls ? 'https' : 'http') \
+    .get({ host: '127.0.0.1', port, path: '/health/ready', rejectUnauthorized: false }) \
+    .on('response', ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)) \
+    .on('error', () => process.exit(1))"]
 ENTRYPOINT ["plant-store"]

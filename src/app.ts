@@ -1,6 +1,10 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import Fastify, {
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyServerOptions,
+} from 'fastify'
 import { AccessTokens } from '../service/access-tokens.ts'
 import { PlantService } from '../service/plant-service.ts'
 import type { PlantStore } from '../service/plant-store.ts'
@@ -10,6 +14,7 @@ import { loadContract } from './contract/contract.ts'
 import { admit, MAX_PARAMETER, refuseUrl } from './http/admission.ts'
 import { type Authenticate, bearerAuthentication } from './http/authentication.ts'
 import { ByteBudget } from './http/byte-budget.ts'
+import type { Certificate } from './http/certificate.ts'
 import { answerClientErrors, refuseConnect } from './http/client-errors.ts'
 import { serveInTurn, watchConnections } from './http/connections.ts'
 import { serveDocs } from './http/docs.ts'
@@ -20,6 +25,7 @@ import { rewriteUrlTargets } from './http/request-head.ts'
 import { logRequestIds, logRequests, noRequestLog } from './http/request-log.ts'
 import { addCommonHeaders, newRequestId } from './http/response-headers.ts'
 import { abortStalledResponses } from './http/stalled-responses.ts'
+import { overTls, serveTls } from './http/tls.ts'
 import { Turns } from './http/turns.ts'
 
 /** How much text of all bodies together may be in memory while it arrives, beyond small bodies. */
@@ -35,6 +41,8 @@ export interface AppOptions {
   readonly logger?: FastifyServerOptions['logger']
   /** Milliseconds of a clock that never goes back, by which requests wait for their turn. */
   readonly now?: () => number
+  /** The certificate of the settings. Without it the service speaks plain HTTP. */
+  readonly certificate?: Certificate | undefined
 }
 
 /**
@@ -47,11 +55,12 @@ export async function buildApp({
   store,
   logger,
   now,
+  certificate,
 }: AppOptions): Promise<FastifyInstance> {
   const contract = loadContract()
   const tokens = new AccessTokens(store, config.token)
   let authenticate: Authenticate
-  const app = Fastify({
+  const options: FastifyHttpOptions<Server> = {
     logger: logger ?? false,
     logController: noRequestLog,
     genReqId: newRequestId,
@@ -71,7 +80,9 @@ export async function buildApp({
     return503OnClosing: false,
     clientErrorHandler: answerClientErrors(config.requestTimeout),
     frameworkErrors: (...refused) => refuseUrl(authenticate)(...refused),
-  })
+  }
+  const app = Fastify(certificate ? overTls(options, certificate) : options)
+  if (certificate !== undefined) serveTls(app, certificate)
   const connections = new Set<Socket>()
   const turns = new Turns(now)
   app.server.maxConnections = config.maxConnections

@@ -47,6 +47,10 @@ export interface Config {
   readonly seed?: string | readonly NewPlant[]
   /** Say that it listens as a line for programs, not as text for people. */
   readonly readyJson: boolean
+  /** The file of the certificate to serve TLS with, followed by those of its issuers; needs `tlsKey`. */
+  readonly tlsCertificate?: string
+  /** The file of the certificate's private key. */
+  readonly tlsKey?: string
   /** A token that is valid beside those in the store. */
   readonly token?: string
 }
@@ -84,6 +88,12 @@ export const settings: readonly Option[] = [
     number(0, 65_535),
     '3000',
   ),
+  setting(
+    '--tls-certificate <file>',
+    'serve HTTPS with this certificate and those of its issuers, in PEM; read again when it changes',
+    text,
+  ),
+  setting('--tls-key <file>', 'the private key of that certificate, in PEM', text),
   databaseSetting,
   setting('--log-level <level>', `one of ${LOG_LEVELS.join(', ')}`, oneOf(LOG_LEVELS), 'info'),
   setting(

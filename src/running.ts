@@ -5,14 +5,22 @@ import { type Access, provideAccess } from './access.ts'
 import { type AppOptions, buildApp } from './app.ts'
 import { prepareSeed } from './catalogue/seeding.ts'
 import type { Config } from './config.ts'
+import { type Certificate, certificateOf, covers } from './http/certificate.ts'
 import { latestResponse } from './http/connections.ts'
 import { listen } from './listener.ts'
+import { isLoopback } from './loopback.ts'
 import { openStore, type Store } from './stores/open.ts'
+
+const UNENCRYPTED =
+  'other machines can connect, and without TLS the network can read tokens and plants: ' +
+  'set --tls-certificate and --tls-key, or let only a proxy that terminates TLS reach this port'
 
 export interface RunningService {
   /** Where a client on this machine finds it, such as `http://127.0.0.1:3000`. */
   readonly url: string
   readonly access: Access
+  /** Undefined if it speaks plain HTTP. */
+  readonly certificate: Certificate | undefined
   /**
    * Takes no new connections, lets the requests under way end, and closes the store. What takes longer than
    * the setting allows has its connection cut. Every call is the same one.
@@ -28,15 +36,18 @@ export interface RunningService {
  *   be had; nothing runs then
  */
 export async function start(config: Config): Promise<RunningService> {
+  const certificate = await certificateOf(config)
   const sow = await prepareSeed(config.seed)
   const store = await openStore(config)
   try {
     await sow(store)
     const access = await provideAccess(config, new AccessTokens(store, config.token))
-    const app = await buildApp({ config, store, logger: await logger(config) })
-    const close = closing(app, store, config.shutdownTimeout)
+    const app = await buildApp({ config, store, logger: await logger(config), certificate })
+    const close = closing(app, store, config.shutdownTimeout, certificate !== undefined)
     await listen(app, config)
-    return { url: urlOf(app.server.address() as AddressInfo), access, close }
+    const address = app.server.address() as AddressInfo
+    if (certificate === undefined && !isLoopback(address.address)) app.log.warn(UNENCRYPTED)
+    return { url: urlOf(address, certificate), access, certificate, close }
   } catch (error) {
     await store.close()
     throw error
@@ -52,16 +63,29 @@ async function logger({ logLevel }: Config): Promise<AppOptions['logger']> {
 }
 
 /** Where a browser on this machine finds the service. */
-export function urlOf({ address, port }: Pick<AddressInfo, 'address' | 'port'>): string {
+export function urlOf(
+  { address, port }: Pick<AddressInfo, 'address' | 'port'>,
+  certificate?: Certificate,
+): string {
   const host = address.replace(/^0\.0\.0\.0$/, '127.0.0.1').replace(/^::$/, '::1')
-  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
+  const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`
+  if (certificate === undefined) return `http://${authority}`
+  const { x509 } = certificate
+  const named = isLoopback(host) && !covers(x509, host) && covers(x509, 'localhost')
+  return `https://${named ? `localhost:${port}` : authority}`
 }
 
 /** @param timeout how long requests may take to end, in milliseconds */
-function closing(app: FastifyInstance, store: Store, timeout: number): () => Promise<void> {
+function closing(
+  app: FastifyInstance,
+  store: Store,
+  timeout: number,
+  encrypted: boolean,
+): () => Promise<void> {
   // Not of the requests: what goes in and out of a set at such a rate lives on until a full collection.
   const connections = new Set<Socket>()
-  app.server.on('connection', (connection) => {
+  // With TLS the requests do not come by the socket that the listener has accepted.
+  app.server.on(encrypted ? 'secureConnection' : 'connection', (connection: Socket) => {
     connections.add(connection)
     connection.once('close', () => connections.delete(connection))
   })

@@ -1,10 +1,20 @@
+import { resolve } from 'node:path'
 import type { Access } from '../access.ts'
 import type { Config } from '../config.ts'
+import { type Certificate, covers } from '../http/certificate.ts'
 import { DOCS_PATH } from '../http/docs.ts'
 import { type Place, placeOf } from '../stores/place.ts'
 
+/** A name without a wildcard, in the notation of X509Certificate.subjectAltName. */
+const DNS_NAME = /(?:^|, )DNS:([\w.-]+)(?:,|$)/
+
 /** What whoever started the service wants to know first, with a command that works as pasted. */
-export function greeting(config: Config, url: string, access: Access): string {
+export function greeting(
+  config: Config,
+  url: string,
+  access: Access,
+  certificate?: Certificate,
+): string {
   const { place, bearer } = describe(access)
   const docs = config.docs ? `\n  docs      ${docsOf(url)}` : ''
   return `Plant Store listens on ${url}${docs}
@@ -12,7 +22,7 @@ export function greeting(config: Config, url: string, access: Access): string {
   token     ${place}
 
 Create a plant:
-  curl ${url}/plants -H "Authorization: Bearer ${bearer}" -H 'Content-Type: application/json' -d '{"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}'
+  ${curl(`${url}/plants`, certificate)} -H "Authorization: Bearer ${bearer}" -H 'Content-Type: application/json' -d '{"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}'
 `
 }
 
@@ -21,6 +31,20 @@ export function readyLine(config: Config, url: string, access: Access): string {
   const docs = config.docs ? { docs: docsOf(url) } : {}
   const token = 'token' in access ? { token: access.token } : {}
   return `${JSON.stringify({ url, ...docs, ...token })}\n`
+}
+
+/** A command that verifies the certificate, also where that is for another name than the URL has. */
+function curl(url: string, certificate?: Certificate): string {
+  if (certificate === undefined) return `curl ${url}`
+  const { x509, files } = certificate
+  const { hostname, host, port, pathname } = new URL(url)
+  const name = DNS_NAME.exec(`${x509.subjectAltName}`)?.[1]
+  const command = ['curl']
+  if (name === undefined || covers(x509, hostname.replace(/[[\]]/g, ''))) command.push(url)
+  else command.push(`https://${name}:${port}${pathname}`, '--connect-to', `'::${host}'`)
+  const isSelfSigned = x509.checkIssued(x509)
+  if (isSelfSigned) command.push('--cacert', `'${shellQuoted(resolve(files.certificate))}'`)
+  return command.join(' ')
 }
 
 function docsOf(url: string): string {

@@ -10,6 +10,7 @@ import type { Config } from '../config.ts'
 import { databaseSetting, settings, settingsHelp, tokenOf } from '../config.ts'
 import { PACKAGE } from '../package.ts'
 import { number, time } from '../setting-values.ts'
+import { hasPassword } from '../stores/place.ts'
 import { check, checkHelp } from './check.ts'
 import type { ExportOptions } from './export.ts'
 import type { ImportOptions } from './import.ts'
@@ -25,6 +26,7 @@ export function program(): Command {
     .description('A store of plants behind an HTTP interface.')
     .version(version)
     .showHelpAfterError('(--help says what there is)')
+    .hook('preAction', (_program, command) => warnOfPassword(command))
   const serving = command
     .command('serve', { isDefault: true })
     .description('serve the interface (the default)')
@@ -43,6 +45,16 @@ export function program(): Command {
   command.addCommand(backupCommand())
   command.addCommand(checkCommand())
   return command
+}
+
+/** The list of processes shows the command line to all users of the machine. */
+function warnOfPassword(command: Command): void {
+  if (command.getOptionValueSource('database') !== 'cli') return
+  if (!hasPassword(command.opts().database)) return
+  const { envVar } = databaseSetting
+  console.error(
+    `plant-store: other users can read the password in --database; set ${envVar} or use ~/.pgpass instead`,
+  )
 }
 
 function tokenCommand(): Command {

@@ -13,7 +13,7 @@ const CLOSING = 5000
  */
 export async function serve(config: Config): Promise<void> {
   makeNothingOld()
-  const { url, access, close } = await start(config)
+  const { url, access, certificate, close } = await start(config)
   const stop = () => {
     setTimeout(() => process.exit(1), config.shutdownTimeout + CLOSING).unref()
     close()
@@ -21,5 +21,5 @@ export async function serve(config: Config): Promise<void> {
   onStopSignal(stop)
   onEndOfNpm(stop)
   const told = config.readyJson ? readyLine : greeting
-  process.stdout.write(told(config, url, access))
+  process.stdout.write(told(config, url, access, certificate))
 }

@@ -18,3 +18,8 @@ export function placeOf(database: string): Place {
 export function isServer(database: string): boolean {
   return /^postgres(ql)?:/.test(database)
 }
+
+/** @throws StoreError if it is a URL that means nothing */
+export function hasPassword(database: string): boolean {
+  return isServer(database) && parseAddress(database).hasPassword
+}

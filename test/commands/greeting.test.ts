@@ -1,8 +1,11 @@
+import { X509Certificate } from 'node:crypto'
 import { resolve } from 'node:path'
 import t from 'tap'
 import { greeting, readyLine } from '../../src/commands/greeting.ts'
 import { defaultConfig } from '../../src/config.ts'
+import type { Certificate } from '../../src/http/certificate.ts'
 import { urlOf } from '../../src/running.ts'
+import { type Issued, issue } from '../helpers/certificates.ts'
 
 const config = defaultConfig()
 const here = 'http://127.0.0.1:3000'
@@ -23,6 +26,44 @@ for (const { address, url } of addresses) {
     t.match(text, `curl ${url}/plants `)
   })
 }
+
+const files = { certificate: 'cert.pem', key: 'key.pem' }
+const authority = issue({ name: 'authority' })
+
+/** A certificate for these hosts. */
+function certificateFor(hosts: string[], issuer?: Issued): Certificate {
+  const { cert, key } = issue({ name: 'plants', hosts, ...(issuer && { issuer }) })
+  const pem = { cert: Buffer.from(cert), key: Buffer.from(key) }
+  return { files, pem, x509: new X509Certificate(cert), exposure: undefined }
+}
+
+for (const { hosts, address, url, curl } of [
+  { hosts: ['127.0.0.1'], address: '0.0.0.0', url: 'https://127.0.0.1:3000' },
+  { hosts: ['localhost'], address: '::', url: 'https://localhost:3000' },
+  { hosts: ['localhost'], address: '192.0.2.1', url: 'https://192.0.2.1:3000', curl: /localhost/ },
+  {
+    hosts: ['*.example.com', 'plants.example.com'],
+    address: '::1',
+    url: 'https://[::1]:3000',
+    curl: "curl https://plants.example.com:3000/plants --connect-to '::[::1]:3000' -H",
+  },
+  { hosts: ['*.example.com'], address: '127.0.0.1', url: 'https://127.0.0.1:3000' },
+]) {
+  t.test(`with a certificate for ${hosts} the service on ${address} is at ${url}`, async (t) => {
+    const certificate = certificateFor(hosts, authority)
+    const found = urlOf({ address, port: 3000 }, certificate)
+    t.equal(found, url)
+    const text = greeting(config, found, { file: '/x' }, certificate)
+    t.match(text, `listens on ${url}\n`)
+    t.match(text, curl ?? `curl ${url}/plants -H`)
+  })
+}
+
+t.test('curl is told to trust a certificate that nobody else vouches for', async (t) => {
+  const certificate = certificateFor(['127.0.0.1'])
+  const text = greeting(config, 'https://127.0.0.1:3000', { file: '/x' }, certificate)
+  t.match(text, `curl https://127.0.0.1:3000/plants --cacert '${resolve('cert.pem')}' -H`)
+})
 
 const accesses = [
   {

@@ -16,6 +16,10 @@ const { server, emptyDatabase } = await startPostgres(t)
 /** With a password, which nobody may be shown; the server does not ask for it. */
 const withSecret = (url: string) => url.replace('@', ':s3cret@')
 
+/** What is said of such a URL on a command line. */
+const WARNING =
+  'plant-store: other users can read the password in --database; set PLANT_STORE_DATABASE or use ~/.pgpass instead\n'
+
 t.test('plants that are moved to a server and back are what they were', async (t) => {
   const folder = t.testdir()
   const [before, after] = [join(folder, 'before.db'), join(folder, 'after.db')]
@@ -71,7 +75,7 @@ t.test('a service keeps plants and tokens there, and nothing in its folder', asy
   const secret = stdout.trim()
   t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 200)
   t.same(await using(url, (store) => store.get(4n)), { id: 4n, name: 'Abies' })
-  t.match(await token('revoke', 'ci'), { code: 0, stdout: 'revoked ci\n', stderr: '' })
+  t.strictSame(await token('revoke', 'ci'), { code: 0, stdout: 'revoked ci\n', stderr: WARNING })
   t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 401)
 
   service.process.kill('SIGTERM')
@@ -96,15 +100,15 @@ t.test('a check prints what it finds', async (t) => {
   const { code, stdout, stderr } = await run(t, ['check', '--database', withSecret(url)], {
     measured: true,
   })
-  t.match({ code, stderr }, { code: 0, stderr: '' })
-  t.match(stdout, /^(ok {4}\w+: .+\n){5}ok {4}plants: 1\n$/)
+  t.strictSame({ code, stderr }, { code: 0, stderr: WARNING })
+  t.match(stdout, /^(ok {4}\w+: .+\n){6}ok {4}plants: 1\n$/)
 })
 
 t.test('what cannot be used is refused in a line, without its secrets', async (t) => {
   const nowhere = server.url('nowhere')
   const refused = await run(t, ['--port', '0', '--database', withSecret(nowhere)])
   const reason = `cannot use the database ${nowhere}: the store is failing: 3D000: database "nowhere" does not exist`
-  t.strictSame(refused, { code: 1, stdout: '', stderr: `plant-store: ${reason}\n` })
+  t.strictSame(refused, { code: 1, stdout: '', stderr: `${WARNING}plant-store: ${reason}\n` })
   const malformed = await run(t, ['export', '--database', 'postgres://me:s3cret@one:x/plants'])
   t.match(malformed, {
     code: 1,
@@ -112,6 +116,15 @@ t.test('what cannot be used is refused in a line, without its secrets', async (t
     stderr: /^plant-store: the database is no URL such as/,
   })
   t.notMatch(malformed.stderr, 's3cret')
+})
+
+t.test('a password is warned of only where other users can read it', async (t) => {
+  const url = await emptyDatabase()
+  const environment = await run(t, ['check'], { env: { PLANT_STORE_DATABASE: withSecret(url) } })
+  t.equal(environment.stderr, '')
+  t.equal((await run(t, ['check', '--database', url])).stderr, '')
+  const parameter = `${url}?password=s3cret`
+  t.equal((await run(t, ['check', '--database', parameter], { measured: true })).stderr, WARNING)
 })
 
 t.test('a backup is left to the tools of the server', async (t) => {

@@ -108,6 +108,13 @@ export class PostgresServer {
     this.#process.stderr?.resume()
   }
 
+  /** Puts a file into its data folder, which only the server can read. */
+  write(name: string, content: string): void {
+    const file = join(this.#folder, name)
+    writeFileSync(file, content, { mode: 0o600 })
+    if (NOBODY !== undefined) chownSync(file, NOBODY.uid, NOBODY.gid)
+  }
+
   /** Makes this, which must not run, a standby of another one; then it can be started. */
   follow(primary: PostgresServer, name: string): Settings {
     writeFileSync(join(this.#folder, 'standby.signal'), '')

@@ -7,6 +7,7 @@ import { AccessTokens } from '../../service/access-tokens.ts'
 import type { Scope } from '../../service/token-store.ts'
 import { type AppOptions, buildApp } from '../../src/app.ts'
 import { type Config, defaultConfig } from '../../src/config.ts'
+import { certificateOf } from '../../src/http/certificate.ts'
 import { openStore, type Store } from '../../src/stores/open.ts'
 import { type Answer, checkAnswer } from './contract-check.ts'
 import { type Engine, type Place, sqlite } from './engine.ts'
@@ -124,6 +125,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     store: withInstead(store, options.instead),
     ...(options.logger !== undefined && { logger: options.logger }),
     ...(options.now !== undefined && { now: options.now }),
+    certificate: await certificateOf(config),
   })
   const token = (await new AccessTokens(store).issue({
     name: 'test',

@@ -12,7 +12,15 @@ type Verify = (connections: Connections) => Promise<Verdict>
 const UNDEFINED_TABLE = '42P01'
 
 /** If the first one finds a fault, the others would have nothing to say. */
-const VERIFICATIONS: Record<string, Verify> = { kind, schema, server, acknowledged, tokens, plants }
+const VERIFICATIONS: Record<string, Verify> = {
+  kind,
+  schema,
+  server,
+  connection,
+  acknowledged,
+  tokens,
+  plants,
+}
 
 /**
  * Verifies a database of ours on a server, without changing it; services may go on writing to it. Its
@@ -77,6 +85,10 @@ async function server(connections: Connections): Promise<Verdict> {
   return sound(
     [row?.version, server_encoding && `text in ${server_encoding}`].filter(Boolean).join(', '),
   )
+}
+
+async function connection(connections: Connections): Promise<Verdict> {
+  return sound(connections.encryption)
 }
 
 /** What it means when a change is acknowledged. */

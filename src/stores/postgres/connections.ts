@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { type Server, serversOf } from './encryption.ts'
 import { isWorthAnotherTry, storeError, unavailable } from './errors.ts'
 
 /** More of them at a time would only make the server slower; each replica has as many. */
@@ -30,14 +31,22 @@ export interface ConnectionsOptions {
  * in between may give each transaction another connection.
  */
 export class Connections {
+  readonly #servers: readonly Server[]
   readonly #pools: readonly pg.Pool[]
   readonly #unreplicated = new WeakSet<pg.PoolClient>()
   #primary = 0
   #underWay = 0
   #idle = Promise.withResolvers<void>()
 
+  /** @throws StoreError if the connection strings ask for a connection that is not safe */
   constructor({ urls, timeout }: ConnectionsOptions) {
-    this.#pools = urls.map((connectionString) => this.#open(connectionString, timeout, urls.length))
+    this.#servers = serversOf(urls)
+    this.#pools = this.#servers.map((server) => this.#open(server, timeout, urls.length))
+  }
+
+  /** How the connection to the present server is encrypted and verified, for people. */
+  get encryption(): string {
+    return (this.#servers[this.#primary] as Server).encryption
   }
 
   /**
@@ -155,9 +164,9 @@ export class Connections {
     throw unavailable(failure)
   }
 
-  #open(connectionString: string, timeout: number, hosts: number): pg.Pool {
+  #open({ options }: Server, timeout: number, hosts: number): pg.Pool {
     const pool = new pg.Pool({
-      connectionString,
+      ...options,
       application_name: 'plant-store',
       max: CONNECTIONS,
       connectionTimeoutMillis: Math.ceil(timeout / hosts),

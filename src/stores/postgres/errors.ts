@@ -17,6 +17,12 @@ const FAILING = /^(08|25006|28|3D000|53|57|58|XX)/
 /** The server has ended the transaction so that another one could go on; made again it may succeed. */
 const AGAIN = /^(40001|40P01)\b/
 
+/** OpenSSL's codes for a certificate that leads to no known authority. */
+const UNKNOWN_AUTHORITY = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
+
+/** The driver has no code for it. */
+const NO_TLS = 'The server does not support SSL connections'
+
 /** Makes the store's word of an error of a statement; leaves what is our mistake as it is. */
 export function storeError(error: unknown): unknown {
   if (error instanceof TypeError) return error
@@ -30,11 +36,17 @@ export function unavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error
   const { code = '', message } = error as { code?: string; message: string }
   // An error of several attempts to connect has no message of its own.
-  const detail = [code, message].filter(Boolean).join(': ')
+  const detail = [code, message].filter(Boolean).join(': ') + adviceOn(code, message)
   return new StoreUnavailable(BUSY.test(code) ? 'busy' : 'failing', detail)
 }
 
 /** Whether the transaction may succeed when it is made again, at once and on the same connection. */
 export function isWorthAnotherTry(error: unknown): boolean {
   return error instanceof StoreUnavailable && AGAIN.test(error.detail)
+}
+
+function adviceOn(code: string, message: string): string {
+  if (message === NO_TLS) return '; with sslmode=disable everything is sent in plain text'
+  if (!UNKNOWN_AUTHORITY.test(code)) return ''
+  return '; sslrootcert names the file of an authority that the system does not know'
 }

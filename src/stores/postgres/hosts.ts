@@ -6,6 +6,7 @@ export interface Address {
   readonly urls: readonly string[]
   /** All of it but the password and what else may be secret, to be shown. */
   readonly shown: string
+  readonly hasPassword: boolean
 }
 
 /**
@@ -16,7 +17,7 @@ const URL_PARTS = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^@/?#]*)(\/[^@?#]*)?(
 
 /**
  * Takes apart a connection string of libpq's form, which may name several hosts with a comma between:
- * `postgres://user@host1:5432,host2/plants?sslmode=require`
+ * `postgres://user@host1:5432,host2/plants?sslrootcert=ca.pem`
  * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS).
  *
  * @throws StoreError if it is none
@@ -29,9 +30,13 @@ export function parseAddress(text: string): Address {
   if (scheme === undefined || !urls.every((url) => URL.canParse(url))) {
     // Not the text itself, as there may be a password in it.
     throw new StoreError(
-      'the database is no URL such as postgres://user:password@host1:5432,host2:5432/plants?sslmode=require',
+      'the database is no URL such as postgres://user:password@host1:5432,host2:5432/plants',
     )
   }
-  const user = login?.split(':')[0]
-  return { urls, shown: `${scheme}${user ? `${user}@` : ''}${hosts}${path}` }
+  const [user, password] = (login ?? '').split(':')
+  return {
+    urls,
+    shown: `${scheme}${user ? `${user}@` : ''}${hosts}${path}`,
+    hasPassword: Boolean(password) || new URLSearchParams(parameters).has('password'),
+  }
 }

@@ -41,6 +41,7 @@ async function findingsOf(url: string): Promise<Record<string, string>> {
 const SOUND = {
   kind: 'ok a database of plant-store',
   schema: `ok version ${SCHEMA_VERSION}`,
+  connection: 'ok not encrypted: the server is on this machine',
   acknowledged: "ok on the server's disk",
   tokens: 'ok 1',
   plants: 'ok 2',

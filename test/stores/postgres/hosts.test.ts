@@ -5,11 +5,11 @@ for (const [text, urls, shown] of [
   ['postgres://one', ['postgres://one'], 'postgres://one'],
   ['postgresql://one/plants', ['postgresql://one/plants'], 'postgresql://one/plants'],
   [
-    'postgres://me:secret@one:1,two:2,three/plants?sslmode=require&password=secret',
+    'postgres://me:secret@one:1,two:2,three/plants?sslmode=disable&password=secret',
     [
-      'postgres://me:secret@one:1/plants?sslmode=require&password=secret',
-      'postgres://me:secret@two:2/plants?sslmode=require&password=secret',
-      'postgres://me:secret@three/plants?sslmode=require&password=secret',
+      'postgres://me:secret@one:1/plants?sslmode=disable&password=secret',
+      'postgres://me:secret@two:2/plants?sslmode=disable&password=secret',
+      'postgres://me:secret@three/plants?sslmode=disable&password=secret',
     ],
     'postgres://me@one:1,two:2,three/plants',
   ],
@@ -28,8 +28,22 @@ for (const [text, urls, shown] of [
   ],
 ] as const) {
   t.test(`an address: ${text}`, (t) => {
-    t.strictSame(parseAddress(text), { urls, shown })
+    t.match(parseAddress(text), { urls, shown })
     t.end()
+  })
+}
+
+for (const [text, has] of [
+  ['postgres://one/plants', false],
+  ['postgres://me@one/plants', false],
+  ['postgres://me:@one/plants', false],
+  ['postgres://me:secret@one/plants', true],
+  ['postgres://:secret@one/plants', true],
+  ['postgres://me@one/plants?password=secret', true],
+  ['postgres://me@one/plants?sslmode=disable', false],
+] as const) {
+  t.test(`there is ${has ? 'a' : 'no'} password in ${text}`, async (t) => {
+    t.equal(parseAddress(text).hasPassword, has)
   })
 }
 

@@ -1,0 +1,148 @@
+/**
+ * Which connections are encrypted, and how the server is verified. The settings are libpq's, without those
+ * that encrypt for anybody who answers: https://www.postgresql.org/docs/current/libpq-ssl.html.
+ */
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { type ConnectionOptions, createSecureContext, getCACertificates } from 'node:tls'
+import pg from 'pg'
+import { isLoopback } from '../../loopback.ts'
+import { StoreError } from '../store-error.ts'
+import {
+  type TlsSetting,
+  type TlsSettings,
+  tlsSettingsOf,
+  withoutTlsSettings,
+} from './tls-settings.ts'
+
+/** How to connect to a host. */
+export interface Server {
+  readonly options: Pick<pg.ClientConfig, 'connectionString' | 'ssl'>
+  /** Whether a connection is encrypted and who is at its end, for people. */
+  readonly encryption: string
+}
+
+/** Modes of libpq, and one of `pg`, that accept any server. */
+const UNVERIFIED = ['allow', 'prefer', 'require', 'no-verify']
+
+/** A value of sslrootcert that is no file. */
+const SYSTEM = 'system'
+
+const DEFAULT_MODE: TlsSetting = { name: 'sslmode', value: 'verify-full' }
+
+/**
+ * Makes of connection strings, one for each host and with the same parameters, what `pg` needs.
+ *
+ * @throws StoreError if an unverified connection is asked for, or a file cannot be used
+ */
+export function serversOf(urls: readonly string[]): Server[] {
+  const settings = tlsSettingsOf(String(urls[0]))
+  let verified: ConnectionOptions | undefined
+  return urls.map((url) => {
+    const connectionString = withoutTlsSettings(url)
+    // The connection string, PGHOST or the driver's default says it.
+    const { host } = new pg.Client({ connectionString, ssl: true })
+    const plain = plainReason(host, settings)
+    if (plain !== undefined) {
+      return { options: { connectionString, ssl: false }, encryption: `not encrypted: ${plain}` }
+    }
+    // One for all, as it takes 0.1 seconds to load the authorities of the system.
+    verified ??= verificationOf(settings)
+    const encryption = `encrypted, ${identityOf(host, settings)}`
+    return { options: { connectionString, ssl: verified }, encryption }
+  })
+}
+
+/** Why connections to a host are not encrypted; undefined if they are. */
+function plainReason(host: string, settings: TlsSettings): string | undefined {
+  // As with libpq, whatever the mode is.
+  if (host.startsWith('/')) return 'the server is reached by a Unix socket'
+  const { sslmode } = settings
+  if (sslmode?.value === 'disable') return `${sslmode.name}=disable`
+  if (Object.keys(settings).length > 0) return undefined
+  return isLoopback(host) ? 'the server is on this machine' : undefined
+}
+
+/** @throws StoreError */
+function verificationOf({ sslmode, sslrootcert, sslcert, sslkey }: TlsSettings): ConnectionOptions {
+  const file = sslrootcert?.value === SYSTEM ? undefined : sslrootcert
+  const mode = modeOf(sslmode)
+  if (mode === 'verify-ca' && file === undefined) {
+    throw new StoreError(
+      'sslmode=verify-ca needs sslrootcert with a file, as a public authority vouches for servers of anybody',
+    )
+  }
+  if ((sslcert === undefined) !== (sslkey === undefined)) {
+    throw new StoreError('sslcert and sslkey go together: set both, or neither')
+  }
+  const secureContext = contextOf({
+    minVersion: 'TLSv1.2',
+    ca: file === undefined ? systemAuthorities() : authoritiesOf(file),
+    ...(sslcert && { cert: read(sslcert) }),
+    ...(sslkey && { key: read(sslkey) }),
+  })
+  return {
+    secureContext,
+    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    rejectUnauthorized: true,
+    ...(mode === 'verify-ca' && { checkServerIdentity: () => undefined }),
+  }
+}
+
+/** @throws StoreError if it does not verify the server */
+function modeOf(sslmode: TlsSetting = DEFAULT_MODE): 'verify-full' | 'verify-ca' {
+  const { name, value } = sslmode
+  if (value === 'verify-full' || value === 'verify-ca') return value
+  const reason = UNVERIFIED.includes(value)
+    ? 'it accepts whichever server answers'
+    : 'it is unknown'
+  throw new StoreError(
+    `${name}=${value} is refused, as ${reason}: use verify-full (the default; sslrootcert names the file of ` +
+      'an authority that the system does not know), or disable, which sends passwords and plants in plain text',
+  )
+}
+
+function identityOf(host: string, { sslmode, sslrootcert }: TlsSettings): string {
+  const authorities = sslrootcert === undefined ? SYSTEM : sslrootcert.value
+  const trusted =
+    authorities === SYSTEM ? 'an authority of the system' : `an authority in ${authorities}`
+  const subject = sslmode?.value === 'verify-ca' ? 'a server of any name' : `the server as ${host}`
+  return `${subject}, verified by ${trusted}`
+}
+
+/** Node's own list stands in where the system has none, as small container images do. */
+function systemAuthorities(): string[] {
+  const system = getCACertificates('system')
+  if (system.length === 0) return getCACertificates('default')
+  return [...system, ...getCACertificates('extra')]
+}
+
+function authoritiesOf(setting: TlsSetting): Buffer {
+  const authorities = read(setting)
+  try {
+    // Node takes a text without certificates for an empty list.
+    new X509Certificate(authorities)
+  } catch {
+    throw new StoreError(`${setting.value} (${setting.name}): expected certificates in PEM`)
+  }
+  return authorities
+}
+
+function read({ name, value }: TlsSetting): Buffer {
+  try {
+    return readFileSync(value)
+  } catch (error) {
+    throw new StoreError(`cannot read ${value} (${name}): ${(error as Error).message}`)
+  }
+}
+
+function contextOf(options: Parameters<typeof createSecureContext>[0]) {
+  try {
+    return createSecureContext(options)
+  } catch (error) {
+    const reason = (error as Error).message
+    throw new StoreError(
+      `sslcert and sslkey: expected a certificate and its key in PEM (${reason})`,
+    )
+  }
+}

@@ -1,0 +1,84 @@
+/** The command where it serves TLS, and where it should. */
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { issue, writeFiles } from '../helpers/certificates.ts'
+import { Command, type CommandOptions, run } from '../helpers/command.ts'
+
+const authority = issue({ name: 'authority' })
+const publicName = issue({ name: 'public', hosts: ['plants.example.com'], issuer: authority })
+const { tlsCertificate, tlsKey } = writeFiles(t.testdir(), publicName)
+const TLS = ['--tls-certificate', tlsCertificate, '--tls-key', tlsKey]
+const TLS_VARIABLES = {
+  PLANT_STORE_TLS_CERTIFICATE: tlsCertificate,
+  PLANT_STORE_TLS_KEY: tlsKey,
+}
+
+/** Resolves to its URL when it listens. */
+async function start(t: Test, args: string[], options: CommandOptions = {}) {
+  const all = ['--database', ':memory:', '--port', '0', '--ready-json', ...args]
+  const command = new Command(t, all, options)
+  const [line] = await command.says(/.*\n/)
+  return { command, ...(JSON.parse(line) as { url: string; docs: string }) }
+}
+
+t.test('a program is told an HTTPS address, and can verify who answers there', async (t) => {
+  const { url, docs } = await start(t, TLS, { measured: true })
+  t.match(url, /^https:\/\/127\.0\.0\.1:\d+$/)
+  t.equal(docs, `${url}/documentation`)
+  const options = { ca: authority.cert, servername: 'plants.example.com', agent: false }
+  const status = await new Promise((resolve, reject) => {
+    request(`${url}/health/ready`, options, ({ statusCode }) => resolve(statusCode))
+      .on('error', reject)
+      .end()
+  })
+  t.equal(status, 200)
+})
+
+t.test('a certificate without its key stops the start with a line', async (t) => {
+  t.match(await run(t, ['--database', ':memory:', '--tls-certificate', tlsCertificate]), {
+    code: 1,
+    stdout: '',
+    stderr: /^plant-store: --tls-certificate and --tls-key go together: set both, or neither\n$/,
+  })
+})
+
+const WARNING = '--tls-certificate and --tls-key, or let only a proxy'
+for (const { args, warns } of [
+  { args: ['--host', '0.0.0.0'], warns: 1 },
+  { args: ['--host', '0.0.0.0', ...TLS], warns: 0 },
+  { args: ['--host', '127.0.0.1'], warns: 0 },
+]) {
+  const what = warns > 0 ? 'warns' : 'does not warn'
+  t.test(`it ${what} of plain HTTP with ${args[1]} ${args[2] ?? ''}`, async (t) => {
+    const { command } = await start(t, args)
+    command.process.kill('SIGTERM')
+    const { stdout, stderr } = await command.finished()
+    const lines = stderr.split('\n').filter((line) => line.includes(WARNING))
+    t.equal(lines.length, warns)
+    for (const line of lines) t.match(JSON.parse(line), { level: 40 })
+    t.notMatch(stdout, WARNING)
+  })
+}
+
+/** The health check of the image, as Docker would run it. */
+function healthCheck(environment: NodeJS.ProcessEnv) {
+  const file = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8')
+  const [, instruction = ''] =
+    /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(file.replaceAll('\\\n', '')) ?? []
+  const [, ...args] = JSON.parse(instruction)
+  return promisify(execFile)(process.execPath, args, { env: { ...process.env, ...environment } })
+}
+
+for (const [protocol, variables] of Object.entries({ HTTP: {}, HTTPS: TLS_VARIABLES })) {
+  t.test(`the image's health check finds a service that speaks ${protocol}`, async (t) => {
+    const { command, url } = await start(t, [], { env: variables })
+    const environment = { ...variables, PLANT_STORE_PORT: new URL(url).port }
+    t.match(await healthCheck(environment), { stdout: '', stderr: '' })
+    command.process.kill('SIGTERM')
+    await command.finished()
+    await t.rejects(healthCheck(environment), { code: 1 }, 'and not one that has ended')
+  })
+}

@@ -1,0 +1,95 @@
+/** Which certificates the service serves TLS with, and what is said of the others. */
+import { generateKeyPairSync, X509Certificate } from 'node:crypto'
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { ConfigError, defaultConfig } from '../../src/config.ts'
+import { certificateOf, covers } from '../../src/http/certificate.ts'
+import { daysFromNow, issue, writeFiles } from '../helpers/certificates.ts'
+
+const valid = issue({ name: 'plants', hosts: ['plants.example.com', '192.0.2.1'] })
+const other = issue({ name: 'other', hosts: ['plants.example.com'] })
+const expired = issue({ name: 'old', hosts: ['a'], from: daysFromNow(-9), to: daysFromNow(-1) })
+const early = issue({ name: 'new', hosts: ['a'], from: daysFromNow(1), to: daysFromNow(9) })
+const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const cipher = { cipher: 'aes-256-cbc', passphrase: 'secret' }
+const encrypted = privateKey.export({ type: 'pkcs8', format: 'pem', ...cipher }).toString()
+
+const certificate = (says: string) => `cert.pem (--tls-certificate): ${says}`
+const key = (says: string) => `key.pem (--tls-key): ${says}`
+const noCertificate = certificate('expected a certificate in PEM (')
+const noKey = key('expected a private key in PEM, without a passphrase (')
+const notNow = certificate('expected a certificate that is valid now, not from 20')
+
+const unusable = [
+  { what: 'a certificate that is not PEM', pair: { ...valid, cert: 'x' }, says: noCertificate },
+  { what: 'an empty certificate', pair: { ...valid, cert: '' }, says: noCertificate },
+  {
+    what: "an issuer's certificate that is cut off",
+    pair: { ...valid, cert: `${valid.cert}${other.cert.slice(0, 200)}` },
+    says: noCertificate,
+  },
+  {
+    what: 'the files the other way round',
+    pair: { cert: valid.key, key: valid.cert },
+    says: noCertificate,
+  },
+  { what: 'a key that is not PEM', pair: { ...valid, key: 'x' }, says: noKey },
+  { what: 'a key with a passphrase', pair: { ...valid, key: encrypted }, says: noKey },
+  {
+    what: 'the key of another certificate',
+    pair: { ...valid, key: other.key },
+    says: key('expected the private key of the certificate in '),
+  },
+  { what: 'a certificate that has expired', pair: expired, says: notNow },
+  { what: 'a certificate that is not valid yet', pair: early, says: notNow },
+]
+
+for (const { what, pair, says } of unusable) {
+  t.test(`${what} is refused in a line that names the file`, async (t) => {
+    const config = { ...defaultConfig(), ...writeFiles(t.testdir(), pair) }
+    const error = await certificateOf(config).catch((error) => error)
+    t.type(error, ConfigError)
+    t.match(error.message, says)
+    t.notMatch(error.message, '\n')
+  })
+}
+
+t.test('a file that cannot be read is refused, with the reason', async (t) => {
+  const config = { ...defaultConfig(), ...writeFiles(t.testdir(), valid) }
+  const missing = join(t.testdirName, 'missing.pem')
+  await t.rejects(certificateOf({ ...config, tlsCertificate: missing }), {
+    message: `cannot read ${missing} (--tls-certificate): no such file or directory`,
+  })
+  await t.rejects(certificateOf({ ...config, tlsKey: t.testdirName }), {
+    message: `cannot read ${t.testdirName} (--tls-key): illegal operation on a directory`,
+  })
+})
+
+t.test('a certificate and its key are given together, or neither', async (t) => {
+  const { tlsCertificate, tlsKey } = writeFiles(t.testdir(), valid)
+  const both = { message: /^--tls-certificate and --tls-key go together: set both, or neither$/ }
+  await t.rejects(certificateOf({ ...defaultConfig(), tlsCertificate }), both)
+  await t.rejects(certificateOf({ ...defaultConfig(), tlsKey }), both)
+  t.equal(await certificateOf(defaultConfig()), undefined)
+})
+
+t.test('a key that every user can read is pointed out', async (t) => {
+  const config = { ...defaultConfig(), ...writeFiles(t.testdir(), valid) }
+  for (const [mode, exposure] of [
+    [0o600, undefined],
+    [0o640, undefined],
+    [0o604, `every user of this machine can read ${config.tlsKey} (--tls-key)`],
+  ] as const) {
+    chmodSync(config.tlsKey, mode)
+    t.equal((await certificateOf(config))?.exposure, exposure, mode.toString(8))
+  }
+})
+
+t.test('a certificate covers the names and addresses that are in it', async (t) => {
+  const x509 = new X509Certificate(valid.cert)
+  t.ok(covers(x509, 'plants.example.com'))
+  t.ok(covers(x509, '192.0.2.1'))
+  t.notOk(covers(x509, 'localhost'))
+  t.notOk(covers(x509, '127.0.0.1'))
+})

@@ -1,0 +1,143 @@
+/** New certificates, put in place of those that are served in the ways that programs do it. */
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { mock } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { daysFromNow, issue, writeFiles } from '../helpers/certificates.ts'
+import { startService } from '../helpers/service.ts'
+import { connectTls } from '../helpers/tls-client.ts'
+
+const authority = issue({ name: 'authority' })
+const named = (name: string) => issue({ name, hosts: ['localhost'], issuer: authority })
+const [first, second] = [named('first'), named('second')]
+
+/** Of the folders of each test; the one that tap gives a test belongs to its service. */
+const parent = join(t.testdir(), 'test-')
+
+/** Time passes when a test says so. */
+mock.timers.enable({ apis: ['setInterval'] })
+
+/** More than the service lets pass between two looks at its files. */
+const A_WHILE_MS = 10_000
+
+/** How often the service may look at files that are in its way before a test takes it that nothing happens. */
+const LOOKS = 50
+
+/** A service, and what is in its log. */
+async function start(t: Test, files: { tlsCertificate: string; tlsKey: string }) {
+  const stream = new PassThrough()
+  const { port } = await startService(t, { config: files, logger: { level: 'info', stream } })
+  let log = ''
+  stream.setEncoding('utf8').on('data', (chunk) => {
+    log += chunk
+  })
+  return {
+    /** Lets time pass until this is logged, and resolves to the line. */
+    async logged(message: string): Promise<Record<string, unknown>> {
+      for (;;) {
+        const line = log.split('\n').find((line) => line.includes(message))
+        if (line !== undefined) return JSON.parse(line)
+        await pass()
+      }
+    },
+    lines: (message: string) => log.split('\n').filter((line) => line.includes(message)).length,
+    /** The name in the certificate that a client gets. */
+    async served(): Promise<unknown> {
+      const socket = await connectTls(port, authority.cert)
+      const { subject } = socket.getPeerCertificate()
+      socket.destroy()
+      return subject.CN
+    },
+  }
+}
+
+async function pass(): Promise<void> {
+  mock.timers.tick(A_WHILE_MS)
+  await setImmediate()
+}
+
+const RELOADED = 'TLS certificate reloaded'
+const KEPT = 'TLS certificate not reloaded'
+
+t.test('files that are renamed into place are served, with their end in the log', async (t) => {
+  const folder = mkdtempSync(parent)
+  const files = writeFiles(folder, first)
+  const service = await start(t, files)
+  t.equal(await service.served(), 'first')
+  mkdirSync(join(folder, 'new'))
+  const fresh = writeFiles(join(folder, 'new'), second)
+  renameSync(fresh.tlsCertificate, files.tlsCertificate)
+  renameSync(fresh.tlsKey, files.tlsKey)
+  const { expires } = await service.logged(RELOADED)
+  t.ok(Math.abs(Date.parse(String(expires)) - daysFromNow(1).getTime()) < 600_000)
+  t.equal(await service.served(), 'second')
+  t.equal(service.lines(KEPT), 0)
+})
+
+t.test('a folder that is swapped by its link is served, as Kubernetes does', async (t) => {
+  const folder = mkdtempSync(parent)
+  for (const [name, pair] of Object.entries({ one: first, two: second })) {
+    mkdirSync(join(folder, name))
+    writeFiles(join(folder, name), pair)
+  }
+  symlinkSync('one', join(folder, 'data'))
+  for (const file of ['cert.pem', 'key.pem']) symlinkSync(`data/${file}`, join(folder, file))
+  const files = { tlsCertificate: join(folder, 'cert.pem'), tlsKey: join(folder, 'key.pem') }
+  const service = await start(t, files)
+  t.equal(await service.served(), 'first')
+  symlinkSync('two', join(folder, 'data.new'))
+  renameSync(join(folder, 'data.new'), join(folder, 'data'))
+  await service.logged(RELOADED)
+  t.equal(await service.served(), 'second')
+})
+
+const broken: Record<string, (files: { tlsCertificate: string; tlsKey: string }) => void> = {
+  'a certificate of another key': ({ tlsCertificate }) =>
+    writeFileSync(tlsCertificate, second.cert),
+  'half a certificate': ({ tlsCertificate }) =>
+    writeFileSync(tlsCertificate, second.cert.slice(0, 200)),
+  'a certificate that has expired': ({ tlsCertificate }) => {
+    const expired = issue({ name: 'expired', hosts: ['localhost'], to: daysFromNow(-0.5) })
+    writeFiles(dirname(tlsCertificate), expired)
+  },
+  'no key': ({ tlsKey }) => rmSync(tlsKey),
+}
+
+for (const [what, breakFiles] of Object.entries(broken)) {
+  t.test(`with ${what} the former pair stays in use, until a whole one is there`, async (t) => {
+    const folder = mkdtempSync(parent)
+    const files = writeFiles(folder, first)
+    const service = await start(t, files)
+    breakFiles(files)
+    const { level, reason } = await service.logged(KEPT)
+    t.equal(level, 40)
+    t.match(reason, /(cert|key)\.pem/)
+    for (let look = 0; look < LOOKS; look++) await pass()
+    t.equal(service.lines(KEPT), 1, 'it is said once')
+    t.equal(await service.served(), 'first')
+    writeFiles(folder, second)
+    await service.logged(RELOADED)
+    t.equal(await service.served(), 'second')
+  })
+}
+
+t.test('a key that every user can read is pointed out, at the start and later', async (t) => {
+  const folder = mkdtempSync(parent)
+  const files = writeFiles(folder, first)
+  chmodSync(files.tlsKey, 0o644)
+  const service = await start(t, files)
+  t.match(await service.logged('can read'), { level: 40 })
+  writeFiles(folder, second)
+  await service.logged(RELOADED)
+  t.equal(service.lines('can read'), 2)
+})

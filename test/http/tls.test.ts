@@ -1,0 +1,155 @@
+/** The service over TLS. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import t, { type Test } from 'tap'
+import type { PlantStoreOptions } from '../../src/embedded.ts'
+import { startPlantStore } from '../../src/embedded.ts'
+import { issue, writeFiles } from '../helpers/certificates.ts'
+import { readAll, type Service, startService } from '../helpers/service.ts'
+import { connectTls, sendTls } from '../helpers/tls-client.ts'
+
+const authority = issue({ name: 'authority' })
+const { cert: ca } = authority
+const pair = issue({ name: 'plants', hosts: ['localhost'], issuer: authority })
+
+const files = writeFiles(t.testdir(), pair)
+
+/** Far longer than a test may take. */
+const NEVER = 600_000
+
+function startTls(t: Test, config: { requestTimeout?: number } = {}): Promise<Service> {
+  return startService(t, { config: { ...config, ...files } })
+}
+
+function head(method: string, path: string, token: string, ...headers: string[]): string {
+  const lines = [`${method} ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${token}`]
+  return [...lines, ...headers, '\r\n'].join('\r\n')
+}
+
+function create(id: number, token: string): string {
+  const body = JSON.stringify({ id, name: 'Abies' })
+  const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`]
+  return head('POST', '/plants', token, ...headers) + body
+}
+
+t.test('requests are answered over TLS, also where the client has ended its side', async (t) => {
+  const service = await startTls(t)
+  const { token } = service
+  const answers = await sendTls(service.port, ca, create(1, token) + create(2, token))
+  t.match(answers, [{ status: 200 }, { status: 200 }])
+  t.equal(await service.count(), 2)
+})
+
+t.test('what the parser refuses is answered over TLS', async (t) => {
+  const { port } = await startTls(t, { requestTimeout: 100 })
+  const cases = [
+    { bytes: 'no HTTP\r\n\r\n', status: 400 },
+    { bytes: 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', status: 400 },
+    { bytes: `GET / HTTP/1.1\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`, status: 431 },
+  ]
+  for (const { bytes, status } of cases) t.match(await sendTls(port, ca, bytes), [{ status }])
+  const slow = await connectTls(port, ca)
+  slow.write('GET / HTTP/1.1\r\n')
+  t.match(`${await readAll(slow)}`, /^HTTP\/1\.1 408 /)
+})
+
+t.test('it speaks TLS 1.2 and 1.3, and HTTP/1.1 alone', async (t) => {
+  const { port } = await startTls(t)
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const options = { minVersion: version, maxVersion: version, ALPNProtocols: ['h2', 'http/1.1'] }
+    const socket = await connectTls(port, ca, options)
+    t.equal(socket.getProtocol(), version)
+    t.equal(socket.alpnProtocol, 'http/1.1')
+    socket.destroy()
+  }
+  const legacy = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL@SECLEVEL=0' } as const
+  await t.rejects(connectTls(port, ca, legacy), { code: /PROTOCOL_VERSION/ })
+  await t.rejects(connectTls(port, ca, { ALPNProtocols: ['h2'] }), { code: /APPLICATION_PROTOCOL/ })
+})
+
+t.test('a client that does not speak TLS loses its connection, and only that', async (t) => {
+  const log: string[] = []
+  const service = await startService(t, {
+    config: files,
+    logger: { level: 'debug', stream: { write: (line) => log.push(line) } },
+  })
+  let refused = 0
+  service.app.server.on('clientError', () => refused++)
+  for (const bytes of ['GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'x'.repeat(1000)]) {
+    const socket = connect(service.port, '127.0.0.1')
+    socket.end(bytes)
+    t.notMatch(`${await readAll(socket)}`, 'HTTP')
+  }
+  t.equal(refused, 0, 'it is not taken for a malformed request')
+  const failed = log.filter((line) => line.includes('TLS handshake failed'))
+  t.equal(failed.length, 2)
+  for (const line of failed) t.match(JSON.parse(line), { level: 20, client: '127.0.0.1' })
+  t.match(await sendTls(service.port, ca, head('GET', '/plants', service.token)), [{ status: 200 }])
+})
+
+t.test('bytes that are not of the session end the connection', async (t) => {
+  const service = await startTls(t)
+  const raw = connect(service.port, '127.0.0.1')
+  const socket = await connectTls(service.port, ca, { socket: raw })
+  const gone = readAll(socket)
+  raw.write('not encrypted')
+  t.notMatch(`${await gone}`, 'HTTP')
+  t.match(await sendTls(service.port, ca, head('GET', '/plants', service.token)), [{ status: 200 }])
+})
+
+t.test('a handshake may take as long as a request', async (t) => {
+  const { port } = await startTls(t, { requestTimeout: 100 })
+  const socket = connect(port, '127.0.0.1')
+  await readAll(socket)
+  t.ok(socket.closed)
+})
+
+async function startEmbedded(t: Test, options: PlantStoreOptions) {
+  const store = await startPlantStore({ ...files, ...options })
+  t.teardown(() => store.close())
+  return { ...store, port: Number(new URL(store.url).port) }
+}
+
+t.test('a stop lets the request under way end', async (t) => {
+  const { port, token, close } = await startEmbedded(t, { shutdownTimeout: NEVER })
+  const socket = await connectTls(port, ca)
+  const answers = readAll(socket)
+  const request = create(1, token)
+  socket.write(request.replace('\r\n\r\n', '\r\nExpect: 100-continue\r\n\r\n').slice(0, -9))
+  await once(socket, 'data')
+  const closed = close()
+  socket.write(request.slice(-9))
+  t.match(`${await answers}`, /HTTP\/1\.1 200 OK\r\n(.+\r\n)*connection: close\r\n/i)
+  await closed
+})
+
+t.test('a stop does not wait for a request that never ends', async (t) => {
+  const { port, token, close } = await startEmbedded(t, { shutdownTimeout: 100 })
+  const socket = await connectTls(port, ca)
+  const gone = readAll(socket)
+  socket.write(create(1, token).slice(0, -9))
+  await close()
+  t.equal(`${await gone}`, '')
+})
+
+t.test('a stop does not wait for handshakes', async (t) => {
+  const patience = { shutdownTimeout: NEVER, requestTimeout: NEVER }
+  const { port, close } = await startEmbedded(t, patience)
+  const socket = connect(port, '127.0.0.1')
+  const gone = readAll(socket)
+  await once(socket, 'connect')
+  // Connections are accepted in their order.
+  await connectTls(port, ca)
+  await close()
+  await gone
+})
+
+t.test('a store in a test is at an address that its certificate is for', async (t) => {
+  const { url } = await startEmbedded(t, {})
+  t.match(url, /^https:\/\/localhost:\d+$/)
+  const address = issue({ name: 'plants', hosts: ['localhost', '127.0.0.1'], issuer: authority })
+  t.match(
+    (await startEmbedded(t, writeFiles(t.testdir(), address))).url,
+    /^https:\/\/127\.0\.0\.1:/,
+  )
+})

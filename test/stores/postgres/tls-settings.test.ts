@@ -1,0 +1,138 @@
+/** What a connection string and the environment ask for; encryption.test.ts tries it on a server. */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { serversOf } from '../../../src/stores/postgres/encryption.ts'
+import { parseAddress } from '../../../src/stores/postgres/hosts.ts'
+import { StoreError } from '../../../src/stores/store-error.ts'
+import { issue } from '../../helpers/certificates.ts'
+
+const { cert } = issue({ name: 'authority' })
+const folder = t.testdir({ 'ca.pem': cert, 'nothing.pem': 'nothing' })
+const fileOf = (name: string) => encodeURIComponent(join(folder, name))
+const CA = `sslrootcert=${fileOf('ca.pem')}`
+
+/** How a connection to each host is, with no other variables than these. */
+function encryptionOf(t: Test, url: string, variables: NodeJS.ProcessEnv = {}): string[] {
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'))
+  t.intercept(process, 'env', { value: { ...Object.fromEntries(others), ...variables } })
+  return serversOf(parseAddress(url).urls).map(({ encryption }) => encryption)
+}
+
+for (const host of [
+  'localhost',
+  'LOCALHOST',
+  '127.0.0.1',
+  '127.9.9.9',
+  '[::1]',
+  '[::ffff:127.0.0.1]',
+]) {
+  t.test(`${host} is this machine`, async (t) => {
+    t.match(encryptionOf(t, `postgres://${host}/plants`), ['not encrypted: the server is on this'])
+  })
+}
+
+for (const host of ['db', 'localhost.example.com', '10.0.0.1', '0.0.0.0', '[::2]', '128.0.0.1']) {
+  t.test(`${host} is another machine`, async (t) => {
+    const name = host.replace(/[[\]]/g, '')
+    const says = `encrypted, the server as ${name}, verified by an authority of the system`
+    t.strictSame(encryptionOf(t, `postgres://${host}/plants`), [says])
+  })
+}
+
+t.test('the host is the one that the driver connects to', async (t) => {
+  t.match(encryptionOf(t, 'postgres://localhost/plants?host=db'), ['encrypted, the server as db,'])
+  t.match(encryptionOf(t, 'postgres:///plants', { PGHOST: 'db' }), ['encrypted, the server as db,'])
+  t.match(encryptionOf(t, 'postgres:///plants'), ['not encrypted: the server is on this machine'])
+})
+
+t.test('a Unix socket is not encrypted, whatever the settings say', async (t) => {
+  for (const url of ['postgres:///plants?host=/run', 'postgres://%2Frun/plants?sslmode=require']) {
+    t.match(encryptionOf(t, url), ['not encrypted: the server is reached by a Unix socket'])
+  }
+})
+
+t.test('of several hosts only those on other machines are encrypted', async (t) => {
+  t.match(encryptionOf(t, 'postgres://127.0.0.1,db1,db2:5433/plants'), [
+    'not encrypted: the server is on this machine',
+    'encrypted, the server as db1,',
+    'encrypted, the server as db2,',
+  ])
+})
+
+t.test('variables count where the connection string has no parameter', async (t) => {
+  const url = 'postgres://db/plants'
+  const disable = { PGSSLMODE: 'disable' }
+  t.same(encryptionOf(t, url, disable), ['not encrypted: PGSSLMODE=disable'])
+  t.match(encryptionOf(t, `${url}?sslmode=verify-full`, disable), ['encrypted, '])
+  t.match(encryptionOf(t, `${url}?sslmode=`, disable), ['not encrypted: PGSSLMODE=disable'])
+  const ca = { PGSSLROOTCERT: join(folder, 'ca.pem') }
+  t.match(encryptionOf(t, url, ca), [/an authority in .*ca\.pem$/])
+  t.match(encryptionOf(t, `${url}?sslrootcert=system`, ca), [/an authority of the system$/])
+  t.match(encryptionOf(t, url, { PGSSLMODE: '' }), ['encrypted, '])
+})
+
+t.test('of a parameter that is there twice the last one counts, as with libpq', async (t) => {
+  const twice = 'postgres://db/plants?sslmode=require&sslmode=verify-full'
+  t.match(encryptionOf(t, twice), ['encrypted, '])
+})
+
+t.test('the driver gets the other parameters, and no other word about TLS', async (t) => {
+  const [server] = serversOf(['postgres://db/plants?options=-c%20a%3Db%3Fc&sslmode=disable'])
+  t.strictSame(server?.options, {
+    connectionString: 'postgres://db/plants?options=-c+a%3Db%3Fc',
+    ssl: false,
+  })
+  const [other] = serversOf([`postgres://db/plants?sslmode=verify-full&${CA}`])
+  t.equal(other?.options.connectionString, 'postgres://db/plants')
+  t.match(other?.options.ssl, { rejectUnauthorized: true })
+})
+
+const OF_ANYBODY =
+  /^sslmode=[\w-]+ is refused, as it accepts whichever server answers: use verify-full .*, or disable/
+
+const refused = [
+  ...['require', 'prefer', 'allow', 'no-verify'].map((mode) => ({
+    parameters: `sslmode=${mode}`,
+    says: OF_ANYBODY,
+  })),
+  {
+    parameters: 'sslmode=verify_full',
+    says: /^sslmode=verify_full is refused, as it is unknown: /,
+  },
+  { parameters: 'sslmode=verify-ca', says: /^sslmode=verify-ca needs sslrootcert with a file, / },
+  { parameters: 'sslmode=verify-ca&sslrootcert=system', says: /^sslmode=verify-ca needs / },
+  {
+    parameters: 'ssl=true',
+    says: /^the database has a parameter ssl, which is not one of sslmode, /,
+  },
+  { parameters: 'SSLMODE=disable', says: /^the database has a parameter SSLMODE, / },
+  { parameters: 'sslcrl=revoked.pem', says: /^the database has a parameter sslcrl, / },
+  { parameters: `sslcert=${fileOf('ca.pem')}`, says: /^sslcert and sslkey go together: set both/ },
+  { parameters: `sslkey=${fileOf('ca.pem')}`, says: /^sslcert and sslkey go together: set both/ },
+  {
+    parameters: `sslcert=${fileOf('ca.pem')}&sslkey=${fileOf('nothing.pem')}`,
+    says: /^sslcert and sslkey: expected a certificate and its key in PEM \(/,
+  },
+  {
+    parameters: 'sslrootcert=nowhere.pem',
+    says: /^cannot read nowhere\.pem \(sslrootcert\): ENOENT/,
+  },
+  {
+    parameters: `sslrootcert=${fileOf('nothing.pem')}`,
+    says: /nothing\.pem \(sslrootcert\): expected certificates in PEM$/,
+  },
+]
+for (const { parameters, says } of refused) {
+  t.test(`refused: ${parameters.replaceAll(encodeURIComponent(folder), '')}`, async (t) => {
+    for (const host of ['db', '127.0.0.1']) {
+      const url = `postgres://${host}/plants?${parameters}`
+      t.throws(() => encryptionOf(t, url), { constructor: StoreError, message: says })
+    }
+  })
+}
+
+t.test('a mode that is refused is named by its variable', async (t) => {
+  t.throws(() => encryptionOf(t, 'postgres://db/plants', { PGSSLMODE: 'require' }), {
+    message: /^PGSSLMODE=require is refused, /,
+  })
+})
