@@ -16,7 +16,7 @@ import { type Authenticate, bearerAuthentication } from './http/authentication.t
 import { ByteBudget } from './http/byte-budget.ts'
 import type { Certificate } from './http/certificate.ts'
 import { answerClientErrors, refuseConnect } from './http/client-errors.ts'
-import { serveInTurn, watchConnections } from './http/connections.ts'
+import { serveInTurn } from './http/connections.ts'
 import { serveDocs } from './http/docs.ts'
 import { handleErrors } from './http/errors.ts'
 import { reportHealth } from './http/health.ts'
@@ -89,10 +89,9 @@ export async function buildApp({
   app.decorate('responseBudget', new ByteBudget(RESPONSE_BYTES_MAX))
   logRequestIds(app)
   logRequests(app, config.logRequests)
+  serveInTurn(app.server, connections)
   takeEveryRequest(app.server)
-  watchConnections(app.server)
   rewriteUrlTargets(app.server)
-  serveInTurn(app, connections)
   abortStalledResponses(app, connections, config.responseTimeout)
   app.addHook('onRequest', (request, reply, next) => {
     addCommonHeaders(request, reply)

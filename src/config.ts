@@ -116,7 +116,7 @@ export const settings: readonly Option[] = [
     time(LONGEST),
     '30s',
   ),
-  setting('--max-connections <number>', 'how many may be open', number(1, 2 ** 20), '4096'),
+  setting('--max-connections <number>', 'how many may be open', number(1, 2 ** 20), '2048'),
   setting(
     '--auth-failure-limit <rate>',
     'requests without a valid token that each address may send, after a burst of ten times as many; or off',

@@ -21,6 +21,8 @@ export function answerClientErrors(requestTimeout: number) {
 
 /** Answers CONNECT, which Node would otherwise drop without a word: we are no proxy. */
 export function refuseConnect(_request: unknown, connection: Socket): void {
+  // Node has removed its own listener, and without any a reset by the client would end the process.
+  connection.on('error', () => connection.destroy())
   refuse(connection, new Failure('malformed-request', 'the method CONNECT is for proxies'))
 }
 
@@ -38,9 +40,11 @@ function refuse(connection: Socket, failure: Failure) {
   else end()
 }
 
+/** Acts when a response is sent, unless the client was told that it is the last one. */
 function afterResponse(response: ServerResponse, act: () => void): void {
   if (response.writableFinished) act()
-  else response.once('finish', act)
+  // Before Node's own listener, which ends the connection if the client has ended its side.
+  else response.prependOnceListener('finish', () => response.shouldKeepAlive && act())
 }
 
 function close(connection: Socket, failure?: Failure): void {

@@ -1,6 +1,5 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyInstance } from 'fastify'
 
 /** Pipelined requests that may wait for their turn, on all connections together. */
 const WAITING_MAX = 10_000
@@ -24,15 +23,7 @@ type Connection = Socket & {
   [line]?: Waiting[]
 }
 
-/** Remembers what `latestResponse` has to know about each connection. */
-export function watchConnections(server: Server): void {
-  server.prependListener('request', (request, response) => {
-    const connection: Connection = request.socket
-    connection[latest] = response
-  })
-}
-
-/** The response to the latest request of a connection, in flight or ended, if there was one. */
+/** The response to the latest request of a connection, waiting, in flight or ended, if there was one. */
 export function latestResponse(connection: Connection): ServerResponse | undefined {
   return connection[latest]
 }
@@ -43,19 +34,23 @@ export function latestResponse(connection: Connection): ServerResponse | undefin
  * gone are not served. When too many requests wait in the whole process, a connection that adds another
  * one is closed: a client that pipelines has to expect that (§9.3.1).
  *
+ * It stands between the server and its listener, as a request that waits should cost as little as possible.
+ *
  * @param connections kept up to date: the connections that have sent a request and are open
  */
-export function serveInTurn(app: FastifyInstance, connections: Set<Socket>): void {
+export function serveInTurn(server: Server, connections: Set<Socket>): void {
+  const [serve] = server.listeners('request') as [RequestListener]
   let waitingCount = 0
 
-  app.addHook('onRequest', ({ raw: request }, { raw: response }, next) => {
+  server.off('request', serve).on('request', (request, response) => {
     const connection: Connection = request.socket
     if (connection.destroyed) return
     const current = connection[served]
+    connection[latest] = response
     if (current === undefined) track(connection)
-    else if (!current.closed) return wait(connection, current, { response, start: next })
+    else if (!current.closed) return wait(connection, current, request, response)
     connection[served] = response
-    next()
+    serve(request, response)
   })
 
   function track(connection: Socket): void {
@@ -65,17 +60,21 @@ export function serveInTurn(app: FastifyInstance, connections: Set<Socket>): voi
     connection.once('close', () => connections.delete(connection))
   }
 
-  function wait(connection: Connection, current: ServerResponse, waiting: Waiting): void {
+  function wait(
+    connection: Connection,
+    current: ServerResponse,
+    request: IncomingMessage,
+    response: ServerResponse<IncomingMessage>,
+  ): void {
     if (waitingCount === WAITING_MAX) {
       connection.destroy()
       return
     }
     waitingCount++
     connection[line] ??= []
-    const length = connection[line].push(waiting)
+    const length = connection[line].push({ response, start: () => serve(request, response) })
     if (length === 1) current.once('close', () => advance(connection))
-    // Not now: the parser resumes the connection at the end of each request in what it has read.
-    if (length === PIPELINE_MAX) setImmediate(() => connection[line]?.length && connection.pause())
+    if (length === PIPELINE_MAX) stopReading(connection)
   }
 
   function advance(connection: Connection): void {
@@ -89,6 +88,14 @@ export function serveInTurn(app: FastifyInstance, connections: Set<Socket>): voi
     connection[served] = first.response
     first.start()
   }
+}
+
+/** Until all requests that wait are served. */
+function stopReading(connection: Connection): void {
+  // Ends the loop in which libuv reads up to 2 MB at once …
+  connection.pause()
+  // … but the parser resumes the connection at the end of each request in what was read.
+  setImmediate(() => connection[line]?.length && connection.pause())
 }
 
 /**
