@@ -1,10 +1,18 @@
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { type InvalidJson, parseExactJson } from '../contract/exact-json.ts'
+import { parseExactJson } from '../contract/exact-json.ts'
+import { InvalidJson } from '../contract/json-scanner.ts'
 import type { Check, Content, Entry } from './entry.ts'
-import { endOfLine, endsLine, type RecordReader, type Records, tooLarge } from './record-reader.ts'
+import {
+  endOfLine,
+  endsLine,
+  RECORDS_TOGETHER,
+  type RecordReader,
+  type Records,
+  tooLarge,
+} from './record-reader.ts'
 
-/** Nothing but what JSON allows around a text (RFC 8259 §2). */
-const BLANK = /^[ \t\r\n]*$/
+/** What JSON allows around a text (RFC 8259 §2). */
+const WHITESPACE: ReadonlySet<number> = new Set(Buffer.from(' \t\r\n'))
 
 /** A JSON text a line, ended by a newline; a line without anything is no record. */
 export class NdjsonReader implements RecordReader {
@@ -23,11 +31,11 @@ export class NdjsonReader implements RecordReader {
   read(bytes: Buffer, ended: boolean): Records {
     const entries: Entry[] = []
     let from = 0
-    while (from < bytes.length) {
+    for (let count = 0; from < bytes.length && count < RECORDS_TOGETHER; count++) {
       const end = endOfLine(bytes, from)
       const whole = endsLine(bytes, end)
       const large = end - from > this.#limit
-      if (!whole && !ended && !large) break
+      if (!whole && !ended && !large) return { entries, length: from, more: false }
       const content = large
         ? tooLarge(this.#limit)
         : this.#contentOf(bytes.subarray(from, whole ? end - 1 : end))
@@ -36,19 +44,17 @@ export class NdjsonReader implements RecordReader {
       if (whole) this.#line += 1
       from = end
     }
-    return { entries, length: from }
+    return { entries, length: from, more: from < bytes.length }
   }
 
   #contentOf(line: Buffer): Content | undefined {
-    let value: unknown
+    if (line.every((byte) => WHITESPACE.has(byte))) return undefined
     try {
-      value = parseExactJson(line, 'record')
+      return this.#check(parseExactJson(line, this.#check.shape, 'record'))
     } catch (error) {
-      if (BLANK.test(line.toString())) return undefined
-      // The parser counts lines too, but only within this one.
-      return (error as InvalidJson).message.replace(/ \(line 1 column \d+\)$/, '')
+      if (error instanceof InvalidJson) return error.message
+      throw error
     }
-    return this.#check(value)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import type { Operation } from '../contract/contract.ts'
 import { parseExactJson } from '../contract/exact-json.ts'
+import type { Shape } from '../contract/shape.ts'
 import { Failure } from './failure.ts'
 
 /** The media types that are JSON; which of them an operation takes, the contract says. */
@@ -9,12 +10,14 @@ const JSON_TYPES = ['application/json', 'application/merge-patch+json']
 /**
  * Reads bodies as the contract has them: JSON, in UTF-8, as it is. In the scope of the contract's
  * routes.
+ *
+ * @param shape what the operations read of their bodies
  */
-export function readExactJson(scope: FastifyInstance): void {
+export function readExactJson(scope: FastifyInstance, shape: Shape): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
     try {
-      done(null, parseExactJson(body))
+      done(null, parseExactJson(body, shape))
     } catch (error) {
       done(error as Error)
     }

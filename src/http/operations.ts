@@ -3,6 +3,7 @@ import openapiGlue from 'fastify-openapi-glue'
 import type { ContractDocument, Operation } from '../contract/contract.ts'
 import { matchOperations } from '../contract/contract.ts'
 import type { ConditionOf, Handlers, OperationId } from '../contract/operations.ts'
+import { bodyShape } from '../contract/shape.ts'
 import { compileValidators } from '../contract/validation.ts'
 import { readExactJson } from './body.ts'
 import { entityTag, expectedVersions, isKnown } from './conditional.ts'
@@ -42,7 +43,7 @@ export async function serveOperations(
 ): Promise<void> {
   const operations = matchOperations(document, handlers)
   await app.register(async (scope) => {
-    readExactJson(scope)
+    readExactJson(scope, bodyShape(document))
     readExactQuery(scope)
     scope.setValidatorCompiler(compileValidators())
     await scope.register(openapiGlue, {
