@@ -6,6 +6,7 @@ import type { Check, Content, Entry } from './entry.ts'
 import {
   endOfLine,
   endsLine,
+  NOT_UTF8,
   RECORDS_TOGETHER,
   type RecordReader,
   type Records,
@@ -92,7 +93,7 @@ export class CsvReader implements RecordReader {
 
   /** What a record is; nothing if it is the header, or a line without anything. */
   #contentOf(record: CsvRecord, values: readonly Value[]): Content | undefined {
-    if (!record.isUtf8()) return this.#refuse('record is not UTF-8')
+    if (!record.isUtf8()) return this.#refuse(NOT_UTF8)
     if (record.blank) return undefined
     if (this.#columns === undefined) {
       this.#columns = columnsOf(values, this.#line)

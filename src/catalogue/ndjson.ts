@@ -1,18 +1,17 @@
+import { isUtf8 } from 'node:buffer'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { parseExactJson } from '../contract/exact-json.ts'
-import { InvalidJson } from '../contract/json-scanner.ts'
+import { JsonReader } from '../contract/json-reader.ts'
+import { endOfSpace, InvalidJson } from '../contract/json-scanner.ts'
 import type { Check, Content, Entry } from './entry.ts'
 import {
   endOfLine,
   endsLine,
+  NOT_UTF8,
   RECORDS_TOGETHER,
   type RecordReader,
   type Records,
   tooLarge,
 } from './record-reader.ts'
-
-/** What JSON allows around a text (RFC 8259 §2). */
-const WHITESPACE: ReadonlySet<number> = new Set(Buffer.from(' \t\r\n'))
 
 /** A JSON text a line, ended by a newline; a line without anything is no record. */
 export class NdjsonReader implements RecordReader {
@@ -48,9 +47,10 @@ export class NdjsonReader implements RecordReader {
   }
 
   #contentOf(line: Buffer): Content | undefined {
-    if (line.every((byte) => WHITESPACE.has(byte))) return undefined
+    if (endOfSpace(line, 0) === line.length) return undefined
+    if (!isUtf8(line)) return NOT_UTF8
     try {
-      return this.#check(parseExactJson(line, this.#check.shape, 'record'))
+      return this.#check(new JsonReader(line, 'record').read(this.#check.shape))
     } catch (error) {
       if (error instanceof InvalidJson) return error.message
       throw error

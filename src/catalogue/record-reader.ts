@@ -38,6 +38,9 @@ export function endsLine(bytes: Buffer, end: number): boolean {
   return bytes[end - 1] === NEWLINE
 }
 
+/** The reason to refuse a record for its encoding. */
+export const NOT_UTF8 = 'record is not UTF-8'
+
 /** The reason to refuse a record for its size. */
 export function tooLarge(limit: number): string {
   return `record must not be larger than ${limit} bytes`

@@ -4,15 +4,14 @@ import { InvalidJson } from './json-scanner.ts'
 import type { Shape } from './shape.ts'
 
 /**
- * Reads a JSON text (RFC 8259) without ever changing a number: an integer that a double cannot hold
+ * Reads the JSON text (RFC 8259) of a body without ever changing a number: an integer that a double cannot hold
  * becomes a bigint if it is within int64, and a number that rounding would have made an integer
  * becomes NaN, as does an integer beyond int64.
  *
  * @param shape what of it is read
- * @param what names the text in the messages
  * @throws InvalidJson if it is not UTF-8, not JSON, or nested too deeply
  */
-export function parseExactJson(bytes: Buffer, shape: Shape = 'all', what = 'body'): unknown {
-  if (!isUtf8(bytes)) throw new InvalidJson(`${what} is not UTF-8`)
-  return new JsonReader(bytes, what).read(shape)
+export function parseExactJson(bytes: Buffer, shape: Shape = 'all'): unknown {
+  if (!isUtf8(bytes)) throw new InvalidJson('body is not UTF-8')
+  return new JsonReader(bytes, 'body').read(shape)
 }

@@ -62,21 +62,22 @@ export class JsonScanner {
     const bytes = this.bytes
     let escaped = false
     let at = this.at + 1
-    for (;;) {
-      const byte = bytes[at]
-      if (byte === QUOTE) break
-      if (byte === undefined || byte < SPACE) {
-        this.at = at
-        this.expected(byte === undefined ? 'a closing quote' : 'an escaped control character')
+    // Once V8 has seen a loop read past the end, it stays four times as slow.
+    while (at < bytes.length) {
+      const byte = bytes[at] as number
+      if (byte === QUOTE) {
+        this.at = at + 1
+        return escaped
       }
+      if (byte < SPACE) break
       at++
       if (byte === BACKSLASH) {
         escaped = true
         at = this.#endEscape(at)
       }
     }
-    this.at = at + 1
-    return escaped
+    this.at = at
+    this.expected(at < bytes.length ? 'no control character' : 'a closing quote')
   }
 
   /** @returns where the escape ends whose backslash is before `at` */
@@ -128,8 +129,10 @@ export class JsonScanner {
     const bytes = this.bytes
     const start = this.at
     let at = start
-    for (let byte = bytes[at]; byte !== undefined && byte >= ZERO && byte <= NINE; byte = bytes[at])
-      at++
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at] as number
+      if (byte < ZERO || byte > NINE) break
+    }
     if (at === start) this.expected(expected)
     this.at = at
   }
@@ -144,16 +147,7 @@ export class JsonScanner {
   }
 
   protected space(): void {
-    const bytes = this.bytes
-    const end = bytes.length
-    let at = this.at
-    while (at < end) {
-      const byte = bytes[at] as number
-      if (byte > SPACE) break
-      if (byte !== SPACE && byte !== NEWLINE && byte !== RETURN && byte !== TAB) break
-      at++
-    }
-    this.at = at
+    this.at = endOfSpace(this.bytes, this.at)
   }
 
   protected refuse(problem: string): never {
@@ -163,6 +157,18 @@ export class JsonScanner {
   protected expected(what: string): never {
     this.refuse(`is not JSON: expected ${what} at byte ${this.at}`)
   }
+}
+
+/** Where the whitespace ends that begins at `at`, which may be none. */
+export function endOfSpace(bytes: Buffer, at: number): number {
+  let end = at
+  for (; end < bytes.length; end++) {
+    const byte = bytes[end] as number
+    // Almost always the first comparison is enough.
+    if (byte > SPACE) break
+    if (byte !== SPACE && byte !== NEWLINE && byte !== RETURN && byte !== TAB) break
+  }
+  return end
 }
 
 /** The byte after the last one is `undefined`, which is in no set. */

@@ -60,7 +60,7 @@ export async function serveDocs(app: FastifyInstance, document: ContractDocument
       if (path === request.url || !PAGE.includes(path)) return next()
       // With a query Swagger UI finds neither its parts nor the contract. The redirect is relative, so
       // that it stays below the prefix of a proxy.
-      reply.redirect(path.replace(/.*\//, './'))
+      reply.redirect(`./${path.slice(path.lastIndexOf('/') + 1)}`)
     })
     scope.addHook('onSend', async (request, reply, payload) => {
       const path = pathOf(request)

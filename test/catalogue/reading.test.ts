@@ -231,6 +231,22 @@ t.test('however small the chunks, a large record is not read over and over', asy
   t.ok(reads < 20, `${reads} times`)
 })
 
+for (const format of formats) {
+  t.test(`${format}: the event loop has its turn while many small records are read`, async (t) => {
+    const bytes = Buffer.from(codecs[format].header + '\nx\n'.repeat(5000))
+    let turns = 0
+    const count = () => {
+      turns += 1
+      immediate = setImmediate(count)
+    }
+    let immediate = setImmediate(count)
+    const records = await read(format, bytes, bytes.length)
+    clearImmediate(immediate)
+    t.equal(records.length, 5000)
+    t.ok(turns >= 9, `${turns} turns`)
+  })
+}
+
 t.test('a plant that is written is read again as it was, in any format', async () => {
   const plant = fc.record(
     {
