@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { JsonReader } from '../contract/json-reader.ts'
-import { endOfSpace, InvalidJson } from '../contract/json-scanner.ts'
+import { endOfSpace, type InvalidJson } from '../contract/json-scanner.ts'
 import type { Check, Content, Entry } from './entry.ts'
 import {
   endOfLine,
@@ -49,12 +49,13 @@ export class NdjsonReader implements RecordReader {
   #contentOf(line: Buffer): Content | undefined {
     if (endOfSpace(line, 0) === line.length) return undefined
     if (!isUtf8(line)) return NOT_UTF8
+    let value: unknown
     try {
-      return this.#check(new JsonReader(line, 'record').read(this.#check.shape))
+      value = new JsonReader(line, 'record').read(this.#check.shape)
     } catch (error) {
-      if (error instanceof InvalidJson) return error.message
-      throw error
+      return (error as InvalidJson).message
     }
+    return this.#check(value)
   }
 }
 

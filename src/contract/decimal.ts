@@ -29,34 +29,32 @@ export function parseInt64(text: string): bigint | undefined {
  */
 export function integerOf(number: string): bigint | undefined {
   const start = number.charCodeAt(0) === MINUS ? 1 : 0
-  // Places in the mantissa, the point not counted.
-  let digits = 0
   let point = -1
   let first = -1
   let last = -1
   // A loop, because V8 needs quadratic time to find trailing zeros with /0+$/.
-  let index = start
-  for (; index < number.length; index++) {
-    const character = number.charCodeAt(index)
+  let end = start
+  for (; end < number.length; end++) {
+    const character = number.charCodeAt(end)
+    if (character === ZERO) continue
     if (character === LOWER_E || character === UPPER_E) break
     if (character === POINT) {
-      point = digits
-      continue
+      point = end
+    } else {
+      if (first === -1) first = end
+      last = end
     }
-    if (character !== ZERO) {
-      if (first === -1) first = digits
-      last = digits
-    }
-    digits++
   }
   if (first === -1) return 0n
-  const exponent = Number(number.slice(index + 1))
-  const zeros = (point === -1 ? digits : point) - 1 - last + exponent
-  const significant = last + 1 - first
+  const exponent = Number(number.slice(end + 1))
+  const between = first < point && point < last ? 1 : 0
+  const significant = last + 1 - first - between
+  // How many zeros follow on the last significant digit; fewer than none if it is of a fraction.
+  const units = point === -1 ? end : point
+  const zeros = (last < units ? units - 1 - last : units - last) + exponent
   if (zeros < 0 || significant + zeros > 19) return undefined
-  const mantissa = number.slice(start, index)
-  const whole = point === -1 ? mantissa : mantissa.replace('.', '')
-  const magnitude = BigInt(whole.slice(first, last + 1)) * (POWERS_OF_TEN[zeros] as bigint)
+  const digits = number.slice(first, last + 1).replace('.', '')
+  const magnitude = BigInt(digits) * (POWERS_OF_TEN[zeros] as bigint)
   const integer = start === 0 ? magnitude : -magnitude
   return integer >= MIN_INT64 && integer <= MAX_INT64 ? integer : undefined
 }

@@ -31,7 +31,7 @@ export class JsonReader extends JsonScanner {
 
   /** The value, or undefined if it is not read. */
   #value(shape: Shape, depth: number): unknown {
-    switch (this.bytes[this.at]) {
+    switch (this.byteAt(this.at)) {
       case QUOTE:
         return this.string(shape)
       case OPENING_BRACE:
@@ -53,12 +53,12 @@ export class JsonReader extends JsonScanner {
     const object = shape === 'none' ? undefined : {}
     if (this.#opens(CLOSING_BRACE, depth)) return object
     do {
-      if (this.bytes[this.at] !== QUOTE) this.expected('a member name in double quotes')
+      if (this.byteAt(this.at) !== QUOTE) this.expected('a member name in double quotes')
       const start = this.at
       const escaped = this.endString()
       const member = this.#member(shape, start, escaped)
       this.space()
-      if (this.bytes[this.at] !== COLON) this.expected("':'")
+      if (this.byteAt(this.at) !== COLON) this.expected("':'")
       this.at++
       this.space()
       const value = this.#value(member?.shape ?? 'none', depth)
@@ -95,7 +95,7 @@ export class JsonReader extends JsonScanner {
     if (depth > MAX_DEPTH) this.refuse(`is nested deeper than ${MAX_DEPTH} levels`)
     this.at++
     this.space()
-    if (this.bytes[this.at] !== closing) return false
+    if (this.byteAt(this.at) !== closing) return false
     this.at++
     return true
   }
@@ -103,7 +103,7 @@ export class JsonReader extends JsonScanner {
   /** Tells whether another member or item follows; otherwise leaves the array or object. */
   #continues(closing: number, expected: string): boolean {
     this.space()
-    const byte = this.bytes[this.at]
+    const byte = this.byteAt(this.at)
     if (byte !== COMMA && byte !== closing) this.expected(expected)
     this.at++
     if (byte === closing) return false

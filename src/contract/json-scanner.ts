@@ -24,6 +24,9 @@ const ESCAPES = setOf('"\\/bfnrt')
 /** The bytes are not a JSON text (RFC 8259), or one that is nested deeper than we read. */
 export class InvalidJson extends Error {}
 
+/** No byte. */
+const NOTHING = -1
+
 /** An integer of fewer characters is exact as a double. */
 const LONG = 16
 
@@ -44,6 +47,11 @@ export class JsonScanner {
     this.#what = what
   }
 
+  /** Nothing after the last one. A read past the end, seen once, would slow down all that follow. */
+  protected byteAt(index: number): number {
+    return index < this.bytes.length ? (this.bytes[index] as number) : NOTHING
+  }
+
   protected string(shape: Shape): string | undefined {
     const start = this.at
     const escaped = this.endString()
@@ -59,11 +67,12 @@ export class JsonScanner {
 
   /** Passes over a string without reading it; tells whether there is an escape in it. */
   protected endString(): boolean {
-    const bytes = this.bytes
+    const { bytes } = this
+    const { length } = bytes
     let escaped = false
     let at = this.at + 1
-    // Once V8 has seen a loop read past the end, it stays four times as slow.
-    while (at < bytes.length) {
+    // A loop that V8 has ever seen read past the end stays four times as slow.
+    while (at < length) {
       const byte = bytes[at] as number
       if (byte === QUOTE) {
         this.at = at + 1
@@ -77,16 +86,15 @@ export class JsonScanner {
       }
     }
     this.at = at
-    this.expected(at < bytes.length ? 'no control character' : 'a closing quote')
+    this.expected(at < length ? 'no control character' : 'a closing quote')
   }
 
   /** @returns where the escape ends whose backslash is before `at` */
   #endEscape(at: number): number {
-    const bytes = this.bytes
-    const unicode = bytes[at] === LOWER_U
+    const unicode = this.byteAt(at) === LOWER_U
     const end = unicode ? at + 5 : at + 1
-    let valid = unicode || ESCAPES.has(bytes[at])
-    for (let digit = at + 1; digit < end; digit++) valid &&= HEX_DIGITS.has(bytes[digit])
+    let valid = unicode || ESCAPES.has(this.byteAt(at))
+    for (let digit = at + 1; digit < end; digit++) valid &&= HEX_DIGITS.has(this.byteAt(digit))
     if (!valid) {
       this.at = at
       this.expected('an escape sequence')
@@ -95,52 +103,50 @@ export class JsonScanner {
   }
 
   protected number(shape: Shape): number | bigint | undefined {
-    const bytes = this.bytes
-    const start = this.at
-    const negative = bytes[start] === MINUS
-    if (negative) this.at++
-    const first = this.at
-    if (bytes[first] === ZERO) this.at++
-    else this.#digits(negative ? 'a digit' : 'a value')
-    let integer = true
-    if (bytes[this.at] === POINT) {
-      integer = false
-      this.at++
-      this.#digits('a digit')
-    }
-    const exponent = bytes[this.at]
+    const { bytes, at: start } = this
+    const negative = this.byteAt(start) === MINUS
+    const first = negative ? start + 1 : start
+    let end = first + 1
+    if (this.byteAt(first) !== ZERO)
+      end = this.#endOfDigits(first, negative ? 'a digit' : 'a value')
+    const wholeEnd = end
+    if (this.byteAt(end) === POINT) end = this.#endOfDigits(end + 1, 'a digit')
+    const exponent = this.byteAt(end)
     if (exponent === LOWER_E || exponent === UPPER_E) {
-      integer = false
-      this.at++
-      const sign = bytes[this.at]
-      if (sign === PLUS || sign === MINUS) this.at++
-      this.#digits('a digit')
+      const sign = this.byteAt(end + 1)
+      const digits = sign === PLUS || sign === MINUS ? end + 2 : end + 1
+      end = this.#endOfDigits(digits, 'a digit')
     }
+    this.at = end
     if (shape === 'none') return undefined
-    if (!integer || this.at - start >= LONG) {
-      return exactNumber(bytes.toString('latin1', start, this.at))
+    if (end !== wholeEnd || end - start >= LONG) {
+      return exactNumber(bytes.toString('latin1', start, end))
     }
     let value = 0
-    for (let at = first; at < this.at; at++) value = value * 10 + (bytes[at] as number) - ZERO
+    for (let at = first; at < end; at++) value = value * 10 + (bytes[at] as number) - ZERO
     return negative ? -value : value
   }
 
-  #digits(expected: string): void {
-    const bytes = this.bytes
-    const start = this.at
+  /** @returns where the digits end of which there has to be one at `start` */
+  #endOfDigits(start: number, expected: string): number {
+    const { bytes } = this
+    const { length } = bytes
     let at = start
-    for (; at < bytes.length; at++) {
+    for (; at < length; at++) {
       const byte = bytes[at] as number
       if (byte < ZERO || byte > NINE) break
     }
-    if (at === start) this.expected(expected)
-    this.at = at
+    if (at === start) {
+      this.at = at
+      this.expected(expected)
+    }
+    return at
   }
 
   protected literal<Value>(name: string, value: Value): Value {
-    const { bytes, at } = this
+    const { at } = this
     for (let index = 0; index < name.length; index++) {
-      if (bytes[at + index] !== name.charCodeAt(index)) this.expected('a value')
+      if (this.byteAt(at + index) !== name.charCodeAt(index)) this.expected('a value')
     }
     this.at = at + name.length
     return value
@@ -161,17 +167,17 @@ export class JsonScanner {
 
 /** Where the whitespace ends that begins at `at`, which may be none. */
 export function endOfSpace(bytes: Buffer, at: number): number {
+  const { length } = bytes
   let end = at
-  for (; end < bytes.length; end++) {
+  for (; end < length; end++) {
     const byte = bytes[end] as number
-    // Almost always the first comparison is enough.
-    if (byte > SPACE) break
-    if (byte !== SPACE && byte !== NEWLINE && byte !== RETURN && byte !== TAB) break
+    if (byte === SPACE) continue
+    // Almost always true, and then there is nothing more to compare.
+    if (byte > SPACE || (byte !== NEWLINE && byte !== RETURN && byte !== TAB)) break
   }
   return end
 }
 
-/** The byte after the last one is `undefined`, which is in no set. */
-function setOf(characters: string): ReadonlySet<number | undefined> {
+function setOf(characters: string): ReadonlySet<number> {
   return new Set(Buffer.from(characters))
 }
