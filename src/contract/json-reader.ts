@@ -15,6 +15,10 @@ const CLOSING_BRACE = 0x7d
 /** Deep enough for any plant; far from where recursion would run out of stack. */
 const MAX_DEPTH = 64
 
+type Members = { [name: string]: unknown }
+
+type Property = Pick<Member, 'name' | 'shape'>
+
 /**
  * Reads a JSON text in UTF-8 in one pass, in linear time. A member that comes twice has its last value, as
  * with `JSON.parse`; numbers are never changed into other ones (see `exactNumber`).
@@ -50,7 +54,8 @@ export class JsonReader extends JsonScanner {
   }
 
   #object(shape: Shape, depth: number): object | undefined {
-    const object = shape === 'none' ? undefined : {}
+    const object: Members | undefined = shape === 'none' ? undefined : {}
+    let repeated: Map<Property, number> | undefined
     if (this.#opens(CLOSING_BRACE, depth)) return object
     do {
       if (this.byteAt(this.at) !== QUOTE) this.expected('a member name in double quotes')
@@ -61,10 +66,29 @@ export class JsonReader extends JsonScanner {
       if (this.byteAt(this.at) !== COLON) this.expected("':'")
       this.at++
       this.space()
-      const value = this.#value(member?.shape ?? 'none', depth)
-      if (object !== undefined && member !== undefined) setMember(object, member.name, value)
+      if (object === undefined || member === undefined) {
+        this.#value('none', depth)
+      } else if (shape === 'all' || object[member.name] === undefined) {
+        setMember(object, member.name, this.#value(member.shape, depth))
+      } else {
+        // Only the last of them counts, and there may be a hundred thousand.
+        repeated ??= new Map()
+        repeated.set(member, this.at)
+        this.#value('none', depth)
+      }
     } while (this.#continues(CLOSING_BRACE, "',' or '}'"))
+    if (repeated !== undefined) this.#readAgain(object as Members, repeated, depth)
     return object
+  }
+
+  /** Reads members whose values begin at these places, and stays where it is. */
+  #readAgain(object: Members, starts: ReadonlyMap<Property, number>, depth: number): void {
+    const { at } = this
+    for (const [{ name, shape }, start] of starts) {
+      this.at = start
+      setMember(object, name, this.#value(shape, depth))
+    }
+    this.at = at
   }
 
   #array(shape: Shape, depth: number): unknown[] | undefined {
@@ -79,11 +103,7 @@ export class JsonReader extends JsonScanner {
   }
 
   /** The member whose name, in quotes, was passed; undefined if it is not read. */
-  #member(
-    shape: Shape,
-    start: number,
-    escaped: boolean,
-  ): Pick<Member, 'name' | 'shape'> | undefined {
+  #member(shape: Shape, start: number, escaped: boolean): Property | undefined {
     if (shape === 'none') return undefined
     if (shape !== 'all' && !escaped) return memberNamed(shape, this.bytes, start + 1, this.at - 1)
     const name = this.textFrom(start, escaped)
@@ -112,7 +132,7 @@ export class JsonReader extends JsonScanner {
   }
 }
 
-function setMember(object: object, name: string, value: unknown): void {
+function setMember(object: Members, name: string, value: unknown): void {
   if (name === '__proto__') {
     // Assigned, it would become the prototype.
     Object.defineProperty(object, name, {
@@ -122,6 +142,6 @@ function setMember(object: object, name: string, value: unknown): void {
       configurable: true,
     })
   } else {
-    ;(object as Record<string, unknown>)[name] = value
+    object[name] = value
   }
 }
