@@ -92,5 +92,7 @@ function baseUrlOf(url: string | URL): string {
       'the url has to be like http://host:3000 or https://host/prefix, without a user, a query and a fragment',
     )
   }
-  return href.replace(/\/+$/, '')
+  let { length } = href
+  while (href[length - 1] === '/') length--
+  return href.slice(0, length)
 }

@@ -1,13 +1,13 @@
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { ConfigError } from '../config.ts'
 import { parseInt64 } from '../contract/decimal.ts'
-import { type Fields, parseCsv, QUOTE_NOT_CLOSED } from './csv-fields.ts'
+import { CsvRecord, type Field, problems, textOf } from './csv-record.ts'
 import type { Check, Content, Entry } from './entry.ts'
 import {
   endOfLine,
-  endOfLines,
   endsLine,
-  linesIn,
+  NOT_UTF8,
+  RECORDS_TOGETHER,
   type RecordReader,
   type Records,
   tooLarge,
@@ -18,12 +18,18 @@ const COLUMNS = [...REQUIRED, 'tag']
 
 export const csvHeader = `${COLUMNS.join()}\n`
 
+/** The names of the columns that we know, by their index. */
+type Columns = ReadonlyMap<number, string>
+
+/** The text of a field that somebody looks at, and its index. */
+type Value = readonly [index: number, text: string]
+
 /**
  * CSV (RFC 4180) whose first record names the columns. A field without anything is no value, one that is
  * a pair of quotes is an empty text. A line without anything is no record.
  *
- * Behind a record that is malformed, such as one with a stray quote, nobody knows where the next one
- * begins. It is looked for on the very next line, so that a quote which is never closed costs one record.
+ * Where the next record begins after a malformed one, such as one with a stray quote, cannot be known. It
+ * is looked for on the very next line, so that a quote which is never closed costs one record.
  */
 export class CsvReader implements RecordReader {
   readonly #check: Check
@@ -31,7 +37,9 @@ export class CsvReader implements RecordReader {
   #line = 1
   /** What is left of a line that was refused for its size means nothing. */
   #skipping = false
-  #columns: Fields | undefined
+  #columns: Columns | undefined
+  /** How many fields each record must have. */
+  #width = 0
 
   /** @param limit how many bytes a record may have */
   constructor(check: Check, limit: number) {
@@ -42,44 +50,60 @@ export class CsvReader implements RecordReader {
   read(bytes: Buffer, ended: boolean): Records {
     const entries: Entry[] = []
     let from = 0
-    const accept = (end: number, content: Content | undefined) => {
+    const accept = (end: number, lines: number, content: Content | undefined) => {
       if (content !== undefined && !this.#skipping) entries.push({ line: this.#line, content })
-      this.#line += linesIn(bytes, from, end)
+      this.#line += lines
       from = end
     }
     const skipLine = (reason: string) => {
       const end = endOfLine(bytes, from)
-      accept(end, this.#refuse(reason))
-      this.#skipping = !endsLine(bytes, end)
+      const whole = endsLine(bytes, end)
+      accept(end, whole ? 1 : 0, this.#refuse(reason))
+      this.#skipping = !whole
     }
     if (this.#skipping) skipLine('')
-    for (;;) {
-      const lines = bytes.subarray(from, ended ? bytes.length : endOfLines(bytes))
-      const start = from
-      const problem = parseCsv(lines, (fields, end) => {
-        if (start + end - from > this.#limit) return tooLarge(this.#limit)
-        accept(start + end, this.#contentOf(fields))
-        return undefined
+    const record = new CsvRecord(bytes, ended)
+    for (let count = 0; from < bytes.length && count < RECORDS_TOGETHER; count++) {
+      const values: Value[] = []
+      const problem = record.read(from, (field) => {
+        const value = this.#valueOf(field, bytes)
+        if (value !== undefined) values.push(value)
       })
-      const unfinished = problem === undefined || problem === QUOTE_NOT_CLOSED
-      if (unfinished && bytes.length - from > this.#limit) skipLine(tooLarge(this.#limit))
-      else if (problem === undefined || (unfinished && !ended)) return { entries, length: from }
-      else skipLine(problem)
+      const unfinished = problem === problems.unfinished || problem === problems.quoteNotClosed
+      const end = unfinished ? bytes.length : record.end
+      if (end - from > this.#limit) skipLine(tooLarge(this.#limit))
+      else if (unfinished && !ended) return { entries, length: from, more: false }
+      else if (problem !== undefined) skipLine(problem)
+      else accept(end, record.lines, this.#contentOf(record, values))
     }
+    return { entries, length: from, more: from < bytes.length }
+  }
+
+  /** What is made of a field: of the header the columns that we know, of a record what is in them. */
+  #valueOf(field: Field, bytes: Buffer): Value | undefined {
+    const { index, start, end, quoted } = field
+    if (this.#columns === undefined) {
+      const name = textOf(bytes, field)
+      return COLUMNS.includes(name) ? [index, name] : undefined
+    }
+    return this.#columns.has(index) && (quoted || start < end)
+      ? [index, textOf(bytes, field)]
+      : undefined
   }
 
   /** What a record is; nothing if it is the header, or a line without anything. */
-  #contentOf(fields: Fields | undefined): Content | undefined {
-    if (fields === undefined) return this.#refuse('record is not UTF-8')
-    if (fields.length === 1 && fields[0] === undefined) return undefined
+  #contentOf(record: CsvRecord, values: readonly Value[]): Content | undefined {
+    if (!record.isUtf8()) return this.#refuse(NOT_UTF8)
+    if (record.blank) return undefined
     if (this.#columns === undefined) {
-      this.#columns = columnsOf(fields, this.#line)
+      this.#columns = columnsOf(values, this.#line)
+      this.#width = record.width
       return undefined
     }
-    if (fields.length !== this.#columns.length) {
-      return `record must have ${this.#columns.length} fields, as the header has, not ${fields.length}`
+    if (record.width !== this.#width) {
+      return `record must have ${this.#width} fields, as the header has, not ${record.width}`
     }
-    return this.#check(recordOf(this.#columns, fields))
+    return this.#check(plantOf(values, this.#columns))
   }
 
   /** @throws ConfigError if it is the header: without it the rest means nothing */
@@ -89,10 +113,9 @@ export class CsvReader implements RecordReader {
   }
 }
 
-/** The names of the columns that we know, each at its place. */
-function columnsOf(header: Fields, line: number): Fields {
+function columnsOf(header: readonly Value[], line: number): Columns {
   for (const name of COLUMNS) {
-    const count = header.filter((field) => field === name).length
+    const count = header.filter(([, column]) => column === name).length
     if (count > 1) throw new ConfigError(`line ${line}: the header names the column ${name} twice`)
     if (count === 0 && REQUIRED.includes(name)) {
       throw new ConfigError(
@@ -100,18 +123,17 @@ function columnsOf(header: Fields, line: number): Fields {
       )
     }
   }
-  return header.map((name) => (COLUMNS.includes(name ?? '') ? name : undefined))
+  return new Map(header)
 }
 
 /** The fields by their names, as the contract has them. */
-function recordOf(columns: Fields, fields: Fields): object {
-  const record: { [name: string]: unknown } = {}
-  for (const [index, name] of columns.entries()) {
-    const text = fields[index]
-    if (name === undefined || text === undefined) continue
-    record[name] = name === 'id' ? (parseInt64(text) ?? text) : text
+function plantOf(values: readonly Value[], columns: Columns): object {
+  const plant: { [name: string]: unknown } = {}
+  for (const [index, text] of values) {
+    const name = columns.get(index) as string
+    plant[name] = name === 'id' ? (parseInt64(text) ?? text) : text
   }
-  return record
+  return plant
 }
 
 /** A plant as a line, which the same number and text are read from again. */

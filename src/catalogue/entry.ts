@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { loadContract } from '../contract/contract.ts'
+import { componentShape, type Shape } from '../contract/shape.ts'
 import { compileComponent } from '../contract/validation.ts'
 
 /** What a record of a catalogue is: a plant, or the reason why it is none. */
@@ -13,16 +14,22 @@ export interface Entry {
 }
 
 /** Tells whether a value is what the contract calls a NewPlant; it may change the value on the way. */
-export type Check = (value: unknown) => Content
+export interface Check {
+  (value: unknown): Content
+  /** What it reads of a value. */
+  readonly shape: Shape
+}
 
 /** Makes the check, which costs some milliseconds, once. */
 export function plantCheck(): Check {
-  const validate = compileComponent(loadContract(), 'NewPlant')
-  return (value) => {
+  const contract = loadContract()
+  const validate = compileComponent(contract, 'NewPlant')
+  const check = (value: unknown): Content => {
     if (!validate(value)) return reasonOf(validate.errors as [ErrorObject])
     const { id, name, tag } = value as NewPlant
     return tag === undefined ? { id, name } : { id, name, tag }
   }
+  return Object.assign(check, { shape: componentShape(contract, 'NewPlant') })
 }
 
 /** As the API says it, without the `body/` in front. */

@@ -1,10 +1,17 @@
+import { isUtf8 } from 'node:buffer'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { type InvalidJson, parseExactJson } from '../contract/exact-json.ts'
+import { JsonReader } from '../contract/json-reader.ts'
+import { endOfSpace, type InvalidJson } from '../contract/json-scanner.ts'
 import type { Check, Content, Entry } from './entry.ts'
-import { endOfLine, endsLine, type RecordReader, type Records, tooLarge } from './record-reader.ts'
-
-/** Nothing but what JSON allows around a text (RFC 8259 §2). */
-const BLANK = /^[ \t\r\n]*$/
+import {
+  endOfLine,
+  endsLine,
+  NOT_UTF8,
+  RECORDS_TOGETHER,
+  type RecordReader,
+  type Records,
+  tooLarge,
+} from './record-reader.ts'
 
 /** A JSON text a line, ended by a newline; a line without anything is no record. */
 export class NdjsonReader implements RecordReader {
@@ -23,11 +30,11 @@ export class NdjsonReader implements RecordReader {
   read(bytes: Buffer, ended: boolean): Records {
     const entries: Entry[] = []
     let from = 0
-    while (from < bytes.length) {
+    for (let count = 0; from < bytes.length && count < RECORDS_TOGETHER; count++) {
       const end = endOfLine(bytes, from)
       const whole = endsLine(bytes, end)
       const large = end - from > this.#limit
-      if (!whole && !ended && !large) break
+      if (!whole && !ended && !large) return { entries, length: from, more: false }
       const content = large
         ? tooLarge(this.#limit)
         : this.#contentOf(bytes.subarray(from, whole ? end - 1 : end))
@@ -36,17 +43,17 @@ export class NdjsonReader implements RecordReader {
       if (whole) this.#line += 1
       from = end
     }
-    return { entries, length: from }
+    return { entries, length: from, more: from < bytes.length }
   }
 
   #contentOf(line: Buffer): Content | undefined {
+    if (endOfSpace(line, 0) === line.length) return undefined
+    if (!isUtf8(line)) return NOT_UTF8
     let value: unknown
     try {
-      value = parseExactJson(line, 'record')
+      value = new JsonReader(line, 'record').read(this.#check.shape)
     } catch (error) {
-      if (BLANK.test(line.toString())) return undefined
-      // The parser counts lines too, but only within this one.
-      return (error as InvalidJson).message.replace(/ \(line 1 column \d+\)$/, '')
+      return (error as InvalidJson).message
     }
     return this.#check(value)
   }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Entry } from './entry.ts'
 import type { RecordReader } from './record-reader.ts'
 
@@ -14,7 +15,8 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 const INITIAL_SIZE = 2 ** 18
 
 /**
- * Reads a catalogue as its bytes come in, and keeps no more of them than a record needs.
+ * Reads a catalogue as its bytes come in, and keeps no more of them than a record needs. The event loop has
+ * its turn after each portion.
  *
  * @throws ConfigError if it is no catalogue at all, and what `source` throws
  */
@@ -28,19 +30,22 @@ export async function* readPortions(
   let needed = BYTE_ORDER_MARK.length
   let done = 0
 
-  const read = (ended: boolean): Portion => {
-    const bytes = buffer.subarray(0, filled)
-    const mark = done === 0 && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
-    const start = mark ? BYTE_ORDER_MARK.length : 0
-    const { entries, length } = reader.read(bytes.subarray(start), ended)
-    const taken = start + length
+  async function* read(ended: boolean): AsyncGenerator<Portion, void> {
+    const beginning = buffer.subarray(0, Math.min(filled, BYTE_ORDER_MARK.length))
+    let taken = done === 0 && beginning.equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0
+    for (let more = true; more; ) {
+      const records = reader.read(buffer.subarray(taken, filled), ended)
+      more = records.more
+      taken += records.length
+      yield { entries: records.entries, position: done + taken }
+      await setImmediate()
+    }
     buffer.copyWithin(0, taken, filled)
     filled -= taken
     done += taken
     // What is not whole is read again with what follows. Were that done with each chunk, a large record
     // would cost the square of its size.
     needed = taken === 0 ? filled * 2 : 0
-    return { entries, position: done }
   }
 
   for await (const chunk of source) {
@@ -48,7 +53,7 @@ export async function* readPortions(
       buffer = Buffer.concat([buffer.subarray(0, filled)], (filled + chunk.length) * 2)
     }
     filled += chunk.copy(buffer, filled)
-    if (filled >= needed) yield read(false)
+    if (filled >= needed) yield* read(false)
   }
-  yield read(true)
+  yield* read(true)
 }

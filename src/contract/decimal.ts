@@ -1,11 +1,20 @@
+const MINUS = 0x2d
+const POINT = 0x2e
+const ZERO = 0x30
+const UPPER_E = 0x45
+const LOWER_E = 0x65
+
 export const MIN_INT64 = -(2n ** 63n)
 export const MAX_INT64 = 2n ** 63n - 1n
 
-/** One text for each integer, so that no two URLs and no two lines mean the same plant. */
+/** One string for each integer, so that no two URLs and no two lines mean the same plant. */
 const DECIMAL = /^(?:0|-?[1-9]\d{0,18})$/
 
-/** Takes a JSON number apart: sign, whole part, fraction, exponent. */
-const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+/** Up to the largest that an int64 may end with. */
+const POWERS_OF_TEN = Array.from({ length: 19 }, (_, exponent) => 10n ** BigInt(exponent))
+
+/** Any number with at most this many digits survives the way to a double and back. */
+const SAFE_LENGTH = 15
 
 /** The int64 that a text is the decimal of; undefined for any other text, such as `+1`, `01` or `1.0`. */
 export function parseInt64(text: string): bigint | undefined {
@@ -19,12 +28,48 @@ export function parseInt64(text: string): bigint | undefined {
  * Undefined for a number that is no integer or beyond int64.
  */
 export function integerOf(number: string): bigint | undefined {
-  const [, sign, whole, fraction = '', exponent = '0'] = NUMBER.exec(number) as unknown as string[]
-  const digits = (whole + fraction).replace(/^0+/, '')
-  const significant = digits.replace(/0+$/, '')
-  if (significant === '') return 0n
-  const zeros = digits.length - significant.length - fraction.length + Number(exponent)
-  if (zeros < 0 || significant.length + zeros > 19) return undefined
-  const integer = BigInt(sign + significant + '0'.repeat(zeros))
+  const start = number.charCodeAt(0) === MINUS ? 1 : 0
+  let point = -1
+  let first = -1
+  let last = -1
+  // A loop, because V8 needs quadratic time to find trailing zeros with /0+$/.
+  let end = start
+  for (; end < number.length; end++) {
+    const character = number.charCodeAt(end)
+    if (character === ZERO) continue
+    if (character === LOWER_E || character === UPPER_E) break
+    if (character === POINT) {
+      point = end
+    } else {
+      if (first === -1) first = end
+      last = end
+    }
+  }
+  if (first === -1) return 0n
+  const exponent = Number(number.slice(end + 1))
+  const between = first < point && point < last ? 1 : 0
+  const significant = last + 1 - first - between
+  // How many zeros follow on the last significant digit; fewer than none if it is of a fraction.
+  const units = point === -1 ? end : point
+  const zeros = (last < units ? units - 1 - last : units - last) + exponent
+  if (zeros < 0 || significant + zeros > 19) return undefined
+  const digits = number.slice(first, last + 1).replace('.', '')
+  const magnitude = BigInt(digits) * (POWERS_OF_TEN[zeros] as bigint)
+  const integer = start === 0 ? magnitude : -magnitude
   return integer >= MIN_INT64 && integer <= MAX_INT64 ? integer : undefined
+}
+
+/**
+ * The value of a JSON number, never another integer than it denotes: a bigint where a double cannot
+ * hold it, NaN where it is an integer beyond int64 or is none but rounds to one. Any other number is the
+ * closest double.
+ */
+export function exactNumber(number: string): number | bigint {
+  const value = Number(number)
+  // All doubles beyond the safe integers are integers, so this number is none.
+  if (!Number.isInteger(value)) return value
+  if (number.length <= SAFE_LENGTH && value !== 0 && Number.isSafeInteger(value)) return value
+  const integer = integerOf(number)
+  if (integer === undefined) return Number.NaN
+  return Number.isSafeInteger(value) ? value : integer
 }

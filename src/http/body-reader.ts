@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { parseExactJson } from '../contract/exact-json.ts'
+import type { Shape } from '../contract/shape.ts'
 import type { ByteBudget } from './byte-budget.ts'
 import { Failure, serviceBusy } from './failure.ts'
 import type { Turns } from './turns.ts'
@@ -16,12 +17,14 @@ export interface BodyReaderOptions {
   readonly limit: number
   readonly budget: ByteBudget
   readonly turns: Turns
+  /** What the operations read of their bodies. */
+  readonly shape: Shape
 }
 
 type Done = (error: Error | null, body?: unknown) => void
 
 /** Reads JSON bodies: a content type parser for Fastify. */
-export function bodyReader({ limit, budget, turns }: BodyReaderOptions) {
+export function bodyReader({ limit, budget, turns, shape }: BodyReaderOptions) {
   return (_request: FastifyRequest, payload: IncomingMessage, done: Done) => {
     let body: Buffer | undefined
     let length = 0
@@ -50,7 +53,7 @@ export function bodyReader({ limit, budget, turns }: BodyReaderOptions) {
       budget.release(counted)
       let value: unknown
       try {
-        value = parseExactJson((body ?? Buffer.alloc(0)).subarray(0, length))
+        value = parseExactJson((body ?? Buffer.alloc(0)).subarray(0, length), shape)
       } catch (error) {
         return done(error as Error)
       }

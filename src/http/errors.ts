@@ -6,7 +6,7 @@ import type {
   FastifySchemaValidationError,
 } from 'fastify'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { InvalidJson } from '../contract/exact-json.ts'
+import { InvalidJson } from '../contract/json-scanner.ts'
 import { bodyFailure } from './body.ts'
 import { Failure, RETRY_AFTER, sendFailure } from './failure.ts'
 import { parameterFailure } from './parameters.ts'

@@ -3,6 +3,7 @@ import openapiGlue from 'fastify-openapi-glue'
 import type { ContractDocument, Operation } from '../contract/contract.ts'
 import { matchOperations } from '../contract/contract.ts'
 import type { ConditionOf, Handlers, OperationId } from '../contract/operations.ts'
+import { bodyShape } from '../contract/shape.ts'
 import { compileValidators } from '../contract/validation.ts'
 import { readExactJson } from './body.ts'
 import type { BodyReaderOptions } from './body-reader.ts'
@@ -40,11 +41,11 @@ export async function serveOperations(
   app: FastifyInstance,
   document: ContractDocument,
   handlers: Handlers,
-  bodies: BodyReaderOptions,
+  bodies: Omit<BodyReaderOptions, 'shape'>,
 ): Promise<void> {
   const operations = matchOperations(document, handlers)
   await app.register(async (scope) => {
-    readExactJson(scope, bodies)
+    readExactJson(scope, { ...bodies, shape: bodyShape(document) })
     refuseUnnamedParameters(scope)
     scope.setValidatorCompiler(compileValidators())
     await scope.register(openapiGlue, {

@@ -1,32 +1,69 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
+import { loadContract } from '../../src/contract/contract.ts'
 import { parseExactJson } from '../../src/contract/exact-json.ts'
+import { InvalidJson } from '../../src/contract/json-scanner.ts'
+import { componentShape } from '../../src/contract/shape.ts'
+import { exactValue, jsonText } from '../helpers/json-text.ts'
+
+const newPlant = componentShape(loadContract(), 'NewPlant')
 
 const read = (text: string) => parseExactJson(Buffer.from(text))
+const readPlant = (text: string) => parseExactJson(Buffer.from(text), newPlant)
 
-t.test('a long integer between texts is exact, or NaN beyond int64', async (t) => {
-  const cases: [text: string, value: bigint | number][] = [
-    ['1234567890123456', 1234567890123456],
-    ['9007199254740993', 9007199254740993n],
-    ['-9007199254740993', -9007199254740993n],
-    ['9223372036854775807', 9223372036854775807n],
-    ['-9223372036854775808', -9223372036854775808n],
-    ['9223372036854775808', Number.NaN],
-    ['-9223372036854775809', Number.NaN],
-    ['10000000000000000000', Number.NaN],
-  ]
-  for (const [text, value] of cases) {
-    t.same(read(`{"name":"a","id":${text},"tag":"b"}`), { name: 'a', id: value, tag: 'b' }, text)
-    t.same(read(` { "id" : ${text} } `), { id: value }, `${text}, alone`)
+const int64 = 9223372036854775807n
+
+const numbers: [text: string, value: bigint | number][] = [
+  ['0', 0],
+  ['-0', -0],
+  ['-0.0e-5', -0],
+  ['0e999999999', 0],
+  ['1.0', 1],
+  ['1e2', 100],
+  ['10e-1', 1],
+  ['-1E+0', -1],
+  ['0.1', 0.1],
+  ['1e-7', 1e-7],
+  ['123456789012345', 123456789012345],
+  ['1234567890123456', 1234567890123456],
+  ['9007199254740993', 9007199254740993n],
+  ['-9007199254740993', -9007199254740993n],
+  ['9007199254740993.000', 9007199254740993n],
+  ['90071992547409930e-1', 9007199254740993n],
+  ['1e16', 10_000_000_000_000_000n],
+  ['0.00000000000000000001e38', 10n ** 18n],
+  [String(int64), int64],
+  ['-9223372036854775808', -int64 - 1n],
+  ['9223372036854775808', Number.NaN],
+  ['-9223372036854775809', Number.NaN],
+  ['10000000000000000000', Number.NaN],
+  ['1e300', Number.NaN],
+  ['4.00000000000000000001', Number.NaN],
+  ['9007199254740993.5', Number.NaN],
+  ['1e-400', Number.NaN],
+  ['1e-999999999', Number.NaN],
+  ['1E400', Number.POSITIVE_INFINITY],
+  ['-1e999999999', Number.NEGATIVE_INFINITY],
+]
+
+t.test('a number is exact, or none', async (t) => {
+  for (const [text, value] of numbers) {
+    t.ok(Object.is(read(text), value), text)
+    t.strictSame(read(`{"name":"a","id":${text},"tag":"b"}`), { name: 'a', id: value, tag: 'b' })
+    t.strictSame(read(` [ ${text} , ${text} ] `), [value, value])
+    t.strictSame(readPlant(`{"x":${text},"id":${text}}`), { id: value })
   }
 })
 
 t.test('of a member that comes twice the last one counts', async (t) => {
   const id = '9007199254740993'
-  t.same(read(`{"id":"a","id":${id}}`), { id: 9007199254740993n })
-  t.same(read(`{"id":${id},"id":"a"}`), { id: 'a' })
-  t.same(read(`{"id":9007199254740995,"id":${id}}`), { id: 9007199254740993n })
+  for (const each of [read, readPlant]) {
+    t.same(each(`{"id":"a","id":${id}}`), { id: 9007199254740993n })
+    t.same(each(`{"id":${id},"id":"a"}`), { id: 'a' })
+    t.same(each(`{"id":4,"\\u0069d":${id}}`), { id: 9007199254740993n })
+    t.same(each(`{"id":${id},"id":4}`), { id: 4 })
+  }
 })
 
 t.test('a member named __proto__ is a member', async (t) => {
@@ -41,48 +78,137 @@ t.test('a name that V8 misreads does not spoil what stands beside it', async (t)
   t.equal(object.id, 9007199254740993n)
 })
 
-t.test(
-  'an object reads the same whether its integer is found at once or by a reviver',
-  async () => {
-    const text = fc.oneof(
-      fc.constantFrom(
-        '"id"',
-        '"',
-        '\\"',
-        ': 1234567890123456',
-        '{"id":9007199254740993}',
-        '\\',
-        ',',
-      ),
-      fc.string(),
-    )
-    const number = fc
-      .tuple(
-        fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }),
-        fc.constantFrom('', '.0', '.5', 'e1'),
-      )
-      .map((parts) => parts.join(''))
-    const value = fc.oneof(
-      number,
-      text.map((value) => JSON.stringify(value)),
-      fc.constant('null'),
-    )
-    // A name with an escape V8 may misread, one time so and another time so (nodejs/node#63785).
-    const name = fc
-      .oneof(fc.constantFrom('id', 'name'), fc.string())
-      .filter((name) => !/["\\]/.test(name))
-    const member = fc.tuple(name, value)
-    const space = fc.constantFrom('', ' ', '\n\t')
-    fc.assert(
-      fc.property(fc.array(member, { maxLength: 4 }), space, (members, space) => {
-        const texts = members.map(
-          ([name, value]) => `${JSON.stringify(name)}${space}:${space}${value}`,
+t.test('only what the contract names is made of a body', async (t) => {
+  const more = '[{"id":1},"a",1e16,true,false,null,{}]'
+  t.same(readPlant(`{"x":${more},"id":1,"name":${more},"tag":{"id":1},"":""}`), {
+    id: 1,
+    name: [],
+    tag: {},
+  })
+  t.same(readPlant(more), [])
+  t.same(readPlant('"a"'), 'a')
+  t.same(readPlant('{"name":"a\\n","tag":null}'), { name: 'a\n', tag: null })
+})
+
+const invalid: [text: string, problem: string][] = [
+  ['', 'is not JSON: expected a value at byte 0'],
+  [' x', 'is not JSON: expected a value at byte 1'],
+  ['tru', 'is not JSON: expected a value at byte 0'],
+  ['nul1', 'is not JSON: expected a value at byte 0'],
+  ['-', 'is not JSON: expected a digit at byte 1'],
+  ['+1', 'is not JSON: expected a value at byte 0'],
+  ['01', 'is not JSON: expected nothing more at byte 1'],
+  ['1.', 'is not JSON: expected a digit at byte 2'],
+  ['.5', 'is not JSON: expected a value at byte 0'],
+  ['1e', 'is not JSON: expected a digit at byte 2'],
+  ['1e+x', 'is not JSON: expected a digit at byte 3'],
+  ['"é', 'is not JSON: expected a closing quote at byte 3'],
+  ['"\n"', 'is not JSON: expected no control character at byte 1'],
+  ['"\\', 'is not JSON: expected an escape sequence at byte 2'],
+  ['"\\x"', 'is not JSON: expected an escape sequence at byte 2'],
+  ['"\\u12"', 'is not JSON: expected an escape sequence at byte 2'],
+  ['"\\u123', 'is not JSON: expected an escape sequence at byte 2'],
+  ['{"id":1,}', 'is not JSON: expected a member name in double quotes at byte 8'],
+  ['{"id" 1}', "is not JSON: expected ':' at byte 6"],
+  ['{"id":1', "is not JSON: expected ',' or '}' at byte 7"],
+  ['[1 2]', "is not JSON: expected ',' or ']' at byte 3"],
+  ['[1,]', 'is not JSON: expected a value at byte 3'],
+  ['{} {}', 'is not JSON: expected nothing more at byte 3'],
+  ['\ufeff1', 'is not JSON: expected a value at byte 0'],
+  [`${'['.repeat(65)}`, 'is nested deeper than 64 levels'],
+  [`${'{"x":'.repeat(65)}`, 'is nested deeper than 64 levels'],
+]
+
+t.test('what is wrong with a body, and where, read or not', async (t) => {
+  for (const [text, problem] of invalid) {
+    t.throws(() => read(text), { constructor: InvalidJson, message: `body ${problem}` }, text)
+    const shift = (_match: string, byte: string) => `at byte ${Number(byte) + 5}`
+    const shifted = problem.replace(/at byte (\d+)/, shift)
+    if (!text.startsWith('{"x"') && !problem.includes('nothing more')) {
+      t.throws(() => readPlant(`{"x":${text}`), { message: `body ${shifted}` }, text)
+    }
+  }
+  t.throws(() => parseExactJson(Buffer.from([0x22, 0xff, 0x22])), { message: 'body is not UTF-8' })
+})
+
+t.test('64 levels are read', async (t) => {
+  const text = `${'['.repeat(64)}${']'.repeat(64)}`
+  t.same(read(text), JSON.parse(text))
+})
+
+t.test('any JSON text is read as by JSON.parse, with its numbers as they are', async () => {
+  fc.assert(
+    fc.property(jsonText(), ({ text, value }) => {
+      assert.deepEqual(read(text), value)
+      if (!text.includes('\\')) assert.deepEqual(read(text), JSON.parse(text, exactly))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+t.test('what is read of a body is what the whole of it has', async () => {
+  const name = fc.constantFrom('"id"', '"name"', '"tag"', '"x"', '"\\u0069d"', '"id "', '"I"', '""')
+  const members = fc.array(fc.tuple(name, jsonText()), { maxLength: 6 })
+  fc.assert(
+    fc.property(members, (members) => {
+      const text = `{${members.map(([name, { text }]) => `${name}:${text}`).join()}}`
+      const whole = read(text) as Record<string, unknown>
+      const read1 = readPlant(text) as Record<string, unknown>
+      const named = ['id', 'name', 'tag'].filter((name) => name in whole)
+      assert.deepEqual(Object.keys(read1).sort(), named)
+      for (const name of named) {
+        const [own, all] = [read1[name], whole[name]]
+        if (typeof all === 'object' && all !== null)
+          assert.deepEqual(own, Array.isArray(all) ? [] : {})
+        else assert.deepEqual(own, all)
+      }
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+t.test('what is no JSON to JSON.parse is none, read or not', async () => {
+  const change = fc.tuple(
+    fc.nat(),
+    fc.nat({ max: 3 }),
+    fc.constantFrom(...'{}[]",:\\-+.eE0159 tfnu\n\0é'),
+  )
+  fc.assert(
+    fc.property(
+      jsonText(),
+      fc.array(change, { minLength: 1, maxLength: 3 }),
+      ({ text }, changes) => {
+        let changed = text
+        for (const [at, removed, added] of changes) {
+          const from = at % (changed.length + 1)
+          changed = changed.slice(0, from) + added + changed.slice(from + removed)
+        }
+        const expected = accepts(() => JSON.parse(changed))
+        assert.equal(
+          accepts(() => read(changed.toWellFormed())),
+          expected,
+          changed,
         )
-        const object = `${space}{${space}${texts.join(`${space},${space}`)}${space}}${space}`
-        // Within an array it is always the reviver that finds them.
-        assert.deepEqual([read(object)], read(`[${object}]`))
-      }),
-      { numRuns: 2000 },
-    )
-  },
-)
+        assert.equal(
+          accepts(() => readPlant(`{"x":${changed}}`)),
+          accepts(() => JSON.parse(`{"x":${changed}}`)),
+        )
+      },
+    ),
+    { numRuns: 2000 },
+  )
+})
+
+/** As a reviver has it, an oracle that shares no code with what it judges. */
+function exactly(_key: string, value: unknown, context?: { source?: string }): unknown {
+  return typeof value === 'number' ? exactValue(String(context?.source)) : value
+}
+
+function accepts(read: () => unknown): boolean {
+  try {
+    read()
+    return true
+  } catch {
+    return false
+  }
+}

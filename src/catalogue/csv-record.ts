@@ -1,0 +1,161 @@
+import { isUtf8 } from 'node:buffer'
+
+const NEWLINE = 0x0a
+const RETURN = 0x0d
+const QUOTE = 0x22
+const COMMA = 0x2c
+
+/** Why a record was not read to its end. */
+export type Problem = (typeof problems)[keyof typeof problems]
+
+export const problems = {
+  /** More bytes may follow. */
+  unfinished: 'record is not finished',
+  /** It may be closed further on. */
+  quoteNotClosed: 'a quote is not closed',
+  quoteNotDoubled: 'a quote within a field must be doubled',
+  fieldNotQuoted: 'a field that has a quote must be in quotes',
+} as const
+
+/** Where a field stands, without its quotes. */
+export interface Field {
+  /** From 0. */
+  readonly index: number
+  readonly start: number
+  readonly end: number
+  readonly quoted: boolean
+  /** Whether there are quotes in it, which are doubled. */
+  readonly doubled: boolean
+}
+
+/**
+ * Finds the fields of CSV records (RFC 4180), whose lines may end with CRLF or LF. It passes over their bytes
+ * once and makes nothing of them, because a record can have a million fields.
+ */
+export class CsvRecord {
+  readonly #bytes: Buffer
+  readonly #ended: boolean
+  readonly #field = { index: 0, start: 0, end: 0, quoted: false, doubled: false }
+  #start = 0
+  #at = 0
+  #highBits = 0
+  #lines = 0
+
+  /** @param ended whether nothing follows on these bytes */
+  constructor(bytes: Buffer, ended: boolean) {
+    this.#bytes = bytes
+    this.#ended = ended
+  }
+
+  /** How many fields the record has. */
+  get width(): number {
+    return this.#field.index + 1
+  }
+
+  /** Where it ends, with its newline; after the first wrong byte if there is one. */
+  get end(): number {
+    return this.#at
+  }
+
+  /** How many newlines it has. */
+  get lines(): number {
+    return this.#lines
+  }
+
+  /** Whether it has nothing at all, not even quotes. */
+  get blank(): boolean {
+    const { index, start, end, quoted } = this.#field
+    return index === 0 && start === end && !quoted
+  }
+
+  isUtf8(): boolean {
+    return this.#highBits < 0x80 || isUtf8(this.#bytes.subarray(this.#start, this.#at))
+  }
+
+  /**
+   * Moves on to a record.
+   *
+   * @param take is shown each field, in an object that is used again for the next one
+   */
+  read(start: number, take: (field: Field) => void): Problem | undefined {
+    const bytes = this.#bytes
+    this.#start = start
+    this.#at = start
+    this.#highBits = 0
+    this.#lines = 0
+    for (this.#field.index = 0; ; this.#field.index++) {
+      const problem = bytes[this.#at] === QUOTE ? this.#quoted() : this.#unquoted()
+      if (problem !== undefined) return problem
+      take(this.#field)
+      if (bytes[this.#at] !== COMMA) return this.#endLine()
+      this.#at++
+    }
+  }
+
+  #unquoted(): Problem | undefined {
+    const bytes = this.#bytes
+    const start = this.#at
+    let at = start
+    let highBits = this.#highBits
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at] as number
+      if (byte === COMMA || byte === NEWLINE) break
+      if (byte === QUOTE) {
+        this.#at = at + 1
+        return problems.fieldNotQuoted
+      }
+      highBits |= byte
+    }
+    const crlf = bytes[at] === NEWLINE && at > start && bytes[at - 1] === RETURN
+    this.#highBits = highBits
+    this.#at = crlf ? at - 1 : at
+    this.#take(start, this.#at, false, false)
+    return undefined
+  }
+
+  #quoted(): Problem | undefined {
+    const bytes = this.#bytes
+    const start = this.#at + 1
+    let at = start
+    let doubled = false
+    let highBits = this.#highBits
+    for (; ; at++) {
+      if (at === bytes.length) return problems.quoteNotClosed
+      const byte = bytes[at] as number
+      highBits |= byte
+      if (byte === NEWLINE) this.#lines++
+      if (byte !== QUOTE) continue
+      if (bytes[at + 1] !== QUOTE) break
+      doubled = true
+      at++
+    }
+    this.#highBits = highBits
+    this.#at = at + 1
+    this.#take(start, at, true, doubled)
+    return undefined
+  }
+
+  #take(start: number, end: number, quoted: boolean, doubled: boolean): void {
+    this.#field.start = start
+    this.#field.end = end
+    this.#field.quoted = quoted
+    this.#field.doubled = doubled
+  }
+
+  #endLine(): Problem | undefined {
+    const bytes = this.#bytes
+    const at = bytes[this.#at] === RETURN ? this.#at + 1 : this.#at
+    if (at === bytes.length && !this.#ended) return problems.unfinished
+    if (this.#at === bytes.length) return undefined
+    this.#at = at + 1
+    if (bytes[at] !== NEWLINE) return problems.quoteNotDoubled
+    this.#lines++
+    return undefined
+  }
+}
+
+/** The text of a field. */
+export function textOf(bytes: Buffer, { start, end, doubled }: Field): string {
+  const text = bytes.toString('utf8', start, end)
+  return doubled ? text.replaceAll('""', '"') : text
+}
