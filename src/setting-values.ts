@@ -80,7 +80,7 @@ export function rate(value: unknown): Limit {
 }
 
 function isRate(value: unknown): value is Rate {
-  const { requests, window } = (value ?? {}) as Rate
+  const { requests, window } = Object(value) as Rate
   return [requests, window].every((number) => Number.isSafeInteger(number) && number > 0)
 }
 
@@ -93,10 +93,10 @@ export function networks(value: unknown): string {
 }
 
 function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/')
+  const [address, prefix, ...rest] = text.split('/') as [string, string?]
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] as number
-  const length = prefix === undefined ? bits : Number(/^\d{1,3}$/.exec(prefix) ?? -1)
-  return rest.length === 0 && length >= 0 && length <= bits
+  if (prefix === undefined) return bits > 0
+  return rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits
 }
 
 function expected(what: string): never {

@@ -1,19 +1,16 @@
 import type { StoredPlant } from '../../service/plant-store.ts'
 
-/** What makes a cell a formula as its first character; the last four are full-width forms. */
-const SIGN = '[=+\\-@＝＋－＠]'
-
-/** Spaces that a spreadsheet may trim. */
-const SPACE = '[^\\S\\t\\r\\n]'
-
-/** OWASP counts a tab and an end of line among the signs, as they are trimmed too. */
-const AT_START = new RegExp(`^(?=${SPACE}*${SIGN}|[\\t\\r\\n])`)
+/**
+ * A character that makes a cell a formula, after spaces that a spreadsheet may trim. The last four are full-width
+ * forms. OWASP adds a tab and the ends of lines, which are trimmed too.
+ */
+const AT_START = /^(?=[^\S\t\r\n]*[=+\-@＝＋－＠]|[\t\r\n])/
 
 /**
- * Excel takes the semicolon for the separator wherever the comma is the decimal mark. Then quotes protect nothing, as
- * each line starts with an id, so that texts are split at semicolons and ends of lines.
+ * The same within a text. Where the comma is the decimal mark, Excel splits lines at semicolons. Quotes protect nothing
+ * then, because each line starts with an id, so texts are split at semicolons and ends of lines.
  */
-const WITHIN = new RegExp(`([;\\t\\r\\n](?:${SPACE}|")*)(?=${SIGN})`, 'g')
+const WITHIN = /([;\t\r\n](?:[^\S\t\r\n]|")*)(?=[=+\-@＝＋－＠])/g
 
 /**
  * A plant as a line of CSV for spreadsheets, with an apostrophe before all that could become a formula, and run as the

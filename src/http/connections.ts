@@ -87,7 +87,7 @@ export function serveInTurn(server: Server, connections: Set<Socket>): void {
   }
 
   function advance(connection: Connection): void {
-    const queue = connection[line] ?? []
+    const queue = connection[line] as Waiting[]
     if (connection.destroyed) waitingCount -= queue.splice(0).length
     const first = queue.shift()
     if (first === undefined) return

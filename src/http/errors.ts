@@ -39,14 +39,11 @@ function failureOf(error: unknown, request: FastifyRequest): Failure {
       ? new Failure('store-busy', 'the store is busy', headers)
       : new Failure('store-unavailable', 'the store cannot work at the moment', headers)
   }
-  const { code, message, statusCode = 500, validation, validationContext } = error as FastifyError
-  switch (code) {
-    case 'FST_ERR_VALIDATION': {
-      const [found] = validation as [FastifySchemaValidationError]
-      return parameterFailure(validationContext, found) ?? bodyFailure(found)
-    }
+  const { code, validation, validationContext } = error as FastifyError
+  if (code === 'FST_ERR_VALIDATION') {
+    const [found] = validation as [FastifySchemaValidationError]
+    return parameterFailure(validationContext, found) ?? bodyFailure(found)
   }
-  if (statusCode < 500) return new Failure('malformed-request', message)
   const { method } = request
   request.log.error({ err: error, method, path: pathOf(request) }, 'the service has a defect')
   return new Failure(

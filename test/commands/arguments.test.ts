@@ -13,6 +13,8 @@ const bad: Record<string, { value: string; expected: string }[]> = {
   database: [{ value: '', expected: 'some text' }],
   logLevel: [{ value: 'loud', expected: 'one of trace, debug, info, warn, error, fatal, silent' }],
   logRequests: [{ value: 'maybe', expected: 'one of off, changes, all' }],
+  tlsCertificate: [{ value: '', expected: 'some text' }],
+  tlsKey: [{ value: '', expected: 'some text' }],
   docs: [{ value: 'maybe', expected: 'one of on, off' }],
   bodyLimit: ['0', '1kB', '1073741825'].map((value) => ({
     value,

@@ -1,7 +1,9 @@
 /** What one process holds in memory for its clients, and does for them, is bounded. */
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { connect, Socket } from 'node:net'
+import Fastify from 'fastify'
 import t, { type Test } from 'tap'
+import { abortStalledResponses } from '../../src/http/stalled-responses.ts'
 import { answersOf, readAll, type Service, startService } from '../helpers/service.ts'
 
 const MIB = 2 ** 20
@@ -203,4 +205,45 @@ t.test('a client that leaves in the middle of a body is forgotten', async (t) =>
   await new Promise((resolve) => connection.on('close', resolve))
   t.equal((await service.call({ method: 'GET' })).status, 200)
   t.notMatch(lines.join(''), /"level":[56]0/, 'that is no defect')
+})
+
+t.test('a response whose client has gone takes nothing of what may wait', async (t) => {
+  const gate = Promise.withResolvers<undefined>()
+  const service = await startService(t, {
+    instead: {
+      get: async (id) => {
+        if (id === 1n) await gate.promise
+        return { id, name: 'x'.repeat(MIB) }
+      },
+    },
+  })
+  const closed: Promise<unknown>[] = []
+  service.app.server.on('connection', (connection) => {
+    closed.push(new Promise((resolve) => connection.on('close', resolve)))
+  })
+  const sockets = Array.from({ length: 80 }, () => connected(t, service))
+  for (const socket of sockets) socket.write(head(service, 'GET /plants/1'))
+  for (const _ of 'ab') await service.call({ method: 'GET', path: '/health/live', token: null })
+  for (const socket of sockets) socket.resetAndDestroy()
+  await Promise.all(closed)
+  gate.resolve(undefined)
+  for (const _ of 'ab') {
+    t.equal((await service.call({ method: 'GET', path: '/plants/2' })).status, 200)
+  }
+})
+
+t.test('a connection that is about to close is looked at in vain', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const looked = Promise.withResolvers<void>()
+  const connections = {
+    *[Symbol.iterator]() {
+      yield new Socket()
+      looked.resolve()
+    },
+  }
+  abortStalledResponses(app, connections as unknown as Set<Socket>, 4)
+  await app.listen({ port: 0 })
+  await looked.promise
+  t.pass('it has no handle any more')
 })

@@ -168,3 +168,14 @@ t.test('a body that turns out malformed after its response closes the connection
     [401],
   )
 })
+
+t.test('a reset after CONNECT harms nobody else', async (t) => {
+  const service = await startService(t)
+  for (let sent = 0; sent < 300; sent++) {
+    const socket = connect(service.port, '127.0.0.1').on('error', () => {})
+    const closed = new Promise((resolve) => socket.on('close', resolve))
+    socket.write('CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n', () => socket.resetAndDestroy())
+    await closed
+  }
+  t.equal((await service.call({ method: 'GET' })).status, 200)
+})

@@ -1,9 +1,11 @@
 /** What the log says about requests: who did what, and from where. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Config } from '../../src/config.ts'
+import { logRequestIds, noRequestLog } from '../../src/http/request-log.ts'
 import { type StartOptions, startService } from '../helpers/service.ts'
 
 interface Line {
@@ -160,3 +162,33 @@ t.test('of many rejected tokens a few are logged, and how many were not', async 
   await service.app.close()
   t.pass('a stop says how many were not logged since')
 })
+
+t.test(
+  'a line of any level about a request has its id, and children of its logger too',
+  async (t) => {
+    const lines: Line[] = []
+    const app = Fastify({
+      logger: {
+        level: 'trace',
+        stream: { write: (line: string) => void lines.push(JSON.parse(line)) },
+      },
+      logController: noRequestLog,
+      genReqId: () => 'the-id',
+    })
+    t.teardown(() => app.close())
+    logRequestIds(app)
+    const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
+    app.get('/', async ({ log }) => {
+      for (const level of levels) log[level](level)
+      log.silent('not written')
+      log.child({ of: 'it' }).info('child')
+      return log.level
+    })
+    t.equal((await app.inject('/')).body, 'trace')
+    t.match(
+      lines,
+      [...levels, 'child'].map((msg) => ({ msg, requestId: 'the-id' })),
+    )
+    t.equal(lines.length, levels.length + 1)
+  },
+)

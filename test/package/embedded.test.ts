@@ -106,6 +106,7 @@ const bad = [
     says: /'logRequests' argument 1 .*\. Expected one of off, changes, all\.$/,
   },
   { options: { rateLimit: { requests: 0, window: 1000 } }, says: /Expected a rate such as 100\/s/ },
+  { options: { rateLimit: null }, says: /argument null is invalid\. Expected a rate such as/ },
   { options: { rateLimit: 7 }, says: /argument 7 is invalid\. Expected a rate such as 100\/s/ },
   {
     options: { logLevel: 'loud' },
@@ -137,7 +138,8 @@ t.test('it can run without the docs', async (t) => {
 })
 
 t.test('times may be told as on the command line', async (t) => {
-  await started(t, { requestTimeout: '10s' as unknown as number, logRequests: 'off' })
+  await started(t, { requestTimeout: '10s' as unknown as number, trustProxy: '10.0.0.0/8,::1' })
+  await started(t, { logRequests: 'on' as 'all', host: '0.0.0.0' })
   const rateLimit = { requests: 1, window: 3_600_000 }
   const limited = await started(t, { rateLimit, authFailureLimit: 'off' })
   await listPlants(limited)
