@@ -115,9 +115,11 @@ t.test('a change whose client has gone is logged as well', async (t) => {
   socket.write(
     `DELETE /plants/4 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.token}\r\n\r\n`,
   )
+  const [connection] = await once(service.app.server, 'connection')
   await begun.promise
+  const closed = new Promise((resolve) => connection.on('close', resolve))
   socket.resetAndDestroy()
-  await once(socket, 'close')
+  await closed
   gate.resolve('not-found')
   t.match(await logged('the client was gone before it had the response'), {
     method: 'DELETE',
