@@ -1,7 +1,9 @@
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import type { ContractDocument } from '../contract/contract.ts'
+import { ByteBudget } from './byte-budget.ts'
 import { cachedFile, type File } from './cached-file.ts'
 import { entityTag, isKnown } from './conditional.ts'
+import { reserve } from './failure.ts'
 import { once } from './once.ts'
 import { pathOf } from './path.ts'
 
@@ -13,6 +15,12 @@ const CHECKED = 'no-cache'
 
 /** Only an upgrade changes Swagger UI. For this long a browser may combine an old part with a new page. */
 const AN_HOUR = 'max-age=3600'
+
+/**
+ * How much of all responses may wait for clients over TLS, where each one is encrypted into memory of its own.
+ * Otherwise all of them share the files in memory.
+ */
+const ENCRYPTED_BYTES_MAX = 2 ** 25
 
 interface Served {
   readonly lifetime: string
@@ -57,6 +65,7 @@ const CONTENT_SECURITY_POLICY = [
  * The root redirects there. Swagger UI is loaded at the first request for any of them.
  */
 export function serveDocs(app: FastifyInstance, document: ContractDocument): void {
+  const encrypted = new ByteBudget(ENCRYPTED_BYTES_MAX)
   const open = once(async () => {
     const { openDocs } = await import('./docs-source.ts')
     return openDocs(document, DOCS_PATH)
@@ -72,13 +81,14 @@ export function serveDocs(app: FastifyInstance, document: ContractDocument): voi
       const file = await (await open())(url)
       return { ...file, type: served.type ?? file.type }
     }
-    get(url, serveFile(served, read))
+    get(url, serveFile(served, read, encrypted))
   }
 }
 
 function serveFile(
   { lifetime, withoutQuery }: Served,
   read: () => Promise<File>,
+  encrypted: ByteBudget,
 ): RouteHandlerMethod {
   const variantFor = cachedFile(read)
   return async (request, reply) => {
@@ -86,13 +96,15 @@ function serveFile(
       return reply.redirect(withoutQuery)
     }
     const { type, coding, content, version } = await variantFor(request.headers)
+    const known = isKnown(version, request.headers['if-none-match'])
+    if (!known && 'encrypted' in request.raw.socket) reserve(reply, encrypted, content.length)
     reply.headers({
       'cache-control': lifetime,
       'content-security-policy': CONTENT_SECURITY_POLICY,
       etag: entityTag(version),
       vary: 'Accept-Encoding',
     })
-    if (isKnown(version, request.headers['if-none-match'])) return reply.code(304).send()
+    if (known) return reply.code(304).send()
     if (coding !== 'identity') reply.header('content-encoding', coding)
     return reply.header('content-type', type).send(content)
   }

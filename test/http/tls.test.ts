@@ -1,6 +1,7 @@
 /** The service over TLS. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import type { PlantStoreOptions } from '../../src/embedded.ts'
 import { startPlantStore } from '../../src/embedded.ts'
@@ -151,5 +152,29 @@ t.test('a store in a test is at an address that its certificate is for', async (
   t.match(
     (await startEmbedded(t, writeFiles(t.testdir(), address))).url,
     /^https:\/\/127\.0\.0\.1:/,
+  )
+})
+
+t.test('docs that nobody reads take a bounded amount of memory', async (t) => {
+  const { port } = await startTls(t)
+  const bundle =
+    'GET /documentation/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n'
+  const page = 'GET /documentation HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+  const last = bundle.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')
+  const unread: TLSSocket[] = []
+  for (let status = 200; status === 200; ) {
+    t.ok(unread.length < 100, `${unread.length} clients do not read`)
+    const socket = (await connectTls(port, ca)).pause()
+    socket.write(bundle.repeat(10))
+    unread.push(socket)
+    status = Number((await sendTls(port, ca, last))[0]?.status)
+    if (status !== 200) t.equal(status, 503)
+  }
+  for (const socket of unread) socket.destroy()
+  while ((await sendTls(port, ca, last))[0]?.status === 503);
+  t.match(
+    await sendTls(port, ca, page),
+    [{ status: 200 }],
+    'when they are gone there is room again',
   )
 })
