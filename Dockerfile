@@ -1,5 +1,5 @@
 # Not built where it was written, as no container engine was at hand; each step was tried by hand.
-# A digest pins it: --build-arg BASE=node:26-slim@sha256:…
+# To pin the base image: --build-arg BASE=node:26-slim@sha256:…
 ARG BASE=node:26-slim
 
 FROM ${BASE} AS dependencies
@@ -20,7 +20,7 @@ RUN ln -s /app/bin/plant-store.js /usr/local/bin/plant-store && install -d -m 70
 USER node
 VOLUME /data
 EXPOSE 3000
-# The certificate is for the public name, and not needed to recognize a process of the same container.
+# The certificate is for the public name, so a check over loopback does not verify it.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "-e", \
   "const { PLANT_STORE_TLS_CERTIFICATE: tls, PLANT_STORE_PORT: port } = process.env; \
   require(tls ? 'https' : 'http') \

@@ -1,16 +1,16 @@
-/** The worst that a client or a file can send, in any size: what costs most for its length. */
+/** The most expensive input for its length, in any size. */
 
-/** Makes a body of about so many bytes. */
+/** Makes a body of about `size` bytes. */
 export type Body = (size: number) => Buffer
 
 type Bodies = Readonly<Record<string, Body>>
 
 const DIGITS = '12345678901234567890'
 
-/** Lasts long enough for any name in the body to be another one. */
+/** Gives each member or object a different short name. */
 const base36 = (index: number) => index.toString(36)
 
-/** One token that is as long as the body. */
+/** A single token that fills the body. */
 function long(prefix: string, unit: string, suffix: string): Body {
   return (size) => {
     const count = Math.floor((size - prefix.length - suffix.length) / Buffer.byteLength(unit))
@@ -18,7 +18,7 @@ function long(prefix: string, unit: string, suffix: string): Body {
   }
 }
 
-/** As many parts as the body has room for, with a separator between. */
+/** As many parts as fit, with a separator between them. */
 function many(
   prefix: string,
   unit: string | ((index: number) => string),
@@ -38,7 +38,7 @@ function many(
   }
 }
 
-/** Members in an order that no other object of the body has: V8 makes a hidden class for each. */
+/** Members in an order that no other object has, so that V8 creates a hidden class for each. */
 function shuffled(index: number): string {
   let state = index + 1
   const names = [...'abcdefghijklmnop']
@@ -52,7 +52,7 @@ function shuffled(index: number): string {
 
 const MEMBER = '{"id":1,"name":"a","more":'
 
-/** JSON texts: the body of a request, or a line of NDJSON. */
+/** JSON: the body of a request, or a line of NDJSON. */
 export const jsonBodies: Bodies = {
   'long number': long('{"id":', '1', '}'),
   'long number, unread': long('{"x":', '1', '}'),
@@ -115,7 +115,7 @@ export const jsonBodies: Bodies = {
   'not UTF-8 at the end': (size) => Buffer.concat([long('"', 'é', '')(size), Buffer.from([0xff])]),
 }
 
-/** Each a line without its end. */
+/** Lines without their newline. */
 const LINES = {
   nothing: '',
   'a letter': 'x',

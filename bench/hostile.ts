@@ -1,7 +1,6 @@
 /**
- * How long the worst bodies hold up the service and an import: `npm run bench:hostile [megabytes...]`, by
- * default 1 and 2 MB, whose figures per MB are the same where the time is linear. The exit code is 1 if a
- * bound is exceeded.
+ * Measures how long the most expensive bodies block the service and an import: `npm run bench:hostile [megabytes...]`,
+ * by default 1 and 2 MB. The figures per MB are equal if time is linear. The exit code is 1 if a bound is exceeded.
  */
 import { codecs } from '../src/catalogue/codecs.ts'
 import { plantCheck } from '../src/catalogue/entry.ts'
@@ -20,18 +19,18 @@ const MB = 1e6
 /** How long the event loop may be blocked, in milliseconds per MB. */
 const BLOCK_LIMIT = 100
 
-/** How many times as long as `JSON.parse` reading may take. */
+/** How much longer than `JSON.parse` reading may take, as a factor. */
 const RATIO_LIMIT = 10
 
 const ROUNDS = 5
 
-/** Slow ones get fewer rounds: none begins after so many milliseconds. */
+/** No further round begins after this many milliseconds. */
 const ENOUGH = 2000
 
-/** How long a round measures, in milliseconds. */
+/** Duration of a round, in milliseconds. */
 const MEASURED = 40
 
-/** What a file stream gives at a time. */
+/** Chunk size of a file stream. */
 const CHUNK = 65_536
 
 interface Figures {
@@ -47,7 +46,7 @@ interface Subject {
   readonly name: string
   readonly bodies: Readonly<Record<string, Body>>
   readonly measure: Measure
-  /** Undefined where there is nothing to compare it with. */
+  /** Undefined if there is nothing to compare with. */
   readonly baseline?: Measure
 }
 
@@ -73,7 +72,7 @@ const SUBJECTS: readonly Subject[] = [
 ]
 
 const sizes = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [1, 2]
-// What V8 has seen once may make all that follows slower, so it sees everything before.
+// Some input makes V8 slower from then on, so run everything once before measuring.
 for (const { bodies, measure } of SUBJECTS) {
   for (const body of Object.values(bodies)) await measure(body(MB / 10))
 }
@@ -111,7 +110,7 @@ async function cellsOf(bytes: Buffer, measure: Measure, baseline?: Measure): Pro
   ]
 }
 
-/** The mean of enough readings: Linux may count processor time in steps of 4 ms. */
+/** The mean of several runs, because Linux may count CPU time in steps of 4 ms. */
 async function repeated(read: () => Promise<number> | number): Promise<Figures> {
   const begin = performance.now()
   const start = processorTime()
@@ -124,7 +123,7 @@ async function repeated(read: () => Promise<number> | number): Promise<Figures> 
   return { time: (processorTime() - start) / count, block }
 }
 
-/** Such a reading is a block as a whole. */
+/** A synchronous run blocks the event loop for its whole duration. */
 function synchronous(read: (bytes: Buffer) => unknown): Measure {
   return async (bytes) => {
     const { time } = await repeated(() => {
@@ -155,7 +154,7 @@ function reading(format: Format): Measure {
     })
 }
 
-/** Milliseconds that this thread had a processor: other programs on the machine do not count. */
+/** CPU time of this thread in milliseconds, so that other programs do not count. */
 function processorTime(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
@@ -165,7 +164,7 @@ async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer, void> {
   for (let from = 0; from < bytes.length; from += CHUNK) yield bytes.subarray(from, from + CHUNK)
 }
 
-/** Most of it is refused. */
+/** Ignores failures, because most input is invalid. */
 function attempt(read: () => unknown): void {
   try {
     read()

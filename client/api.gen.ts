@@ -47,7 +47,7 @@ export interface paths {
          * Replace a plant
          * @description Gives a plant another name and tag; without a `tag` it has none then. Does not create one: ids are
          *     chosen at creation. The answer has no `ETag`, as RFC 9110 §9.3.4 allows it only where the content
-         *     sent is what a GET answers with. The response holds nothing that the client did not send. Needs a
+         *     sent is what a GET answers with. The response contains nothing that the client did not send. Needs a
          *     token with the scope `write`.
          */
         put: operations["replacePlant"];
@@ -63,7 +63,7 @@ export interface paths {
          * Change a plant
          * @description Changes what the patch names and leaves the rest (JSON merge patch, RFC 7396): `tag: null` removes
          *     the tag. Sent as `application/json` it means the same. The response is the whole plant, so this
-         *     operation reads as well as writes. Needs a token with the scopes `read` and `write`.
+         *     operation both reads and writes. Needs a token with the scopes `read` and `write`.
          */
         patch: operations["updatePlant"];
         trace?: never;
@@ -239,8 +239,8 @@ export interface components {
             };
         };
         /**
-         * @description The client has sent too many requests: too many without a valid token from one address, or more than
-         *     the operator allows one token. Nothing was read or changed.
+         * @description Too many requests without a valid token came from this address, or the token exceeded its rate limit.
+         *     Nothing was read or changed.
          */
         TooManyRequests: {
             headers: {
@@ -284,7 +284,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The service or its store cannot take the request now. Nothing acknowledged is lost; send it again later. */
+        /** @description The service or its store is temporarily unavailable. Nothing acknowledged is lost; retry later. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -312,23 +312,23 @@ export interface components {
     headers: {
         /** @description Tells the plant as it is from the plant as it was or will be (a strong entity tag, RFC 9110 §8.8.3). */
         ETag: string;
-        /** @description The media types that the operation takes (RFC 5789 §2.2). */
+        /** @description The media types that the operation accepts (RFC 5789 §2.2). */
         AcceptPatch: string;
         /** @description The bearer challenge of RFC 6750 §3. Has no `error` when the request carried no token. */
         Challenge: string;
         /**
-         * @description Identifies the request in the log of the service. Quote it when you report a problem. The service
-         *     chooses it; one that the client sends is not used.
+         * @description Identifies the request in the service's log. Quote it when you report a problem. The service
+         *     generates it; a value sent by the client is ignored.
          */
         RequestId: string;
         /**
-         * @description The limit that the request exceeded, as draft-ietf-httpapi-ratelimit-headers-11 defines it: its name,
-         *     the quota `q`, and the window `w` in seconds.
+         * @description The limit that the request exceeded (draft-ietf-httpapi-ratelimit-headers-11): its name, the quota
+         *     `q`, and the window `w` in seconds.
          */
         RateLimitPolicy: string;
         /**
-         * @description What is left of that limit, as draft-ietf-httpapi-ratelimit-headers-11 defines it: `r` requests, and
-         *     `t` seconds until there are more.
+         * @description What remains of that limit (draft-ietf-httpapi-ratelimit-headers-11): `r` requests, and `t` seconds
+         *     until more are available.
          */
         RateLimit: string;
         /** @description Seconds to wait before the same request is worth sending again (RFC 9110 §10.2.3). */

@@ -17,16 +17,16 @@ export interface TokenRequest {
 
 const MINUTE = 60_000
 
-/** Valid tokens that are remembered; beyond that the one that became known first is forgotten. */
+/** Valid tokens remembered at most; when there are more, the oldest is forgotten. */
 const KNOWN_MAX = 10_000
 
 /** The last moment that a Date can name. */
 const END_OF_TIME = 8.64e15
 
-/** What is found out about a token. */
+/** The result of verifying a token. */
 interface Look {
   readonly digest: Buffer
-  /** Whether it was valid when it was last verified. */
+  /** Whether the token was valid when last verified. */
   readonly isKnown: boolean
   grant?: Promise<Grant | undefined>
 }
@@ -41,7 +41,7 @@ export class AccessTokens {
   readonly #now: () => number
   /** Requests that arrive in one turn of the event loop share one look at a token. */
   #looks = new Map<string, Look>()
-  /** The digests of tokens that were valid when they were last verified. */
+  /** Digests of tokens that were valid when last verified. */
   readonly #known = new Set<string>()
   /** When the last use was noted, by digest: a name may come to mean another token. */
   readonly #notedUses = new Map<string, number>()
@@ -63,7 +63,7 @@ export class AccessTokens {
     return look.grant
   }
 
-  /** Whether this process has seen that the token is valid, and not yet that it no longer is. */
+  /** Whether the token was valid when this process last verified it. */
   isKnown(token: string): boolean {
     return this.#lookAt(token).isKnown
   }

@@ -2,7 +2,7 @@
 export const scopes = ['read', 'write'] as const
 export type Scope = (typeof scopes)[number]
 
-/** Scopes as a sentence names them: `scope read`, `scopes read and write`. */
+/** Scopes as they appear in a sentence: `scope read`, `scopes read and write`. */
 export function nameScopes(scopes: readonly Scope[]): string {
   return `${scopes.length > 1 ? 'scopes' : 'scope'} ${scopes.join(' and ')}`
 }

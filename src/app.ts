@@ -28,10 +28,10 @@ import { abortStalledResponses } from './http/stalled-responses.ts'
 import { overTls, serveTls } from './http/tls.ts'
 import { Turns } from './http/turns.ts'
 
-/** How much text of all bodies together may be in memory while it arrives, beyond small bodies. */
+/** Bytes of all request bodies in flight, not counting small ones. */
 const REQUEST_BYTES_MAX = 2 ** 26
 
-/** How much text of all responses together may wait for clients, beyond small responses. */
+/** Bytes of all responses waiting for clients, not counting small ones. */
 const RESPONSE_BYTES_MAX = 2 ** 26
 
 export interface AppOptions {
@@ -39,9 +39,9 @@ export interface AppOptions {
   readonly store: PlantStore & TokenStore
   /** As Fastify has it; without it nothing is logged. */
   readonly logger?: FastifyServerOptions['logger']
-  /** Milliseconds of a clock that never goes back, by which requests wait for their turn. */
+  /** Monotonic clock in milliseconds, for the request queue. */
   readonly now?: () => number
-  /** The certificate of the settings. Without it the service speaks plain HTTP. */
+  /** The configured certificate. Without one the service speaks plain HTTP. */
   readonly certificate?: Certificate | undefined
 }
 

@@ -5,13 +5,13 @@ import { basename, dirname, isAbsolute, join } from 'node:path'
 
 const ROOT_USER = 0
 
-/** Permission bits of the group and of all other users. */
+/** Permission bits of the group and all other users. */
 const OTHERS = { any: 0o077, write: 0o022 }
 
 /**
- * Keeps the code that Node compiles, which saves about a quarter of each later start. Whoever can write to the cache
- * can run code as this user, and Node's default is a well-known name in the shared temporary folder. So the cache is
- * in a folder that is this user's alone, or off. If NODE_COMPILE_CACHE names a folder, Node already uses that one.
+ * Turns on Node's compile cache, which makes later starts about a quarter faster. Anyone who can write to the cache
+ * can run code as this user, and Node's default is a predictable name in the shared temporary folder. So the cache is
+ * in a folder that only this user can access, or off. If NODE_COMPILE_CACHE names a folder, Node already uses it.
  *
  * @param trusted as for compileCacheFolder
  */
@@ -22,18 +22,18 @@ export function keepCompiledCode(trusted?: string): void {
 }
 
 /**
- * The folder `plant-store` in the user's cache folder, made if it is missing: no other user but root can read it,
- * write to it or put another one in its place.
+ * The folder `plant-store` in the user's cache folder, created if missing. No other user except root can read, write
+ * or replace it.
  *
- * @param user the effective user id; on Windows there is none, and so no folder
- * @param trusted a folder that is not examined, nor any above it
- * @returns its path without symbolic links, or nothing if there is no such folder
+ * @param user the effective user id; undefined on Windows, which then has no cache
+ * @param trusted a folder that is not checked, nor are its parents
+ * @returns the path without symbolic links; undefined if no safe folder exists
  */
 export function compileCacheFolder(user: number | undefined, trusted?: string): string | undefined {
   if (user === undefined) return undefined
   const { XDG_CACHE_HOME: cacheHome = '' } = process.env
   try {
-    // The XDG Base Directory Specification has a relative path ignored.
+    // The XDG Base Directory Specification requires relative paths to be ignored.
     const base = isAbsolute(cacheHome) ? cacheHome : join(homedir(), '.cache')
     if (!isAbsolute(base)) return undefined
     const caches = provideFolder(base, user, trusted)
@@ -42,17 +42,17 @@ export function compileCacheFolder(user: number | undefined, trusted?: string): 
     const isOwn = stat.isDirectory() && stat.uid === user && (stat.mode & OTHERS.any) === 0
     return isOwn ? folder : undefined
   } catch {
-    // No home, no permission, a read-only disk: the service works without a cache.
+    // No home directory, no permission or a read-only disk: the service works without a cache.
     return undefined
   }
 }
 
 /**
- * Makes a private folder if there is nothing of that name, but only in a folder of the user's own. HOME may be that of
- * another user, as with sudo, or `/`.
+ * Creates a private folder if nothing has that name, but only in a folder that the user owns. HOME may be another
+ * user's, as with sudo, or `/`.
  *
- * @returns its path without symbolic links above it
- * @throws if another user could rename it, or put another one in its place
+ * @returns the path, with symbolic links resolved in its parent
+ * @throws if another user could rename or replace the folder
  */
 function provideFolder(path: string, user: number, trusted?: string): string {
   const parent = realpathSync(dirname(path))
@@ -60,13 +60,13 @@ function provideFolder(path: string, user: number, trusted?: string): string {
   const folder = join(parent, basename(path))
   const isOwn = lstatSync(parent).uid === user && parent !== dirname(parent)
   if (isOwn && lstatSync(folder, { throwIfNoEntry: false }) === undefined) {
-    // With the mode that the XDG Base Directory Specification asks for; recursive, as another process may be first.
+    // The mode is from the XDG Base Directory Specification; `recursive` tolerates a concurrent process.
     mkdirSync(folder, { mode: 0o700, recursive: true })
   }
   return folder
 }
 
-/** @throws unless only the user and root can change the entries of a folder, and of those above it */
+/** @throws if anyone but the user and root can change the entries of a folder or of a parent */
 function refuseForeign(folder: string, user: number, trusted?: string): void {
   for (let each = folder; each !== trusted; each = dirname(each)) {
     const { uid, mode } = lstatSync(each)

@@ -24,20 +24,20 @@ export interface Config {
   readonly database: string
   readonly logLevel: string
   readonly logRequests: RequestLogs
-  /** Whether it serves the docs and, with them, the contract. */
+  /** Whether to serve the docs and the contract. */
   readonly docs: boolean
   readonly bodyLimit: number
   /** How long a request may take to arrive. */
   readonly requestTimeout: number
-  /** How long a response may make no progress while bytes of it wait for the client. */
+  /** How long a response may stall because the client does not read it. */
   readonly responseTimeout: number
   /** How many connections may be open. */
   readonly maxConnections: number
   /** How many requests without a valid token each address may send, after a burst of ten times as many. */
   readonly authFailureLimit: Limit
-  /** How many requests each token may send. */
+  /** How many requests each token may send, or no limit. */
   readonly rateLimit: Limit
-  /** The addresses and networks, separated by commas, of proxies whose `X-Forwarded-For` names the address of the client. */
+  /** Comma-separated addresses and networks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy?: string
   /** How long a change may wait while another process holds the database, or for a server. */
   readonly lockTimeout: number
@@ -47,9 +47,9 @@ export interface Config {
   readonly seed?: string | readonly NewPlant[]
   /** Say that it listens as a line for programs, not as text for people. */
   readonly readyJson: boolean
-  /** The file of the certificate to serve TLS with, followed by those of its issuers; needs `tlsKey`. */
+  /** Path of the PEM certificate chain to serve TLS with, leaf first; needs `tlsKey`. */
   readonly tlsCertificate?: string
-  /** The file of the certificate's private key. */
+  /** Path of the certificate's private key. */
   readonly tlsKey?: string
   /** A token that is valid beside those in the store. */
   readonly token?: string
@@ -78,7 +78,7 @@ export const databaseSetting = setting(
 export const settings: readonly Option[] = [
   setting(
     '--host <address>',
-    'the address to listen on; localhost is 127.0.0.1 and ::1',
+    'the address to listen on; localhost means both 127.0.0.1 and ::1',
     text,
     '127.0.0.1',
   ),
@@ -90,15 +90,15 @@ export const settings: readonly Option[] = [
   ),
   setting(
     '--tls-certificate <file>',
-    'serve HTTPS with this certificate and those of its issuers, in PEM; read again when it changes',
+    'serve HTTPS with this PEM certificate chain; reloaded when the file changes',
     text,
   ),
-  setting('--tls-key <file>', 'the private key of that certificate, in PEM', text),
+  setting('--tls-key <file>', 'the PEM private key of that certificate', text),
   databaseSetting,
   setting('--log-level <level>', `one of ${LOG_LEVELS.join(', ')}`, oneOf(LOG_LEVELS), 'info'),
   setting(
     '--log-requests [which]',
-    'log a line for each request: all, changes (those that may change something) or off',
+    'log one line per request: all, changes (requests that may modify data) or off',
     logRequests,
     'off',
   ).preset('all'),
@@ -112,26 +112,26 @@ export const settings: readonly Option[] = [
   ),
   setting(
     '--response-timeout <time>',
-    'how long a client may take nothing of a response that waits for it',
+    'how long a client may leave a response unread before it is disconnected',
     time(LONGEST),
     '30s',
   ),
-  setting('--max-connections <number>', 'how many may be open', number(1, 2 ** 20), '2048'),
+  setting(
+    '--max-connections <number>',
+    'how many connections may be open',
+    number(1, 2 ** 20),
+    '2048',
+  ),
   setting(
     '--auth-failure-limit <rate>',
-    'requests without a valid token that each address may send, after a burst of ten times as many; or off',
+    'requests without a valid token allowed per address, after a burst of ten times as many; or off',
     rate,
     '100/s',
   ),
-  setting(
-    '--rate-limit <rate>',
-    'requests that each token may send, such as 1000/s; or off',
-    rate,
-    'off',
-  ),
+  setting('--rate-limit <rate>', 'requests allowed per token, such as 1000/s; or off', rate, 'off'),
   setting(
     '--trust-proxy <networks>',
-    "proxies whose X-Forwarded-For is the client's address, such as 10.0.0.0/8,::1",
+    'proxies whose X-Forwarded-For header is trusted, such as 10.0.0.0/8,::1',
     networks,
   ),
   setting(

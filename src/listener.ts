@@ -3,19 +3,19 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 
-/** Connections that may wait to be accepted; the system may allow fewer. */
+/** Connections that may wait to be accepted; the operating system may allow fewer. */
 const BACKLOG = 4096
 
-/** What the name `localhost` means, whatever the system resolves it to (RFC 6761 §6.3). */
+/** The addresses of `localhost`, whatever the system resolves it to (RFC 6761 §6.3). */
 const LOCALHOST = { ipv4: '127.0.0.1', ipv6: '::1' }
 
 /**
- * Listens on the address of the settings; on both loopback addresses if that is `localhost`. The second one is
- * left out, with a warning, if it cannot be had.
+ * Listens on the configured address, or on both loopback addresses if that is `localhost`. If `::1` is
+ * unavailable, logs a warning and listens on 127.0.0.1 alone.
  *
  * For `localhost` Fastify would start a second HTTP server, whose connections `app.close()` does not drain
- * (fastify/fastify#7043). Here the second listener hands its connections to the one HTTP server, so that
- * everything that holds for that server's own connections holds for these too.
+ * (fastify/fastify#7043). Here the second listener passes its connections to the single HTTP server, which then
+ * treats them like its own.
  */
 export async function listen(app: FastifyInstance, { host, port }: Config): Promise<void> {
   const isBoth = host === 'localhost'
@@ -33,18 +33,18 @@ export async function listen(app: FastifyInstance, { host, port }: Config): Prom
   }
 }
 
-/** A listener for the HTTP server of an application, which stops when the application is closed. */
+/** A second listener for the application's HTTP server. It stops when the application closes. */
 function secondListener(app: FastifyInstance): Server {
-  // The options are those that node:http gives to its own listener.
+  // node:http passes the same options to its own listener.
   const listener = createServer({ allowHalfOpen: true, noDelay: true }, (connection) =>
     app.server.emit('connection', connection),
   )
-  // Not with `once` of node:events, which rejects when the address cannot be had.
+  // Not `once` of node:events, which rejects on 'error', such as when the address is unavailable.
   const closed = new Promise((resolve) => listener.once('close', resolve))
   app.addHook('preClose', async () => {
     listener.close()
   })
-  // By then the HTTP server has closed what is idle; what is under way ends, or is cut.
+  // By then the HTTP server has closed idle connections, and the others finish or are cut off.
   app.addHook('onClose', async () => {
     await closed
   })

@@ -1,2 +1,2 @@
-/** The mode of every new file with plants or tokens in it, whatever the umask: only its owner can use it. */
+/** Mode of every new file that contains plants or tokens, regardless of the umask: owner only. */
 export const PRIVATE_MODE = 0o600

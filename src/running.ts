@@ -12,14 +12,14 @@ import { isLoopback } from './loopback.ts'
 import { openStore, type Store } from './stores/open.ts'
 
 const UNENCRYPTED =
-  'other machines can connect, and without TLS the network can read tokens and plants: ' +
+  'other machines can connect without TLS, which exposes tokens and plants to the network: ' +
   'set --tls-certificate and --tls-key, or let only a proxy that terminates TLS reach this port'
 
 export interface RunningService {
   /** Where a client on this machine finds it, such as `http://127.0.0.1:3000`. */
   readonly url: string
   readonly access: Access
-  /** Undefined if it speaks plain HTTP. */
+  /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
   /**
    * Takes no new connections, lets the requests under way end, and closes the store. What takes longer than
@@ -84,7 +84,7 @@ function closing(
 ): () => Promise<void> {
   // Not of the requests: what goes in and out of a set at such a rate lives on until a full collection.
   const connections = new Set<Socket>()
-  // With TLS the requests do not come by the socket that the listener has accepted.
+  // With TLS, requests arrive on the TLS socket, not on the socket that was accepted.
   app.server.on(encrypted ? 'secureConnection' : 'connection', (connection: Socket) => {
     connections.add(connection)
     connection.once('close', () => connections.delete(connection))

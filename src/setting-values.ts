@@ -6,11 +6,11 @@ import { isIP } from 'node:net'
 import { InvalidArgumentError } from 'commander'
 import ms, { type StringValue } from 'ms'
 
-/** Which requests have a line in the log: none, those that may change something, or every one. */
+/** Which requests are logged: none, those that may modify data, or all. */
 export const requestLogs = ['off', 'changes', 'all'] as const
 export type RequestLogs = (typeof requestLogs)[number]
 
-/** How many requests are allowed in how much time. */
+/** A number of requests allowed per window. */
 export interface Rate {
   readonly requests: number
   /** In milliseconds. */

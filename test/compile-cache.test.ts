@@ -20,7 +20,7 @@ import { run } from './helpers/command.ts'
 const user = process.geteuid?.() as number
 const ANOTHER = user + 1
 
-/** Sets a variable until the end of the test; without a value it is not set. */
+/** Sets an environment variable until the end of the test, or unsets it if there is no value. */
 function setVariable(t: Test, name: string, value?: string): void {
   const before = process.env[name]
   t.teardown(() => restore(before))
@@ -32,7 +32,7 @@ function setVariable(t: Test, name: string, value?: string): void {
   }
 }
 
-/** A home with folders in it, as the environment has it. What is above it is trusted. */
+/** A home directory with folders, set in the environment. Its parents are trusted. */
 function homeOf(t: Test, folders: readonly string[] = ['.cache']) {
   const top = realpathSync(t.testdir())
   const home = join(top, 'home')
@@ -48,10 +48,10 @@ t.test('the cache is in the cache folder of the user, and private', async (t) =>
   const folder = join(home, '.cache', 'plant-store')
   t.equal(find(), folder)
   t.equal(lstatSync(folder).mode & 0o777, 0o700)
-  t.equal(find(), folder, 'also when it is there')
+  t.equal(find(), folder, 'also when it already exists')
 })
 
-t.test('a missing cache folder is made, private too', async (t) => {
+t.test('a missing cache folder is created, also private', async (t) => {
   const { home, find } = homeOf(t, [])
   t.equal(find(), join(home, '.cache', 'plant-store'))
   t.equal(lstatSync(join(home, '.cache')).mode & 0o777, 0o700)
@@ -65,13 +65,13 @@ t.test('XDG_CACHE_HOME names another cache folder, unless it is relative', async
   t.equal(find(), join(home, '.cache', 'plant-store'))
 })
 
-t.test('a cache folder may be on another disk, by a symbolic link', async (t) => {
+t.test('a cache folder may be a symbolic link to another disk', async (t) => {
   const { home, find } = homeOf(t, ['disk'])
   symlinkSync('disk', join(home, '.cache'))
   t.equal(find(), join(home, 'disk', 'plant-store'))
 })
 
-/** What another user could have prepared, or could change later. */
+/** Folders that another user could have prepared or could change later. */
 const HOSTILE: [what: string, prepare: (home: string, top: string) => void][] = [
   [
     'a cache that is a symbolic link',
@@ -114,7 +114,7 @@ const HOSTILE: [what: string, prepare: (home: string, top: string) => void][] = 
   ],
 ]
 for (const [what, prepare] of HOSTILE) {
-  t.test(`${what} is not used, nor changed`, async (t) => {
+  t.test(`${what} is neither used nor changed`, async (t) => {
     const { home, top, find } = homeOf(t)
     prepare(home, top)
     const before = readdirSync(home, { recursive: true })
@@ -128,7 +128,7 @@ function makeCache(home: string, mode: number): void {
   chmodSync(join(home, '.cache', 'plant-store'), mode)
 }
 
-t.test('the home of another user is not used, nor changed, as with sudo', async (t) => {
+t.test('the home of another user, as with sudo, is neither used nor changed', async (t) => {
   for (const folders of [[], ['.cache']]) {
     const { home, find } = homeOf(t, folders)
     t.equal(find(ANOTHER), undefined)
@@ -147,7 +147,7 @@ for (const name of ['.', '.cache', '.cache/plant-store']) {
   })
 }
 
-t.test('without a home of its own, a user has no cache', async (t) => {
+t.test('a user without a home directory has no cache', async (t) => {
   const { home, find } = homeOf(t)
   for (const other of ['/', '/nonexistent', '', 'relative', join(home, 'missing')]) {
     process.env.HOME = other
@@ -156,7 +156,7 @@ t.test('without a home of its own, a user has no cache', async (t) => {
   }
 })
 
-t.test('no cache is made in a shared temporary folder', async (t) => {
+t.test('no cache is created in a shared temporary folder', async (t) => {
   const { home, find } = homeOf(t)
   const shared = join(home, 'tmp')
   mkdirSync(shared)
@@ -174,7 +174,7 @@ t.test('on Windows, which has no user ids, there is no cache', async (t) => {
   t.same(readdirSync(join(home, '.cache')), [])
 })
 
-/** Runs the command with a home and a temporary folder of the test's own. */
+/** Runs the command with the test's own home and temporary folder. */
 function commandOf(t: Test) {
   const { home } = homeOf(t, ['.cache', 'tmp', 'other'])
   const env = { HOME: home, TMPDIR: join(home, 'tmp'), XDG_CACHE_HOME: '' }
@@ -190,7 +190,7 @@ function commandOf(t: Test) {
 
 t.test('the command keeps compiled code in the home, never in the temporary folder', async (t) => {
   const { runs, entries } = commandOf(t)
-  // Where others can write to a folder above this one, it is kept nowhere.
+  // If others can write to a parent of this folder, there is no cache.
   const kept = compileCacheFolder(user) === undefined ? 0 : 1
   await runs({})
   t.equal(entries('.cache').length && entries('.cache', 'plant-store').length, kept)
@@ -211,7 +211,7 @@ t.test('the operator can name another folder, or turn the cache off', async (t) 
   t.same([...entries('.cache'), ...entries('tmp')], [])
 })
 
-t.test('a process uses the folder that it finds first', async (t) => {
+t.test('a process keeps using the first folder that it found', async (t) => {
   const { home, top } = homeOf(t)
   const folder = join(home, '.cache', 'plant-store')
   setVariable(t, 'NODE_DISABLE_COMPILE_CACHE', '1')

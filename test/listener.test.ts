@@ -8,7 +8,7 @@ import { answersOf, readAll } from './helpers/service.ts'
 
 const ADDRESSES = ['127.0.0.1', '::1']
 
-/** Whether something can listen there, now. */
+/** Whether an address is free to listen on. */
 async function isFree(host: string, port = 0): Promise<boolean> {
   const server = createServer().listen(port, host)
   return once(server, 'listening').then(
@@ -17,7 +17,7 @@ async function isFree(host: string, port = 0): Promise<boolean> {
   )
 }
 
-const skip = (await isFree('::1')) ? false : 'this machine has no ::1'
+const skip = (await isFree('::1')) ? false : '::1 is unavailable on this machine'
 
 async function started(t: Test, options?: PlantStoreOptions): Promise<RunningPlantStore> {
   let close = async () => {}
@@ -29,14 +29,14 @@ async function started(t: Test, options?: PlantStoreOptions): Promise<RunningPla
 
 const portOf = ({ url }: RunningPlantStore) => Number(new URL(url).port)
 
-/** The text that comes next. */
+/** Resolves to the next text received. */
 const next = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0])
 
-/** The service by way of one of its addresses. */
+/** The URL of the service at one of its addresses. */
 const urlAt = (running: RunningPlantStore, host: string) =>
   `http://${host.includes(':') ? `[${host}]` : host}:${portOf(running)}`
 
-t.test('localhost is both loopback addresses', { skip }, async (t) => {
+t.test('localhost means both loopback addresses', { skip }, async (t) => {
   const running = await started(t)
   t.match(running.url, 'http://127.0.0.1:')
   for (const host of ADDRESSES) {
@@ -44,7 +44,7 @@ t.test('localhost is both loopback addresses', { skip }, async (t) => {
   }
 })
 
-t.test('a stop drains the connections of both', { skip }, async (t) => {
+t.test('shutdown drains the connections of both', { skip }, async (t) => {
   const hour = 3_600_000
   const running = await started(t, { shutdownTimeout: hour, requestTimeout: hour })
   const port = portOf(running)
@@ -72,7 +72,7 @@ t.test('a stop drains the connections of both', { skip }, async (t) => {
   await closed
 })
 
-t.test('a request that does not end is cut at both', { skip }, async (t) => {
+t.test('a request that does not end is cut off on both', { skip }, async (t) => {
   const running = await started(t, { shutdownTimeout: 50 })
   const requests = await Promise.all(
     ADDRESSES.map((host, id) =>
@@ -95,7 +95,7 @@ const CREATE = [
   plant,
 ].join('\r\n')
 
-/** So many that the end of the client's side comes before the last response. */
+/** Enough that the client half-closes before the last response. */
 const MANY = 50
 
 const RAW: [what: string, bytes: string, answers: object[]][] = [
@@ -104,7 +104,7 @@ const RAW: [what: string, bytes: string, answers: object[]][] = [
   ['a client that ends its side and waits', CREATE.repeat(MANY), Array(MANY).fill({ status: 200 })],
 ]
 for (const [what, bytes, answers] of RAW) {
-  t.test(`${what} is answered alike at both`, { skip }, async (t) => {
+  t.test(`${what} is answered alike on both`, { skip }, async (t) => {
     const running = await started(t, { token: TOKEN })
     for (const host of ADDRESSES) {
       const socket = connect(portOf(running), host)
@@ -115,7 +115,7 @@ for (const [what, bytes, answers] of RAW) {
   })
 }
 
-t.test('where ::1 cannot be had, the service listens at 127.0.0.1 alone', { skip }, async (t) => {
+t.test('if ::1 is unavailable, the service listens on 127.0.0.1 alone', { skip }, async (t) => {
   const other = createServer().listen(0, '::1')
   await once(other, 'listening')
   t.teardown(() => other.close())

@@ -1,4 +1,4 @@
-/** Every regular expression takes linear time: each is fed 1 MB of what it matches in part. */
+/** Every regular expression takes linear time on 1 MB of input that it matches in part. */
 import { globSync, readFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
@@ -8,13 +8,13 @@ import { loadContract } from '../src/contract/contract.ts'
 
 const MEGABYTE = 2 ** 20
 
-/** Milliseconds for all that is fed to one expression. It takes less than one second, or minutes for each text. */
+/** Milliseconds for all inputs of one expression. Linear time needs under a second, quadratic time minutes per input. */
 const DEADLINE = 20_000
 
-/** How many texts each is fed, at most. */
+/** The most inputs per expression. */
 const ATTACKS = 60
 
-/** The part of a text that is repeated stands between the other two. */
+/** An input: the middle part is repeated. */
 type Attack = readonly [before: string, repeated: string, after: string]
 
 interface Expression {
@@ -22,7 +22,7 @@ interface Expression {
   readonly expression: RegExp
 }
 
-/** Without one of these the time for each start is bounded. */
+/** Without an unbounded quantifier, the time per starting position is bounded. */
 const UNBOUNDED = /[*+]|\{\d+,\}/
 
 const expressions = [...inSources(), ...inContract()].filter(({ expression }) =>
@@ -50,7 +50,7 @@ function inSources(): Expression[] {
           const expression = new RegExp(node.text.slice(1, end), node.text.slice(end + 1))
           found.push({ where: file, expression })
         }
-        // Made of strings, it would not be found.
+        // One built from strings would go unchecked.
         if (ts.isIdentifier(node) && node.text === 'RegExp') throw new Error(`${file} has a RegExp`)
         ts.forEachChild(node, visit)
       }
@@ -63,7 +63,7 @@ function inSources(): Expression[] {
 function inContract(): Expression[] {
   const found: Expression[] = []
   JSON.stringify(loadContract(), (name, value) => {
-    // As Ajv makes it.
+    // Ajv compiles patterns the same way.
     if (name === 'pattern')
       found.push({ where: 'openapi.yaml', expression: new RegExp(value, 'u') })
     return value
@@ -71,9 +71,9 @@ function inContract(): Expression[] {
   return found
 }
 
-/** Takes texts that match apart, and repeats each short piece of them. */
+/** Generates matching strings and repeats each short part of them. */
 function attacksOn({ source, flags }: RegExp): Attack[] {
-  // Upper and lower case make no difference to the time.
+  // Case does not affect the time.
   const matching = fc.stringMatching(new RegExp(source, flags.replace('i', '')))
   const attacks = new Map<string, Attack>()
   for (const text of fc.sample(matching, { seed: 1, numRuns: 30 })) {
@@ -88,12 +88,12 @@ function attacksOn({ source, flags }: RegExp): Attack[] {
   return [...attacks.values()].slice(0, ATTACKS)
 }
 
-/** What a text looks like, so that not every letter makes another attack. */
+/** The general form of a string, so that not every letter makes a different attack. */
 function kindsIn(text: string): string {
   return text.replace(/\d/g, '0').replace(/[a-z]/gi, 'a').replace(/(.)\1/gs, '$1')
 }
 
-/** Whether it has read all of them in time, with what it expects after them and with something else. */
+/** Whether it handles all inputs in time, followed by both a matching and a mismatching end. */
 async function isFast(
   expression: RegExp,
   attacks: Attack[],

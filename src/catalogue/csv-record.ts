@@ -5,32 +5,32 @@ const RETURN = 0x0d
 const QUOTE = 0x22
 const COMMA = 0x2c
 
-/** Why a record was not read to its end. */
+/** Why a record could not be read completely. */
 export type Problem = (typeof problems)[keyof typeof problems]
 
 export const problems = {
   /** More bytes may follow. */
   unfinished: 'record is not finished',
-  /** It may be closed further on. */
+  /** The closing quote may follow in the next bytes. */
   quoteNotClosed: 'a quote is not closed',
   quoteNotDoubled: 'a quote within a field must be doubled',
-  fieldNotQuoted: 'a field that has a quote must be in quotes',
+  fieldNotQuoted: 'a field that contains a quote must be quoted',
 } as const
 
-/** Where a field stands, without its quotes. */
+/** The position of a field, excluding its quotes. */
 export interface Field {
-  /** From 0. */
+  /** Zero-based. */
   readonly index: number
   readonly start: number
   readonly end: number
   readonly quoted: boolean
-  /** Whether there are quotes in it, which are doubled. */
+  /** Whether the field contains doubled quotes. */
   readonly doubled: boolean
 }
 
 /**
- * Finds the fields of CSV records (RFC 4180), whose lines may end with CRLF or LF. It passes over their bytes
- * once and makes nothing of them, because a record can have a million fields.
+ * Finds the fields of CSV records (RFC 4180). Lines may end with CRLF or LF. Scans the bytes once and allocates
+ * nothing per field, because a record can have a million fields.
  */
 export class CsvRecord {
   readonly #bytes: Buffer
@@ -41,28 +41,28 @@ export class CsvRecord {
   #highBits = 0
   #lines = 0
 
-  /** @param ended whether nothing follows on these bytes */
+  /** @param ended whether these are the last bytes of the catalogue */
   constructor(bytes: Buffer, ended: boolean) {
     this.#bytes = bytes
     this.#ended = ended
   }
 
-  /** How many fields the record has. */
+  /** Number of fields in the record. */
   get width(): number {
     return this.#field.index + 1
   }
 
-  /** Where it ends, with its newline; after the first wrong byte if there is one. */
+  /** Where the record ends, including its newline, or the position after the first invalid byte. */
   get end(): number {
     return this.#at
   }
 
-  /** How many newlines it has. */
+  /** Number of newlines in the record. */
   get lines(): number {
     return this.#lines
   }
 
-  /** Whether it has nothing at all, not even quotes. */
+  /** Whether the record is completely empty, without even quotes. */
   get blank(): boolean {
     const { index, start, end, quoted } = this.#field
     return index === 0 && start === end && !quoted
@@ -73,9 +73,9 @@ export class CsvRecord {
   }
 
   /**
-   * Moves on to a record.
+   * Reads the record at `start`.
    *
-   * @param take is shown each field, in an object that is used again for the next one
+   * @param take called with each field; the object is reused for the next field
    */
   read(start: number, take: (field: Field) => void): Problem | undefined {
     const bytes = this.#bytes
@@ -154,7 +154,7 @@ export class CsvRecord {
   }
 }
 
-/** The text of a field. */
+/** Decodes a field and unescapes its doubled quotes. */
 export function textOf(bytes: Buffer, { start, end, doubled }: Field): string {
   const text = bytes.toString('utf8', start, end)
   return doubled ? text.replaceAll('""', '"') : text

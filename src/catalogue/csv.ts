@@ -18,18 +18,18 @@ const COLUMNS = [...REQUIRED, 'tag']
 
 export const csvHeader = `${COLUMNS.join()}\n`
 
-/** The names of the columns that we know, by their index. */
+/** Names of the known columns, by index. */
 type Columns = ReadonlyMap<number, string>
 
-/** The text of a field that somebody looks at, and its index. */
+/** The index and text of a field in a known column. */
 type Value = readonly [index: number, text: string]
 
 /**
  * CSV (RFC 4180) whose first record names the columns. A field without anything is no value, one that is
  * a pair of quotes is an empty text. A line without anything is no record.
  *
- * Where the next record begins after a malformed one, such as one with a stray quote, cannot be known. It
- * is looked for on the very next line, so that a quote which is never closed costs one record.
+ * After a malformed record, such as one with a stray quote, the start of the next record is ambiguous. We resume
+ * at the next line, so that an unclosed quote costs only one record.
  */
 export class CsvReader implements RecordReader {
   readonly #check: Check
@@ -38,7 +38,7 @@ export class CsvReader implements RecordReader {
   /** What is left of a line that was refused for its size means nothing. */
   #skipping = false
   #columns: Columns | undefined
-  /** How many fields each record must have. */
+  /** Number of fields in the header, and therefore in each record. */
   #width = 0
 
   /** @param limit how many bytes a record may have */
@@ -79,7 +79,7 @@ export class CsvReader implements RecordReader {
     return { entries, length: from, more: from < bytes.length }
   }
 
-  /** What is made of a field: of the header the columns that we know, of a record what is in them. */
+  /** Decodes a field that is a known column name in the header, or belongs to a known column; else undefined. */
   #valueOf(field: Field, bytes: Buffer): Value | undefined {
     const { index, start, end, quoted } = field
     if (this.#columns === undefined) {

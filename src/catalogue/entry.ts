@@ -16,7 +16,7 @@ export interface Entry {
 /** Tells whether a value is what the contract calls a NewPlant; it may change the value on the way. */
 export interface Check {
   (value: unknown): Content
-  /** What it reads of a value. */
+  /** The parts of a value that it checks. */
   readonly shape: Shape
 }
 

@@ -1,24 +1,24 @@
 import type { StoredPlant } from '../../service/plant-store.ts'
 
 /**
- * A character that makes a cell a formula, after spaces that a spreadsheet may trim. The last four are full-width
- * forms. OWASP adds a tab and the ends of lines, which are trimmed too.
+ * A character that makes a cell a formula, after whitespace that a spreadsheet may trim. The last four are full-width
+ * forms. OWASP also lists tabs and line breaks, because spreadsheets trim them.
  */
 const AT_START = /^(?=[^\S\t\r\n]*[=+\-@＝＋－＠]|[\t\r\n])/
 
 /**
- * The same within a text. Where the comma is the decimal mark, Excel splits lines at semicolons. Quotes protect nothing
- * then, because each line starts with an id, so texts are split at semicolons and ends of lines.
+ * The same within text. In locales whose decimal mark is a comma, Excel splits lines at semicolons. Each line starts
+ * with an unquoted id, so Excel then ignores the quotes after it and splits text at semicolons and line breaks.
  */
 const WITHIN = /([;\t\r\n](?:[^\S\t\r\n]|")*)(?=[=+\-@＝＋－＠])/g
 
 /**
- * A plant as a line of CSV for spreadsheets, with an apostrophe before all that could become a formula, and run as the
- * person who opens the file (https://owasp.org/www-community/attacks/CSV_Injection). The original text cannot be
- * read from it again.
+ * A plant as a line of CSV for spreadsheets. An apostrophe precedes anything that could become a formula, which would
+ * run with the rights of the person who opens the file (https://owasp.org/www-community/attacks/CSV_Injection). The
+ * original text cannot be recovered.
  *
- * A negative id stays a number, and is no danger: every text is in quotes, or `-1,5+…` could be a formula where the
- * comma is the decimal mark.
+ * A negative id stays a number. It is harmless because every name is quoted; otherwise `-1,5+…` could be a formula in
+ * locales whose decimal mark is a comma.
  */
 export function formulaFreeLine({ id, name, tag }: StoredPlant): string {
   return `${id},${escaped(name)},${tag === undefined ? '' : escaped(tag)}\n`

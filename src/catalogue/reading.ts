@@ -15,8 +15,8 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 const INITIAL_SIZE = 2 ** 18
 
 /**
- * Reads a catalogue as its bytes come in, and keeps no more of them than a record needs. The event loop has
- * its turn after each portion.
+ * Reads a catalogue as its bytes arrive, buffering at most one record. Yields to the event loop after each
+ * portion.
  *
  * @throws ConfigError if it is no catalogue at all, and what `source` throws
  */

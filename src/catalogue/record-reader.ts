@@ -7,8 +7,8 @@ export interface RecordReader {
   /**
    * Reads whole records from the beginning of `bytes`, at most `RECORDS_TOGETHER` of them.
    *
-   * @param bytes what follows on the records that were read before
-   * @param ended whether nothing follows on these bytes; then the last record needs no newline
+   * @param bytes the bytes after the records already read
+   * @param ended whether these are the last bytes; if so, the last record needs no newline
    * @throws ConfigError if this is no catalogue at all
    */
   read(bytes: Buffer, ended: boolean): Records
@@ -18,17 +18,17 @@ export interface Records {
   readonly entries: readonly Entry[]
   /** How many bytes they took. */
   readonly length: number
-  /** Whether the rest of the bytes can be read without waiting for more. */
+  /** Whether the remaining bytes can be read without waiting for more. */
   readonly more: boolean
 }
 
-/** Enough to make each call worth it, and so few that the event loop never waits long for its turn. */
+/** Large enough to amortize the cost of a call, small enough not to block the event loop. */
 export const RECORDS_TOGETHER = 1000
 
 /** How many bytes a record may have where nobody says otherwise. */
 export const RECORD_LIMIT = 2 ** 22
 
-/** Where the line with the byte `from` ends: after its newline or, without one, at the end of the bytes. */
+/** Where the line that contains byte `from` ends: after its newline, or at the end of the bytes. */
 export function endOfLine(bytes: Buffer, from: number): number {
   return bytes.indexOf(NEWLINE, from) + 1 || bytes.length
 }

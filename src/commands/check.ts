@@ -4,15 +4,14 @@ import { checkStore } from '../stores/open.ts'
 
 /** What `plant-store check --help` says after the options. */
 export const checkHelp = `
-Prints a line for each thing that it verifies, ok, WARN or FAIL, and changes nothing; a service may run
-meanwhile. Exit codes: 0 nothing is wrong, though there may be warnings, 1 it could not be checked,
-2 something is wrong with the database.`
+Verifies the database, prints one line per check (ok, WARN or FAIL) and changes nothing. A service may be
+running. Exit codes: 0 no faults, possibly warnings; 1 the check could not run; 2 the database has a fault.`
 
 const FAULTY = 2
 
 /**
- * Verifies a database and prints a line for each finding. A fault sets the exit code of the process to 2; a warning
- * does not, so that a job which checks every night does not fail because of it.
+ * Verifies a database and prints a line for each finding. A fault sets the process's exit code to 2. A warning does
+ * not, so that a nightly job does not fail because of one.
  *
  * @throws StoreError if it cannot be checked
  */

@@ -46,9 +46,9 @@ export async function destinationOf(file: string, database: string): Promise<Des
 }
 
 /**
- * Gives a file the group and the mode of the one that it replaces, which its owner may have opened to others on
- * purpose. It stays private if the group cannot be kept, or if the other file is somebody else's: in a shared
- * folder anybody can put one in the way.
+ * Gives a file the group and mode of the one it replaces, because the owner may have given others access on
+ * purpose. It stays private if the group cannot be kept, or if another user owns the old file: in a shared folder
+ * anyone could have created it.
  */
 async function inheritAccess(handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
   if (uid !== process.geteuid?.()) return

@@ -15,7 +15,7 @@ export interface ExportOptions {
   readonly database: string
   /** Without it the name of the file says it; on standard output it is NDJSON then. */
   readonly format?: Format
-  /** Write CSV that is safe to open in a spreadsheet, and cannot be imported again as it was. */
+  /** Write CSV that is safe to open in a spreadsheet but cannot be imported unchanged. */
   readonly escapeFormulas?: true
 }
 

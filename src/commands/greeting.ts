@@ -33,7 +33,7 @@ export function readyLine(config: Config, url: string, access: Access): string {
   return `${JSON.stringify({ url, ...docs, ...token })}\n`
 }
 
-/** A command that verifies the certificate, also where that is for another name than the URL has. */
+/** A curl command that verifies the certificate, even if its name differs from the URL's. */
 function curl(url: string, certificate?: Certificate): string {
   if (certificate === undefined) return `curl ${url}`
   const { x509, files } = certificate

@@ -16,7 +16,7 @@ import type { ExportOptions } from './export.ts'
 import type { ImportOptions } from './import.ts'
 import { createToken, listTokens, revokeToken, type TokenOptions } from './token.ts'
 
-/** The scopes of a token whose creator names none. */
+/** Default of `--scope`: least privilege. */
 const LEAST_SCOPES: readonly Scope[] = ['read']
 
 /** The command line: `plant-store [serve]`, `plant-store token …`. Each command's work is its own file. */
@@ -47,7 +47,7 @@ export function program(): Command {
   return command
 }
 
-/** The list of processes shows the command line to all users of the machine. */
+/** Other users can read the command line in the process list. */
 function warnOfPassword(command: Command): void {
   if (command.getOptionValueSource('database') !== 'cli') return
   if (!hasPassword(command.opts().database)) return
@@ -123,7 +123,7 @@ function exportCommand(): Command {
     .addOption(formatOption())
     .option(
       '--escape-formulas',
-      'write CSV that is safe to open in a spreadsheet; it changes texts, so do not import the file',
+      'write CSV that is safe to open in a spreadsheet; this changes the data, so do not import the file',
     )
     .addOption(databaseSetting)
     .action(async (file: string, options: ExportOptions) => {

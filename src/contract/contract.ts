@@ -7,7 +7,7 @@ import { PACKAGE } from '../package.ts'
 /** An operation of the contract, as far as the server itself has to know it. */
 export interface Operation {
   readonly id: string
-  /** The scopes that a token needs for it, all of them; at least one. */
+  /** The scopes that a token needs, all of them. Never empty. */
   readonly scopes: readonly Scope[]
   /** The media types that a body may have; none if the operation takes no body. */
   readonly mediaTypes: readonly string[]
@@ -22,7 +22,7 @@ export class ContractError extends Error {}
 interface OperationObject {
   operationId?: string
   security?: SecurityRequirement[]
-  /** Ours: the scopes that a token needs. Linters read scopes in `security` as those of OAuth 2. */
+  /** Our extension: the scopes that a token needs. Linters take scopes in `security` for OAuth 2 scopes. */
   'x-scope'?: string | string[]
   requestBody?: { required?: boolean; content: Record<string, unknown> }
   responses: Record<string, unknown>

@@ -10,10 +10,10 @@ export const MAX_INT64 = 2n ** 63n - 1n
 /** One string for each integer, so that no two URLs and no two lines mean the same plant. */
 const DECIMAL = /^(?:0|-?[1-9]\d{0,18})$/
 
-/** Up to the largest that an int64 may end with. */
+/** Up to the largest power of ten within int64. */
 const POWERS_OF_TEN = Array.from({ length: 19 }, (_, exponent) => 10n ** BigInt(exponent))
 
-/** Any number with at most this many digits survives the way to a double and back. */
+/** A number with at most this many digits survives the round trip through a double. */
 const SAFE_LENGTH = 15
 
 /** The int64 that a text is the decimal of; undefined for any other text, such as `+1`, `01` or `1.0`. */
@@ -32,7 +32,7 @@ export function integerOf(number: string): bigint | undefined {
   let point = -1
   let first = -1
   let last = -1
-  // A loop, because V8 needs quadratic time to find trailing zeros with /0+$/.
+  // A loop, because /0+$/ takes quadratic time in V8.
   let end = start
   for (; end < number.length; end++) {
     const character = number.charCodeAt(end)
@@ -49,7 +49,7 @@ export function integerOf(number: string): bigint | undefined {
   const exponent = Number(number.slice(end + 1))
   const between = first < point && point < last ? 1 : 0
   const significant = last + 1 - first - between
-  // How many zeros follow on the last significant digit; fewer than none if it is of a fraction.
+  // Zeros after the last significant digit; negative if that digit is in the fraction.
   const units = point === -1 ? end : point
   const zeros = (last < units ? units - 1 - last : units - last) + exponent
   if (zeros < 0 || significant + zeros > 19) return undefined
@@ -60,13 +60,13 @@ export function integerOf(number: string): bigint | undefined {
 }
 
 /**
- * The value of a JSON number, never another integer than it denotes: a bigint where a double cannot
- * hold it, NaN where it is an integer beyond int64 or is none but rounds to one. Any other number is the
+ * The value of a JSON number, never a different integer than the one written. A bigint if a double cannot
+ * hold the integer; NaN if it is an integer beyond int64, or a fraction that rounds to an integer. Otherwise the
  * closest double.
  */
 export function exactNumber(number: string): number | bigint {
   const value = Number(number)
-  // All doubles beyond the safe integers are integers, so this number is none.
+  // No integer rounds to a fraction, so this number is not an integer, or is out of range.
   if (!Number.isInteger(value)) return value
   if (number.length <= SAFE_LENGTH && value !== 0 && Number.isSafeInteger(value)) return value
   const integer = integerOf(number)

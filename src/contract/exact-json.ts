@@ -8,7 +8,7 @@ import type { Shape } from './shape.ts'
  * becomes a bigint if it is within int64, and a number that rounding would have made an integer
  * becomes NaN, as does an integer beyond int64.
  *
- * @param shape what of it is read
+ * @param shape which parts to read
  * @throws InvalidJson if it is not UTF-8, not JSON, or nested too deeply
  */
 export function parseExactJson(bytes: Buffer, shape: Shape = 'all'): unknown {

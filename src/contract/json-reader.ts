@@ -12,7 +12,7 @@ const LOWER_T = 0x74
 const OPENING_BRACE = 0x7b
 const CLOSING_BRACE = 0x7d
 
-/** Deep enough for any plant; far from where recursion would run out of stack. */
+/** Deep enough for any plant, and far below the depth at which recursion overflows the stack. */
 const MAX_DEPTH = 64
 
 type Members = { [name: string]: unknown }
@@ -20,8 +20,8 @@ type Members = { [name: string]: unknown }
 type Property = Pick<Member, 'name' | 'shape'>
 
 /**
- * Reads a JSON text in UTF-8 in one pass, in linear time. A member that comes twice has its last value, as
- * with `JSON.parse`; numbers are never changed into other ones (see `exactNumber`).
+ * Reads UTF-8 JSON in linear time. If a member is repeated, the last value wins, as with `JSON.parse`. Numbers
+ * keep their exact value (see `exactNumber`).
  */
 export class JsonReader extends JsonScanner {
   /** @throws InvalidJson */
@@ -29,7 +29,7 @@ export class JsonReader extends JsonScanner {
     this.space()
     const value = this.#value(shape, 0)
     this.space()
-    if (this.at < this.bytes.length) this.expected('nothing more')
+    if (this.at < this.bytes.length) this.expected('the end of input')
     return value
   }
 
@@ -71,7 +71,7 @@ export class JsonReader extends JsonScanner {
       } else if (shape === 'all' || object[member.name] === undefined) {
         setMember(object, member.name, this.#value(member.shape, depth))
       } else {
-        // Only the last of them counts, and there may be a hundred thousand.
+        // Only the last value counts. There may be a hundred thousand repetitions, so read it at the end.
         repeated ??= new Map()
         repeated.set(member, this.at)
         this.#value('none', depth)
@@ -81,7 +81,7 @@ export class JsonReader extends JsonScanner {
     return object
   }
 
-  /** Reads members whose values begin at these places, and stays where it is. */
+  /** Reads members whose values start at the given positions, then restores the current position. */
   #readAgain(object: Members, starts: ReadonlyMap<Property, number>, depth: number): void {
     const { at } = this
     for (const [{ name, shape }, start] of starts) {
@@ -102,7 +102,7 @@ export class JsonReader extends JsonScanner {
     return array
   }
 
-  /** The member whose name, in quotes, was passed; undefined if it is not read. */
+  /** The member whose quoted name was just scanned; undefined if it is not read. */
   #member(shape: Shape, start: number, escaped: boolean): Property | undefined {
     if (shape === 'none') return undefined
     if (shape !== 'all' && !escaped) return memberNamed(shape, this.bytes, start + 1, this.at - 1)
@@ -110,7 +110,7 @@ export class JsonReader extends JsonScanner {
     return shape === 'all' ? { name, shape } : shape.members.find((member) => member.name === name)
   }
 
-  /** Enters an array or object; tells whether it is empty, and leaves it then. */
+  /** Enters an array or object. Returns true, having left it again, if it is empty. */
   #opens(closing: number, depth: number): boolean {
     if (depth > MAX_DEPTH) this.refuse(`is nested deeper than ${MAX_DEPTH} levels`)
     this.at++
@@ -120,7 +120,7 @@ export class JsonReader extends JsonScanner {
     return true
   }
 
-  /** Tells whether another member or item follows; otherwise leaves the array or object. */
+  /** Returns whether another member or item follows; if none does, leaves the array or object. */
   #continues(closing: number, expected: string): boolean {
     this.space()
     const byte = this.byteAt(this.at)
@@ -134,7 +134,7 @@ export class JsonReader extends JsonScanner {
 
 function setMember(object: Members, name: string, value: unknown): void {
   if (name === '__proto__') {
-    // Assigned, it would become the prototype.
+    // An assignment would set the prototype.
     Object.defineProperty(object, name, {
       value,
       writable: true,

@@ -18,36 +18,35 @@ const LOWER_U = 0x75
 
 const HEX_DIGITS = setOf('0123456789ABCDEFabcdef')
 
-/** What may follow a backslash, other than `u` and four hexadecimal digits. */
+/** Characters that may follow a backslash, except `u` with four hexadecimal digits. */
 const ESCAPES = setOf('"\\/bfnrt')
 
-/** The bytes are not a JSON text (RFC 8259), or one that is nested deeper than we read. */
+/** The bytes are not JSON (RFC 8259), or are nested too deeply. */
 export class InvalidJson extends Error {}
 
 /** No byte. */
 const NOTHING = -1
 
-/** An integer of fewer characters is exact as a double. */
+/** A shorter integer is exact as a double. */
 const LONG = 16
 
 /**
- * Passes over the tokens of a JSON text in UTF-8. Each method expects its token at `at`, and leaves `at` on the
- * byte that follows it.
+ * Scans the tokens of UTF-8 JSON. Each method expects its token at `at` and leaves `at` after it.
  *
- * @throws InvalidJson where the token is not what it has to be
+ * @throws InvalidJson if the token is not the expected one
  */
 export class JsonScanner {
   protected readonly bytes: Buffer
   protected at = 0
   readonly #what: string
 
-  /** @param what names the text in the messages */
+  /** @param what the name of the input in error messages */
   constructor(bytes: Buffer, what: string) {
     this.bytes = bytes
     this.#what = what
   }
 
-  /** Nothing after the last one. A read past the end, seen once, would slow down all that follow. */
+  /** NOTHING past the end. An actual out-of-bounds read would make V8 deoptimize all later reads. */
   protected byteAt(index: number): number {
     return index < this.bytes.length ? (this.bytes[index] as number) : NOTHING
   }
@@ -58,20 +57,20 @@ export class JsonScanner {
     return shape === 'none' ? undefined : this.textFrom(start, escaped)
   }
 
-  /** The string from a quote at `start` to the quote before `at`. */
+  /** The string between the quote at `start` and the quote before `at`. */
   protected textFrom(start: number, escaped: boolean): string {
     return escaped
       ? JSON.parse(this.bytes.toString('utf8', start, this.at))
       : this.bytes.toString('utf8', start + 1, this.at - 1)
   }
 
-  /** Passes over a string without reading it; tells whether there is an escape in it. */
+  /** Skips a string; returns whether it contains an escape sequence. */
   protected endString(): boolean {
     const { bytes } = this
     const { length } = bytes
     let escaped = false
     let at = this.at + 1
-    // A loop that V8 has ever seen read past the end stays four times as slow.
+    // After one out-of-bounds read, V8 would run this loop four times slower for good.
     while (at < length) {
       const byte = bytes[at] as number
       if (byte === QUOTE) {
@@ -86,10 +85,10 @@ export class JsonScanner {
       }
     }
     this.at = at
-    this.expected(at < length ? 'no control character' : 'a closing quote')
+    this.expected(at < length ? 'an escape sequence for the control character' : 'a closing quote')
   }
 
-  /** @returns where the escape ends whose backslash is before `at` */
+  /** @returns the end of the escape sequence whose backslash is before `at` */
   #endEscape(at: number): number {
     const unicode = this.byteAt(at) === LOWER_U
     const end = unicode ? at + 5 : at + 1
@@ -127,7 +126,7 @@ export class JsonScanner {
     return negative ? -value : value
   }
 
-  /** @returns where the digits end of which there has to be one at `start` */
+  /** @returns the end of the digits at `start`, of which there must be at least one */
   #endOfDigits(start: number, expected: string): number {
     const { bytes } = this
     const { length } = bytes
@@ -165,14 +164,14 @@ export class JsonScanner {
   }
 }
 
-/** Where the whitespace ends that begins at `at`, which may be none. */
+/** The end of any whitespace at `at`. */
 export function endOfSpace(bytes: Buffer, at: number): number {
   const { length } = bytes
   let end = at
   for (; end < length; end++) {
     const byte = bytes[end] as number
     if (byte === SPACE) continue
-    // Almost always true, and then there is nothing more to compare.
+    // The common case, in which the comparisons to the right are skipped.
     if (byte > SPACE || (byte !== NEWLINE && byte !== RETURN && byte !== TAB)) break
   }
   return end

@@ -1,9 +1,9 @@
 import type { ContractDocument } from './contract.ts'
 
 /**
- * What is read of a JSON value: all of it, nothing, or the members and items that a schema describes. The
- * rest must be valid JSON too, but no objects are built from it: V8 needs up to 0.3 s per MB to build
- * objects that have different names in different orders.
+ * Which parts of a JSON value to read: all, none, or the members and items that a schema describes. The rest
+ * must be valid JSON too, but no objects are built from it: V8 needs up to 0.3 s per MB to build objects whose
+ * members have different names in different orders.
  */
 export type Shape = 'all' | 'none' | Parts
 
@@ -27,7 +27,7 @@ interface Schema {
   readonly allOf?: readonly Schema[]
 }
 
-/** With any other keyword, such as `additionalProperties`, it may matter what else a value contains. */
+/** With any other keyword, such as `additionalProperties`, the rest of the value may matter. */
 const KEYWORDS = new Set(
   [
     ['$ref', 'allOf', 'type', 'properties', 'items', 'required', 'minItems', 'maxItems'],
@@ -36,10 +36,10 @@ const KEYWORDS = new Set(
   ].flat(),
 )
 
-/** An array or object in place of a scalar is refused whatever it contains. */
+/** An array or object in place of a scalar is rejected whatever it contains. */
 const SCALAR: Shape = { members: [], items: 'none' }
 
-/** What the operations of the contract read of their bodies. */
+/** Which parts of a body any operation of the contract reads. */
 export function bodyShape(document: ContractDocument): Shape {
   const bodies = Object.values(document.paths)
     .flatMap((item) => Object.values(item))
@@ -49,12 +49,12 @@ export function bodyShape(document: ContractDocument): Shape {
     .reduce(union, 'none')
 }
 
-/** What is read of a value that has to match a component schema of the contract, such as `NewPlant`. */
+/** Which parts of a value matter to a component schema of the contract, such as `NewPlant`. */
 export function componentShape(document: ContractDocument, name: string): Shape {
   return shapeOf({ $ref: `#/components/schemas/${name}` }, document)
 }
 
-/** The member that has the bytes from `start` to `end` as its name. */
+/** The member whose name is the bytes from `start` to `end`. */
 export function memberNamed(
   { members }: Parts,
   bytes: Buffer,
@@ -101,7 +101,7 @@ function shapeOfType(
   return items === undefined ? 'all' : { members: [], items: shapeOf(items, document) }
 }
 
-/** The schema that a reference such as `#/components/schemas/Plant` names. */
+/** Resolves a reference such as `#/components/schemas/Plant`. */
 function resolved(reference: string, document: ContractDocument): Schema {
   const [, ...path] = reference.split('/')
   let found: unknown = document

@@ -7,7 +7,7 @@ type Schema = { [keyword: string]: unknown }
 /** A schema made ready; it may replace parts of the data by what they mean. */
 export type Validator = ReturnType<Ajv2020['compile']>
 
-/** What the contract says about strings so that tools generate valid ones: no U+0000. */
+/** The contract's pattern for strings without U+0000, which exists so that tools generate valid strings. */
 const WITHOUT_NUL = '^[^\\x00]*$'
 
 /** As Fastify calls it, for each part of a request that the contract has a schema for. */
@@ -22,7 +22,7 @@ interface RoutePart {
  * - `type: integer` takes only what is exact: in a body what `parseExactJson` reads as one, in a
  *   parameter its decimal text. With `format: int64` it checks the whole range and leaves a bigint in
  *   its place, a number otherwise;
- * - `type: string` refuses text that could not come back as it was sent.
+ * - `type: string` rejects text that could not be returned as it was sent.
  */
 export function compileValidators(): (part: RoutePart) => Validator {
   const bodies = bodyAjv()
@@ -123,7 +123,7 @@ function replaced(schema: unknown): unknown {
   const { type, format, minimum, maximum, ...rest } = ours
   if (type === 'integer') return { ...rest, [format as string]: { minimum, maximum } }
   if ([type].flat().includes('string')) ours.storable = true
-  // Covered by `storable`, whose message says which character is wrong.
+  // `storable` covers it, and its message names the invalid character.
   if (ours.pattern === WITHOUT_NUL) delete ours.pattern
   return ours
 }

@@ -26,16 +26,16 @@ export const MAX_PARAMETER = maxHeaderSize
 
 interface Path {
   readonly methods: Set<string>
-  /** The media types of its PATCH, if it has one. */
+  /** The media types that its PATCH accepts, if it has one. */
   acceptPatch?: string | undefined
   /** One of its routes; whether it is open is known only when all hooks have had their say. */
   readonly route?: RouteOptions
 }
 
 /**
- * Decides who gets in before anything of the request but its head is read: first whether it is clear which
- * token counts, then who asks, then whether the head is well-formed and there is such a path and method. So an
- * anonymous request learns nothing but that it needs a token.
+ * Admits or rejects a request from its head alone. Checks, in this order: that the token is unambiguous, the token
+ * itself, that the head is well-formed, and that the path and method exist. So an anonymous client learns only that
+ * it needs a token.
  */
 export function admit(app: FastifyInstance, authenticate: Authenticate, turns: Turns): void {
   const paths = new Map<string, Path>()
@@ -49,7 +49,7 @@ export function admit(app: FastifyInstance, authenticate: Authenticate, turns: T
     const path: Path = known ?? { methods: new Set(), route }
     for (const name of [method].flat()) {
       if (name === 'PATCH') path.acceptPatch = route.config?.operation?.mediaTypes.join(', ')
-      // Of the GET of a prefix with a trailing slash Fastify reports only the HEAD.
+      // For GET on a prefix with a trailing slash, Fastify reports only the HEAD route.
       if (name === 'HEAD') path.methods.add('GET')
       path.methods.add(name)
       everywhere.methods.add(name)
@@ -80,9 +80,9 @@ export function admit(app: FastifyInstance, authenticate: Authenticate, turns: T
     )
   })
 
-  /** What there is for other methods, where a request has no route. */
+  /** The path's other methods, for a request without a route. */
   function pathAt({ url }: FastifyRequest): Path | undefined {
-    // RFC 9110 §9.3.7: OPTIONS * asks what the server can do.
+    // RFC 9110 §9.3.7: OPTIONS * asks about the server in general.
     if (url === '*') return everywhere
     const found = isPath(url) ? router.find('GET', url) : null
     return found === null || hasEmptyParameter(found.params) ? undefined : found.store
@@ -105,7 +105,7 @@ export function refuseUrl(authenticate: Authenticate) {
   }
 }
 
-/** The router takes `/plants/` for a path with an empty id. Only a wildcard may be empty. */
+/** The router matches `/plants/` as a path with an empty id. Only a wildcard may be empty. */
 function hasEmptyParameter(parameters: unknown): boolean {
   const values = parameters as Record<string, string>
   for (const name in values) if (values[name] === '' && name !== '*') return true

@@ -9,7 +9,7 @@ import { RejectionLog } from './rejection-log.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the token of the request entitles to, once it is verified. */
+    /** What the request's token permits, once verified. */
     grant: Grant | undefined
   }
 }
@@ -22,19 +22,19 @@ export type Authenticate = (
 ) => void
 
 export interface AuthenticationLimits {
-  /** Requests without a valid token, for each address. */
+  /** Requests without a valid token, per address. */
   readonly authFailureLimit: Limit
-  /** Requests with a valid token, for each token. */
+  /** Requests with a valid token, per token. */
   readonly rateLimit: Limit
 }
 
 const REALM = 'Bearer realm="plant-store"'
 
 /**
- * Bearer tokens (RFC 6750) with @fastify/bearer-auth, called by us rather than as its hook. Limits come before
- * the store: an address that has used up its failures learns nothing and costs next to nothing. A token that was
- * valid before does not depend on its address, so a client is not locked out by another one behind the same
- * proxy.
+ * Bearer tokens (RFC 6750) with @fastify/bearer-auth, called directly rather than through its hook. Limits apply
+ * before the store is queried: an address that has used up its failures learns nothing and costs almost nothing. A
+ * token that was valid before is exempt from the limit per address, so one client cannot lock out another behind the
+ * same proxy.
  */
 export async function bearerAuthentication(
   app: FastifyInstance,
@@ -49,7 +49,7 @@ export async function bearerAuthentication(
   await app.register(bearerAuth, {
     addHook: false,
     keys: [],
-    // Accepts the scheme in any case (RFC 9110 §11.1).
+    // The scheme is case-insensitive (RFC 9110 §11.1).
     specCompliance: 'rfc6749',
     verifyErrorLogLevel: 'debug',
     auth: async (token, request) => {

@@ -7,8 +7,8 @@ import { Failure, serviceBusy } from './failure.ts'
 import type { Turns } from './turns.ts'
 
 /**
- * What each body may have without counting towards the budget, and is read at once without waiting for a turn.
- * So requests of a usual size get through while others fill the budget.
+ * Bytes of each body that do not count towards the budget. A body of this size is parsed without waiting for a turn,
+ * so requests of a usual size get through while others fill the budget.
  */
 export const SMALL_BODY_BYTES = 2 ** 14
 
@@ -17,13 +17,13 @@ export interface BodyReaderOptions {
   readonly limit: number
   readonly budget: ByteBudget
   readonly turns: Turns
-  /** What the operations read of their bodies. */
+  /** Which parts of a body the operations read. */
   readonly shape: Shape
 }
 
 type Done = (error: Error | null, body?: unknown) => void
 
-/** Reads JSON bodies: a content type parser for Fastify. */
+/** A Fastify content type parser for JSON bodies. */
 export function bodyReader({ limit, budget, turns, shape }: BodyReaderOptions) {
   return (_request: FastifyRequest, payload: IncomingMessage, done: Done) => {
     let body: Buffer | undefined
@@ -72,7 +72,7 @@ export function bodyTooLarge(limit: number): Failure {
 }
 
 /**
- * Adds a chunk to the first `length` bytes of a buffer. Chunks are not kept as they are: a chunk of one byte
+ * Appends a chunk to the first `length` bytes of a buffer. Chunks are not kept as they are because a one-byte chunk
  * takes a hundred bytes of memory.
  */
 function append(buffer: Buffer | undefined, length: number, chunk: Buffer): Buffer {

@@ -9,7 +9,7 @@ import { Failure } from './failure.ts'
 const JSON_TYPES = ['application/json', 'application/merge-patch+json']
 
 /**
- * Reads bodies as the contract describes them: JSON in UTF-8, with every number exact. For the scope of the
+ * Reads bodies as the contract describes them: JSON in UTF-8 with exact numbers. Applies to the scope of the
  * contract's routes.
  */
 export function readExactJson(scope: FastifyInstance, options: BodyReaderOptions): void {
@@ -32,8 +32,8 @@ export function readExactJson(scope: FastifyInstance, options: BodyReaderOptions
 }
 
 /**
- * Whether the client waits for 100 before it sends a body (RFC 9110 §10.1.1). HTTP/1.0 does not know that status:
- * the client would take it for the response.
+ * Whether the client waits for 100 before it sends a body (RFC 9110 §10.1.1). HTTP/1.0 does not have that status, so
+ * such a client would take it for the response.
  */
 function awaitsContinue({ headers, raw }: FastifyRequest): boolean {
   if (headers.expect === undefined || raw.httpVersion === '1.0') return false
@@ -66,7 +66,7 @@ function refusalOf(
 
 function typeFailure(request: FastifyRequest, mediaTypes: readonly string[]): Failure | undefined {
   const { 'content-type': type } = request.headers
-  // Most send exactly that.
+  // The common case.
   if (type !== undefined && mediaTypes.includes(type)) return undefined
   if (type === undefined && !hasContent(request.headers)) return undefined
   for (const [, charset = ''] of type?.matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi) ?? []) {
@@ -82,7 +82,7 @@ function typeFailure(request: FastifyRequest, mediaTypes: readonly string[]): Fa
   return unsupported(request, 'unsupported-media-type', message)
 }
 
-/** A failure with 415, which names for a PATCH the types that it takes (RFC 5789 §2.2). */
+/** A 415; for PATCH it lists the accepted types (RFC 5789 §2.2). */
 function unsupported(
   { method, operation }: FastifyRequest,
   condition: Condition,

@@ -1,4 +1,4 @@
-/** How many bytes may be held in memory at a time for one purpose, by all requests together. */
+/** Limits the bytes that all requests together hold in memory for one purpose. */
 export class ByteBudget {
   readonly #max: number
   #held = 0
@@ -7,14 +7,14 @@ export class ByteBudget {
     this.#max = max
   }
 
-  /** Takes some of the budget, unless that would exceed it. The first to take may take any amount. */
+  /** Takes bytes if they fit. While nothing is taken, any amount fits. */
   take(bytes: number): boolean {
     if (this.#held > 0 && this.#held + bytes > this.#max) return false
     this.#held += bytes
     return true
   }
 
-  /** Gives back what was taken. */
+  /** Returns bytes that were taken. */
   release(bytes: number): void {
     this.#held -= bytes
   }

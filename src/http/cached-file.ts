@@ -5,17 +5,17 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import Negotiator from 'negotiator'
 import { once } from './once.ts'
 
-/** A file as it was read. */
+/** A file as read, before compression. */
 export interface File {
   /** Its media type. */
   readonly type: string
   readonly content: Buffer
 }
 
-/** A file as one client receives it. */
+/** A file in one content coding. */
 export interface Variant extends File {
   readonly coding: Coding
-  /** The digest of the content, so that no two codings share one (RFC 9110 §8.8.1). */
+  /** Digest of the coded content, so that each coding has its own (RFC 9110 §8.8.1). */
   readonly version: string
 }
 
@@ -24,10 +24,10 @@ type Coding = 'br' | 'gzip' | 'identity'
 /** Content codings (RFC 9110 §8.4.1), best first. */
 const CODINGS: readonly Coding[] = ['br', 'gzip', 'identity']
 
-/** The qualities above 9 save another tenth, but take seconds for Swagger UI's bundle. */
+/** Qualities above 9 save another tenth but take seconds for Swagger UI's bundle. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 8 } }
 
-/** zlib's asynchronous functions compress outside the event loop's thread. */
+/** zlib's asynchronous functions run in the thread pool. */
 const encoders: Record<Coding, (content: Buffer) => Promise<Buffer>> = {
   br: (content) => promisify(brotliCompress)(content, BROTLI),
   gzip: promisify(gzip),
@@ -35,10 +35,10 @@ const encoders: Record<Coding, (content: Buffer) => Promise<Buffer>> = {
 }
 
 /**
- * Keeps a file in memory, in three codings at most. It is read and compressed at the first request that
- * needs it; concurrent requests share that work.
+ * Keeps a file in memory, in up to three codings. The first request that needs a coding reads and compresses the
+ * file; concurrent requests share that work.
  *
- * @returns the variant to answer a request that has these headers with
+ * @returns selects the variant for a request with these headers
  */
 export function cachedFile(
   read: () => Promise<File>,
@@ -57,7 +57,7 @@ export function cachedFile(
   return (headers) => (variants.get(codingFor(headers)) as () => Promise<Variant>)()
 }
 
-/** If the client rules out all codings, it receives identity rather than a 406 (RFC 9110 §12.4.1). */
+/** If the client rules out all codings, it gets identity rather than 406 (RFC 9110 §12.4.1). */
 function codingFor(headers: IncomingHttpHeaders): Coding {
   const negotiator = new Negotiator({ headers })
   return negotiator.encoding(CODINGS, { preferred: CODINGS }) ?? 'identity'

@@ -5,13 +5,13 @@ import { createSecureContext } from 'node:tls'
 import { type Config, ConfigError } from '../config.ts'
 import { fileError } from '../file-error.ts'
 
-/** Where a certificate and its key are. */
+/** Paths of a certificate and its key. */
 export interface CertificateFiles {
   readonly certificate: string
   readonly key: string
 }
 
-/** The contents of the files, as `tls` takes them. */
+/** The contents of the files, as node:tls takes them. */
 export interface Pem {
   readonly cert: Buffer
   readonly key: Buffer
@@ -22,17 +22,17 @@ export interface Certificate {
   readonly files: CertificateFiles
   readonly pem: Pem
   readonly x509: X509Certificate
-  /** Why the key may not be a secret; undefined if it is one. */
+  /** A warning if the key is not private; undefined otherwise. */
   readonly exposure: string | undefined
 }
 
-/** In the mode of a file. */
+/** Permission bit: readable by all users. */
 const READABLE_BY_OTHERS = 0o004
 
 /**
- * The certificate that the settings name, or undefined if they name none.
+ * The configured certificate, or undefined if none is configured.
  *
- * @throws ConfigError if it cannot be used, or only one of the two files is named
+ * @throws ConfigError if it is invalid, or only one of the two files is configured
  */
 export async function certificateOf({
   tlsCertificate,
@@ -48,7 +48,7 @@ export async function certificateOf({
 /**
  * Reads a certificate and its key, and verifies that a server can use them now.
  *
- * @throws ConfigError naming the file, and what was expected of it
+ * @throws ConfigError that names the file and what was expected
  */
 export async function readCertificate(files: CertificateFiles): Promise<Certificate> {
   const certificateLabel = `${files.certificate} (--tls-certificate)`
@@ -80,7 +80,7 @@ async function read(file: string, label: string): Promise<{ content: Buffer; mod
 
 function parseCertificate(cert: Buffer, label: string): X509Certificate {
   const x509 = refusing(`${label}: expected a certificate in PEM`, () => {
-    // Also reads the certificates of the issuers, which follow the first one.
+    // Also validates the issuers' certificates, which follow the first one.
     createSecureContext({ cert })
     return new X509Certificate(cert)
   })
@@ -99,7 +99,7 @@ function parseKey(key: Buffer, label: string): KeyObject {
   )
 }
 
-/** Adds OpenSSL's reason to what was expected. */
+/** Appends OpenSSL's reason to the expectation. */
 function refusing<Result>(expected: string, work: () => Result): Result {
   try {
     return work()
@@ -108,7 +108,7 @@ function refusing<Result>(expected: string, work: () => Result): Result {
   }
 }
 
-/** Whether a client that connects to a host, a name or an address, finds it in the certificate. */
+/** Whether a certificate is valid for a host, given as a name or an address. */
 export function covers(x509: X509Certificate, host: string): boolean {
   return (isIP(host) === 0 ? x509.checkHost(host) : x509.checkIP(host)) !== undefined
 }

@@ -4,13 +4,12 @@ import { latestResponse, replaceWaiting } from './connections.ts'
 import { errorOf, Failure } from './failure.ts'
 import { commonHeaders, newRequestId } from './response-headers.ts'
 
-/** Connections that get no further response: the parser reports each further piece of them as well. */
+/** Connections already rejected. The parser reports an error again for each further chunk. */
 const refused = new WeakSet<Socket>()
 
 /**
- * Answers what Node's parser rejects before there is a request: with the contract's Error, written straight
- * to the connection, which is then closed. It comes after the responses to the requests before it, and never
- * in place of one.
+ * Answers requests that Node's parser rejects with the contract's Error, written directly to the connection, which is
+ * then closed. The response follows those to earlier requests and never replaces one.
  *
  * @param requestTimeout in milliseconds
  */
@@ -21,9 +20,12 @@ export function answerClientErrors(requestTimeout: number) {
 
 /** Answers CONNECT, which Node would otherwise drop without a word: we are no proxy. */
 export function refuseConnect(_request: unknown, connection: Socket): void {
-  // Node has removed its own listener, and without any a reset by the client would end the process.
+  // Node has removed its own listener. Without one, a reset by the client would crash the process.
   connection.on('error', () => connection.destroy())
-  refuse(connection, new Failure('malformed-request', 'the method CONNECT is for proxies'))
+  refuse(
+    connection,
+    new Failure('malformed-request', 'CONNECT is not supported: this server is not a proxy'),
+  )
 }
 
 function refuse(connection: Socket, failure: Failure) {
@@ -32,18 +34,18 @@ function refuse(connection: Socket, failure: Failure) {
   const response = latestResponse(connection)
   const end = () => close(connection, failure)
   if (response === undefined) return end()
-  // What is malformed is the request after the latest one.
+  // The malformed request comes after the latest one.
   if (response.req.complete) return afterResponse(response, end)
-  // It is the latest one, which must not be served if it still waits for its turn.
+  // The latest request is the malformed one. It must not be served if it is still queued.
   if (replaceWaiting(connection, response, end)) return
   if (response.headersSent) afterResponse(response, () => close(connection))
   else end()
 }
 
-/** Acts when a response is sent, unless the client was told that it is the last one. */
+/** Calls `act` once a response is sent, unless that response announced `Connection: close`. */
 function afterResponse(response: ServerResponse, act: () => void): void {
   if (response.writableFinished) act()
-  // Before Node's own listener, which ends the connection if the client has ended its side.
+  // Must run before Node's listener, which ends the connection if the client has half-closed it.
   else response.prependOnceListener('finish', () => response.shouldKeepAlive && act())
 }
 

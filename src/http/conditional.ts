@@ -8,8 +8,8 @@ export function entityTag(version: string): string {
 }
 
 /**
- * The versions that `If-Match` allows the plant to have; undefined if it allows any. Weak tags are left out,
- * because the comparison is the strong one (RFC 9110 §13.1.1).
+ * The versions that `If-Match` lists; undefined if it allows any. Weak tags are left out because the comparison is
+ * strong (RFC 9110 §13.1.1).
  */
 export function expectedVersions(ifMatch: string | undefined): readonly string[] | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined

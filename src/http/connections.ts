@@ -1,10 +1,10 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Pipelined requests that may wait for their turn, on all connections together. */
+/** Pipelined requests that may be queued, across all connections. */
 const WAITING_MAX = 10_000
 
-/** Pipelined requests that may wait on one connection before we stop reading from it. */
+/** Pipelined requests that may be queued on one connection before we stop reading from it. */
 const PIPELINE_MAX = 100
 
 const latest = Symbol('the response to the latest request of a connection')
@@ -13,7 +13,7 @@ const line = Symbol('the requests of a connection that wait for their turn, in o
 
 interface Waiting {
   readonly response: ServerResponse
-  /** Serves the request, or refuses it. */
+  /** Serves or rejects the request. */
   start: () => void
 }
 
@@ -23,20 +23,20 @@ type Connection = Socket & {
   [line]?: Waiting[]
 }
 
-/** The response to the latest request of a connection, waiting, in flight or ended, if there was one. */
+/** The response to the latest request of a connection, whether queued, in flight or ended. */
 export function latestResponse(connection: Connection): ServerResponse | undefined {
   return connection[latest]
 }
 
 /**
  * Serves the pipelined requests of a connection one at a time, in order (RFC 9112 §9.3.2). Otherwise a
- * client could make us prepare thousands of responses that it never reads. Requests whose connection is
- * gone are not served. When too many requests wait in the whole process, a connection that adds another
- * one is closed: a client that pipelines has to expect that (§9.3.1).
+ * client could make us prepare thousands of responses that it never reads. Requests of a closed connection are
+ * dropped. When the queue of the process is full, a connection that pipelines another request is closed, which
+ * clients must expect (§9.3.1).
  *
- * It stands between the server and its listener, as a request that waits should cost as little as possible.
+ * This wraps the server's listener, before the framework, so that a queued request costs as little as possible.
  *
- * @param connections kept up to date: the connections that have sent a request and are open
+ * @param connections kept up to date: open connections that have sent a request
  */
 export function serveInTurn(server: Server, connections: Set<Socket>): void {
   const [serve] = server.listeners('request') as [RequestListener]
@@ -54,11 +54,11 @@ export function serveInTurn(server: Server, connections: Set<Socket>): void {
   })
 
   function track(connection: Connection): void {
-    // Node knows the address of a closed connection only if it was asked for before; the log needs it then.
+    // Node caches the address on first access. The log needs it after the connection has closed.
     void connection.remoteAddress
     connections.add(connection)
-    // Node makes two errors for each request that waits on a closed connection, whose stack traces would take
-    // most of the time: a tenth of a second for a thousand requests.
+    // Node creates two errors for each queued request of a closed connection. Their stack traces would take a
+    // tenth of a second per thousand requests.
     const { stackTraceLimit } = Error
     connection.prependOnceListener('close', () => {
       if (connection[line]?.length) Error.stackTraceLimit = 0
@@ -99,17 +99,18 @@ export function serveInTurn(server: Server, connections: Set<Socket>): void {
   }
 }
 
-/** Until all requests that wait are served. */
+/** Stops reading until all queued requests are served. */
 function stopReading(connection: Connection): void {
-  // Ends the loop in which libuv reads up to 2 MB at once …
+  // Ends the loop in which libuv reads up to 2 MB at once.
   connection.pause()
-  // … but the parser resumes the connection at the end of each request in what was read.
+  // The parser then resumes the connection after each request it has already read, so pause again.
   setImmediate(() => connection[line]?.length && connection.pause())
 }
 
 /**
- * Does something else in place of serving a request, when it is the last one of its connection and still
- * waits for its turn. Returns whether it did.
+ * Replaces the action for a request that is still queued and is the last one of its connection.
+ *
+ * @returns whether it was replaced
  */
 export function replaceWaiting(
   connection: Connection,

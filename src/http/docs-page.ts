@@ -3,8 +3,8 @@
  */
 
 /**
- * Sends the requests of the page to the folder that the page is in: a proxy may have stripped a prefix, and
- * the contract's server is `/`. The URL of the contract itself (`loadSpec`) has the prefix already.
+ * Resolves the page's requests relative to the page, because a proxy may have stripped a prefix and the contract's
+ * server is `/`. The URL of the contract itself (`loadSpec`) already has the prefix.
  */
 export function belowThePage(request: Record<string, unknown>): Record<string, unknown> {
   const { location } = globalThis as unknown as { location: { origin: string; pathname: string } }

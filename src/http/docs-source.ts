@@ -1,4 +1,4 @@
-/** What @fastify/swagger-ui serves. Loaded at the first request for it, as it takes time and memory. */
+/** The files of @fastify/swagger-ui. Imported on the first request, because it takes time and memory. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger'
@@ -8,14 +8,14 @@ import type { ContractDocument } from '../contract/contract.ts'
 import type { File } from './cached-file.ts'
 import { belowThePage, plantStorePage } from './docs-page.ts'
 
-/** Without it a phone lays the page out for a desktop screen and shrinks it to a third. */
+/** Without this, phones lay the page out for a desktop screen and shrink it to a third. */
 const VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 
 /**
- * Sets Swagger UI up for the contract, in an application that never listens.
+ * Sets up Swagger UI for the contract in an application that never listens.
  *
  * @param prefix the path of the page
- * @returns reads the file at a path, which rejects if there is none or it cannot be read
+ * @returns a function that reads the file at a path and rejects if it cannot
  */
 export async function openDocs(
   document: ContractDocument,
@@ -33,7 +33,7 @@ export async function openDocs(
       css: [own('docs.css')],
       favicon: [{ ...own('docs.svg'), rel: 'icon', type: 'image/svg+xml', sizes: 'any' }],
     },
-    // A logo would have no text for those who cannot see it. The stylesheet and the plugin have one.
+    // Swagger UI gives a logo no alternative text. The stylesheet and the plugin provide ours.
     logo: null as never,
     uiConfig: {
       plugins: [plantStorePage],

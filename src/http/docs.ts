@@ -7,33 +7,33 @@ import { reserve } from './failure.ts'
 import { once } from './once.ts'
 import { pathOf } from './path.ts'
 
-/** The path of the docs; all they consist of is below it. */
+/** The path of the docs. All their files are below it. */
 export const DOCS_PATH = '/documentation'
 
-/** Checked before each use, so that the docs describe the service that runs. */
+/** Revalidated before each use, so that the docs match the running service. */
 const CHECKED = 'no-cache'
 
-/** Only an upgrade changes Swagger UI. For this long a browser may combine an old part with a new page. */
+/** Only an upgrade changes Swagger UI. Afterwards, a browser may mix old files with a new page for this long. */
 const AN_HOUR = 'max-age=3600'
 
 /**
- * How much of all responses may wait for clients over TLS, where each one is encrypted into memory of its own.
- * Otherwise all of them share the files in memory.
+ * Bytes of all docs responses in flight over TLS, where each response is encrypted into its own memory. Over plain
+ * HTTP, responses share the files in memory.
  */
 const ENCRYPTED_BYTES_MAX = 2 ** 25
 
 interface Served {
   readonly lifetime: string
-  /** Its media type, if not the one that Swagger UI gives it. */
+  /** The media type, if it differs from Swagger UI's. */
   readonly type?: string
   /** Where a request with a query is redirected to. */
   readonly withoutQuery?: string
 }
 
-/** By path below the page's. Swagger UI's folder has more, down to a page for other people's contracts. */
+/** By path, relative to the page. Swagger UI has more files, including a page for arbitrary contracts. */
 const FILES: Readonly<Record<string, Served>> = {
-  // With a query in its URL the page would find neither its parts nor the contract. The redirects are
-  // relative, so that they work behind a proxy that strips a prefix.
+  // With a query in its URL, the page would find neither its files nor the contract. The redirects are
+  // relative so that they work behind a proxy that strips a prefix.
   '': { lifetime: CHECKED, withoutQuery: `.${DOCS_PATH}` },
   '/': { lifetime: CHECKED, withoutQuery: './' },
   // Neither media type has a charset: RFC 8259 §11, RFC 9512 §2.1.
@@ -61,8 +61,8 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ')
 
 /**
- * Serves Swagger UI with the contract, and the contract itself below it as `json` and `yaml`, from memory.
- * The root redirects there. Swagger UI is loaded at the first request for any of them.
+ * Serves Swagger UI, and the contract below it as `json` and `yaml`, from memory. The root redirects there. Swagger UI
+ * is loaded on the first request for any of them.
  */
 export function serveDocs(app: FastifyInstance, document: ContractDocument): void {
   const encrypted = new ByteBudget(ENCRYPTED_BYTES_MAX)

@@ -18,9 +18,9 @@ export function handleErrors(app: FastifyInstance): void {
 }
 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  // Fastify closes the connection when something is wrong with a body. A client that is still sending may then be
-  // reset before it has read the response. It stays open if the client wants that: Node reads the rest and drops
-  // it, for as long as a request may take. (When the whole service stops, the header is in `raw`, and stays.)
+  // Fastify closes the connection after an invalid body, which may reset a client that is still sending before it has
+  // read the response. We keep it open if the client wants that: Node reads and discards the rest until the request
+  // timeout. (During shutdown the header is set on `raw` and stays.)
   const stopping = reply.raw.hasHeader('connection')
   if (!stopping && reply.hasHeader('connection')) {
     reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close')

@@ -5,7 +5,7 @@ import type { ByteBudget } from './byte-budget.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** For the responses that wait for their clients. */
+    /** For responses in flight. */
     responseBudget: ByteBudget
   }
 }
@@ -14,8 +14,8 @@ declare module 'fastify' {
 export const RETRY_AFTER = { busy: '1', failing: '5' }
 
 /**
- * A response with less text, in UTF-16 units, does not count towards the budget. So clients that ask for
- * little are served while others fill the budget.
+ * A shorter response, in UTF-16 units, does not count towards the budget. So small responses get through while others
+ * fill the budget.
  */
 const SMALL_RESPONSE_LENGTH = 2 ** 14
 
@@ -29,7 +29,7 @@ export class Failure extends Error {
    * @param headers those that the contract documents for the condition's status
    */
   constructor(condition: Condition, message: string, headers: Record<string, string> = {}) {
-    // Nobody reads its stack trace, which would be a tenth of what a rejected request costs.
+    // A stack trace nobody reads would be a tenth of the cost of a rejected request.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     super(message)
@@ -48,7 +48,7 @@ export function errorOf({ condition, message }: Pick<Failure, 'condition' | 'mes
   return { status, body: { error, message } }
 }
 
-/** The process has as much in memory, or to do, as it may have. */
+/** The process has reached a limit on memory or work. */
 export function serviceBusy(): Failure {
   return new Failure('service-busy', 'the service is busy', { 'retry-after': RETRY_AFTER.busy })
 }
@@ -66,7 +66,7 @@ interface JsonOptions {
 /**
  * Sends a JSON value.
  *
- * @throws Failure if too much text is waiting for clients
+ * @throws Failure if the response budget is used up
  */
 export function sendJson(
   reply: FastifyReply,
@@ -90,9 +90,9 @@ export function sendJson(
 }
 
 /**
- * Takes from a budget what the response holds in memory until the client has it, or is gone.
+ * Takes the bytes of a response from a budget until it is sent or the client disconnects.
  *
- * @throws Failure if the budget does not have it
+ * @throws Failure if the budget is used up
  */
 export function reserve({ raw }: FastifyReply, budget: ByteBudget, bytes: number): void {
   if (raw.closed) return

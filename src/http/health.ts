@@ -3,14 +3,14 @@ import type { PlantStore } from '../../service/plant-store.ts'
 import { sendJson } from './failure.ts'
 
 /**
- * For load balancers and supervisors, so without a token and outside the contract: `live` while the process
- * answers, `ready` while the store does (an Error with 503 otherwise).
+ * For load balancers and supervisors, hence without a token and outside the contract: `live` succeeds while the process
+ * responds, `ready` while the store does (otherwise an Error with 503).
  */
 export function reportHealth(app: FastifyInstance, store: PlantStore): void {
   const config = { open: true }
   let checking: Promise<void> | undefined
 
-  // Anybody may ask, any number of times at once; the store is asked once at a time.
+  // Concurrent requests share one query, because anyone may send any number of them.
   const check = () => {
     checking ??= store.check().finally(() => {
       checking = undefined

@@ -1,4 +1,4 @@
-/** What we use of negotiator. `@types/negotiator` lacks `preferred`. */
+/** The part of negotiator that we use. `@types/negotiator` lacks `preferred`. */
 declare module 'negotiator' {
   export default class Negotiator {
     constructor(request: { readonly headers: import('node:http').IncomingHttpHeaders })
@@ -6,7 +6,7 @@ declare module 'negotiator' {
     /**
      * The best of the available content codings that `Accept-Encoding` allows, if it allows any.
      *
-     * @param options `preferred` decides between codings that the client accepts equally
+     * @param options `preferred` breaks ties between codings that the client accepts equally
      */
     encoding<Coding extends string>(
       available: readonly Coding[],

@@ -1,6 +1,6 @@
 /**
- * Shares the result of one call among all callers, concurrent ones included. A failure is not kept: the
- * next call tries again.
+ * Shares the result of one call among all callers, including concurrent ones. A failure is not cached; the next call
+ * tries again.
  */
 export function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let result: Promise<Result> | undefined

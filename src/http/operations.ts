@@ -93,10 +93,10 @@ function send(
   return sendJson(reply, success, body, { headers: { ...validators, ...link }, serialize })
 }
 
-/** Of each success with content, as the contract has a schema for it. */
+/** Serializers for each successful response with content, from the contract's schemas. */
 type Serialize = (value: object) => string
 
-/** A response that names its version may be kept, and has to be revalidated before each use. */
+/** A response with an entity tag may be cached, but must be revalidated before each use. */
 function validatorsOf(version: string) {
   return { etag: entityTag(version), 'cache-control': 'no-cache' }
 }

@@ -14,17 +14,17 @@ const PARTS: Readonly<Record<string, string>> = {
 }
 
 /**
- * The preconditions that must not be ignored (RFC 9110 §13.2.1): a client that sends one would believe that
- * it held. Those with a date are left to servers that keep one.
+ * Preconditions that must not be ignored (RFC 9110 §13.2.1), because the client would believe that they held. Those
+ * with a date do not apply, because plants have no modification date.
  */
 const PRECONDITIONS = ['If-Match', 'If-None-Match']
 
-/** Headers that an operation refuses, in lower case, each with the message for the client. */
+/** Headers that an operation rejects, in lower case, each with the message for the client. */
 type Refused = readonly (readonly [header: string, message: string])[]
 
 /**
- * Refuses, before any of the body is read, what the contract does not name for an operation: query parameters
- * and preconditions. In the scope of the contract's routes.
+ * Rejects query parameters and preconditions that the contract does not define for an operation, before the body is
+ * read. Applies to the scope of the contract's routes.
  */
 export function refuseUnnamedParameters(scope: FastifyInstance): void {
   scope.addHook('onRoute', (route) => {
@@ -44,7 +44,7 @@ function refusedHeaders({ method, schema }: RouteOptions): Refused {
   const advice = preconditionAdvice(String(method), named)
   const unnamed = PRECONDITIONS.filter((name) => !named.includes(name))
   const refused = unnamed.map((name) => ({ name, advice }))
-  // RFC 9110 §14.5: the whole plant would be replaced by a part of one.
+  // RFC 9110 §14.5: a partial PUT would replace the whole plant with a part of it.
   if (method === 'PUT') refused.push({ name: 'Content-Range', advice: 'send the whole plant' })
   return refused.map(({ name, advice }) => [
     name.toLowerCase(),
@@ -52,7 +52,7 @@ function refusedHeaders({ method, schema }: RouteOptions): Refused {
   ])
 }
 
-/** Why a precondition that the operation does not take is not needed, or which one to use instead. */
+/** Why an unsupported precondition is unnecessary, or which one to use instead. */
 function preconditionAdvice(method: string, named: readonly string[]): string {
   if (named.includes('If-Match')) return 'use If-Match with the ETag that you have read'
   return method === 'POST' ? 'it never changes a plant that exists' : 'its response has no ETag'

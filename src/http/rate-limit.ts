@@ -3,17 +3,17 @@ import type { Limit, Rate } from '../setting-values.ts'
 import { Failure } from './failure.ts'
 import { TokenBuckets } from './token-bucket.ts'
 
-/** A limit, named as the headers of draft-ietf-httpapi-ratelimit-headers-11 want it. */
+/** A limit, with a name for the headers of draft-ietf-httpapi-ratelimit-headers-11. */
 interface Policy {
   readonly name: string
   readonly condition: 'too-many-failures' | 'too-many-requests'
   readonly message: string
   readonly rate: Rate
-  /** How many requests may come at once. */
+  /** How many requests a burst may have. */
   readonly burst: number
 }
 
-/** Of failed authentication, a client may use up this many windows at once. */
+/** A burst of failed authentication may use this many windows at once. */
 const FAILURE_BURST = 10
 
 /** Limits how many requests each key may send. */
@@ -39,13 +39,13 @@ export class RateLimit {
     })
   }
 
-  /** Takes back what turned out not to count. */
+  /** Returns a request that turned out not to count. */
   putBack(key: string): void {
     this.#buckets.putBack(key)
   }
 }
 
-/** For requests of one address that carry no valid token; undefined if they are not limited. */
+/** Limits requests without a valid token per address; undefined if the limit is off. */
 export function failureLimit(rate: Limit): RateLimit | undefined {
   if (rate === 'off') return undefined
   return new RateLimit({
@@ -57,7 +57,7 @@ export function failureLimit(rate: Limit): RateLimit | undefined {
   })
 }
 
-/** For requests of one token; undefined if they are not limited. */
+/** Limits requests per token; undefined if the limit is off. */
 export function tokenLimit(rate: Limit): RateLimit | undefined {
   if (rate === 'off') return undefined
   const { requests, window } = rate
@@ -71,14 +71,15 @@ export function tokenLimit(rate: Limit): RateLimit | undefined {
 }
 
 /**
- * What an address counts as: itself, or the network of an IPv6 address, whose owner has all 2^64 addresses of
- * it. Whatever else a proxy may say is one more address, and so are connections that closed at once.
+ * The key to limit an address by: the address itself, or the /64 network for IPv6, because one client usually has a
+ * whole /64. Anything else that a proxy sends is a key of its own, and so is the unknown address of a closed
+ * connection.
  */
 export function addressKey(address = 'unknown'): string {
   const [, ipv4] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
   if (ipv4 !== undefined) return ipv4
   if (!isIPv6(address)) return address.slice(0, 15)
-  // A URL has the one spelling of an address that RFC 5952 recommends.
+  // The URL parser normalizes the address (RFC 5952).
   const { hostname } = new URL(`http://[${address.replace(/%.*/, '')}]`)
   const [start = '', end] = hostname.slice(1, -1).split('::')
   const groups = start === '' ? [] : start.split(':')

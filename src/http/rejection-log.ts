@@ -4,7 +4,7 @@ import { pathOf } from './path.ts'
 const LINES_MAX = 5
 const PERIOD_MS = 1000
 
-/** Logs rejected tokens, a few lines a second at most, so that guessing does not fill the disk. */
+/** Logs rejected tokens, at most a few lines per second, so that guessing does not fill the disk. */
 export class RejectionLog {
   readonly #app: FastifyInstance
   #rejected = 0

@@ -1,4 +1,4 @@
-/** What Node's parser lets pass in a request line and headers, and RFC 9110 and 9112 do not. */
+/** Rejects request lines and headers that Node's parser accepts but RFC 9110 and 9112 do not. */
 import type { IncomingMessage, Server } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { Failure } from './failure.ts'
@@ -6,19 +6,19 @@ import { Failure } from './failure.ts'
 /** `uri-host [ ":" port ]` (RFC 3986 §3.2.2), where the host is a name or an IPv4 address. */
 const NAME_AND_PORT = /^(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*(?::\d*)?$/i
 
-/** The same for the other hosts. Group 1 has the form of an IPv6 address. */
+/** The same for an IP literal. Group 1 has the form of an IPv6 address. */
 const LITERAL_AND_PORT = /^\[(?:([\da-f:.]+)|v[\da-f]+\.[\w.~!$&'()*+,;=:-]+)\](?::\d*)?$/i
 
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#:][^/?#]*)(.*)/is
 
-/** How often a request has each header that it may have once. Node keeps the first and drops the others. */
+/** Occurrences of headers that must not be repeated. Node keeps the first and drops the others. */
 export interface Repetitions {
   hosts: number
   authorizations: number
   contentTypes: number
 }
 
-/** A loop over all headers of every request, so it compares names only where the length fits. */
+/** Runs for every header of every request, so it compares names only if their length matches. */
 export function repetitionsIn({ rawHeaders }: IncomingMessage): Repetitions {
   const found: Repetitions = { hosts: 0, authorizations: 0, contentTypes: 0 }
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -31,8 +31,8 @@ export function repetitionsIn({ rawHeaders }: IncomingMessage): Repetitions {
 }
 
 /**
- * Makes a path and a query of each target that is a URL (absolute-form, RFC 9112 §3.2.2), before it is routed.
- * What is neither stays as it is: see `isPath`.
+ * Reduces a request target that is a URL (absolute-form, RFC 9112 §3.2.2) to its path and query before routing. Leaves
+ * invalid targets as they are, to be rejected later; see `isPath`.
  */
 export function rewriteUrlTargets(server: Server): void {
   server.prependListener('request', (request) => {
@@ -52,7 +52,7 @@ export function isPath(target: string): boolean {
   return target.charCodeAt(0) === 0x2f
 }
 
-/** What is wrong with a target that is no path; `*` is for OPTIONS (RFC 9112 §3.2.4). */
+/** Why a target that is not a path is invalid; `*` is only for OPTIONS (RFC 9112 §3.2.4). */
 export function targetFailure(target: string): Failure {
   return new Failure(
     'malformed-request',
@@ -62,12 +62,12 @@ export function targetFailure(target: string): Failure {
   )
 }
 
-/** What is wrong with the headers, which does not depend on the path or the operation. */
+/** Why the headers are invalid, regardless of the path and the operation. */
 export function headersFailure(
   { headers, httpVersion }: IncomingMessage,
   { hosts, contentTypes }: Repetitions,
 ): Failure | undefined {
-  // A proxy in front of us may use another one than we do (RFC 9112 §3.2).
+  // A proxy in front of us may use a different one than we do (RFC 9112 §3.2).
   if (hosts > 1) return repeated('Host')
   if (hosts === 0 && httpVersion === '1.1') return malformed('no Host header')
   if (!isAuthority(headers.host ?? '')) return malformed('an invalid Host header')
@@ -90,10 +90,10 @@ function isAuthority(text: string): boolean {
   return literal !== undefined && isIPv6(ipv6)
 }
 
-/** The parser has seen to it that the last coding is `chunked`, which it decodes, and no other one is. */
+/** The parser ensures that `chunked` occurs only once, as the last coding, and decodes it. */
 function codingFailure(coding: string, httpVersion: string): Failure | undefined {
   if (httpVersion === '1.0') {
-    // RFC 9112 §6.1: where the body ends is uncertain, so nothing after it can be trusted.
+    // RFC 9112 §6.1: the end of the body is uncertain, so nothing after it can be trusted.
     return malformed('a Transfer-Encoding header, which HTTP/1.0 does not have', {
       connection: 'close',
     })

@@ -10,13 +10,13 @@ const SAFE = ['GET', 'HEAD', 'OPTIONS']
 /** `version-trace-parent-flags` (https://www.w3.org/TR/trace-context/#traceparent-header). */
 const TRACE_PARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/
 
-/** Keeps Fastify from logging requests itself: it has no line for one whose client has gone. */
+/** Turns off Fastify's request log, which omits requests whose client disconnected. */
 export const noRequestLog = new LogController({
   disableRequestLogging: true,
   requestIdLogLabel: 'requestId',
 })
 
-/** Logs a line for each request when its outcome is known and the response was sent, or its client has gone. */
+/** Logs a line for each request once its response is sent or its client has disconnected. */
 export function logRequests(app: FastifyInstance, wanted: RequestLogs): void {
   if (wanted === 'off') return
   app.addHook('onSend', (request, reply, _payload, next) => {
@@ -28,7 +28,7 @@ export function logRequests(app: FastifyInstance, wanted: RequestLogs): void {
   })
 }
 
-/** Without query, headers and body, which may contain secrets. */
+/** Omits the query, headers and body, which may contain secrets. */
 function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   request.log.info(
     {
@@ -39,13 +39,13 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
       address: request.ip,
       milliseconds: Math.round(reply.elapsedTime * 1000) / 1000,
     },
-    reply.raw.writableFinished ? 'answered' : 'the client was gone before it had the response',
+    reply.raw.writableFinished ? 'answered' : 'client disconnected before the response was sent',
   )
 }
 
 /**
- * Lets every line about a request have its id, and the trace id of a W3C `traceparent`. The logger is made
- * with the first line, as making it costs as much as finding a plant.
+ * Adds the request id, and the trace id of a W3C `traceparent`, to every log line about a request. The logger is
+ * created with the first line, because that costs as much as finding a plant.
  */
 export function logRequestIds(app: FastifyInstance): void {
   app.setChildLoggerFactory(

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** Tells the requests of this process from those of others, and of earlier runs. */
+/** Distinguishes this process's requests from those of other processes and earlier runs. */
 const PROCESS = randomBytes(8).toString('base64url')
 
 let requests = 0
 
-/** An id that no other request has. */
+/** A unique request id. */
 export function newRequestId(): string {
   requests++
   return `${PROCESS}-${requests.toString(36)}`
 }
 
-/** The headers that every response has. Those that may be kept by a cache replace the last one. */
+/** Headers of every response. Cacheable responses override `Cache-Control`. */
 export function commonHeaders(requestId: string) {
   return {
     'x-request-id': requestId,

@@ -1,18 +1,18 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** How often connections are looked at, in milliseconds, or more often where the timeout is short. */
+/** How often to check connections, in milliseconds; more often if the timeout is short. */
 const INTERVAL_MS = 1000
 
-/** How many bytes wait for a client, and since when it has taken none of them. */
+/** Bytes that wait for a client, and the time since which it has read none. */
 interface Backlog {
   readonly bytes: number
   readonly since: number
 }
 
 /**
- * Closes a connection whose client has not taken any of the bytes that wait for it for a whole timeout.
- * Time in which nothing waits for the client does not count.
+ * Closes connections whose client has read none of the bytes waiting for it for a whole timeout. Time in which nothing
+ * is waiting does not count.
  *
  * @param timeout in milliseconds
  */
@@ -40,8 +40,8 @@ export function abortStalledResponses(
 }
 
 /**
- * A write is one piece for the stream, however large, and counts in `writableLength` until all of it is with
- * the system. Only the handle knows what is left of it; node:net itself looks there for progress.
+ * A write counts in full in `writableLength` until the system has taken all of it. Only the handle knows how much
+ * remains; node:net also uses it to detect progress.
  */
 function bytesWaiting(
   connection: Socket & { _handle?: { writeQueueSize?: number } | null },

@@ -10,10 +10,10 @@ type Options = FastifyHttpOptions<HttpServer>
 /** RFC 9325 §3.1.1: older versions must not be negotiated. */
 const VERSIONS = { minVersion: 'TLSv1.2' } as const
 
-/** How often to see whether the files of the certificate have changed. */
+/** How often to check the certificate files for changes. */
 const LOOK_MS = 2000
 
-/** The options of Fastify with those of TLS. Node's default for ALPN is HTTP/1.1 alone. */
+/** Adds TLS to Fastify's options. Node's default for ALPN is HTTP/1.1 alone. */
 export function overTls(options: Options, { pem }: Certificate): Options {
   const https: ServerOptions = {
     ...options.http,
@@ -21,20 +21,20 @@ export function overTls(options: Options, { pem }: Certificate): Options {
     ...VERSIONS,
     // Node's default is two minutes.
     handshakeTimeout: options.requestTimeout,
-    // node:http sets it by itself, node:https does not: a client may end its side and await responses.
+    // Lets a client half-close the connection and await responses. node:http sets this, node:https does not.
     allowHalfOpen: true,
   }
   return { ...options, https } as Options
 }
 
 /**
- * Closes connections that fail the handshake, and serves a new certificate as soon as the files hold one.
+ * Closes connections that fail the handshake, and reloads the certificate when the files change.
  *
  * @param lookMs how often to read the files, in milliseconds
  */
 export function serveTls(app: FastifyInstance, certificate: Certificate, lookMs = LOOK_MS): void {
   const server = app.server as HttpServer & Server
-  // Node's own listener would have the failure answered in plain text, as a malformed request.
+  // Node's own listener would answer the failure in plain text, as a malformed request.
   server.removeAllListeners('tlsClientError')
   server.on('tlsClientError', (error: NodeJS.ErrnoException, connection) => {
     app.log.debug({ code: error.code, client: connection.remoteAddress }, 'TLS handshake failed')
@@ -48,8 +48,8 @@ export function serveTls(app: FastifyInstance, certificate: Certificate, lookMs 
 }
 
 /**
- * Ends the handshakes under way when the application closes. It would wait for them otherwise, as Node's
- * closeIdleConnections() and closeAllConnections() know only of connections that are past the handshake.
+ * Aborts unfinished handshakes when the application closes. It would wait for them otherwise, because Node's
+ * closeIdleConnections() and closeAllConnections() only cover connections past the handshake.
  */
 function endHandshakes(app: FastifyInstance, server: Server): void {
   const handshakes = new Map<string, Socket>()
@@ -64,21 +64,21 @@ function endHandshakes(app: FastifyInstance, server: Server): void {
   })
 }
 
-/** The same for a connection and for the one that is encrypted over it, and for no other. */
+/** A key that a raw connection shares with its TLS connection, and with no other. */
 function peerOf({ localAddress, remoteAddress, remotePort }: Socket): string {
   return `${localAddress} ${remoteAddress} ${remotePort}`
 }
 
 /**
- * Reads the files rather than watches them: certbot renames links and Kubernetes a folder, and events of
- * the file system are lost at both, and on network drives.
+ * Polls the files instead of watching them: certbot replaces links and Kubernetes a folder, and file system events are
+ * lost in both cases, as on network drives.
  */
 class CertificateReloader {
   readonly #server: Server
   readonly #log: FastifyBaseLogger
   #current: Certificate
   #looking = false
-  /** Why the files could not be used when last read, and whether that is logged. */
+  /** Why the files were unusable when last read, and whether that was logged. */
   #trouble: { readonly message: string; logged: boolean } | undefined
 
   constructor(certificate: Certificate, server: Server, log: FastifyBaseLogger) {
@@ -88,7 +88,7 @@ class CertificateReloader {
   }
 
   async look(): Promise<void> {
-    // A slow disk takes longer than the interval.
+    // Reading from a slow disk may take longer than the interval.
     if (this.#looking) return
     this.#looking = true
     try {
@@ -109,14 +109,14 @@ class CertificateReloader {
     if (exposure !== undefined) this.#log.warn(exposure)
   }
 
-  /** Logs what is still wrong at the second look: one file may be replaced shortly before the other. */
+  /** Logs a problem only if it persists: one file may be replaced shortly before the other. */
   #note(message: string): void {
     if (this.#trouble?.message !== message) this.#trouble = { message, logged: false }
     else if (!this.#trouble.logged) {
       this.#trouble.logged = true
       this.#log.warn(
         { reason: message },
-        'TLS certificate not reloaded, the former one stays in use',
+        'TLS certificate not reloaded; the previous one stays in use',
       )
     }
   }

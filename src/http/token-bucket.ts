@@ -1,29 +1,29 @@
 import type { Rate } from '../setting-values.ts'
 
-/** Keys that are remembered; beyond that the one that was used least recently is forgotten. */
+/** Keys remembered at most; when there are more, the least recently used is forgotten. */
 const KEYS_MAX = 10_000
 
-/** Sums of times are off by far less, in milliseconds. */
+/** Tolerance for rounding errors in sums of times, in milliseconds. */
 const ROUNDING = 1e-3
 
 /**
- * Token buckets, one for each key: each takes a burst of requests, and is refilled at a constant rate. A bucket
- * is a single number, the time at which it will be full (the generic cell rate algorithm, ITU-T I.371).
+ * One token bucket per key: each allows a burst of requests and refills at a constant rate. A bucket is a single
+ * number, the time at which it will be full (the generic cell rate algorithm, ITU-T I.371).
  *
- * Written here, as the maintained libraries count windows (@fastify/rate-limit, rate-limiter-flexible) or hold
- * one bucket without bounds on many (limiter).
+ * Not a library, because the maintained ones count fixed windows (@fastify/rate-limit, rate-limiter-flexible) or
+ * provide a single bucket and no bound on the number of keys (limiter).
  */
 export class TokenBuckets {
   readonly #interval: number
   readonly #capacity: number
   readonly #now: () => number
-  /** In the order of their last use. */
+  /** Ordered by last use. */
   readonly #fullAt = new Map<string, number>()
 
   /**
    * @param rate at which a bucket is refilled
    * @param burst how many requests a full bucket takes at once
-   * @param now milliseconds of a clock that never goes back
+   * @param now a monotonic clock in milliseconds
    */
   constructor(
     { requests, window }: Rate,
@@ -35,7 +35,7 @@ export class TokenBuckets {
     this.#now = now
   }
 
-  /** Takes a request from the bucket; or, if it is empty, returns the milliseconds until it is not. */
+  /** Takes a request from the bucket. If it is empty, returns the milliseconds until the next request. */
   take(key: string): number | undefined {
     const now = this.#now()
     const fullAt = Math.max(this.#fullAt.get(key) ?? now, now) + this.#interval
@@ -45,7 +45,7 @@ export class TokenBuckets {
     return undefined
   }
 
-  /** Puts back a request that was taken. */
+  /** Returns a request to the bucket. */
   putBack(key: string): void {
     const fullAt = this.#fullAt.get(key)
     if (fullAt !== undefined) this.#set(key, fullAt - this.#interval)

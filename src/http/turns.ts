@@ -1,10 +1,10 @@
-/** How long requests are started in one turn of the event loop before others have a chance, in milliseconds. */
+/** How long one turn of the event loop starts requests before it yields, in milliseconds. */
 const TURN_MS = 20
 
-/** Requests that waited longer than this are rejected: clients give up, and the queue must not grow. */
+/** Requests that have waited longer are rejected, because clients give up and the queue must not grow. */
 const WAIT_MAX_MS = 5000
 
-/** Waiting requests that are started in one turn, if time allows. */
+/** Waiting requests started per turn, if time allows. */
 const STARTED_MAX = 256
 
 interface Waiting {
@@ -14,12 +14,12 @@ interface Waiting {
 }
 
 /**
- * Shares the event loop. Where many expensive requests arrive at once, only as many start in one turn of the
- * loop as take 20 ms; the rest wait in order, so that cheap ones such as health checks are answered in
- * between. A request that has waited for 5 s is rejected: then the service is asked for more than it can do.
+ * Shares the event loop. If many expensive requests arrive at once, each turn of the loop starts only as many as
+ * take 20 ms. The rest wait in order, so that cheap requests such as health checks are answered in between. A request
+ * that has waited for 5 s is rejected, because the service is overloaded.
  *
- * (@fastify/under-pressure measures the mean delay of the last second, so it rejects too late, and cheap
- * requests as well; and it keeps a timer running after the service has stopped.)
+ * (@fastify/under-pressure measures the mean delay of the last second, so it rejects too late and also rejects cheap
+ * requests. It also keeps a timer running after the service has stopped.)
  */
 export class Turns {
   readonly #now: () => number
@@ -27,12 +27,12 @@ export class Turns {
   /** When this turn is used up; undefined before the first request of a turn. */
   #end: number | undefined
 
-  /** @param now milliseconds of a clock that never goes back */
+  /** @param now a monotonic clock in milliseconds */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
   }
 
-  /** Calls `start` now or in a later turn, or `reject` if that does not come soon enough. */
+  /** Calls `start` now or in a later turn, or `reject` if the wait is too long. */
   take(start: () => void, reject: () => void): void {
     const now = this.#now()
     this.#end ??= this.#begin(now)
@@ -41,7 +41,7 @@ export class Turns {
   }
 
   #begin(now: number): number {
-    // Each in a callback of its own, so that what a request does at once counts before the next one starts.
+    // One callback per request, so that its synchronous work counts before the next one starts.
     const count = Math.min(this.#waiting.length, STARTED_MAX)
     for (let started = 0; started < count; started++) setImmediate(() => this.#startNext())
     setImmediate(() => this.#endTurn())

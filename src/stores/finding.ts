@@ -6,7 +6,7 @@ export interface Finding extends Verdict {
 
 export interface Verdict {
   readonly sound: boolean
-  /** Sound, but something the operator may want to change. */
+  /** Not a fault, but something the operator may want to change. */
   readonly warning?: true
   /** One line for whoever runs the service. */
   readonly says: string

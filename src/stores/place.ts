@@ -19,7 +19,7 @@ export function isServer(database: string): boolean {
   return /^postgres(ql)?:/.test(database)
 }
 
-/** @throws StoreError if it is a URL that means nothing */
+/** @throws StoreError if it is an invalid URL */
 export function hasPassword(database: string): boolean {
   return isServer(database) && parseAddress(database).hasPassword
 }

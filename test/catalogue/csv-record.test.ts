@@ -5,7 +5,7 @@ import t from 'tap'
 import { CsvRecord, type Problem, problems, textOf } from '../../src/catalogue/csv-record.ts'
 
 interface Read {
-  /** Undefined is a field without anything, not even quotes. */
+  /** Undefined means an empty field without quotes. */
   readonly records: (string | undefined)[][]
   readonly problem: Problem | undefined
 }
@@ -36,7 +36,7 @@ const CODES: { readonly [code: string]: Problem } = {
   CSV_QUOTE_NOT_CLOSED: problems.quoteNotClosed,
 }
 
-/** As csv-parse reads it, up to the first malformed record. */
+/** The records that csv-parse reads, up to the first malformed one. */
 function readByCsvParse(text: string): Read {
   const records: (string | undefined)[][] = []
   try {
@@ -56,7 +56,7 @@ function readByCsvParse(text: string): Read {
   }
 }
 
-t.test('any text has the records that csv-parse finds in it', async () => {
+t.test('any input has the records that csv-parse finds', async () => {
   const part = fc.constantFrom('"', '""', ',', '\n', '\r\n', '\r', 'a', 'é🌱', ' ', '"a"', '"\n"')
   fc.assert(
     fc.property(fc.string({ unit: part, maxLength: 16 }), (text) => {

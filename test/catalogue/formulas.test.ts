@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { formulaFreeLine } from '../../src/catalogue/formulas.ts'
 
-/** Names, and what becomes of them. */
+/** Names and their escaped form. */
 const ESCAPED = [
   ['=1+1', "'=1+1"],
   ['+1', "'+1"],
@@ -19,7 +19,7 @@ const ESCAPED = [
   ['－1', "'－1"],
   ['＠SUM(A1)', "'＠SUM(A1)"],
   [' \u00a0\ufeff=1', "' \u00a0\ufeff=1"],
-  // Where lines are split at semicolons.
+  // If lines are split at semicolons.
   ['Abies;=1', "Abies;'=1"],
   ['Abies; "-1";+1', 'Abies; "\'-1";\'+1'],
   ['Abies\r\n=1', "Abies\r\n'=1"],
@@ -43,27 +43,27 @@ for (const name of [
   'a;',
   '1-1',
 ]) {
-  t.test(`${JSON.stringify(name)} is left as it is, in quotes`, async (t) => {
+  t.test(`${JSON.stringify(name)} is only quoted`, async (t) => {
     const line = formulaFreeLine({ id: 1n, name })
     t.equal(line, `1,"${name.replaceAll('"', '""')}",\n`)
   })
 }
 
-t.test('an id stays a number, also a negative one', async (t) => {
+t.test('an id stays a number, even a negative one', async (t) => {
   t.equal(formulaFreeLine({ id: -5n, name: 'Abies', tag: '' }), '-5,"Abies",""\n')
 })
 
-/** Texts in which anything that matters is likely. */
+/** Strings in which significant characters are likely. */
 const text = fc
   .array(fc.constantFrom(...'=+-@＝＠\t\r\n;,"\' 1a|'), { maxLength: 12 })
   .map((characters) => characters.join(''))
 const id = fc.bigInt({ min: -3n, max: 3n })
 const plants = fc.oneof(fc.record({ id, name: text }), fc.record({ id, name: text, tag: text }))
 
-/** Quotes and spaces may be gone, or not, when a spreadsheet looks at the first character. */
+/** A spreadsheet may or may not strip quotes and spaces before it looks at the first character. */
 const FORMULA = /^["\s]*[=+\-@＝＋－＠]/
 
-t.test('no text becomes a formula, whether lines are split at commas or semicolons', async () => {
+t.test('no name becomes a formula, whether lines are split at commas or semicolons', async () => {
   fc.assert(
     fc.property(plants, (plant) => {
       const line = formulaFreeLine(plant)
@@ -71,14 +71,14 @@ t.test('no text becomes a formula, whether lines are split at commas or semicolo
       for (const cell of record?.slice(1) ?? []) assert.doesNotMatch(cell, /^\s*[=+\-@＝＋－＠]/)
       const [first, ...others] = line.split(/[;\t\r\n]/)
       for (const cell of others) assert.doesNotMatch(cell, FORMULA)
-      // An id and the beginning of a string are no number with a decimal comma.
+      // An id and the start of a string are not a number with a decimal comma.
       assert.match(first ?? '', /^-?\d+,"/)
     }),
     { numRuns: 2000 },
   )
 })
 
-t.test('long texts take no longer than their length', async (t) => {
+t.test('long names take linear time', async (t) => {
   for (const part of ['=', ' ', ';', '; ', '"', ';"', '\t', '\r\n', ';\u00a0"']) {
     const name = part.repeat(2 ** 20 / part.length)
     t.ok(formulaFreeLine({ id: 1n, name }).length >= name.length, JSON.stringify(part))

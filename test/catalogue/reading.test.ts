@@ -70,7 +70,7 @@ const cases: { format: Format; what: string; catalogue: (string | Buffer)[]; rea
   },
   {
     format: 'ndjson',
-    what: 'where in a line JSON ends',
+    what: 'the offset of an error in a line',
     catalogue: ['{"id":1,\n'],
     reads: [[1, 'record is not JSON: expected a member name in double quotes at byte 8']],
   },
@@ -147,7 +147,7 @@ const cases: { format: Format; what: string; catalogue: (string | Buffer)[]; rea
     ],
     reads: [
       [2, 'a quote within a field must be doubled'],
-      [3, 'a field that has a quote must be in quotes'],
+      [3, 'a field that contains a quote must be quoted'],
       [4, 'a quote within a field must be doubled'],
       [5, b],
       [6, b],
@@ -171,7 +171,7 @@ const cases: { format: Format; what: string; catalogue: (string | Buffer)[]; rea
       [2, LARGE],
       [3, b],
       [4, LARGE],
-      [5, 'a field that has a quote must be in quotes'],
+      [5, 'a field that contains a quote must be quoted'],
       [6, b],
       [7, LARGE],
       [8, LARGE],
@@ -232,7 +232,7 @@ t.test('however small the chunks, a large record is not read over and over', asy
 })
 
 for (const format of formats) {
-  t.test(`${format}: the event loop has its turn while many small records are read`, async (t) => {
+  t.test(`${format}: reading many small records yields to the event loop`, async (t) => {
     const bytes = Buffer.from(codecs[format].header + '\nx\n'.repeat(5000))
     let turns = 0
     const count = () => {

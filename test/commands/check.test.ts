@@ -21,7 +21,7 @@ t.test(
     t.match(sound.stdout, /^(ok {4}\w+: .+\n){8}$/)
     chmodSync(file, 0o644)
     const open = await check({ measured: true })
-    t.match(open, { code: 0, stderr: '' }, 'a mode that may be intended is no fault')
+    t.match(open, { code: 0, stderr: '' }, 'a mode that may be intended is not a fault')
     t.match(
       open.stdout,
       `WARN  access: mode 0644 lets others read ${file}; chmod 600 makes it private\n`,

@@ -69,7 +69,7 @@ t.test('--escape-formulas makes CSV safe to open in a spreadsheet', async (t) =>
   t.match(await write('--format', 'csv'), { code: 0, stdout: lines.faithful }, 'off by default')
 })
 
-t.test('--escape-formulas is refused for what no spreadsheet opens', async (t) => {
+t.test('--escape-formulas is rejected for NDJSON', async (t) => {
   const { folder, write, files } = await exportsOf(t, plants)
   const stderr = 'plant-store: --escape-formulas is for CSV; the format of this export is ndjson\n'
   for (const args of [[], [join(folder, 'plants.ndjson')], ['x.csv', '--format', 'ndjson']]) {

@@ -30,7 +30,7 @@ for (const { address, url } of addresses) {
 const files = { certificate: 'cert.pem', key: 'key.pem' }
 const authority = issue({ name: 'authority' })
 
-/** A certificate for these hosts. */
+/** A certificate for the given hosts. */
 function certificateFor(hosts: string[], issuer?: Issued): Certificate {
   const { cert, key } = issue({ name: 'plants', hosts, ...(issuer && { issuer }) })
   const pem = { cert: Buffer.from(cert), key: Buffer.from(key) }
@@ -59,7 +59,7 @@ for (const { hosts, address, url, curl } of [
   })
 }
 
-t.test('curl is told to trust a certificate that nobody else vouches for', async (t) => {
+t.test('the curl command trusts a self-signed certificate', async (t) => {
   const certificate = certificateFor(['127.0.0.1'])
   const text = greeting(config, 'https://127.0.0.1:3000', { file: '/x' }, certificate)
   t.match(text, `curl https://127.0.0.1:3000/plants --cacert '${resolve('cert.pem')}' -H`)
@@ -110,7 +110,7 @@ t.test('a program is told it as one line of JSON, with a token that is nowhere e
   t.strictSame(JSON.parse(readyLine(config, here, { variable: 'A_TOKEN' })), told)
 })
 
-t.test('without the docs nothing links to them', async (t) => {
+t.test('without the docs, the greeting does not link to them', async (t) => {
   const withoutDocs = { ...config, docs: false }
   const text = greeting(withoutDocs, here, { token: 'x' })
   t.match(text, `listens on ${here}\n  database `)

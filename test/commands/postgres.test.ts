@@ -16,7 +16,7 @@ const { server, emptyDatabase } = await startPostgres(t)
 /** With a password, which nobody may be shown; the server does not ask for it. */
 const withSecret = (url: string) => url.replace('@', ':s3cret@')
 
-/** What is said of such a URL on a command line. */
+/** The warning about such a URL on the command line. */
 const WARNING =
   'plant-store: other users can read the password in --database; set PLANT_STORE_DATABASE or use ~/.pgpass instead\n'
 
@@ -113,12 +113,12 @@ t.test('what cannot be used is refused in a line, without its secrets', async (t
   t.match(malformed, {
     code: 1,
     stdout: '',
-    stderr: /^plant-store: the database is no URL such as/,
+    stderr: /^plant-store: the database is not a URL such as/,
   })
   t.notMatch(malformed.stderr, 's3cret')
 })
 
-t.test('a password is warned of only where other users can read it', async (t) => {
+t.test('a password causes a warning only where other users can read it', async (t) => {
   const url = await emptyDatabase()
   const environment = await run(t, ['check'], { env: { PLANT_STORE_DATABASE: withSecret(url) } })
   t.equal(environment.stderr, '')

@@ -6,13 +6,13 @@ import { destinationOf } from '../../src/commands/destination.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, run } from '../helpers/command.ts'
 
-// Passed on to the commands, so that what is not private is so by no umask.
+// The commands inherit it, so the umask makes nothing private.
 const umask = process.umask(0)
 t.teardown(() => process.umask(umask))
 
 const modeOf = (...path: string[]) => statSync(join(...path)).mode & 0o777
 
-t.test('every file that a service and its commands make is private', async (t) => {
+t.test('every file that the service and its commands create is private', async (t) => {
   const folder = t.testdir()
   const database = join(folder, 'plants.db')
   const service = new Command(t, ['--port', '0', '--database', database])
@@ -42,7 +42,7 @@ t.test('every file that a service and its commands make is private', async (t) =
   for (const name of names) t.equal(modeOf(folder, name), 0o600, name)
 })
 
-t.test('an export is private before anything is written to it', async (t) => {
+t.test('an export is private before its first byte is written', async (t) => {
   const folder = t.testdir()
   const { discard } = await destinationOf(join(folder, 'plants.csv'), ':memory:')
   const [partial = ''] = readdirSync(folder)
@@ -52,7 +52,7 @@ t.test('an export is private before anything is written to it', async (t) => {
   t.same(readdirSync(folder), [])
 })
 
-/** Replaces a file of that mode by an export, and resolves to the mode of the export. */
+/** Replaces a file of that mode with an export, and resolves to the mode of the export. */
 async function replaced(folder: string, mode: number): Promise<number> {
   const file = join(folder, 'plants.csv')
   writeFileSync(file, 'what was there before')
@@ -69,7 +69,7 @@ t.test('an export keeps the mode of the file that it replaces', async (t) => {
   }
 })
 
-t.test('a special bit of a file is not passed on', async (t) => {
+t.test('special bits of the mode are not kept', async (t) => {
   const folder = t.testdir()
   await replaced(folder, 0o6755)
   t.equal(statSync(join(folder, 'plants.csv')).mode & 0o7777, 0o755)
@@ -91,12 +91,12 @@ t.test('an export that replaces the file of another user is private', async (t) 
   t.equal(await replaced(folder, 0o666), 0o600)
 })
 
-t.test('an export that cannot have the group of the file before is private', async (t) => {
+t.test('an export that cannot keep the group of the replaced file is private', async (t) => {
   const folder = t.testdir({ 'any file': '' })
   const handle = await open(join(folder, 'any file'))
   await handle.close()
   const refuse = () => Promise.reject(Object.assign(new Error('not permitted'), { code: 'EPERM' }))
-  // Root is never refused, and others cannot make such a file.
+  // Simulated, because root is never refused and other users cannot create such a file.
   t.intercept(Object.getPrototypeOf(handle), 'chown', { value: refuse })
   t.equal(await replaced(folder, 0o664), 0o600)
 })

@@ -1,4 +1,4 @@
-/** The command where it serves TLS, and where it should. */
+/** TLS on the command line, and the warning without it. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
@@ -16,7 +16,7 @@ const TLS_VARIABLES = {
   PLANT_STORE_TLS_KEY: tlsKey,
 }
 
-/** Resolves to its URL when it listens. */
+/** Resolves to the service's URL once it listens. */
 async function start(t: Test, args: string[], options: CommandOptions = {}) {
   const all = ['--database', ':memory:', '--port', '0', '--ready-json', ...args]
   const command = new Command(t, all, options)
@@ -24,7 +24,7 @@ async function start(t: Test, args: string[], options: CommandOptions = {}) {
   return { command, ...(JSON.parse(line) as { url: string; docs: string }) }
 }
 
-t.test('a program is told an HTTPS address, and can verify who answers there', async (t) => {
+t.test('--ready-json prints an HTTPS URL whose certificate can be verified', async (t) => {
   const { url, docs } = await start(t, TLS, { measured: true })
   t.match(url, /^https:\/\/127\.0\.0\.1:\d+$/)
   t.equal(docs, `${url}/documentation`)
@@ -37,7 +37,7 @@ t.test('a program is told an HTTPS address, and can verify who answers there', a
   t.equal(status, 200)
 })
 
-t.test('a certificate without its key stops the start with a line', async (t) => {
+t.test('a certificate without its key fails the start with one line', async (t) => {
   t.match(await run(t, ['--database', ':memory:', '--tls-certificate', tlsCertificate]), {
     code: 1,
     stdout: '',
@@ -52,7 +52,7 @@ for (const { args, warns } of [
   { args: ['--host', '127.0.0.1'], warns: 0 },
 ]) {
   const what = warns > 0 ? 'warns' : 'does not warn'
-  t.test(`it ${what} of plain HTTP with ${args[1]} ${args[2] ?? ''}`, async (t) => {
+  t.test(`the service ${what} about plain HTTP with ${args[1]} ${args[2] ?? ''}`, async (t) => {
     const { command } = await start(t, args)
     command.process.kill('SIGTERM')
     const { stdout, stderr } = await command.finished()
@@ -73,12 +73,12 @@ function healthCheck(environment: NodeJS.ProcessEnv) {
 }
 
 for (const [protocol, variables] of Object.entries({ HTTP: {}, HTTPS: TLS_VARIABLES })) {
-  t.test(`the image's health check finds a service that speaks ${protocol}`, async (t) => {
+  t.test(`the image's health check works over ${protocol}`, async (t) => {
     const { command, url } = await start(t, [], { env: variables })
     const environment = { ...variables, PLANT_STORE_PORT: new URL(url).port }
     t.match(await healthCheck(environment), { stdout: '', stderr: '' })
     command.process.kill('SIGTERM')
     await command.finished()
-    await t.rejects(healthCheck(environment), { code: 1 }, 'and not one that has ended')
+    await t.rejects(healthCheck(environment), { code: 1 }, 'fails once the service has stopped')
   })
 }

@@ -49,7 +49,7 @@ t.test('tokens are shown once, listed without secrets, and do what they are for'
   t.equal(Date.parse(expires) - Date.parse(created), 90 * 24 * 60 * 60 * 1000)
 })
 
-t.test('a token for which no scope is named may only read', async (t) => {
+t.test('a token created without --scope can only read', async (t) => {
   const { token, serve } = commandsOf(t)
   const { stdout, stderr } = await token('create', '--name', 'reader')
   t.equal(stderr, 'It has the scope read. Keep it safe: it is not shown again.\n')

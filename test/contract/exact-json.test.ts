@@ -47,7 +47,7 @@ const numbers: [text: string, value: bigint | number][] = [
   ['-1e999999999', Number.NEGATIVE_INFINITY],
 ]
 
-t.test('a number is exact, or none', async (t) => {
+t.test('a number is exact, or rejected as NaN', async (t) => {
   for (const [text, value] of numbers) {
     t.ok(Object.is(read(text), value), text)
     t.strictSame(read(`{"name":"a","id":${text},"tag":"b"}`), { name: 'a', id: value, tag: 'b' })
@@ -78,7 +78,7 @@ t.test('a name that V8 misreads does not spoil what stands beside it', async (t)
   t.equal(object.id, 9007199254740993n)
 })
 
-t.test('only what the contract names is made of a body', async (t) => {
+t.test('only members that the contract names are read from a body', async (t) => {
   const more = '[{"id":1},"a",1e16,true,false,null,{}]'
   t.same(readPlant(`{"x":${more},"id":1,"name":${more},"tag":{"id":1},"":""}`), {
     id: 1,
@@ -97,13 +97,13 @@ const invalid: [text: string, problem: string][] = [
   ['nul1', 'is not JSON: expected a value at byte 0'],
   ['-', 'is not JSON: expected a digit at byte 1'],
   ['+1', 'is not JSON: expected a value at byte 0'],
-  ['01', 'is not JSON: expected nothing more at byte 1'],
+  ['01', 'is not JSON: expected the end of input at byte 1'],
   ['1.', 'is not JSON: expected a digit at byte 2'],
   ['.5', 'is not JSON: expected a value at byte 0'],
   ['1e', 'is not JSON: expected a digit at byte 2'],
   ['1e+x', 'is not JSON: expected a digit at byte 3'],
   ['"é', 'is not JSON: expected a closing quote at byte 3'],
-  ['"\n"', 'is not JSON: expected no control character at byte 1'],
+  ['"\n"', 'is not JSON: expected an escape sequence for the control character at byte 1'],
   ['"\\', 'is not JSON: expected an escape sequence at byte 2'],
   ['"\\x"', 'is not JSON: expected an escape sequence at byte 2'],
   ['"\\u12"', 'is not JSON: expected an escape sequence at byte 2'],
@@ -113,30 +113,35 @@ const invalid: [text: string, problem: string][] = [
   ['{"id":1', "is not JSON: expected ',' or '}' at byte 7"],
   ['[1 2]', "is not JSON: expected ',' or ']' at byte 3"],
   ['[1,]', 'is not JSON: expected a value at byte 3'],
-  ['{} {}', 'is not JSON: expected nothing more at byte 3'],
+  ['{} {}', 'is not JSON: expected the end of input at byte 3'],
   ['\ufeff1', 'is not JSON: expected a value at byte 0'],
   [`${'['.repeat(65)}`, 'is nested deeper than 64 levels'],
   [`${'{"x":'.repeat(65)}`, 'is nested deeper than 64 levels'],
 ]
 
-t.test('what is wrong with a body, and where, read or not', async (t) => {
-  for (const [text, problem] of invalid) {
-    t.throws(() => read(text), { constructor: InvalidJson, message: `body ${problem}` }, text)
-    const shift = (_match: string, byte: string) => `at byte ${Number(byte) + 5}`
-    const shifted = problem.replace(/at byte (\d+)/, shift)
-    if (!text.startsWith('{"x"') && !problem.includes('nothing more')) {
-      t.throws(() => readPlant(`{"x":${text}`), { message: `body ${shifted}` }, text)
+t.test(
+  'invalid JSON is reported with its position, in members that are read and in others',
+  async (t) => {
+    for (const [text, problem] of invalid) {
+      t.throws(() => read(text), { constructor: InvalidJson, message: `body ${problem}` }, text)
+      const shift = (_match: string, byte: string) => `at byte ${Number(byte) + 5}`
+      const shifted = problem.replace(/at byte (\d+)/, shift)
+      if (!text.startsWith('{"x"') && !problem.includes('the end of input')) {
+        t.throws(() => readPlant(`{"x":${text}`), { message: `body ${shifted}` }, text)
+      }
     }
-  }
-  t.throws(() => parseExactJson(Buffer.from([0x22, 0xff, 0x22])), { message: 'body is not UTF-8' })
-})
+    t.throws(() => parseExactJson(Buffer.from([0x22, 0xff, 0x22])), {
+      message: 'body is not UTF-8',
+    })
+  },
+)
 
-t.test('64 levels are read', async (t) => {
+t.test('64 levels of nesting are accepted', async (t) => {
   const text = `${'['.repeat(64)}${']'.repeat(64)}`
   t.same(read(text), JSON.parse(text))
 })
 
-t.test('any JSON text is read as by JSON.parse, with its numbers as they are', async () => {
+t.test('any JSON is read as JSON.parse reads it, with exact numbers', async () => {
   fc.assert(
     fc.property(jsonText(), ({ text, value }) => {
       assert.deepEqual(read(text), value)
@@ -146,7 +151,7 @@ t.test('any JSON text is read as by JSON.parse, with its numbers as they are', a
   )
 })
 
-t.test('what is read of a body is what the whole of it has', async () => {
+t.test('reading a part of a body gives the same values as reading all of it', async () => {
   const name = fc.constantFrom('"id"', '"name"', '"tag"', '"x"', '"\\u0069d"', '"id "', '"I"', '""')
   const members = fc.array(fc.tuple(name, jsonText()), { maxLength: 6 })
   fc.assert(
@@ -167,7 +172,7 @@ t.test('what is read of a body is what the whole of it has', async () => {
   )
 })
 
-t.test('what is no JSON to JSON.parse is none, read or not', async () => {
+t.test('what JSON.parse rejects is rejected, in members that are read and in others', async () => {
   const change = fc.tuple(
     fc.nat(),
     fc.nat({ max: 3 }),
@@ -199,7 +204,7 @@ t.test('what is no JSON to JSON.parse is none, read or not', async () => {
   )
 })
 
-/** As a reviver has it, an oracle that shares no code with what it judges. */
+/** A reviver of JSON.parse as the oracle, because it shares no code with the reader. */
 function exactly(_key: string, value: unknown, context?: { source?: string }): unknown {
   return typeof value === 'number' ? exactValue(String(context?.source)) : value
 }

@@ -85,7 +85,7 @@ t.test('every example within a schema is valid against it', async (t) => {
   t.ok(valid.includes('<?limit=2&after=49>; rel="next"'))
 })
 
-t.test('no string of a request may have U+0000', async (t) => {
+t.test('no string in a request may contain U+0000', async (t) => {
   const strings: object[] = []
   for (const { parameters = [], requestBody } of operations() as Frozen[]) {
     visit([parameters, requestBody], (schema) => {
@@ -129,8 +129,8 @@ t.test('every condition stands in responses of its own status', async (t) => {
 })
 
 /**
- * The document without what is for people, which may get better without breaking anybody, and without the
- * pattern that tells tools what was refused from the start.
+ * The document without descriptions, which may change without breaking clients, and without the pattern for U+0000,
+ * which the service has always rejected.
  */
 function plain(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(plain)

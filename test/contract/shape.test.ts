@@ -4,7 +4,7 @@ import { bodyShape, componentShape, type Shape } from '../../src/contract/shape.
 
 const scalar = { items: 'none' }
 
-/** Without what only makes it faster. */
+/** A shape without the fields that exist only for speed. */
 function plain(shape: Shape): unknown {
   if (typeof shape === 'string') return shape
   const members = shape.members.map(({ name, shape }) => [name, plain(shape)])
@@ -17,7 +17,7 @@ function shapeOf(schema: object): unknown {
   return plain(componentShape(document, 'Tested'))
 }
 
-t.test('what the operations read of their bodies, and an import of a record', async (t) => {
+t.test('the operations read these parts of a body, and an import these of a record', async (t) => {
   const plant = { id: scalar, name: scalar, tag: scalar, items: 'none' }
   t.same(plain(bodyShape(loadContract())), plant)
   t.same(plain(componentShape(loadContract(), 'NewPlant')), plant)
@@ -56,12 +56,12 @@ const cases: [what: string, schema: object, shape: unknown][] = [
 ]
 
 for (const [what, schema, shape] of cases) {
-  t.test(`of a schema for ${what} what matters is read`, async (t) => {
+  t.test(`the shape of a schema for ${what}`, async (t) => {
     t.same(shapeOf(schema), shape)
   })
 }
 
-t.test('a contract without bodies reads nothing', async (t) => {
+t.test('the shape of a contract without bodies is none', async (t) => {
   const document = { info: { title: '', version: '' }, paths: { '/': { get: { responses: {} } } } }
   t.equal(bodyShape(document), 'none')
 })

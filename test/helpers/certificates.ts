@@ -1,4 +1,4 @@
-/** Certificates for tests, made on the spot: X.509 version 3 (RFC 5280), signed with ECDSA on P-256. */
+/** Generates certificates for tests: X.509 version 3 (RFC 5280), signed with ECDSA on P-256. */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
@@ -16,9 +16,9 @@ export interface Issued {
 export interface Wanted {
   /** The common name of its subject. */
   readonly name: string
-  /** The DNS names and IPv4 addresses of a server; without them it is a certificate of an authority. */
+  /** DNS names and IPv4 addresses of a server. Without them, the certificate is for an authority. */
   readonly hosts?: readonly string[]
-  /** Without one it is signed with its own key. */
+  /** Without an issuer, the certificate is self-signed. */
   readonly issuer?: Issued
   readonly from?: Date
   readonly to?: Date
@@ -26,13 +26,13 @@ export interface Wanted {
 
 const DAY_MS = 86_400_000
 
-/** Object identifiers, encoded. */
+/** Encoded object identifiers. */
 const ECDSA_WITH_SHA256 = '06082a8648ce3d040302'
 const COMMON_NAME = '0603550403'
 const SUBJECT_ALT_NAME = '0603551d11'
 const BASIC_CONSTRAINTS = '0603551d13'
 
-/** Makes a key pair, and a certificate for it. */
+/** Generates a key pair and a certificate for it. */
 export function issue(wanted: Wanted): Issued {
   const { name, hosts, from = daysFromNow(-1), to = daysFromNow(1) } = wanted
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -82,7 +82,7 @@ function distinguishedName(name: string): Buffer {
   return sequence(der(0x31, sequence(hex(COMMON_NAME), der(0x0c, name))))
 }
 
-/** A GeneralizedTime, of whole seconds. */
+/** A GeneralizedTime in whole seconds. */
 function time(date: Date): Buffer {
   return der(0x18, `${date.toISOString().replace(/\D/g, '').slice(0, 14)}Z`)
 }

@@ -27,7 +27,7 @@ export function unmeasured(line: readonly string[]): [command: string, args: str
   return ['/bin/sh', ['-c', script, ...line]]
 }
 
-/** Whatever a process is started for and must not outlive: a test, or another program with cleanup. */
+/** The owner of a process, which must not outlive it: a test, or a program that runs cleanups. */
 export type Owner = Pick<Test, 'teardown'>
 
 /** The real command as a process of its own, which the test never outlives. */

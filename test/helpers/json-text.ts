@@ -1,4 +1,4 @@
-/** JSON texts and what they mean, made together: the parser that is tested takes no part in it. */
+/** Generates JSON together with its value, independently of the parser under test. */
 import fc from 'fast-check'
 import { anyText } from './arbitraries.ts'
 
@@ -38,7 +38,7 @@ const plainString = fc
   .oneof(anyText({ maxLength: 8 }), fc.constantFrom('id', '__proto__', '1e16', '12345678901234567'))
   .map((value) => ({ text: JSON.stringify(value), value }))
 
-/** Each character as an escape, lone surrogates among them. */
+/** Every character as an escape sequence, including lone surrogates. */
 const escapedString = fc.string({ unit: 'binary', maxLength: 4 }).map((value) => ({
   text: `"${Array.from({ length: value.length }, (_, index) => escaped(value.charCodeAt(index))).join('')}"`,
   value,
@@ -50,7 +50,7 @@ const literal = fc
   .constantFrom(true, false, null)
   .map((value) => ({ text: JSON.stringify(value), value }))
 
-/** Any JSON text, of a few levels. */
+/** Any JSON, a few levels deep. */
 export function jsonText(): fc.Arbitrary<JsonText> {
   const { any } = fc.letrec<{ any: JsonText; array: JsonText; object: JsonText }>((tie) => ({
     any: fc
@@ -68,14 +68,14 @@ export function jsonText(): fc.Arbitrary<JsonText> {
       .tuple(space, fc.array(fc.tuple(string, space, tie('any')), { maxLength: 4 }))
       .map(([space, members]) => ({
         text: `{${members.map(([name, after, { text }]) => `${name.text}${after}:${text}`).join() || space}}`,
-        // Unlike an assignment this makes __proto__ a member.
+        // Unlike an assignment, this makes __proto__ a member.
         value: Object.fromEntries(members.map(([name, , { value }]) => [name.value, value])),
       })),
   }))
   return any
 }
 
-/** What a number is to be read as, by arithmetic with bigints. */
+/** The expected value of a number, computed with bigints. */
 export function exactValue(text: string): number | bigint {
   const rounded = Number(text)
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
@@ -90,7 +90,7 @@ export function exactValue(text: string): number | bigint {
   return signed >= INT64.min && signed <= INT64.max ? signed : Number.NaN
 }
 
-/** Undefined if it is no integer, or far beyond int64. */
+/** Undefined if it is not an integer, or far beyond int64. */
 function scaled(mantissa: bigint, power: number): bigint | undefined {
   if (Math.abs(power) > 1000) return undefined
   if (power >= 0) return mantissa * 10n ** BigInt(power)

@@ -108,7 +108,7 @@ export class PostgresServer {
     this.#process.stderr?.resume()
   }
 
-  /** Puts a file into its data folder, which only the server can read. */
+  /** Puts a file in the data folder, readable only by the server. */
   write(name: string, content: string): void {
     const file = join(this.#folder, name)
     writeFileSync(file, content, { mode: 0o600 })

@@ -1,10 +1,10 @@
-/** A client that speaks TLS, and trusts one authority. */
+/** A TLS client that trusts one authority. */
 import { once } from 'node:events'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { type Answer, checkAnswer } from './contract-check.ts'
 import { answersOf, readAll } from './service.ts'
 
-/** Resolves when the certificate is verified, as one for localhost. */
+/** Resolves once the certificate is verified as valid for localhost. */
 export async function connectTls(
   port: number,
   ca: string,
@@ -15,7 +15,7 @@ export async function connectTls(
   return socket
 }
 
-/** Writes bytes as they are, ends our side, and resolves to the answers when the connection ends. */
+/** Writes raw bytes, half-closes the connection, and resolves to the responses when it ends. */
 export async function sendTls(port: number, ca: string, bytes: string): Promise<Answer[]> {
   const socket = await connectTls(port, ca)
   socket.end(bytes)

@@ -1,4 +1,4 @@
-/** What one process holds in memory for its clients, and does for them, is bounded. */
+/** Bounds on the memory and work of one process. */
 import { once } from 'node:events'
 import { connect, Socket } from 'node:net'
 import Fastify from 'fastify'
@@ -12,7 +12,7 @@ function head({ token }: Service, line: string, headers = ''): string {
   return `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n`
 }
 
-/** A connection that the test never leaves open. */
+/** A connection that is closed when the test ends. */
 function connected(t: Test, service: Service): Socket {
   const socket = connect(service.port, '127.0.0.1').on('error', () => {})
   t.teardown(() => socket.destroy())
@@ -22,7 +22,7 @@ function connected(t: Test, service: Service): Socket {
 const busy = { status: 503, headers: { 'retry-after': '1' }, json: { error: 50303 } }
 
 t.test(
-  'beyond the bytes that may arrive at once a large body is refused, a small one is not',
+  'when the request budget is used up, large bodies are rejected and small ones accepted',
   async (t) => {
     const service = await startService(t)
     const json = `Content-Type: application/json\r\nContent-Length: ${MIB}\r\n`
@@ -33,7 +33,7 @@ t.test(
       socket.write(part)
       return socket
     })
-    // The first one that is refused is answered while the others still send.
+    // The first rejection arrives while the others are still sending.
     const [answer] = await Promise.race(sockets.map((socket) => once(socket, 'data')))
     t.match(answer.toString(), /^HTTP\/1.1 503 .*"error":50303/s)
     t.equal((await service.call({ body: { id: 1n, name: 'Abies alba Mill.' } })).status, 200)
@@ -46,16 +46,16 @@ t.test(
     t.equal(
       (await service.call({ body: large })).status,
       200,
-      'when they are gone there is room again',
+      'when they disconnect, the budget is free again',
     )
   },
 )
 
 t.test(
-  'beyond the bytes that may wait for clients a large response is refused, a small one is not',
+  'when the response budget is used up, large responses are rejected and small ones sent',
   async (t) => {
     const service = await startService(t)
-    // Each character takes six bytes of JSON, more in all than the system takes off our hands.
+    // Each character takes six bytes of JSON: in total more than the system's buffers hold.
     const name = '\x01'.repeat(MIB)
     await service.store.create({ id: 1n, name })
     await service.store.create({ id: 2n, name: 'Abies alba Mill.' })
@@ -74,11 +74,11 @@ t.test(
     t.equal((await service.call({ method: 'GET', path: '/plants/2' })).status, 200)
     for (const socket of sockets) socket.destroy()
     while ((await service.call(read)).status === 503);
-    t.pass('when they are gone there is room again')
+    t.pass('when they disconnect, the budget is free again')
   },
 )
 
-t.test('a response that a client does not take is cut off', async (t) => {
+t.test('a client that does not read its response is disconnected', async (t) => {
   const service = await startService(t, { config: { responseTimeout: 400 } })
   await service.store.create({ id: 1n, name: '\x01'.repeat(MIB) })
   const silent = connected(t, service).pause()
@@ -99,7 +99,7 @@ t.test(
     const socket = connected(t, service)
     const bytes = readAll(socket)
     socket.write(head(service, 'GET /plants/2', 'Connection: close\r\n'))
-    // Another connection is cut off meanwhile, so the time is over.
+    // Another connection has been cut off by now, so the timeout has passed.
     const other = await startService(t, { config: { responseTimeout: 400 } })
     await other.store.create({ id: 1n, name: '\x01'.repeat(MIB) })
     const silent = connected(t, other).pause()
@@ -111,13 +111,13 @@ t.test(
   },
 )
 
-t.test('a request that waits too long for its turn is refused', async (t) => {
+t.test('a request that waits too long for its turn is rejected', async (t) => {
   let now = 0
   const service = await startService(t, {
     now: () => now,
     instead: {
       list: async () => {
-        // This turn of the event loop is used up, and the next one comes late.
+        // This turn of the event loop is used up, and the next one is late.
         now += 30
         setImmediate(() => {
           now += 6000
@@ -131,7 +131,7 @@ t.test('a request that waits too long for its turn is refused', async (t) => {
   await Promise.all([...connections, ...sockets.map((socket) => once(socket, 'connect'))])
   await service.call({ method: 'GET', path: '/health/live', token: null })
   const bytes = Promise.all(sockets.map(readAll))
-  // Both are there when the service looks for requests the next time.
+  // Both are there when the service next reads requests.
   for (const socket of sockets) {
     socket.write(head(service, 'GET /plants', 'Connection: close\r\n'))
   }
@@ -142,7 +142,7 @@ t.test('a request that waits too long for its turn is refused', async (t) => {
   t.equal(live.status, 200)
 })
 
-t.test('beyond the connections that may be open others are not accepted', async (t) => {
+t.test('beyond --max-connections, new connections are rejected', async (t) => {
   const service = await startService(t, { config: { maxConnections: 2 } })
   const sockets = [connected(t, service), connected(t, service)]
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
@@ -152,10 +152,10 @@ t.test('beyond the connections that may be open others are not accepted', async 
   const bytes = readAll(first)
   first.write(head(service, 'GET /plants', 'Connection: close\r\n'))
   t.match(answersOf(await bytes), [{ status: 200 }])
-  t.equal((await service.call({ method: 'GET' })).status, 200, 'there is room again')
+  t.equal((await service.call({ method: 'GET' })).status, 200, 'a new connection is possible again')
 })
 
-t.test('however many ask whether the store is ready, it is asked once at a time', async (t) => {
+t.test('concurrent readiness checks share one query of the store', async (t) => {
   const gate = Promise.withResolvers<void>()
   let asked = 0
   const service = await startService(t, {
@@ -176,7 +176,7 @@ t.test('however many ask whether the store is ready, it is asked once at a time'
   t.ok(asked >= 2, 'and again later')
 })
 
-t.test('a body in chunks of one byte is one body', async (t) => {
+t.test('a body may arrive in chunks of one byte', async (t) => {
   const service = await startService(t)
   const socket = connected(t, service)
   const bytes = readAll(socket)
@@ -189,7 +189,7 @@ t.test('a body in chunks of one byte is one body', async (t) => {
   t.equal((await service.stored(1n))?.name.length, 40_000)
 })
 
-t.test('a client that leaves in the middle of a body is forgotten', async (t) => {
+t.test('a client that disconnects in the middle of a body causes no defect', async (t) => {
   const lines: string[] = []
   const service = await startService(t, {
     logger: { stream: { write: (line) => void lines.push(line) } },
@@ -204,7 +204,7 @@ t.test('a client that leaves in the middle of a body is forgotten', async (t) =>
   socket.resetAndDestroy()
   await new Promise((resolve) => connection.on('close', resolve))
   t.equal((await service.call({ method: 'GET' })).status, 200)
-  t.notMatch(lines.join(''), /"level":[56]0/, 'that is no defect')
+  t.notMatch(lines.join(''), /"level":[56]0/, 'no error is logged')
 })
 
 t.test('a response whose client has gone takes nothing of what may wait', async (t) => {

@@ -17,7 +17,7 @@ t.test('concurrent first requests share the read and the compression', async (t)
   t.equal(variants[0], variants[1])
   t.equal(variants[0], variants[4])
   t.equal(variants[0], await variantFor({ 'accept-encoding': 'gzip' }))
-  t.equal(variants[3]?.content, FILE.content, 'identity is no copy')
+  t.equal(variants[3]?.content, FILE.content, 'identity is not a copy')
 })
 
 t.test('a read that failed is repeated at the next request', async (t) => {

@@ -1,4 +1,4 @@
-/** Which certificates the service serves TLS with, and what is said of the others. */
+/** Which certificates the service accepts, and the messages about the others. */
 import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ const unusable = [
     says: noCertificate,
   },
   {
-    what: 'the files the other way round',
+    what: 'swapped files',
     pair: { cert: valid.key, key: valid.cert },
     says: noCertificate,
   },
@@ -46,7 +46,7 @@ const unusable = [
 ]
 
 for (const { what, pair, says } of unusable) {
-  t.test(`${what} is refused in a line that names the file`, async (t) => {
+  t.test(`${what} is rejected with a message that names the file`, async (t) => {
     const config = { ...defaultConfig(), ...writeFiles(t.testdir(), pair) }
     const error = await certificateOf(config).catch((error) => error)
     t.type(error, ConfigError)
@@ -55,7 +55,7 @@ for (const { what, pair, says } of unusable) {
   })
 }
 
-t.test('a file that cannot be read is refused, with the reason', async (t) => {
+t.test('a file that cannot be read is rejected with the reason', async (t) => {
   const config = { ...defaultConfig(), ...writeFiles(t.testdir(), valid) }
   const missing = join(t.testdirName, 'missing.pem')
   await t.rejects(certificateOf({ ...config, tlsCertificate: missing }), {
@@ -66,7 +66,7 @@ t.test('a file that cannot be read is refused, with the reason', async (t) => {
   })
 })
 
-t.test('a certificate and its key are given together, or neither', async (t) => {
+t.test('a certificate and its key must be set together', async (t) => {
   const { tlsCertificate, tlsKey } = writeFiles(t.testdir(), valid)
   const both = { message: /^--tls-certificate and --tls-key go together: set both, or neither$/ }
   await t.rejects(certificateOf({ ...defaultConfig(), tlsCertificate }), both)
@@ -74,7 +74,7 @@ t.test('a certificate and its key are given together, or neither', async (t) => 
   t.equal(await certificateOf(defaultConfig()), undefined)
 })
 
-t.test('a key that every user can read is pointed out', async (t) => {
+t.test('a key that every user can read causes a warning', async (t) => {
   const config = { ...defaultConfig(), ...writeFiles(t.testdir(), valid) }
   for (const [mode, exposure] of [
     [0o600, undefined],

@@ -207,7 +207,7 @@ async function untouched(t: Test, status: number, answer: { status: number; body
   t.same(await service.stored(ID), { id: ID, name: 'Abies', tag: 'Tree' })
 }
 
-t.test('415 to a PATCH names the types that it takes, 415 to a PUT does not', async (t) => {
+t.test('a 415 to PATCH lists the accepted types, a 415 to PUT does not', async (t) => {
   const types = 'application/merge-patch+json, application/json'
   for (const headers of [
     { 'content-type': 'application/json-patch+json' },

@@ -35,7 +35,7 @@ for (const path of [
   })
 }
 
-t.test('Swagger UI is loaded by the first request for it, not by the start', async (t) => {
+t.test('Swagger UI is loaded by the first request for it, not at startup', async (t) => {
   t.same(swaggerModules(), [])
   const withDocs = await startService(t)
   await withDocs.call({ method: 'GET', path: '/' })

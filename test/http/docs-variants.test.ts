@@ -70,7 +70,7 @@ for (const name of SHIPPED) {
 }
 
 for (const path of PATHS) {
-  t.test(`${path} is smaller in gzip and brotli, and otherwise the same`, async (t) => {
+  t.test(`${path} is smaller in gzip and brotli, and otherwise equal`, async (t) => {
     const plain = await call(path)
     t.equal(plain.headers['content-encoding'], undefined)
     for (const coding of ['br', 'gzip'] as const) {
@@ -109,11 +109,11 @@ for (const [accepted, coding] of [
   ['br;q=0, *', 'gzip'],
   ['gzip;q=0, br;q=0', 'identity'],
   ['identity;q=0, gzip', 'gzip'],
-  // Nothing is acceptable: the header is disregarded rather than answered with 406.
+  // Nothing is acceptable: the header is ignored rather than answered with 406.
   ['identity;q=0', 'identity'],
   ['*;q=0', 'identity'],
   ['zstd, *;q=0', 'identity'],
-  // Not well-formed, or unknown.
+  // Malformed or unknown.
   ['br;q=x', 'identity'],
   ['br;q=-1', 'identity'],
   ['zstd, deflate', 'identity'],

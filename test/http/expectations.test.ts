@@ -1,4 +1,4 @@
-/** `Expect: 100-continue` (RFC 9110 §10.1.1): the body is asked for if it is wanted, and only then. */
+/** `Expect: 100-continue` (RFC 9110 §10.1.1): 100 is sent only if the body is wanted. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
@@ -21,7 +21,7 @@ interface Head {
   headers: Record<string, string | number>
 }
 
-/** Sends the head of a create that expects 100, and gives the connection. */
+/** Sends the head of a create that expects 100, and returns the connection. */
 function create(t: Test, { version = '1.1', expect = '100-continue', headers }: Head) {
   const all = { Host: 'x', Authorization: `Bearer ${service.token}`, Expect: expect, ...headers }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -36,7 +36,7 @@ for (const [what, expect] of [
   ['in capitals', '100-Continue'],
   ['with others', 'x, 100-continue'],
 ] as const) {
-  t.test(`the body is asked for: ${what}`, async (t) => {
+  t.test(`100 is sent: ${what}`, async (t) => {
     const socket = create(t, { expect, headers: { ...TYPE, ...LENGTH } })
     const [word] = await once(socket, 'data')
     t.equal(word.toString(), 'HTTP/1.1 100 Continue\r\n\r\n')
@@ -46,7 +46,7 @@ for (const [what, expect] of [
   })
 }
 
-t.test('a body in chunks is asked for', async (t) => {
+t.test('100 is sent for a chunked body', async (t) => {
   const socket = create(t, { headers: { ...TYPE, 'Transfer-Encoding': 'chunked' } })
   const [word] = await once(socket, 'data')
   t.equal(word.toString(), 'HTTP/1.1 100 Continue\r\n\r\n')
@@ -63,33 +63,36 @@ const REFUSED: [what: string, status: number, head: Head][] = [
   ['a precondition', 400, { headers: { ...TYPE, ...LENGTH, 'If-None-Match': '*' } }],
 ]
 for (const [what, status, head] of REFUSED) {
-  t.test(`${what} is ${status} at once, without 100, and the connection is closed`, async (t) => {
+  t.test(`${what} gets ${status} without 100, and the connection is closed`, async (t) => {
     const bytes = await readAll(create(t, head))
     t.ok(bytes.toString().startsWith(`HTTP/1.1 ${status} `), bytes.toString())
-    // The client may send the body or not, so what follows could be misread (RFC 9112 §9.3).
+    // The client may or may not send the body, so what follows is ambiguous (RFC 9112 §9.3).
     t.match(answersOf(bytes), [{ status, headers: { connection: 'close' } }])
   })
 }
 
-t.test('100 is not sent where there is no body to wait for', async (t) => {
+t.test('100 is not sent for a request without a body', async (t) => {
   for (const length of [{}, { 'Content-Length': 0 }]) {
     const socket = create(t, { headers: { ...length, Connection: 'close' } })
     t.match((await readAll(socket)).toString(), /^HTTP\/1.1 400 /)
   }
 })
 
-t.test('100 is never sent to HTTP/1.0, which does not know it', async (t) => {
+t.test('100 is never sent to HTTP/1.0 clients', async (t) => {
   const socket = create(t, { version: '1.0', headers: { ...TYPE, ...LENGTH } })
   const bytes = readAll(socket)
   socket.write(body)
   t.match((await bytes).toString(), /^HTTP\/1.1 200 /)
 })
 
-t.test('a body over the limit is 413 before any of it arrives, expected or not', async (t) => {
-  const headers = { ...TYPE, 'Content-Length': BODY_LIMIT + 1 }
-  const [answer] = await once(create(t, { expect: 'nonsense', headers }), 'data')
-  t.match(answersOf(answer), [{ status: 413, body: /41301/ }])
-})
+t.test(
+  'a body over the limit gets 413 before any of it arrives, with or without Expect',
+  async (t) => {
+    const headers = { ...TYPE, 'Content-Length': BODY_LIMIT + 1 }
+    const [answer] = await once(create(t, { expect: 'nonsense', headers }), 'data')
+    t.match(answersOf(answer), [{ status: 413, body: /41301/ }])
+  },
+)
 
 t.test('an unknown expectation is ignored', async (t) => {
   const socket = create(t, { expect: 'nonsense', headers: { ...TYPE, ...LENGTH } })

@@ -12,7 +12,7 @@ t.before(async () => {
   etag = (await service.call({ method: 'GET', path: '/plants/4' })).headers.etag
 })
 
-/** The headers that are the same for equal requests. */
+/** Headers that are the same for equal requests. */
 const headersOf = ({ headers: { date: _date, 'x-request-id': _id, ...headers } }: Answer) => headers
 
 const GETS: [status: number, what: string, call: () => Call][] = [
@@ -93,7 +93,7 @@ for (const [path, open, allow] of OPTIONS) {
   })
 }
 
-t.test('OPTIONS has Accept-Patch where there is a PATCH (RFC 5789 §3.1)', async (t) => {
+t.test('OPTIONS lists Accept-Patch for paths with PATCH (RFC 5789 §3.1)', async (t) => {
   const types = 'application/merge-patch+json, application/json'
   for (const [path, expected] of [
     ['/plants/4', types],
@@ -114,7 +114,7 @@ for (const path of [
   '//plants',
   '/plants/4/',
 ]) {
-  t.test(`there is nothing at ${path}, whatever the method`, async (t) => {
+  t.test(`${path} does not exist for any method`, async (t) => {
     const token = await service.issueToken(path, ['read'])
     for (const method of METHODS) {
       const answer = await service.call({ method, path, token, body: 'not JSON' })

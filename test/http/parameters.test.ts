@@ -1,4 +1,4 @@
-/** Query parameters that an operation does not have. */
+/** Query parameters that an operation does not define. */
 import t from 'tap'
 import { type Call, type Service, startService } from '../helpers/service.ts'
 
@@ -28,7 +28,7 @@ const QUERIES: [query: string, name: string][] = [
   ['%66orce=true', 'force'],
 ]
 for (const call of WITHOUT_PARAMETERS) {
-  t.test(`${call.method} ${call.path} refuses every query parameter`, async (t) => {
+  t.test(`${call.method} ${call.path} rejects every query parameter`, async (t) => {
     const count = await service.count()
     for (const [query, name] of QUERIES) {
       const answer = await service.call({ ...call, path: `${call.path}?${query}` })
@@ -46,13 +46,13 @@ for (const call of WITHOUT_PARAMETERS) {
   })
 }
 
-t.test('HEAD refuses the query parameters that GET refuses', async (t) => {
+t.test('HEAD rejects the query parameters that GET rejects', async (t) => {
   for (const path of ['/plants?offset=1', '/plants/4?x=1']) {
     t.equal((await service.call({ method: 'HEAD', path })).status, 400, path)
   }
 })
 
-t.test('an unknown query parameter is refused before the body is asked for', async (t) => {
+t.test('an unknown query parameter is rejected before 100 is sent', async (t) => {
   const headers = { expect: '100-continue', 'content-length': 20 }
   const answer = await service.call({ path: '/plants?x=1', headers })
   t.equal(answer.status, 400)

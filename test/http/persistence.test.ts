@@ -1,4 +1,4 @@
-/** Whether a connection stays open after a failure is for the client to say (RFC 9112 §9.3). */
+/** The client decides whether a connection stays open after a failure (RFC 9112 §9.3). */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { answersOf, readAll, type Service, startService } from '../helpers/service.ts'
 
-/** A service whose reads wait until `release`, and that tells which of its operations have begun. */
+/** A service whose reads wait for `release`, and that records which operations have begun. */
 async function heldService(t: Test) {
   const begun: string[] = []
   const gate = Promise.withResolvers<undefined>()
@@ -29,7 +29,7 @@ function head({ token }: Service, line: string, headers = ''): string {
   return `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n`
 }
 
-/** Of two requests sent now, the second one is answered when what was sent before has begun if it may. */
+/** Sends two requests. Once the second is answered, every earlier request that can begin has begun. */
 async function turnsOf(service: Service): Promise<void> {
   for (const _ of 'ab') await service.call({ method: 'DELETE', path: '/plants/5' })
 }
@@ -52,7 +52,7 @@ t.test('the requests of a connection are served one at a time, in order', async 
   t.same(begun.slice(3), ['GET 2', 'DELETE 3', 'GET 4'])
 })
 
-t.test('requests that wait are not served when their connection is gone', async (t) => {
+t.test('queued requests are dropped when their connection closes', async (t) => {
   const { service, begun, first, release } = await heldService(t)
   const socket = connect(service.port, '127.0.0.1')
   const [[connection]] = await Promise.all([
@@ -69,33 +69,30 @@ t.test('requests that wait are not served when their connection is gone', async 
   t.same(begun, ['GET 1', 'DELETE 5', 'DELETE 5'])
 })
 
-t.test(
-  'a connection with many waiting requests is read from only as they are served',
-  async (t) => {
-    const { service, first, release } = await heldService(t)
-    const socket = connect(service.port, '127.0.0.1')
-    const [[connection]] = await Promise.all([
-      once(service.app.server, 'connection'),
-      once(socket, 'connect'),
-    ])
-    const bytes = readAll(socket)
-    const COUNT = 2000
-    const request = head(service, 'GET /plants/1', `X-Padding: ${'x'.repeat(8000)}\r\n`)
-    socket.write(request)
-    await first
-    const paused = once(connection, 'pause')
-    socket.end(request.repeat(COUNT - 1))
-    await paused
-    t.ok(
-      connection.bytesRead < (COUNT / 2) * request.length,
-      `${connection.bytesRead} bytes were read`,
-    )
-    release()
-    t.equal(answersOf(await bytes).length, COUNT, 'all are answered in the end')
-  },
-)
+t.test('reading from a connection pauses while many requests are queued', async (t) => {
+  const { service, first, release } = await heldService(t)
+  const socket = connect(service.port, '127.0.0.1')
+  const [[connection]] = await Promise.all([
+    once(service.app.server, 'connection'),
+    once(socket, 'connect'),
+  ])
+  const bytes = readAll(socket)
+  const COUNT = 2000
+  const request = head(service, 'GET /plants/1', `X-Padding: ${'x'.repeat(8000)}\r\n`)
+  socket.write(request)
+  await first
+  const paused = once(connection, 'pause')
+  socket.end(request.repeat(COUNT - 1))
+  await paused
+  t.ok(
+    connection.bytesRead < (COUNT / 2) * request.length,
+    `${connection.bytesRead} bytes were read`,
+  )
+  release()
+  t.equal(answersOf(await bytes).length, COUNT, 'all are answered in the end')
+})
 
-t.test('a connection is closed when too many requests wait in the process', async (t) => {
+t.test('a connection is closed when the queue of the process is full', async (t) => {
   const { service, first, release } = await heldService(t)
   const tiny = head(service, 'GET /plants/1')
   const open = Array.from({ length: 60 }, async () => {
@@ -106,7 +103,7 @@ t.test('a connection is closed when too many requests wait in the process', asyn
   })
   await first
   const lengths = await Promise.race(open)
-  t.equal(lengths, 0, 'it had no response yet')
+  t.equal(lengths, 0, 'no response was sent yet')
   const health = await service.call({ method: 'GET', path: '/health/live', token: null })
   t.equal(health.status, 200, 'others are served')
   const read = service.call({ method: 'GET', path: '/plants/1' })
@@ -123,7 +120,7 @@ const BAD_BODIES = [
 ]
 
 for (const { what, rest, halfClose } of BAD_BODIES) {
-  t.test(`what was sent before ${what} is answered first`, async (t) => {
+  t.test(`requests before ${what} are answered first`, async (t) => {
     const service = await startService(t)
     const json = 'Content-Type: application/json\r\n'
     const plant = '{"id":1,"name":"Abies alba Mill."}'
@@ -141,7 +138,7 @@ for (const { what, rest, halfClose } of BAD_BODIES) {
   })
 }
 
-t.test('what was sent before CONNECT is answered first', async (t) => {
+t.test('requests before CONNECT are answered first', async (t) => {
   const service = await startService(t)
   const plant = '{"id":1,"name":"Abies alba Mill."}'
   const headers = `Content-Type: application/json\r\nContent-Length: ${plant.length}\r\n`

@@ -1,16 +1,16 @@
-/** How many requests a client may send: without a valid token by its address, with one by its token. */
+/** Rate limits: per address without a valid token, per token with one. */
 import t from 'tap'
 import { addressKey } from '../../src/http/rate-limit.ts'
 import { TokenBuckets } from '../../src/http/token-bucket.ts'
 import type { Answer } from '../helpers/contract-check.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
-/** Ten failures at once, and then practically none. */
+/** A burst of ten failures, then practically none. */
 const TEN_FAILURES = { requests: 1, window: 3_600_000 }
 
 const read = { method: 'GET', path: '/plants' }
 
-/** Resolves to the responses to failed requests, which seem to come from an address. */
+/** Sends failing requests that appear to come from an address, and resolves to the responses. */
 async function fail(service: Service, count: number, address = '192.0.2.1'): Promise<Answer[]> {
   const answers: Answer[] = []
   for (let sent = 0; sent < count; sent++) {
@@ -45,10 +45,10 @@ t.test('an address that has used up its failures gets 429', async (t) => {
   })
   t.same(statusesOf(await fail(service, 1, '192.0.2.2')), [401], 'another address may still fail')
   const ready = await service.call({ method: 'GET', path: '/health/ready', token: null })
-  t.equal(ready.status, 200, 'what needs no token is not limited')
+  t.equal(ready.status, 200, 'requests that need no token are not limited')
 })
 
-t.test('a limited address makes no work for the store', async (t) => {
+t.test('a limited address causes no work for the store', async (t) => {
   let asked = 0
   const service = await startService(t, {
     config: { authFailureLimit: TEN_FAILURES },
@@ -78,11 +78,11 @@ t.test('a token that was valid before is not limited by address', async (t) => {
   t.equal((await service.call({ ...read, token: unseen, headers })).status, 429)
   await service.store.removeToken('revoked')
   const answer = await service.call({ ...read, token: revoked, headers })
-  t.equal(answer.status, 429, 'a revoked one is rejected, and no longer known')
+  t.equal(answer.status, 429, 'a revoked token is rejected and no longer known')
   t.equal(
     (await service.call({ ...read, token: unseen })).status,
     200,
-    'from elsewhere it is valid',
+    'it is valid from another address',
   )
 })
 
@@ -102,12 +102,12 @@ t.test('X-Forwarded-For counts only where it comes from a trusted proxy', async 
   t.same(statusesOf(await fail(service, 1, '198.51.100.99')), [429])
 })
 
-t.test('failures are not limited if that is turned off', async (t) => {
+t.test('failures are not limited if the limit is off', async (t) => {
   const service = await startService(t, { config: { authFailureLimit: 'off' } })
   t.same(new Set(statusesOf(await fail(service, 1200))), new Set([401]))
 })
 
-t.test('requests of a token are limited by setting', async (t) => {
+t.test('--rate-limit limits the requests of a token', async (t) => {
   const service = await startService(t, {
     config: { rateLimit: { requests: 3, window: 60_000 } },
   })
@@ -129,7 +129,7 @@ t.test('requests of a token are limited by setting', async (t) => {
   )
 })
 
-t.test('a bucket takes a burst, and is refilled at its rate', async (t) => {
+t.test('a bucket allows a burst and refills at its rate', async (t) => {
   let now = 1000
   const buckets = new TokenBuckets({ requests: 10, window: 1000 }, 3, () => now)
   const take = () => buckets.take('key')
@@ -142,12 +142,16 @@ t.test('a bucket takes a burst, and is refilled at its rate', async (t) => {
   buckets.putBack('key')
   t.same([take(), take()], [undefined, 100])
   now += 10_000
-  t.same([take(), take(), take(), take()], [undefined, undefined, undefined, 100], 'and not beyond')
+  t.same(
+    [take(), take(), take(), take()],
+    [undefined, undefined, undefined, 100],
+    'but not beyond its capacity',
+  )
   buckets.putBack('another key')
   t.equal(buckets.take('another key'), undefined)
 })
 
-t.test('whatever the time is, a full bucket takes exactly its burst', async (t) => {
+t.test('a full bucket allows exactly its burst at any time', async (t) => {
   for (let now = 0; now < 1; now += 0.001) {
     const buckets = new TokenBuckets({ requests: 7, window: 3_600_000 }, 3, () => now)
     const taken = [1, 2, 3, 4].map(() => buckets.take('key') === undefined)
@@ -155,7 +159,7 @@ t.test('whatever the time is, a full bucket takes exactly its burst', async (t) 
   }
 })
 
-t.test('of too many keys the one that was used least recently is forgotten', async (t) => {
+t.test('when there are too many keys, the least recently used is forgotten', async (t) => {
   const buckets = new TokenBuckets({ requests: 1, window: 1000 }, 1, () => 0)
   for (let key = 0; key < 10_000; key++) buckets.take(`${key}`)
   buckets.putBack('0')

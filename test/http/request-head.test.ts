@@ -1,4 +1,4 @@
-/** Request lines and headers that Node's parser lets pass, and RFC 9110 and 9112 do not. */
+/** Request lines and headers that Node's parser accepts but RFC 9110 and 9112 do not. */
 import { createServer, type IncomingMessage } from 'node:http'
 import t from 'tap'
 import { headersFailure, repetitionsIn, rewriteUrlTargets } from '../../src/http/request-head.ts'
@@ -14,7 +14,7 @@ const GET = 'GET /plants/4 HTTP/1.1'
 const HOST = 'Host: x'
 const JSON_TYPE = 'Content-Type: application/json'
 
-/** Sends a head with a token, and a body if there is one. */
+/** Sends a head with a token, and an optional body. */
 async function ask(lines: readonly string[], body = '') {
   const authorization = `Authorization: Bearer ${service.token}`
   const head = [...lines, authorization, 'Connection: close', '', ''].join('\r\n')
@@ -86,7 +86,7 @@ for (const host of VALID_HOSTS) {
   })
 }
 
-t.test('a path without authentication refuses an invalid Host too', async (t) => {
+t.test('a path without authentication also rejects an invalid Host', async (t) => {
   for (const lines of [['Host: a b'], [HOST, HOST], []]) {
     t.match(await ask(['GET /health/live HTTP/1.1', ...lines]), { status: 400 })
   }
@@ -166,7 +166,7 @@ for (const [what, lines, content, status, error] of REFUSED) {
   })
 }
 
-t.test('Content-Range is ignored where it means nothing (RFC 9110 §14.4)', async (t) => {
+t.test('Content-Range is ignored where it has no meaning (RFC 9110 §14.4)', async (t) => {
   const call = { method: 'PATCH', path: '/plants/4', body: {} }
   const headers = { 'content-range': 'bytes 0-1/2' }
   t.equal((await service.call({ ...call, headers })).status, 200)
@@ -189,7 +189,7 @@ t.test('§6.1: HTTP/1.0 has no transfer codings, and the connection is closed', 
   t.match(answers, [{ status: 400, headers: { connection: 'close' }, body: error }])
 })
 
-t.test('authentication comes before what is wrong with a head', async (t) => {
+t.test('authentication comes before checks of the head', async (t) => {
   for (const lines of [
     ['GET /plants HTTP/1.1'],
     [GET, 'Host: a b'],
@@ -207,14 +207,11 @@ t.test('authentication comes before what is wrong with a head', async (t) => {
   }
 })
 
-t.test(
-  'two Authorization headers are refused first, as it is not clear which one counts',
-  async (t) => {
-    const answer = await ask([GET, 'Authorization: Bearer x'])
-    const message = 'the request has more than one Authorization header'
-    t.match(answer, { status: 400, body: JSON.stringify({ error: 40003, message }) })
-  },
-)
+t.test('two Authorization headers are rejected first, because they are ambiguous', async (t) => {
+  const answer = await ask([GET, 'Authorization: Bearer x'])
+  const message = 'the request has more than one Authorization header'
+  t.match(answer, { status: 400, body: JSON.stringify({ error: 40003, message }) })
+})
 
 const ROUTED: [target: string, path: string][] = [
   ['http://example.org/plants/4', '/plants/4'],
@@ -235,12 +232,12 @@ for (const [target, path] of ROUTED) {
   })
 }
 
-t.test('the docs are found by a URL too', async (t) => {
+t.test('the docs can be requested with an absolute URL', async (t) => {
   const answer = await ask(['GET http://x/documentation/json HTTP/1.1', HOST])
   t.match(answer, { status: 200 })
 })
 
-t.test('OPTIONS * says what methods there are (RFC 9110 §9.3.7)', async (t) => {
+t.test('OPTIONS * lists all methods (RFC 9110 §9.3.7)', async (t) => {
   const answer = await ask(['OPTIONS * HTTP/1.1', HOST])
   t.match(answer, {
     status: 204,
@@ -268,7 +265,7 @@ const REPEATED = [
   '@a',
 ]
 
-t.test('a megabyte of anything is judged at once', async (t) => {
+t.test('a megabyte of any input takes linear time', async (t) => {
   const server = createServer()
   rewriteUrlTargets(server)
   for (const part of REPEATED) {

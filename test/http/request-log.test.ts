@@ -1,4 +1,4 @@
-/** What the log says about requests: who did what, and from where. */
+/** Log lines about requests: who did what, and from where. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import Fastify from 'fastify'
@@ -14,7 +14,7 @@ interface Line {
   readonly [name: string]: unknown
 }
 
-/** A service, and the lines of its log about requests. */
+/** A service and its log lines about requests. */
 async function loggingService(t: Test, config: Partial<Config>, options: StartOptions = {}) {
   const lines: Line[] = []
   const waiting: (() => void)[] = []
@@ -25,7 +25,7 @@ async function loggingService(t: Test, config: Partial<Config>, options: StartOp
   const logger = { level: 'trace', stream: { write } }
   const service = await startService(t, { ...options, config, logger })
   const aboutRequests = () => lines.filter(({ requestId }) => requestId !== undefined)
-  /** Resolves to the first line that has that message. */
+  /** Resolves to the first line with that message. */
   const logged = async (msg: string): Promise<Line> => {
     for (;;) {
       const line = lines.find((each) => each.msg === msg)
@@ -38,7 +38,7 @@ async function loggingService(t: Test, config: Partial<Config>, options: StartOp
 
 const WARN = 40
 
-t.test('a line about a request says who sent it, and from where', async (t) => {
+t.test('a line about a request contains its sender and address', async (t) => {
   const { service, logged } = await loggingService(t, {
     logRequests: 'all',
     trustProxy: '127.0.0.1',
@@ -65,7 +65,7 @@ t.test('a line about a request says who sent it, and from where', async (t) => {
   })
 })
 
-t.test('the address is that of the connection if no proxy is trusted', async (t) => {
+t.test('without a trusted proxy, the address is that of the connection', async (t) => {
   const { service, logged } = await loggingService(t, { logRequests: 'all' })
   await service.call({ method: 'GET', headers: { 'x-forwarded-for': '192.0.2.7' } })
   t.match(await logged('answered'), { address: '127.0.0.1' })
@@ -79,7 +79,7 @@ for (const traceparent of ['', 'x', '00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7
   })
 }
 
-t.test('changes alone can be logged, whether they succeed or not', async (t) => {
+t.test('logging can be limited to changes, including failed ones', async (t) => {
   const { service, aboutRequests } = await loggingService(t, { logRequests: 'changes' })
   await service.call({ method: 'GET' })
   await service.call({ method: 'HEAD' })
@@ -96,7 +96,7 @@ t.test('changes alone can be logged, whether they succeed or not', async (t) => 
   ])
 })
 
-t.test('a change whose client has gone is logged as well', async (t) => {
+t.test('a change is logged even if its client has disconnected', async (t) => {
   const gate = Promise.withResolvers<'not-found'>()
   const begun = Promise.withResolvers<void>()
   const { service, logged } = await loggingService(
@@ -121,14 +121,14 @@ t.test('a change whose client has gone is logged as well', async (t) => {
   socket.resetAndDestroy()
   await closed
   gate.resolve('not-found')
-  t.match(await logged('the client was gone before it had the response'), {
+  t.match(await logged('client disconnected before the response was sent'), {
     method: 'DELETE',
     path: '/plants/4',
     token: 'test',
   })
 })
 
-t.test('every line about a request has its id, with requests logged or not', async (t) => {
+t.test('every line about a request has its id, whether or not requests are logged', async (t) => {
   const trouble = new StoreUnavailable('busy', 'SQLITE_BUSY')
   for (const logRequests of ['off', 'all'] as const) {
     const { service, aboutRequests } = await loggingService(
@@ -152,7 +152,7 @@ t.test('every line about a request has its id, with requests logged or not', asy
   }
 })
 
-t.test('of many rejected tokens a few are logged, and how many were not', async (t) => {
+t.test('only a few of many rejected tokens are logged, with a count of the rest', async (t) => {
   const { service, aboutRequests, logged } = await loggingService(t, {})
   for (let sent = 0; sent < 20; sent++) {
     await service.call({ method: 'GET', token: `a-wrong-token-${sent}` })
@@ -162,7 +162,7 @@ t.test('of many rejected tokens a few are logged, and how many were not', async 
   t.ok(written.length < 20)
   t.ok(Number(omitted) > 0)
   await service.app.close()
-  t.pass('a stop says how many were not logged since')
+  t.pass('shutdown logs the count of the rest')
 })
 
 t.test(

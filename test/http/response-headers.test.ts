@@ -1,4 +1,4 @@
-/** The headers that every response has, whatever the request was. */
+/** Headers that every response has. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
@@ -50,7 +50,7 @@ for (const [what, cacheControl, call] of CALLS) {
   })
 }
 
-t.test('a request that is not HTTP gets them too', async (t) => {
+t.test('the response to a request that is not HTTP has them', async (t) => {
   const socket = connect(service.port, '127.0.0.1')
   const bytes = readAll(socket)
   await once(socket, 'connect')
@@ -66,7 +66,7 @@ t.test('a request that is not HTTP gets them too', async (t) => {
   })
 })
 
-t.test('the service chooses the request id, and never the same one twice', async (t) => {
+t.test('the service generates a unique request id', async (t) => {
   const headers = { 'x-request-id': 'chosen-by-the-client', 'request-id': 'chosen-by-the-client' }
   const ids = new Set<string | undefined>(['chosen-by-the-client'])
   for (let sent = 0; sent < 10; sent++) {

@@ -10,7 +10,7 @@ const BODY_LIMIT = 100
 
 let service: Service
 let slow: Service
-/** Allows a token one request an hour. */
+/** Allows each token one request per hour. */
 let limited: Service
 let failing: Service
 /** What every method of the failing service's store rejects with. */
@@ -136,7 +136,7 @@ for (const { operation, status } of documentedStatuses()) {
   })
 }
 
-/** What a 403 names, in its message and in its challenge, and the calls that each of the tokens may not make. */
+/** The scopes that a 403 names in its message and challenge, and the calls that each token must not make. */
 const BY_SCOPES = [
   {
     names: 'scope read',

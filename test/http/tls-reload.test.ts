@@ -1,4 +1,4 @@
-/** New certificates, put in place of those that are served in the ways that programs do it. */
+/** Certificates that are replaced while they are served, the ways that real programs do it. */
 import {
   chmodSync,
   mkdirSync,
@@ -21,19 +21,19 @@ const authority = issue({ name: 'authority' })
 const named = (name: string) => issue({ name, hosts: ['localhost'], issuer: authority })
 const [first, second] = [named('first'), named('second')]
 
-/** Of the folders of each test; the one that tap gives a test belongs to its service. */
+/** Parent of each test's folder. The folder that tap provides belongs to the service. */
 const parent = join(t.testdir(), 'test-')
 
-/** Time passes when a test says so. */
+/** Fake timers: time passes only when a test advances it. */
 mock.timers.enable({ apis: ['setInterval'] })
 
-/** More than the service lets pass between two looks at its files. */
+/** Longer than the service's polling interval. */
 const A_WHILE_MS = 10_000
 
-/** How often the service may look at files that are in its way before a test takes it that nothing happens. */
+/** How many polls to allow before a test concludes that nothing happens. */
 const LOOKS = 50
 
-/** A service, and what is in its log. */
+/** A service and its log. */
 async function start(t: Test, files: { tlsCertificate: string; tlsKey: string }) {
   const stream = new PassThrough()
   const { port } = await startService(t, { config: files, logger: { level: 'info', stream } })
@@ -42,7 +42,7 @@ async function start(t: Test, files: { tlsCertificate: string; tlsKey: string })
     log += chunk
   })
   return {
-    /** Lets time pass until this is logged, and resolves to the line. */
+    /** Advances time until a message is logged, and resolves to its line. */
     async logged(message: string): Promise<Record<string, unknown>> {
       for (;;) {
         const line = log.split('\n').find((line) => line.includes(message))
@@ -51,7 +51,7 @@ async function start(t: Test, files: { tlsCertificate: string; tlsKey: string })
       }
     },
     lines: (message: string) => log.split('\n').filter((line) => line.includes(message)).length,
-    /** The name in the certificate that a client gets. */
+    /** The name in the certificate that a client receives. */
     async served(): Promise<unknown> {
       const socket = await connectTls(port, authority.cert)
       const { subject } = socket.getPeerCertificate()
@@ -69,7 +69,7 @@ async function pass(): Promise<void> {
 const RELOADED = 'TLS certificate reloaded'
 const KEPT = 'TLS certificate not reloaded'
 
-t.test('files that are renamed into place are served, with their end in the log', async (t) => {
+t.test('files renamed into place are served, and their expiry is logged', async (t) => {
   const folder = mkdtempSync(parent)
   const files = writeFiles(folder, first)
   const service = await start(t, files)
@@ -84,7 +84,7 @@ t.test('files that are renamed into place are served, with their end in the log'
   t.equal(service.lines(KEPT), 0)
 })
 
-t.test('a folder that is swapped by its link is served, as Kubernetes does', async (t) => {
+t.test('a folder swapped through a symbolic link is served, as with Kubernetes', async (t) => {
   const folder = mkdtempSync(parent)
   for (const [name, pair] of Object.entries({ one: first, two: second })) {
     mkdirSync(join(folder, name))
@@ -114,7 +114,7 @@ const broken: Record<string, (files: { tlsCertificate: string; tlsKey: string })
 }
 
 for (const [what, breakFiles] of Object.entries(broken)) {
-  t.test(`with ${what} the former pair stays in use, until a whole one is there`, async (t) => {
+  t.test(`with ${what} the previous pair stays in use until a valid one arrives`, async (t) => {
     const folder = mkdtempSync(parent)
     const files = writeFiles(folder, first)
     const service = await start(t, files)
@@ -123,7 +123,7 @@ for (const [what, breakFiles] of Object.entries(broken)) {
     t.equal(level, 40)
     t.match(reason, /(cert|key)\.pem/)
     for (let look = 0; look < LOOKS; look++) await pass()
-    t.equal(service.lines(KEPT), 1, 'it is said once')
+    t.equal(service.lines(KEPT), 1, 'it is logged once')
     t.equal(await service.served(), 'first')
     writeFiles(folder, second)
     await service.logged(RELOADED)
@@ -131,13 +131,16 @@ for (const [what, breakFiles] of Object.entries(broken)) {
   })
 }
 
-t.test('a key that every user can read is pointed out, at the start and later', async (t) => {
-  const folder = mkdtempSync(parent)
-  const files = writeFiles(folder, first)
-  chmodSync(files.tlsKey, 0o644)
-  const service = await start(t, files)
-  t.match(await service.logged('can read'), { level: 40 })
-  writeFiles(folder, second)
-  await service.logged(RELOADED)
-  t.equal(service.lines('can read'), 2)
-})
+t.test(
+  'a key that every user can read causes a warning, at startup and after a reload',
+  async (t) => {
+    const folder = mkdtempSync(parent)
+    const files = writeFiles(folder, first)
+    chmodSync(files.tlsKey, 0o644)
+    const service = await start(t, files)
+    t.match(await service.logged('can read'), { level: 40 })
+    writeFiles(folder, second)
+    await service.logged(RELOADED)
+    t.equal(service.lines('can read'), 2)
+  },
+)

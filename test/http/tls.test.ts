@@ -15,7 +15,7 @@ const pair = issue({ name: 'plants', hosts: ['localhost'], issuer: authority })
 
 const files = writeFiles(t.testdir(), pair)
 
-/** Far longer than a test may take. */
+/** Far longer than any test takes. */
 const NEVER = 600_000
 
 function startTls(t: Test, config: { requestTimeout?: number } = {}): Promise<Service> {
@@ -33,7 +33,7 @@ function create(id: number, token: string): string {
   return head('POST', '/plants', token, ...headers) + body
 }
 
-t.test('requests are answered over TLS, also where the client has ended its side', async (t) => {
+t.test('requests are answered over TLS, even after the client has half-closed', async (t) => {
   const service = await startTls(t)
   const { token } = service
   const answers = await sendTls(service.port, ca, create(1, token) + create(2, token))
@@ -41,7 +41,7 @@ t.test('requests are answered over TLS, also where the client has ended its side
   t.equal(await service.count(), 2)
 })
 
-t.test('what the parser refuses is answered over TLS', async (t) => {
+t.test('malformed requests are answered over TLS', async (t) => {
   const { port } = await startTls(t, { requestTimeout: 100 })
   const cases = [
     { bytes: 'no HTTP\r\n\r\n', status: 400 },
@@ -54,7 +54,7 @@ t.test('what the parser refuses is answered over TLS', async (t) => {
   t.match(`${await readAll(slow)}`, /^HTTP\/1\.1 408 /)
 })
 
-t.test('it speaks TLS 1.2 and 1.3, and HTTP/1.1 alone', async (t) => {
+t.test('the service speaks TLS 1.2 and 1.3, and only HTTP/1.1', async (t) => {
   const { port } = await startTls(t)
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     const options = { minVersion: version, maxVersion: version, ALPNProtocols: ['h2', 'http/1.1'] }
@@ -68,7 +68,7 @@ t.test('it speaks TLS 1.2 and 1.3, and HTTP/1.1 alone', async (t) => {
   await t.rejects(connectTls(port, ca, { ALPNProtocols: ['h2'] }), { code: /APPLICATION_PROTOCOL/ })
 })
 
-t.test('a client that does not speak TLS loses its connection, and only that', async (t) => {
+t.test('a client that does not speak TLS is disconnected without a response', async (t) => {
   const log: string[] = []
   const service = await startService(t, {
     config: files,
@@ -81,14 +81,14 @@ t.test('a client that does not speak TLS loses its connection, and only that', a
     socket.end(bytes)
     t.notMatch(`${await readAll(socket)}`, 'HTTP')
   }
-  t.equal(refused, 0, 'it is not taken for a malformed request')
+  t.equal(refused, 0, 'it does not count as a malformed request')
   const failed = log.filter((line) => line.includes('TLS handshake failed'))
   t.equal(failed.length, 2)
   for (const line of failed) t.match(JSON.parse(line), { level: 20, client: '127.0.0.1' })
   t.match(await sendTls(service.port, ca, head('GET', '/plants', service.token)), [{ status: 200 }])
 })
 
-t.test('bytes that are not of the session end the connection', async (t) => {
+t.test('bytes outside the TLS session end the connection', async (t) => {
   const service = await startTls(t)
   const raw = connect(service.port, '127.0.0.1')
   const socket = await connectTls(service.port, ca, { socket: raw })
@@ -111,7 +111,7 @@ async function startEmbedded(t: Test, options: PlantStoreOptions) {
   return { ...store, port: Number(new URL(store.url).port) }
 }
 
-t.test('a stop lets the request under way end', async (t) => {
+t.test('shutdown lets a request in flight finish', async (t) => {
   const { port, token, close } = await startEmbedded(t, { shutdownTimeout: NEVER })
   const socket = await connectTls(port, ca)
   const answers = readAll(socket)
@@ -124,7 +124,7 @@ t.test('a stop lets the request under way end', async (t) => {
   await closed
 })
 
-t.test('a stop does not wait for a request that never ends', async (t) => {
+t.test('shutdown does not wait for a request that never ends', async (t) => {
   const { port, token, close } = await startEmbedded(t, { shutdownTimeout: 100 })
   const socket = await connectTls(port, ca)
   const gone = readAll(socket)
@@ -133,19 +133,19 @@ t.test('a stop does not wait for a request that never ends', async (t) => {
   t.equal(`${await gone}`, '')
 })
 
-t.test('a stop does not wait for handshakes', async (t) => {
+t.test('shutdown does not wait for handshakes', async (t) => {
   const patience = { shutdownTimeout: NEVER, requestTimeout: NEVER }
   const { port, close } = await startEmbedded(t, patience)
   const socket = connect(port, '127.0.0.1')
   const gone = readAll(socket)
   await once(socket, 'connect')
-  // Connections are accepted in their order.
+  // Connections are accepted in order.
   await connectTls(port, ca)
   await close()
   await gone
 })
 
-t.test('a store in a test is at an address that its certificate is for', async (t) => {
+t.test('the URL of an embedded service matches its certificate', async (t) => {
   const { url } = await startEmbedded(t, {})
   t.match(url, /^https:\/\/localhost:\d+$/)
   const address = issue({ name: 'plants', hosts: ['localhost', '127.0.0.1'], issuer: authority })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Turns } from '../../src/http/turns.ts'
 
-/** A clock, and work that takes time of it. */
+/** A fake clock, and work that advances it. */
 function clock() {
   let now = 0
   return { now: () => now, work: (milliseconds: number) => (now += milliseconds) }
@@ -9,7 +9,7 @@ function clock() {
 
 const never = () => t.fail('it was rejected')
 
-t.test('requests start at once while a turn has time, and in later turns otherwise', async (t) => {
+t.test('requests start immediately while a turn has time, otherwise in later turns', async (t) => {
   const { now, work } = clock()
   const turns = new Turns(now)
   const done: string[] = []
@@ -31,7 +31,7 @@ t.test('requests start at once while a turn has time, and in later turns otherwi
   while (done.length < 7) await new Promise(setImmediate)
   t.same(done, ['a', 'b', 'others', 'c', 'd', 'e', 'f'])
   start('g')
-  t.equal(done.at(-1), 'g', 'and at once again')
+  t.equal(done.at(-1), 'g', 'and immediately again')
 })
 
 t.test('a request that has waited too long is rejected', async (t) => {

@@ -130,7 +130,7 @@ for (const { options, says } of bad) {
   })
 }
 
-t.test('it can run without the docs', async (t) => {
+t.test('the service can run without the docs', async (t) => {
   const { url, token } = await started(t, { docs: false })
   const headers = { authorization: `Bearer ${token}` }
   t.equal((await fetch(`${url}/documentation`, { headers })).status, 404)

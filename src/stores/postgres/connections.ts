@@ -38,13 +38,13 @@ export class Connections {
   #underWay = 0
   #idle = Promise.withResolvers<void>()
 
-  /** @throws StoreError if the connection strings ask for a connection that is not safe */
+  /** @throws StoreError if the connection strings ask for an unverified connection */
   constructor({ urls, timeout }: ConnectionsOptions) {
     this.#servers = serversOf(urls)
     this.#pools = this.#servers.map((server) => this.#open(server, timeout, urls.length))
   }
 
-  /** How the connection to the present server is encrypted and verified, for people. */
+  /** Describes how the connection to the current server is encrypted and verified. */
   get encryption(): string {
     return (this.#servers[this.#primary] as Server).encryption
   }

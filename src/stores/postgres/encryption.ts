@@ -1,6 +1,6 @@
 /**
- * Which connections are encrypted, and how the server is verified. The settings are libpq's, without those
- * that encrypt for anybody who answers: https://www.postgresql.org/docs/current/libpq-ssl.html.
+ * Decides which connections are encrypted and how the server is verified. The settings are libpq's, except the modes
+ * that accept any server: https://www.postgresql.org/docs/current/libpq-ssl.html.
  */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -18,35 +18,35 @@ import {
 /** How to connect to a host. */
 export interface Server {
   readonly options: Pick<pg.ClientConfig, 'connectionString' | 'ssl'>
-  /** Whether a connection is encrypted and who is at its end, for people. */
+  /** Describes whether connections are encrypted and how the server is verified. */
   readonly encryption: string
 }
 
 /** Modes of libpq, and one of `pg`, that accept any server. */
 const UNVERIFIED = ['allow', 'prefer', 'require', 'no-verify']
 
-/** A value of sslrootcert that is no file. */
+/** The value of sslrootcert that is not a file. */
 const SYSTEM = 'system'
 
 const DEFAULT_MODE: TlsSetting = { name: 'sslmode', value: 'verify-full' }
 
 /**
- * Makes of connection strings, one for each host and with the same parameters, what `pg` needs.
+ * The options of `pg` for connection strings that differ only in their host.
  *
- * @throws StoreError if an unverified connection is asked for, or a file cannot be used
+ * @throws StoreError if they ask for an unverified connection, or a file is unusable
  */
 export function serversOf(urls: readonly string[]): Server[] {
   const settings = tlsSettingsOf(String(urls[0]))
   let verified: ConnectionOptions | undefined
   return urls.map((url) => {
     const connectionString = withoutTlsSettings(url)
-    // The connection string, PGHOST or the driver's default says it.
+    // The host comes from the connection string, PGHOST or the driver's default.
     const { host } = new pg.Client({ connectionString, ssl: true })
     const plain = plainReason(host, settings)
     if (plain !== undefined) {
       return { options: { connectionString, ssl: false }, encryption: `not encrypted: ${plain}` }
     }
-    // One for all, as it takes 0.1 seconds to load the authorities of the system.
+    // Shared, because loading the system's authorities takes 0.1 s.
     verified ??= verificationOf(settings)
     const encryption = `encrypted, ${identityOf(host, settings)}`
     return { options: { connectionString, ssl: verified }, encryption }
@@ -55,8 +55,8 @@ export function serversOf(urls: readonly string[]): Server[] {
 
 /** Why connections to a host are not encrypted; undefined if they are. */
 function plainReason(host: string, settings: TlsSettings): string | undefined {
-  // As with libpq, whatever the mode is.
-  if (host.startsWith('/')) return 'the server is reached by a Unix socket'
+  // As with libpq, regardless of sslmode.
+  if (host.startsWith('/')) return 'the server is reached through a Unix socket'
   const { sslmode } = settings
   if (sslmode?.value === 'disable') return `${sslmode.name}=disable`
   if (Object.keys(settings).length > 0) return undefined
@@ -69,7 +69,7 @@ function verificationOf({ sslmode, sslrootcert, sslcert, sslkey }: TlsSettings):
   const mode = modeOf(sslmode)
   if (mode === 'verify-ca' && file === undefined) {
     throw new StoreError(
-      'sslmode=verify-ca needs sslrootcert with a file, as a public authority vouches for servers of anybody',
+      'sslmode=verify-ca needs sslrootcert with a file, because public authorities certify any server',
     )
   }
   if ((sslcert === undefined) !== (sslkey === undefined)) {
@@ -83,22 +83,20 @@ function verificationOf({ sslmode, sslrootcert, sslcert, sslkey }: TlsSettings):
   })
   return {
     secureContext,
-    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
     rejectUnauthorized: true,
     ...(mode === 'verify-ca' && { checkServerIdentity: () => undefined }),
   }
 }
 
-/** @throws StoreError if it does not verify the server */
+/** @throws StoreError if the mode does not verify the server */
 function modeOf(sslmode: TlsSetting = DEFAULT_MODE): 'verify-full' | 'verify-ca' {
   const { name, value } = sslmode
   if (value === 'verify-full' || value === 'verify-ca') return value
-  const reason = UNVERIFIED.includes(value)
-    ? 'it accepts whichever server answers'
-    : 'it is unknown'
+  const reason = UNVERIFIED.includes(value) ? 'it accepts any server' : 'it is unknown'
   throw new StoreError(
-    `${name}=${value} is refused, as ${reason}: use verify-full (the default; sslrootcert names the file of ` +
-      'an authority that the system does not know), or disable, which sends passwords and plants in plain text',
+    `${name}=${value} is not supported because ${reason}: use verify-full (the default; set sslrootcert to the ` +
+      'file of an authority that the system does not trust), or disable, which sends passwords and plants in plain text',
   )
 }
 
@@ -110,7 +108,7 @@ function identityOf(host: string, { sslmode, sslrootcert }: TlsSettings): string
   return `${subject}, verified by ${trusted}`
 }
 
-/** Node's own list stands in where the system has none, as small container images do. */
+/** Falls back to Node's own list, because small container images have none. */
 function systemAuthorities(): string[] {
   const system = getCACertificates('system')
   if (system.length === 0) return getCACertificates('default')
@@ -120,7 +118,7 @@ function systemAuthorities(): string[] {
 function authoritiesOf(setting: TlsSetting): Buffer {
   const authorities = read(setting)
   try {
-    // Node takes a text without certificates for an empty list.
+    // Node treats text without certificates as an empty list.
     new X509Certificate(authorities)
   } catch {
     throw new StoreError(`${setting.value} (${setting.name}): expected certificates in PEM`)

@@ -17,10 +17,10 @@ const FAILING = /^(08|25006|28|3D000|53|57|58|XX)/
 /** The server has ended the transaction so that another one could go on; made again it may succeed. */
 const AGAIN = /^(40001|40P01)\b/
 
-/** OpenSSL's codes for a certificate that leads to no known authority. */
+/** OpenSSL's codes for a certificate without a trusted authority. */
 const UNKNOWN_AUTHORITY = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
 
-/** The driver has no code for it. */
+/** The driver has no code for this. */
 const NO_TLS = 'The server does not support SSL connections'
 
 /** Makes the store's word of an error of a statement; leaves what is our mistake as it is. */
@@ -46,7 +46,7 @@ export function isWorthAnotherTry(error: unknown): boolean {
 }
 
 function adviceOn(code: string, message: string): string {
-  if (message === NO_TLS) return '; with sslmode=disable everything is sent in plain text'
+  if (message === NO_TLS) return '; sslmode=disable allows it, but sends everything in plain text'
   if (!UNKNOWN_AUTHORITY.test(code)) return ''
-  return '; sslrootcert names the file of an authority that the system does not know'
+  return '; set sslrootcert to the file of an authority that the system does not trust'
 }

@@ -30,7 +30,7 @@ export function parseAddress(text: string): Address {
   if (scheme === undefined || !urls.every((url) => URL.canParse(url))) {
     // Not the text itself, as there may be a password in it.
     throw new StoreError(
-      'the database is no URL such as postgres://user:password@host1:5432,host2:5432/plants',
+      'the database is not a URL such as postgres://user:password@host1:5432,host2:5432/plants',
     )
   }
   const [user, password] = (login ?? '').split(':')

@@ -1,6 +1,6 @@
 import { StoreError } from '../store-error.ts'
 
-/** The parameters of a connection string that concern TLS, each with its variable, as libpq has them. */
+/** libpq's TLS parameters of a connection string, each with its environment variable. */
 const VARIABLES = {
   sslmode: 'PGSSLMODE',
   sslrootcert: 'PGSSLROOTCERT',
@@ -10,7 +10,7 @@ const VARIABLES = {
 
 const PARAMETERS = Object.keys(VARIABLES)
 
-/** A setting, by the name of its parameter or its variable, whichever it was given by. */
+/** A setting, named after the parameter or variable that set it. */
 export interface TlsSetting {
   readonly name: string
   readonly value: string
@@ -19,9 +19,9 @@ export interface TlsSetting {
 export type TlsSettings = Partial<Record<keyof typeof VARIABLES, TlsSetting>>
 
 /**
- * The settings of a connection string, else those of the environment; an empty one is none.
+ * The TLS settings of a connection string, or else of the environment. An empty value counts as unset.
  *
- * @throws StoreError if there are others about TLS, which it would be unsafe to ignore
+ * @throws StoreError if there are other TLS parameters, which would be unsafe to ignore
  */
 export function tlsSettingsOf(url: string): TlsSettings {
   const parameters = parametersOf(url)
@@ -30,7 +30,9 @@ export function tlsSettingsOf(url: string): TlsSettings {
   )
   if (unknown !== undefined) {
     const known = PARAMETERS.join(', ')
-    throw new StoreError(`the database has a parameter ${unknown}, which is not one of ${known}`)
+    throw new StoreError(
+      `unknown parameter ${unknown} in the database URL: expected one of ${known}`,
+    )
   }
   const entries = Object.entries(VARIABLES).map(([parameter, variable]) => {
     const value = parameters.getAll(parameter).at(-1)
@@ -42,7 +44,7 @@ export function tlsSettingsOf(url: string): TlsSettings {
   return Object.fromEntries(entries.filter(([, { value }]) => value))
 }
 
-/** A connection string without these settings; `pg` would prefer them to its option `ssl`. */
+/** A connection string without these settings, which would take precedence over the `ssl` option of `pg`. */
 export function withoutTlsSettings(url: string): string {
   const parameters = parametersOf(url)
   for (const parameter of PARAMETERS) parameters.delete(parameter)

@@ -44,7 +44,7 @@ export async function copyDatabase(options: CopyOptions, onProgress: OnProgress)
 async function copyPages(options: CopyOptions, onProgress: OnProgress): Promise<void> {
   const { copy } = options
   const db = openExisting(options)
-  // It has digests of tokens in it, whatever the mode of the database itself.
+  // Private because it contains digests of tokens, whatever the mode of the database.
   const written = openSync(copy, 'wx', PRIVATE_MODE)
   try {
     // SQLite begins a copy again with every change that another connection makes, for ever under load;

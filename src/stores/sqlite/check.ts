@@ -122,7 +122,7 @@ function* journal(db: Database): Generator<Verdict> {
   const mode = db.pragma('journal_mode', { simple: true })
   // Such is a backup, until a service is started on it.
   if (mode !== 'wal') return yield sound(`${mode}; the next start of the service makes it wal`)
-  // Next to the file that a symbolic link leads to.
+  // The WAL is next to the target of a symbolic link.
   yield sound(`wal, ${bytesOf(`${realpathSync(db.name)}-wal`)}`)
 }
 

@@ -37,7 +37,7 @@ export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseO
   }
   let db: Database | undefined
   try {
-    // As better-sqlite3 reads it, for which no name means a temporary database.
+    // better-sqlite3 trims the name too, and an empty one means a temporary database.
     const name = file.trim()
     if (name !== '' && name !== IN_MEMORY && !existsSync(name)) createDatabaseFile(name)
     db = new Sqlite(file, { timeout: lockTimeout })

@@ -2,29 +2,29 @@ import { realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Verdict } from '../finding.ts'
 
-/** What SQLite keeps next to a database, and takes for its own if it finds it there. */
+/** Suffixes of the files that SQLite keeps next to a database. It uses any that it finds there. */
 export const COMPANIONS = ['-wal', '-shm', '-journal']
 
-/** Where the service leaves the first token of a database: in `own` if another database has taken `shared`. */
+/** Where the service writes the first token of a database: `own` if another database uses `shared`. */
 export function tokenFilesOf(database: string): { readonly shared: string; readonly own: string } {
   return { shared: join(dirname(database), 'access-token'), own: `${database}.access-token` }
 }
 
-/** The permissions of users other than the owner: those of the group and those of all others. */
+/** Permission bits of the group and all other users. */
 const RIGHTS = { read: 0o044, write: 0o022 }
 
 /**
- * Names each file of a database that users other than its owner can read or write, by its mode: the database, its
- * log and journal, and the files of its first token. A warning rather than a fault, since it may be intended.
+ * Reports each file of a database whose mode lets other users read or write it: the database, its WAL and journal, and
+ * its token files. A warning rather than a fault, because it may be intended.
  *
- * @param database the name of a file that is there
+ * @param database path of an existing file
  */
 export function* fileAccess(
   database: string,
   platform: NodeJS.Platform = process.platform,
 ): Generator<Verdict> {
   if (platform === 'win32') return yield { sound: true, says: 'unknown: Windows has no file modes' }
-  // SQLite keeps them next to the file that a symbolic link leads to.
+  // SQLite keeps its files next to the target of a symbolic link.
   const target = realpathSync(database)
   const files = ['', ...COMPANIONS].map((ending) => target + ending)
   let isPrivate = true
@@ -40,7 +40,7 @@ export function* fileAccess(
   if (isPrivate) yield { sound: true, says: 'only the owner can read or write the files' }
 }
 
-/** No permissions if there is no such file. */
+/** The permission bits of a file; 0 if it cannot be examined. */
 function modeOf(file: string): number {
   try {
     return statSync(file).mode & 0o777

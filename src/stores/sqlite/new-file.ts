@@ -11,19 +11,19 @@ import {
 import { dirname, resolve } from 'node:path'
 import { PRIVATE_MODE } from '../../private-mode.ts'
 
-/** As many symbolic links as Linux follows (path_resolution(7)). */
+/** The number of symbolic links that Linux follows (path_resolution(7)). */
 const LINKS_MAX = 40
 
 /**
- * Makes an empty file with PRIVATE_MODE, for SQLite to open as a new database: by itself it leaves the mode to the
- * umask. The log and the journal get the mode of the database. If there is a file of that name, nothing changes.
+ * Creates an empty file with PRIVATE_MODE for SQLite to open as a new database, because SQLite leaves the mode to the
+ * umask. The WAL and the journal inherit the mode of the database. An existing file is left unchanged.
  *
- * The file is closed before it has its name. Closing any descriptor of a database drops all POSIX locks that the
- * process has on it (https://www.sqlite.org/howtocorrupt.html, 2.2), and another thread may open the database the
- * moment it is there. For the same reason an empty file stays if SQLite then fails: another process may use it.
+ * The file is closed before it gets its name. Closing any descriptor of a database drops all POSIX locks that the
+ * process has on it (https://www.sqlite.org/howtocorrupt.html, 2.2), and another thread may open the database as soon
+ * as it exists. If SQLite then fails, the empty file stays, because another process may already use it.
  *
- * Failures are left to SQLite, which meets them too and explains them better. Only without hard links does it make
- * the file after all, with a mode of its own choice.
+ * Failures are ignored: SQLite runs into them too and reports them better. On a file system without hard links, SQLite
+ * creates the file itself, with its own mode.
  */
 export function createDatabaseFile(file: string): void {
   let draft: string | undefined
@@ -31,7 +31,7 @@ export function createDatabaseFile(file: string): void {
     const target = followLinks(file)
     draft = `${target}.new-${randomUUID()}`
     closeSync(openSync(draft, 'wx', PRIVATE_MODE))
-    // Unlike a rename this replaces nothing, should another process be first.
+    // Unlike a rename, a link replaces nothing if another process was first.
     linkSync(draft, target)
   } catch {
   } finally {
@@ -39,7 +39,7 @@ export function createDatabaseFile(file: string): void {
   }
 }
 
-/** Where open(2) would make the file: a symbolic link may lead to one that is yet to be made. */
+/** Where open(2) would create the file: a symbolic link may point to a file that does not exist yet. */
 function followLinks(file: string): string {
   let target = file
   for (let links = 0; links < LINKS_MAX && isLink(target); links++) {

@@ -1,4 +1,4 @@
-/** Which connections to a server are encrypted and verified, with one that has a certificate of its own. */
+/** Encryption and verification of connections, tested with a server that has its own certificate. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { issue } from '../../helpers/certificates.ts'
 import { run } from '../../helpers/command.ts'
 import { PostgresServer } from '../../helpers/postgres.ts'
 
-/** Reaches this machine, and is no loopback address. */
+/** An address of this machine that is not a loopback address. */
 const REMOTE = '0.0.0.0'
 
 const authority = issue({ name: 'authority' })
@@ -44,7 +44,7 @@ await server.start({
   ssl_ca_file: 'ca.pem',
 })
 
-/** @param host the certificate is not for 127.0.0.1 */
+/** @param host the certificate is not valid for 127.0.0.1 */
 function urlOf(parameters: readonly string[] = [], host = REMOTE, port = server.port): string {
   return `postgres://plants:s3cret@${host}:${port}/postgres?${parameters.join('&')}`
 }
@@ -107,7 +107,7 @@ const accepted = [
   },
 ]
 for (const { what, url, session, says } of accepted) {
-  t.test(`a connection is what the settings say, and said to be: ${what}`, async (t) => {
+  t.test(`the connection matches the settings and its description: ${what}`, async (t) => {
     const connections = connectionsTo(t, [url])
     t.strictSame(await sessionOf(connections), session)
     t.match(connections.encryption, says)
@@ -116,21 +116,21 @@ for (const { what, url, session, says } of accepted) {
     t.match(
       findings.find(({ what }) => what === 'connection'),
       { sound: true, says },
-      'a check says it too',
+      'check reports it too',
     )
   })
 }
 
 const refused = [
   {
-    what: 'an authority that the system does not know',
+    what: 'an authority that the system does not trust',
     url: urlOf(),
-    says: /^the store is failing: SELF_SIGNED_CERT_IN_CHAIN: .*; sslrootcert names the file of an authority that/,
+    says: /^the store is failing: SELF_SIGNED_CERT_IN_CHAIN: .*; set sslrootcert to the file of an authority that/,
   },
   {
     what: 'another authority',
     url: urlOf([OTHER_CA]),
-    says: /^the store is failing: SELF_SIGNED_CERT_IN_CHAIN: .*; sslrootcert names the file of an authority that/,
+    says: /^the store is failing: SELF_SIGNED_CERT_IN_CHAIN: .*; set sslrootcert to the file of an authority that/,
   },
   {
     what: 'another authority, and sslmode=verify-ca',
@@ -144,7 +144,7 @@ const refused = [
   },
 ]
 for (const { what, url, says } of refused) {
-  t.test(`a server is refused for ${what}`, async (t) => {
+  t.test(`a server is rejected for ${what}`, async (t) => {
     await t.rejects(sessionOf(connectionsTo(t, [url])), { message: says })
     const line = /^cannot use the database postgres:\/\/plants@[^\n]*$/
     await t.rejects(PostgresStore.open({ url, timeout }), {
@@ -154,7 +154,7 @@ for (const { what, url, says } of refused) {
   })
 }
 
-t.test('of several hosts each is verified by its own name', async (t) => {
+t.test('each of several hosts is verified by its own name', async (t) => {
   const urls = ['127.0.0.1', REMOTE].map((host) => urlOf([CA], host))
   const connections = connectionsTo(t, urls)
   t.match(await sessionOf(connections), { ssl: true })
@@ -163,7 +163,7 @@ t.test('of several hosts each is verified by its own name', async (t) => {
 
 const NOTHING = Buffer.alloc(0)
 
-/** A server that takes what it is sent; it answers the question for TLS, and speaks it if it may. */
+/** A server that records what it receives. It answers the request for TLS, and speaks TLS if it can. */
 async function impostor(t: Test, answer: 'S' | 'N') {
   const { cert, key } = issue({ name: 'impostor', hosts: [REMOTE] })
   const received: Record<string, Buffer> = { plain: NOTHING, encrypted: NOTHING }
@@ -192,11 +192,11 @@ const SSL_REQUEST = Buffer.from('0000000804d2162f', 'hex')
 for (const { answer, says } of [
   {
     answer: 'N',
-    says: /does not support SSL connections; with sslmode=disable everything is sent/,
+    says: /does not support SSL connections; sslmode=disable allows it, but sends everything/,
   },
   { answer: 'S', says: /DEPTH_ZERO_SELF_SIGNED_CERT/ },
 ] as const) {
-  t.test(`an impostor who answers ${answer} is sent nothing`, async (t) => {
+  t.test(`an impostor that answers ${answer} receives nothing`, async (t) => {
     const { received, gone, port } = await impostor(t, answer)
     const connections = connectionsTo(t, [urlOf([CA], REMOTE, port)])
     await t.rejects(sessionOf(connections), { message: says })

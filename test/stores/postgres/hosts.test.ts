@@ -60,7 +60,7 @@ for (const text of [
   t.test(`not an address, and the message does not say what was in it: ${text}`, (t) => {
     t.throws(() => parseAddress(text), {
       name: 'Error',
-      message: /^the database is no URL such as postgres:\/\/user:password@host1:5432,host2/,
+      message: /^the database is not a URL such as postgres:\/\/user:password@host1:5432,host2/,
     })
     t.end()
   })

@@ -1,4 +1,4 @@
-/** What a connection string and the environment ask for; encryption.test.ts tries it on a server. */
+/** Settings from a connection string and the environment; encryption.test.ts tests them with a server. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { serversOf } from '../../../src/stores/postgres/encryption.ts'
@@ -11,7 +11,7 @@ const folder = t.testdir({ 'ca.pem': cert, 'nothing.pem': 'nothing' })
 const fileOf = (name: string) => encodeURIComponent(join(folder, name))
 const CA = `sslrootcert=${fileOf('ca.pem')}`
 
-/** How a connection to each host is, with no other variables than these. */
+/** How the connection to each host is encrypted, with only these environment variables. */
 function encryptionOf(t: Test, url: string, variables: NodeJS.ProcessEnv = {}): string[] {
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'))
   t.intercept(process, 'env', { value: { ...Object.fromEntries(others), ...variables } })
@@ -26,13 +26,13 @@ for (const host of [
   '[::1]',
   '[::ffff:127.0.0.1]',
 ]) {
-  t.test(`${host} is this machine`, async (t) => {
+  t.test(`${host} counts as this machine`, async (t) => {
     t.match(encryptionOf(t, `postgres://${host}/plants`), ['not encrypted: the server is on this'])
   })
 }
 
 for (const host of ['db', 'localhost.example.com', '10.0.0.1', '0.0.0.0', '[::2]', '128.0.0.1']) {
-  t.test(`${host} is another machine`, async (t) => {
+  t.test(`${host} counts as another machine`, async (t) => {
     const name = host.replace(/[[\]]/g, '')
     const says = `encrypted, the server as ${name}, verified by an authority of the system`
     t.strictSame(encryptionOf(t, `postgres://${host}/plants`), [says])
@@ -45,13 +45,13 @@ t.test('the host is the one that the driver connects to', async (t) => {
   t.match(encryptionOf(t, 'postgres:///plants'), ['not encrypted: the server is on this machine'])
 })
 
-t.test('a Unix socket is not encrypted, whatever the settings say', async (t) => {
+t.test('a Unix socket is not encrypted, whatever the settings', async (t) => {
   for (const url of ['postgres:///plants?host=/run', 'postgres://%2Frun/plants?sslmode=require']) {
-    t.match(encryptionOf(t, url), ['not encrypted: the server is reached by a Unix socket'])
+    t.match(encryptionOf(t, url), ['not encrypted: the server is reached through a Unix socket'])
   }
 })
 
-t.test('of several hosts only those on other machines are encrypted', async (t) => {
+t.test('only connections to hosts on other machines are encrypted', async (t) => {
   t.match(encryptionOf(t, 'postgres://127.0.0.1,db1,db2:5433/plants'), [
     'not encrypted: the server is on this machine',
     'encrypted, the server as db1,',
@@ -59,7 +59,7 @@ t.test('of several hosts only those on other machines are encrypted', async (t) 
   ])
 })
 
-t.test('variables count where the connection string has no parameter', async (t) => {
+t.test('a variable applies if the connection string has no such parameter', async (t) => {
   const url = 'postgres://db/plants'
   const disable = { PGSSLMODE: 'disable' }
   t.same(encryptionOf(t, url, disable), ['not encrypted: PGSSLMODE=disable'])
@@ -71,12 +71,12 @@ t.test('variables count where the connection string has no parameter', async (t)
   t.match(encryptionOf(t, url, { PGSSLMODE: '' }), ['encrypted, '])
 })
 
-t.test('of a parameter that is there twice the last one counts, as with libpq', async (t) => {
+t.test('the last of two equal parameters counts, as with libpq', async (t) => {
   const twice = 'postgres://db/plants?sslmode=require&sslmode=verify-full'
   t.match(encryptionOf(t, twice), ['encrypted, '])
 })
 
-t.test('the driver gets the other parameters, and no other word about TLS', async (t) => {
+t.test('the driver gets the other parameters, but none about TLS', async (t) => {
   const [server] = serversOf(['postgres://db/plants?options=-c%20a%3Db%3Fc&sslmode=disable'])
   t.strictSame(server?.options, {
     connectionString: 'postgres://db/plants?options=-c+a%3Db%3Fc',
@@ -88,7 +88,7 @@ t.test('the driver gets the other parameters, and no other word about TLS', asyn
 })
 
 const OF_ANYBODY =
-  /^sslmode=[\w-]+ is refused, as it accepts whichever server answers: use verify-full .*, or disable/
+  /^sslmode=[\w-]+ is not supported because it accepts any server: use verify-full .*, or disable/
 
 const refused = [
   ...['require', 'prefer', 'allow', 'no-verify'].map((mode) => ({
@@ -97,16 +97,16 @@ const refused = [
   })),
   {
     parameters: 'sslmode=verify_full',
-    says: /^sslmode=verify_full is refused, as it is unknown: /,
+    says: /^sslmode=verify_full is not supported because it is unknown: /,
   },
   { parameters: 'sslmode=verify-ca', says: /^sslmode=verify-ca needs sslrootcert with a file, / },
   { parameters: 'sslmode=verify-ca&sslrootcert=system', says: /^sslmode=verify-ca needs / },
   {
     parameters: 'ssl=true',
-    says: /^the database has a parameter ssl, which is not one of sslmode, /,
+    says: /^unknown parameter ssl in the database URL: expected one of sslmode, /,
   },
-  { parameters: 'SSLMODE=disable', says: /^the database has a parameter SSLMODE, / },
-  { parameters: 'sslcrl=revoked.pem', says: /^the database has a parameter sslcrl, / },
+  { parameters: 'SSLMODE=disable', says: /^unknown parameter SSLMODE in the database URL: / },
+  { parameters: 'sslcrl=revoked.pem', says: /^unknown parameter sslcrl in the database URL: / },
   { parameters: `sslcert=${fileOf('ca.pem')}`, says: /^sslcert and sslkey go together: set both/ },
   { parameters: `sslkey=${fileOf('ca.pem')}`, says: /^sslcert and sslkey go together: set both/ },
   {
@@ -123,7 +123,7 @@ const refused = [
   },
 ]
 for (const { parameters, says } of refused) {
-  t.test(`refused: ${parameters.replaceAll(encodeURIComponent(folder), '')}`, async (t) => {
+  t.test(`rejected: ${parameters.replaceAll(encodeURIComponent(folder), '')}`, async (t) => {
     for (const host of ['db', '127.0.0.1']) {
       const url = `postgres://${host}/plants?${parameters}`
       t.throws(() => encryptionOf(t, url), { constructor: StoreError, message: says })
@@ -131,8 +131,8 @@ for (const { parameters, says } of refused) {
   })
 }
 
-t.test('a mode that is refused is named by its variable', async (t) => {
+t.test('the message about an unsupported mode names its variable', async (t) => {
   t.throws(() => encryptionOf(t, 'postgres://db/plants', { PGSSLMODE: 'require' }), {
-    message: /^PGSSLMODE=require is refused, /,
+    message: /^PGSSLMODE=require is not supported because it accepts any server: /,
   })
 })

@@ -86,7 +86,7 @@ t.test('of an older version is said that it will be upgraded', async (t) => {
   t.match(check(file), [{}, { says: `version ${SCHEMA_VERSION}` }, {}, { says: /^wal/ }])
 })
 
-t.test('a database is checked by way of a symbolic link', async (t) => {
+t.test('a database can be checked through a symbolic link', async (t) => {
   const file = makeDatabase(t)
   const link = join(dirname(file), 'link.db')
   symlinkSync(file, link)

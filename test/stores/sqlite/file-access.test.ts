@@ -5,7 +5,7 @@ import { fileAccess } from '../../../src/stores/sqlite/file-access.ts'
 
 const PRIVATE = [{ sound: true, says: 'only the owner can read or write the files' }]
 
-/** A folder with empty files that are private but for those of other modes. */
+/** A folder of empty files, private except those with a given mode. */
 function filesOf(t: Test, modes: Record<string, number>): string {
   const names = ['plants.db', 'plants.db-wal', 'plants.db-shm', 'access-token', 'other.db']
   const folder = t.testdir(
@@ -59,13 +59,13 @@ t.test('each file that belongs to the database is reported, and no other', async
   )
 })
 
-t.test('the log is found next to the file that a symbolic link leads to', async (t) => {
+t.test('the WAL is found next to the target of a symbolic link', async (t) => {
   const folder = filesOf(t, { 'plants.db-wal': 0o644 })
   symlinkSync('plants.db', join(folder, 'link.db'))
   t.match([...fileAccess(join(folder, 'link.db'))], [{ says: `${join(folder, 'plants.db-wal')};` }])
 })
 
-t.test('a token file that cannot be examined is passed over', async (t) => {
+t.test('a token file that cannot be examined is skipped', async (t) => {
   const folder = filesOf(t, {})
   symlinkSync('plants.db.access-token', join(folder, 'plants.db.access-token'))
   t.same([...fileAccess(join(folder, 'plants.db'))], PRIVATE)
