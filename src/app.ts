@@ -15,7 +15,7 @@ import { admit, MAX_PARAMETER, refuseUrl } from './http/admission.ts'
 import { type Authenticate, bearerAuthentication } from './http/authentication.ts'
 import { ByteBudget } from './http/byte-budget.ts'
 import type { Certificate } from './http/certificate.ts'
-import { answerClientErrors, refuseConnect } from './http/client-errors.ts'
+import { answerClientErrors, refuseConnect, refuseUnknownMethods } from './http/client-errors.ts'
 import { serveInTurn } from './http/connections.ts'
 import { serveDocs } from './http/docs.ts'
 import { handleErrors } from './http/errors.ts'
@@ -89,6 +89,7 @@ export async function buildApp({
   app.decorate('responseBudget', new ByteBudget(RESPONSE_BYTES_MAX))
   logRequestIds(app)
   logRequests(app, config.logRequests)
+  refuseUnknownMethods(app.server)
   serveInTurn(app.server, connections)
   takeEveryRequest(app.server)
   rewriteUrlTargets(app.server)

@@ -4,13 +4,13 @@ import type { StoredPlant } from '../../service/plant-store.ts'
  * A character that makes a cell a formula, after whitespace that a spreadsheet may trim. The last four are full-width
  * forms. OWASP also lists tabs and line breaks, because spreadsheets trim them.
  */
-const AT_START = /^(?=[^\S\t\r\n]*[=+\-@＝＋－＠]|[\t\r\n])/
+const AT_START = /^(?:[^\S\t\r\n]*[=+\-@＝＋－＠]|[\t\r\n])/
 
 /**
  * The same within text. In locales whose decimal mark is a comma, Excel splits lines at semicolons. Each line starts
  * with an unquoted id, so Excel then ignores the quotes after it and splits text at semicolons and line breaks.
  */
-const WITHIN = /([;\t\r\n](?:[^\S\t\r\n]|")*)(?=[=+\-@＝＋－＠])/g
+const WITHIN = /([;\t\r\n](?:[^\S\t\r\n]|")*)([=+\-@＝＋－＠])/g
 
 /**
  * A plant as a line of CSV for spreadsheets. An apostrophe precedes anything that could become a formula, which would
@@ -25,6 +25,6 @@ export function formulaFreeLine({ id, name, tag }: StoredPlant): string {
 }
 
 function escaped(text: string): string {
-  const harmless = text.replace(AT_START, "'").replace(WITHIN, "$1'")
+  const harmless = text.replace(AT_START, "'$&").replace(WITHIN, "$1'$2")
   return `"${harmless.replaceAll('"', '""')}"`
 }

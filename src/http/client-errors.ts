@@ -1,8 +1,17 @@
-import { maxHeaderSize, type ServerResponse, STATUS_CODES } from 'node:http'
+import {
+  METHODS,
+  maxHeaderSize,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import { latestResponse, replaceWaiting } from './connections.ts'
 import { errorOf, Failure } from './failure.ts'
 import { commonHeaders, newRequestId } from './response-headers.ts'
+
+const METHOD_NAMES = new Set(METHODS)
 
 /** Connections already rejected. The parser reports an error again for each further chunk. */
 const refused = new WeakSet<Socket>()
@@ -26,6 +35,24 @@ export function refuseConnect(_request: unknown, connection: Socket): void {
     connection,
     new Failure('malformed-request', 'CONNECT is not supported: this server is not a proxy'),
   )
+}
+
+/**
+ * Answers requests with a method that Node's parser knows and its list of methods does not, such as PRI or those of
+ * RTSP. No route can match them, not even Fastify's own for unknown paths.
+ */
+export function refuseUnknownMethods(server: Server): void {
+  const [serve] = server.listeners('request') as [RequestListener]
+  server.off('request', serve).on('request', (request, response) => {
+    const { method = '' } = request
+    if (METHOD_NAMES.has(method)) {
+      serve(request, response)
+    } else {
+      const failure = new Failure('malformed-request', `${method} is not a method of HTTP`)
+      const { status, headers, content } = responseTo(failure)
+      response.writeHead(status, headers).end(content)
+    }
+  })
 }
 
 function refuse(connection: Socket, failure: Failure) {
@@ -72,6 +99,12 @@ function failureOf(code: string | undefined, requestTimeout: number): Failure {
 }
 
 function rawResponse(failure: Failure): string {
+  const { status, headers, content } = responseTo(failure)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', content].join('\r\n')
+}
+
+function responseTo(failure: Failure) {
   const { status, body } = errorOf(failure)
   const content = JSON.stringify(body)
   const headers = {
@@ -80,6 +113,5 @@ function rawResponse(failure: Failure): string {
     'content-length': Buffer.byteLength(content),
     connection: 'close',
   }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', content].join('\r\n')
+  return { status, headers, content }
 }

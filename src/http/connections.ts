@@ -59,8 +59,9 @@ export function serveInTurn(server: Server, connections: Set<Socket>): void {
     connections.add(connection)
     // Node creates two errors for each queued request of a closed connection. Their stack traces would take a
     // tenth of a second per thousand requests.
-    const { stackTraceLimit } = Error
+    let { stackTraceLimit } = Error
     connection.prependOnceListener('close', () => {
+      stackTraceLimit = Error.stackTraceLimit
       if (connection[line]?.length) Error.stackTraceLimit = 0
     })
     connection.once('close', () => {
