@@ -15,7 +15,12 @@ import { admit, MAX_PARAMETER, refuseUrl } from './http/admission.ts'
 import { type Authenticate, bearerAuthentication } from './http/authentication.ts'
 import { ByteBudget } from './http/byte-budget.ts'
 import type { Certificate } from './http/certificate.ts'
-import { answerClientErrors, refuseConnect, refuseUnknownMethods } from './http/client-errors.ts'
+import {
+  answerClientErrors,
+  refuseConnect,
+  refuseTinyChunks,
+  refuseUnknownMethods,
+} from './http/client-errors.ts'
 import { serveInTurn } from './http/connections.ts'
 import { serveDocs } from './http/docs.ts'
 import { handleErrors } from './http/errors.ts'
@@ -68,6 +73,8 @@ export async function buildApp({
     routerOptions: { maxParamLength: MAX_PARAMETER },
     requestTimeout: config.requestTimeout,
     http: {
+      // What is buffered of each body and response before a client is told to wait.
+      highWaterMark: 2 ** 14,
       // Fastify sets it too, but only when Node has compared the next one with its own default.
       requestTimeout: config.requestTimeout,
       headersTimeout: config.requestTimeout,
@@ -92,6 +99,7 @@ export async function buildApp({
   refuseUnknownMethods(app.server)
   serveInTurn(app.server, connections)
   takeEveryRequest(app.server)
+  refuseTinyChunks(app.server)
   rewriteUrlTargets(app.server)
   abortStalledResponses(app, connections, config.responseTimeout)
   app.addHook('onRequest', (request, reply, next) => {

@@ -39,16 +39,18 @@ export async function start(config: Config): Promise<RunningService> {
   const certificate = await certificateOf(config)
   const sow = await prepareSeed(config.seed)
   const store = await openStore(config)
+  let app: FastifyInstance | undefined
   try {
     await sow(store)
     const access = await provideAccess(config, new AccessTokens(store, config.token))
-    const app = await buildApp({ config, store, logger: await logger(config), certificate })
+    app = await buildApp({ config, store, logger: await logger(config), certificate })
     const close = closing(app, store, config.shutdownTimeout, certificate !== undefined)
     await listen(app, config)
     const address = app.server.address() as AddressInfo
     if (certificate === undefined && !isLoopback(address.address)) app.log.warn(UNENCRYPTED)
     return { url: urlOf(address, certificate), access, certificate, close }
   } catch (error) {
+    await app?.close()
     await store.close()
     throw error
   }
@@ -102,7 +104,10 @@ function closing(
       const response = latestResponse(connection)
       if (response?.headersSent === false) response.setHeader('connection', 'close')
     }
-    const cut = setTimeout(() => app.server.closeAllConnections(), timeout)
+    // Node's closeAllConnections() knows nothing of a connection that a client has used for CONNECT.
+    const cut = setTimeout(() => {
+      for (const connection of connections) connection.destroy()
+    }, timeout)
     await app.close()
     clearTimeout(cut)
     await store.close()

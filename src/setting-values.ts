@@ -96,7 +96,7 @@ function isNetwork(text: string): boolean {
   const [address, prefix, ...rest] = text.split('/') as [string, string?]
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] as number
   if (prefix === undefined) return bits > 0
-  return rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits
+  return rest.length === 0 && /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits
 }
 
 function expected(what: string): never {

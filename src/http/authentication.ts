@@ -62,18 +62,36 @@ export async function bearerAuthentication(
   })
 
   async function verified(token: string, request: FastifyRequest): Promise<Grant> {
-    const isKnown = tokens.isKnown(token)
-    if (!isKnown) failures?.take(addressKey(request.ip))
-    const grant = await tokens.verify(token)
-    if (grant === undefined) {
-      if (isKnown) failures?.take(addressKey(request.ip))
-      rejections.write(request)
-      throw new Failure('token-invalid', 'the access token is unknown, expired or revoked', {
-        'www-authenticate': `${REALM}, error="invalid_token"`,
-      })
+    if (tokens.isKnown(token)) {
+      const grant = await tokens.verify(token)
+      if (grant !== undefined) return grant
+      failures?.take(addressKey(request.ip))
+      throw rejected(request)
     }
-    if (!isKnown) failures?.putBack(addressKey(request.ip))
-    return grant
+    const key = addressKey(request.ip)
+    try {
+      failures?.take(key)
+    } catch (limited) {
+      rejections.write(request)
+      throw limited
+    }
+    try {
+      const grant = await tokens.verify(token)
+      if (grant === undefined) throw rejected(request)
+      failures?.putBack(key)
+      return grant
+    } catch (error) {
+      // That the store cannot be read says nothing about the token.
+      if (!(error instanceof Failure)) failures?.putBack(key)
+      throw error
+    }
+  }
+
+  function rejected(request: FastifyRequest): Failure {
+    rejections.write(request)
+    return new Failure('token-invalid', 'the access token is unknown, expired or revoked', {
+      'www-authenticate': `${REALM}, error="invalid_token"`,
+    })
   }
 
   /** RFC 6750 §3.1: a request without credentials for the scheme gets a challenge without `error`. */

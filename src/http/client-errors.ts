@@ -7,11 +7,15 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { Socket } from 'node:net'
+import { limitChunks } from './chunk-limit.ts'
 import { latestResponse, replaceWaiting } from './connections.ts'
 import { errorOf, Failure } from './failure.ts'
 import { commonHeaders, newRequestId } from './response-headers.ts'
 
 const METHOD_NAMES = new Set(METHODS)
+
+/** Methods whose operations read a body. */
+const BODY_METHODS = ['POST', 'PUT', 'PATCH']
 
 /** Connections already rejected. The parser reports an error again for each further chunk. */
 const refused = new WeakSet<Socket>()
@@ -55,6 +59,18 @@ export function refuseUnknownMethods(server: Server): void {
   })
 }
 
+/** Refuses a body in chunks that are too small on average. */
+export function refuseTinyChunks(server: Server): void {
+  server.prependListener('request', (request) => {
+    if (request.headers['transfer-encoding'] === undefined) return
+    const failure = new Failure('malformed-request', 'the chunks of the body are too small')
+    limitChunks(request, () => {
+      refuse(request.socket, failure)
+      request.socket.pause()
+    })
+  })
+}
+
 function refuse(connection: Socket, failure: Failure) {
   if (refused.has(connection)) return
   refused.add(connection)
@@ -65,8 +81,10 @@ function refuse(connection: Socket, failure: Failure) {
   if (response.req.complete) return afterResponse(response, end)
   // The latest request is the malformed one. It must not be served if it is still queued.
   if (replaceWaiting(connection, response, end)) return
-  if (response.headersSent) afterResponse(response, () => close(connection))
-  else end()
+  // Without its body an operation that needs one has not begun. Any other may have, so its response counts.
+  const awaitsBody = BODY_METHODS.includes(response.req.method ?? '')
+  if (awaitsBody && !response.headersSent) end()
+  else afterResponse(response, () => close(connection))
 }
 
 /** Calls `act` once a response is sent, unless that response announced `Connection: close`. */

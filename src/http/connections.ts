@@ -44,7 +44,7 @@ export function serveInTurn(server: Server, connections: Set<Socket>): void {
 
   server.off('request', serve).on('request', (request, response) => {
     const connection: Connection = request.socket
-    if (connection.destroyed) return
+    if (connection.destroyed || connection.writableEnded) return
     const current = connection[served]
     connection[latest] = response
     if (current === undefined) track(connection)
@@ -89,7 +89,8 @@ export function serveInTurn(server: Server, connections: Set<Socket>): void {
 
   function advance(connection: Connection): void {
     const queue = connection[line] as Waiting[]
-    if (connection.destroyed) waitingCount -= queue.splice(0).length
+    // Also after a response that was the last one of its connection.
+    if (connection.destroyed || connection.writableEnded) waitingCount -= queue.splice(0).length
     const first = queue.shift()
     if (first === undefined) return
     waitingCount--

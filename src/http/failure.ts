@@ -19,6 +19,9 @@ export const RETRY_AFTER = { busy: '1', failing: '5' }
  */
 const SMALL_RESPONSE_LENGTH = 2 ** 14
 
+/** Messages repeat what a client sent, which may be as long as a request head. */
+const MESSAGE_MAX = 500
+
 /** A failure that ends a request: one of the contract's conditions, and what is wrong in words. */
 export class Failure extends Error {
   readonly condition: Condition
@@ -32,7 +35,9 @@ export class Failure extends Error {
     // A stack trace nobody reads would be a tenth of the cost of a rejected request.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
-    super(message)
+    super(
+      message.length > MESSAGE_MAX ? `${message.slice(0, MESSAGE_MAX)}…`.toWellFormed() : message,
+    )
     Error.stackTraceLimit = stackTraceLimit
     this.condition = condition
     this.headers = headers

@@ -78,7 +78,8 @@ export function tokenLimit(rate: Limit): RateLimit | undefined {
 export function addressKey(address = 'unknown'): string {
   const [, ipv4] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
   if (ipv4 !== undefined) return ipv4
-  if (!isIPv6(address)) return address.slice(0, 15)
+  // Some proxies add the port.
+  if (!isIPv6(address)) return address.replace(/:\d*$/, '').slice(0, 15)
   // The URL parser normalizes the address (RFC 5952).
   const { hostname } = new URL(`http://[${address.replace(/%.*/, '')}]`)
   const [start = '', end] = hostname.slice(1, -1).split('::')

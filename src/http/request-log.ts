@@ -8,7 +8,7 @@ import { pathOf } from './path.ts'
 const SAFE = ['GET', 'HEAD', 'OPTIONS']
 
 /** `version-trace-parent-flags` (https://www.w3.org/TR/trace-context/#traceparent-header). */
-const TRACE_PARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/
+const TRACE_PARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}/
 
 /** Turns off Fastify's request log, which omits requests whose client disconnected. */
 export const noRequestLog = new LogController({

@@ -25,12 +25,19 @@ const bad: Record<string, { value: string; expected: string }[]> = {
   maxConnections: [{ value: '0', expected: 'a whole number from 1 to 1048576' }],
   authFailureLimit: ['0/s', '5/d', '/s', '100', 'on'].map(aRate),
   rateLimit: ['1000'].map(aRate),
-  trustProxy: ['proxy', '10.0.0.0/33', '10.0.0.0/8/8', '::1,', '10.0.0.0/', '::/129', '1'].map(
-    (value) => ({
-      value,
-      expected: 'addresses or networks such as 10.0.0.0/8,::1, separated by commas',
-    }),
-  ),
+  trustProxy: [
+    'proxy',
+    '0.0.0.0/0',
+    '10.0.0.0/33',
+    '10.0.0.0/8/8',
+    '::1,',
+    '10.0.0.0/',
+    '::/129',
+    '1',
+  ].map((value) => ({
+    value,
+    expected: 'addresses or networks such as 10.0.0.0/8,::1, separated by commas',
+  })),
   lockTimeout: ['5'].map(aTime),
   shutdownTimeout: ['soon'].map(aTime),
   seed: [{ value: '', expected: 'some text' }],

@@ -176,3 +176,44 @@ t.test('a reset after CONNECT harms nobody else', async (t) => {
   }
   t.equal((await service.call({ method: 'GET' })).status, 200)
 })
+
+t.test('requests after a response that ends the connection are not served', async (t) => {
+  const service = await startService(t)
+  await service.call({ body: { id: 3n, name: 'Abies alba Mill.' } })
+  const first = head(
+    service,
+    'POST /plants',
+    'Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n',
+  )
+  const socket = connect(service.port, '127.0.0.1')
+  const bytes = readAll(socket)
+  socket.write(
+    `${first.replace('HTTP/1.1', 'HTTP/1.0')}0\r\n\r\n${head(service, 'DELETE /plants/3')}`,
+  )
+  t.match(answersOf(await bytes), [{ status: 400, headers: { connection: 'close' } }])
+  t.equal(await service.count(), 1)
+})
+
+t.test('a change that needs no body is answered, whatever is wrong with the body', async (t) => {
+  const service = await startService(t)
+  await service.call({ body: { id: 1n, name: 'Abies alba Mill.' } })
+  const socket = connect(service.port, '127.0.0.1')
+  const bytes = readAll(socket)
+  socket.write(`${head(service, 'DELETE /plants/1', 'Transfer-Encoding: chunked\r\n')}zz\r\n`)
+  t.match(answersOf(await bytes), [{ status: 204 }])
+  t.equal(await service.count(), 0)
+})
+
+t.test('a body in tiny chunks is refused before it takes memory', async (t) => {
+  const service = await startService(t)
+  for (const authorization of [`Authorization: Bearer ${service.token}\r\n`, '']) {
+    const socket = connect(service.port, '127.0.0.1').on('error', () => {})
+    const bytes = readAll(socket)
+    const line = `POST /plants HTTP/1.1\r\nHost: x\r\n${authorization}`
+    const headers = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+    socket.write(line + headers + '1\r\n \r\n'.repeat(65_000))
+    const [answer] = answersOf(await bytes)
+    if (answer?.status !== 401) t.match(answer, { status: 400, body: /chunks of the body/ })
+  }
+  t.equal((await service.call({ method: 'GET' })).status, 200)
+})

@@ -173,6 +173,7 @@ t.test('when there are too many keys, the least recently used is forgotten', asy
 const KEYS: [address: string, key: string][] = [
   ['192.0.2.1', '192.0.2.1'],
   ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['192.0.2.1:50123', '192.0.2.1'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
   ['2001:db8::1', '2001:db8:0:0'],
   ['2001:0DB8:0::1', '2001:db8:0:0'],

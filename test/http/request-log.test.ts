@@ -71,7 +71,13 @@ t.test('without a trusted proxy, the address is that of the connection', async (
   t.match(await logged('answered'), { address: '127.0.0.1' })
 })
 
-for (const traceparent of ['', 'x', '00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01']) {
+for (const traceparent of [
+  `00-${'0'.repeat(32)}-b7ad6b7169203331-01`,
+  'ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  '',
+  'x',
+  '00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01',
+]) {
   t.test(`the traceparent "${traceparent}" is ignored`, async (t) => {
     const { service, logged } = await loggingService(t, { logRequests: 'all' })
     await service.call({ method: 'GET', headers: { traceparent } })
