@@ -82,7 +82,7 @@ function refuse(connection: Socket, failure: Failure) {
   // The latest request is the malformed one. It must not be served if it is still queued.
   if (replaceWaiting(connection, response, end)) return
   // Without its body an operation that needs one has not begun. Any other may have, so its response counts.
-  const awaitsBody = BODY_METHODS.includes(response.req.method ?? '')
+  const awaitsBody = BODY_METHODS.includes(response.req.method as string)
   if (awaitsBody && !response.headersSent) end()
   else afterResponse(response, () => close(connection))
 }
