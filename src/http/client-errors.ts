@@ -83,8 +83,9 @@ function refuse(connection: Socket, failure: Failure) {
   if (replaceWaiting(connection, response, end)) return
   // Without its body an operation that needs one has not begun. Any other may have, so its response counts.
   const awaitsBody = BODY_METHODS.includes(response.req.method as string)
-  if (awaitsBody && !response.headersSent) end()
-  else afterResponse(response, () => close(connection))
+  if (awaitsBody && !response.headersSent) return end()
+  if (!response.headersSent) response.setHeader('connection', 'close')
+  afterResponse(response, () => close(connection))
 }
 
 /** Calls `act` once a response is sent, unless that response announced `Connection: close`. */
