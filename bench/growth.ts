@@ -2,7 +2,7 @@
 import { copyFile, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { number } from '../src/setting-values.ts'
+import { number } from '../src/config/setting-values.ts'
 import type { Chart } from './chart.ts'
 import { findGenerator } from './load.ts'
 import { describeMachine, warnIfBusy } from './machine.ts'

@@ -2,11 +2,11 @@
  * Measures how long the most expensive bodies block the service and an import: `npm run bench:hostile [megabytes...]`,
  * by default 1 and 2 MB. The figures per MB are equal if time is linear. The exit code is 1 if a bound is exceeded.
  */
-import { codecs } from '../src/catalogue/codecs.ts'
-import { plantCheck } from '../src/catalogue/entry.ts'
-import type { Format } from '../src/catalogue/format.ts'
-import { readPortions } from '../src/catalogue/reading.ts'
-import { RECORD_LIMIT } from '../src/catalogue/record-reader.ts'
+import { codecs } from '../src/transfer/codecs.ts'
+import { plantCheck } from '../src/transfer/entry.ts'
+import type { Format } from '../src/transfer/format.ts'
+import { readPortions } from '../src/transfer/record-stream.ts'
+import { RECORD_LIMIT } from '../src/transfer/record-reader.ts'
 import { loadContract } from '../src/contract/contract.ts'
 import { parseExactJson } from '../src/contract/exact-json.ts'
 import { bodyShape } from '../src/contract/shape.ts'

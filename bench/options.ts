@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Command, Option } from 'commander'
-import { number } from '../src/setting-values.ts'
+import { number } from '../src/config/setting-values.ts'
 
 export interface LoadOptions {
   readonly rounds: number

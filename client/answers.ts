@@ -1,5 +1,5 @@
 /** What the contract has for answers, found in them or missed. */
-import { type Condition, conditions } from '../src/contract/conditions.gen.ts'
+import { type Condition, conditions } from '../src/contract/error-codes.gen.ts'
 import type { components } from './api.gen.ts'
 import { type FailedAnswer, PlantStoreError, UnexpectedAnswerError } from './errors.ts'
 import { fromJson } from './json.ts'

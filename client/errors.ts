@@ -1,4 +1,4 @@
-import { type Condition, conditions } from '../src/contract/conditions.gen.ts'
+import { type Condition, conditions } from '../src/contract/error-codes.gen.ts'
 
 /** A request that was answered, but not with what was asked for. */
 export abstract class FailedAnswer extends Error {

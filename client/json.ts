@@ -1,5 +1,5 @@
 /** JSON (RFC 8259) in which an id is a bigint, both ways and digit for digit. */
-import { integerOf } from '../src/contract/decimal.ts'
+import { integerOf } from '../src/contract/int64.ts'
 import type { components } from './api.gen.ts'
 
 type Plant = components['schemas']['StoredPlant']

@@ -13,7 +13,7 @@ export async function generatedFiles(): Promise<Map<URL, string>> {
   return new Map([
     [new URL('../src/contract/api.gen.ts', import.meta.url), NOTICE + (await handled(document))],
     [new URL('../client/api.gen.ts', import.meta.url), NOTICE + (await types(document))],
-    [new URL('../src/contract/conditions.gen.ts', import.meta.url), NOTICE + conditions(document)],
+    [new URL('../src/contract/error-codes.gen.ts', import.meta.url), NOTICE + conditions(document)],
   ])
 }
 

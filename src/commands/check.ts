@@ -1,5 +1,5 @@
-import { defaultConfig } from '../config.ts'
-import type { Finding } from '../stores/finding.ts'
+import { defaultConfig } from '../config/config.ts'
+import type { Finding } from '../stores/check-result.ts'
 import { checkStore } from '../stores/open.ts'
 
 /** What `plant-store check --help` says after the options. */

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { createWriteStream, type Stats } from 'node:fs'
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { STANDARD } from '../catalogue/format.ts'
-import { ConfigError } from '../config.ts'
-import { fileError } from '../file-error.ts'
-import { PRIVATE_MODE } from '../private-mode.ts'
-import { placeOf } from '../stores/place.ts'
+import { STANDARD } from '../transfer/format.ts'
+import { ConfigError } from '../config/config.ts'
+import { fileError } from '../config/file-error.ts'
+import { PRIVATE_MODE } from '../file-modes.ts'
+import { placeOf } from '../stores/location.ts'
 
 /** Where a catalogue is written to. */
 export interface Destination {

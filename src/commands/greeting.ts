@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import type { Access } from '../access.ts'
-import type { Config } from '../config.ts'
+import type { Access } from '../first-token.ts'
+import type { Config } from '../config/config.ts'
 import { type Certificate, covers } from '../http/certificate.ts'
 import { DOCS_PATH } from '../http/docs.ts'
-import { type Place, placeOf } from '../stores/place.ts'
+import { type Place, placeOf } from '../stores/location.ts'
 
 /** A name without a wildcard, in the notation of X509Certificate.subjectAltName. */
 const DNS_NAME = /(?:^|, )DNS:([\w.-]+)(?:,|$)/

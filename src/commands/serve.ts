@@ -1,7 +1,7 @@
-import type { Config } from '../config.ts'
-import { start } from '../running.ts'
+import type { Config } from '../config/config.ts'
+import { start } from '../start.ts'
 import { greeting, readyLine } from './greeting.ts'
-import { makeNothingOld } from './pretenuring.ts'
+import { makeNothingOld } from './v8-flags.ts'
 import { onEndOfNpm, onStopSignal } from './signals.ts'
 
 /** What the end of the process may take beyond the requests, in milliseconds. */

@@ -1,5 +1,5 @@
 import type { operations } from './api.gen.ts'
-import type { Condition, conditions } from './conditions.gen.ts'
+import type { Condition, conditions } from './error-codes.gen.ts'
 
 /** The types of a handler class, computed from the contract; nothing here exists at run time. */
 

@@ -3,12 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import findMyWay from 'find-my-way'
 import type { Operation } from '../contract/contract.ts'
 import type { Authenticate } from './authentication.ts'
-import { answerError } from './errors.ts'
-import { Failure, serviceBusy } from './failure.ts'
+import { answerError } from './error-handler.ts'
+import { Failure, serviceBusy } from './api-error.ts'
 import { pathOf } from './path.ts'
 import { headersFailure, isPath, repeated, repetitionsIn, targetFailure } from './request-head.ts'
 import { addCommonHeaders } from './response-headers.ts'
-import type { Turns } from './turns.ts'
+import type { Turns } from './request-scheduler.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import { parseExactJson } from '../contract/exact-json.ts'
 import type { Shape } from '../contract/shape.ts'
 import type { ByteBudget } from './byte-budget.ts'
-import { Failure, serviceBusy } from './failure.ts'
-import type { Turns } from './turns.ts'
+import { Failure, serviceBusy } from './api-error.ts'
+import type { Turns } from './request-scheduler.ts'
 
 /**
  * Bytes of each body that do not count towards the budget. A body of this size is parsed without waiting for a turn,

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
-import type { Condition } from '../contract/conditions.gen.ts'
+import type { Condition } from '../contract/error-codes.gen.ts'
 import type { Operation } from '../contract/contract.ts'
 import { type BodyReaderOptions, bodyReader, bodyTooLarge } from './body-reader.ts'
-import { Failure } from './failure.ts'
+import { Failure } from './api-error.ts'
 
 /** The media types that are JSON; which of them an operation takes, the contract says. */
 const JSON_TYPES = ['application/json', 'application/merge-patch+json']

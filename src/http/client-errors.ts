@@ -9,7 +9,7 @@ import {
 import type { Socket } from 'node:net'
 import { limitChunks } from './chunk-limit.ts'
 import { latestResponse, replaceWaiting } from './connections.ts'
-import { errorOf, Failure } from './failure.ts'
+import { errorOf, Failure } from './api-error.ts'
 import { commonHeaders, newRequestId } from './response-headers.ts'
 
 const METHOD_NAMES = new Set(METHODS)

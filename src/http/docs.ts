@@ -3,7 +3,7 @@ import type { ContractDocument } from '../contract/contract.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { cachedFile, type File } from './cached-file.ts'
 import { entityTag, isKnown } from './conditional.ts'
-import { reserve } from './failure.ts'
+import { reserve } from './api-error.ts'
 import { once } from './once.ts'
 import { pathOf } from './path.ts'
 

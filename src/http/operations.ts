@@ -8,7 +8,7 @@ import { compileValidators } from '../contract/validation.ts'
 import { readExactJson } from './body.ts'
 import type { BodyReaderOptions } from './body-reader.ts'
 import { entityTag, expectedVersions, isKnown } from './conditional.ts'
-import { Failure, sendFailure, sendJson } from './failure.ts'
+import { Failure, sendFailure, sendJson } from './api-error.ts'
 import { refuseUnnamedParameters } from './parameters.ts'
 
 declare module 'fastify' {

@@ -4,7 +4,7 @@ import type {
   FastifySchemaValidationError,
   RouteOptions,
 } from 'fastify'
-import { Failure } from './failure.ts'
+import { Failure } from './api-error.ts'
 
 /** The parts of a request that are parameters, in our words, by Fastify's names for them. */
 const PARTS: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
-import type { Limit, Rate } from '../setting-values.ts'
-import { Failure } from './failure.ts'
+import type { Limit, Rate } from '../config/setting-values.ts'
+import { Failure } from './api-error.ts'
 import { TokenBuckets } from './token-bucket.ts'
 
 /** A limit, with a name for the headers of draft-ietf-httpapi-ratelimit-headers-11. */

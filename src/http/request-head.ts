@@ -1,7 +1,7 @@
 /** Rejects request lines and headers that Node's parser accepts but RFC 9110 and 9112 do not. */
 import type { IncomingMessage, Server } from 'node:http'
 import { isIPv6 } from 'node:net'
-import { Failure } from './failure.ts'
+import { Failure } from './api-error.ts'
 
 /** `uri-host [ ":" port ]` (RFC 3986 §3.2.2), where the host is a name or an IPv4 address. */
 const NAME_AND_PORT = /^(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*(?::\d*)?$/i

@@ -1,7 +1,7 @@
 import type { PlantStore } from '../../service/plant-store.ts'
 import type { TokenStore } from '../../service/token-store.ts'
-import type { Finding } from './finding.ts'
-import { isServer } from './place.ts'
+import type { Finding } from './check-result.ts'
+import { isServer } from './location.ts'
 
 /** Plants and tokens in one place. */
 export interface Store extends PlantStore, TokenStore {

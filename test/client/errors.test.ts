@@ -1,7 +1,7 @@
 /** How the client tells of what the service refuses, and of answers that are not those of a plant store. */
 import t, { type Test } from 'tap'
 import { createClient, type PlantStoreClient, PlantStoreError } from '../../client/client.ts'
-import { conditions } from '../../src/contract/conditions.gen.ts'
+import { conditions } from '../../src/contract/error-codes.gen.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { answered, connectThrough, type Fault, HTML, thrownBy } from './faulty-proxy.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { TOGETHER } from '../../src/catalogue/storing.ts'
+import { TOGETHER } from '../../src/transfer/import.ts'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
 import { Command, type CommandOptions, run } from '../helpers/command.ts'
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
 import { generatedFiles } from '../../scripts/generated.ts'
-import { conditions } from '../../src/contract/conditions.gen.ts'
+import { conditions } from '../../src/contract/error-codes.gen.ts'
 import {
   contract,
   dereferenced,

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { type PlantPatch, StoreUnavailable } from '../../service/plant-store.ts'
 import { GroupCommit } from '../../src/stores/group-commit.ts'
-import { textOf } from '../../src/stores/sqlite/change-text.ts'
+import { textOf } from '../../src/stores/sqlite/change-size.ts'
 import type { Change, ChangeResult } from '../../src/stores/sqlite/writer.ts'
 
 type Changes = GroupCommit<Change, ChangeResult>

@@ -1,11 +1,11 @@
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
-import type { Finding, Verdict } from '../finding.ts'
+import type { Finding, Verdict } from '../check-result.ts'
 import { StoreError } from '../store-error.ts'
 import { Connections } from './connections.ts'
-import { parseAddress } from './hosts.ts'
+import { parseAddress } from './connection-string.ts'
 import type { ServerOptions } from './postgres-store.ts'
 import { missingObjects, SCHEMA_VERSION, versionOf } from './schema.ts'
-import { readSettings, refuseSettings } from './settings.ts'
+import { readSettings, refuseSettings } from './durability.ts'
 
 type Verify = (connections: Connections) => Promise<Verdict>
 

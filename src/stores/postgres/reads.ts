@@ -1,7 +1,7 @@
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
-import { MAX_INT64, MIN_INT64 } from '../../contract/decimal.ts'
+import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
 import { type PlantRow, plantOf } from '../plant-row.ts'
-import { EXPORTED_TOGETHER, MAX_TEXT } from '../reading.ts'
+import { EXPORTED_TOGETHER, MAX_TEXT } from '../read-limits.ts'
 import type { Connections, Run } from './connections.ts'
 
 interface PageRow extends PlantRow {

@@ -13,7 +13,7 @@ import type {
 } from '../../../service/plant-store.ts'
 import type { StoredToken, TokenStore } from '../../../service/token-store.ts'
 import { GroupCommit } from '../group-commit.ts'
-import { textOf } from './change-text.ts'
+import { textOf } from './change-size.ts'
 import type { DatabaseOptions } from './database.ts'
 import { IN_MEMORY, openDatabase, openSnapshot } from './database.ts'
 import { refuseMemory } from './existing.ts'

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { serversOf } from '../../../src/stores/postgres/encryption.ts'
-import { parseAddress } from '../../../src/stores/postgres/hosts.ts'
+import { parseAddress } from '../../../src/stores/postgres/connection-string.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { issue } from '../../helpers/certificates.ts'
 

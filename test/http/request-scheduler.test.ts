@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Turns } from '../../src/http/turns.ts'
+import { Turns } from '../../src/http/request-scheduler.ts'
 
 /** A fake clock, and work that advances it. */
 function clock() {

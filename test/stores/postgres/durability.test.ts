@@ -1,5 +1,5 @@
 import t from 'tap'
-import { refuseSettings, type ServerSettings } from '../../../src/stores/postgres/settings.ts'
+import { refuseSettings, type ServerSettings } from '../../../src/stores/postgres/durability.ts'
 
 const SOUND: ServerSettings = {
   server_encoding: 'UTF8',

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import type { Condition } from '../contract/conditions.gen.ts'
-import { conditions } from '../contract/conditions.gen.ts'
+import type { Condition } from '../contract/error-codes.gen.ts'
+import { conditions } from '../contract/error-codes.gen.ts'
 import type { ByteBudget } from './byte-budget.ts'
 
 declare module 'fastify' {

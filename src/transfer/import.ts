@@ -1,6 +1,6 @@
 import type { ImportResult, NewPlant, OnConflict, PlantStore } from '../../service/plant-store.ts'
 import type { Content, Entry } from './entry.ts'
-import type { Portion } from './reading.ts'
+import type { Portion } from './record-stream.ts'
 
 /** What to do about a record that is refused. */
 export const onErrors = ['stop', 'skip'] as const

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from './config.ts'
+import type { Config } from '../config/config.ts'
 
 /** Connections that may wait to be accepted; the operating system may allow fewer. */
 const BACKLOG = 4096

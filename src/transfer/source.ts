@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { fileError } from '../file-error.ts'
+import { fileError } from '../config/file-error.ts'
 import { STANDARD } from './format.ts'
 
 /** Where a catalogue is read from and, where that is known, how many bytes it has. */

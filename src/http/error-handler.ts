@@ -8,7 +8,7 @@ import type {
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { InvalidJson } from '../contract/json-scanner.ts'
 import { bodyFailure } from './body.ts'
-import { Failure, RETRY_AFTER, sendFailure } from './failure.ts'
+import { Failure, RETRY_AFTER, sendFailure } from './api-error.ts'
 import { parameterFailure } from './parameters.ts'
 import { pathOf } from './path.ts'
 

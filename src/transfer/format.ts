@@ -1,5 +1,5 @@
 import { extname } from 'node:path'
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../config/config.ts'
 
 /** Stands for standard input or output where a file is asked for. */
 export const STANDARD = '-'

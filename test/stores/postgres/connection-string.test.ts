@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseAddress } from '../../../src/stores/postgres/hosts.ts'
+import { parseAddress } from '../../../src/stores/postgres/connection-string.ts'
 
 for (const [text, urls, shown] of [
   ['postgres://one', ['postgres://one'], 'postgres://one'],

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { type InvalidArgumentError, Option } from 'commander'
-import type { NewPlant } from '../service/plant-store.ts'
+import type { NewPlant } from '../../service/plant-store.ts'
 import {
   type Limit,
   logRequests,

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { parseAddress } from './postgres/hosts.ts'
+import { parseAddress } from './postgres/connection-string.ts'
 import { IN_MEMORY } from './sqlite/database.ts'
 
 /** What the setting of the database means: a file, the memory of this process, or a server. */

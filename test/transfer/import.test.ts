@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import type { NewPlant } from '../../service/plant-store.ts'
-import type { Content } from '../../src/catalogue/entry.ts'
-import type { Portion } from '../../src/catalogue/reading.ts'
-import { type StoringOptions, storePlants, TOGETHER } from '../../src/catalogue/storing.ts'
+import type { Content } from '../../src/transfer/entry.ts'
+import type { Portion } from '../../src/transfer/record-stream.ts'
+import { type StoringOptions, storePlants, TOGETHER } from '../../src/transfer/import.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 
 const NOTHING = { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0 }

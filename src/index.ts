@@ -1,6 +1,6 @@
 import { newToken } from '../service/access-tokens.ts'
-import { type Config, configOf } from './config.ts'
-import { start } from './running.ts'
+import { type Config, configOf } from './config/config.ts'
+import { start } from './start.ts'
 import { IN_MEMORY } from './stores/sqlite/database.ts'
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import t from 'tap'
-import { formulaFreeLine } from '../../src/catalogue/formulas.ts'
+import { formulaFreeLine } from '../../src/transfer/formulas.ts'
 
 /** Names and their escaped form. */
 const ESCAPED = [

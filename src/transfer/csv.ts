@@ -1,6 +1,6 @@
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { ConfigError } from '../config.ts'
-import { parseInt64 } from '../contract/decimal.ts'
+import { ConfigError } from '../config/config.ts'
+import { parseInt64 } from '../contract/int64.ts'
 import { CsvRecord, type Field, problems, textOf } from './csv-record.ts'
 import type { Check, Content, Entry } from './entry.ts'
 import {

@@ -1,15 +1,15 @@
 import { access } from 'node:fs/promises'
 import type { NewPlant, PlantStore } from '../../service/plant-store.ts'
-import { ConfigError } from '../config.ts'
-import { fileError } from '../file-error.ts'
+import { ConfigError } from '../config/config.ts'
+import { fileError } from '../config/file-error.ts'
 import { codecs } from './codecs.ts'
 import { plantCheck } from './entry.ts'
 import { formatOf } from './format.ts'
 import { printable } from './printable.ts'
-import { type Portion, readPortions } from './reading.ts'
+import { type Portion, readPortions } from './record-stream.ts'
 import { RECORD_LIMIT } from './record-reader.ts'
 import { bytesOf, openSource } from './source.ts'
-import { storePlants } from './storing.ts'
+import { storePlants } from './import.ts'
 
 type Store = Pick<PlantStore, 'importPlants'>
 

@@ -1,9 +1,9 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import type { AccessTokens } from '../service/access-tokens.ts'
 import { scopes } from '../service/token-store.ts'
-import { type Config, TOKEN_VARIABLE } from './config.ts'
-import { PRIVATE_MODE } from './private-mode.ts'
-import { placeOf } from './stores/place.ts'
+import { type Config, TOKEN_VARIABLE } from './config/config.ts'
+import { PRIVATE_MODE } from './file-modes.ts'
+import { placeOf } from './stores/location.ts'
 import { tokenFilesOf } from './stores/sqlite/file-access.ts'
 import { StoreError } from './stores/store-error.ts'
 

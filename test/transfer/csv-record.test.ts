@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { CsvError, parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import t from 'tap'
-import { CsvRecord, type Problem, problems, textOf } from '../../src/catalogue/csv-record.ts'
+import { CsvRecord, type Problem, problems, textOf } from '../../src/transfer/csv-record.ts'
 
 interface Read {
   /** Undefined means an empty field without quotes. */

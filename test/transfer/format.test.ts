@@ -1,5 +1,5 @@
 import t from 'tap'
-import { formatOf } from '../../src/catalogue/format.ts'
+import { formatOf } from '../../src/transfer/format.ts'
 
 for (const [file, format] of [
   ['plants.ndjson', 'ndjson'],

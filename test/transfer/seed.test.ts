@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type NewPlant, StoreUnavailable } from '../../service/plant-store.ts'
-import { prepareSeed } from '../../src/catalogue/seeding.ts'
+import { prepareSeed } from '../../src/transfer/seed.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 
 const FIR = { id: 2n ** 53n + 1n, name: 'Abies alba Mill.', tag: 'Tree' }

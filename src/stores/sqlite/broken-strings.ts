@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { Database } from 'better-sqlite3'
-import { MAX_INT64, MIN_INT64 } from '../../contract/decimal.ts'
+import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
 
 /** Plants that are looked at together, which takes an eighth of the time of one by one. */
 const TOGETHER = 100

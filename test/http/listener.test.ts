@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { type PlantStoreOptions, type RunningPlantStore, startPlantStore } from '../src/embedded.ts'
-import { halfACreate } from './helpers/client.ts'
-import { answersOf, readAll } from './helpers/service.ts'
+import { type PlantStoreOptions, type RunningPlantStore, startPlantStore } from '../../src/index.ts'
+import { halfACreate } from '../helpers/client.ts'
+import { answersOf, readAll } from '../helpers/service.ts'
 
 const ADDRESSES = ['127.0.0.1', '::1']
 
