@@ -2,15 +2,16 @@
  * Measures how long the most expensive bodies block the service and an import: `npm run bench:hostile [megabytes...]`,
  * by default 1 and 2 MB. The figures per MB are equal if time is linear. The exit code is 1 if a bound is exceeded.
  */
-import { codecs } from '../src/transfer/codecs.ts'
-import { plantCheck } from '../src/transfer/entry.ts'
-import type { Format } from '../src/transfer/format.ts'
-import { readPortions } from '../src/transfer/record-stream.ts'
-import { RECORD_LIMIT } from '../src/transfer/record-reader.ts'
+
 import { loadContract } from '../src/contract/contract.ts'
 import { parseExactJson } from '../src/contract/exact-json.ts'
 import { bodyShape } from '../src/contract/shape.ts'
 import { compileComponent } from '../src/contract/validation.ts'
+import { codecs } from '../src/transfer/codecs.ts'
+import { plantCheck } from '../src/transfer/entry.ts'
+import type { Format } from '../src/transfer/format.ts'
+import { RECORD_LIMIT } from '../src/transfer/record-reader.ts'
+import { readBatches } from '../src/transfer/record-stream.ts'
 import { type Body, csvBodies, jsonBodies, ndjsonBodies } from './hostile-bodies.ts'
 import { median } from './statistics.ts'
 
@@ -148,7 +149,7 @@ function reading(format: Format): Measure {
         turn = setImmediate(watch)
       }
       let turn = setImmediate(watch)
-      for await (const _portion of readPortions(chunksOf(bytes), reader));
+      for await (const _portion of readBatches(chunksOf(bytes), reader));
       clearImmediate(turn)
       return Math.max(block, processorTime() - last)
     })

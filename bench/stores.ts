@@ -12,7 +12,7 @@ import { SqliteStore } from '../src/stores/sqlite/sqlite-store.ts'
 export const TOKEN = 'a-token-for-the-benchmark'
 
 /** Plants of one transaction. */
-const TOGETHER = 10_000
+const BATCH_SIZE = 10_000
 
 /** Of the kept stores: one plant in so many has the rare tag. */
 const RARE = 1000
@@ -33,8 +33,8 @@ export async function fillStore(
   count: number,
   plantAt: (index: number) => NewPlant,
 ): Promise<void> {
-  for (let from = 0; from < count; from += TOGETHER) {
-    const length = Math.min(TOGETHER, count - from)
+  for (let from = 0; from < count; from += BATCH_SIZE) {
+    const length = Math.min(BATCH_SIZE, count - from)
     const plants = Array.from({ length }, (_, offset) => plantAt(from + offset))
     await store.importPlants(plants, 'stop')
   }

@@ -53,8 +53,8 @@ function conditions(document: unknown): string {
     })
   return [
     '/** The conditions of failure by name, with the status and the `error` that tell of them. */\n',
-    `export const conditions = {\n${lines.join('')}} as const\n\n`,
-    'export type Condition = keyof typeof conditions\n',
+    `export const errorCodes = {\n${lines.join('')}} as const\n\n`,
+    'export type ErrorCode = keyof typeof errorCodes\n',
   ].join('')
 }
 

@@ -15,7 +15,7 @@ export class PlantService implements Handlers {
     const plant = tag === undefined ? { name } : { name, tag }
     const result = await this.#store.create({ id, ...plant })
     return result === 'conflict'
-      ? { failure: 'plant-exists', message: `plant ${id} is already stored with other content` }
+      ? { failure: 'plant-exists', message: `plant ${id} already exists with different content` }
       : { body: plant }
   }
 
@@ -73,5 +73,5 @@ function refused(id: bigint, refusal: Refusal) {
 }
 
 function notFound(id: bigint) {
-  return { failure: 'plant-not-found', message: `there is no plant ${id}` } as const
+  return { failure: 'plant-not-found', message: `plant ${id} does not exist` } as const
 }

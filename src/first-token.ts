@@ -3,7 +3,7 @@ import type { AccessTokens } from '../service/access-tokens.ts'
 import { scopes } from '../service/token-store.ts'
 import { type Config, TOKEN_VARIABLE } from './config/config.ts'
 import { PRIVATE_MODE } from './file-modes.ts'
-import { placeOf } from './stores/location.ts'
+import { locationOf } from './stores/location.ts'
 import { tokenFilesOf } from './stores/sqlite/file-access.ts'
 import { StoreError } from './stores/store-error.ts'
 
@@ -14,7 +14,7 @@ export type Access =
   | { readonly token: string }
   | { readonly command: string }
 
-const MAKE_ONE: Access = {
+const CREATE_COMMAND: Access = {
   command: `plant-store token create --name mine --scope ${scopes.join()}`,
 }
 
@@ -25,11 +25,11 @@ const MAKE_ONE: Access = {
  *
  * @throws StoreError if the file cannot be written
  */
-export async function provideAccess(config: Config, tokens: AccessTokens): Promise<Access> {
+export async function provideFirstToken(config: Config, tokens: AccessTokens): Promise<Access> {
   if (config.token !== undefined) return { variable: TOKEN_VARIABLE }
-  const place = placeOf(config.database)
+  const place = locationOf(config.database)
   // Whoever starts one of many replicas makes the tokens of all of them.
-  if ('server' in place) return MAKE_ONE
+  if ('server' in place) return CREATE_COMMAND
   const first = await tokens.issueFirst({ name: 'first', scopes })
   if ('memory' in place) return { token: first as string }
   const { file } = place
@@ -38,7 +38,7 @@ export async function provideAccess(config: Config, tokens: AccessTokens): Promi
     for (const file of Object.values(files)) {
       if (await opens(tokens, file)) return { file }
     }
-    return MAKE_ONE
+    return CREATE_COMMAND
   }
   try {
     return { file: await leave(first, files) }

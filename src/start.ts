@@ -1,15 +1,15 @@
 import { type AddressInfo, isIPv6, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { AccessTokens } from '../service/access-tokens.ts'
-import { type Access, provideAccess } from './first-token.ts'
 import { type AppOptions, buildApp } from './app.ts'
-import { prepareSeed } from './transfer/seed.ts'
 import type { Config } from './config/config.ts'
+import { type Access, provideFirstToken } from './first-token.ts'
 import { type Certificate, certificateOf, covers } from './http/certificate.ts'
 import { latestResponse } from './http/connections.ts'
 import { listen } from './http/listener.ts'
 import { isLoopback } from './http/loopback.ts'
 import { openStore, type Store } from './stores/open.ts'
+import { prepareSeed } from './transfer/seed.ts'
 
 const UNENCRYPTED =
   'other machines can connect without TLS, which exposes tokens and plants to the network: ' +
@@ -37,12 +37,12 @@ export interface RunningService {
  */
 export async function start(config: Config): Promise<RunningService> {
   const certificate = await certificateOf(config)
-  const sow = await prepareSeed(config.seed)
+  const seedStore = await prepareSeed(config.seed)
   const store = await openStore(config)
   let app: FastifyInstance | undefined
   try {
-    await sow(store)
-    const access = await provideAccess(config, new AccessTokens(store, config.token))
+    await seedStore(store)
+    const access = await provideFirstToken(config, new AccessTokens(store, config.token))
     app = await buildApp({ config, store, logger: await logger(config), certificate })
     const close = closing(app, store, config.shutdownTimeout, certificate !== undefined)
     await listen(app, config)

@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../service/access-tokens.ts'
-import { provideAccess } from '../src/first-token.ts'
 import { defaultConfig } from '../src/config/config.ts'
+import { provideFirstToken } from '../src/first-token.ts'
 import { openStore } from '../src/stores/open.ts'
 import { StoreError } from '../src/stores/store-error.ts'
 
-const MAKE_ONE = { command: 'plant-store token create --name mine --scope read,write' }
+const CREATE_COMMAND = { command: 'plant-store token create --name mine --scope read,write' }
 
 /** What a start finds, each of them on a store of its own. */
 function starting(t: Test) {
@@ -19,7 +19,7 @@ function starting(t: Test) {
     closing.push(() => store.close())
     const tokens = new AccessTokens(store, token)
     const config = { ...defaultConfig(), database, ...(token !== undefined && { token }) }
-    return { provide: () => provideAccess(config, tokens), tokens, store }
+    return { provide: () => provideFirstToken(config, tokens), tokens, store }
   }
 }
 
@@ -40,7 +40,7 @@ t.test('the first token is in a file for its owner only, and later starts find i
   t.match(await tokens.verify(secret), { name: 'first' })
 
   rmSync(file)
-  t.same(await provide(), MAKE_ONE)
+  t.same(await provide(), CREATE_COMMAND)
   t.notOk(existsSync(file))
 })
 
@@ -88,5 +88,5 @@ t.test('where the environment has a token none is made', async (t) => {
 t.test('a database on a server is left to whoever makes its tokens', async (t) => {
   const { tokens } = await starting(t)(':memory:')
   const config = { ...defaultConfig(), database: 'postgres://me@one,two/plants' }
-  t.same(await provideAccess(config, tokens), MAKE_ONE)
+  t.same(await provideFirstToken(config, tokens), CREATE_COMMAND)
 })

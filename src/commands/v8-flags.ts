@@ -6,6 +6,6 @@ import { setFlagsFromString } from 'node:v8'
  * as garbage they keep what they refer to until the next full collection, and each small one takes ten
  * times as long as it should.
  */
-export function makeNothingOld(): void {
+export function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')
 }

@@ -1,7 +1,7 @@
 // Made from openapi.yaml by `npm run generate`; change it there.
 
 /** The conditions of failure by name, with the status and the `error` that tell of them. */
-export const conditions = {
+export const errorCodes = {
   'invalid-json': { status: 400, error: 40001 },
   'invalid-body': { status: 400, error: 40002 },
   'malformed-request': { status: 400, error: 40003 },
@@ -29,4 +29,4 @@ export const conditions = {
   'service-busy': { status: 503, error: 50303 },
 } as const
 
-export type Condition = keyof typeof conditions
+export type ErrorCode = keyof typeof errorCodes

@@ -27,7 +27,7 @@ export function parseInt64(text: string): bigint | undefined {
  * The int64 that a JSON number denotes, whatever its spelling: `1`, `1.0` and `10e-1` are the same.
  * Undefined for a number that is no integer or beyond int64.
  */
-export function integerOf(number: string): bigint | undefined {
+export function toInt64(number: string): bigint | undefined {
   const start = number.charCodeAt(0) === MINUS ? 1 : 0
   let point = -1
   let first = -1
@@ -69,7 +69,7 @@ export function exactNumber(number: string): number | bigint {
   // No integer rounds to a fraction, so this number is not an integer, or is out of range.
   if (!Number.isInteger(value)) return value
   if (number.length <= SAFE_LENGTH && value !== 0 && Number.isSafeInteger(value)) return value
-  const integer = integerOf(number)
+  const integer = toInt64(number)
   if (integer === undefined) return Number.NaN
   return Number.isSafeInteger(value) ? value : integer
 }

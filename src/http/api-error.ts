@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import type { Condition } from '../contract/error-codes.gen.ts'
-import { conditions } from '../contract/error-codes.gen.ts'
+import type { ErrorCode } from '../contract/error-codes.gen.ts'
+import { errorCodes } from '../contract/error-codes.gen.ts'
 import type { ByteBudget } from './byte-budget.ts'
 
 declare module 'fastify' {
@@ -22,16 +22,16 @@ const SMALL_RESPONSE_LENGTH = 2 ** 14
 /** Messages repeat what a client sent, which may be as long as a request head. */
 const MESSAGE_MAX = 500
 
-/** A failure that ends a request: one of the contract's conditions, and what is wrong in words. */
-export class Failure extends Error {
-  readonly condition: Condition
+/** A failure that ends a request: one of the contract's errorCodes, and what is wrong in words. */
+export class ApiError extends Error {
+  readonly condition: ErrorCode
   readonly headers: Readonly<Record<string, string>>
 
   /**
    * @param message what the caller did and what would have been right; the caller reads it
    * @param headers those that the contract documents for the condition's status
    */
-  constructor(condition: Condition, message: string, headers: Record<string, string> = {}) {
+  constructor(condition: ErrorCode, message: string, headers: Record<string, string> = {}) {
     // A stack trace nobody reads would be a tenth of the cost of a rejected request.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
@@ -45,20 +45,20 @@ export class Failure extends Error {
 }
 
 /** The status and the Error object (of the contract) for a failure. */
-export function errorOf({ condition, message }: Pick<Failure, 'condition' | 'message'>): {
+export function errorOf({ condition, message }: Pick<ApiError, 'condition' | 'message'>): {
   status: number
   body: { error: number; message: string }
 } {
-  const { status, error } = conditions[condition]
+  const { status, error } = errorCodes[condition]
   return { status, body: { error, message } }
 }
 
 /** The process has reached a limit on memory or work. */
-export function serviceBusy(): Failure {
-  return new Failure('service-busy', 'the service is busy', { 'retry-after': RETRY_AFTER.busy })
+export function serviceBusy(): ApiError {
+  return new ApiError('service-busy', 'the service is busy', { 'retry-after': RETRY_AFTER.busy })
 }
 
-export function sendFailure(reply: FastifyReply, failure: Failure): FastifyReply {
+export function sendFailure(reply: FastifyReply, failure: ApiError): FastifyReply {
   const { status, body } = errorOf(failure)
   return sendJson(reply, status, body, { headers: failure.headers })
 }
@@ -71,7 +71,7 @@ interface JsonOptions {
 /**
  * Sends a JSON value.
  *
- * @throws Failure if the response budget is used up
+ * @throws ApiError if the response budget is used up
  */
 export function sendJson(
   reply: FastifyReply,
@@ -97,7 +97,7 @@ export function sendJson(
 /**
  * Takes the bytes of a response from a budget until it is sent or the client disconnects.
  *
- * @throws Failure if the budget is used up
+ * @throws ApiError if the budget is used up
  */
 export function reserve({ raw }: FastifyReply, budget: ByteBudget, bytes: number): void {
   if (raw.closed) return

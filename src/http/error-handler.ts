@@ -7,8 +7,8 @@ import type {
 } from 'fastify'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { InvalidJson } from '../contract/json-scanner.ts'
+import { ApiError, RETRY_AFTER, sendFailure } from './api-error.ts'
 import { bodyFailure } from './body.ts'
-import { Failure, RETRY_AFTER, sendFailure } from './api-error.ts'
 import { parameterFailure } from './parameters.ts'
 import { pathOf } from './path.ts'
 
@@ -29,15 +29,15 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
 }
 
 /** The contract's word for an error of Fastify, of the store or of our own. */
-function failureOf(error: unknown, request: FastifyRequest): Failure {
-  if (error instanceof Failure) return error
-  if (error instanceof InvalidJson) return new Failure('invalid-json', error.message)
+function failureOf(error: unknown, request: FastifyRequest): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof InvalidJson) return new ApiError('invalid-json', error.message)
   if (error instanceof StoreUnavailable) {
     request.log.warn(error.message)
     const headers = { 'retry-after': RETRY_AFTER[error.reason] }
     return error.reason === 'busy'
-      ? new Failure('store-busy', 'the store is busy', headers)
-      : new Failure('store-unavailable', 'the store cannot work at the moment', headers)
+      ? new ApiError('store-busy', 'the store is busy', headers)
+      : new ApiError('store-unavailable', 'the store cannot work at the moment', headers)
   }
   const { code, validation, validationContext } = error as FastifyError
   if (code === 'FST_ERR_VALIDATION') {
@@ -46,7 +46,7 @@ function failureOf(error: unknown, request: FastifyRequest): Failure {
   }
   const { method } = request
   request.log.error({ err: error, method, path: pathOf(request) }, 'the service has a defect')
-  return new Failure(
+  return new ApiError(
     'internal-error',
     `the service failed; its log has the details, with the request id ${request.id}`,
   )

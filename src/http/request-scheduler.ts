@@ -21,7 +21,7 @@ interface Waiting {
  * (@fastify/under-pressure measures the mean delay of the last second, so it rejects too late and also rejects cheap
  * requests. It also keeps a timer running after the service has stopped.)
  */
-export class Turns {
+export class RequestScheduler {
   readonly #now: () => number
   #waiting: Waiting[] = []
   /** When this turn is used up; undefined before the first request of a turn. */

@@ -1,5 +1,5 @@
 /** What a check has found out about one thing. */
-export interface Finding extends Verdict {
+export interface CheckResult extends Verdict {
   /** The thing, in a word. */
   readonly what: string
 }

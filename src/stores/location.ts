@@ -1,17 +1,17 @@
 import { resolve } from 'node:path'
-import { parseAddress } from './postgres/connection-string.ts'
+import { parseConnectionString } from './postgres/connection-string.ts'
 import { IN_MEMORY } from './sqlite/database.ts'
 
 /** What the setting of the database means: a file, the memory of this process, or a server. */
-export type Place =
+export type Location =
   | { readonly file: string }
   | { readonly memory: true }
   /** Its URL, without what may be secret. */
   | { readonly server: string }
 
 /** @throws StoreError if it is a URL that means nothing */
-export function placeOf(database: string): Place {
-  if (isServer(database)) return { server: parseAddress(database).shown }
+export function locationOf(database: string): Location {
+  if (isServer(database)) return { server: parseConnectionString(database).shown }
   return database === IN_MEMORY ? { memory: true } : { file: resolve(database) }
 }
 
@@ -21,5 +21,5 @@ export function isServer(database: string): boolean {
 
 /** @throws StoreError if it is an invalid URL */
 export function hasPassword(database: string): boolean {
-  return isServer(database) && parseAddress(database).hasPassword
+  return isServer(database) && parseConnectionString(database).hasPassword
 }

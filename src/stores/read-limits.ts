@@ -5,4 +5,4 @@
 export const MAX_TEXT = 2 ** 20
 
 /** Plants of an export that are read together; more of them gain nothing. */
-export const EXPORTED_TOGETHER = 1000
+export const EXPORT_BATCH_SIZE = 1000

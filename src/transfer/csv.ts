@@ -7,7 +7,7 @@ import {
   endOfLine,
   endsLine,
   NOT_UTF8,
-  RECORDS_TOGETHER,
+  RECORD_BATCH_SIZE,
   type RecordReader,
   type Records,
   tooLarge,
@@ -63,7 +63,7 @@ export class CsvReader implements RecordReader {
     }
     if (this.#skipping) skipLine('')
     const record = new CsvRecord(bytes, ended)
-    for (let count = 0; from < bytes.length && count < RECORDS_TOGETHER; count++) {
+    for (let count = 0; from < bytes.length && count < RECORD_BATCH_SIZE; count++) {
       const values: Value[] = []
       const problem = record.read(from, (field) => {
         const value = this.#valueOf(field, bytes)

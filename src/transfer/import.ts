@@ -1,6 +1,6 @@
 import type { ImportResult, NewPlant, OnConflict, PlantStore } from '../../service/plant-store.ts'
 import type { Content, Entry } from './entry.ts'
-import type { Portion } from './record-stream.ts'
+import type { RecordBatch } from './record-stream.ts'
 
 /** What to do about a record that is refused. */
 export const onErrors = ['stop', 'skip'] as const
@@ -25,29 +25,29 @@ export interface StoringOptions {
  * How many records make a transaction. Ids at random touch about a page each of the file, fewer the more
  * of them come together; but other processes have to wait until the transaction is over.
  */
-export const TOGETHER = 16_000
+export const BATCH_SIZE = 16_000
 
 /** How many bytes of a catalogue do, where records are large. */
-const BYTES_TOGETHER = 2 ** 22
+const BATCH_BYTES = 2 ** 22
 
 /**
  * Stores the plants of a catalogue, in its order.
  *
  * @returns whether it came to the end. If not, the last record refused has stopped it: what is before it
  *   is stored, what is behind it is not
- * @throws StoreUnavailable, and what `portions` throws
+ * @throws StoreUnavailable, and what `batches` throws
  */
 export async function storePlants(
-  portions: AsyncIterable<Portion>,
+  batches: AsyncIterable<RecordBatch>,
   options: StoringOptions,
 ): Promise<boolean> {
   let batch: Entry[] = []
   let stored = 0
   let read = 0
-  for await (const { entries, position } of portions) {
+  for await (const { entries, position } of batches) {
     batch = batch.concat(entries)
     read = position
-    if (batch.length < TOGETHER && read - stored < BYTES_TOGETHER) continue
+    if (batch.length < BATCH_SIZE && read - stored < BATCH_BYTES) continue
     if (!(await storeBatch(batch, options))) return false
     options.progress(read)
     stored = read

@@ -7,7 +7,7 @@ import {
   endOfLine,
   endsLine,
   NOT_UTF8,
-  RECORDS_TOGETHER,
+  RECORD_BATCH_SIZE,
   type RecordReader,
   type Records,
   tooLarge,
@@ -30,7 +30,7 @@ export class NdjsonReader implements RecordReader {
   read(bytes: Buffer, ended: boolean): Records {
     const entries: Entry[] = []
     let from = 0
-    for (let count = 0; from < bytes.length && count < RECORDS_TOGETHER; count++) {
+    for (let count = 0; from < bytes.length && count < RECORD_BATCH_SIZE; count++) {
       const end = endOfLine(bytes, from)
       const whole = endsLine(bytes, end)
       const large = end - from > this.#limit

@@ -5,7 +5,7 @@ const NEWLINE = 0x0a
 /** Reads the records of one catalogue from its first byte to its last. */
 export interface RecordReader {
   /**
-   * Reads whole records from the beginning of `bytes`, at most `RECORDS_TOGETHER` of them.
+   * Reads whole records from the beginning of `bytes`, at most `RECORD_BATCH_SIZE` of them.
    *
    * @param bytes the bytes after the records already read
    * @param ended whether these are the last bytes; if so, the last record needs no newline
@@ -23,7 +23,7 @@ export interface Records {
 }
 
 /** Large enough to amortize the cost of a call, small enough not to block the event loop. */
-export const RECORDS_TOGETHER = 1000
+export const RECORD_BATCH_SIZE = 1000
 
 /** How many bytes a record may have where nobody says otherwise. */
 export const RECORD_LIMIT = 2 ** 22

@@ -3,7 +3,7 @@ import type { Entry } from './entry.ts'
 import type { RecordReader } from './record-reader.ts'
 
 /** Records that were read together. */
-export interface Portion {
+export interface RecordBatch {
   readonly entries: readonly Entry[]
   /** How many bytes of the catalogue are behind us, from its beginning. */
   readonly position: number
@@ -16,21 +16,21 @@ const INITIAL_SIZE = 2 ** 18
 
 /**
  * Reads a catalogue as its bytes arrive, buffering at most one record. Yields to the event loop after each
- * portion.
+ * batch.
  *
  * @throws ConfigError if it is no catalogue at all, and what `source` throws
  */
-export async function* readPortions(
+export async function* readBatches(
   source: AsyncIterable<Buffer>,
   reader: RecordReader,
-): AsyncGenerator<Portion, void> {
+): AsyncGenerator<RecordBatch, void> {
   // One buffer for all: a new one for each chunk would be garbage that is collected late.
   let buffer = Buffer.allocUnsafe(INITIAL_SIZE)
   let filled = 0
   let needed = BYTE_ORDER_MARK.length
   let done = 0
 
-  async function* read(ended: boolean): AsyncGenerator<Portion, void> {
+  async function* read(ended: boolean): AsyncGenerator<RecordBatch, void> {
     const beginning = buffer.subarray(0, Math.min(filled, BYTE_ORDER_MARK.length))
     let taken = done === 0 && beginning.equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0
     for (let more = true; more; ) {

@@ -5,16 +5,16 @@ import { fileError } from '../config/file-error.ts'
 import { codecs } from './codecs.ts'
 import { plantCheck } from './entry.ts'
 import { formatOf } from './format.ts'
-import { printable } from './printable.ts'
-import { type Portion, readPortions } from './record-stream.ts'
-import { RECORD_LIMIT } from './record-reader.ts'
-import { bytesOf, openSource } from './source.ts'
 import { storePlants } from './import.ts'
+import { printable } from './printable.ts'
+import { RECORD_LIMIT } from './record-reader.ts'
+import { type RecordBatch, readBatches } from './record-stream.ts'
+import { bytesOf, openSource } from './source.ts'
 
 type Store = Pick<PlantStore, 'importPlants'>
 
 /** What stores the plants that a service begins with; those that are stored already change nothing. */
-export type Sow = (store: Store) => Promise<void>
+export type Seed = (store: Store) => Promise<void>
 
 /**
  * Looks at the plants that a service is to begin with, as far as that can be done without a store: there is
@@ -25,8 +25,8 @@ export type Sow = (store: Store) => Promise<void>
  *   another plant; what is before it is stored then
  * @throws ConfigError naming what is wrong
  */
-export async function prepareSeed(seed: string | readonly NewPlant[] = []): Promise<Sow> {
-  if (typeof seed !== 'string') return sowPlants(seed)
+export async function prepareSeed(seed: string | readonly NewPlant[] = []): Promise<Seed> {
+  if (typeof seed !== 'string') return seedPlants(seed)
   const format = formatOf(seed)
   await access(seed).catch((error) => {
     throw fileError(`cannot read ${seed}`, error)
@@ -35,7 +35,7 @@ export async function prepareSeed(seed: string | readonly NewPlant[] = []): Prom
     const { source } = await openSource(seed)
     const reader = new codecs[format].Reader(plantCheck(), RECORD_LIMIT)
     try {
-      await sow(readPortions(bytesOf(seed, source), reader), store, (line) => `line ${line}`)
+      await seedStore(readBatches(bytesOf(seed, source), reader), store, (line) => `line ${line}`)
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
       throw new ConfigError(`cannot seed from ${seed}: ${error.message}`, { cause: error })
@@ -43,24 +43,24 @@ export async function prepareSeed(seed: string | readonly NewPlant[] = []): Prom
   }
 }
 
-function sowPlants(plants: readonly NewPlant[]): Sow {
+function seedPlants(plants: readonly NewPlant[]): Seed {
   // The check is not made for nothing, and changes what it is given.
   if (plants.length === 0) return async () => {}
   const check = plantCheck()
   const entries = plants.map((plant, line) => ({ line, content: check({ ...plant }) }))
-  async function* portions() {
+  async function* batches() {
     yield { entries, position: 0 }
   }
-  return (store) => sow(portions(), store, (line) => `seed[${line}]`)
+  return (store) => seedStore(batches(), store, (line) => `seed[${line}]`)
 }
 
 /** @param nameOf what to call the record of a line */
-async function sow(
-  portions: AsyncIterable<Portion>,
+async function seedStore(
+  batches: AsyncIterable<RecordBatch>,
   store: Store,
   nameOf: (line: number) => string,
 ): Promise<void> {
-  await storePlants(portions, {
+  await storePlants(batches, {
     store,
     onConflict: 'stop',
     onError: 'stop',

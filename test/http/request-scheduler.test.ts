@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Turns } from '../../src/http/request-scheduler.ts'
+import { RequestScheduler } from '../../src/http/request-scheduler.ts'
 
 /** A fake clock, and work that advances it. */
 function clock() {
@@ -11,10 +11,10 @@ const never = () => t.fail('it was rejected')
 
 t.test('requests start immediately while a turn has time, otherwise in later turns', async (t) => {
   const { now, work } = clock()
-  const turns = new Turns(now)
+  const scheduler = new RequestScheduler(now)
   const done: string[] = []
   const start = (name: string) =>
-    turns.take(() => {
+    scheduler.take(() => {
       done.push(name)
       work(15)
     }, never)
@@ -36,11 +36,11 @@ t.test('requests start immediately while a turn has time, otherwise in later tur
 
 t.test('a request that has waited too long is rejected', async (t) => {
   const { now, work } = clock()
-  const turns = new Turns(now)
+  const scheduler = new RequestScheduler(now)
   const done: string[] = []
-  turns.take(() => work(6000), never)
+  scheduler.take(() => work(6000), never)
   const rejected = new Promise<void>((resolve) => {
-    turns.take(
+    scheduler.take(
       () => done.push('started'),
       () => {
         done.push('rejected')

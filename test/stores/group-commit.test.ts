@@ -1,7 +1,7 @@
 import t from 'tap'
 import { type PlantPatch, StoreUnavailable } from '../../service/plant-store.ts'
 import { GroupCommit } from '../../src/stores/group-commit.ts'
-import { textOf } from '../../src/stores/sqlite/change-size.ts'
+import { sizeOf } from '../../src/stores/sqlite/change-size.ts'
 import type { Change, ChangeResult } from '../../src/stores/sqlite/writer.ts'
 
 type Changes = GroupCommit<Change, ChangeResult>
@@ -271,7 +271,7 @@ interface Watched {
 }
 
 function groupCommit({ commit }: Disk, most?: number): Changes {
-  return new GroupCommit({ commit, textOf, ...(most !== undefined && { most }) })
+  return new GroupCommit({ commit, sizeOf, ...(most !== undefined && { most }) })
 }
 
 function watch(result: Promise<unknown>): Watched {

@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap'
 import type { NewPlant } from '../../service/plant-store.ts'
-import type { Content } from '../../src/transfer/entry.ts'
-import type { Portion } from '../../src/transfer/record-stream.ts'
-import { type StoringOptions, storePlants, TOGETHER } from '../../src/transfer/import.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
+import type { Content } from '../../src/transfer/entry.ts'
+import { BATCH_SIZE, type StoringOptions, storePlants } from '../../src/transfer/import.ts'
+import type { RecordBatch } from '../../src/transfer/record-stream.ts'
 
 const NOTHING = { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0 }
 
@@ -22,7 +22,7 @@ async function storeLines(
     sizes.push(plants.length)
     return store.importPlants(plants, onConflict)
   }
-  async function* portions(): AsyncGenerator<Portion, void> {
+  async function* batches(): AsyncGenerator<RecordBatch, void> {
     for (const [index, content] of contents.entries()) {
       yield { entries: [{ line: index + 1, content }], position: (index + 1) * bytes }
     }
@@ -30,7 +30,7 @@ async function storeLines(
   const refused: string[] = []
   const positions: number[] = []
   const counts = { ...NOTHING }
-  const complete = await storePlants(portions(), {
+  const complete = await storePlants(batches(), {
     store: { importPlants },
     onConflict: 'stop',
     onError: 'stop',
@@ -131,14 +131,14 @@ for (const { what, contents, options, complete, counts, refused = [], stored } o
 }
 
 t.test('many plants go together in a transaction', async (t) => {
-  const plants = Array.from({ length: TOGETHER + 2 }, (_, index) => ({
+  const plants = Array.from({ length: BATCH_SIZE + 2 }, (_, index) => ({
     id: BigInt(index),
     name: 'one',
   }))
   const { sizes, positions, counts } = await storeLines(t, plants)
-  t.strictSame(sizes, [TOGETHER, 2])
-  t.strictSame(positions, [TOGETHER])
-  t.match(counts, { created: TOGETHER + 1, replayed: 1 })
+  t.strictSame(sizes, [BATCH_SIZE, 2])
+  t.strictSame(positions, [BATCH_SIZE])
+  t.match(counts, { created: BATCH_SIZE + 1, replayed: 1 })
 })
 
 t.test('fewer of them where they are large', async (t) => {

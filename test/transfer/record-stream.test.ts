@@ -5,8 +5,8 @@ import t from 'tap'
 import { codecs } from '../../src/transfer/codecs.ts'
 import { type Content, plantCheck } from '../../src/transfer/entry.ts'
 import { type Format, formats } from '../../src/transfer/format.ts'
-import { readPortions } from '../../src/transfer/record-stream.ts'
 import type { RecordReader } from '../../src/transfer/record-reader.ts'
+import { readBatches } from '../../src/transfer/record-stream.ts'
 import { storable } from '../helpers/arbitraries.ts'
 
 const check = plantCheck()
@@ -19,8 +19,8 @@ async function read(format: Format, bytes: Buffer, size: number, limit = LIMIT):
   async function* source() {
     for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size)
   }
-  const portions = readPortions(source(), new codecs[format].Reader(check, limit))
-  const entries = await Array.fromAsync(portions, (portion) => portion.entries)
+  const batches = readBatches(source(), new codecs[format].Reader(check, limit))
+  const entries = await Array.fromAsync(batches, (batch) => batch.entries)
   return entries.flat().map(({ line, content }) => [line, content])
 }
 
@@ -226,8 +226,8 @@ t.test('however small the chunks, a large record is not read over and over', asy
     },
   }
   const source = Readable.from(Array.from({ length: 1000 }, () => Buffer.alloc(1000)))
-  const portions = await Array.fromAsync(readPortions(source, reader))
-  t.equal(portions.at(-1)?.position, 1_000_000)
+  const batches = await Array.fromAsync(readBatches(source, reader))
+  t.equal(batches.at(-1)?.position, 1_000_000)
   t.ok(reads < 20, `${reads} times`)
 })
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type NewPlant, StoreUnavailable } from '../../service/plant-store.ts'
-import { prepareSeed } from '../../src/transfer/seed.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
+import { prepareSeed } from '../../src/transfer/seed.ts'
 
 const FIR = { id: 2n ** 53n + 1n, name: 'Abies alba Mill.', tag: 'Tree' }
 const PINE = { id: 1n, name: 'Pinus mugo Turra' }
@@ -23,8 +23,8 @@ t.test('plants of a file or of a program are stored, and again change nothing', 
   for (const seed of seeds) {
     const { store, stored } = storeOf(t)
     for (let times = 0; times < 2; times++) {
-      const sow = await prepareSeed(seed)
-      await sow(store)
+      const seedStore = await prepareSeed(seed)
+      await seedStore(store)
     }
     t.strictSame(await stored(), [PINE, FIR])
   }
@@ -34,9 +34,9 @@ t.test('a large file is stored a part at a time', async (t) => {
   const { store, stored } = storeOf(t)
   const lines = [1, 2, 3].map((id) => `{"id":${id},"name":"${'a'.repeat(2 ** 21)}"}\n`)
   const file = join(t.testdir({ 'plants.ndjson': lines.join('') }), 'plants.ndjson')
-  const sow = await prepareSeed(file)
+  const seedStore = await prepareSeed(file)
   const parts: number[] = []
-  await sow({
+  await seedStore({
     importPlants(plants, onConflict) {
       parts.push(plants.length)
       return store.importPlants(plants, onConflict)
@@ -49,8 +49,8 @@ t.test('a large file is stored a part at a time', async (t) => {
 t.test('a seed that is left out, or empty, stores nothing', async (t) => {
   const { store, stored } = storeOf(t)
   for (const seed of [undefined, []]) {
-    const sow = await prepareSeed(seed)
-    await sow(store)
+    const seedStore = await prepareSeed(seed)
+    await seedStore(store)
   }
   t.strictSame(await stored(), [])
 })
@@ -58,8 +58,8 @@ t.test('a seed that is left out, or empty, stores nothing', async (t) => {
 t.test('the plants of a program are left as they are, also where they are frozen', async (t) => {
   const { store, stored } = storeOf(t)
   const plant = Object.freeze({ id: 7, name: 'a', colour: 'green' })
-  const sow = await prepareSeed([plant as unknown as NewPlant])
-  await sow(store)
+  const seedStore = await prepareSeed([plant as unknown as NewPlant])
+  await seedStore(store)
   t.strictSame(plant, { id: 7, name: 'a', colour: 'green' })
   t.strictSame(await stored(), [{ id: 7n, name: 'a' }])
 })
@@ -79,8 +79,8 @@ const files = [
 for (const { what, name = 'plants.jsonl', text, line, says } of files) {
   t.test(`${what} is named with its file and line`, async (t) => {
     const file = join(t.testdir({ [name]: text }), name)
-    const sow = await prepareSeed(file)
-    const { message } = (await t.rejects(sow(storeOf(t).store))) as Error
+    const seedStore = await prepareSeed(file)
+    const { message } = (await t.rejects(seedStore(storeOf(t).store))) as Error
     t.ok(message.startsWith(`cannot seed from ${file}: line ${line}: `), message)
     t.match(message, says)
   })
@@ -95,8 +95,8 @@ const programs = [
 
 for (const { what, plants, says } of programs) {
   t.test(`${what} is named with its place`, async (t) => {
-    const sow = await prepareSeed(plants as NewPlant[])
-    const { message } = (await t.rejects(sow(storeOf(t).store))) as Error
+    const seedStore = await prepareSeed(plants as NewPlant[])
+    const { message } = (await t.rejects(seedStore(storeOf(t).store))) as Error
     t.ok(message.startsWith(says), message)
   })
 }
@@ -116,15 +116,15 @@ t.test(
 
 t.test('a file that cannot be read after all is named', async (t) => {
   const folder = join(t.testdir({ 'plants.csv': {} }), 'plants.csv')
-  const sow = await prepareSeed(folder)
+  const seedStore = await prepareSeed(folder)
   const message = `cannot seed from ${folder}: cannot read ${folder}: illegal operation on a directory`
-  await t.rejects(sow(storeOf(t).store), { message })
+  await t.rejects(seedStore(storeOf(t).store), { message })
 })
 
 t.test('what the store says of itself is handed on', async (t) => {
   const unavailable = new StoreUnavailable('busy', 'as it is')
   const file = join(t.testdir({ 'plants.csv': CSV }), 'plants.csv')
-  const sow = await prepareSeed(file)
+  const seedStore = await prepareSeed(file)
   const importPlants = () => Promise.reject(unavailable)
-  t.equal(await t.rejects(sow({ importPlants })), unavailable)
+  t.equal(await t.rejects(seedStore({ importPlants })), unavailable)
 })

@@ -22,7 +22,7 @@ const URL_PARTS = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^@/?#]*)(\/[^@?#]*)?(
  *
  * @throws StoreError if it is none
  */
-export function parseAddress(text: string): Address {
+export function parseConnectionString(text: string): Address {
   const [, scheme, login, hosts = '', path = '', parameters = ''] = URL_PARTS.exec(text) ?? []
   const urls = hosts
     .split(',')

@@ -5,7 +5,7 @@ import type { Change } from './writer.ts'
 const OF_A_STRING = 16
 
 /** How much text a change holds on to while it waits, in UTF-16 units. */
-export function textOf(change: Change): number {
+export function sizeOf(change: Change): number {
   switch (change[0]) {
     case 'create':
       return lengthOf(change[1])

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseAddress } from '../../../src/stores/postgres/connection-string.ts'
+import { parseConnectionString } from '../../../src/stores/postgres/connection-string.ts'
 
 for (const [text, urls, shown] of [
   ['postgres://one', ['postgres://one'], 'postgres://one'],
@@ -28,7 +28,7 @@ for (const [text, urls, shown] of [
   ],
 ] as const) {
   t.test(`an address: ${text}`, (t) => {
-    t.match(parseAddress(text), { urls, shown })
+    t.match(parseConnectionString(text), { urls, shown })
     t.end()
   })
 }
@@ -43,7 +43,7 @@ for (const [text, has] of [
   ['postgres://me@one/plants?sslmode=disable', false],
 ] as const) {
   t.test(`there is ${has ? 'a' : 'no'} password in ${text}`, async (t) => {
-    t.equal(parseAddress(text).hasPassword, has)
+    t.equal(parseConnectionString(text).hasPassword, has)
   })
 }
 
@@ -58,7 +58,7 @@ for (const text of [
   'postgres://me:secret@one/plants#secret',
 ]) {
   t.test(`not an address, and the message does not say what was in it: ${text}`, (t) => {
-    t.throws(() => parseAddress(text), {
+    t.throws(() => parseConnectionString(text), {
       name: 'Error',
       message: /^the database is not a URL such as postgres:\/\/user:password@host1:5432,host2/,
     })
