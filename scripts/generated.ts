@@ -52,7 +52,7 @@ function conditions(document: unknown): string {
       return `  '${name}': { status: ${status}, error: ${error} },\n`
     })
   return [
-    '/** The conditions of failure by name, with the status and the `error` that tell of them. */\n',
+    '/** The error codes by name, with the status and `error` of the response. */\n',
     `export const errorCodes = {\n${lines.join('')}} as const\n\n`,
     'export type ErrorCode = keyof typeof errorCodes\n',
   ].join('')

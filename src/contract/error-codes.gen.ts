@@ -1,6 +1,6 @@
 // Made from openapi.yaml by `npm run generate`; change it there.
 
-/** The conditions of failure by name, with the status and the `error` that tell of them. */
+/** The error codes by name, with the status and `error` of the response. */
 export const errorCodes = {
   'invalid-json': { status: 400, error: 40001 },
   'invalid-body': { status: 400, error: 40002 },

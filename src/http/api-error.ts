@@ -22,7 +22,7 @@ const SMALL_RESPONSE_LENGTH = 2 ** 14
 /** Messages repeat what a client sent, which may be as long as a request head. */
 const MESSAGE_MAX = 500
 
-/** A failure that ends a request: one of the contract's errorCodes, and what is wrong in words. */
+/** A failure that ends a request: one of the contract's error codes, and what is wrong in words. */
 export class ApiError extends Error {
   readonly condition: ErrorCode
   readonly headers: Readonly<Record<string, string>>

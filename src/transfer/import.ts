@@ -1,4 +1,9 @@
-import type { ImportResult, NewPlant, OnConflict, PlantStore } from '../../service/plant-store.ts'
+import {
+  conflictMessage,
+  type ImportResult,
+  type OnConflict,
+  type PlantStore,
+} from '../../service/plant-store.ts'
 import type { Content, Entry } from './entry.ts'
 import type { RecordBatch } from './record-stream.ts'
 
@@ -70,7 +75,7 @@ async function storeBatch(entries: readonly Entry[], options: StoringOptions): P
       continue
     }
     counts.refused += 1
-    refuse(line, isReason(content) ? content : taken(content))
+    refuse(line, isReason(content) ? content : conflictMessage(content.id))
     if (result === 'conflict') return false
   }
   return bad === -1
@@ -78,8 +83,4 @@ async function storeBatch(entries: readonly Entry[], options: StoringOptions): P
 
 function isReason(content: Content): content is string {
   return typeof content === 'string'
-}
-
-function taken({ id }: NewPlant): string {
-  return `plant ${id} is already stored with other content`
 }
