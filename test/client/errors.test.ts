@@ -46,11 +46,7 @@ t.test('what the service refuses is thrown by the name of its condition', async 
       'insufficient-scope',
       /scope write/,
     ],
-    [
-      () => createClient({ url: `${url}/x`, token }).getPlant(1n),
-      'unknown-path',
-      /^unknown path/,
-    ],
+    [() => createClient({ url: `${url}/x`, token }).getPlant(1n), 'unknown-path', /^unknown path/],
   ]
   for (const [call, condition, message] of calls) {
     const error = await thrownBy(call())

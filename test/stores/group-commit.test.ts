@@ -270,8 +270,8 @@ interface Watched {
   state: string
 }
 
-function groupCommit({ commit }: Disk, most?: number): Changes {
-  return new GroupCommit({ commit, sizeOf, ...(most !== undefined && { most }) })
+function groupCommit({ commit }: Disk, maxInFlight?: number): Changes {
+  return new GroupCommit({ commit, sizeOf, ...(maxInFlight !== undefined && { maxInFlight }) })
 }
 
 function watch(result: Promise<unknown>): Watched {
