@@ -47,7 +47,7 @@ const one = { id: 1n, name: 'one' }
 const other = { id: 1n, name: 'other' }
 const two = { id: 2n, name: 'two', tag: '' }
 const three = { id: 3n, name: 'three' }
-const CONFLICT = 'plant 1 is already stored with other content'
+const CONFLICT = 'plant 1 already exists with different content'
 
 interface Case {
   readonly what: string

@@ -71,7 +71,7 @@ const files = [
     what: 'an id that is taken',
     text: '{"id":1,"name":"a"}\n\n{"id":1,"name":"b"}\n',
     line: 3,
-    says: /plant 1 is already stored with other content$/,
+    says: /plant 1 already exists with different content$/,
   },
   { what: 'an order to the terminal', text: '\x1b[2J', line: 1, says: /^\P{Cc}*$/u },
 ]
