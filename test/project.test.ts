@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
+import { parse } from 'yaml'
 import { settings } from '../src/config/config.ts'
+import { ALONE, filesByProcess } from './helpers/test-processes.ts'
 
 const lock = readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')
 
@@ -26,3 +28,16 @@ for (const { long, envVar, defaultValueDescription, description } of settings) {
     t.match(row, description)
   })
 }
+
+t.test('npm test runs every test file once', async (t) => {
+  const { include } = parse(readFileSync(new URL('../.taprc', import.meta.url), 'utf8'))
+  t.same(include, ['test/processes/*.ts', ...ALONE.map((file) => `test/${file}`)])
+  const processes = filesByProcess()
+  const folder = new URL('./processes/', import.meta.url)
+  t.same(
+    readdirSync(folder).sort(),
+    [...processes.keys()].map((name) => `${name}.ts`).sort(),
+    'test/processes/ has one file for each process',
+  )
+  for (const [name, files] of processes) t.ok(files.length > 0, `${name} has files to run`)
+})

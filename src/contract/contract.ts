@@ -40,9 +40,12 @@ export interface ContractDocument {
 const SCHEME = 'bearer'
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'])
 
-/** Reads the contract of the package. */
+let contract: ContractDocument | undefined
+
+/** The contract of the package, which the caller may change. The file is read and parsed once. */
 export function loadContract(): ContractDocument {
-  return parse(readFileSync(new URL('openapi.yaml', PACKAGE), 'utf8'))
+  contract ??= parse(readFileSync(new URL('openapi.yaml', PACKAGE), 'utf8')) as ContractDocument
+  return structuredClone(contract)
 }
 
 /**

@@ -8,10 +8,10 @@ import { ConfigError } from '../../src/config/config.ts'
 import { openStore, type Store } from '../../src/stores/open.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
-import { startPostgres } from '../helpers/postgres.ts'
+import { sharedPostgres } from '../helpers/shared-postgres.ts'
 import { byId, exported, scatteredIds, TEXTS } from '../stores/plants.ts'
 
-const { server, emptyDatabase } = await startPostgres(t)
+const { server, emptyDatabase } = await sharedPostgres()
 
 /** With a password, which nobody may be shown; the server does not ask for it. */
 const withSecret = (url: string) => url.replace('@', ':s3cret@')

@@ -25,7 +25,7 @@ export function inMemory(): string {
 
 /** Makes a folder that every user may enter, gone when the owner is. */
 export function makeFolder(t: { teardown(work: () => unknown): void }, parent: string): string {
-  const folder = mkdtempSync(join(parent, 'plant-store-postgres-'))
+  const folder = mkdtempSync(join(parent, 'plant-store-'))
   t.teardown(() => removeFolder(folder))
   chmodSync(folder, 0o755)
   return folder

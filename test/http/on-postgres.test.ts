@@ -1,27 +1,36 @@
-/**
- * The tests of this folder that are about plants and tokens, with both on a PostgreSQL server: the same
- * files, whose tests become those of this one.
- */
+/** Runs the test files about plants and tokens again, with both on a PostgreSQL server. */
 import t from 'tap'
+import type { OperationId } from '../../src/contract/operations.ts'
 import { postgres } from '../helpers/engine.ts'
+import { runFiles } from '../helpers/run-files.ts'
 import { startOn, startService } from '../helpers/service.ts'
 
-startOn(await postgres(t))
+/** The files that test the operations. */
+const OPERATIONS: Readonly<Record<OperationId, string>> = {
+  createPlant: 'create-plant',
+  deletePlant: 'delete-plant',
+  getPlant: 'get-plant',
+  listPlants: 'list-plants',
+  replacePlant: 'change-plant',
+  updatePlant: 'change-plant',
+}
 
-t.test('the services of these tests are on the server', async (t) => {
+/** The other files whose results depend on what a store returns or throws. */
+const OTHERS = [
+  'authentication',
+  'health',
+  'model',
+  'preconditions',
+  'properties',
+  'requests',
+  'statuses',
+]
+
+startOn(await postgres())
+
+t.test('the services of these tests use the server', async (t) => {
   t.match((await startService(t)).database, /^postgres:/)
 })
 
-await import('./authentication.test.ts')
-await import('./create-plant.test.ts')
-await import('./delete-plant.test.ts')
-await import('./get-plant.test.ts')
-await import('./health.test.ts')
-await import('./list-plants.test.ts')
-await import('./model.test.ts')
-await import('./properties.test.ts')
-await import('./requests.test.ts')
-await import('./statuses.test.ts')
-// The last, as what they do before each of their tests is done before each that follows.
-await import('./change-plant.test.ts')
-await import('./preconditions.test.ts')
+const files = new Set([...Object.values(OPERATIONS), ...OTHERS])
+await runFiles([...files].map((name) => `http/${name}.test.ts`))

@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import type { PlantStore } from '../../service/plant-store.ts'
 import type { TokenStore } from '../../service/token-store.ts'
 import { changeSuite } from './change-suite.ts'
@@ -27,7 +27,7 @@ export interface Engine {
 }
 
 /** What PlantStore and TokenStore oblige every engine to. */
-export function storeSuite(name: string, engine: Engine): void {
+export function storeSuite(t: Test, name: string, engine: Engine): void {
   for (const [what, suite] of [
     ['creating plants', createSuite],
     ['reading plants', readSuite],

@@ -2,9 +2,12 @@ import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { Connections, type Run } from '../../../src/stores/postgres/connections.ts'
-import { startPostgres } from '../../helpers/postgres.ts'
+import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { set } from './databases.ts'
 
-const { server, emptyDatabase } = await startPostgres(t, { deadlock_timeout: '10ms' })
+const { server, emptyDatabase } = await sharedPostgres()
+await set(server, 'deadlock_timeout', '10ms')
+t.teardown(() => set(server, 'deadlock_timeout', '1s'))
 
 /** As many as a replica has, as each of them is at work. */
 const ALL = 10

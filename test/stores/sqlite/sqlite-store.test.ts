@@ -7,7 +7,7 @@ import { storeSuite } from '../store-suite.ts'
 
 const lockTimeout = 5000
 
-storeSuite('SQLite in a file', {
+storeSuite(t, 'SQLite in a file', {
   lasting: true,
   place: (t) => {
     const file = join(t.testdir(), 'plants.db')
@@ -15,7 +15,7 @@ storeSuite('SQLite in a file', {
   },
 })
 
-storeSuite('SQLite in memory', {
+storeSuite(t, 'SQLite in memory', {
   lasting: false,
   place: () => async () => new SqliteStore({ file: ':memory:', lockTimeout }),
 })
