@@ -52,8 +52,8 @@ function warnOfPassword(command: Command): void {
   if (command.getOptionValueSource('database') !== 'cli') return
   if (!hasPassword(command.opts().database)) return
   const { envVar } = databaseSetting
-  console.error(
-    `plant-store: other users can read the password in --database; set ${envVar} or use ~/.pgpass instead`,
+  process.stderr.write(
+    `plant-store: other users can read the password in --database; set ${envVar} or use ~/.pgpass instead\n`,
   )
 }
 

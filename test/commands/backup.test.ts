@@ -9,6 +9,7 @@ import { ConfigError } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 
 t.test('a service started on a backup has all that was acknowledged before it', async (t) => {
   const folder = t.testdir()
@@ -54,14 +55,15 @@ t.test('a service started on a backup has all that was acknowledged before it', 
   t.equal((await createPlant(restored, token, { ...last, name: 'x' })).status, 409)
 })
 
-/** A database that takes a while to copy, and where its backup is to be. */
+/** A database that takes a while to copy, and the path for its backup. */
 function largeDatabase(t: Test, megabytes: number) {
   const folder = t.testdir({ backups: {} })
   const database = join(folder, 'plants.db')
   const db = openDatabase({ file: database, lockTimeout: 0 })
   db.pragma('synchronous = OFF')
   const insert = db.prepare('INSERT INTO plants (id, name) VALUES (?, ?)')
-  for (let id = 1; id <= megabytes; id++) insert.run(id, 'x'.repeat(1_000_000))
+  const name = 'x'.repeat(1_000_000)
+  for (let id = 1; id <= megabytes; id++) insert.run(id, name)
   db.close()
   return { database, file: join(folder, 'backups', 'backup.db') }
 }
@@ -101,7 +103,7 @@ t.test('a backup that is killed has no file, and does not hinder the next one', 
   const left = readdirSync(dirname(file))
   t.match(left, [/^backup\.db\.partial-/])
   t.equal(left.length, 1)
-  t.match(await run(t, args, { measured: true }), { code: 0, stdout: /: 100 plants, / })
+  t.match(await runHere(args), { code: 0, stdout: /: 100 plants, / })
   t.same(readdirSync(dirname(file)).sort(), ['backup.db', ...left])
 })
 

@@ -6,20 +6,20 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
 import { BATCH_SIZE } from '../../src/transfer/import.ts'
-import { Command, type CommandOptions, run } from '../helpers/command.ts'
+import { Command, type CommandOptions } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 
 const SAMPLE = new URL('../../data/sample.csv', import.meta.url).pathname
 
 /** Runs `plant-store import …` on a database of the test's own. */
-function importsOf(t: Test, { measured = false } = {}) {
+function importsOf(t: Test) {
   const folder = t.testdir()
   const database = join(folder, 'plants.db')
   const file = (name: string, content: string | Buffer) => {
     writeFileSync(join(folder, name), content)
     return join(folder, name)
   }
-  const load = (args: readonly string[]) =>
-    run(t, ['import', ...args, '--database', database], { measured })
+  const load = (args: readonly string[]) => runHere(['import', ...args, '--database', database])
   /** Starts to import what is written to its standard input. */
   const feed = (options?: CommandOptions) => {
     const args = ['import', '-', '--format', 'ndjson', '--database', database]
@@ -43,7 +43,7 @@ function summary(counts: { [what: string]: number }): string {
 }
 
 t.test('a catalogue is stored, and again changes nothing', async (t) => {
-  const { load, stored } = importsOf(t, { measured: true })
+  const { load, stored } = importsOf(t)
   t.strictSame(await load([SAMPLE]), {
     code: 0,
     stdout: summary({ created: 320 }),
@@ -60,7 +60,7 @@ t.test('a catalogue is stored, and again changes nothing', async (t) => {
 })
 
 t.test('a bad record stops it, unless told otherwise', async (t) => {
-  const { file, load, stored } = importsOf(t, { measured: true })
+  const { file, load, stored } = importsOf(t)
   const bad = file('bad.jsonl', '{"id":1,"name":"a"}\n{"id":2}\n\x1b[2J\n{"id":3,"name":"c"}\n')
   const second = "line 2: must have required property 'name'\n"
   t.strictSame(await load([bad]), {
@@ -96,7 +96,7 @@ t.test('another plant under the same id stops it, is kept or is replaced', async
 })
 
 t.test('what cannot be read is refused in a line, and makes no database', async (t) => {
-  const { database, folder, load } = importsOf(t, { measured: true })
+  const { database, folder, load } = importsOf(t)
   const nowhere = join(folder, 'nowhere.csv')
   const cases = [
     { args: [nowhere], says: `cannot read ${nowhere}: no such file or directory` },
@@ -111,7 +111,7 @@ t.test('what cannot be read is refused in a line, and makes no database', async 
 })
 
 t.test('a folder, and what has no header, are refused in a line', async (t) => {
-  const { folder, file, load } = importsOf(t, { measured: true })
+  const { folder, file, load } = importsOf(t)
   const cases = [
     { args: [folder, '--format', 'csv'], says: `cannot read ${folder}: illegal operation on a d` },
     { args: [file('a.csv', '1,a\n')], says: /^plant-store: line 1: the header .*id,name,tag\n$/ },

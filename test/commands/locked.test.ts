@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { run } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 import { startService } from '../helpers/service.ts'
 
 /** A service, and another connection that takes and gives back the lock of its database. */
@@ -45,7 +45,7 @@ t.test('a start while another process holds the database fails in a line', async
   const { holder } = await lockable(t, 60_000)
   holder.exec('BEGIN IMMEDIATE')
   const args = ['--port=0', '--lock-timeout=100ms', '--database', holder.name]
-  const { code, stderr } = await run(t, args)
+  const { code, stderr } = await runHere(args)
   t.equal(code, 1)
   t.match(stderr, /^plant-store: .*(busy|another process holds it).*\n$/)
 })

@@ -12,7 +12,7 @@ const refused = [
 
 for (const { args, env = {}, says } of refused) {
   t.test(`${Object.keys(env)} ${args.join(' ')} stops the start`, async (t) => {
-    const { code, stdout, stderr } = await run(t, args, { cwd: t.testdir(), env, measured: true })
+    const { code, stdout, stderr } = await run(t, args, { cwd: t.testdir(), env })
     t.equal(code, 1)
     t.equal(stdout, '')
     t.match(stderr, says)

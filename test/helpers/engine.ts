@@ -4,15 +4,15 @@ import pg from 'pg'
 import type { Test } from 'tap'
 import { inMemory, makeFolder } from './postgres-folders.ts'
 
-/** Where the plants of one service are. */
+/** Where one service stores its plants. */
 export interface Place {
-  /** What the setting of the database says. */
+  /** Value of the `database` setting. */
   readonly database: string
-  /** Reads by another connection than the service's. */
+  /** Runs a query on a connection that is not the service's. */
   query<Row extends object>(sql: string): Promise<Row[]>
 }
 
-/** Finds a place, empty and nobody else's, gone when the test is. */
+/** Creates an empty place for one service. It is removed when the test ends. */
 export type Engine = (t: Test) => Promise<Place>
 
 export const sqlite: Engine = async (t) => {
@@ -30,7 +30,7 @@ export const sqlite: Engine = async (t) => {
   }
 }
 
-/** The server of this process, with a database for each place. */
+/** Creates each place as a database on the test process's PostgreSQL server. */
 export async function postgres(): Promise<Engine> {
   const { sharedPostgres } = await import('./shared-postgres.ts')
   const { emptyDatabase } = await sharedPostgres()

@@ -57,9 +57,10 @@ for (const { of, room, name } of FULL_QUEUES) {
   })
 }
 
-const CONNECTIONS = 2000
+/** More than the system's queue of new connections holds, 511. `npm run test:connections` opens 2000. */
+const CONNECTIONS = Number(process.argv[2] ?? 600)
 
-/** Connections that come at once wait in a queue of the system, which holds 511 if nobody asks for more. */
+/** Opened at once, so that the queue never overflows. */
 const AT_ONCE = 500
 
 t.test(`${CONNECTIONS} connections each have their own answers`, async (t) => {
