@@ -11,6 +11,7 @@ import { type Config, defaultConfig } from '../../src/config/config.ts'
 import { certificateOf } from '../../src/http/certificate.ts'
 import { openStore, type Store } from '../../src/stores/open.ts'
 import { type Answer, checkAnswer } from './contract-check.ts'
+import { withoutCoverage } from './coverage.ts'
 import { type Engine, type Place, sqlite } from './engine.ts'
 
 const CONTENT_TYPE: Readonly<Record<string, string>> = { PATCH: 'application/merge-patch+json' }
@@ -121,9 +122,6 @@ compiler.getAjvValidator = function (version) {
 
 let engine: Engine = sqlite
 
-/** tap's variable. A process or thread with the value 0 does not measure coverage. */
-const COVERAGE = '_TAPJS_PROCESSINFO_COVERAGE_'
-
 /** Long enough that a slow machine does not cause a 503. */
 const PATIENCE = { lockTimeout: 30_000 }
 
@@ -134,7 +132,6 @@ export function startOn(other: Engine): void {
 
 /** Starts a service that stops when the test ends. A test can start several. */
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
-  ;(await import('node:fs')).appendFileSync(`${process.argv[1]} ${t.fullname}\n`)
   const place = await engine(t)
   // Teardowns run in reverse order, so the service stops before its place is removed.
   let stop = async () => {}
@@ -159,18 +156,6 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     await store.close()
   }
   return new Service(app, store, place, token)
-}
-
-/** Opens a store whose threads are not measured, which would take longer than opening it. Its own tests measure them. */
-async function withoutCoverage<Opened>(open: () => Promise<Opened>): Promise<Opened> {
-  const { [COVERAGE]: before } = process.env
-  process.env[COVERAGE] = '0'
-  try {
-    return await open()
-  } finally {
-    if (before === undefined) delete process.env[COVERAGE]
-    else process.env[COVERAGE] = before
-  }
 }
 
 function withInstead(store: Store, instead: Partial<Store> = {}): Store {

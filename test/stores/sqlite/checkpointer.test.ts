@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Checkpointer, checkpoint, type Log } from '../../../src/stores/sqlite/checkpointer.ts'
 import { type DatabaseOptions, openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { inMemory, makeFolder } from '../../helpers/postgres-folders.ts'
 
 /** How long the log may become here, in pages; a commit takes one or two. */
 const PAGES = 50
@@ -52,9 +53,10 @@ t.test('a checkpoint that cannot be made now is left for later', async (t) => {
 
 /** @param elsewhere what the thread is told to open instead */
 async function start(t: Test, elsewhere: Partial<DatabaseOptions> = {}) {
+  const options = { file: join(makeFolder(t, inMemory()), 'plants.db'), lockTimeout: 5000 }
+  // Teardowns run in reverse order, so the connections are closed before the folder is removed.
   let close = async () => {}
   t.teardown(() => close())
-  const options = { file: join(t.testdir(), 'plants.db'), lockTimeout: 5000 }
   const db = openDatabase(options)
   const reader = openDatabase(options)
   const checkpointer = new Checkpointer(db, { ...options, ...elsewhere }, PAGES)

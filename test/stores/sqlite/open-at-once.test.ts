@@ -3,10 +3,11 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
+import { inMemory, makeFolder } from '../../helpers/postgres-folders.ts'
 import { makeVersion1 } from './version-1.ts'
 
 t.test('a file that is new, or to be upgraded, may be opened by several at once', async (t) => {
-  const folder = t.testdir()
+  const folder = makeFolder(t, inMemory())
   const files = Array.from({ length: 100 }, (_, index) => join(folder, `${index}.db`))
   for (const file of files.slice(0, 30)) makeVersion1(file)
   const threads = 3

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { NewPlant } from '../../../service/plant-store.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { withoutCoverage } from '../../helpers/coverage.ts'
 import { storeSuite } from '../store-suite.ts'
 
 const lockTimeout = 5000
@@ -11,7 +12,7 @@ storeSuite(t, 'SQLite in a file', {
   lasting: true,
   place: (t) => {
     const file = join(t.testdir(), 'plants.db')
-    return async () => new SqliteStore({ file, lockTimeout })
+    return () => withoutCoverage(async () => new SqliteStore({ file, lockTimeout }))
   },
 })
 
