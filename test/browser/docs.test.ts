@@ -142,24 +142,27 @@ function readTheDocs(program: string): void {
     await page.setViewportSize(desk)
   }
 
-  t.test('the docs work on a phone in dark mode, behind a proxy that strips a prefix', async (t) => {
-    const url = await startProxy(t, service.port, '/some/prefix')
-    for (const id of [6, 7]) await service.call({ body: { id, name: 'Abies', tag: 'phone' } })
-    await visit(t, url, { colorScheme: 'dark', ...CALM, ...PHONE }, async (docs) => {
-      t.equal(docs.page.url(), `${url}/documentation`)
-      t.equal(await docs.page.evaluate('innerWidth'), PHONE.viewport.width)
-      const refused = await docs.execute('listPlants', { limit: '1', tag: 'phone' })
-      t.equal(refused.status, '401')
-      t.match(JSON.parse(refused.body), { error: 40101 })
-      t.match(refused.headers, 'www-authenticate: Bearer')
-      await docs.authorize(service.token)
-      const listed = await docs.execute('listPlants')
-      t.match(listed.curl, `'${url}/plants?limit=1&tag=phone'`)
-      t.strictSame(JSON.parse(listed.body), [{ id: 6, name: 'Abies', tag: 'phone' }])
-      t.match(listed.headers, 'link: <?limit=1&tag=phone&after=6>; rel="next"')
-      t.same(await illegible(docs.page, '#swagger-ui'), [])
-    })
-  })
+  t.test(
+    'the docs work on a phone in dark mode, behind a proxy that strips a prefix',
+    async (t) => {
+      const url = await startProxy(t, service.port, '/some/prefix')
+      for (const id of [6, 7]) await service.call({ body: { id, name: 'Abies', tag: 'phone' } })
+      await visit(t, url, { colorScheme: 'dark', ...CALM, ...PHONE }, async (docs) => {
+        t.equal(docs.page.url(), `${url}/documentation`)
+        t.equal(await docs.page.evaluate('innerWidth'), PHONE.viewport.width)
+        const refused = await docs.execute('listPlants', { limit: '1', tag: 'phone' })
+        t.equal(refused.status, '401')
+        t.match(JSON.parse(refused.body), { error: 40101 })
+        t.match(refused.headers, 'www-authenticate: Bearer')
+        await docs.authorize(service.token)
+        const listed = await docs.execute('listPlants')
+        t.match(listed.curl, `'${url}/plants?limit=1&tag=phone'`)
+        t.strictSame(JSON.parse(listed.body), [{ id: 6, name: 'Abies', tag: 'phone' }])
+        t.match(listed.headers, 'link: <?limit=1&tag=phone&after=6>; rel="next"')
+        t.same(await illegible(docs.page, '#swagger-ui'), [])
+      })
+    },
+  )
 }
 
 /** The request that an operation's examples are for. */

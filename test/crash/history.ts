@@ -119,7 +119,8 @@ class Contest {
   answered(plant: NewPlant, status: number): void {
     if (status === 409) this.#refused.add(plant)
     else if (status !== 200) throw new Error(`${status} for the contested ${brief(plant)}`)
-    else if (this.#winner !== undefined) throw new Error(`two creates of ${plant.id} were acknowledged`)
+    else if (this.#winner !== undefined)
+      throw new Error(`two creates of ${plant.id} were acknowledged`)
     else this.#winner = plant
   }
 
