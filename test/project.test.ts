@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
-import { settings } from '../src/config/config.ts'
 import { ALONE, filesByProcess } from './helpers/test-processes.ts'
 
 const lock = readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')
@@ -17,17 +16,6 @@ t.test('an install compiles nothing', async (t) => {
 t.test('the lock file holds no download addresses', async (t) => {
   t.notMatch(lock, /"resolved": "http/)
 })
-
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-
-for (const { long, envVar, defaultValueDescription, description } of settings) {
-  t.test(`the README tells of ${long} as the program does`, async (t) => {
-    const row = readme.split('\n').find((line) => line.includes(`| \`${long}\` |`))
-    const value = defaultValueDescription === undefined ? '' : `\`${defaultValueDescription}\` `
-    t.match(row, `| \`${envVar}\` | ${value}| `)
-    t.match(row, description)
-  })
-}
 
 t.test('npm test runs every test file once', async (t) => {
   const { include } = parse(readFileSync(new URL('../.taprc', import.meta.url), 'utf8'))
