@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { program } from '../../src/commands/program.ts'
 import { settings } from '../../src/config/config.ts'
 
-/** For each setting a value that it cannot have, and what the refusal expects. */
+/** Invalid values of each setting, and what the error says was expected. */
 const bad: Record<string, { value: string; expected: string }[]> = {
   host: [{ value: '', expected: 'some text' }],
   port: ['', 'x', '-1', '1.5', '65536', '1e3'].map((value) => ({
@@ -52,7 +52,7 @@ function aRate(value: string) {
   return { value, expected: 'a rate such as 100/s, 1000/m or 5000/h, or off' }
 }
 
-/** What the command line says of arguments that it refuses before it does anything. */
+/** The message for arguments that are rejected before the command runs. */
 async function refusal(t: Test, args: readonly string[]): Promise<string> {
   let said = ''
   const writeErr = (text: string) => {
@@ -69,21 +69,24 @@ async function refusal(t: Test, args: readonly string[]): Promise<string> {
 
 for (const option of settings) {
   const cases = bad[option.attributeName()] ?? []
-  t.test(`a bad ${option.long} says what was expected, in a flag and a variable`, async (t) => {
-    t.ok(cases.length > 0, 'there is a case for every setting')
-    const variable = option.envVar as string
-    t.teardown(() => delete process.env[variable])
-    for (const { value, expected } of cases) {
-      delete process.env[variable]
-      const byFlag = await refusal(t, ['serve', `${option.long}=${value}`])
-      t.match(byFlag, `error: option '${option.flags}' argument '${value}' is invalid. `)
-      t.match(byFlag, `Expected ${expected}.\n`)
-      process.env[variable] = value
-      const byVariable = await refusal(t, ['serve'])
-      t.match(byVariable, `value '${value}' from env '${variable}' is invalid. `)
-      t.match(byVariable, `Expected ${expected}.\n`)
-    }
-  })
+  t.test(
+    `a bad ${option.long} is rejected with what was expected, as a flag and as a variable`,
+    async (t) => {
+      t.ok(cases.length > 0, 'there is a case for every setting')
+      const variable = option.envVar as string
+      t.teardown(() => delete process.env[variable])
+      for (const { value, expected } of cases) {
+        delete process.env[variable]
+        const byFlag = await refusal(t, ['serve', `${option.long}=${value}`])
+        t.match(byFlag, `error: option '${option.flags}' argument '${value}' is invalid. `)
+        t.match(byFlag, `Expected ${expected}.\n`)
+        process.env[variable] = value
+        const byVariable = await refusal(t, ['serve'])
+        t.match(byVariable, `value '${value}' from env '${variable}' is invalid. `)
+        t.match(byVariable, `Expected ${expected}.\n`)
+      }
+    },
+  )
 }
 
 const create = ['token', 'create', '--name']
@@ -100,7 +103,7 @@ const refused = [
 ]
 
 for (const { args, says } of refused) {
-  t.test(`plant-store ${args.join(' ')} is refused`, async (t) => {
+  t.test(`plant-store ${args.join(' ')} is rejected`, async (t) => {
     t.match(await refusal(t, args), says)
   })
 }

@@ -6,7 +6,7 @@ import { run } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 
 t.test(
-  'the exit code says whether a database is sound, faulty, or cannot be checked',
+  'the exit code tells whether a database is sound, has faults, or cannot be checked',
   async (t) => {
     const file = join(t.testdir(), 'plants.db')
     const args = ['check', '--database', file]
@@ -23,7 +23,7 @@ t.test(
     t.match(sound.stdout, /^(ok {4}\w+: .+\n){8}$/)
     chmodSync(file, 0o644)
     const open = await runHere(args)
-    t.match(open, { code: 0, stderr: '' }, 'a mode that may be intended is not a fault')
+    t.match(open, { code: 0, stderr: '' }, 'a mode that may be intended is only a warning')
     t.match(
       open.stdout,
       `WARN  access: mode 0644 lets others read ${file}; chmod 600 makes it private\n`,
@@ -32,6 +32,6 @@ t.test(
     const faulty = await runHere(args)
     t.match(faulty, { code: 2, stderr: '' })
     t.match(faulty.stdout, /^FAIL {2}schema: index plants_by_tag is not there/m)
-    t.match(faulty.stdout, /^ok {4}plants: 0$/m, 'the rest is checked all the same')
+    t.match(faulty.stdout, /^ok {4}plants: 0$/m, 'the other checks still run')
   },
 )

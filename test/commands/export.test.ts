@@ -27,10 +27,10 @@ const csv = `id,name,tag
 9223372036854775807,"",Forb/herb
 `
 
-/** More than a pipe holds. */
+/** More than the buffer of a pipe holds. */
 const many = Array.from({ length: 5000 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(50) }))
 
-/** Makes a database of the test's own, and runs `plant-store export …` on it. */
+/** Creates a database, and functions that run `plant-store export …` on it. */
 async function exportsOf(t: Test, plants: readonly NewPlant[]) {
   const folder = t.testdir()
   const database = join(folder, 'plants.db')
@@ -44,7 +44,7 @@ async function exportsOf(t: Test, plants: readonly NewPlant[]) {
   return { folder, database, args, write, start, files }
 }
 
-t.test('all plants come by id, on standard output or in a file', async (t) => {
+t.test('all plants are written in order of id, to standard output or a file', async (t) => {
   const { folder, write, files } = await exportsOf(t, plants)
   t.strictSame(await write(), { code: 0, stdout: ndjson, stderr: '' })
   t.strictSame(await write('-', '--format', 'csv'), { code: 0, stdout: csv, stderr: '' })
@@ -89,35 +89,38 @@ t.test('a named pipe is written to, not replaced', async (t) => {
   t.equal(text, csv)
 })
 
-t.test('what cannot be written is refused in a line, and nothing is left of it', async (t) => {
-  const { folder, database, write, files } = await exportsOf(t, plants)
-  const link = join(folder, 'link.csv')
-  symlinkSync(database, link)
-  const nowhere = join(folder, 'nowhere', 'x.csv')
-  const cases = [
-    { args: [link], says: `cannot write ${link}: it is the database itself` },
-    { args: [folder, '--format', 'csv'], says: `cannot write ${folder}: it is a folder` },
-    { args: [nowhere], says: `cannot write ${nowhere}: no such file or directory` },
-  ]
-  for (const { args, says } of cases) {
-    const stderr = `plant-store: ${says}\n`
-    t.strictSame(await write(...args), { code: 1, stdout: '', stderr })
-  }
-  t.strictSame(files(), ['link.csv'])
-})
+t.test(
+  'a file that cannot be written fails with one line, and no partial file remains',
+  async (t) => {
+    const { folder, database, write, files } = await exportsOf(t, plants)
+    const link = join(folder, 'link.csv')
+    symlinkSync(database, link)
+    const nowhere = join(folder, 'nowhere', 'x.csv')
+    const cases = [
+      { args: [link], says: `cannot write ${link}: it is the database itself` },
+      { args: [folder, '--format', 'csv'], says: `cannot write ${folder}: it is a folder` },
+      { args: [nowhere], says: `cannot write ${nowhere}: no such file or directory` },
+    ]
+    for (const { args, says } of cases) {
+      const stderr = `plant-store: ${says}\n`
+      t.strictSame(await write(...args), { code: 1, stdout: '', stderr })
+    }
+    t.strictSame(files(), ['link.csv'])
+  },
+)
 
-t.test('there has to be a database', async (t) => {
+t.test('an export needs an existing database', async (t) => {
   const database = join(t.testdir(), 'plants.db')
   const stderr = `plant-store: there is no database ${database}\n`
   const finished = await run(t, ['export', '--database', database])
   t.strictSame(finished, { code: 1, stdout: '', stderr })
 })
 
-t.test('a file that cannot be finished leaves the one that was there', async (t) => {
+t.test('a failed export leaves the previous file unchanged', async (t) => {
   const { folder, args, files } = await exportsOf(t, many)
   const target = join(folder, 'target.csv')
   writeFileSync(target, 'what was there before')
-  // Node ignores the signal that comes with it, but not with what tap puts into each process.
+  // Node ignores the signal SIGXFSZ, except in processes that tap measures.
   const limited = ['/bin/sh', '-c', 'ulimit -f 128; exec "$0" "$@"', process.execPath, MAIN]
   const { status, stderr } = spawnSync(...unmeasured([...limited, ...args(target)]), {
     encoding: 'utf8',
@@ -128,7 +131,7 @@ t.test('a file that cannot be finished leaves the one that was there', async (t)
   t.strictSame(files(), ['target.csv'])
 })
 
-t.test('standard output that cannot be written is a failure', async (t) => {
+t.test('an export fails if standard output cannot be written', async (t) => {
   const { args } = await exportsOf(t, plants)
   const full = openSync('/dev/full', 'w')
   const command = new Command(t, args(), { stdio: ['ignore', full, 'pipe'], measured: true })
@@ -138,7 +141,7 @@ t.test('standard output that cannot be written is a failure', async (t) => {
   t.equal(stderr, 'plant-store: cannot write standard output: no space left on device\n')
 })
 
-t.test('it ends in silence when nobody reads on', async (t) => {
+t.test('an export whose reader closes the pipe ends silently with code 0', async (t) => {
   const { start } = await exportsOf(t, many)
   const command = start({ measured: true })
   await once(command.process.stdout as Readable, 'data')
@@ -146,12 +149,12 @@ t.test('it ends in silence when nobody reads on', async (t) => {
   t.match(await command.finished(), { code: 0, stderr: '' })
 })
 
-/** Resolves when a file is being written to. */
+/** Resolves once a partial file is being written. */
 async function writing(folder: string): Promise<void> {
   for await (const { filename } of watch(folder)) if (filename?.includes('.partial-')) return
 }
 
-t.test('an interruption leaves nothing of a file that is not whole', async (t) => {
+t.test('an interrupted export leaves no partial file', async (t) => {
   const large = many.map(({ id }) => ({ id, name: 'x'.repeat(5000) }))
   const { folder, args, files } = await exportsOf(t, large)
   const begun = writing(folder)
@@ -163,7 +166,7 @@ t.test('an interruption leaves nothing of a file that is not whole', async (t) =
   t.strictSame(files(), [])
 })
 
-t.test('an interruption ends it also while nobody reads', async (t) => {
+t.test('a signal ends an export that waits for its reader', async (t) => {
   const { args } = await exportsOf(t, many)
   const command = new Command(t, args())
   const stdout = command.process.stdout as Readable

@@ -6,7 +6,7 @@ import { Command } from '../helpers/command.ts'
 
 const TOKEN = 'a-token-of-the-environment'
 
-/** A service with a create that waits for a database which another process holds. */
+/** Starts a service with a create that waits for a database locked by another connection. */
 async function hanging(t: Test, ...args: string[]) {
   const database = join(t.testdir(), 'plants.db')
   const command = new Command(
@@ -25,7 +25,7 @@ async function hanging(t: Test, ...args: string[]) {
   return { command, answers }
 }
 
-t.test('a stop that hangs is ended by force', async (t) => {
+t.test('a shutdown that hangs is forced after the timeout', async (t) => {
   const { command, answers } = await hanging(t, '--shutdown-timeout=500ms')
   command.process.kill('SIGTERM')
   t.same(await answers, [])
@@ -34,11 +34,11 @@ t.test('a stop that hangs is ended by force', async (t) => {
   t.notMatch(stderr, 'stopped')
 })
 
-t.test('a second signal ends the process at once, even while the store waits', async (t) => {
+t.test('a second signal ends the process at once, even while a create waits', async (t) => {
   const { command, answers } = await hanging(t, '--shutdown-timeout=10m')
   command.process.kill('SIGTERM')
   await logged(command, 'stopping')
-  // One that comes too soon is taken for an echo of the first.
+  // Repeated, because one that follows too soon counts as an echo of the first.
   const impatience = setInterval(() => command.process.kill('SIGTERM'), 50)
   t.same(await answers, [])
   clearInterval(impatience)

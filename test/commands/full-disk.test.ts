@@ -9,7 +9,7 @@ import { Command, MAIN, unmeasured } from '../helpers/command.ts'
 
 const TOKEN = 'a-token-of-the-environment'
 
-/** Creates plants until one is refused; resolves to the ids of those that were acknowledged. */
+/** Creates plants until one fails. Resolves to the ids of the acknowledged ones. */
 async function createUntilFull(t: Test, url: string): Promise<number[]> {
   const acknowledged: number[] = []
   for (let id = 1; ; id++) {
@@ -23,7 +23,7 @@ async function createUntilFull(t: Test, url: string): Promise<number[]> {
   }
 }
 
-/** Sees that a service with a full disk answers what it can, and works again when there is room. */
+/** Checks that a service with a full disk still serves reads, and works again once there is space. */
 async function recovers(t: Test, url: string, makeRoom: () => void): Promise<number[]> {
   const acknowledged = await createUntilFull(t, url)
   t.ok(acknowledged.length > 0)
@@ -35,7 +35,7 @@ async function recovers(t: Test, url: string, makeRoom: () => void): Promise<num
   return [0, ...acknowledged]
 }
 
-/** What is in the file after the end. A create that was refused may be in it, but need not. */
+/** Checks the ids in the file after the service has ended. A failed create may have been stored. */
 function sameIds(t: Test, database: string, acknowledged: readonly number[]): void {
   const db = new Sqlite(database)
   const stored = db.prepare('SELECT id FROM plants WHERE length(name) = 20000').pluck().all()
@@ -51,7 +51,7 @@ function sameIds(t: Test, database: string, acknowledged: readonly number[]): vo
 const noLimits = spawnSync('prlimit', ['--version']).error && 'there is no prlimit of util-linux'
 
 t.test(
-  'a file that may not grow loses nothing, and grows again',
+  'a service whose database cannot grow loses nothing, and recovers',
   { skip: noLimits ?? false },
   async (t) => {
     const database = join(t.testdir(), 'plants.db')
@@ -78,9 +78,9 @@ t.test(
 const MOUNT = 'mount -t tmpfs -o size=1m none "$0" && cd "$0" && exec "$@"'
 const noMounts =
   spawnSync('unshare', ['-rm', 'sh', '-c', MOUNT, t.testdir(), 'true']).status !== 0 &&
-  'this user may not mount a file system of its own'
+  'not permitted to mount a file system'
 
-t.test('a full disk loses nothing, and works when there is room', { skip: noMounts }, async (t) => {
+t.test('a service with a full disk loses nothing, and recovers', { skip: noMounts }, async (t) => {
   const folder = t.testdir({ disk: {} })
   const disk = join(folder, 'disk')
   const args = [process.execPath, MAIN, '--port', '0', '--database', 'plants.db']
@@ -94,11 +94,11 @@ t.test('a full disk loses nothing, and works when there is room', { skip: noMoun
     url ||= /listens on (\S+)/.exec(line)?.[1] ?? ''
     if (line.includes('curl ')) break
   }
-  // The disk is seen by the service only, and through it.
+  // Only the service sees the mounted disk, so the test accesses it through /proc.
   const inside = join('/proc', `${service.pid}`, 'root', disk)
   writeFileSync(join(inside, 'filler'), Buffer.alloc(600_000))
   const acknowledged = await recovers(t, url, () => rmSync(join(inside, 'filler')))
-  // What a loss of the process would leave behind is what must have it all.
+  // The files as a crash would leave them must contain every acknowledged plant.
   service.kill('SIGSTOP')
   for (const file of ['plants.db', 'plants.db-wal']) {
     copyFileSync(join(inside, file), join(folder, file))

@@ -19,7 +19,7 @@ const addresses = [
 ]
 
 for (const { address, url } of addresses) {
-  t.test(`a service that listens on ${address} is said to be at ${url}`, async (t) => {
+  t.test(`the greeting of a service on ${address} shows ${url}`, async (t) => {
     const text = greeting(config, urlOf({ address, port: 3000 }), { file: '/x' })
     t.match(text, `listens on ${url}\n`)
     t.match(text, `docs      ${url}/documentation\n`)
@@ -49,14 +49,17 @@ for (const { hosts, address, url, curl } of [
   },
   { hosts: ['*.example.com'], address: '127.0.0.1', url: 'https://127.0.0.1:3000' },
 ]) {
-  t.test(`with a certificate for ${hosts} the service on ${address} is at ${url}`, async (t) => {
-    const certificate = certificateFor(hosts, authority)
-    const found = urlOf({ address, port: 3000 }, certificate)
-    t.equal(found, url)
-    const text = greeting(config, found, { file: '/x' }, certificate)
-    t.match(text, `listens on ${url}\n`)
-    t.match(text, curl ?? `curl ${url}/plants -H`)
-  })
+  t.test(
+    `with a certificate for ${hosts}, the greeting of a service on ${address} shows ${url}`,
+    async (t) => {
+      const certificate = certificateFor(hosts, authority)
+      const found = urlOf({ address, port: 3000 }, certificate)
+      t.equal(found, url)
+      const text = greeting(config, found, { file: '/x' }, certificate)
+      t.match(text, `listens on ${url}\n`)
+      t.match(text, curl ?? `curl ${url}/plants -H`)
+    },
+  )
 }
 
 t.test('the curl command trusts a self-signed certificate', async (t) => {
@@ -82,33 +85,36 @@ const accesses = [
 ]
 
 for (const { access, place, bearer } of accesses) {
-  t.test(`the token is said to be: ${place}`, async (t) => {
+  t.test(`the greeting describes the token as: ${place}`, async (t) => {
     const text = greeting(config, here, access)
     t.match(text, `token     ${place}\n`)
     t.match(text, `-H "Authorization: Bearer ${bearer}"`)
   })
 }
 
-t.test('the database is named with its whole path, or as being in memory', async (t) => {
+t.test('the greeting shows the full path of the database, or that it is in memory', async (t) => {
   t.match(greeting(config, here, { token: 'x' }), `database  ${resolve('data/plants.db')}\n`)
   const inMemory = { ...config, database: ':memory:' }
   t.match(greeting(inMemory, here, { token: 'x' }), 'database  in memory\n')
 })
 
-t.test('a database on a server is named without what may be secret', async (t) => {
+t.test('the greeting shows the URL of a database server without secrets', async (t) => {
   const database = 'postgres://me:s3cret@one:5433,two/plants?sslpassword=s3cret'
   const text = greeting({ ...config, database }, here, { variable: 'A_TOKEN' })
   t.match(text, 'database  postgres://me@one:5433,two/plants\n')
   t.notMatch(text, 's3cret')
 })
 
-t.test('a program is told it as one line of JSON, with a token that is nowhere else', async (t) => {
-  const told = { url: here, docs: `${here}/documentation` }
-  const line = readyLine(config, here, { token: 'plant_x' })
-  t.match(line, /^[^\n]*\n$/)
-  t.strictSame(JSON.parse(line), { ...told, token: 'plant_x' })
-  t.strictSame(JSON.parse(readyLine(config, here, { variable: 'A_TOKEN' })), told)
-})
+t.test(
+  '--ready-json prints one line, with the token only if it is stored nowhere else',
+  async (t) => {
+    const told = { url: here, docs: `${here}/documentation` }
+    const line = readyLine(config, here, { token: 'plant_x' })
+    t.match(line, /^[^\n]*\n$/)
+    t.strictSame(JSON.parse(line), { ...told, token: 'plant_x' })
+    t.strictSame(JSON.parse(readyLine(config, here, { variable: 'A_TOKEN' })), told)
+  },
+)
 
 t.test('without the docs, the greeting does not link to them', async (t) => {
   const withoutDocs = { ...config, docs: false }

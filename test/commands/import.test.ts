@@ -11,7 +11,7 @@ import { runHere } from '../helpers/command-here.ts'
 
 const SAMPLE = new URL('../../data/sample.csv', import.meta.url).pathname
 
-/** Runs `plant-store import …` on a database of the test's own. */
+/** Functions that run `plant-store import …` on the test's database. */
 function importsOf(t: Test) {
   const folder = t.testdir()
   const database = join(folder, 'plants.db')
@@ -20,7 +20,7 @@ function importsOf(t: Test) {
     return join(folder, name)
   }
   const load = (args: readonly string[]) => runHere(['import', ...args, '--database', database])
-  /** Starts to import what is written to its standard input. */
+  /** Starts an import from standard input. */
   const feed = (options?: CommandOptions) => {
     const args = ['import', '-', '--format', 'ndjson', '--database', database]
     return new Command(t, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
@@ -42,7 +42,7 @@ function summary(counts: { [what: string]: number }): string {
     .join('')
 }
 
-t.test('a catalogue is stored, and again changes nothing', async (t) => {
+t.test('importing a file again changes nothing', async (t) => {
   const { load, stored } = importsOf(t)
   t.strictSame(await load([SAMPLE]), {
     code: 0,
@@ -59,7 +59,7 @@ t.test('a catalogue is stored, and again changes nothing', async (t) => {
   t.strictSame(stored(), plants)
 })
 
-t.test('a bad record stops it, unless told otherwise', async (t) => {
+t.test('an invalid record stops the import, or is skipped with --on-error skip', async (t) => {
   const { file, load, stored } = importsOf(t)
   const bad = file('bad.jsonl', '{"id":1,"name":"a"}\n{"id":2}\n\x1b[2J\n{"id":3,"name":"c"}\n')
   const second = "line 2: must have required property 'name'\n"
@@ -72,11 +72,11 @@ t.test('a bad record stops it, unless told otherwise', async (t) => {
   t.equal(skipped.code, 2)
   t.equal(skipped.stdout, summary({ created: 1, replayed: 1, refused: 2 }))
   t.ok(skipped.stderr.startsWith(`${second}line 3: record is not JSON: `))
-  t.notMatch(skipped.stderr, '\x1b', 'a terminal is not told what to do by a record')
+  t.notMatch(skipped.stderr, '\x1b', 'control characters of a record do not reach the terminal')
   t.match(stored(), [{ id: 1 }, { id: 3 }])
 })
 
-t.test('another plant under the same id stops it, is kept or is replaced', async (t) => {
+t.test('a conflicting plant stops the import, is kept or is replaced', async (t) => {
   const { database, file, load, stored } = importsOf(t)
   const second = file('second.csv', 'id,name\n7,second\n')
   const db = openDatabase({ file: database, lockTimeout: 0 })
@@ -95,7 +95,7 @@ t.test('another plant under the same id stops it, is kept or is replaced', async
   t.match(stored(), [{ name: 'second' }])
 })
 
-t.test('what cannot be read is refused in a line, and makes no database', async (t) => {
+t.test('a file that cannot be read fails with one line, and creates no database', async (t) => {
   const { database, folder, load } = importsOf(t)
   const nowhere = join(folder, 'nowhere.csv')
   const cases = [
@@ -110,7 +110,7 @@ t.test('what cannot be read is refused in a line, and makes no database', async 
   }
 })
 
-t.test('a folder, and what has no header, are refused in a line', async (t) => {
+t.test('a folder, or a CSV file without a header, fails with one line', async (t) => {
   const { folder, file, load } = importsOf(t)
   const cases = [
     { args: [folder, '--format', 'csv'], says: `cannot read ${folder}: illegal operation on a d` },
@@ -123,7 +123,7 @@ t.test('a folder, and what has no header, are refused in a line', async (t) => {
   }
 })
 
-t.test('it goes on when nobody reads what it says', async (t) => {
+t.test('an import continues after its readers have closed their pipes', async (t) => {
   const { database, file, stored } = importsOf(t)
   const plants = file('bad.csv', `id,name\n${'x,y\n'.repeat(5000)}1,a\n`)
   const args = ['import', plants, '--on-error', 'skip', '--database', database]
@@ -134,7 +134,7 @@ t.test('it goes on when nobody reads what it says', async (t) => {
   t.match(stored(), [{ id: 1, name: 'a' }])
 })
 
-t.test('a summary that cannot be written is a failure', async (t) => {
+t.test('an import fails if its summary cannot be written', async (t) => {
   const { database } = importsOf(t)
   const full = openSync('/dev/full', 'w')
   const stdio: StdioOptions = ['ignore', full, 'pipe']
@@ -152,7 +152,7 @@ const lines = Array.from(
 )
 const expected = lines.map((_, id) => ({ id, name: `plant ${id}`, tag: null }))
 
-/** Feeds it what makes a transaction, and resolves when that is stored and it waits for more. */
+/** Writes more than one batch. Resolves once the first is stored and the import waits for more input. */
 async function underWay(command: Command, database: string): Promise<void> {
   command.process.stdin?.write(lines.slice(0, BATCH_SIZE + 100).join(''))
   await until(() => existsSync(`${database}-wal`))
@@ -164,13 +164,13 @@ async function underWay(command: Command, database: string): Promise<void> {
   db.close()
 }
 
-/** Asks now and then, as the process that is waited for needs the processor more. */
+/** Polls until the condition holds, with pauses that leave the processor to the import. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await setTimeout(5)
 }
 
 for (const signal of ['SIGINT', 'SIGKILL'] as const) {
-  t.test(`interrupted by ${signal} and started again, it ends in the same state`, async (t) => {
+  t.test(`an import interrupted by ${signal} and repeated stores the same plants`, async (t) => {
     const { database, file, load, feed, stored } = importsOf(t)
     const command = feed({ measured: signal === 'SIGINT' })
     await underWay(command, database)
@@ -185,11 +185,9 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
       t.equal(stderr, '')
     }
     const again = await load([file('all.ndjson', lines.join(''))])
-    t.strictSame(again, {
-      code: 0,
-      stdout: summary({ created: lines.length - before, replayed: before }),
-      stderr: '',
-    })
+    // Standard error shows progress if the machine is slow.
+    t.equal(again.code, 0)
+    t.equal(again.stdout, summary({ created: lines.length - before, replayed: before }))
     t.strictSame(stored(), expected)
   })
 }

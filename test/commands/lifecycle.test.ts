@@ -20,7 +20,7 @@ async function start(t: Test, args: string[] = [], measured = false) {
   return { command, database, url: await command.listening() }
 }
 
-/** Resolves when nobody listens there any more. */
+/** Resolves once connections are refused. */
 async function refusesConnections(url: string): Promise<void> {
   for (let refused = false; !refused; ) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -38,7 +38,7 @@ const stops = [
 ] as const
 
 for (const { signals, by } of stops) {
-  t.test(`${by} lets the request under way end, then the process`, async (t) => {
+  t.test(`${by} lets the request in flight finish, then ends the process`, async (t) => {
     const { command, database, url } = await start(t)
     t.equal((await createPlant(url, TOKEN, { id: 1, name: 'a' })).status, 200)
     const { socket, answers, rest } = await halfACreate(url, TOKEN, FIR)
@@ -56,7 +56,7 @@ for (const { signals, by } of stops) {
   })
 }
 
-t.test('a request that never ends does not hold up the stop', async (t) => {
+t.test('a request that never ends does not block the shutdown', async (t) => {
   const { command, database, url } = await start(t, ['--shutdown-timeout', '200ms'])
   const { answers } = await halfACreate(url, TOKEN, FIR)
   command.process.kill('SIGTERM')
@@ -65,13 +65,13 @@ t.test('a request that never ends does not hold up the stop', async (t) => {
   t.notOk(existsSync(`${database}-wal`))
 })
 
-t.test('a second SIGINT ends the process at once, whatever is under way', async (t) => {
+t.test('a second SIGINT ends the process at once', async (t) => {
   const patience = ['--shutdown-timeout', '10m', '--request-timeout', '10m']
   const { command, url } = await start(t, patience, true)
   const { answers } = await halfACreate(url, TOKEN, FIR)
   command.process.kill('SIGTERM')
   await logged(command, 'stopping')
-  // One that comes too soon is taken for an echo of the first.
+  // Repeated, because one that follows too soon counts as an echo of the first.
   const impatience = setInterval(() => command.process.kill('SIGINT'), 50)
   t.same(await answers, [])
   clearInterval(impatience)
@@ -80,7 +80,7 @@ t.test('a second SIGINT ends the process at once, whatever is under way', async 
   t.notMatch(stderr, 'stopped')
 })
 
-t.test('an address that cannot be had stops the start with a line', async (t) => {
+t.test('an address that is in use or unknown fails the start with one line', async (t) => {
   const folder = t.testdir()
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')

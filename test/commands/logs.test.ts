@@ -8,7 +8,7 @@ import { checkAnswer } from '../helpers/contract-check.ts'
 
 const TOKEN = 'a-token-of-the-environment'
 
-/** A command in which something was done before it began. */
+/** Starts a command that first runs a script in its process. */
 function prepared(t: Test, what: string, ...args: string[]): Command {
   const folder = t.testdir({ 'prepare.mjs': what })
   const prepare = pathToFileURL(join(folder, 'prepare.mjs'))
@@ -19,7 +19,7 @@ function prepared(t: Test, what: string, ...args: string[]): Command {
   })
 }
 
-t.test('each request is a JSON line with its id, without what may be secret', async (t) => {
+t.test('the log has one line of JSON per request, without secrets', async (t) => {
   const args = ['--port', '0', '--database', join(t.testdir(), 'plants.db'), '--log-level', 'trace']
   const command = new Command(t, [...args, '--log-requests'], {
     env: { PLANT_STORE_TOKEN: TOKEN },
@@ -68,7 +68,7 @@ t.test('each request is a JSON line with its id, without what may be secret', as
   t.notMatch(stderr, /a-token-of|a-wrong-token|-of-the-body|broken-body|in-the-query/)
 })
 
-t.test('requests are logged only where that is wanted', async (t) => {
+t.test('requests are not logged by default', async (t) => {
   const args = ['--port=0', '--database', join(t.testdir(), 'plants.db')]
   const command = new Command(t, args)
   const url = await command.listening()
@@ -78,7 +78,7 @@ t.test('requests are logged only where that is wanted', async (t) => {
   t.notMatch(stderr, 'health')
 })
 
-t.test('the log is put readably where a person looks at it', async (t) => {
+t.test('the log is formatted for people on a terminal', async (t) => {
   const command = prepared(t, 'process.stderr.isTTY = true')
   await command.listening()
   command.process.kill('SIGTERM')
@@ -89,7 +89,7 @@ t.test('the log is put readably where a person looks at it', async (t) => {
 
 const noTerminal = spawnSync('script', ['--version']).error && 'there is no script of util-linux'
 t.test(
-  'Ctrl-C on a terminal stops what it shows readably',
+  'Ctrl-C on a terminal stops the service, and the log stays formatted',
   { skip: noTerminal ?? false },
   async (t) => {
     const line = 'exec "$NODE" "$MAIN" --port 0 --database "$DATABASE"'
@@ -115,7 +115,7 @@ t.test(
   },
 )
 
-t.test('a defect ends the process with code 1 and its stack', async (t) => {
+t.test('a defect ends the process with code 1 and prints its stack', async (t) => {
   const failing = `Object.defineProperty(process.stderr, 'isTTY', {
     get() { throw new Error('a defect') },
   })`

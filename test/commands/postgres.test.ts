@@ -1,4 +1,4 @@
-/** The commands, where the plants are on a PostgreSQL server. */
+/** The commands with plants on a PostgreSQL server. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,14 +14,14 @@ import { byId, exported, scatteredIds, TEXTS } from '../stores/plants.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 
-/** With a password, which nobody may be shown; the server does not ask for it. */
+/** Adds a password, which must never be shown. The server does not ask for it. */
 const withSecret = (url: string) => url.replace('@', ':s3cret@')
 
 /** The warning about such a URL on the command line. */
 const WARNING =
   'plant-store: other users can read the password in --database; set PLANT_STORE_DATABASE or use ~/.pgpass instead\n'
 
-t.test('plants that are moved to a server and back are what they were', async (t) => {
+t.test('plants moved to a server and back are unchanged', async (t) => {
   const folder = t.testdir()
   const [before, after] = [join(folder, 'before.db'), join(folder, 'after.db')]
   const url = await emptyDatabase()
@@ -56,7 +56,7 @@ async function using<Result>(
   }
 }
 
-t.test('a service keeps plants and tokens there, and nothing in its folder', async (t) => {
+t.test('a service stores plants and tokens on the server, and nothing in its folder', async (t) => {
   const cwd = t.testdir()
   const url = await emptyDatabase()
   const database = withSecret(url)
@@ -86,14 +86,14 @@ t.test('a service keeps plants and tokens there, and nothing in its folder', asy
   t.same(readdirSync(cwd), [])
 })
 
-t.test('what reads a database makes none of an empty one', async (t) => {
+t.test('commands that read do not create tables in an empty database', async (t) => {
   const url = await emptyDatabase()
   const stderr = `plant-store: cannot use the database ${url}: it is empty\n`
   const exporting = await runHere(['export', '--database', url])
   t.strictSame(exporting, { code: 1, stdout: '', stderr })
 })
 
-t.test('a check prints what it finds', async (t) => {
+t.test('a check prints its results', async (t) => {
   const url = await emptyDatabase()
   const empty = { code: 2, stdout: 'FAIL  kind: it is empty\n', stderr: '' }
   t.strictSame(await runHere(['check', '--database', url]), empty)
@@ -103,7 +103,7 @@ t.test('a check prints what it finds', async (t) => {
   t.match(stdout, /^(ok {4}\w+: .+\n){6}ok {4}plants: 1\n$/)
 })
 
-t.test('what cannot be used is refused in a line, without its secrets', async (t) => {
+t.test('a database that cannot be used fails with one line, without its secrets', async (t) => {
   const nowhere = server.url('nowhere')
   const refused = await runHere(['--port', '0', '--database', withSecret(nowhere)])
   const reason = `cannot use the database ${nowhere}: the store is failing: 3D000: database "nowhere" does not exist`
@@ -126,7 +126,7 @@ t.test('a password causes a warning only where other users can read it', async (
   t.equal((await runHere(['check', '--database', parameter])).stderr, WARNING)
 })
 
-t.test('a backup is left to the tools of the server', async (t) => {
+t.test('a backup of a server is refused with a hint to its own tools', async (t) => {
   const file = join(t.testdir(), 'backup.db')
   const message = /^a database on a server is backed up by the tools of the server, such as pg_dump/
   await t.rejects(backup(file, server.url()), { constructor: ConfigError, message })

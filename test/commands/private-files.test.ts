@@ -7,7 +7,7 @@ import { createPlant } from '../helpers/client.ts'
 import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 
-// The commands inherit it, so the umask makes nothing private.
+// The commands inherit this umask, so files are private only if the program makes them so.
 const umask = process.umask(0)
 t.teardown(() => process.umask(umask))
 
@@ -53,7 +53,7 @@ t.test('an export is private before its first byte is written', async (t) => {
   t.same(readdirSync(folder), [])
 })
 
-/** Replaces a file of that mode with an export, and resolves to the mode of the export. */
+/** Replaces a file that has a mode with an export. Resolves to the mode of the export. */
 async function replaced(folder: string, mode: number): Promise<number> {
   const file = join(folder, 'plants.csv')
   writeFileSync(file, 'what was there before')
@@ -97,7 +97,7 @@ t.test('an export that cannot keep the group of the replaced file is private', a
   const handle = await open(join(folder, 'any file'))
   await handle.close()
   const refuse = () => Promise.reject(Object.assign(new Error('not permitted'), { code: 'EPERM' }))
-  // Simulated, because root is never refused and other users cannot create such a file.
+  // Simulated, because root always can and other users cannot create such a file.
   t.intercept(Object.getPrototypeOf(handle), 'chown', { value: refuse })
   t.equal(await replaced(folder, 0o664), 0o600)
 })

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { startProgress } from '../../src/commands/progress.ts'
 
-/** Reports 1 done after each second, and returns what came of it, each line with its second. */
+/** Reports progress of 1 each second, and returns the printed lines with their seconds. */
 function reportEachSecond(seconds: number, options: { total?: number }): string[] {
   const shown: string[] = []
   let second = 0
@@ -18,7 +18,7 @@ function reportEachSecond(seconds: number, options: { total?: number }): string[
   return shown
 }
 
-t.test('where nobody watches there is a line every five seconds', async (t) => {
+t.test('without a terminal a line is printed every five seconds', async (t) => {
   t.same(reportEachSecond(14, { total: 14_000 }), [
     '5 a work: 5,000 of 14,000 plants (35%)\n',
     '10 a work: 10,000 of 14,000 plants (71%)\n',
@@ -30,13 +30,13 @@ t.test('without a total there is no percentage', async (t) => {
   t.same(reportEachSecond(6, { total: 0 }), ['5 a work: 5,000 plants\n'])
 })
 
-t.test('a work of hours does not fill a log', async (t) => {
+t.test('progress of hours does not fill a log', async (t) => {
   const hour = reportEachSecond(3600, { total: 3_600_000 })
   t.ok(hour.length < 60, `${hour.length} lines`)
   t.match(hour.at(-1), /^3[2-6]\d\d /, 'yet goes on telling')
 })
 
-t.test('a warning is a line of its own', async (t) => {
+t.test('a warning is printed on its own line', async (t) => {
   const stream = new PassThrough({ encoding: 'utf8' })
   const progress = startProgress({ what: 'a work', unit: 'plants', stream })
   progress.say('line 7: no plant')
@@ -44,7 +44,7 @@ t.test('a warning is a line of its own', async (t) => {
   t.equal(stream.read(), 'line 7: no plant\n')
 })
 
-t.test('a terminal that cannot go back gets lines', async (t) => {
+t.test('a terminal without cursor movement gets lines', async (t) => {
   const { TERM } = process.env
   t.teardown(() => {
     delete process.env.TERM
@@ -60,7 +60,7 @@ t.test('a terminal that cannot go back gets lines', async (t) => {
 const noTerminal = spawnSync('script', ['--version']).error && 'there is no script of util-linux'
 const SHOW = fileURLToPath(new URL('./show-progress.ts', import.meta.url))
 
-t.test('on a terminal there is a bar, which ends', { skip: noTerminal ?? false }, async (t) => {
+t.test('a terminal shows a bar until the end', { skip: noTerminal ?? false }, async (t) => {
   const terminal = spawn('script', ['-qec', 'exec "$NODE" "$SHOW"', '/dev/null'], {
     env: { ...process.env, NODE: process.execPath, SHOW, TERM: 'xterm' },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -72,7 +72,7 @@ t.test('on a terminal there is a bar, which ends', { skip: noTerminal ?? false }
   })
   const [code] = await once(terminal, 'close')
   t.equal(code, 0)
-  // Each frame begins with going to the begin of the line.
+  // Each frame starts with a move to the beginning of the line.
   const frames = shown.split('\x1b[1G')
   for (const expected of [
     /^known {2}=+-+ [1-9]\d% {2}[1-9]00 of 1,000 plants {2}\S+ left/,

@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { runHere } from '../helpers/command-here.ts'
 
-/** A database that another program made. */
+/** Creates a database of another program. */
 function database(file: string, statements: string): void {
   const db = new Sqlite(file)
   db.exec(statements)
@@ -25,7 +25,7 @@ const files = [
   },
 ]
 
-/** What is in a folder, byte for byte. */
+/** The files of a folder with their bytes. */
 function contents(folder: string) {
   return readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'latin1')])
 }
@@ -40,7 +40,7 @@ async function refuses(t: Test, file: string, says: string | RegExp): Promise<vo
 }
 
 for (const { what, make, says } of files) {
-  t.test(`${what} stops the start and stays as it is`, async (t) => {
+  t.test(`${what} fails the start and is not changed`, async (t) => {
     const folder = t.testdir()
     make(join(folder, 'plants.db'))
     const before = contents(folder)
@@ -49,26 +49,26 @@ for (const { what, make, says } of files) {
   })
 }
 
-t.test('a file that is no database stops the start and stays as it is', async (t) => {
+t.test('a file that is not a database fails the start and is not changed', async (t) => {
   const folder = t.testdir({ 'plants.db': 'id,name,tag\n'.repeat(1000) })
   const before = contents(folder)
   await refuses(t, join(folder, 'plants.db'), 'it is not an SQLite database')
   t.same(contents(folder), before)
 })
 
-t.test('a folder that is missing stops the start and is not made', async (t) => {
+t.test('a missing folder fails the start and is not created', async (t) => {
   const folder = t.testdir()
   await refuses(t, join(folder, 'missing', 'plants.db'), 'the directory does not exist')
   t.same(readdirSync(folder), [])
 })
 
-t.test('a folder in which nothing can be made stops the start', async (t) => {
-  // Not even root may make a file here, which a folder without the permission lets root do.
+t.test('a folder in which no file can be created fails the start', async (t) => {
+  // Not even root can create a file here. Permissions do not restrict root.
   await refuses(t, '/proc/plants.db', 'it cannot be opened; may this user read and write it')
 })
 
-const skip = process.getuid?.() === 0 && 'root may write what is read-only'
-t.test('a read-only folder or database stops the start', { skip }, async (t) => {
+const skip = process.getuid?.() === 0 && 'root can write to read-only files'
+t.test('a read-only folder or database fails the start', { skip }, async (t) => {
   const folder = t.testdir({ empty: {}, full: {} })
   chmodSync(join(folder, 'empty'), 0o500)
   await refuses(t, join(folder, 'empty', 'plants.db'), 'it cannot be opened; may this user')

@@ -7,7 +7,7 @@ import { runHere } from '../helpers/command-here.ts'
 
 const SECRET = /plant_[\w-]{43}/
 
-/** Runs `plant-store token …` on a database of the test's own. */
+/** Functions that run `plant-store token …` on the test's database. */
 function commandsOf(t: Test) {
   const database = join(t.testdir(), 'plants.db')
   const command = (args: string[]) => ['token', ...args, '--database', database]
@@ -18,7 +18,7 @@ function commandsOf(t: Test) {
   return { database, token, create, serve }
 }
 
-t.test('tokens are shown once, listed without secrets, and do what they are for', async (t) => {
+t.test('tokens are shown once, listed without secrets, and grant their scopes', async (t) => {
   const { database, token, create, serve } = commandsOf(t)
   const first = await token('create', '--name', 'ci', '--scope', 'write,read', '--expires', '90d')
   t.equal(first.code, 0)
@@ -29,7 +29,7 @@ t.test('tokens are shown once, listed without secrets, and do what they are for'
     { secret: await create('--name', 'a.reader'), status: 403 },
     { secret: await create('--name', 'gone', '--expires', '1ms'), status: 401 },
   ]
-  t.notOk(existsSync(join(database, '..', 'access-token')), 'a first one is not made')
+  t.notOk(existsSync(join(database, '..', 'access-token')), 'no first token is created')
   const url = await serve()
   for (const { secret, status } of cases) {
     t.equal((await createPlant(url, secret, { id: 1, name: 'a' })).status, status)
@@ -60,7 +60,7 @@ t.test('a token created without --scope can only read', async (t) => {
   t.equal((await createPlant(url, stdout.trim(), { id: 1, name: 'a' })).status, 403)
 })
 
-t.test('a revoked token is refused at once by a running service', async (t) => {
+t.test('a running service rejects a revoked token at once', async (t) => {
   const { token, create, serve } = commandsOf(t)
   const both = ['--scope', 'read,write']
   const kept = await create('--name', 'kept', ...both)
@@ -72,7 +72,7 @@ t.test('a revoked token is refused at once by a running service', async (t) => {
   t.equal((await createPlant(url, kept, { id: 1, name: 'a' })).status, 200)
 })
 
-t.test('what cannot be done is refused in a line, and changes nothing', async (t) => {
+t.test('a taken or unknown name fails with one line and changes nothing', async (t) => {
   const { token, create } = commandsOf(t)
   await create('--name', 'taken', '--scope', 'read')
   const before = await token('list')
@@ -88,7 +88,7 @@ t.test('what cannot be done is refused in a line, and changes nothing', async (t
 })
 
 for (const args of [['list'], ['revoke', 'x']]) {
-  t.test(`token ${args[0]} makes no database where there is none`, async (t) => {
+  t.test(`token ${args[0]} does not create a database`, async (t) => {
     const { database, token } = commandsOf(t)
     const stderr = `plant-store: there is no database ${database}\n`
     t.match(await token(...args), { code: 1, stdout: '', stderr })

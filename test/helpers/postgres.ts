@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, chownSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chownSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -41,6 +41,9 @@ export interface Owner {
   teardown(work: () => unknown): void
 }
 
+/** A new data folder. Copying it takes a tenth of the time of initdb. */
+let template: string | undefined
+
 /** A server with its own data folder. Both are gone when the owner ends. */
 export class PostgresServer {
   readonly port: number
@@ -70,10 +73,21 @@ export class PostgresServer {
     const folder = makeFolder(t, disk)
     if (NOBODY !== undefined) chownSync(folder, NOBODY.uid, NOBODY.gid)
     const server = await PostgresServer.#in(t, join(folder, 'data'), programs)
-    const options = ['--auth=trust', '--encoding=UTF8', '--no-locale', '--no-sync']
-    await server.#run(join(programs, 'initdb'), [...options, '-U', USER, '-D', server.#folder])
-    appendFileSync(join(server.#folder, 'postgresql.conf'), `include '${SETTINGS_FILE}'\n`)
+    if (template === undefined) await server.#initialize()
+    else await server.#run('cp', ['-a', template, server.#folder])
     return server
+  }
+
+  /** Creates the data folder, and keeps a copy for the next servers of this process. */
+  async #initialize(): Promise<void> {
+    const options = ['--auth=trust', '--encoding=UTF8', '--no-locale', '--no-sync']
+    await this.#run(join(this.#programs, 'initdb'), [...options, '-U', USER, '-D', this.#folder])
+    appendFileSync(join(this.#folder, 'postgresql.conf'), `include '${SETTINGS_FILE}'\n`)
+    const copy = mkdtempSync(join(inMemory(), 'plant-store-'))
+    process.on('exit', () => removeFolder(copy))
+    if (NOBODY !== undefined) chownSync(copy, NOBODY.uid, NOBODY.gid)
+    await this.#run('cp', ['-a', this.#folder, join(copy, 'data')])
+    template = join(copy, 'data')
   }
 
   static async #in(t: Owner, folder: string, programs: string): Promise<PostgresServer> {

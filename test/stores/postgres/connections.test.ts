@@ -229,7 +229,7 @@ t.test('a statement that takes too long fails, and the next one has no part in i
 })
 
 t.test('more than a bound does not wait for a connection', async (t) => {
-  const connections = connectionsTo(t, [await emptyDatabase()])
+  const connections = connectionsTo(t, [await emptyDatabase()], 60_000)
   const gate = Promise.withResolvers<void>()
   const busy = Array.from({ length: ALL }, () => connections.transaction(() => gate.promise))
   const waiting = Array.from({ length: 10_000 }, () => connections.query('SELECT'))
