@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Scope, StoredToken, TokenStore } from './token-store.ts'
-import { SELECTOR_BYTES, scopes } from './token-store.ts'
+import { type Scope, scopes } from '../src/contract/scopes.ts'
+import { SELECTOR_BYTES, type StoredToken, type TokenStore } from './token-store.ts'
 
 /** What a valid token entitles to. */
 export interface Grant {

@@ -1,11 +1,4 @@
-/** What a token may do. */
-export const scopes = ['read', 'write'] as const
-export type Scope = (typeof scopes)[number]
-
-/** Scopes as they appear in a sentence: `scope read`, `scopes read and write`. */
-export function nameScopes(scopes: readonly Scope[]): string {
-  return `${scopes.length > 1 ? 'scopes' : 'scope'} ${scopes.join(' and ')}`
-}
+import type { Scope } from '../src/contract/scopes.ts'
 
 /** A token as it is kept: whoever reads the store learns no secret. */
 export interface StoredToken {

@@ -1,6 +1,7 @@
 import { AccessTokens } from '../../service/access-tokens.ts'
-import { nameScopes, type Scope, type StoredToken } from '../../service/token-store.ts'
+import type { StoredToken } from '../../service/token-store.ts'
 import { ConfigError, defaultConfig } from '../config/config.ts'
+import { nameScopes, type Scope } from '../contract/scopes.ts'
 import { openStore, type Store } from '../stores/open.ts'
 
 export interface TokenOptions {

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import type { Scope } from '../../service/token-store.ts'
-import { scopes } from '../../service/token-store.ts'
 import { PACKAGE } from '../package.ts'
+import { type Scope, scopes } from './scopes.ts'
 
 /** An operation of the contract, as far as the server itself has to know it. */
 export interface Operation {
