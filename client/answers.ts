@@ -1,6 +1,7 @@
 /** What the contract has for answers, found in them or missed. */
+
+import type { components } from '../src/contract/api.gen.ts'
 import { type ErrorCode, errorCodes } from '../src/contract/error-codes.gen.ts'
-import type { components } from './api.gen.ts'
 import { type FailedAnswer, PlantStoreError, UnexpectedAnswerError } from './errors.ts'
 import { fromJson } from './json.ts'
 

@@ -2,6 +2,8 @@
  * Calls a plant store, from Node and from browsers. The types are those of the contract; an id is a bigint,
  * exact both ways.
  */
+
+import type { components, operations } from '../src/contract/api.gen.ts'
 import {
   type Answer,
   areStoredPlants,
@@ -12,7 +14,6 @@ import {
   isStoredPlant,
   nextQueryOf,
 } from './answers.ts'
-import type { components, operations } from './api.gen.ts'
 import { type CallOptions, type ClientOptions, Connection } from './connection.ts'
 import { hasCondition } from './errors.ts'
 

@@ -1,6 +1,6 @@
 import openapiFetch, { type Client } from 'openapi-fetch'
+import type { paths } from '../src/contract/api.gen.ts'
 import type { Answer } from './answers.ts'
-import type { paths } from './api.gen.ts'
 import { ConnectionError } from './errors.ts'
 import { toJson } from './json.ts'
 import { type RetryOptions, retrying } from './retrying.ts'

@@ -1,6 +1,7 @@
 /** JSON (RFC 8259) in which an id is a bigint, both ways and digit for digit. */
+
+import type { components } from '../src/contract/api.gen.ts'
 import { toInt64 } from '../src/contract/int64.ts'
-import type { components } from './api.gen.ts'
 
 type Plant = components['schemas']['StoredPlant']
 

@@ -1,4 +1,4 @@
-import type { Handlers, OperationAnswer, OperationRequest } from '../src/contract/operations.ts'
+import type { Handlers, OperationRequest, OperationResult } from '../src/contract/operations.ts'
 import { conflictMessage, type PlantStore, type Refusal, versionOf } from './plant-store.ts'
 
 /** The operations of the contract, a method for each `operationId`. */
@@ -11,7 +11,7 @@ export class PlantService implements Handlers {
 
   async createPlant({
     body: { id, name, tag },
-  }: OperationRequest<'createPlant'>): Promise<OperationAnswer<'createPlant'>> {
+  }: OperationRequest<'createPlant'>): Promise<OperationResult<'createPlant'>> {
     const plant = tag === undefined ? { name } : { name, tag }
     const result = await this.#store.create({ id, ...plant })
     return result === 'conflict'
@@ -21,7 +21,7 @@ export class PlantService implements Handlers {
 
   async listPlants({
     query,
-  }: OperationRequest<'listPlants'>): Promise<OperationAnswer<'listPlants'>> {
+  }: OperationRequest<'listPlants'>): Promise<OperationResult<'listPlants'>> {
     const { plants, more } = await this.#store.list(query)
     const last = plants.at(-1)
     return { body: plants, next: more && last ? { after: last.id } : undefined }
@@ -30,7 +30,7 @@ export class PlantService implements Handlers {
   async getPlant({
     params: { id },
     expected,
-  }: OperationRequest<'getPlant'>): Promise<OperationAnswer<'getPlant'>> {
+  }: OperationRequest<'getPlant'>): Promise<OperationResult<'getPlant'>> {
     const plant = await this.#store.get(id)
     if (plant === undefined) return notFound(id)
     const version = versionOf(plant)
@@ -42,7 +42,7 @@ export class PlantService implements Handlers {
     params: { id },
     body: { name, tag },
     expected,
-  }: OperationRequest<'replacePlant'>): Promise<OperationAnswer<'replacePlant'>> {
+  }: OperationRequest<'replacePlant'>): Promise<OperationResult<'replacePlant'>> {
     const result = await this.#store.update(id, { name, tag: tag ?? null }, expected)
     return typeof result === 'string' ? refused(id, result) : { body: result }
   }
@@ -51,7 +51,7 @@ export class PlantService implements Handlers {
     params: { id },
     body,
     expected,
-  }: OperationRequest<'updatePlant'>): Promise<OperationAnswer<'updatePlant'>> {
+  }: OperationRequest<'updatePlant'>): Promise<OperationResult<'updatePlant'>> {
     const result = await this.#store.update(id, body, expected)
     if (typeof result === 'string') return refused(id, result)
     return { body: result, version: versionOf(result) }
@@ -60,7 +60,7 @@ export class PlantService implements Handlers {
   async deletePlant({
     params: { id },
     expected,
-  }: OperationRequest<'deletePlant'>): Promise<OperationAnswer<'deletePlant'>> {
+  }: OperationRequest<'deletePlant'>): Promise<OperationResult<'deletePlant'>> {
     const result = await this.#store.remove(id, expected)
     return result === 'removed' ? {} : refused(id, result)
   }

@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run generate`; change it there.
+// Generated from openapi.yaml by `npm run generate`; edit that instead.
 
 export interface paths {
     "/plants": {
@@ -340,9 +340,9 @@ export type $defs = Record<string, never>;
 export interface operations {
     listPlants: {
         parameters: {
-            query: {
+            query?: {
                 /** @description How many plants to answer with, at most. */
-                limit: number;
+                limit?: number;
                 /**
                  * @description Answer with plants whose id is greater than this. To read on, follow the `Link` rather than
                  *     making this up.
@@ -632,4 +632,13 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+}
+/** The parameters that have a default, by operation. */
+export interface DefaultedParameters {
+    listPlants: "limit";
+    createPlant: never;
+    getPlant: never;
+    replacePlant: never;
+    updatePlant: never;
+    deletePlant: never;
 }

@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run generate`; change it there.
+// Generated from openapi.yaml by `npm run generate`; edit that instead.
 
 /** The error codes by name, with the status and `error` of the response. */
 export const errorCodes = {

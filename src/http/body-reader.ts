@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { parseExactJson } from '../contract/exact-json.ts'
-import type { Shape } from '../contract/shape.ts'
+import type { Projection } from '../contract/projection.ts'
 import { ApiError, serviceBusy } from './api-error.ts'
 import type { ByteBudget } from './byte-budget.ts'
 import type { RequestScheduler } from './request-scheduler.ts'
@@ -18,13 +18,13 @@ export interface BodyReaderOptions {
   readonly budget: ByteBudget
   readonly scheduler: RequestScheduler
   /** Which parts of a body the operations read. */
-  readonly shape: Shape
+  readonly projection: Projection
 }
 
 type Done = (error: Error | null, body?: unknown) => void
 
 /** A Fastify content type parser for JSON bodies. */
-export function bodyReader({ limit, budget, scheduler, shape }: BodyReaderOptions) {
+export function bodyReader({ limit, budget, scheduler, projection }: BodyReaderOptions) {
   return (_request: FastifyRequest, payload: IncomingMessage, done: Done) => {
     let body: Buffer | undefined
     let length = 0
@@ -53,7 +53,7 @@ export function bodyReader({ limit, budget, scheduler, shape }: BodyReaderOption
       budget.release(counted)
       let value: unknown
       try {
-        value = parseExactJson((body ?? Buffer.alloc(0)).subarray(0, length), shape)
+        value = parseExactJson((body ?? Buffer.alloc(0)).subarray(0, length), projection)
       } catch (error) {
         return done(error as Error)
       }

@@ -3,13 +3,13 @@ import openapiGlue from 'fastify-openapi-glue'
 import type { ContractDocument, Operation } from '../contract/contract.ts'
 import { matchOperations } from '../contract/contract.ts'
 import type { ErrorCodeOf, Handlers, OperationId } from '../contract/operations.ts'
-import { bodyShape } from '../contract/shape.ts'
-import { compileValidators } from '../contract/validation.ts'
+import { bodyProjection } from '../contract/projection.ts'
 import { ApiError, sendFailure, sendJson } from './api-error.ts'
 import { readExactJson } from './body.ts'
 import type { BodyReaderOptions } from './body-reader.ts'
 import { entityTag, expectedVersions, isKnown } from './conditional.ts'
 import { refuseUnnamedParameters } from './parameters.ts'
+import { requestValidators } from './validators.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -41,13 +41,13 @@ export async function serveOperations(
   app: FastifyInstance,
   document: ContractDocument,
   handlers: Handlers,
-  bodies: Omit<BodyReaderOptions, 'shape'>,
+  bodies: Omit<BodyReaderOptions, 'projection'>,
 ): Promise<void> {
   const operations = matchOperations(document, handlers)
   await app.register(async (scope) => {
-    readExactJson(scope, { ...bodies, shape: bodyShape(document) })
+    readExactJson(scope, { ...bodies, projection: bodyProjection(document) })
     refuseUnnamedParameters(scope)
-    scope.setValidatorCompiler(compileValidators())
+    scope.setValidatorCompiler(requestValidators())
     await scope.register(openapiGlue, {
       specification: document,
       operationResolver: (id, method) => ({

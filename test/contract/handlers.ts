@@ -6,15 +6,15 @@ import type { PlantService } from '../../service/plant-service.ts'
 import type {
   ErrorCodeOf,
   Handlers,
-  OperationAnswer,
   OperationId,
   OperationRequest,
+  OperationResult,
 } from '../../src/contract/operations.ts'
 
 const stored = { id: 1n, name: 'x' }
 const changed = { failure: 'plant-changed', message: 'x' } as const
 
-export const created: OperationAnswer<'createPlant'>[] = [
+export const created: OperationResult<'createPlant'>[] = [
   { body: { name: 'x' } },
   { body: { name: 'x', tag: 'y' } },
   { failure: 'plant-exists', message: 'x' },
@@ -34,7 +34,7 @@ export const created: OperationAnswer<'createPlant'>[] = [
   { failure: 'unknown-path', message: 'x' },
 ]
 
-export const listed: OperationAnswer<'listPlants'>[] = [
+export const listed: OperationResult<'listPlants'>[] = [
   { body: [] },
   { body: [stored, { ...stored, tag: 'y' }], next: { after: 1n } },
   { body: [], next: undefined },
@@ -54,7 +54,7 @@ export const listed: OperationAnswer<'listPlants'>[] = [
   { failure: 'plant-not-found', message: 'x' },
 ]
 
-export const fetched: OperationAnswer<'getPlant'>[] = [
+export const fetched: OperationResult<'getPlant'>[] = [
   { body: stored, version: 'x' },
   { failure: 'plant-not-found', message: 'x' },
   // @ts-expect-error the contract requires an ETag
@@ -64,21 +64,21 @@ export const fetched: OperationAnswer<'getPlant'>[] = [
   changed,
 ]
 
-export const replaced: OperationAnswer<'replacePlant'>[] = [
+export const replaced: OperationResult<'replacePlant'>[] = [
   { body: stored },
   changed,
   // @ts-expect-error the contract has no ETag for it
   { body: stored, version: 'x' },
 ]
 
-export const updated: OperationAnswer<'updatePlant'>[] = [
+export const updated: OperationResult<'updatePlant'>[] = [
   { body: stored, version: 'x' },
   changed,
   // @ts-expect-error the contract requires an ETag
   { body: stored },
 ]
 
-export const deleted: OperationAnswer<'deletePlant'>[] = [
+export const deleted: OperationResult<'deletePlant'>[] = [
   {},
   changed,
   // @ts-expect-error 204 has no content
