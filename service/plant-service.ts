@@ -1,7 +1,7 @@
 import type { Handlers, OperationRequest, OperationResult } from '../src/contract/operations.ts'
-import { conflictMessage, type PlantStore, type Refusal, versionOf } from './plant-store.ts'
+import { conflictMessage, contentVersion, type NoMatch, type PlantStore } from './plant-store.ts'
 
-/** The operations of the contract, a method for each `operationId`. */
+/** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
   readonly #store: PlantStore
 
@@ -32,10 +32,10 @@ export class PlantService implements Handlers {
     expected,
   }: OperationRequest<'getPlant'>): Promise<OperationResult<'getPlant'>> {
     const plant = await this.#store.get(id)
-    if (plant === undefined) return notFound(id)
-    const version = versionOf(plant)
-    const changed = expected !== undefined && !expected.includes(version)
-    return changed ? refused(id, 'changed') : { body: plant, version }
+    if (plant === undefined) return noMatch(id, 'not-found')
+    const version = contentVersion(plant)
+    const matches = expected === undefined || expected.includes(version)
+    return matches ? { body: plant, version } : noMatch(id, 'changed')
   }
 
   async replacePlant({
@@ -44,7 +44,7 @@ export class PlantService implements Handlers {
     expected,
   }: OperationRequest<'replacePlant'>): Promise<OperationResult<'replacePlant'>> {
     const result = await this.#store.update(id, { name, tag: tag ?? null }, expected)
-    return typeof result === 'string' ? refused(id, result) : { body: result }
+    return typeof result === 'string' ? noMatch(id, result) : { body: result }
   }
 
   async updatePlant({
@@ -53,8 +53,8 @@ export class PlantService implements Handlers {
     expected,
   }: OperationRequest<'updatePlant'>): Promise<OperationResult<'updatePlant'>> {
     const result = await this.#store.update(id, body, expected)
-    if (typeof result === 'string') return refused(id, result)
-    return { body: result, version: versionOf(result) }
+    if (typeof result === 'string') return noMatch(id, result)
+    return { body: result, version: contentVersion(result) }
   }
 
   async deletePlant({
@@ -62,16 +62,12 @@ export class PlantService implements Handlers {
     expected,
   }: OperationRequest<'deletePlant'>): Promise<OperationResult<'deletePlant'>> {
     const result = await this.#store.remove(id, expected)
-    return result === 'removed' ? {} : refused(id, result)
+    return result === 'removed' ? {} : noMatch(id, result)
   }
 }
 
-function refused(id: bigint, refusal: Refusal) {
-  if (refusal === 'not-found') return notFound(id)
-  const message = `plant ${id} has changed; fetch it again`
-  return { failure: 'plant-changed', message } as const
-}
-
-function notFound(id: bigint) {
-  return { failure: 'plant-not-found', message: `plant ${id} does not exist` } as const
+function noMatch(id: bigint, reason: NoMatch) {
+  return reason === 'not-found'
+    ? ({ failure: 'plant-not-found', message: `plant ${id} does not exist` } as const)
+    : ({ failure: 'plant-changed', message: `plant ${id} has changed; fetch it again` } as const)
 }

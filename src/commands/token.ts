@@ -15,7 +15,7 @@ export interface TokenOptions {
 /** Makes a token and prints it, alone on standard output. */
 export async function createToken({ database, name, scope, expires }: TokenOptions): Promise<void> {
   await withStore(database, false, async (store) => {
-    const lifetime = expires === undefined ? {} : { lifetime: expires }
+    const lifetime = expires === undefined ? {} : { lifetimeMs: expires }
     const token = await new AccessTokens(store).issue({ name, scopes: scope, ...lifetime })
     if (token === undefined) throw new ConfigError(`there is a token ${name} already`)
     process.stdout.write(`${token}\n`)

@@ -96,8 +96,8 @@ export class Service {
     return Number((await this.#place.query<{ count: bigint }>(sql))[0]?.count)
   }
 
-  async issueToken(name: string, scopes: readonly Scope[], lifetime?: number): Promise<string> {
-    const request = { name, scopes, ...(lifetime !== undefined && { lifetime }) }
+  async issueToken(name: string, scopes: readonly Scope[], lifetimeMs?: number): Promise<string> {
+    const request = { name, scopes, ...(lifetimeMs !== undefined && { lifetimeMs }) }
     return (await new AccessTokens(this.store).issue(request)) as string
   }
 }

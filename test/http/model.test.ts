@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Plant, StoredPlant } from '../../service/plant-store.ts'
-import { versionOf } from '../../service/plant-store.ts'
+import { contentVersion } from '../../service/plant-store.ts'
 import { type Call, type Service, startService } from '../helpers/service.ts'
 import { PlantModel } from '../stores/plant-model.ts'
 
@@ -65,7 +65,7 @@ const get: fc.Arbitrary<Step> = fc.tuple(id, expected).map(([id, known]) => [
 const replace: fc.Arbitrary<Step> = fc.tuple(id, content, expected).map(([id, plant, before]) => [
   { method: 'PUT', path: `/plants/${id}`, body: plant, headers: headerOf('if-match', before) },
   (model) =>
-    changed(model.update(id, { tag: null, ...plant }, before?.map(versionOf)), (json) => ({
+    changed(model.update(id, { tag: null, ...plant }, before?.map(contentVersion)), (json) => ({
       status: 200,
       json,
     })),
@@ -74,7 +74,7 @@ const replace: fc.Arbitrary<Step> = fc.tuple(id, content, expected).map(([id, pl
 const update: fc.Arbitrary<Step> = fc.tuple(id, patch, expected).map(([id, body, before]) => [
   { method: 'PATCH', path: `/plants/${id}`, body, headers: headerOf('if-match', before) },
   (model) =>
-    changed(model.update(id, body, before?.map(versionOf)), (json) => ({
+    changed(model.update(id, body, before?.map(contentVersion)), (json) => ({
       status: 200,
       json,
       etag: tagOf(json),
@@ -84,7 +84,7 @@ const update: fc.Arbitrary<Step> = fc.tuple(id, patch, expected).map(([id, body,
 const remove: fc.Arbitrary<Step> = fc.tuple(id, expected).map(([id, before]) => [
   { method: 'DELETE', path: `/plants/${id}`, headers: headerOf('if-match', before) },
   (model) => {
-    const result = model.remove(id, before?.map(versionOf))
+    const result = model.remove(id, before?.map(contentVersion))
     return { status: result === 'removed' ? 204 : REFUSED[result] }
   },
 ])
@@ -132,7 +132,7 @@ function changed(
 }
 
 function tagOf(plant: Plant): string {
-  return `"${versionOf(plant)}"`
+  return `"${contentVersion(plant)}"`
 }
 
 function headerOf(name: string, plants: Plant[] | undefined): Record<string, string> {
