@@ -72,6 +72,7 @@ function errorCodes(document: Contract): string {
   return [
     '/** The error codes by name, with the status and `error` of the response. */\n',
     `export const errorCodes = {\n${lines.join('')}} as const\n\n`,
+    '/** The name of an error code, such as `plant-exists`. */\n',
     'export type ErrorCode = keyof typeof errorCodes\n',
   ].join('')
 }

@@ -29,4 +29,5 @@ export const errorCodes = {
   'service-busy': { status: 503, error: 50303 },
 } as const
 
+/** The name of an error code, such as `plant-exists`. */
 export type ErrorCode = keyof typeof errorCodes

@@ -57,7 +57,7 @@ t.test('a number is exact, or INEXACT', async (t) => {
   }
 })
 
-t.test('of a member that comes twice the last one counts', async (t) => {
+t.test('the last of repeated members wins', async (t) => {
   const id = '9007199254740993'
   for (const each of [read, readPlant]) {
     t.same(each(`{"id":"a","id":${id}}`), { id: 9007199254740993n })
@@ -73,13 +73,13 @@ t.test('a member named __proto__ is a member', async (t) => {
   t.equal(Object.getPrototypeOf(read1), Object.prototype)
 })
 
-t.test('a name that V8 misreads does not spoil what stands beside it', async (t) => {
+t.test('a name that V8 parses incorrectly does not affect the other members', async (t) => {
   read(String.raw`{"id":9007199254740993,"\\":0}`)
   const object = read(String.raw`{"id":9007199254740993,"\"":0}`) as { id: bigint }
   t.equal(object.id, 9007199254740993n)
 })
 
-t.test('only members that the contract names are read from a body', async (t) => {
+t.test('only members in the projection are built', async (t) => {
   const more = '[{"id":1},"a",1e16,true,false,null,{}]'
   t.same(readPlant(`{"x":${more},"id":1,"name":${more},"tag":{"id":1},"":""}`), {
     id: 1,
@@ -121,7 +121,7 @@ const invalid: [text: string, problem: string][] = [
 ]
 
 t.test(
-  'invalid JSON is reported with its position, in members that are read and in others',
+  'invalid JSON is reported with its position, inside and outside the projection',
   async (t) => {
     for (const [text, problem] of invalid) {
       t.throws(() => read(text), { constructor: InvalidJson, message: `body ${problem}` }, text)
@@ -142,7 +142,7 @@ t.test('64 levels of nesting are accepted', async (t) => {
   t.same(read(text), JSON.parse(text))
 })
 
-t.test('any JSON is read as JSON.parse reads it, with exact numbers', async () => {
+t.test('any JSON is parsed as JSON.parse does, with exact numbers', async () => {
   fc.assert(
     fc.property(jsonText(), ({ text, value }) => {
       assert.deepEqual(read(text), value)
@@ -152,7 +152,7 @@ t.test('any JSON is read as JSON.parse reads it, with exact numbers', async () =
   )
 })
 
-t.test('reading a part of a body gives the same values as reading all of it', async () => {
+t.test('a projection has the same values as the whole body', async () => {
   const name = fc.constantFrom('"id"', '"name"', '"tag"', '"x"', '"\\u0069d"', '"id "', '"I"', '""')
   const members = fc.array(fc.tuple(name, jsonText()), { maxLength: 6 })
   fc.assert(
@@ -173,7 +173,7 @@ t.test('reading a part of a body gives the same values as reading all of it', as
   )
 })
 
-t.test('what JSON.parse rejects is rejected, in members that are read and in others', async () => {
+t.test('JSON that JSON.parse rejects is rejected, inside and outside the projection', async () => {
   const change = fc.tuple(
     fc.nat(),
     fc.nat({ max: 3 }),
@@ -205,7 +205,7 @@ t.test('what JSON.parse rejects is rejected, in members that are read and in oth
   )
 })
 
-/** A reviver of JSON.parse as the oracle, because it shares no code with the reader. */
+/** The oracle is a reviver of JSON.parse, because it shares no code with the parser. */
 function exactly(_key: string, value: unknown, context?: { source?: string }): unknown {
   return typeof value === 'number' ? exactValue(String(context?.source)) : value
 }

@@ -1,27 +1,26 @@
-/** What the contract has for answers, found in them or missed. */
-
+/** Reads responses, and finds those that violate the contract. */
 import type { components } from '../src/contract/api.gen.ts'
 import { type ErrorCode, errorCodes } from '../src/contract/error-codes.gen.ts'
-import { type FailedAnswer, PlantStoreError, UnexpectedAnswerError } from './errors.ts'
-import { fromJson } from './json.ts'
+import { PlantStoreError, type ResponseError, UnexpectedAnswerError } from './errors.ts'
+import { parseJson } from './json.ts'
 
 type Schemas = components['schemas']
 
-/** What openapi-fetch gives: the text of a success, or what it could read of a failure. */
-export interface Answer {
+/** A result of openapi-fetch: `data` is the content of a success, `error` the parsed content of a failure. */
+export interface FetchResult {
   readonly data?: string
   readonly error?: unknown
   readonly response: Response
 }
 
-/** Finds the query for the next page, also among links that a proxy has added (RFC 8288). */
+/** Finds the query of the next page, even among links that a proxy has added (RFC 8288). */
 const NEXT = /<[^<>?]*(\?[^<>]*)>\s*;\s*rel="?next"?/
 
-/** How a proxy that compresses the content marks its tag; no such tag matches `If-Match`. */
+/** A proxy that compresses a response makes its entity tag weak, which never matches `If-Match`. */
 const WEAK = /^W\//
 
-/** How much of an answer that the contract does not have is told, in characters. */
-const EXCERPT = 200
+/** How many characters of an unexpected response an error message quotes. */
+const EXCERPT_LENGTH = 200
 
 /**
  * The content of a success.
@@ -29,19 +28,19 @@ const EXCERPT = 200
  * @throws PlantStoreError
  * @throws UnexpectedAnswerError
  */
-export function contentOf<Content>(
-  answer: Answer,
+export function readContent<Content>(
+  result: FetchResult,
   isContent: (value: unknown) => value is Content,
 ): Content {
-  const content = jsonOf(answer.data)
-  if (!isContent(content)) throw failureOf(answer)
+  const content = jsonContent(result.data)
+  if (!isContent(content)) throw toError(result)
   return content
 }
 
-/** Undefined, which is no content of the contract, for a failure and for what is not JSON. */
-function jsonOf(text = ''): unknown {
+/** Undefined, which is never valid content, for a failure and for invalid JSON. */
+function jsonContent(text = ''): unknown {
   try {
-    return fromJson(text)
+    return parseJson(text)
   } catch {
     return undefined
   }
@@ -65,40 +64,45 @@ function isError(value: unknown): value is Schemas['Error'] {
   return typeof error === 'number' && typeof message === 'string'
 }
 
+/** No members for null and scalars. */
 function membersOf(value: unknown): Record<string, unknown> {
-  return Object(value)
+  return Object(value) as Record<string, unknown>
 }
 
-/** @throws UnexpectedAnswerError if there is no entity tag */
-export function entityTagOf(answer: Answer): string {
-  const tag = answer.response.headers.get('etag')
-  if (tag === null) throw failureOf(answer)
+/**
+ * The strong entity tag of a response.
+ *
+ * @throws UnexpectedAnswerError if there is none
+ */
+export function readEntityTag(result: FetchResult): string {
+  const tag = result.response.headers.get('etag')
+  if (tag === null) throw toError(result)
   return tag.replace(WEAK, '')
 }
 
-/** The query of the next page, with its `?`; undefined on the last page. */
-export function nextQueryOf(answer: Answer): string | undefined {
-  return NEXT.exec(answer.response.headers.get('link') ?? '')?.[1]
+/** The query of the next page, with its `?`. Undefined on the last page. */
+export function nextQuery(result: FetchResult): string | undefined {
+  return NEXT.exec(result.response.headers.get('link') ?? '')?.[1]
 }
 
-/** The failure that an answer is, or is by not being what it should. */
-export function failureOf({ data, error, response }: Answer): FailedAnswer {
+/** The error for a response that is a failure or violates the contract. */
+export function toError({ data, error, response }: FetchResult): ResponseError {
   const { status, headers, url } = response
   const seconds = headers.get('retry-after') ?? ''
   const retryAfter = /^\d+$/.test(seconds) ? Number(seconds) : undefined
-  const condition = isError(error) && conditionOf(status, error.error)
+  const condition = isError(error) && findErrorCode(status, error.error)
   if (condition) return new PlantStoreError(condition, error.message, retryAfter)
   const location = headers.get('location')
   const text = data ?? (typeof error === 'string' ? error : JSON.stringify(error))
   const message = [
-    `${url} answered ${status}, which is not as the contract has it`,
-    ...(location === null ? [] : [`a redirect to ${location}`]),
-    ...(text ? [text.slice(0, EXCERPT)] : []),
+    `unexpected response from ${url}: status ${status}`,
+    ...(location === null ? [] : [`redirect to ${location}`]),
+    ...(text ? [text.slice(0, EXCERPT_LENGTH)] : []),
   ].join(': ')
   return new UnexpectedAnswerError(message, status, retryAfter)
 }
 
-function conditionOf(status: number, error: number): ErrorCode | undefined {
+function findErrorCode(status: number, error: number): ErrorCode | undefined {
   const names = Object.keys(errorCodes) as ErrorCode[]
   return names.find(
     (name) => errorCodes[name].status === status && errorCodes[name].error === error,
