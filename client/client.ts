@@ -251,7 +251,7 @@ function pathParameters(id: bigint): { id: bigint } {
   return { id }
 }
 
-/** Callers in JavaScript have no types. A number could already be rounded. */
+/** A JavaScript caller could pass a number, which may already be rounded. */
 function checkId(id: unknown): void {
   if (typeof id === 'bigint') return
   throw new TypeError(

@@ -14,7 +14,7 @@ type Int64Member = {
 /** TypeScript does not declare this method yet. */
 type ExactJson = JSON & { rawJSON(text: string): unknown }
 
-/** As `JSON.stringify`, but a bigint becomes an integer. */
+/** Like `JSON.stringify`, but a bigint becomes an integer. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, (_name, member) =>
     typeof member === 'bigint' ? (JSON as ExactJson).rawJSON(String(member)) : member,
@@ -22,7 +22,7 @@ export function toJson(value: unknown): string {
 }
 
 /**
- * As `JSON.parse`, but an id within int64 becomes a bigint with exactly the digits in the text. Any other
+ * Like `JSON.parse`, but an id within int64 becomes a bigint with exactly the digits in the text. Any other
  * number stays a number.
  *
  * @throws SyntaxError if the text is not JSON

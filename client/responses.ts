@@ -64,7 +64,7 @@ function isError(value: unknown): value is Schemas['Error'] {
   return typeof error === 'number' && typeof message === 'string'
 }
 
-/** No members for null and scalars. */
+/** Null and scalars have no members. */
 function membersOf(value: unknown): Record<string, unknown> {
   return Object(value) as Record<string, unknown>
 }

@@ -108,7 +108,7 @@ export interface TaggedPlant {
  * const second = await first.next?.()
  */
 export interface Page {
-  /** Ordered by id. Can be fewer than the limit even if more follow. */
+  /** Ordered by id. There can be fewer than the limit even if more follow. */
   readonly plants: StoredPlant[]
   /** Fetches the next page. Undefined on the last page. */
   readonly next?: (options?: CallOptions) => Promise<Page>

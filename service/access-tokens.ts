@@ -132,14 +132,14 @@ export class AccessTokens {
     return (await this.#store.addToken(stored)) ? token : undefined
   }
 
-  /** As `issue`, but resolves to undefined if the store has any token. */
+  /** Like `issue`, but resolves to undefined if the store has any token. */
   async issueFirst(request: TokenRequest): Promise<string | undefined> {
     const { token, stored } = this.#make(request)
     return (await this.#store.addFirstToken(stored)) ? token : undefined
   }
 
   /**
-   * Invalidates the token with a name. Resolves to false if there is none.
+   * Revokes the token with the given name. Resolves to false if there is none.
    *
    * @throws StoreUnavailable
    */

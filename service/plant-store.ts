@@ -32,7 +32,7 @@ export function conflictMessage(id: bigint): string {
 export const onConflicts = ['stop', 'keep', 'replace'] as const
 export type OnConflict = (typeof onConflicts)[number]
 
-/** As CreateResult. `kept` and `replaced` are conflicts that `onConflict` resolved. */
+/** A CreateResult, or a conflict that `onConflict` resolved: `kept` or `replaced`. */
 export type ImportResult = CreateResult | 'kept' | 'replaced'
 
 export interface PageRequest {
@@ -92,7 +92,7 @@ export interface PlantStore {
     expected?: readonly string[],
   ): Promise<StoredPlant | NoMatch>
 
-  /** Removes a plant, which frees its id. `expected` is as for `update`. */
+  /** Removes a plant, which frees its id. `expected` works as in `update`. */
   remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch>
 
   /**

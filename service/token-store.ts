@@ -33,7 +33,7 @@ export interface TokenStore {
   /** Adds a token. Resolves to false, and changes nothing, if its name is taken. */
   addToken(token: StoredToken): Promise<boolean>
 
-  /** As `addToken`, but only if the store has no tokens. Of concurrent calls, exactly one adds its token. */
+  /** Like `addToken`, but only if the store has no tokens. Of concurrent calls, exactly one adds its token. */
   addFirstToken(token: StoredToken): Promise<boolean>
 
   /** Removes a token by name. Resolves to false if there is none. */

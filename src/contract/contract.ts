@@ -3,7 +3,7 @@ import { parse } from 'yaml'
 import { PACKAGE } from '../package.ts'
 import { type Scope, scopes } from './scopes.ts'
 
-/** What the server needs to know of an operation in the contract. */
+/** The parts of an operation in the contract that the server needs at run time. */
 export interface Operation {
   readonly id: string
   /** The scopes that a token needs, all of them. Never empty. */
@@ -15,7 +15,7 @@ export interface Operation {
   readonly success: number
 }
 
-/** The contract, or its handlers, cannot be served. */
+/** The contract is unusable or does not match its handlers. */
 export class ContractError extends Error {}
 
 /** A JSON Schema; only the keywords that are read here have types. */
@@ -31,7 +31,7 @@ export interface Schema {
 interface OperationObject {
   operationId?: string
   security?: SecurityRequirement[]
-  /** Extension: the required scopes. Linters accept scopes in `security` for OAuth 2 only. */
+  /** OpenAPI extension: the required scopes. Linters accept scopes in `security` for OAuth 2 only. */
   'x-scope'?: string | string[]
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> }
   responses: Record<string, unknown>
@@ -49,7 +49,7 @@ export interface ContractDocument {
 const SCHEME = 'bearer'
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'])
 
-/** Loads the contract of this package, which its tests check against the OpenAPI schema. */
+/** Loads the contract that ships with this package. */
 export function loadContract(): ContractDocument {
   return parse(readFileSync(new URL('openapi.yaml', PACKAGE), 'utf8')) as ContractDocument
 }

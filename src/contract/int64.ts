@@ -13,8 +13,8 @@ const POWERS_OF_TEN = Array.from({ length: 19 }, (_, exponent) => 10n ** BigInt(
 export const SAFE_LENGTH = 15
 
 /**
- * Stands in parsed JSON for a number that has no exact value: an integer beyond int64, a fraction that a
- * double would round to an integer, or a number beyond the range of a double. No schema accepts it.
+ * The value, in parsed JSON, of a number that cannot be represented: an integer beyond int64, a fraction
+ * that a double would round to an integer, or a number beyond the range of a double. No schema accepts it.
  */
 export const INEXACT = Symbol('inexact number')
 
@@ -62,8 +62,8 @@ export function toInt64(number: string): bigint | undefined {
 }
 
 /**
- * The value of a JSON number: a number if a double holds it exactly or it is a fraction, otherwise a
- * bigint. Returns INEXACT rather than a different integer.
+ * The value of a JSON number: a bigint for an int64 that a double cannot hold, otherwise a number. A
+ * fraction is rounded to the nearest double. Returns INEXACT if the result would be a different integer.
  */
 export function exactNumber(number: string): number | bigint | typeof INEXACT {
   const value = Number(number)

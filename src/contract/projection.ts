@@ -29,7 +29,7 @@ const KEYWORDS = new Set(
   ].flat(),
 )
 
-/** Keeps the type of the value only: an array or object is invalid in place of a scalar. */
+/** Builds an array or object as an empty one, which is invalid in place of a scalar. */
 const SCALAR: Projection = { members: [], items: 'none' }
 
 /** The parts of a body that at least one operation of the contract uses. */

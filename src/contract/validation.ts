@@ -2,7 +2,7 @@ import { Ajv2020, type KeywordErrorDefinition, type Options } from 'ajv/dist/202
 import type { ContractDocument, Schema } from './contract.ts'
 import { parseInt64 } from './int64.ts'
 
-/** Validates a value. Replaces each integer in the value by its exact number or bigint. */
+/** Validates a value. Replaces each integer in it with an exact number or bigint. */
 export type Validator = ReturnType<Ajv2020['compile']>
 
 /** Compiles a schema of the contract. */
@@ -24,8 +24,8 @@ export function bodyCompiler(): ValidatorCompiler {
 }
 
 /**
- * A compiler for schemas of parameters, which are strings. As `bodyCompiler`, but an integer must be in
- * decimal, becomes a number unless its format is int64, and missing parameters get their defaults.
+ * A compiler for schemas of parameters, which are strings. Its validators work like those of `bodyCompiler`,
+ * but integers must be in decimal, int32 becomes a number, and missing parameters get their defaults.
  */
 export function parameterCompiler(): ValidatorCompiler {
   const ajv = ajvWith({ useDefaults: true, verbose: true })
@@ -87,7 +87,7 @@ interface Position {
   parentDataProperty: string | number
 }
 
-/** Adds a keyword that replaces a value by the integer read from it, or fails if there is none. */
+/** Adds a keyword that replaces a value with the integer read from it, or fails if there is none. */
 function addInteger(
   ajv: Ajv2020,
   keyword: 'int32' | 'int64',
@@ -109,7 +109,7 @@ function addInteger(
   })
 }
 
-/** A schema with the keywords `int32`, `int64` and `storable` in place of what they make stricter. */
+/** Uses our keywords: `int32` and `int64` replace `type: integer`, and `storable` joins `type: string`. */
 function withKeywords<Part>(schema: Part): Part {
   return replaceKeywords(schema) as Part
 }

@@ -15,7 +15,7 @@ const connect = (t: Test, fault: Fault) => connectThrough(t, service, [fault], {
 const json = (status: number, value: unknown, headers = {}): Fault =>
   answered(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(value))
 
-t.test('a rejected request throws the error of the contract by name', async (t) => {
+t.test('a rejected request throws the matching error of the contract', async (t) => {
   const { url, token } = service
   const client = createClient(service)
   await client.createPlant({ id: 1n, name: 'Abies' })

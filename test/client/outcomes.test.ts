@@ -123,7 +123,7 @@ t.test('deletePlant throws plant-not-found if no attempt can have removed the pl
   }
 })
 
-t.test('deletePlant throws any 404 of a retry other than plant-not-found', async (t) => {
+t.test('deletePlant throws a 404 of a retry unless it is plant-not-found', async (t) => {
   const elsewhere = '{"error":40401,"message":"unknown path /"}'
   for (const [body, name] of [
     [elsewhere, 'PlantStoreError'],

@@ -1,6 +1,6 @@
 /**
- * The client's types. This file is compiled by `npm run types`, not run: a missing error fails it just as an
- * unexpected one does.
+ * Type tests for the client: compiled by `npm run types`, never run. An expected error that does not occur fails
+ * them too.
  */
 import type {
   PlantStoreClient,
@@ -64,7 +64,7 @@ export function isUntouched({ condition }: PlantStoreError): boolean {
     case 'plant-changed':
     case 'plant-exists':
       return true
-    // @ts-expect-error the contract has no such condition
+    // @ts-expect-error the contract has no such error code
     case 'plant-eaten':
       return true
     default:

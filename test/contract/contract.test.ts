@@ -106,7 +106,7 @@ const INVALID: InvalidCase[] = [
   ],
 ]
 for (const [what, change, message] of INVALID) {
-  t.test(`${what} is rejected by name`, async (t) => {
+  t.test(`${what} is reported by name`, async (t) => {
     const document = loadContract()
     for (const item of Object.values(document.paths)) item.parameters = [] as never
     change(document)

@@ -1,6 +1,6 @@
 /**
- * The types of handlers. This file is compiled by `npm run types`, not run: a missing error fails it just as
- * an unexpected one does.
+ * Type tests for handlers: compiled by `npm run types`, never run. An expected error that does not occur fails
+ * them too.
  */
 import type { PlantService } from '../../service/plant-service.ts'
 import type {
@@ -28,7 +28,7 @@ export const created: OperationResult<'createPlant'>[] = [
   { body: { name: 'x', tag: undefined } },
   // @ts-expect-error the contract has no ETag for this operation
   { body: { name: 'x' }, version: 'x' },
-  // @ts-expect-error the contract has no such condition
+  // @ts-expect-error the contract has no such error code
   { failure: 'plant-eaten', message: 'x' },
   // @ts-expect-error createPlant has no 404
   { failure: 'unknown-path', message: 'x' },

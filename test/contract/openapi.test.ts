@@ -89,7 +89,7 @@ t.test('every example within a schema is valid against it', async (t) => {
   t.ok(valid.includes('<?limit=2&after=49>; rel="next"'))
 })
 
-t.test('no string in a request may contain U+0000', async (t) => {
+t.test('a string with U+0000 is invalid everywhere in a request', async (t) => {
   const strings: object[] = []
   for (const { parameters = [], requestBody } of operations() as Frozen[]) {
     visit([parameters, requestBody], (schema) => {
@@ -133,8 +133,8 @@ t.test('every error code is an example in responses with its status', async (t) 
 })
 
 /**
- * The document without descriptions, which may change without breaking clients, and without the pattern for U+0000,
- * which the service has always rejected.
+ * The document without descriptions, which can change without breaking clients, and without the pattern against
+ * U+0000, a character that the service has always rejected.
  */
 function plain(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(plain)

@@ -21,7 +21,7 @@ function projectionOf(schema: Schema): unknown {
   return plain(componentProjection(document, 'Tested'))
 }
 
-t.test('a body and an imported record are read for the members of a plant only', async (t) => {
+t.test('only the members of a plant are built from a body or an imported record', async (t) => {
   const plant = { id: scalar, name: scalar, tag: scalar, items: 'none' }
   t.same(plain(bodyProjection(loadContract())), plant)
   t.same(plain(componentProjection(loadContract(), 'NewPlant')), plant)

@@ -40,7 +40,7 @@ t.test('only an exact copy of an issued token is valid', async (t) => {
   }
 })
 
-t.test('a taken name issues nothing and leaves the token with that name valid', async (t) => {
+t.test('a token under a taken name is not issued, and the existing one stays valid', async (t) => {
   const { tokens } = setUp(t)
   const token = (await tokens.issue(CI)) as string
   t.equal(await tokens.issue({ name: 'ci', scopes: ['read'] }), undefined)
@@ -55,7 +55,7 @@ t.test('of concurrent first tokens, one is issued', async (t) => {
   t.match(await verify(tokens, first[0] as string), { scopes: ['write'] })
 })
 
-t.test('a token expires at its exact millisecond', async (t) => {
+t.test('a token expires exactly at the end of its lifetime', async (t) => {
   const { tokens, clock } = setUp(t)
   const token = (await tokens.issue({ ...CI, lifetimeMs: 90_000 })) as string
   for (const [after, valid] of [
@@ -71,11 +71,11 @@ t.test('a token expires at its exact millisecond', async (t) => {
 })
 
 for (const [what, lifetimeMs, expiresAt] of [
-  ['none', undefined, undefined],
-  ['the longest of a Date', 8.64e15, new Date(8.64e15)],
-  ['infinity', Number.POSITIVE_INFINITY, new Date(8.64e15)],
+  ['no lifetime', undefined, undefined],
+  ['the longest lifetime that a Date can hold', 8.64e15, new Date(8.64e15)],
+  ['an infinite lifetime', Number.POSITIVE_INFINITY, new Date(8.64e15)],
 ] as const) {
-  t.test(`a token with a lifetime of ${what} is valid in a thousand years`, async (t) => {
+  t.test(`a token with ${what} is valid in a thousand years`, async (t) => {
     const { tokens, clock, store } = setUp(t)
     const token = (await tokens.issue({ ...CI, ...(lifetimeMs && { lifetimeMs }) })) as string
     clock.now = Date.parse('3026-01-01')
@@ -84,7 +84,7 @@ for (const [what, lifetimeMs, expiresAt] of [
   })
 }
 
-t.test('a revoked token is invalid at once, also for other processes', async (t) => {
+t.test('a revoked token is invalid at once, including in other processes', async (t) => {
   const { tokens, watched } = setUp(t)
   const others = new AccessTokens(watched)
   const token = (await tokens.issue(CI)) as string

@@ -7,7 +7,7 @@ import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 export const NOW = Date.parse('2026-11-20T12:00:00.000Z')
 export const CI = { name: 'ci', scopes: ['write'] } as const
 
-/** Access tokens with their own store, a clock that the test sets, and the promises of all noted uses. */
+/** Access tokens with their own store, a clock that the test sets, and a promise for each noted use. */
 export function setUp(t: Test, fixedToken?: string) {
   const store = new SqliteStore({ file: ':memory:', lockTimeout: 0 })
   t.teardown(() => store.close())
