@@ -2,7 +2,7 @@
 export const scopes = ['read', 'write'] as const
 export type Scope = (typeof scopes)[number]
 
-/** Scopes as part of a sentence: `scope read`, `scopes read and write`. */
+/** Scopes as part of a sentence: `read scope`, `read and write scopes`. */
 export function nameScopes(scopes: readonly Scope[]): string {
-  return `${scopes.length > 1 ? 'scopes' : 'scope'} ${scopes.join(' and ')}`
+  return `${scopes.join(' and ')} ${scopes.length > 1 ? 'scopes' : 'scope'}`
 }

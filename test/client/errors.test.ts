@@ -36,7 +36,7 @@ t.test('a rejected request throws the matching error of the contract', async (t)
     [
       () => createClient({ url, token: reader }).deletePlant(1n),
       'insufficient-scope',
-      /scope write/,
+      /write scope/,
     ],
     [() => createClient({ url: `${url}/x`, token }).getPlant(1n), 'unknown-path', /^unknown path/],
   ]
