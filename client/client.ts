@@ -233,7 +233,7 @@ class PlantStoreClient implements Operations {
       (result, earlier) => {
         if (result.response.status === 204) return
         const error = toError(result)
-        // The earlier attempt may have removed it, and either way it is gone.
+        // An earlier attempt may have removed the plant; either way it is gone.
         if (earlier && hasCondition(error, 'plant-not-found')) return
         throw error
       },

@@ -16,7 +16,7 @@ export interface FetchResult {
 /** Finds the query of the next page, even among links that a proxy has added (RFC 8288). */
 const NEXT = /<[^<>?]*(\?[^<>]*)>\s*;\s*rel="?next"?/
 
-/** A proxy that compresses a response makes its entity tag weak, which never matches `If-Match`. */
+/** A proxy that compresses a response weakens its entity tag, and a weak tag never matches `If-Match`. */
 const WEAK = /^W\//
 
 /** How many characters of an unexpected response an error message quotes. */

@@ -36,7 +36,7 @@ export const lostResponse: Fault = async ({ forward, cut }) => {
   cut()
 }
 
-/** Sends the content of the response without its end. */
+/** Cuts the connection before the last byte of the response. */
 export const halfAResponse: Fault = async ({ forward, response, cut }) => {
   const { body } = await forward()
   response.writeHead(200, { 'content-length': body.length + 1 }).write(`${body}`, cut)
