@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import Negotiator from 'negotiator'
-import { once } from './once.ts'
+import { memoize } from './memoize.ts'
 
 /** A file as read, before compression. */
 export interface File {
@@ -43,11 +43,11 @@ const encoders: Record<Coding, (content: Buffer) => Promise<Buffer>> = {
 export function cachedFile(
   read: () => Promise<File>,
 ): (headers: IncomingHttpHeaders) => Promise<Variant> {
-  const readOnce = once(read)
+  const readOnce = memoize(read)
   const variants = new Map(
     CODINGS.map((coding) => [
       coding,
-      once(async () => {
+      memoize(async () => {
         const file = await readOnce()
         const content = await encoders[coding](file.content)
         return { ...file, coding, content, version: hash('sha256', content, 'base64url') }

@@ -6,7 +6,7 @@ import { TokenBuckets } from './token-bucket.ts'
 /** A limit, with a name for the headers of draft-ietf-httpapi-ratelimit-headers-11. */
 interface Policy {
   readonly name: string
-  readonly condition: 'too-many-failures' | 'too-many-requests'
+  readonly code: 'too-many-failures' | 'too-many-requests'
   readonly message: string
   readonly rate: Rate
   /** How many requests a burst may have. */
@@ -30,9 +30,9 @@ export class RateLimit {
   take(key: string): void {
     const wait = this.#buckets.take(key)
     if (wait === undefined) return
-    const { name, condition, message, rate, burst } = this.#policy
+    const { name, code, message, rate, burst } = this.#policy
     const retryAfter = String(Math.ceil(wait / 1000))
-    throw new ApiError(condition, message, {
+    throw new ApiError(code, message, {
       'retry-after': retryAfter,
       ratelimit: `"${name}";r=0;t=${retryAfter}`,
       'ratelimit-policy': `"${name}";q=${burst};w=${Math.ceil((burst * rate.window) / rate.requests / 1000)}`,
@@ -50,7 +50,7 @@ export function failureLimit(rate: Limit): RateLimit | undefined {
   if (rate === 'off') return undefined
   return new RateLimit({
     name: 'failed-authentication',
-    condition: 'too-many-failures',
+    code: 'too-many-failures',
     message: 'too many requests without a valid access token from this address',
     rate,
     burst: rate.requests * FAILURE_BURST,
@@ -63,7 +63,7 @@ export function tokenLimit(rate: Limit): RateLimit | undefined {
   const { requests, window } = rate
   return new RateLimit({
     name: 'requests',
-    condition: 'too-many-requests',
+    code: 'too-many-requests',
     message: `this access token is limited to ${requests} requests in ${window / 1000} s`,
     rate,
     burst: requests,

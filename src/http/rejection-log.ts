@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { pathOf } from './path.ts'
+import { pathOf } from './request-path.ts'
 
 const LINES_MAX = 5
 const PERIOD_MS = 1000

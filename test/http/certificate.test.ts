@@ -76,13 +76,13 @@ t.test('a certificate and its key must be set together', async (t) => {
 
 t.test('a key that every user can read causes a warning', async (t) => {
   const config = { ...defaultConfig(), ...writeFiles(t.testdir(), valid) }
-  for (const [mode, exposure] of [
+  for (const [mode, warning] of [
     [0o600, undefined],
     [0o640, undefined],
     [0o604, `every user of this machine can read ${config.tlsKey} (--tls-key)`],
   ] as const) {
     chmodSync(config.tlsKey, mode)
-    t.equal((await certificateOf(config))?.exposure, exposure, mode.toString(8))
+    t.equal((await certificateOf(config))?.warning, warning, mode.toString(8))
   }
 })
 

@@ -1,7 +1,7 @@
 /** Request lines and headers that Node's parser accepts but RFC 9110 and 9112 do not. */
 import { createServer, type IncomingMessage } from 'node:http'
 import t from 'tap'
-import { headersFailure, repetitionsIn, rewriteUrlTargets } from '../../src/http/request-head.ts'
+import { headersError, repetitionsIn, rewriteUrlTargets } from '../../src/http/request-head.ts'
 import { type Service, sendRaw, startService } from '../helpers/service.ts'
 
 let service: Service
@@ -279,7 +279,7 @@ t.test('a megabyte of any input takes linear time', async (t) => {
           httpVersion: '1.1',
         } as unknown as IncomingMessage
         server.emit('request', message)
-        headersFailure(message, repetitionsIn(message))
+        headersError(message, repetitionsIn(message))
       }
     }
   }

@@ -14,7 +14,7 @@ t.test('requests start immediately while a turn has time, otherwise in later tur
   const scheduler = new RequestScheduler(now)
   const done: string[] = []
   const start = (name: string) =>
-    scheduler.take(() => {
+    scheduler.schedule(() => {
       done.push(name)
       work(15)
     }, never)
@@ -38,9 +38,9 @@ t.test('a request that has waited too long is rejected', async (t) => {
   const { now, work } = clock()
   const scheduler = new RequestScheduler(now)
   const done: string[] = []
-  scheduler.take(() => work(6000), never)
+  scheduler.schedule(() => work(6000), never)
   const rejected = new Promise<void>((resolve) => {
-    scheduler.take(
+    scheduler.schedule(
       () => done.push('started'),
       () => {
         done.push('rejected')
