@@ -11,7 +11,7 @@ export interface CertificateFiles {
   readonly key: string
 }
 
-/** The contents of the files, as node:tls takes them. */
+/** The contents of the files, as node:tls expects them. */
 export interface Pem {
   readonly cert: Buffer
   readonly key: Buffer

@@ -7,7 +7,7 @@ import { memoize } from './memoize.ts'
 import { pathOf } from './request-path.ts'
 import { reserve } from './response.ts'
 
-/** The path of the docs. All their files are below it. */
+/** The path of the docs page. Its files are below it. */
 export const DOCS_PATH = '/documentation'
 
 /** Revalidated before each use, so that the docs match the running service. */
@@ -26,14 +26,14 @@ interface DocsFile {
   readonly lifetime: string
   /** The media type, if it differs from Swagger UI's. */
   readonly type?: string
-  /** Where a request with a query is redirected to. */
+  /** Where to redirect a request that has a query. */
   readonly withoutQuery?: string
 }
 
 /** By path relative to the page. Swagger UI has other files, such as a page for arbitrary contracts, which we do not serve. */
 const FILES: Readonly<Record<string, DocsFile>> = {
-  // With a query in its URL, the page would find neither its files nor the contract. The redirects are
-  // relative so that they work behind a proxy that strips a prefix.
+  // With a query in its URL, the page would find neither its files nor the contract. The redirects are relative, so
+  // that they work even if a proxy strips a prefix.
   '': { lifetime: REVALIDATED, withoutQuery: `.${DOCS_PATH}` },
   '/': { lifetime: REVALIDATED, withoutQuery: './' },
   // Neither media type has a charset: RFC 8259 §11, RFC 9512 §2.1.

@@ -1,7 +1,7 @@
 import { createContext, runInContext } from 'node:vm'
 import t from 'tap'
 import { parse } from 'yaml'
-import { belowThePage, plantStorePage } from '../../src/http/docs-page.ts'
+import { plantStorePage, resolveAgainstPage } from '../../src/http/docs-page.ts'
 import { contract } from '../helpers/contract-check.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
@@ -152,13 +152,13 @@ t.test('a method that the docs do not have is refused', async (t) => {
 })
 
 type Plugin = ReturnType<typeof plantStorePage>
-type Request = Parameters<typeof belowThePage>[0]
+type Request = Parameters<typeof resolveAgainstPage>[0]
 
 interface Configuration {
   readonly url: string
   readonly persistAuthorization: boolean
   readonly validatorUrl: null
-  readonly requestInterceptor: typeof belowThePage
+  readonly requestInterceptor: typeof resolveAgainstPage
   readonly plugins: (typeof plantStorePage)[]
 }
 
@@ -220,7 +220,7 @@ for (const [page, request, sent] of REQUESTS) {
     t.intercept(globalThis as { location?: URL }, 'location', {
       value: new URL(`http://here${page}`),
     })
-    t.same(belowThePage({ ...request }), { ...request, url: sent })
+    t.same(resolveAgainstPage({ ...request }), { ...request, url: sent })
   })
 }
 
