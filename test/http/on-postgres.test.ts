@@ -1,14 +1,11 @@
-/**
- * The tests of this folder that are about plants and tokens, with both on a PostgreSQL server: the same
- * files, whose tests become those of this one.
- */
+/** Runs the tests of this folder that depend on the store again, on PostgreSQL. */
 import t from 'tap'
 import { postgres } from '../helpers/engine.ts'
 import { startOn, startService } from '../helpers/service.ts'
 
 startOn(await postgres(t))
 
-t.test('the services of these tests are on the server', async (t) => {
+t.test('these services use PostgreSQL', async (t) => {
   t.match((await startService(t)).database, /^postgres:/)
 })
 

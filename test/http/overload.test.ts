@@ -6,7 +6,7 @@ import type { CreateResult } from '../../service/plant-store.ts'
 import { type Answer, checkAnswer } from '../helpers/contract-check.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
-/** A service that can read, and whose changes wait until `release`. */
+/** A service whose reads work and whose changes wait for `release`. */
 async function heldService(t: Test) {
   const service = await startService(t, { config: { lockTimeout: 60_000 } })
   await service.call({ body: { id: 0, name: 'before' } })
@@ -14,7 +14,7 @@ async function heldService(t: Test) {
   t.teardown(() => holder.close())
   holder.exec('BEGIN IMMEDIATE')
   const first = service.store.create({ id: 1n, name: 'first' })
-  // In the next turn it is on its way, and so does not count for what waits.
+  // From the next turn on, it is in flight and no longer counts as waiting.
   await new Promise(setImmediate)
   await new Promise(setImmediate)
   return { service, first, release: () => holder.exec('COMMIT') }
@@ -26,7 +26,7 @@ const FULL_QUEUES = [
 ]
 
 for (const { of, room, name } of FULL_QUEUES) {
-  t.test(`beyond the ${of} that may wait a request is refused at once`, async (t) => {
+  t.test(`beyond the limit on waiting ${of}, a change is rejected immediately`, async (t) => {
     const { service, first, release } = await heldService(t)
     const waiting: Promise<CreateResult>[] = []
     for (let id = 2; id < room + 2; id++) {
@@ -35,9 +35,9 @@ for (const { of, room, name } of FULL_QUEUES) {
     let answered = 0
     for (const change of [first, ...waiting]) change.then(() => answered++)
     for (const { method, path, body } of [
-      { method: 'POST', path: '/plants', body: { id: -1, name: 'refused' } },
-      { method: 'PUT', path: '/plants/0', body: { name: 'refused' } },
-      { method: 'PATCH', path: '/plants/0', body: { name: 'refused' } },
+      { method: 'POST', path: '/plants', body: { id: -1, name: 'rejected' } },
+      { method: 'PUT', path: '/plants/0', body: { name: 'rejected' } },
+      { method: 'PATCH', path: '/plants/0', body: { name: 'rejected' } },
       { method: 'DELETE', path: '/plants/0' },
     ]) {
       const { status, headers } = await service.call({ method, path, body })
@@ -53,16 +53,16 @@ for (const { of, room, name } of FULL_QUEUES) {
     release()
     t.same(new Set(await Promise.all([first, ...waiting])), new Set(['created']))
     t.equal(await service.count(), room + 2, 'what waited is stored, what was refused is not')
-    t.equal((await service.call({ body: { id: -1, name: 'refused' } })).status, 200)
+    t.equal((await service.call({ body: { id: -1, name: 'rejected' } })).status, 200)
   })
 }
 
 const CONNECTIONS = 2000
 
-/** Connections that come at once wait in a queue of the system, which holds 511 if nobody asks for more. */
+/** Simultaneous connections wait in a queue of the system, whose default length is 511. */
 const AT_ONCE = 500
 
-t.test(`${CONNECTIONS} connections each have their own answers`, async (t) => {
+t.test(`${CONNECTIONS} simultaneous connections each get their own responses`, async (t) => {
   const { service, release } = await heldService(t)
   const { server } = service.app
   const agent = new Agent({ keepAlive: true, maxFreeSockets: CONNECTIONS })
@@ -94,7 +94,7 @@ t.test(`${CONNECTIONS} connections each have their own answers`, async (t) => {
   t.equal(await service.count(), CONNECTIONS + 2)
 })
 
-/** Sends a request over a connection that is kept, and judges the answer by the contract. */
+/** Sends a request over a kept-alive connection and checks the response against the contract. */
 async function ask(
   { port, token }: Service,
   agent: Agent,

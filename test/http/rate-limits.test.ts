@@ -1,16 +1,16 @@
-/** Rate limits: per address without a valid token, per token with one. */
+/** Rate limits: per token, and per address for requests without a valid token. */
 import t from 'tap'
 import { addressKey } from '../../src/http/rate-limit.ts'
 import { TokenBuckets } from '../../src/http/token-bucket.ts'
 import type { Answer } from '../helpers/contract-check.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
-/** A burst of ten failures, then practically none. */
+/** Allows a burst of ten failures, then practically none. */
 const TEN_FAILURES = { requests: 1, window: 3_600_000 }
 
 const read = { method: 'GET', path: '/plants' }
 
-/** Sends failing requests that appear to come from an address, and resolves to the responses. */
+/** Sends requests with an unknown token that appear to come from an address, and returns the responses. */
 async function fail(service: Service, count: number, address = '192.0.2.1'): Promise<Answer[]> {
   const answers: Answer[] = []
   for (let sent = 0; sent < count; sent++) {
@@ -48,7 +48,7 @@ t.test('an address that has used up its failures gets 429', async (t) => {
   t.equal(ready.status, 200, 'requests that need no token are not limited')
 })
 
-t.test('a limited address causes no work for the store', async (t) => {
+t.test('requests from a limited address do not reach the store', async (t) => {
   let asked = 0
   const service = await startService(t, {
     config: { authFailureLimit: TEN_FAILURES },

@@ -1,4 +1,4 @@
-/** Log lines about requests: who did what, and from where. */
+/** Log lines about requests. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import Fastify from 'fastify'
@@ -25,7 +25,7 @@ async function loggingService(t: Test, config: Partial<Config>, options: StartOp
   const logger = { level: 'trace', stream: { write } }
   const service = await startService(t, { ...options, config, logger })
   const aboutRequests = () => lines.filter(({ requestId }) => requestId !== undefined)
-  /** Resolves to the first line with that message. */
+  /** Resolves to the first line with a given message. */
   const logged = async (msg: string): Promise<Line> => {
     for (;;) {
       const line = lines.find((each) => each.msg === msg)

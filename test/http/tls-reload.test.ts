@@ -1,4 +1,4 @@
-/** Certificates that are replaced while they are served, the ways that real programs do it. */
+/** Certificates replaced while in use, the ways that real programs do it. */
 import {
   chmodSync,
   mkdirSync,

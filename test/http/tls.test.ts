@@ -15,7 +15,7 @@ const pair = issue({ name: 'plants', hosts: ['localhost'], issuer: authority })
 
 const files = writeFiles(t.testdir(), pair)
 
-/** Far longer than any test takes. */
+/** Longer than any test takes. */
 const NEVER = 600_000
 
 function startTls(t: Test, config: { requestTimeout?: number } = {}): Promise<Service> {
