@@ -35,7 +35,7 @@
 import type { ErrorCode } from '../contract/error-codes.gen.ts'
 import { errorCodes } from '../contract/error-codes.gen.ts'
 
-/** In seconds, for requests that found the service or its store unavailable. */
+/** Values of `Retry-After` in a 503, in seconds. */
 export const RETRY_AFTER = { busy: '1', failing: '5' }
 
 /** Messages quote the client's input, which can be as long as a request head. */

@@ -61,7 +61,7 @@ function hasContent({
   return length !== '0' || coding !== undefined
 }
 
-/** Why a body is rejected for its headers, before any of it is read. */
+/** Why the headers rule out a body, before any of it is read; undefined if they do not. */
 function headError(
   request: FastifyRequest,
   mediaTypes: readonly string[],

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Chunks of any size that each body can have. */
+/** How many chunks of any size a body can have before their average size counts. */
 const FREE_CHUNKS = 128
 
-/** The least average size of a body's chunks, once there are more of them. */
+/** The least average size of a body's chunks after that. */
 const CHUNK_BYTES_MIN = 64
 
 /**

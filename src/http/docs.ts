@@ -30,7 +30,7 @@ interface DocsFile {
   readonly withoutQuery?: string
 }
 
-/** By path relative to the page. Swagger UI has other files, such as a page for arbitrary contracts, which we do not serve. */
+/** The files to serve, by path relative to the page. Swagger UI has others, such as a page for arbitrary contracts. */
 const FILES: Readonly<Record<string, DocsFile>> = {
   // With a query in its URL, the page would find neither its files nor the contract. The redirects are relative, so
   // that they work even if a proxy strips a prefix.

@@ -24,7 +24,7 @@ export function handleError(error: unknown, request: FastifyRequest, reply: Fast
   return sendError(reply, toApiError(error, request))
 }
 
-/** Also logs what the client is not told: why the store is unavailable, or a defect. */
+/** Also logs what is withheld from the client: why the store is unavailable, or the details of a defect. */
 function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof InvalidJson) return new ApiError('invalid-json', error.message)

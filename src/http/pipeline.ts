@@ -1,10 +1,10 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Queued requests of all connections. */
+/** How many requests can be queued, across all connections. */
 const QUEUED_MAX = 10_000
 
-/** Queued requests of one connection after which we stop reading from it. */
+/** How many requests of one connection can be queued before we stop reading from it. */
 const PIPELINE_LENGTH_MAX = 100
 
 const latest = Symbol('the response to the latest request of a connection')

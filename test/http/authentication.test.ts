@@ -125,7 +125,7 @@ t.test('a request without a token is rejected before its body arrives', async (t
   socket.destroy()
 })
 
-t.test('a request without a token gets no 100', async (t) => {
+t.test('a request that expects 100 but has no token gets 401 instead', async (t) => {
   const socket = connect(service.port, '127.0.0.1')
   socket.write(
     'POST /plants HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n',

@@ -61,7 +61,7 @@ t.test(
     const sockets: Socket[] = []
     const read = { method: 'GET', path: '/plants/1' }
     for (let status = 200; status === 200; ) {
-      t.ok(sockets.length < 100, `${sockets.length} clients do not read`)
+      t.ok(sockets.length < 100, `${sockets.length} clients have not read`)
       const socket = connected(t, service)
       sockets.push(socket.pause())
       socket.write(request)
@@ -117,7 +117,7 @@ t.test('beyond --max-connections, new connections are rejected', async (t) => {
   const bytes = readAll(first)
   first.write(head(service, 'GET /plants', 'Connection: close\r\n'))
   t.match(answersOf(await bytes), [{ status: 200 }])
-  t.equal((await service.call({ method: 'GET' })).status, 200, 'a new connection is possible again')
+  t.equal((await service.call({ method: 'GET' })).status, 200, 'a new connection is accepted again')
 })
 
 t.test('concurrent readiness checks share one query of the store', async (t) => {
@@ -138,7 +138,7 @@ t.test('concurrent readiness checks share one query of the store', async (t) => 
   t.same(new Set((await Promise.all(answers)).map(({ status }) => status)), new Set([200]))
   t.ok(asked <= 2, `asked ${asked} times`)
   await ready()
-  t.ok(asked >= 2, 'and again later')
+  t.ok(asked >= 2, 'a later check queries the store again')
 })
 
 t.test('a body can arrive in many small chunks', async (t) => {

@@ -101,7 +101,7 @@ t.test('strings are stored code point by code point', async (t) => {
 })
 
 const UNSTORABLE = 'must not have the character U+0000 or a lone surrogate'
-const REFUSED: [method: string, body: string, error: number, message: string][] = [
+const REJECTED: [method: string, body: string, error: number, message: string][] = [
   ...['null', '[]', '[{"name": "x"}]', '"x"', '5', 'true'].flatMap((body) =>
     ['PUT', 'PATCH'].map((method): [string, string, number, string] => [
       ...([method, body, 40002, 'body must be object'] as const),
@@ -127,7 +127,7 @@ const REFUSED: [method: string, body: string, error: number, message: string][] 
   ['PATCH', '', 40001, 'body is not JSON'],
   ['PATCH', `${'['.repeat(65)}${']'.repeat(65)}`, 40001, 'body is nested deeper than 64 levels'],
 ]
-for (const [method, body, error, message] of REFUSED) {
+for (const [method, body, error, message] of REJECTED) {
   t.test(`${method} of ${body.slice(0, 30)} is rejected`, async (t) => {
     const answer = await service.call({ method, path: PATH, body })
     await untouched(t, 400, answer)
@@ -188,9 +188,9 @@ function variants(type: string): string[] {
 
 t.test('PATCH treats application/json like application/merge-patch+json', async (t) => {
   const headers = { 'content-type': JSON_TYPE }
-  const refused = await patch('{"name": "x", "tag": 7}', { headers })
-  await untouched(t, 400, refused)
-  t.match(refused.json, { error: 40002, message: 'body/tag must be string or null' })
+  const rejected = await patch('{"name": "x", "tag": 7}', { headers })
+  await untouched(t, 400, rejected)
+  t.match(rejected.json, { error: 40002, message: 'body/tag must be string or null' })
   t.same((await patch({ tag: null }, { headers })).json, { id: ID, name: 'Abies' })
   t.same(await service.stored(ID), { id: ID, name: 'Abies', tag: null })
 })

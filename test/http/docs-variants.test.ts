@@ -173,7 +173,7 @@ t.test(
 )
 
 t.test(
-  'browsers keep the parts of Swagger UI for an hour, and check everything else before each use',
+  'browsers cache the files of Swagger UI for an hour and revalidate everything else',
   async (t) => {
     for (const path of PATHS) {
       const { headers } = await call(path)

@@ -55,7 +55,7 @@ for (const prefix of ['', '/some/prefix']) {
   }
 }
 
-t.test('a phone lays out the page for its own width', async (t) => {
+t.test('the page adapts to the width of a phone', async (t) => {
   for (const path of ['/documentation', '/documentation/']) {
     const page = await get(path)
     const html = await page.text()

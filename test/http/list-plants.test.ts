@@ -92,7 +92,7 @@ for (const limit of [1, 2, 3, 6, 7, 8, 1000]) {
     const inOrder = plants.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     const pages = await walk(`${byTag(tag)}&limit=${limit}`)
     t.same(pages.flat(), inOrder)
-    t.equal(pages.length, Math.ceil(7 / limit), 'a full last page has no further one')
+    t.equal(pages.length, Math.ceil(7 / limit), 'a full last page has no next page')
     const untagged = await walk(`?limit=${limit}&after=${first - 1n}`)
     t.same(untagged.flat().slice(0, 7), inOrder)
   })
@@ -192,7 +192,7 @@ t.test('pages of very large plants are shorter than the limit', async (t) => {
   )
 })
 
-const REFUSED: [query: string, message: string][] = [
+const REJECTED: [query: string, message: string][] = [
   ...['', '0', '-1', '1001', '1e1', '1.0', '+1', '01', '0x1', '%201', '1%20', 'all', '%D9%A3'].map(
     (limit): [string, string] => [
       `limit=${limit}`,
@@ -215,7 +215,7 @@ const REFUSED: [query: string, message: string][] = [
   ['toString=a', 'unknown query parameter "toString": this operation has limit, after, tag'],
   ['tag=%00', 'the query parameter tag must not have the character U+0000 or a lone surrogate'],
 ]
-for (const [query, message] of REFUSED) {
+for (const [query, message] of REJECTED) {
   t.test(`the query ${query} is rejected`, async (t) => {
     const answer = await list(`?${query}`)
     t.equal(answer.status, 400)

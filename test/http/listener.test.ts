@@ -95,7 +95,7 @@ const CREATE = [
   plant,
 ].join('\r\n')
 
-/** Enough that the client half-closes before the last response. */
+/** Enough requests that the client half-closes before the last response. */
 const MANY = 50
 
 const RAW: [what: string, bytes: string, answers: object[]][] = [

@@ -1,4 +1,4 @@
-/** Compares random sequences of operations with a model, a map. */
+/** Compares the service with an in-memory model over random sequences of operations. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
@@ -85,7 +85,7 @@ const remove: fc.Arbitrary<Step> = fc.tuple(id, expected).map(([id, before]) => 
   { method: 'DELETE', path: `/plants/${id}`, headers: headerOf('if-match', before) },
   (model) => {
     const result = model.remove(id, before?.map(versionOf))
-    return { status: result === 'removed' ? 204 : REFUSED[result] }
+    return { status: result === 'removed' ? 204 : REJECTED[result] }
   },
 ])
 
@@ -97,7 +97,7 @@ const list: fc.Arbitrary<Step> = page.map((query) => [
   },
 ])
 
-const REFUSED = { 'not-found': 404, changed: 412 }
+const REJECTED = { 'not-found': 404, changed: 412 }
 
 t.test('the service responds to sequences of operations like the model', async () => {
   const steps = fc.array(fc.oneof(create, create, get, replace, update, remove, list), {
@@ -125,10 +125,10 @@ t.test('the service responds to sequences of operations like the model', async (
 })
 
 function changed(
-  result: StoredPlant | keyof typeof REFUSED,
+  result: StoredPlant | keyof typeof REJECTED,
   done: (plant: StoredPlant) => Expected,
 ) {
-  return typeof result === 'string' ? { status: REFUSED[result] } : done(result)
+  return typeof result === 'string' ? { status: REJECTED[result] } : done(result)
 }
 
 function tagOf(plant: Plant): string {

@@ -19,6 +19,6 @@ await import('./model.test.ts')
 await import('./properties.test.ts')
 await import('./requests.test.ts')
 await import('./statuses.test.ts')
-// The last, as what they do before each of their tests is done before each that follows.
+// Last, because their `beforeEach` hooks also run before the tests of files imported after them.
 await import('./change-plant.test.ts')
 await import('./preconditions.test.ts')

@@ -22,7 +22,7 @@ async function heldService(t: Test) {
 
 const FULL_QUEUES = [
   { of: 'changes', room: 10_000, name: 'x' },
-  { of: 'text', room: 64, name: 'x'.repeat(2 ** 20) },
+  { of: 'bytes', room: 64, name: 'x'.repeat(2 ** 20) },
 ]
 
 for (const { of, room, name } of FULL_QUEUES) {
@@ -45,22 +45,22 @@ for (const { of, room, name } of FULL_QUEUES) {
       t.equal(headers['retry-after'], '1')
     }
     const read = await service.call({ method: 'GET', path: '/plants/0' })
-    t.match(read, { status: 200, json: { name: 'before' } }, 'reads go on')
+    t.match(read, { status: 200, json: { name: 'before' } }, 'reads still work')
     const live = await service.call({ method: 'GET', path: '/health/live', token: null })
     t.equal(live.status, 200)
-    t.equal(answered, 0, 'all of this while the others wait')
+    t.equal(answered, 0, 'the others are still waiting')
 
     release()
     t.same(new Set(await Promise.all([first, ...waiting])), new Set(['created']))
-    t.equal(await service.count(), room + 2, 'what waited is stored, what was refused is not')
+    t.equal(await service.count(), room + 2, 'waiting changes are stored and rejected ones are not')
     t.equal((await service.call({ body: { id: -1, name: 'rejected' } })).status, 200)
   })
 }
 
 const CONNECTIONS = 2000
 
-/** Simultaneous connections wait in a queue of the system, whose default length is 511. */
-const AT_ONCE = 500
+/** Simultaneous connections wait in the system's accept queue, whose default length is 511. */
+const BATCH_SIZE = 500
 
 t.test(`${CONNECTIONS} simultaneous connections each get their own responses`, async (t) => {
   const { service, release } = await heldService(t)
@@ -75,22 +75,22 @@ t.test(`${CONNECTIONS} simultaneous connections each get their own responses`, a
   let connections = 0
   server.on('connection', () => connections++)
   const creating: Promise<Answer>[] = []
-  for (let from = 0; from < CONNECTIONS; from += AT_ONCE) {
-    creating.push(...plants.slice(from, from + AT_ONCE).map(create))
+  for (let from = 0; from < CONNECTIONS; from += BATCH_SIZE) {
+    creating.push(...plants.slice(from, from + BATCH_SIZE).map(create))
     while (connections < creating.length) await once(server, 'connection')
   }
   release()
   t.same((await Promise.all(creating)).map(contentOf), contents)
   const replayed = await Promise.all(plants.map(create))
   t.same(replayed.map(contentOf), contents)
-  const refused = await Promise.all(ids.map((id) => create({ id, name: 'other' })))
+  const rejected = await Promise.all(ids.map((id) => create({ id, name: 'other' })))
   t.same(
-    refused.map(({ status, body }) => [status, JSON.parse(body).message]),
+    rejected.map(({ status, body }) => [status, JSON.parse(body).message]),
     ids.map((id) => [409, `plant ${id} already exists with different content`]),
   )
   const read = await Promise.all(ids.map((id) => ask(service, agent, 'GET', `/plants/${id}`)))
   t.same(read.map(contentOf), plants)
-  t.equal(connections, CONNECTIONS, 'none was lost')
+  t.equal(connections, CONNECTIONS, 'no connection was lost')
   t.equal(await service.count(), CONNECTIONS + 2)
 })
 

@@ -89,7 +89,7 @@ t.test('reading from a connection pauses while many requests are queued', async 
     `${connection.bytesRead} bytes were read`,
   )
   release()
-  t.equal(answersOf(await bytes).length, COUNT, 'all are answered in the end')
+  t.equal(answersOf(await bytes).length, COUNT, 'all requests are served eventually')
 })
 
 t.test('a connection is closed when the queue of the process is full', async (t) => {
@@ -103,9 +103,9 @@ t.test('a connection is closed when the queue of the process is full', async (t)
   })
   await first
   const lengths = await Promise.race(open)
-  t.equal(lengths, 0, 'no response was sent yet')
+  t.equal(lengths, 0, 'no response has been sent yet')
   const health = await service.call({ method: 'GET', path: '/health/live', token: null })
-  t.equal(health.status, 200, 'others are served')
+  t.equal(health.status, 200, 'other connections are served')
   const read = service.call({ method: 'GET', path: '/plants/1' })
   release()
   t.equal((await read).status, 404)

@@ -120,7 +120,7 @@ t.test('OPTIONS ignores preconditions (RFC 9110 §13.2.1)', async (t) => {
 })
 
 t.test(
-  'preconditions with a date are ignored, because plants have none (RFC 9110 §13.1)',
+  'preconditions with a date are ignored, because plants have no modification date',
   async (t) => {
     const headers = {
       'If-Modified-Since': new Date().toUTCString(),
@@ -193,14 +193,14 @@ const INCREMENTS = 3
 
 t.test('twenty writers increment a counter without losing an update', async (t) => {
   await service.store.importPlants([{ ...plant, name: '0' }], 'replace')
-  let refused = 0
+  let rejected = 0
   const increment = async (method: string): Promise<void> => {
     const { etag, name } = await read()
     const body = { name: String(Number(name) + 1), ...(method === 'PUT' && { tag: 'Tree' }) }
     const { status } = await change({ method, body }, etag)
     if (status === 200) return
     t.equal(status, 412)
-    refused++
+    rejected++
     await increment(method)
   }
   const writer = async (_: unknown, index: number) => {
@@ -208,7 +208,7 @@ t.test('twenty writers increment a counter without losing an update', async (t) 
   }
   await Promise.all(Array.from({ length: WRITERS }, writer))
   t.same(await service.stored(ID), { ...plant, name: String(WRITERS * INCREMENTS) })
-  t.ok(refused > 0, 'they did get in the way of each other')
+  t.ok(rejected > 0, 'some writers conflicted')
 })
 
 t.test('the entity tag of a deleted plant does not match a new plant with its id', async (t) => {
@@ -219,7 +219,7 @@ t.test('the entity tag of a deleted plant does not match a new plant with its id
   t.same(await service.stored(ID), { id: ID, name: 'Acer', tag: null })
 })
 
-t.test('racing deletes and updates each report what they did', async (t) => {
+t.test('concurrent deletes and updates each report their own outcome', async (t) => {
   const { etag } = await read()
   const update = (name: string) => change({ method: 'PATCH', body: { name } }, '*')
   const answers = await Promise.all([
@@ -231,7 +231,7 @@ t.test('racing deletes and updates each report what they did', async (t) => {
   const statuses = answers.map(({ status }) => status)
   t.equal(statuses.filter((status) => status === 204).length, 1)
   t.ok(statuses.every((status) => [200, 204, 404, 412].includes(status)))
-  t.equal(await service.stored(ID), undefined, 'none of them has made it again')
+  t.equal(await service.stored(ID), undefined, 'no update recreated the plant')
 })
 
 async function untouched(t: Test, status: number, answer: { status: number; body: string }) {

@@ -54,7 +54,7 @@ t.test('every invalid create is rejected and stores nothing', async (t) => {
 const changed = { id: 2n ** 62n, name: 'Abies', tag: 'Tree' }
 const CHANGED = `/plants/${changed.id}`
 
-/** The schemas of PUT and PATCH, and the members that they keep. */
+/** The schemas of PUT and PATCH, and the members that they do not need to repeat. */
 const CHANGES = {
   PUT: { schema: schemaOf('Plant'), before: {} },
   PATCH: { schema: schemaOf('PlantPatch'), before: changed },

@@ -43,7 +43,7 @@ t.test('an address that has used up its failures gets 429', async (t) => {
     },
     body: /"error":42901,/,
   })
-  t.same(statusesOf(await fail(service, 1, '192.0.2.2')), [401], 'another address may still fail')
+  t.same(statusesOf(await fail(service, 1, '192.0.2.2')), [401], 'another address is not limited')
   const ready = await service.call({ method: 'GET', path: '/health/ready', token: null })
   t.equal(ready.status, 200, 'requests that need no token are not limited')
 })
@@ -165,7 +165,7 @@ t.test('when there are too many keys, the least recently used is forgotten', asy
   buckets.putBack('0')
   buckets.take('0')
   buckets.take('one more')
-  t.equal(buckets.take('0'), 1000, 'it was used again')
+  t.equal(buckets.take('0'), 1000, 'it is remembered')
   t.equal(buckets.take('2'), 1000)
   t.equal(buckets.take('1'), undefined, 'it is forgotten')
 })

@@ -171,32 +171,29 @@ t.test('only a few of many rejected tokens are logged, with a count of the rest'
   t.pass('shutdown logs the count of the rest')
 })
 
-t.test(
-  'a line of any level about a request has its id, and children of its logger too',
-  async (t) => {
-    const lines: Line[] = []
-    const app = Fastify({
-      logger: {
-        level: 'trace',
-        stream: { write: (line: string) => void lines.push(JSON.parse(line)) },
-      },
-      logController: noRequestLog,
-      genReqId: () => 'the-id',
-    })
-    t.teardown(() => app.close())
-    logRequestIds(app)
-    const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
-    app.get('/', async ({ log }) => {
-      for (const level of levels) log[level](level)
-      log.silent('not written')
-      log.child({ of: 'it' }).info('child')
-      return log.level
-    })
-    t.equal((await app.inject('/')).body, 'trace')
-    t.match(
-      lines,
-      [...levels, 'child'].map((msg) => ({ msg, requestId: 'the-id' })),
-    )
-    t.equal(lines.length, levels.length + 1)
-  },
-)
+t.test('lines of any level have the request id, including those of child loggers', async (t) => {
+  const lines: Line[] = []
+  const app = Fastify({
+    logger: {
+      level: 'trace',
+      stream: { write: (line: string) => void lines.push(JSON.parse(line)) },
+    },
+    logController: noRequestLog,
+    genReqId: () => 'the-id',
+  })
+  t.teardown(() => app.close())
+  logRequestIds(app)
+  const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
+  app.get('/', async ({ log }) => {
+    for (const level of levels) log[level](level)
+    log.silent('not written')
+    log.child({ of: 'it' }).info('child')
+    return log.level
+  })
+  t.equal((await app.inject('/')).body, 'trace')
+  t.match(
+    lines,
+    [...levels, 'child'].map((msg) => ({ msg, requestId: 'the-id' })),
+  )
+  t.equal(lines.length, levels.length + 1)
+})

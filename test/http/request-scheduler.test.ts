@@ -31,7 +31,7 @@ t.test('requests start immediately while a turn has time, otherwise in later tur
   while (done.length < 7) await new Promise(setImmediate)
   t.same(done, ['a', 'b', 'others', 'c', 'd', 'e', 'f'])
   start('g')
-  t.equal(done.at(-1), 'g', 'and immediately again')
+  t.equal(done.at(-1), 'g', 'a request starts immediately again')
 })
 
 t.test('a request that has waited too long is rejected', async (t) => {

@@ -1,4 +1,4 @@
-/** Faults of a request other than in its JSON: media types, codings, sizes, paths and methods. */
+/** Invalid requests, except for invalid JSON: media types, codings, sizes, paths and methods. */
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { type Call, type Service, sendRaw, startService } from '../helpers/service.ts'
@@ -82,7 +82,7 @@ test('a chunked body over the limit is rejected', async (t) => {
   await answered(t, { body: json.padEnd(3 * 1024 * 1024), headers }, 413, 41301)
 })
 
-test('headers over the limit are refused', async (t) => {
+test('headers over the limit are rejected', async (t) => {
   await answered(t, { body, headers: { 'x-long': 'x'.repeat(20_000) } }, 431, 43101)
 })
 
@@ -98,7 +98,7 @@ for (const path of [...paths, '/plants%00', '/..', '/health', '/health/livez', '
   })
 }
 
-test('a path of any length that fits in a head is unknown', async (t) => {
+test('an unknown path gets 404 at any length that fits in a request head', async (t) => {
   await answered(t, { method: 'GET', path: `/${'x'.repeat(10_000)}` }, 404, 40401)
 })
 
@@ -117,7 +117,7 @@ for (const [path, allow] of Object.entries(ALLOWED)) {
   }
 }
 
-test('405 on an open path needs no token', async (t) => {
+test('a wrong method on an open path gets 405 without a token', async (t) => {
   const answer = await answered(t, { path: '/health/live', token: null }, 405, 40501)
   t.equal(answer.headers.allow, 'GET, HEAD, OPTIONS')
 })

@@ -20,7 +20,7 @@ const CALLS: [what: string, cacheControl: string, call: Call][] = [
   ['a plant', NO_CACHE, { method: 'GET', path: '/plants/4' }],
   ['its HEAD', NO_CACHE, { method: 'HEAD', path: '/plants/4' }],
   [
-    'a plant that the client has',
+    'an unchanged plant',
     NO_CACHE,
     { method: 'GET', path: '/plants/4', headers: { 'if-none-match': '*' } },
   ],

@@ -65,6 +65,6 @@ t.test(
     const answers = await Promise.all(served)
     t.ok(answers.length > 10, `${answers.length} creates were sent meanwhile`)
     t.ok(answers.every(({ status }) => status === 200))
-    t.ok(longest < 15_000, `the last was gone after ${longest} ms`)
+    t.ok(longest < 15_000, `the last one was closed after ${longest} ms`)
   },
 )
