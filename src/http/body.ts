@@ -92,7 +92,7 @@ function typeError(request: FastifyRequest, mediaTypes: readonly string[]): ApiE
   // Fastify accepts any type that has a parser, even if the operation does not.
   const { mediaType = '' } = request
   if (mediaTypes.includes(mediaType)) return undefined
-  const message = `the body must have the content type ${mediaTypes.join(' or ')}`
+  const message = `the Content-Type must be ${mediaTypes.join(' or ')}`
   return unsupported(request, 'unsupported-media-type', message)
 }
 

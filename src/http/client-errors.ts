@@ -54,7 +54,7 @@ export function rejectUnknownMethods(server: Server): void {
     if (METHOD_NAMES.has(method)) {
       serve(request, response)
     } else {
-      const error = new ApiError('malformed-request', `${method} is not a method of HTTP`)
+      const error = new ApiError('malformed-request', `${method} is not an HTTP method`)
       const { status, headers, content } = rawResponse(error)
       response.writeHead(status, headers).end(content)
     }

@@ -72,7 +72,7 @@ export function plantStorePage() {
           const properties = {
             language: 'json',
             downloadable: true,
-            fileName: 'answer.json',
+            fileName: 'response.json',
             canCopy: true,
           }
           return React.createElement(

@@ -44,6 +44,6 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
   request.log.error({ err: error, method, path: pathOf(request) }, 'the service has a defect')
   return new ApiError(
     'internal-error',
-    `the service failed; its log has the details, with the request id ${request.id}`,
+    `internal error: look up request ${request.id} in the service's log`,
   )
 }

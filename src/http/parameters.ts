@@ -48,14 +48,14 @@ function rejectedHeaders({ method, schema }: RouteOptions): RejectedHeaders {
   if (method === 'PUT') rejected.push({ name: 'Content-Range', advice: 'send the whole plant' })
   return rejected.map(({ name, advice }) => [
     name.toLowerCase(),
-    `this operation does not take ${name}; ${advice}`,
+    `this operation does not accept ${name}; ${advice}`,
   ])
 }
 
 /** Why an unsupported precondition is unnecessary, or which one to use instead. */
 function preconditionAdvice(method: string, defined: readonly string[]): string {
-  if (defined.includes('If-Match')) return 'use If-Match with the ETag that you have read'
-  return method === 'POST' ? 'it never changes a plant that exists' : 'its response has no ETag'
+  if (defined.includes('If-Match')) return 'use If-Match with the ETag that you read'
+  return method === 'POST' ? 'it never changes an existing plant' : 'its response has no ETag'
 }
 
 function queryError(

@@ -89,7 +89,7 @@ t.test('§3.1: a token without the scope gets insufficient_scope', async (t) => 
     answer.headers['www-authenticate'],
     'Bearer realm="plant-store", error="insufficient_scope", scope="write"',
   )
-  t.match(answer.json, { error: 40301, message: /scope write/ })
+  t.match(answer.json, { error: 40301, message: /write scope/ })
   t.equal(await service.stored(2n), undefined)
 })
 

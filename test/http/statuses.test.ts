@@ -139,19 +139,19 @@ for (const { operation, status } of documentedStatuses()) {
 /** Calls that need a scope, tokens without it, and how a 403 names the scope in its message and challenge. */
 const BY_SCOPES = [
   {
-    names: 'scope read',
+    names: 'read scope',
     challenges: 'read',
     calls: [list, get, { ...get, method: 'HEAD' }],
     tokens: () => [writer],
   },
   {
-    names: 'scope write',
+    names: 'write scope',
     challenges: 'write',
     calls: [create, replace, remove],
     tokens: () => [reader],
   },
   {
-    names: 'scopes read and write',
+    names: 'read and write scopes',
     challenges: 'read write',
     calls: [update, { ...update, body: {} }],
     tokens: () => [reader, writer],
