@@ -63,7 +63,7 @@ t.test('requests from a limited address do not reach the store', async (t) => {
   t.equal(asked, 10)
 })
 
-t.test('a token that was valid before is not limited by address', async (t) => {
+t.test('a previously valid token is exempt from the limit per address', async (t) => {
   const service = await startService(t, {
     config: { authFailureLimit: TEN_FAILURES, trustProxy: '127.0.0.1' },
   })
@@ -94,7 +94,7 @@ t.test('valid requests do not count as failures', async (t) => {
   for (const token of tokens) t.equal((await service.call({ ...read, token })).status, 200)
 })
 
-t.test('X-Forwarded-For counts only where it comes from a trusted proxy', async (t) => {
+t.test('X-Forwarded-For is used only if it comes from a trusted proxy', async (t) => {
   const service = await startService(t, {
     config: { authFailureLimit: TEN_FAILURES, trustProxy: '192.0.2.0/24' },
   })
