@@ -120,9 +120,11 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const place = await engine(t)
   const config = { ...defaultConfig(), ...PATIENCE, ...options.config, database: place.database }
   const store = await openStore(config)
+  const served = withInstead(store, options.instead)
   const app = await buildApp({
     config,
-    store: withInstead(store, options.instead),
+    store: served,
+    tokens: new AccessTokens(served, config.token),
     ...(options.logger !== undefined && { logger: options.logger }),
     ...(options.now !== undefined && { now: options.now }),
     certificate: await certificateOf(config),

@@ -1,4 +1,4 @@
-/** Random sequences of operations have the answers that a map would give. */
+/** Compares the service with an in-memory model over random sequences of operations. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
@@ -12,7 +12,7 @@ t.before(async () => {
   service = await startService(t)
 })
 
-/** Few, so that operations meet. */
+/** Few, so that operations collide. */
 const IDS = [-(2n ** 63n), -1n, 0n, 2n ** 53n + 1n, 2n ** 63n - 1n]
 const TAGS = ['', 'Tree', 'tree']
 
@@ -26,7 +26,7 @@ const patch = fc.record(
   { name: fc.constantFrom('', 'Abies'), tag: fc.oneof(tag, fc.constant(null)) },
   { requiredKeys: [] },
 )
-/** The contents that a plant is expected to have one of, if any are. */
+/** Entity tags for `If-Match`, given by the content that they stand for. */
 const expected = fc.option(fc.array(content, { minLength: 1, maxLength: 4 }), { nil: undefined })
 const page = fc.record(
   { after: id, tag, limit: fc.integer({ min: 1, max: IDS.length }) },
@@ -40,7 +40,7 @@ interface Expected {
   readonly linked?: boolean
 }
 
-/** What is asked of the service, and what it has to answer according to the model. */
+/** A request, and the response that the model expects. */
 type Step = readonly [call: Call, answer: (model: PlantModel) => Expected]
 
 const create: fc.Arbitrary<Step> = fc.tuple(id, content).map(([id, plant]) => [
@@ -85,7 +85,7 @@ const remove: fc.Arbitrary<Step> = fc.tuple(id, expected).map(([id, before]) => 
   { method: 'DELETE', path: `/plants/${id}`, headers: headerOf('if-match', before) },
   (model) => {
     const result = model.remove(id, before?.map(contentVersion))
-    return { status: result === 'removed' ? 204 : REFUSED[result] }
+    return { status: result === 'removed' ? 204 : REJECTED[result] }
   },
 ])
 
@@ -97,9 +97,9 @@ const list: fc.Arbitrary<Step> = page.map((query) => [
   },
 ])
 
-const REFUSED = { 'not-found': 404, changed: 412 }
+const REJECTED = { 'not-found': 404, changed: 412 }
 
-t.test('a sequence of operations is answered as the model has it', async () => {
+t.test('the service responds to sequences of operations like the model', async () => {
   const steps = fc.array(fc.oneof(create, create, get, replace, update, remove, list), {
     minLength: 5,
     maxLength: 40,
@@ -125,10 +125,10 @@ t.test('a sequence of operations is answered as the model has it', async () => {
 })
 
 function changed(
-  result: StoredPlant | keyof typeof REFUSED,
+  result: StoredPlant | keyof typeof REJECTED,
   done: (plant: StoredPlant) => Expected,
 ) {
-  return typeof result === 'string' ? { status: REFUSED[result] } : done(result)
+  return typeof result === 'string' ? { status: REJECTED[result] } : done(result)
 }
 
 function tagOf(plant: Plant): string {
