@@ -5,7 +5,7 @@
 
 import { loadContract } from '../src/contract/contract.ts'
 import { parseExactJson } from '../src/contract/exact-json.ts'
-import { bodyShape } from '../src/contract/shape.ts'
+import { bodyProjection } from '../src/contract/projection.ts'
 import { compileComponent } from '../src/contract/validation.ts'
 import { codecs } from '../src/transfer/codecs.ts'
 import { plantCheck } from '../src/transfer/entry.ts'
@@ -51,10 +51,10 @@ interface Subject {
 }
 
 const contract = loadContract()
-const shape = bodyShape(contract)
+const projection = bodyProjection(contract)
 const validate = compileComponent(contract, 'NewPlant')
 
-const readHttp = synchronous((bytes) => validate(parseExactJson(bytes, shape)))
+const readHttp = synchronous((bytes) => validate(parseExactJson(bytes, projection)))
 const parseWhole = synchronous((bytes) => JSON.parse(bytes.toString()))
 const parseLines = synchronous((bytes) => {
   for (const line of bytes.toString().split('\n')) attempt(() => JSON.parse(line))

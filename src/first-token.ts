@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import type { AccessTokens } from '../service/access-tokens.ts'
-import { scopes } from '../service/token-store.ts'
 import { type Config, TOKEN_VARIABLE } from './config/config.ts'
+import { scopes } from './contract/scopes.ts'
 import { PRIVATE_MODE } from './file-modes.ts'
 import { locationOf } from './stores/location.ts'
 import { tokenFilesOf } from './stores/sqlite/file-access.ts'

@@ -1,13 +1,13 @@
-import { type AddressInfo, isIPv6, type Socket } from 'node:net'
+import { type AddressInfo, isIPv6 } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { AccessTokens } from '../service/access-tokens.ts'
 import { type AppOptions, buildApp } from './app.ts'
 import type { Config } from './config/config.ts'
 import { type Access, provideFirstToken } from './first-token.ts'
 import { type Certificate, certificateOf, covers } from './http/certificate.ts'
-import { latestResponse } from './http/connections.ts'
 import { listen } from './http/listener.ts'
-import { isLoopback } from './http/loopback.ts'
+import { gracefulShutdown } from './http/shutdown.ts'
+import { isLoopback } from './loopback.ts'
 import { openStore, type Store } from './stores/open.ts'
 import { prepareSeed } from './transfer/seed.ts'
 
@@ -42,9 +42,10 @@ export async function start(config: Config): Promise<RunningService> {
   let app: FastifyInstance | undefined
   try {
     await seedStore(store)
-    const access = await provideFirstToken(config, new AccessTokens(store, config.token))
-    app = await buildApp({ config, store, logger: await logger(config), certificate })
-    const close = closing(app, store, config.shutdownTimeout, certificate !== undefined)
+    const tokens = new AccessTokens(store, config.token)
+    const access = await provideFirstToken(config, tokens)
+    app = await buildApp({ config, store, tokens, logger: await logger(config), certificate })
+    const close = closing(app, store, config.shutdownTimeout)
     await listen(app, config)
     const address = app.server.address() as AddressInfo
     if (certificate === undefined && !isLoopback(address.address)) app.log.warn(UNENCRYPTED)
@@ -77,40 +78,18 @@ export function urlOf(
   return `https://${named ? `localhost:${port}` : authority}`
 }
 
-/** @param timeout how long requests may take to end, in milliseconds */
-function closing(
-  app: FastifyInstance,
-  store: Store,
-  timeout: number,
-  encrypted: boolean,
-): () => Promise<void> {
-  // Not of the requests: what goes in and out of a set at such a rate lives on until a full collection.
-  const connections = new Set<Socket>()
-  // With TLS, requests arrive on the TLS socket, not on the socket that was accepted.
-  app.server.on(encrypted ? 'secureConnection' : 'connection', (connection: Socket) => {
-    connections.add(connection)
-    connection.once('close', () => connections.delete(connection))
-  })
+/** Returns a function that closes the application, then the store. Further calls return the same promise. */
+function closing(app: FastifyInstance, store: Store, timeoutMs: number): () => Promise<void> {
+  const shutDown = gracefulShutdown(app, timeoutMs)
   let closed: Promise<void> | undefined
+  const close = async () => {
+    app.log.info('stopping')
+    await shutDown()
+    await store.close()
+    app.log.info('stopped')
+  }
   return () => {
     closed ??= close()
     return closed
-  }
-
-  async function close() {
-    app.log.info('stopping')
-    // Or their connections would stay, idle, until the time is over.
-    for (const connection of connections) {
-      const response = latestResponse(connection)
-      if (response?.headersSent === false) response.setHeader('connection', 'close')
-    }
-    // Node's closeAllConnections() knows nothing of a connection that a client has used for CONNECT.
-    const cut = setTimeout(() => {
-      for (const connection of connections) connection.destroy()
-    }, timeout)
-    await app.close()
-    clearTimeout(cut)
-    await store.close()
-    app.log.info('stopped')
   }
 }

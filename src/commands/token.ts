@@ -1,6 +1,7 @@
 import { AccessTokens } from '../../service/access-tokens.ts'
-import { nameScopes, type Scope, type StoredToken } from '../../service/token-store.ts'
+import type { StoredToken } from '../../service/token-store.ts'
 import { ConfigError, defaultConfig } from '../config/config.ts'
+import { nameScopes, type Scope } from '../contract/scopes.ts'
 import { openStore, type Store } from '../stores/open.ts'
 
 export interface TokenOptions {
@@ -14,7 +15,7 @@ export interface TokenOptions {
 /** Makes a token and prints it, alone on standard output. */
 export async function createToken({ database, name, scope, expires }: TokenOptions): Promise<void> {
   await withStore(database, false, async (store) => {
-    const lifetime = expires === undefined ? {} : { lifetime: expires }
+    const lifetime = expires === undefined ? {} : { lifetimeMs: expires }
     const token = await new AccessTokens(store).issue({ name, scopes: scope, ...lifetime })
     if (token === undefined) throw new ConfigError(`there is a token ${name} already`)
     process.stdout.write(`${token}\n`)

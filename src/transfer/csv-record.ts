@@ -1,9 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-
-const NEWLINE = 0x0a
-const RETURN = 0x0d
-const QUOTE = 0x22
-const COMMA = 0x2c
+import { COMMA, NEWLINE, QUOTE, RETURN } from '../contract/bytes.ts'
 
 /** Why a record could not be read completely. */
 export type Problem = (typeof problems)[keyof typeof problems]

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { loadContract } from '../contract/contract.ts'
-import { componentShape, type Shape } from '../contract/shape.ts'
+import { componentProjection, type Projection } from '../contract/projection.ts'
 import { compileComponent } from '../contract/validation.ts'
 
 /** What a record of a catalogue is: a plant, or the reason why it is none. */
@@ -17,7 +17,7 @@ export interface Entry {
 export interface Check {
   (value: unknown): Content
   /** The parts of a value that it checks. */
-  readonly shape: Shape
+  readonly projection: Projection
 }
 
 /** Makes the check, which costs some milliseconds, once. */
@@ -29,7 +29,7 @@ export function plantCheck(): Check {
     const { id, name, tag } = value as NewPlant
     return tag === undefined ? { id, name } : { id, name, tag }
   }
-  return Object.assign(check, { shape: componentShape(contract, 'NewPlant') })
+  return Object.assign(check, { projection: componentProjection(contract, 'NewPlant') })
 }
 
 /** As the API says it, without the `body/` in front. */

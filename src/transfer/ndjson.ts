@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { JsonReader } from '../contract/json-reader.ts'
+import { JsonParser } from '../contract/json-parser.ts'
 import { endOfSpace, type InvalidJson } from '../contract/json-scanner.ts'
 import type { Check, Content, Entry } from './entry.ts'
 import {
@@ -51,7 +51,7 @@ export class NdjsonReader implements RecordReader {
     if (!isUtf8(line)) return NOT_UTF8
     let value: unknown
     try {
-      value = new JsonReader(line, 'record').read(this.#check.shape)
+      value = new JsonParser(line, 'record').parse(this.#check.projection)
     } catch (error) {
       return (error as InvalidJson).message
     }

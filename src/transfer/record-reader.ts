@@ -1,6 +1,5 @@
+import { NEWLINE } from '../contract/bytes.ts'
 import type { Entry } from './entry.ts'
-
-const NEWLINE = 0x0a
 
 /** Reads the records of one catalogue from its first byte to its last. */
 export interface RecordReader {

@@ -34,7 +34,7 @@ const authority = issue({ name: 'authority' })
 function certificateFor(hosts: string[], issuer?: Issued): Certificate {
   const { cert, key } = issue({ name: 'plants', hosts, ...(issuer && { issuer }) })
   const pem = { cert: Buffer.from(cert), key: Buffer.from(key) }
-  return { files, pem, x509: new X509Certificate(cert), exposure: undefined }
+  return { files, pem, x509: new X509Certificate(cert), warning: undefined }
 }
 
 for (const { hosts, address, url, curl } of [
