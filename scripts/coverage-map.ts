@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { PROCESSES } from '../test/helpers/test-processes.ts'
+import { PROCESSES } from './test-processes.ts'
 
 /** Run again on another engine what other processes run and measure. */
 const REPEATED = ['test/http/on-postgres.test.ts']

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
-import { ALONE, filesByProcess } from './helpers/test-processes.ts'
+import { ALONE, filesByProcess } from '../scripts/test-processes.ts'
 
 const lock = readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')
 

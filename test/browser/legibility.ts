@@ -19,7 +19,7 @@ export async function illegible(page: Page, selector: string): Promise<string[]>
     nodes.map((node) => node.html + node.failureSummary),
   )
   const hidden = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-  const wide = hidden > 0 ? [`${hidden} pixels are beside the page`] : []
+  const wide = hidden > 0 ? [`the page is ${hidden} pixels wider than the screen`] : []
   return [...faint, ...wide, ...(await page.evaluate<string[]>(`(${CUT_TEXT})(${within})`))]
 }
 

@@ -48,7 +48,7 @@ function sameIds(t: Test, database: string, acknowledged: readonly number[]): vo
   )
 }
 
-const noLimits = spawnSync('prlimit', ['--version']).error && 'there is no prlimit of util-linux'
+const noLimits = spawnSync('prlimit', ['--version']).error && 'prlimit of util-linux is missing'
 
 t.test(
   'a service whose database cannot grow loses nothing, and recovers',

@@ -87,7 +87,7 @@ t.test('the log is formatted for people on a terminal', async (t) => {
   t.match(stderr, /^\[[\d:.]+\] .*INFO.*: .*Server listening at .*\n.*stopping.*\n.*stopped.*\n$/)
 })
 
-const noTerminal = spawnSync('script', ['--version']).error && 'there is no script of util-linux'
+const noTerminal = spawnSync('script', ['--version']).error && 'script of util-linux is missing'
 t.test(
   'Ctrl-C on a terminal stops the service, and the log stays formatted',
   { skip: noTerminal ?? false },

@@ -57,7 +57,7 @@ t.test('a terminal without cursor movement gets lines', async (t) => {
   t.equal(stream.read(), null)
 })
 
-const noTerminal = spawnSync('script', ['--version']).error && 'there is no script of util-linux'
+const noTerminal = spawnSync('script', ['--version']).error && 'script of util-linux is missing'
 const SHOW = fileURLToPath(new URL('./show-progress.ts', import.meta.url))
 
 t.test('a terminal shows a bar until the end', { skip: noTerminal ?? false }, async (t) => {

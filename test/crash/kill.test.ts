@@ -18,10 +18,10 @@ const rounds = Number(process.argv[2] ?? 2)
 const isLong = rounds > 2
 
 /** Limit for a start after a crash in the long form, in milliseconds. */
-const LONGEST_START = 1000
+const START_MS_MAX = 1000
 
 /** The most changes that are acknowledged before a kill. */
-const MOST = 1500
+const CHANGES_MAX = 1500
 
 const file = join(t.testdir(), 'plants.db')
 const history = new History()
@@ -39,7 +39,7 @@ t.test(
       t.same(faultsOf(file), [])
       history.goOnFrom(stored)
       // The tests below need changes of each kind.
-      const enough = history.acknowledged + randomInt(round === 0 ? 500 : 1, MOST)
+      const enough = history.acknowledged + randomInt(round === 0 ? 500 : 1, CHANGES_MAX)
       const killAtRandom = () => {
         if (history.acknowledged >= enough) command.process.kill('SIGKILL')
       }
@@ -55,7 +55,7 @@ t.test(
     )
     const { acknowledged, answers, lost } = history
     t.comment({ rounds, acknowledged, answers, ...lost, plants: storedIn(file).length, starts })
-    if (isLong) t.ok(Math.max(...starts) <= LONGEST_START, 'a start takes at most a second')
+    if (isLong) t.ok(Math.max(...starts) <= START_MS_MAX, 'a start takes at most a second')
   },
 )
 

@@ -35,22 +35,22 @@ t.test('changes are on disk before they are acknowledged', { skip }, async (t) =
   )
   const calls = await stop()
 
-  const texts = [...created, ...patched]
+  const markers = [...created, ...patched]
   const alone = calls.slice(0, calls.findIndex(({ data }) => data.includes(' 204 ')) + 1)
-  t.same(answeredTooEarly(calls, texts), [])
+  t.same(answeredTooEarly(calls, markers), [])
   t.same(answeredUnsynced(alone), { answers: 4, early: [] })
 
   const syncs: Record<string, (call: Call) => Call[]> = {
     missing: () => [],
     'too early': (call) => [{ ...call, begin: 0 }],
-    'under way': (call) => [{ ...call, end: Number.POSITIVE_INFINITY }],
+    'in flight': (call) => [{ ...call, end: Number.POSITIVE_INFINITY }],
     'of another file': (call) => [{ ...call, file: 'plants.db' }],
   }
   for (const [how, make] of Object.entries(syncs)) {
     t.test(`the test detects a sync that is ${how}`, async (t) => {
       const broken = (calls: Call[]) =>
         calls.flatMap((call) => (call.name.includes('sync') ? make(call) : [call]))
-      t.same(answeredTooEarly(broken(calls), texts), texts)
+      t.same(answeredTooEarly(broken(calls), markers), markers)
       t.same(answeredUnsynced(broken(alone)), { answers: 4, early: [0, 1, 2, 3] })
     })
   }

@@ -54,12 +54,12 @@ const isSync = ({ name }: Call) => name === 'fsync' || name === 'fdatasync'
 const isSent = ({ file }: Call) => file.startsWith('socket:')
 
 /** The markers, each in one change and its response, whose response was sent before the change was on disk. */
-export function answeredTooEarly(calls: readonly Call[], texts: readonly string[]): string[] {
+export function answeredTooEarly(calls: readonly Call[], markers: readonly string[]): string[] {
   const written = calls.filter((call) => isWal(call) && !isSync(call))
-  return texts.filter((text) => {
-    const answer = calls.find((call) => isSent(call) && call.data.includes(text))
-    const page = written.findIndex(({ data }) => data.includes(text))
-    if (answer === undefined || page < 1) throw new Error(`${text} is not in the trace`)
+  return markers.filter((marker) => {
+    const answer = calls.find((call) => isSent(call) && call.data.includes(marker))
+    const page = written.findIndex(({ data }) => data.includes(marker))
+    if (answer === undefined || page < 1) throw new Error(`${marker} is not in the trace`)
     // Each page of the log follows its header, which marks the last page of a transaction.
     const committing = written.findIndex((call, index) => index >= page - 1 && isCommit(call))
     const last = written[committing + 1]

@@ -17,13 +17,13 @@ import { Load, TOKEN } from './load.ts'
 const rounds = Number(process.argv[2] ?? 1)
 
 /** The most plants that are acknowledged before a standby falls back, and from there to the kill. */
-const MOST = rounds > 1 ? 5000 : 500
+const PLANTS_MAX = rounds > 1 ? 5000 : 500
 
 /** Timeout of a connection or a statement, in milliseconds. */
-const TIMEOUT = 2000
+const TIMEOUT_MS = 2000
 
 /** Limit for a response: a connection and a statement, on a busy machine. */
-const BOUND = 2 * TIMEOUT + 4000
+const RESPONSE_MS_MAX = 2 * TIMEOUT_MS + 4000
 
 for (let round = 1; round <= rounds; round++) {
   t.test(`a primary with two synchronous standbys can fail, ${round} of ${rounds}`, async (t) => {
@@ -51,7 +51,7 @@ for (let round = 1; round <= rounds; round++) {
 }
 
 async function startService(t: Test, { url }: Cluster): Promise<string> {
-  const args = ['--port', '0', '--database', url, '--lock-timeout', `${TIMEOUT}ms`]
+  const args = ['--port', '0', '--database', url, '--lock-timeout', `${TIMEOUT_MS}ms`]
   const env = { PLANT_STORE_TOKEN: TOKEN }
   return new Command(t, args, { env }).listening()
 }
@@ -59,9 +59,9 @@ async function startService(t: Test, { url }: Cluster): Promise<string> {
 /** Kills the primary under load, and resolves once a standby has taken over. */
 async function failOver(t: Test, cluster: Cluster, url: string) {
   await cluster.follow()
-  const load = new Load(url, BOUND)
+  const load = new Load(url, RESPONSE_MS_MAX)
   const more = () => {
-    const enough = load.acknowledged.size + randomInt(100, MOST)
+    const enough = load.acknowledged.size + randomInt(100, PLANTS_MAX)
     return load.until(() => load.acknowledged.size >= enough)
   }
   await more()
@@ -94,7 +94,7 @@ async function storedIn({ primary }: Cluster): Promise<StoredPlant[]> {
 
 async function replayWithoutStandbys(t: Test, { primary, standbys }: Cluster): Promise<void> {
   const url = await primary.database('replays')
-  const store = await PostgresStore.open({ url, timeout: TIMEOUT / 2 })
+  const store = await PostgresStore.open({ url, timeout: TIMEOUT_MS / 2 })
   t.teardown(() => store.close())
   const [fir, pine] = [
     { id: 1n, name: 'Abies alba Mill.' },
@@ -103,7 +103,7 @@ async function replayWithoutStandbys(t: Test, { primary, standbys }: Cluster): P
   const refused = async (plant: NewPlant) => {
     const begin = performance.now()
     await t.rejects(store.create(plant), StoreUnavailable)
-    t.ok(performance.now() - begin <= BOUND)
+    t.ok(performance.now() - begin <= RESPONSE_MS_MAX)
   }
   /** The server reports that the change is committed but not replicated. */
   const refusedWhenCancelled = async (plant: NewPlant) => {

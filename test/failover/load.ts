@@ -39,16 +39,16 @@ export class Load {
   /** Whether to only create, because changing a lost plant would restore it. */
   onlyNew = false
   readonly #url: string
-  readonly #bound: number
+  readonly #responseMsMax: number
   readonly #clients: Promise<unknown>
   #serial = 0
   #ended = false
   #answered = Promise.withResolvers<void>()
 
-  /** @param bound the limit for a response, in milliseconds */
-  constructor(url: string, bound: number) {
+  /** @param responseMsMax the limit for a response, in milliseconds */
+  constructor(url: string, responseMsMax: number) {
     this.#url = url
-    this.#bound = bound
+    this.#responseMsMax = responseMsMax
     this.#clients = Promise.all(Array.from({ length: CLIENTS }, () => this.#client()))
     this.#clients.catch(() => {
       this.#ended = true
@@ -127,7 +127,7 @@ export class Load {
     const response = await fetch(this.#url + path, {
       method,
       headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-      signal: AbortSignal.timeout(this.#bound),
+      signal: AbortSignal.timeout(this.#responseMsMax),
       ...(body !== undefined && { body }),
     })
     const { status, headers } = response

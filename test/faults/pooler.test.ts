@@ -23,7 +23,7 @@ const PGBOUNCER = '/usr/sbin/pgbouncer'
 /** The store's suites that cover every kind of transaction. */
 const SUITES = [createSuite, changeSuite, importSuite, exportSuite, tokenSuite, lastingSuite]
 
-const skip = spawnSync(PGBOUNCER, ['--version']).error && `there is no ${PGBOUNCER}`
+const skip = spawnSync(PGBOUNCER, ['--version']).error && `${PGBOUNCER} is missing`
 
 if (skip === undefined) await throughPooler()
 else t.test('the store works through a pooler', { skip }, async () => {})

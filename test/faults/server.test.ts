@@ -13,16 +13,16 @@ startOn(async () => {
 })
 
 /** Timeout of the store for the server, in milliseconds. */
-const LOCK_TIMEOUT = 500
+const LOCK_TIMEOUT_MS = 500
 
 /** A request waits for a connection and a statement twice: for its token, and for its own work. */
-const BOUND = 8 * LOCK_TIMEOUT
+const RESPONSE_MS_MAX = 8 * LOCK_TIMEOUT_MS
 
 function nameOf(database: string): string {
   return new URL(database).pathname.slice(1)
 }
 
-function start(t: Test, lockTimeout = LOCK_TIMEOUT): Promise<Service> {
+function start(t: Test, lockTimeout = LOCK_TIMEOUT_MS): Promise<Service> {
   return startService(t, { config: { lockTimeout } })
 }
 
@@ -116,7 +116,7 @@ for (const what of ['terminate', 'cancel']) {
 t.test('a suspended server delays responses by a limited time', async (t) => {
   // Otherwise all requests would wait for their token.
   const token = 'a-token-that-needs-no-server'
-  const service = await startService(t, { config: { lockTimeout: LOCK_TIMEOUT, token } })
+  const service = await startService(t, { config: { lockTimeout: LOCK_TIMEOUT_MS, token } })
   const call = (method: string, path: string, body?: object) =>
     service.call({ method, path, token, ...(body !== undefined && { body }) })
   t.equal((await create(service, 1)).status, 200)
@@ -139,7 +139,7 @@ t.test('a suspended server delays responses by a limited time', async (t) => {
   t.equal(live.status, 200)
   t.equal(answered, 0, 'the service itself responds meanwhile')
   for (const answer of answers) isUnavailable(t, await answer)
-  t.ok(performance.now() - from < BOUND, 'all were answered in time')
+  t.ok(performance.now() - from < RESPONSE_MS_MAX, 'all were answered in time')
   server.thaw()
   t.equal((await create(service, 101)).status, 200)
   t.equal((await service.call({ method: 'GET', path: '/health/ready', token: null })).status, 200)

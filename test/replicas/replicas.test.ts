@@ -19,13 +19,13 @@ const contested = Number(process.argv[2] ?? 100)
 const REPLICAS = 4
 
 /** Number of concurrent requests. */
-const AT_A_TIME = 64
+const CONCURRENCY = 64
 
 /** How far apart the creates of one id can be, so that replicas get the ids in different orders. */
-const MIXED = 96
+const DISTANCE_MAX = 96
 
 /** Limit for the rejection of a revoked token, in milliseconds. */
-const REFUSED_WITHIN = 5000
+const REJECTION_MS_MAX = 5000
 
 const NAME = 'plants'
 const TOKEN = 'a-token-for-the-test'
@@ -53,7 +53,7 @@ t.test(
       contests.flatMap((contest) => contest.attempts.map((attempt) => ({ contest, attempt }))),
     )
     const begin = performance.now()
-    await atATime(AT_A_TIME, attempts, async ({ contest, attempt }) => {
+    await atATime(CONCURRENCY, attempts, async ({ contest, attempt }) => {
       contest.sent(attempt)
       const { replica, plant } = attempt
       const { status } = await client.send(replicas[replica] as string, creationRequest(plant))
@@ -172,7 +172,7 @@ t.test('all replicas accept a token once it is created, and none once it is revo
 
   const begin = performance.now()
   const refusals = replicas.map(async (url) => {
-    while (performance.now() - begin < REFUSED_WITHIN) {
+    while (performance.now() - begin < REJECTION_MS_MAX) {
       if ((await ask(url)) === 401) return Math.round(performance.now() - begin)
     }
     return Number.POSITIVE_INFINITY
@@ -180,7 +180,7 @@ t.test('all replicas accept a token once it is created, and none once it is revo
   await tokens.revoke('gone')
   const revoked = Math.round(performance.now() - begin)
   const took = await Promise.all(refusals)
-  t.ok(Math.max(...took) <= REFUSED_WITHIN, 'each replica rejects it in time')
+  t.ok(Math.max(...took) <= REJECTION_MS_MAX, 'each replica rejects it in time')
   t.same(await Promise.all(replicas.map(ask)), [401, 401, 401, 401])
   t.comment({ 'revoked after (ms)': revoked, 'refused after (ms)': took })
 })
@@ -205,10 +205,10 @@ async function open(t: Test): Promise<Store> {
   return store
 }
 
-/** Shuffles items, each by fewer than MIXED places. */
+/** Shuffles items, each by fewer than DISTANCE_MAX places. */
 function mixed<Item>(items: readonly Item[]): Item[] {
   return items
-    .map((item, index) => ({ item, place: index + randomInt(MIXED) }))
+    .map((item, index) => ({ item, place: index + randomInt(DISTANCE_MAX) }))
     .sort((one, other) => one.place - other.place)
     .map(({ item }) => item)
 }

@@ -42,7 +42,7 @@ export const PROCESSES: Readonly<Record<string, TestProcess>> = {
 
 /** Every test file except those that run alone, by the name of its process. */
 export function filesByProcess(): ReadonlyMap<string, string[]> {
-  const cwd = fileURLToPath(new URL('../', import.meta.url))
+  const cwd = fileURLToPath(new URL('../test/', import.meta.url))
   const taken = new Set(ALONE)
   const processes = new Map<string, string[]>()
   for (const [name, { files: patterns }] of Object.entries(PROCESSES)) {
@@ -55,5 +55,5 @@ export function filesByProcess(): ReadonlyMap<string, string[]> {
 
 /** The files of a process, by the URL of its file in test/processes/. */
 export function filesOf(process: string): readonly string[] {
-  return filesByProcess().get(basename(process, '.ts')) ?? []
+  return filesByProcess().get(basename(process, '.ts')) as string[]
 }
