@@ -81,8 +81,9 @@ function tokenCommand(): Command {
     .addOption(databaseSetting)
     .action(({ database }: TokenOptions) => listTokens(database))
   command
-    .command('revoke <name>')
+    .command('revoke')
     .description('make a token invalid, at once')
+    .argument('<name>', 'what it is called')
     .addOption(databaseSetting)
     .action((name: string, { database }: TokenOptions) => revokeToken(database, name))
   return command

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type NewPlant, StoreUnavailable } from '../../service/plant-store.ts'
 import { prepareSeed } from '../../src/catalogue/seeding.ts'
+import { ConfigError } from '../../src/config.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 
 const FIR = { id: 2n ** 53n + 1n, name: 'Abies alba Mill.', tag: 'Tree' }
@@ -80,9 +81,11 @@ for (const { what, name = 'plants.jsonl', text, line, says } of files) {
   t.test(`${what} is named with its file and line`, async (t) => {
     const file = join(t.testdir({ [name]: text }), name)
     const sow = await prepareSeed(file)
-    const { message } = (await t.rejects(sow(storeOf(t).store))) as Error
+    const { message, cause } = (await t.rejects(sow(storeOf(t).store))) as Error
     t.ok(message.startsWith(`cannot seed from ${file}: line ${line}: `), message)
     t.match(message, says)
+    t.ok(cause instanceof ConfigError, 'the cause has the original stack')
+    t.match((cause as Error).message, says)
   })
 }
 
