@@ -45,7 +45,7 @@ export class Judge {
       const durationMs = performance.now() - start
       return { mutant, verdict, tests, durationMs, ...(test !== undefined && { test }) }
     }
-    workspace.write(file, apply(text, mutant))
+    workspace.change(file, apply(text, mutant))
     try {
       for (const [index, { test, durationMs }] of reaches.entries()) {
         const timeoutMs = TIMES * durationMs + ALLOWANCE_MS

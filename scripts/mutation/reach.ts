@@ -73,7 +73,7 @@ export class ReachRecorder {
     const records = join(workspace.folder, RECORDS)
     rmSync(records, { force: true })
     workspace.write(PROBE_FILE, probeSource(records))
-    for (const file of this.#sources) workspace.write(file, this.#probed(workspace, file))
+    for (const file of this.#sources) workspace.change(file, this.#probed(workspace, file))
     try {
       return await runTest(workspace, test, TIMEOUT_MS, signal)
     } finally {

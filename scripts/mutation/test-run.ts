@@ -37,6 +37,8 @@ export async function runTest(
     env: {
       ...process.env,
       TAP_BAIL: '1',
+      // In seconds. A test that is run without its runner otherwise ends after 30.
+      TAP_TIMEOUT: String(Math.ceil(timeoutMs / 1000)),
       TMPDIR: workspace.temporary,
       [WORKSPACE_VARIABLE]: workspace.folder,
     },

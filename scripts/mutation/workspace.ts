@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path'
 /** A copy of the project in which mutants are written to the files, so that every process and thread runs them. */
 export class Workspace {
   readonly folder: string
-  readonly #project: string
+  readonly #originals = new Map<string, string>()
 
   /**
    * @param project the folder of the project
@@ -22,7 +22,6 @@ export class Workspace {
    * @param files those to copy, relative to the project
    */
   constructor(project: string, folder: string, files: readonly string[]) {
-    this.#project = project
     this.folder = folder
     for (const file of files) {
       mkdirSync(dirname(join(folder, file)), { recursive: true })
@@ -41,12 +40,20 @@ export class Workspace {
     return readFileSync(join(this.folder, file), 'utf8')
   }
 
-  write(file: string, text: string): void {
-    writeFileSync(join(this.folder, file), text)
+  /** Changes a source file until `restore`. */
+  change(file: string, text: string): void {
+    if (!this.#originals.has(file)) this.#originals.set(file, this.read(file))
+    this.write(file, text)
   }
 
+  /** Not from the project, which may be edited in the meantime. */
   restore(file: string): void {
-    copyFileSync(join(this.#project, file), join(this.folder, file))
+    const original = this.#originals.get(file)
+    if (original !== undefined) this.write(file, original)
+  }
+
+  write(file: string, text: string): void {
+    writeFileSync(join(this.folder, file), text)
   }
 
   /** Removes what a test has left behind. */
