@@ -1,6 +1,4 @@
-import { generateByAutocannon } from './autocannon.ts'
 import type { Ids, Kind } from './requests.ts'
-import { findWrk, generateByWrk } from './wrk.ts'
 
 export interface Load extends Ids {
   readonly kind: Kind
@@ -56,11 +54,4 @@ export async function generateOnAll(
     max: most('max'),
     failed: sum('failed'),
   }
-}
-
-/** wrk, where it is installed: it takes a small part of a core. Otherwise autocannon, which takes a whole one. */
-export async function findGenerator(): Promise<{ name: string; generate: Generate }> {
-  return (await findWrk())
-    ? { name: 'wrk', generate: generateByWrk }
-    : { name: 'autocannon', generate: generateByAutocannon }
 }
