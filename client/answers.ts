@@ -1,5 +1,5 @@
 /** What the contract has for answers, found in them or missed. */
-import { type Condition, conditions } from '../src/contract/conditions.gen.ts'
+import { type ErrorCode, errorCodes } from '../src/contract/error-codes.gen.ts'
 import type { components } from './api.gen.ts'
 import { type FailedAnswer, PlantStoreError, UnexpectedAnswerError } from './errors.ts'
 import { fromJson } from './json.ts'
@@ -97,9 +97,9 @@ export function failureOf({ data, error, response }: Answer): FailedAnswer {
   return new UnexpectedAnswerError(message, status, retryAfter)
 }
 
-function conditionOf(status: number, error: number): Condition | undefined {
-  const names = Object.keys(conditions) as Condition[]
+function conditionOf(status: number, error: number): ErrorCode | undefined {
+  const names = Object.keys(errorCodes) as ErrorCode[]
   return names.find(
-    (name) => conditions[name].status === status && conditions[name].error === error,
+    (name) => errorCodes[name].status === status && errorCodes[name].error === error,
   )
 }

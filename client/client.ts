@@ -16,7 +16,7 @@ import type { components, operations } from './api.gen.ts'
 import { type CallOptions, type ClientOptions, Connection } from './connection.ts'
 import { hasCondition } from './errors.ts'
 
-export type { Condition } from '../src/contract/conditions.gen.ts'
+export type { ErrorCode } from '../src/contract/error-codes.gen.ts'
 export type { CallOptions, ClientOptions } from './connection.ts'
 export {
   ConnectionError,

@@ -1,4 +1,4 @@
-import { type Condition, conditions } from '../src/contract/conditions.gen.ts'
+import { type ErrorCode, errorCodes } from '../src/contract/error-codes.gen.ts'
 
 /** A request that was answered, but not with what was asked for. */
 export abstract class FailedAnswer extends Error {
@@ -18,14 +18,14 @@ export abstract class FailedAnswer extends Error {
 export class PlantStoreError extends FailedAnswer {
   override readonly name = 'PlantStoreError'
   /** What the contract calls the failure. */
-  readonly condition: Condition
+  readonly condition: ErrorCode
   /** The number that the contract has for the condition. */
   readonly error: number
 
-  constructor(condition: Condition, message: string, retryAfter?: number) {
-    super(message, conditions[condition].status, retryAfter)
+  constructor(condition: ErrorCode, message: string, retryAfter?: number) {
+    super(message, errorCodes[condition].status, retryAfter)
     this.condition = condition
-    this.error = conditions[condition].error
+    this.error = errorCodes[condition].error
   }
 }
 
@@ -50,6 +50,6 @@ export class UnknownOutcomeError extends Error {
   override readonly name = 'UnknownOutcomeError'
 }
 
-export function hasCondition(error: unknown, condition: Condition): error is PlantStoreError {
+export function hasCondition(error: unknown, condition: ErrorCode): error is PlantStoreError {
   return error instanceof PlantStoreError && error.condition === condition
 }

@@ -1,5 +1,5 @@
 /** JSON (RFC 8259) in which an id is a bigint, both ways and digit for digit. */
-import { integerOf } from '../src/contract/decimal.ts'
+import { toInt64 } from '../src/contract/int64.ts'
 import type { components } from './api.gen.ts'
 
 type Plant = components['schemas']['StoredPlant']
@@ -35,5 +35,5 @@ export function fromJson(text: string): unknown {
 
 function exactId(name: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || !Object.hasOwn(INT64, name)) return value
-  return integerOf(String(context?.source)) ?? value
+  return toInt64(String(context?.source)) ?? value
 }

@@ -13,7 +13,7 @@ export async function generatedFiles(): Promise<Map<URL, string>> {
   return new Map([
     [new URL('../src/contract/api.gen.ts', import.meta.url), NOTICE + (await handled(document))],
     [new URL('../client/api.gen.ts', import.meta.url), NOTICE + (await types(document))],
-    [new URL('../src/contract/conditions.gen.ts', import.meta.url), NOTICE + conditions(document)],
+    [new URL('../src/contract/error-codes.gen.ts', import.meta.url), NOTICE + conditions(document)],
   ])
 }
 
@@ -52,9 +52,9 @@ function conditions(document: unknown): string {
       return `  '${name}': { status: ${status}, error: ${error} },\n`
     })
   return [
-    '/** The conditions of failure by name, with the status and the `error` that tell of them. */\n',
-    `export const conditions = {\n${lines.join('')}} as const\n\n`,
-    'export type Condition = keyof typeof conditions\n',
+    '/** The error codes by name, with the status and `error` of the response. */\n',
+    `export const errorCodes = {\n${lines.join('')}} as const\n\n`,
+    'export type ErrorCode = keyof typeof errorCodes\n',
   ].join('')
 }
 

@@ -1,6 +1,6 @@
 /** Takes the picture of the docs that the README shows. Needs a Chromium. */
 import { fileURLToPath } from 'node:url'
-import { startPlantStore } from '../src/embedded.ts'
+import { startPlantStore } from '../src/index.ts'
 import { findBrowser, launch } from '../test/browser/browser.ts'
 import { DocsPage } from '../test/browser/docs-page.ts'
 

@@ -1,5 +1,5 @@
 import type { Handlers, OperationAnswer, OperationRequest } from '../src/contract/operations.ts'
-import { type PlantStore, type Refusal, versionOf } from './plant-store.ts'
+import { conflictMessage, type PlantStore, type Refusal, versionOf } from './plant-store.ts'
 
 /** The operations of the contract, a method for each `operationId`. */
 export class PlantService implements Handlers {
@@ -15,7 +15,7 @@ export class PlantService implements Handlers {
     const plant = tag === undefined ? { name } : { name, tag }
     const result = await this.#store.create({ id, ...plant })
     return result === 'conflict'
-      ? { failure: 'plant-exists', message: `plant ${id} is already stored with other content` }
+      ? { failure: 'plant-exists', message: conflictMessage(id) }
       : { body: plant }
   }
 
@@ -73,5 +73,5 @@ function refused(id: bigint, refusal: Refusal) {
 }
 
 function notFound(id: bigint) {
-  return { failure: 'plant-not-found', message: `there is no plant ${id}` } as const
+  return { failure: 'plant-not-found', message: `plant ${id} does not exist` } as const
 }

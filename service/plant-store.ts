@@ -19,6 +19,11 @@ export type CreateResult = 'created' | 'replayed' | 'conflict'
 /** There is no plant with that id; or there is, but in none of the versions that were expected. */
 export type Refusal = 'not-found' | 'changed'
 
+/** Describes a `conflict` to the client. */
+export function conflictMessage(id: bigint): string {
+  return `plant ${id} already exists with different content`
+}
+
 /** What to do with a plant whose id is taken by another one. */
 export const onConflicts = ['stop', 'keep', 'replace'] as const
 export type OnConflict = (typeof onConflicts)[number]

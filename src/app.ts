@@ -9,7 +9,7 @@ import { AccessTokens } from '../service/access-tokens.ts'
 import { PlantService } from '../service/plant-service.ts'
 import type { PlantStore } from '../service/plant-store.ts'
 import type { TokenStore } from '../service/token-store.ts'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import { loadContract } from './contract/contract.ts'
 import { admit, MAX_PARAMETER, refuseUrl } from './http/admission.ts'
 import { type Authenticate, bearerAuthentication } from './http/authentication.ts'
@@ -23,15 +23,15 @@ import {
 } from './http/client-errors.ts'
 import { serveInTurn } from './http/connections.ts'
 import { serveDocs } from './http/docs.ts'
-import { handleErrors } from './http/errors.ts'
+import { handleErrors } from './http/error-handler.ts'
 import { reportHealth } from './http/health.ts'
 import { serveOperations } from './http/operations.ts'
 import { rewriteUrlTargets } from './http/request-head.ts'
 import { logRequestIds, logRequests, noRequestLog } from './http/request-log.ts'
+import { RequestScheduler } from './http/request-scheduler.ts'
 import { addCommonHeaders, newRequestId } from './http/response-headers.ts'
 import { abortStalledResponses } from './http/stalled-responses.ts'
 import { overTls, serveTls } from './http/tls.ts'
-import { Turns } from './http/turns.ts'
 
 /** Bytes of all request bodies in flight, not counting small ones. */
 const REQUEST_BYTES_MAX = 2 ** 26
@@ -91,7 +91,7 @@ export async function buildApp({
   const app = Fastify(certificate ? overTls(options, certificate) : options)
   if (certificate !== undefined) serveTls(app, certificate)
   const connections = new Set<Socket>()
-  const turns = new Turns(now)
+  const scheduler = new RequestScheduler(now)
   app.server.maxConnections = config.maxConnections
   app.decorate('responseBudget', new ByteBudget(RESPONSE_BYTES_MAX))
   logRequestIds(app)
@@ -108,13 +108,13 @@ export async function buildApp({
   })
   handleErrors(app)
   authenticate = await bearerAuthentication(app, tokens, config)
-  admit(app, authenticate, turns)
+  admit(app, authenticate, scheduler)
   reportHealth(app, store)
   if (config.docs) serveDocs(app, contract)
   await serveOperations(app, contract, new PlantService(store), {
     limit: config.bodyLimit,
     budget: new ByteBudget(Math.max(REQUEST_BYTES_MAX, config.bodyLimit)),
-    turns,
+    scheduler,
   })
   return app
 }

@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../service/plant-store.ts'
 import { keepCompiledCode } from './compile-cache.ts'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './config/config.ts'
 import { ContractError } from './contract/contract.ts'
 import { StoreError } from './stores/store-error.ts'
 

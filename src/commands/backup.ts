@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from 'node:fs'
 import { link, mkdtemp, open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { ConfigError, defaultConfig } from '../config.ts'
-import { placeOf } from '../stores/place.ts'
+import { ConfigError, defaultConfig } from '../config/config.ts'
+import { locationOf } from '../stores/location.ts'
 import type { Copied } from '../stores/sqlite/backup.ts'
 import { COMPANIONS } from '../stores/sqlite/file-access.ts'
 import { copyInThread } from '../stores/sqlite/threaded-backup.ts'
@@ -21,7 +21,7 @@ const ON_A_SERVER =
  */
 export async function backup(file: string, database: string): Promise<void> {
   const start = performance.now()
-  if ('server' in placeOf(database)) throw new ConfigError(ON_A_SERVER)
+  if ('server' in locationOf(database)) throw new ConfigError(ON_A_SERVER)
   refuseTaken(file)
   const { plants, bytes } = await copyTo(file, database)
   const seconds = ((performance.now() - start) / 1000).toFixed(1)

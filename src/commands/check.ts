@@ -1,5 +1,5 @@
-import { defaultConfig } from '../config.ts'
-import type { Finding } from '../stores/finding.ts'
+import { defaultConfig } from '../config/config.ts'
+import type { CheckResult } from '../stores/check-result.ts'
 import { checkStore } from '../stores/open.ts'
 
 /** What `plant-store check --help` says after the options. */
@@ -23,7 +23,7 @@ export async function check(database: string): Promise<void> {
   }
 }
 
-function labelOf({ sound, warning }: Finding): string {
+function labelOf({ sound, warning }: CheckResult): string {
   if (!sound) return 'FAIL'
   return warning ? 'WARN' : 'ok'
 }

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { createWriteStream, type Stats } from 'node:fs'
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { STANDARD } from '../catalogue/format.ts'
-import { ConfigError } from '../config.ts'
-import { fileError } from '../file-error.ts'
-import { PRIVATE_MODE } from '../private-mode.ts'
-import { placeOf } from '../stores/place.ts'
+import { ConfigError } from '../config/config.ts'
+import { fileError } from '../config/file-error.ts'
+import { PRIVATE_MODE } from '../file-modes.ts'
+import { locationOf } from '../stores/location.ts'
+import { STANDARD } from '../transfer/format.ts'
 
 /** Where a catalogue is written to. */
 export interface Destination {
@@ -31,7 +31,7 @@ export async function destinationOf(file: string, database: string): Promise<Des
   // A device or a named pipe is to be written to, not to be replaced.
   if (present?.isFile() === false) return through(createWriteStream(file))
   const target = await realpath(file).catch(() => file)
-  const place = placeOf(database)
+  const place = locationOf(database)
   if ('file' in place && target === (await realpath(place.file))) {
     throw new ConfigError(`cannot write ${file}: it is the database itself`)
   }

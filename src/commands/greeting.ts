@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import type { Access } from '../access.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
+import type { Access } from '../first-token.ts'
 import { type Certificate, covers } from '../http/certificate.ts'
 import { DOCS_PATH } from '../http/docs.ts'
-import { type Place, placeOf } from '../stores/place.ts'
+import { type Location, locationOf } from '../stores/location.ts'
 
 /** A name without a wildcard, in the notation of X509Certificate.subjectAltName. */
 const DNS_NAME = /(?:^|, )DNS:([\w.-]+)(?:,|$)/
@@ -18,7 +18,7 @@ export function greeting(
   const { place, bearer } = describe(access)
   const docs = config.docs ? `\n  docs      ${docsOf(url)}` : ''
   return `Plant Store listens on ${url}${docs}
-  database  ${nameOf(placeOf(config.database))}
+  database  ${nameOf(locationOf(config.database))}
   token     ${place}
 
 Create a plant:
@@ -51,7 +51,7 @@ function docsOf(url: string): string {
   return url + DOCS_PATH
 }
 
-function nameOf(place: Place): string {
+function nameOf(place: Location): string {
   if ('memory' in place) return 'in memory'
   return 'file' in place ? place.file : place.server
 }

@@ -1,13 +1,13 @@
 import type { OnConflict } from '../../service/plant-store.ts'
-import { codecs } from '../catalogue/codecs.ts'
-import { plantCheck } from '../catalogue/entry.ts'
-import { type Format, formatOf, SAY_FORMAT } from '../catalogue/format.ts'
-import { printable } from '../catalogue/printable.ts'
-import { readPortions } from '../catalogue/reading.ts'
-import { bytesOf, openSource } from '../catalogue/source.ts'
-import { type Counts, type OnError, storePlants } from '../catalogue/storing.ts'
-import { defaultConfig } from '../config.ts'
+import { defaultConfig } from '../config/config.ts'
 import { openStore } from '../stores/open.ts'
+import { codecs } from '../transfer/codecs.ts'
+import { plantCheck } from '../transfer/entry.ts'
+import { type Format, formatOf, SAY_FORMAT } from '../transfer/format.ts'
+import { type Counts, type OnError, storePlants } from '../transfer/import.ts'
+import { printable } from '../transfer/printable.ts'
+import { readBatches } from '../transfer/record-stream.ts'
+import { bytesOf, openSource } from '../transfer/source.ts'
 import { print } from './destination.ts'
 import { startProgress } from './progress.ts'
 import { onStopSignal } from './signals.ts'
@@ -61,8 +61,8 @@ export async function importPlants(file: string, options: ImportOptions): Promis
       source.destroy()
     })
     const { Reader } = codecs[format]
-    const portions = readPortions(chunks, new Reader(plantCheck(), recordLimit))
-    const complete = await storePlants(portions, {
+    const batches = readBatches(chunks, new Reader(plantCheck(), recordLimit))
+    const complete = await storePlants(batches, {
       store,
       onConflict,
       onError,

@@ -1,8 +1,8 @@
-import type { Config } from '../config.ts'
-import { start } from '../running.ts'
+import type { Config } from '../config/config.ts'
+import { start } from '../start.ts'
 import { greeting, readyLine } from './greeting.ts'
-import { makeNothingOld } from './pretenuring.ts'
 import { onEndOfNpm, onStopSignal } from './signals.ts'
+import { disablePretenuring } from './v8-flags.ts'
 
 /** What the end of the process may take beyond the requests, in milliseconds. */
 const CLOSING = 5000
@@ -12,7 +12,7 @@ const CLOSING = 5000
  * Resolves when it listens, and has said so on standard output.
  */
 export async function serve(config: Config): Promise<void> {
-  makeNothingOld()
+  disablePretenuring()
   const { url, access, certificate, close } = await start(config)
   const stop = () => {
     setTimeout(() => process.exit(1), config.shutdownTimeout + CLOSING).unref()

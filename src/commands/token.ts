@@ -1,6 +1,6 @@
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { nameScopes, type Scope, type StoredToken } from '../../service/token-store.ts'
-import { ConfigError, defaultConfig } from '../config.ts'
+import { ConfigError, defaultConfig } from '../config/config.ts'
 import { openStore, type Store } from '../stores/open.ts'
 
 export interface TokenOptions {

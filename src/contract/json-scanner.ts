@@ -1,4 +1,4 @@
-import { exactNumber } from './decimal.ts'
+import { exactNumber } from './int64.ts'
 import type { Shape } from './shape.ts'
 
 const TAB = 0x09

@@ -1,5 +1,5 @@
 import type { operations } from './api.gen.ts'
-import type { Condition, conditions } from './conditions.gen.ts'
+import type { ErrorCode, errorCodes } from './error-codes.gen.ts'
 
 /** The types of a handler class, computed from the contract; nothing here exists at run time. */
 
@@ -17,9 +17,9 @@ type Success<Id extends OperationId> = operations[Id]['responses'][Extract<
 >]
 
 /** A condition of failure whose status the operation documents. */
-export type ConditionOf<Id extends OperationId> = {
-  [Name in Condition]: (typeof conditions)[Name]['status'] extends Status<Id> ? Name : never
-}[Condition]
+export type ErrorCodeOf<Id extends OperationId> = {
+  [Name in ErrorCode]: (typeof errorCodes)[Name]['status'] extends Status<Id> ? Name : never
+}[ErrorCode]
 
 type Parameters<
   Id extends OperationId,
@@ -58,7 +58,7 @@ export type OperationAnswer<Id extends OperationId> =
           (Success<Id> extends { headers: { Link?: string } } ? Continued<Id> : unknown))
 
 interface Failed<Id extends OperationId> {
-  readonly failure: ConditionOf<Id>
+  readonly failure: ErrorCodeOf<Id>
   readonly message: string
 }
 

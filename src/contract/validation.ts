@@ -1,6 +1,6 @@
 import { Ajv2020, type KeywordErrorDefinition, type Options } from 'ajv/dist/2020.js'
 import type { ContractDocument } from './contract.ts'
-import { parseInt64 } from './decimal.ts'
+import { parseInt64 } from './int64.ts'
 
 type Schema = { [keyword: string]: unknown }
 

@@ -2,13 +2,13 @@ import { maxHeaderSize } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import findMyWay from 'find-my-way'
 import type { Operation } from '../contract/contract.ts'
+import { ApiError, serviceBusy } from './api-error.ts'
 import type { Authenticate } from './authentication.ts'
-import { answerError } from './errors.ts'
-import { Failure, serviceBusy } from './failure.ts'
+import { answerError } from './error-handler.ts'
 import { pathOf } from './path.ts'
 import { headersFailure, isPath, repeated, repetitionsIn, targetFailure } from './request-head.ts'
+import type { RequestScheduler } from './request-scheduler.ts'
 import { addCommonHeaders } from './response-headers.ts'
-import type { Turns } from './turns.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -37,7 +37,11 @@ interface Path {
  * itself, that the head is well-formed, and that the path and method exist. So an anonymous client learns only that
  * it needs a token.
  */
-export function admit(app: FastifyInstance, authenticate: Authenticate, turns: Turns): void {
+export function admit(
+  app: FastifyInstance,
+  authenticate: Authenticate,
+  scheduler: RequestScheduler,
+): void {
   const paths = new Map<string, Path>()
   const everywhere: Path = { methods: new Set() }
   const router = findMyWay({ maxParamLength: MAX_PARAMETER })
@@ -74,7 +78,7 @@ export function admit(app: FastifyInstance, authenticate: Authenticate, turns: T
     const config = exists ? request.routeOptions.config : path?.route?.config
     if (exists) request.operation = config?.operation
     if (config?.open) return admitted()
-    turns.take(
+    scheduler.take(
       () => authenticate(request, reply, admitted),
       () => next(serviceBusy()),
     )
@@ -98,7 +102,7 @@ export function admit(app: FastifyInstance, authenticate: Authenticate, turns: T
 export function refuseUrl(authenticate: Authenticate) {
   return (_error: Error, request: FastifyRequest, reply: FastifyReply): void => {
     const refusal = isPath(request.url)
-      ? new Failure('malformed-request', 'the path is not percent-encoded UTF-8')
+      ? new ApiError('malformed-request', 'the path is not percent-encoded UTF-8')
       : targetFailure(request.url)
     addCommonHeaders(request, reply)
     authenticate(request, reply, (error = refusal) => answerError(error, request, reply))
@@ -112,13 +116,13 @@ function hasEmptyParameter(parameters: unknown): boolean {
   return false
 }
 
-function noRoute(request: FastifyRequest, path: Path | undefined): Failure {
+function noRoute(request: FastifyRequest, path: Path | undefined): ApiError {
   if (!isPath(request.url)) return targetFailure(request.url)
   const url = pathOf(request)
-  if (path === undefined) return new Failure('unknown-path', `there is nothing at ${url}`)
+  if (path === undefined) return new ApiError('unknown-path', `unknown path ${url}`)
   const allow = methodsOf(path)
-  const message = `${url} does not have the method ${request.method}; it has ${allow}`
-  return new Failure('method-not-allowed', message, { allow })
+  const message = `${url} does not support ${request.method}; it supports ${allow}`
+  return new ApiError('method-not-allowed', message, { allow })
 }
 
 /** As `Allow` lists them (RFC 9110 §10.2.1). */

@@ -2,8 +2,8 @@ import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens, Grant } from '../../service/access-tokens.ts'
 import { nameScopes } from '../../service/token-store.ts'
-import type { Limit } from '../setting-values.ts'
-import { Failure } from './failure.ts'
+import type { Limit } from '../config/setting-values.ts'
+import { ApiError } from './api-error.ts'
 import { addressKey, failureLimit, tokenLimit } from './rate-limit.ts'
 import { RejectionLog } from './rejection-log.ts'
 
@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/** Tells whether the request carries a token that may do what it asks for: with a Failure if it does not. */
+/** Tells whether the request carries a token that may do what it asks for: with a ApiError if it does not. */
 export type Authenticate = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -82,14 +82,14 @@ export async function bearerAuthentication(
       return grant
     } catch (error) {
       // That the store cannot be read says nothing about the token.
-      if (!(error instanceof Failure)) failures?.putBack(key)
+      if (!(error instanceof ApiError)) failures?.putBack(key)
       throw error
     }
   }
 
-  function rejected(request: FastifyRequest): Failure {
+  function rejected(request: FastifyRequest): ApiError {
     rejections.write(request)
-    return new Failure('token-invalid', 'the access token is unknown, expired or revoked', {
+    return new ApiError('token-invalid', 'the access token is unknown, expired or revoked', {
       'www-authenticate': `${REALM}, error="invalid_token"`,
     })
   }
@@ -102,9 +102,9 @@ export async function bearerAuthentication(
     } catch (limited) {
       return limited as Error
     }
-    return new Failure(
+    return new ApiError(
       'token-missing',
-      'an access token is needed, sent as Authorization: Bearer <token>',
+      'missing access token: send it as Authorization: Bearer <token>',
       { 'www-authenticate': REALM },
     )
   }
@@ -117,8 +117,8 @@ export async function bearerAuthentication(
 function requireScopes({ operation }: FastifyRequest, { scopes }: Grant): void {
   const needed = operation?.scopes ?? []
   if (needed.every((scope) => scopes.includes(scope))) return
-  const message = `this operation needs a token with the ${nameScopes(needed)}`
-  throw new Failure('insufficient-scope', message, {
+  const message = `this operation requires a token with the ${nameScopes(needed)}`
+  throw new ApiError('insufficient-scope', message, {
     'www-authenticate': `${REALM}, error="insufficient_scope", scope="${needed.join(' ')}"`,
   })
 }

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { parseExactJson } from '../contract/exact-json.ts'
 import type { Shape } from '../contract/shape.ts'
+import { ApiError, serviceBusy } from './api-error.ts'
 import type { ByteBudget } from './byte-budget.ts'
-import { Failure, serviceBusy } from './failure.ts'
-import type { Turns } from './turns.ts'
+import type { RequestScheduler } from './request-scheduler.ts'
 
 /**
  * Bytes of each body that do not count towards the budget. A body of this size is parsed without waiting for a turn,
@@ -16,7 +16,7 @@ export interface BodyReaderOptions {
   /** The largest body, in bytes. */
   readonly limit: number
   readonly budget: ByteBudget
-  readonly turns: Turns
+  readonly scheduler: RequestScheduler
   /** Which parts of a body the operations read. */
   readonly shape: Shape
 }
@@ -24,7 +24,7 @@ export interface BodyReaderOptions {
 type Done = (error: Error | null, body?: unknown) => void
 
 /** A Fastify content type parser for JSON bodies. */
-export function bodyReader({ limit, budget, turns, shape }: BodyReaderOptions) {
+export function bodyReader({ limit, budget, scheduler, shape }: BodyReaderOptions) {
   return (_request: FastifyRequest, payload: IncomingMessage, done: Done) => {
     let body: Buffer | undefined
     let length = 0
@@ -46,9 +46,9 @@ export function bodyReader({ limit, budget, turns, shape }: BodyReaderOptions) {
     const read = () =>
       end(() => {
         if (counted === 0) parse()
-        else turns.take(parse, () => fail(serviceBusy()))
+        else scheduler.take(parse, () => fail(serviceBusy()))
       })
-    const abort = () => end(() => fail(new Failure('malformed-request', 'the body is incomplete')))
+    const abort = () => end(() => fail(new ApiError('malformed-request', 'the body is incomplete')))
     const parse = () => {
       budget.release(counted)
       let value: unknown
@@ -67,8 +67,8 @@ export function bodyReader({ limit, budget, turns, shape }: BodyReaderOptions) {
   }
 }
 
-export function bodyTooLarge(limit: number): Failure {
-  return new Failure('body-too-large', `body must not be larger than ${limit} bytes`)
+export function bodyTooLarge(limit: number): ApiError {
+  return new ApiError('body-too-large', `the body must not exceed ${limit} bytes`)
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
-import type { Condition } from '../contract/conditions.gen.ts'
 import type { Operation } from '../contract/contract.ts'
+import type { ErrorCode } from '../contract/error-codes.gen.ts'
+import { ApiError } from './api-error.ts'
 import { type BodyReaderOptions, bodyReader, bodyTooLarge } from './body-reader.ts'
-import { Failure } from './failure.ts'
 
 /** The media types that are JSON; which of them an operation takes, the contract says. */
 const JSON_TYPES = ['application/json', 'application/merge-patch+json']
@@ -27,7 +27,7 @@ export function readExactJson(scope: FastifyInstance, options: BodyReaderOptions
   // Fastify validates only a body of a listed media type; one without any would slip through.
   scope.addHook('preValidation', (request, _reply, next) => {
     const missing = request.body === undefined && request.operation?.bodyRequired
-    next(missing ? new Failure('invalid-body', 'body is required') : undefined)
+    next(missing ? new ApiError('invalid-body', 'body is required') : undefined)
   })
 }
 
@@ -53,10 +53,10 @@ function refusalOf(
   request: FastifyRequest,
   mediaTypes: readonly string[],
   limit: number,
-): Failure | undefined {
+): ApiError | undefined {
   const { 'content-encoding': coding = 'identity', 'content-length': length } = request.headers
   if (coding.toLowerCase() !== 'identity') {
-    const message = 'the body must not have a content coding'
+    const message = 'the body must not have a Content-Encoding'
     return unsupported(request, 'unsupported-content-coding', message)
   }
   return (
@@ -64,14 +64,14 @@ function refusalOf(
   )
 }
 
-function typeFailure(request: FastifyRequest, mediaTypes: readonly string[]): Failure | undefined {
+function typeFailure(request: FastifyRequest, mediaTypes: readonly string[]): ApiError | undefined {
   const { 'content-type': type } = request.headers
   // The common case.
   if (type !== undefined && mediaTypes.includes(type)) return undefined
   if (type === undefined && !hasContent(request.headers)) return undefined
   for (const [, charset = ''] of type?.matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi) ?? []) {
     if (!/^utf-?8$/i.test(charset)) {
-      const message = `the body must be in UTF-8, not in ${charset}`
+      const message = `the body must be UTF-8, not ${charset}`
       return unsupported(request, 'unsupported-charset', message)
     }
   }
@@ -85,18 +85,18 @@ function typeFailure(request: FastifyRequest, mediaTypes: readonly string[]): Fa
 /** A 415; for PATCH it lists the accepted types (RFC 5789 §2.2). */
 function unsupported(
   { method, operation }: FastifyRequest,
-  condition: Condition,
+  condition: ErrorCode,
   message: string,
-): Failure {
+): ApiError {
   const { mediaTypes } = operation as Operation
   const headers = method === 'PATCH' ? { 'accept-patch': mediaTypes.join(', ') } : {}
-  return new Failure(condition, message, headers)
+  return new ApiError(condition, message, headers)
 }
 
 /** What is wrong with the content of a body, as Ajv found it. */
-export function bodyFailure(error: FastifySchemaValidationError): Failure {
+export function bodyFailure(error: FastifySchemaValidationError): ApiError {
   const { keyword, instancePath, params, message } = error
   // Of several types Ajv makes a list without a space.
   const wanted = keyword === 'type' ? `must be ${[params.type].flat().join(' or ')}` : message
-  return new Failure('invalid-body', `body${instancePath} ${wanted}`)
+  return new ApiError('invalid-body', `body${instancePath} ${wanted}`)
 }

@@ -2,8 +2,8 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
-import { type Config, ConfigError } from '../config.ts'
-import { fileError } from '../file-error.ts'
+import { type Config, ConfigError } from '../config/config.ts'
+import { fileError } from '../config/file-error.ts'
 
 /** Paths of a certificate and its key. */
 export interface CertificateFiles {

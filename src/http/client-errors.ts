@@ -7,9 +7,9 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { Socket } from 'node:net'
+import { ApiError, errorOf } from './api-error.ts'
 import { limitChunks } from './chunk-limit.ts'
 import { latestResponse, replaceWaiting } from './connections.ts'
-import { errorOf, Failure } from './failure.ts'
 import { commonHeaders, newRequestId } from './response-headers.ts'
 
 const METHOD_NAMES = new Set(METHODS)
@@ -37,7 +37,7 @@ export function refuseConnect(_request: unknown, connection: Socket): void {
   connection.on('error', () => connection.destroy())
   refuse(
     connection,
-    new Failure('malformed-request', 'CONNECT is not supported: this server is not a proxy'),
+    new ApiError('malformed-request', 'CONNECT is not supported: this server is not a proxy'),
   )
 }
 
@@ -52,7 +52,7 @@ export function refuseUnknownMethods(server: Server): void {
     if (METHOD_NAMES.has(method)) {
       serve(request, response)
     } else {
-      const failure = new Failure('malformed-request', `${method} is not a method of HTTP`)
+      const failure = new ApiError('malformed-request', `${method} is not a method of HTTP`)
       const { status, headers, content } = responseTo(failure)
       response.writeHead(status, headers).end(content)
     }
@@ -63,7 +63,7 @@ export function refuseUnknownMethods(server: Server): void {
 export function refuseTinyChunks(server: Server): void {
   server.prependListener('request', (request) => {
     if (request.headers['transfer-encoding'] === undefined) return
-    const failure = new Failure('malformed-request', 'the chunks of the body are too small')
+    const failure = new ApiError('malformed-request', 'the chunks of the body are too small')
     limitChunks(request, () => {
       refuse(request.socket, failure)
       request.socket.pause()
@@ -71,7 +71,7 @@ export function refuseTinyChunks(server: Server): void {
   })
 }
 
-function refuse(connection: Socket, failure: Failure) {
+function refuse(connection: Socket, failure: ApiError) {
   if (refused.has(connection)) return
   refused.add(connection)
   const response = latestResponse(connection)
@@ -95,35 +95,35 @@ function afterResponse(response: ServerResponse, act: () => void): void {
   else response.prependOnceListener('finish', () => response.shouldKeepAlive && act())
 }
 
-function close(connection: Socket, failure?: Failure): void {
+function close(connection: Socket, failure?: ApiError): void {
   if (failure !== undefined && connection.writable) connection.write(rawResponse(failure))
   connection.destroySoon()
 }
 
-function failureOf(code: string | undefined, requestTimeout: number): Failure {
+function failureOf(code: string | undefined, requestTimeout: number): ApiError {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new Failure(
+      return new ApiError(
         'request-timeout',
         `the request did not arrive within ${requestTimeout / 1000} s`,
       )
     case 'HPE_HEADER_OVERFLOW':
-      return new Failure(
+      return new ApiError(
         'headers-too-large',
-        `the request line and headers must not be larger than ${maxHeaderSize} bytes`,
+        `the request line and headers must not exceed ${maxHeaderSize} bytes`,
       )
     default:
-      return new Failure('malformed-request', 'the request is not well-formed HTTP/1.1')
+      return new ApiError('malformed-request', 'the request is not well-formed HTTP/1.1')
   }
 }
 
-function rawResponse(failure: Failure): string {
+function rawResponse(failure: ApiError): string {
   const { status, headers, content } = responseTo(failure)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', content].join('\r\n')
 }
 
-function responseTo(failure: Failure) {
+function responseTo(failure: ApiError) {
   const { status, body } = errorOf(failure)
   const content = JSON.stringify(body)
   const headers = {

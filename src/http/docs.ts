@@ -1,9 +1,9 @@
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import type { ContractDocument } from '../contract/contract.ts'
+import { reserve } from './api-error.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { cachedFile, type File } from './cached-file.ts'
 import { entityTag, isKnown } from './conditional.ts'
-import { reserve } from './failure.ts'
 import { once } from './once.ts'
 import { pathOf } from './path.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { PlantStore } from '../../service/plant-store.ts'
-import { sendJson } from './failure.ts'
+import { sendJson } from './api-error.ts'
 
 /**
  * For load balancers and supervisors, hence without a token and outside the contract: `live` succeeds while the process

@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import openapiGlue from 'fastify-openapi-glue'
 import type { ContractDocument, Operation } from '../contract/contract.ts'
 import { matchOperations } from '../contract/contract.ts'
-import type { ConditionOf, Handlers, OperationId } from '../contract/operations.ts'
+import type { ErrorCodeOf, Handlers, OperationId } from '../contract/operations.ts'
 import { bodyShape } from '../contract/shape.ts'
 import { compileValidators } from '../contract/validation.ts'
+import { ApiError, sendFailure, sendJson } from './api-error.ts'
 import { readExactJson } from './body.ts'
 import type { BodyReaderOptions } from './body-reader.ts'
 import { entityTag, expectedVersions, isKnown } from './conditional.ts'
-import { Failure, sendFailure, sendJson } from './failure.ts'
 import { refuseUnnamedParameters } from './parameters.ts'
 
 declare module 'fastify' {
@@ -22,7 +22,7 @@ declare module 'fastify' {
 type Handle = (request: object) => Promise<Failed | Done>
 
 interface Failed {
-  readonly failure: ConditionOf<OperationId>
+  readonly failure: ErrorCodeOf<OperationId>
   readonly message: string
 }
 
@@ -69,7 +69,7 @@ function routeOf(operation: Operation, handlers: Handlers): RouteOptions {
       const expected = expectedVersions(headers['if-match'])
       const answer = await handle({ params, query, body, expected })
       return 'failure' in answer
-        ? sendFailure(reply, new Failure(answer.failure, answer.message))
+        ? sendFailure(reply, new ApiError(answer.failure, answer.message))
         : send(answer, operation.success, request, reply)
     },
   }

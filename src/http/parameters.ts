@@ -4,7 +4,7 @@ import type {
   FastifySchemaValidationError,
   RouteOptions,
 } from 'fastify'
-import { Failure } from './failure.ts'
+import { ApiError } from './api-error.ts'
 
 /** The parts of a request that are parameters, in our words, by Fastify's names for them. */
 const PARTS: Readonly<Record<string, string>> = {
@@ -61,34 +61,34 @@ function preconditionAdvice(method: string, named: readonly string[]): string {
 function queryFailure(
   { url, query }: FastifyRequest,
   names: readonly string[],
-): Failure | undefined {
+): ApiError | undefined {
   try {
     // Fastify takes what it cannot decode as it is.
     if (url.includes('%')) decodeURIComponent(url)
   } catch {
-    return new Failure('malformed-request', 'the query is not percent-encoded UTF-8')
+    return new ApiError('malformed-request', 'the query is not percent-encoded UTF-8')
   }
   const values = query as Record<string, unknown>
   for (const name in values) {
     if (!names.includes(name)) return unknownParameter(name, names)
     if (Array.isArray(values[name])) {
-      return new Failure('invalid-parameter', `the query parameter ${name} must be given once`)
+      return new ApiError('invalid-parameter', `the query parameter ${name} must be given once`)
     }
   }
   return undefined
 }
 
-function unknownParameter(name: string, names: readonly string[]): Failure {
+function unknownParameter(name: string, names: readonly string[]): ApiError {
   const known = names.length === 0 ? 'no query parameters' : names.join(', ')
-  return new Failure(
+  return new ApiError(
     'invalid-parameter',
     `unknown query parameter "${name}": this operation has ${known}`,
   )
 }
 
-function headerFailure({ headers }: FastifyRequest, refused: Refused): Failure | undefined {
+function headerFailure({ headers }: FastifyRequest, refused: Refused): ApiError | undefined {
   for (const [name, message] of refused) {
-    if (headers[name] !== undefined) return new Failure('invalid-parameter', message)
+    if (headers[name] !== undefined) return new ApiError('invalid-parameter', message)
   }
   return undefined
 }
@@ -97,13 +97,13 @@ function headerFailure({ headers }: FastifyRequest, refused: Refused): Failure |
 export function parameterFailure(
   part = '',
   error: FastifySchemaValidationError,
-): Failure | undefined {
+): ApiError | undefined {
   const what = PARTS[part]
   if (what === undefined) return undefined
   const { keyword, instancePath, message, parentSchema } = error as Verbose
   // A pattern says less to people than what the contract calls it.
   const wanted = keyword === 'pattern' ? `must be ${parentSchema.title}` : message
-  return new Failure('invalid-parameter', `the ${what} ${instancePath.slice(1)} ${wanted}`)
+  return new ApiError('invalid-parameter', `the ${what} ${instancePath.slice(1)} ${wanted}`)
 }
 
 interface Verbose extends FastifySchemaValidationError {

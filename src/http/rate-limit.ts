@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
-import type { Limit, Rate } from '../setting-values.ts'
-import { Failure } from './failure.ts'
+import type { Limit, Rate } from '../config/setting-values.ts'
+import { ApiError } from './api-error.ts'
 import { TokenBuckets } from './token-bucket.ts'
 
 /** A limit, with a name for the headers of draft-ietf-httpapi-ratelimit-headers-11. */
@@ -26,13 +26,13 @@ export class RateLimit {
     this.#buckets = new TokenBuckets(policy.rate, policy.burst)
   }
 
-  /** @throws Failure if the key has used up its requests */
+  /** @throws ApiError if the key has used up its requests */
   take(key: string): void {
     const wait = this.#buckets.take(key)
     if (wait === undefined) return
     const { name, condition, message, rate, burst } = this.#policy
     const retryAfter = String(Math.ceil(wait / 1000))
-    throw new Failure(condition, message, {
+    throw new ApiError(condition, message, {
       'retry-after': retryAfter,
       ratelimit: `"${name}";r=0;t=${retryAfter}`,
       'ratelimit-policy': `"${name}";q=${burst};w=${Math.ceil((burst * rate.window) / rate.requests / 1000)}`,
@@ -51,7 +51,7 @@ export function failureLimit(rate: Limit): RateLimit | undefined {
   return new RateLimit({
     name: 'failed-authentication',
     condition: 'too-many-failures',
-    message: 'too many requests without a valid access token came from this address',
+    message: 'too many requests without a valid access token from this address',
     rate,
     burst: rate.requests * FAILURE_BURST,
   })
@@ -64,7 +64,7 @@ export function tokenLimit(rate: Limit): RateLimit | undefined {
   return new RateLimit({
     name: 'requests',
     condition: 'too-many-requests',
-    message: `this access token allows ${requests} requests in ${window / 1000} s`,
+    message: `this access token is limited to ${requests} requests in ${window / 1000} s`,
     rate,
     burst: requests,
   })

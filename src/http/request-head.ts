@@ -1,7 +1,7 @@
 /** Rejects request lines and headers that Node's parser accepts but RFC 9110 and 9112 do not. */
 import type { IncomingMessage, Server } from 'node:http'
 import { isIPv6 } from 'node:net'
-import { Failure } from './failure.ts'
+import { ApiError } from './api-error.ts'
 
 /** `uri-host [ ":" port ]` (RFC 3986 §3.2.2), where the host is a name or an IPv4 address. */
 const NAME_AND_PORT = /^(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*(?::\d*)?$/i
@@ -53,8 +53,8 @@ export function isPath(target: string): boolean {
 }
 
 /** Why a target that is not a path is invalid; `*` is only for OPTIONS (RFC 9112 §3.2.4). */
-export function targetFailure(target: string): Failure {
-  return new Failure(
+export function targetFailure(target: string): ApiError {
+  return new ApiError(
     'malformed-request',
     target === '*'
       ? 'the request target * is only for OPTIONS'
@@ -66,7 +66,7 @@ export function targetFailure(target: string): Failure {
 export function headersFailure(
   { headers, httpVersion }: IncomingMessage,
   { hosts, contentTypes }: Repetitions,
-): Failure | undefined {
+): ApiError | undefined {
   // A proxy in front of us may use a different one than we do (RFC 9112 §3.2).
   if (hosts > 1) return repeated('Host')
   if (hosts === 0 && httpVersion === '1.1') return malformed('no Host header')
@@ -76,12 +76,12 @@ export function headersFailure(
   return coding === undefined ? undefined : codingFailure(coding, httpVersion)
 }
 
-export function repeated(header: string): Failure {
+export function repeated(header: string): ApiError {
   return malformed(`more than one ${header} header`)
 }
 
-function malformed(what: string, headers?: Record<string, string>): Failure {
-  return new Failure('malformed-request', `the request has ${what}`, headers)
+function malformed(what: string, headers?: Record<string, string>): ApiError {
+  return new ApiError('malformed-request', `the request has ${what}`, headers)
 }
 
 function isAuthority(text: string): boolean {
@@ -91,7 +91,7 @@ function isAuthority(text: string): boolean {
 }
 
 /** The parser ensures that `chunked` occurs only once, as the last coding, and decodes it. */
-function codingFailure(coding: string, httpVersion: string): Failure | undefined {
+function codingFailure(coding: string, httpVersion: string): ApiError | undefined {
   if (httpVersion === '1.0') {
     // RFC 9112 §6.1: the end of the body is uncertain, so nothing after it can be trusted.
     return malformed('a Transfer-Encoding header, which HTTP/1.0 does not have', {
@@ -100,7 +100,7 @@ function codingFailure(coding: string, httpVersion: string): Failure | undefined
   }
   const codings = coding.split(',').filter((element) => element.trim() !== '')
   if (codings.length === 1) return undefined
-  return new Failure(
+  return new ApiError(
     'unsupported-transfer-coding',
     `unsupported Transfer-Encoding "${coding}": expected chunked`,
   )

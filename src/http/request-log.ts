@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LogController } from 'fastify'
-import type { RequestLogs } from '../setting-values.ts'
+import type { RequestLogs } from '../config/setting-values.ts'
 import { pathOf } from './path.ts'
 
 /** Methods that change nothing (RFC 9110 §9.2.1). */

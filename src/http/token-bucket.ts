@@ -1,4 +1,4 @@
-import type { Rate } from '../setting-values.ts'
+import type { Rate } from '../config/setting-values.ts'
 
 /** Keys remembered at most; when there are more, the least recently used is forgotten. */
 const KEYS_MAX = 10_000

@@ -4,13 +4,13 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
  * What goes into one transaction. More gains nothing more and keeps the first change waiting, and all of
  * the text is copied on its way to whoever commits it.
  */
-const TOGETHER = { changes: 512, text: 2 ** 23 }
+const BATCH_SIZE = { changes: 512, text: 2 ** 23 }
 
 /** What may wait for the disk; beyond it the service is overloaded, and says so at once. */
 const WAITING = { changes: 10_000, text: 2 ** 26 }
 
 /** With the next commit at hand whoever commits does not wait for us; more would only make them smaller. */
-const HANDED_OVER = 2
+const MAX_IN_FLIGHT = 2
 
 export interface GroupCommitOptions<Change, Result> {
   /**
@@ -19,9 +19,9 @@ export interface GroupCommitOptions<Change, Result> {
    */
   readonly commit: (changes: readonly Change[]) => Promise<Result[]>
   /** How much text a change holds on to while it waits, in UTF-16 units. */
-  readonly textOf: (change: Change) => number
+  readonly sizeOf: (change: Change) => number
   /** How many commits there are at a time. */
-  readonly most?: number
+  readonly maxInFlight?: number
 }
 
 interface Waiting<Change, Result> {
@@ -41,18 +41,18 @@ interface Waiting<Change, Result> {
  */
 export class GroupCommit<Change, Result> {
   readonly #commit: GroupCommitOptions<Change, Result>['commit']
-  readonly #textOf: (change: Change) => number
-  readonly #most: number
+  readonly #sizeOf: (change: Change) => number
+  readonly #maxInFlight: number
   #arrived: Waiting<Change, Result>[] = []
   /** The first of these is on its way, the others are at hand. */
   readonly #handedOver: Waiting<Change, Result>[][] = []
   readonly #waiting = { changes: 0, text: 0 }
   #settled: PromiseWithResolvers<void> | undefined
 
-  constructor({ commit, textOf, most = HANDED_OVER }: GroupCommitOptions<Change, Result>) {
+  constructor({ commit, sizeOf, maxInFlight = MAX_IN_FLIGHT }: GroupCommitOptions<Change, Result>) {
     this.#commit = commit
-    this.#textOf = textOf
-    this.#most = most
+    this.#sizeOf = sizeOf
+    this.#maxInFlight = maxInFlight
   }
 
   /** @throws StoreUnavailable if the commit failed for a reason that passes, or too much is waiting */
@@ -63,7 +63,7 @@ export class GroupCommit<Change, Result> {
       return Promise.reject(new StoreUnavailable('busy', much))
     }
     return new Promise((resolve, reject) => {
-      const waiting = { change, text: this.#textOf(change), resolve, reject }
+      const waiting = { change, text: this.#sizeOf(change), resolve, reject }
       // What arrives in the same turn of the event loop belongs together.
       if (this.#arrived.length === 0) setImmediate(() => this.#handOver())
       this.#arrived.push(waiting)
@@ -78,14 +78,15 @@ export class GroupCommit<Change, Result> {
   }
 
   #handOver(): void {
-    while (this.#arrived.length > 0 && this.#handedOver.length < this.#most) this.#commitNext()
+    while (this.#arrived.length > 0 && this.#handedOver.length < this.#maxInFlight)
+      this.#commitNext()
     if (this.#handedOver.length > 0) return
     this.#settled?.resolve()
     this.#settled = undefined
   }
 
   async #commitNext(): Promise<void> {
-    const together = this.#take(TOGETHER)
+    const together = this.#take(BATCH_SIZE)
     this.#handedOver.push(together)
     if (together === this.#handedOver[0]) this.#count(together, -1)
     try {

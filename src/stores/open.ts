@@ -1,7 +1,7 @@
 import type { PlantStore } from '../../service/plant-store.ts'
 import type { TokenStore } from '../../service/token-store.ts'
-import type { Finding } from './finding.ts'
-import { isServer } from './place.ts'
+import type { CheckResult } from './check-result.ts'
+import { isServer } from './location.ts'
 
 /** Plants and tokens in one place. */
 export interface Store extends PlantStore, TokenStore {
@@ -42,7 +42,7 @@ export async function openStore({ database, ...options }: StoreOptions): Promise
 export async function* checkStore({
   database,
   lockTimeout,
-}: StoreOptions): AsyncGenerator<Finding> {
+}: StoreOptions): AsyncGenerator<CheckResult> {
   if (isServer(database)) {
     const { checkDatabase } = await import('./postgres/check.ts')
     yield* checkDatabase({ url: database, timeout: lockTimeout })

@@ -1,7 +1,7 @@
 /** How the client tells of what the service refuses, and of answers that are not those of a plant store. */
 import t, { type Test } from 'tap'
 import { createClient, type PlantStoreClient, PlantStoreError } from '../../client/client.ts'
-import { conditions } from '../../src/contract/conditions.gen.ts'
+import { errorCodes } from '../../src/contract/error-codes.gen.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { answered, connectThrough, type Fault, HTML, thrownBy } from './faulty-proxy.ts'
 
@@ -21,13 +21,13 @@ t.test('what the service refuses is thrown by the name of its condition', async 
   await client.createPlant({ id: 1n, name: 'Abies' })
   const reader = await service.issueToken('reader', ['read'])
   const large = 'x'.repeat(2 ** 20)
-  const calls: [() => Promise<unknown>, keyof typeof conditions, string | RegExp][] = [
+  const calls: [() => Promise<unknown>, keyof typeof errorCodes, string | RegExp][] = [
     [
       () => client.createPlant({ id: 1n, name: 'Acer' }),
       'plant-exists',
       /^plant 1 is already stored/,
     ],
-    [() => client.getPlant(-1n), 'plant-not-found', 'there is no plant -1'],
+    [() => client.getPlant(-1n), 'plant-not-found', 'plant -1 does not exist'],
     [() => client.updatePlant(1n, {}, { ifMatch: '"x"' }), 'plant-changed', /^plant 1 has changed/],
     [() => client.listPlants({ limit: 0 }), 'invalid-parameter', /limit/],
     [() => client.createPlant({ id: 1n, name: large }), 'body-too-large', /1048576 bytes/],
@@ -46,16 +46,12 @@ t.test('what the service refuses is thrown by the name of its condition', async 
       'insufficient-scope',
       /scope write/,
     ],
-    [
-      () => createClient({ url: `${url}/x`, token }).getPlant(1n),
-      'unknown-path',
-      /^there is nothing at/,
-    ],
+    [() => createClient({ url: `${url}/x`, token }).getPlant(1n), 'unknown-path', /^unknown path/],
   ]
   for (const [call, condition, message] of calls) {
     const error = await thrownBy(call())
     t.ok(error instanceof PlantStoreError)
-    t.match(error, { name: 'PlantStoreError', condition, message, ...conditions[condition] })
+    t.match(error, { name: 'PlantStoreError', condition, message, ...errorCodes[condition] })
     t.match(error, { retryAfter: undefined })
   }
 })

@@ -115,7 +115,7 @@ t.test('deletePlant tells if there was no such plant', async (t) => {
 })
 
 t.test('deletePlant is not done when a later try finds another 404', async (t) => {
-  const elsewhere = '{"error":40401,"message":"there is nothing at /"}'
+  const elsewhere = '{"error":40401,"message":"unknown path /"}'
   for (const [body, name] of [
     [elsewhere, 'PlantStoreError'],
     ['<html>', 'UnexpectedAnswerError'],

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import t, { type Test } from 'tap'
 import { program } from '../../src/commands/program.ts'
-import { settings } from '../../src/config.ts'
+import { settings } from '../../src/config/config.ts'
 
 /** For each setting a value that it cannot have, and what the refusal expects. */
 const bad: Record<string, { value: string; expected: string }[]> = {

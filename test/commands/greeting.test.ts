@@ -2,9 +2,9 @@ import { X509Certificate } from 'node:crypto'
 import { resolve } from 'node:path'
 import t from 'tap'
 import { greeting, readyLine } from '../../src/commands/greeting.ts'
-import { defaultConfig } from '../../src/config.ts'
+import { defaultConfig } from '../../src/config/config.ts'
 import type { Certificate } from '../../src/http/certificate.ts'
-import { urlOf } from '../../src/running.ts'
+import { urlOf } from '../../src/start.ts'
 import { type Issued, issue } from '../helpers/certificates.ts'
 
 const config = defaultConfig()

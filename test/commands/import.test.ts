@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { TOGETHER } from '../../src/catalogue/storing.ts'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
+import { BATCH_SIZE } from '../../src/transfer/import.ts'
 import { Command, type CommandOptions, run } from '../helpers/command.ts'
 
 const SAMPLE = new URL('../../data/sample.csv', import.meta.url).pathname
@@ -85,7 +85,7 @@ t.test('another plant under the same id stops it, is kept or is replaced', async
   t.strictSame(await load([second]), {
     code: 1,
     stdout: summary({ refused: 1 }),
-    stderr: 'line 2: plant 7 is already stored with other content\n',
+    stderr: 'line 2: plant 7 already exists with different content\n',
   })
   const kept = await load([second, '--on-conflict', 'keep'])
   t.strictSame(kept, { code: 0, stdout: summary({ kept: 1 }), stderr: '' })
@@ -147,20 +147,20 @@ t.test('a summary that cannot be written is a failure', async (t) => {
 })
 
 const lines = Array.from(
-  { length: TOGETHER + 500 },
+  { length: BATCH_SIZE + 500 },
   (_, id) => `{"id":${id},"name":"plant ${id}"}\n`,
 )
 const expected = lines.map((_, id) => ({ id, name: `plant ${id}`, tag: null }))
 
 /** Feeds it what makes a transaction, and resolves when that is stored and it waits for more. */
 async function underWay(command: Command, database: string): Promise<void> {
-  command.process.stdin?.write(lines.slice(0, TOGETHER + 100).join(''))
+  command.process.stdin?.write(lines.slice(0, BATCH_SIZE + 100).join(''))
   await until(() => existsSync(`${database}-wal`))
   const db = new Sqlite(database)
   const tables = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'plants'").pluck()
   await until(() => tables.get() === 1)
   const plants = db.prepare('SELECT count(*) FROM plants').pluck()
-  await until(() => Number(plants.get()) >= TOGETHER)
+  await until(() => Number(plants.get()) >= BATCH_SIZE)
   db.close()
 }
 
@@ -178,7 +178,7 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     const { code, stdout, stderr } = await command.finished()
     const before = stored().length
     if (signal === 'SIGKILL') {
-      t.ok(before >= TOGETHER)
+      t.ok(before >= BATCH_SIZE)
     } else {
       t.equal(code, 130)
       t.equal(stdout, summary({ created: before }))

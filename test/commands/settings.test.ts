@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { settings, settingsHelp } from '../../src/config.ts'
+import { settings, settingsHelp } from '../../src/config/config.ts'
 import { Command, run } from '../helpers/command.ts'
 
 const refused = [

@@ -4,7 +4,7 @@
  */
 import type { PlantService } from '../../service/plant-service.ts'
 import type {
-  ConditionOf,
+  ErrorCodeOf,
   Handlers,
   OperationAnswer,
   OperationId,
@@ -103,7 +103,7 @@ export const requests: true[] = [
   true satisfies Same<OperationRequest<'listPlants'>['query']['after'], bigint | undefined>,
   true satisfies Same<OperationRequest<'updatePlant'>['body']['tag'], string | null | undefined>,
   true satisfies Same<OperationRequest<'replacePlant'>['body']['tag'], string | undefined>,
-  true satisfies Same<Extract<ConditionOf<'deletePlant'>, `plant-${string}`>, NotDeleted>,
+  true satisfies Same<Extract<ErrorCodeOf<'deletePlant'>, `plant-${string}`>, NotDeleted>,
 ]
 
 type NotDeleted = 'plant-not-found' | 'plant-changed'

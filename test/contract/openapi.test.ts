@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
 import { generatedFiles } from '../../scripts/generated.ts'
-import { conditions } from '../../src/contract/conditions.gen.ts'
+import { errorCodes } from '../../src/contract/error-codes.gen.ts'
 import {
   contract,
   dereferenced,
@@ -70,7 +70,7 @@ t.test('every example is valid against its schema', async (t) => {
       valid.add(name)
     }
   })
-  const missing = Object.keys(conditions).filter((name) => !valid.has(name))
+  const missing = Object.keys(errorCodes).filter((name) => !valid.has(name))
   t.same(missing, [], 'every condition has an example')
 })
 
@@ -107,7 +107,7 @@ t.test('no string in a request may contain U+0000', async (t) => {
 })
 
 t.test('the number of a condition tells its status', async (t) => {
-  for (const [name, { status, error }] of Object.entries(conditions)) {
+  for (const [name, { status, error }] of Object.entries(errorCodes)) {
     t.ok(error > status * 100 && error < status * 100 + 100, name)
   }
 })
@@ -125,7 +125,7 @@ t.test('every condition stands in responses of its own status', async (t) => {
       }
     }
   }
-  t.same([...placed].sort(), Object.keys(conditions).sort())
+  t.same([...placed].sort(), Object.keys(errorCodes).sort())
 })
 
 /**

@@ -9,7 +9,7 @@ import { MAIN, unmeasured } from '../helpers/command.ts'
 import { answeredTooEarly, answeredUnsynced, type Call, readTrace, TRACED } from './trace.ts'
 
 const TOKEN = 'a-token-for-the-test'
-const TOGETHER = 40
+const BATCH_SIZE = 40
 
 const traces = spawnSync('strace', ['-D', '-o', '/dev/null', ...TRACED, 'true']).status === 0
 const skip = !traces && 'there is no strace, or it may not trace'
@@ -24,7 +24,7 @@ t.test('changes are on disk before they are answered', { skip }, async (t) => {
   await change('DELETE', '/plants/1')
 
   // Of one length, so that none is in another one.
-  const numbers = Array.from({ length: TOGETHER }, (_, index) => 100 + index)
+  const numbers = Array.from({ length: BATCH_SIZE }, (_, index) => 100 + index)
   const together = (name: string, make: (id: number) => Promise<void>) =>
     Promise.all(numbers.map(make)).then(() => numbers.map((id) => `${name} ${id}`))
   const created = await together('created', (id) =>

@@ -3,7 +3,7 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { ConfigError, defaultConfig } from '../../src/config.ts'
+import { ConfigError, defaultConfig } from '../../src/config/config.ts'
 import { certificateOf, covers } from '../../src/http/certificate.ts'
 import { daysFromNow, issue, writeFiles } from '../helpers/certificates.ts'
 

@@ -57,7 +57,7 @@ t.test('neither PUT nor PATCH creates a plant', async (t) => {
   for (const method of ['PUT', 'PATCH']) {
     const answer = await service.call({ method, path: '/plants/404', body: { name: 'Acer' } })
     t.equal(answer.status, 404)
-    t.same(answer.json, { error: 40402, message: 'there is no plant 404' })
+    t.same(answer.json, { error: 40402, message: 'plant 404 does not exist' })
     t.equal(await service.stored(404n), undefined)
   }
 })

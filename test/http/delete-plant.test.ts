@@ -24,7 +24,7 @@ for (const id of [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, 0n]) {
     t.match(await remove(id), { status: 204, body: '' })
     t.equal(await service.stored(id), undefined)
     t.equal(await service.count(), before - 1)
-    t.same((await remove(id)).json, { error: 40402, message: `there is no plant ${id}` })
+    t.same((await remove(id)).json, { error: 40402, message: `plant ${id} does not exist` })
     t.equal(await service.count(), before - 1)
   })
 }

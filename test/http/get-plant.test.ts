@@ -22,7 +22,7 @@ for (const id of [MAX, MIN, MAX - 1n, MIN + 1n, SAFE, SAFE + 1n, -SAFE - 1n, 0n,
     t.equal(answer.status, 200)
     t.equal(answer.body, `{"id":${id},"name":"plant ${id}","tag":"Tree"}`)
     await service.store.remove(id)
-    t.same((await get(id)).json, { error: 40402, message: `there is no plant ${id}` })
+    t.same((await get(id)).json, { error: 40402, message: `plant ${id} does not exist` })
   })
 }
 
@@ -186,7 +186,7 @@ for (const value of MALFORMED) {
     await service.call({ body: { id: 32n, name: 'Acer' } })
     t.same((await get(32n, { headers: { 'If-None-Match': value } })).json, {
       error: 40004,
-      message: 'the header if-none-match must be * or entity tags with a comma between',
+      message: 'the header if-none-match must be * or a comma-separated list of entity tags',
     })
   })
 }

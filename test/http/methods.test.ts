@@ -119,7 +119,7 @@ for (const path of [
     for (const method of METHODS) {
       const answer = await service.call({ method, path, token, body: 'not JSON' })
       t.equal(answer.status, 404, method)
-      const message = `there is nothing at ${path.replace('?x=1', '')}`
+      const message = `unknown path ${path.replace('?x=1', '')}`
       if (method !== 'HEAD') t.same(answer.json, { error: 40401, message })
       t.equal((await service.call({ method, path, token: null })).status, 401, method)
     }

@@ -86,7 +86,7 @@ t.test(`${CONNECTIONS} connections each have their own answers`, async (t) => {
   const refused = await Promise.all(ids.map((id) => create({ id, name: 'other' })))
   t.same(
     refused.map(({ status, body }) => [status, JSON.parse(body).message]),
-    ids.map((id) => [409, `plant ${id} is already stored with other content`]),
+    ids.map((id) => [409, `plant ${id} already exists with different content`]),
   )
   const read = await Promise.all(ids.map((id) => ask(service, agent, 'GET', `/plants/${id}`)))
   t.same(read.map(contentOf), plants)

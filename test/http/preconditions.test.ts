@@ -62,7 +62,7 @@ for (const call of CHANGES) {
     for (const ifMatch of [etag.slice(1, -1), etag.slice(1), '', `*, ${etag}`, `${etag} "a"`]) {
       const answer = await change(call, ifMatch)
       await untouched(t, 400, answer)
-      const message = 'the header if-match must be * or entity tags with a comma between'
+      const message = 'the header if-match must be * or a comma-separated list of entity tags'
       t.same(answer.json, { error: 40004, message })
     }
   })

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import type { Config } from '../../src/config.ts'
+import type { Config } from '../../src/config/config.ts'
 import { logRequestIds, noRequestLog } from '../../src/http/request-log.ts'
 import { type StartOptions, startService } from '../helpers/service.ts'
 

@@ -167,7 +167,7 @@ for (const { names, challenges, calls, refused } of BY_SCOPES) {
         t.equal(answer.status, 403)
         const challenge = `Bearer realm="plant-store", error="insufficient_scope", scope="${challenges}"`
         t.equal(answer.headers['www-authenticate'], challenge, 'RFC 6750 §3')
-        const message = `this operation needs a token with the ${names}`
+        const message = `this operation requires a token with the ${names}`
         if (call.method !== 'HEAD') t.same(answer.json, { error: 40301, message })
       }
     })
@@ -204,7 +204,7 @@ t.test('a defect is told to the log and not to the caller', async (t) => {
   trouble = new TypeError('secret detail at /secret/path')
   const answer = await failing.call(create)
   const id = answer.headers['x-request-id']
-  const message = `the service failed; its log has the details, with the request id ${id}`
+  const message = `internal error: look up request ${id} in the service's log`
   t.strictSame(answer.json, { error: 50001, message })
   const logged = lines.map((line) => JSON.parse(line)).findLast(({ level }) => level === 50)
   t.match(logged, { requestId: id, err: { message: /secret detail/ } })

@@ -2,7 +2,7 @@
 import { Server } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
-import { startPlantStore } from '../../src/embedded.ts'
+import { startPlantStore } from '../../src/index.ts'
 
 const [, , database = ''] = process.argv
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { type PlantPatch, StoreUnavailable } from '../../service/plant-store.ts'
 import { GroupCommit } from '../../src/stores/group-commit.ts'
-import { textOf } from '../../src/stores/sqlite/change-text.ts'
+import { sizeOf } from '../../src/stores/sqlite/change-size.ts'
 import type { Change, ChangeResult } from '../../src/stores/sqlite/writer.ts'
 
 type Changes = GroupCommit<Change, ChangeResult>
@@ -270,8 +270,8 @@ interface Watched {
   state: string
 }
 
-function groupCommit({ commit }: Disk, most?: number): Changes {
-  return new GroupCommit({ commit, textOf, ...(most !== undefined && { most }) })
+function groupCommit({ commit }: Disk, maxInFlight?: number): Changes {
+  return new GroupCommit({ commit, sizeOf, ...(maxInFlight !== undefined && { maxInFlight }) })
 }
 
 function watch(result: Promise<unknown>): Watched {

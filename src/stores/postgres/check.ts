@@ -1,11 +1,11 @@
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
-import type { Finding, Verdict } from '../finding.ts'
+import type { CheckResult, Verdict } from '../check-result.ts'
 import { StoreError } from '../store-error.ts'
+import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
-import { parseAddress } from './hosts.ts'
+import { readSettings, refuseSettings } from './durability.ts'
 import type { ServerOptions } from './postgres-store.ts'
 import { missingObjects, SCHEMA_VERSION, versionOf } from './schema.ts'
-import { readSettings, refuseSettings } from './settings.ts'
 
 type Verify = (connections: Connections) => Promise<Verdict>
 
@@ -28,8 +28,8 @@ const VERIFICATIONS: Record<string, Verify> = {
  *
  * @throws StoreError if it cannot be checked
  */
-export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGenerator<Finding> {
-  const { urls, shown } = parseAddress(url)
+export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGenerator<CheckResult> {
+  const { urls, shown } = parseConnectionString(url)
   const connections = new Connections({ urls, timeout })
   try {
     for (const [what, verify] of Object.entries(VERIFICATIONS)) {

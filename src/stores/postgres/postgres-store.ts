@@ -14,13 +14,13 @@ import type { StoredToken, TokenStore } from '../../../service/token-store.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { StoreError } from '../store-error.ts'
 import { removePlant, updatePlant } from './changes.ts'
+import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
 import { createPlants } from './creates.ts'
-import { parseAddress } from './hosts.ts'
+import { requireDurable } from './durability.ts'
 import { importPlants } from './imports.ts'
 import { exportPlants, listPlants, PointReads } from './reads.ts'
 import { migrate, versionOf } from './schema.ts'
-import { requireDurable } from './settings.ts'
 import { Tokens } from './tokens.ts'
 import { Turns } from './turns.ts'
 
@@ -49,9 +49,9 @@ export class PostgresStore implements PlantStore, TokenStore {
     this.#connections = connections
     this.#creates = new GroupCommit({
       commit: (plants: readonly NewPlant[]) => createPlants(connections, plants),
-      textOf,
+      sizeOf,
       // One behind the other, so that they end in their order.
-      most: 1,
+      maxInFlight: 1,
     })
     this.#pointReads = new PointReads(connections)
     this.#tokens = new Tokens(connections)
@@ -63,7 +63,7 @@ export class PostgresStore implements PlantStore, TokenStore {
    * @throws StoreError saying in a line why the database cannot be used
    */
   static async open({ url, timeout, mustExist = false }: ServerOptions): Promise<PostgresStore> {
-    const { urls, shown } = parseAddress(url)
+    const { urls, shown } = parseConnectionString(url)
     const connections = new Connections({ urls, timeout })
     try {
       await requireDurable(connections)
@@ -151,6 +151,6 @@ export class PostgresStore implements PlantStore, TokenStore {
 }
 
 /** In UTF-16 units. */
-function textOf({ name, tag = '' }: NewPlant): number {
+function sizeOf({ name, tag = '' }: NewPlant): number {
   return name.length + tag.length
 }

@@ -1,7 +1,7 @@
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
-import { MAX_INT64, MIN_INT64 } from '../../contract/decimal.ts'
+import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
 import { type PlantRow, plantOf } from '../plant-row.ts'
-import { EXPORTED_TOGETHER, MAX_TEXT } from '../reading.ts'
+import { EXPORT_BATCH_SIZE, MAX_TEXT } from '../read-limits.ts'
 import type { Connections, Run } from './connections.ts'
 
 interface PageRow extends PlantRow {
@@ -48,13 +48,13 @@ export async function* exportPlants(run: Run): AsyncGenerator<StoredPlant[], voi
   let page: Page = { plants: [], more: true }
   while (page.more) {
     const after = page.plants.at(-1)?.id
-    page = await listPlants(run, { after, limit: EXPORTED_TOGETHER })
+    page = await listPlants(run, { after, limit: EXPORT_BATCH_SIZE })
     if (page.plants.length > 0) yield page.plants
   }
 }
 
 /** Large plants in one answer would take memory; more of them at a time gain nothing. */
-const FOUND_TOGETHER = 100
+const READ_BATCH_SIZE = 100
 
 interface Asked {
   readonly id: bigint
@@ -82,8 +82,8 @@ export class PointReads {
   #findAll(): void {
     const asked = this.#asked
     this.#asked = []
-    for (let from = 0; from < asked.length; from += FOUND_TOGETHER) {
-      this.#findTogether(asked.slice(from, from + FOUND_TOGETHER))
+    for (let from = 0; from < asked.length; from += READ_BATCH_SIZE) {
+      this.#findTogether(asked.slice(from, from + READ_BATCH_SIZE))
     }
   }
 

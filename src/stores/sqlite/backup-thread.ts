@@ -2,9 +2,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { StoreError } from '../store-error.ts'
 import { copyDatabase } from './backup.ts'
-import type { News } from './threaded-backup.ts'
+import type { BackupMessage } from './threaded-backup.ts'
 
-const tell = (news: News) => parentPort?.postMessage(news)
+const tell = (message: BackupMessage) => parentPort?.postMessage(message)
 
 try {
   const copied = await copyDatabase(workerData, (done, total) => tell({ done, total }))

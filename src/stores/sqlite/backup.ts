@@ -1,6 +1,6 @@
 import { closeSync, fdatasyncSync, openSync, statSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
-import { PRIVATE_MODE } from '../../private-mode.ts'
+import { PRIVATE_MODE } from '../../file-modes.ts'
 import { StoreError } from '../store-error.ts'
 import { integrityFaults, kindFault } from './check.ts'
 import { type DatabaseOptions, explain } from './database.ts'

@@ -1,9 +1,9 @@
 import { realpathSync, statSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
-import type { Finding, Verdict } from '../finding.ts'
+import type { CheckResult, Verdict } from '../check-result.ts'
 import { StoreError } from '../store-error.ts'
-import { brokenTexts } from './broken-texts.ts'
+import { brokenStrings } from './broken-strings.ts'
 import { type DatabaseOptions, explain, IN_MEMORY } from './database.ts'
 import { openExisting } from './existing.ts'
 import { fileAccess } from './file-access.ts'
@@ -37,7 +37,7 @@ const HINDRANCE = /^SQLITE_(BUSY|CANTOPEN|PERM|READONLY|NOMEM)/
  *
  * @throws StoreError if it cannot be checked
  */
-export function* checkDatabase(options: DatabaseOptions): Generator<Finding> {
+export function* checkDatabase(options: DatabaseOptions): Generator<CheckResult> {
   let db: Database | undefined
   try {
     db = openExisting(options)
@@ -174,7 +174,7 @@ export function* integrityFaults(db: Database): Generator<string> {
 }
 
 function* plants(db: Database): Generator<Verdict> {
-  const broken = [...brokenTexts(db).take(MANY)]
+  const broken = [...brokenStrings(db).take(MANY)]
   if (broken.length > 0) {
     const ids = broken.join(', ') + (broken.length === MANY ? ' and perhaps others' : '')
     return yield fault(`text that is not UTF-8, or with U+0000, in ${ids}`)

@@ -1,14 +1,14 @@
 /** Runs in a thread of its own: to write back a long log takes longer than a commit should wait. */
 import { workerData } from 'node:worker_threads'
-import { type CheckpointOptions, checkpoint, type Errand } from './checkpointer.ts'
+import { type CheckpointOptions, type CheckpointRequest, checkpoint } from './checkpointer.ts'
 import { openDatabase } from './database.ts'
 
 const { port, ...options }: CheckpointOptions = workerData
 const db = openDatabase(options)
 const writeBack = checkpoint(db, 'PASSIVE')
 
-port.on('message', (errand: Errand) => {
-  if (errand === 'close') {
+port.on('message', (request: CheckpointRequest) => {
+  if (request === 'close') {
     db.close()
     return port.close()
   }

@@ -17,7 +17,7 @@ export interface Log {
 }
 
 /** What the thread is told. It sends a message when it is ready, and when a checkpoint is done. */
-export type Errand = 'checkpoint' | 'close'
+export type CheckpointRequest = 'checkpoint' | 'close'
 
 /** What the thread has to know. */
 export interface CheckpointOptions extends DatabaseOptions {
@@ -100,8 +100,8 @@ export class Checkpointer {
     return this.#thread !== undefined && receiveMessageOnPort(this.#thread.port) !== undefined
   }
 
-  #tell(errand: Errand): void {
-    this.#thread?.port.postMessage(errand)
+  #tell(request: CheckpointRequest): void {
+    this.#thread?.port.postMessage(request)
   }
 
   #finish(): void {

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Verdict } from '../finding.ts'
+import type { Verdict } from '../check-result.ts'
 
 /** Suffixes of the files that SQLite keeps next to a database. It uses any that it finds there. */
 export const COMPANIONS = ['-wal', '-shm', '-journal']

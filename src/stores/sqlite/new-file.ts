@@ -9,7 +9,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { PRIVATE_MODE } from '../../private-mode.ts'
+import { PRIVATE_MODE } from '../../file-modes.ts'
 
 /** The number of symbolic links that Linux follows (path_resolution(7)). */
 const LINKS_MAX = 40

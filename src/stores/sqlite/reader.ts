@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
-import { MAX_INT64, MIN_INT64 } from '../../contract/decimal.ts'
+import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
 import { type PlantRow, plantOf } from '../plant-row.ts'
-import { EXPORTED_TOGETHER, MAX_TEXT } from '../reading.ts'
+import { EXPORT_BATCH_SIZE, MAX_TEXT } from '../read-limits.ts'
 import { type TokenRow, tokenOf } from '../token-row.ts'
 import { storeError } from './errors.ts'
 
@@ -125,7 +125,7 @@ function* batches(rows: Iterable<PlantRow>): Generator<StoredPlant[], void> {
   for (const row of rows) {
     batch.push(plantOf(row))
     text += lengthOf(row)
-    if (batch.length < EXPORTED_TOGETHER && text < MAX_TEXT) continue
+    if (batch.length < EXPORT_BATCH_SIZE && text < MAX_TEXT) continue
     yield batch
     batch = []
     text = 0

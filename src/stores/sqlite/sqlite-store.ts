@@ -13,7 +13,7 @@ import type {
 } from '../../../service/plant-store.ts'
 import type { StoredToken, TokenStore } from '../../../service/token-store.ts'
 import { GroupCommit } from '../group-commit.ts'
-import { textOf } from './change-text.ts'
+import { sizeOf } from './change-size.ts'
 import type { DatabaseOptions } from './database.ts'
 import { IN_MEMORY, openDatabase, openSnapshot } from './database.ts'
 import { refuseMemory } from './existing.ts'
@@ -48,7 +48,7 @@ export class SqliteStore implements PlantStore, TokenStore {
       db.pragma('query_only = ON')
       db.pragma('busy_timeout = 0')
     }
-    this.#changes = new GroupCommit({ commit: (changes) => this.#commit(changes), textOf })
+    this.#changes = new GroupCommit({ commit: (changes) => this.#commit(changes), sizeOf })
   }
 
   create(plant: NewPlant): Promise<CreateResult> {

@@ -3,7 +3,7 @@ import type { Copied, CopyOptions, OnProgress } from './backup.ts'
 import { startThread } from './thread.ts'
 
 /** What the thread tells. */
-export type News =
+export type BackupMessage =
   | { readonly done: number; readonly total: number }
   | { readonly copied: Copied }
   | { readonly refused: string }
@@ -13,10 +13,10 @@ export function copyInThread(options: CopyOptions, onProgress: OnProgress): Prom
   const { promise, resolve, reject } = Promise.withResolvers<Copied>()
   const thread = startThread('backup-thread', { workerData: options })
   thread.on('error', reject)
-  thread.on('message', (news: News) => {
-    if ('copied' in news) resolve(news.copied)
-    else if ('refused' in news) reject(new StoreError(news.refused))
-    else onProgress(news.done, news.total)
+  thread.on('message', (message: BackupMessage) => {
+    if ('copied' in message) resolve(message.copied)
+    else if ('refused' in message) reject(new StoreError(message.refused))
+    else onProgress(message.done, message.total)
   })
   return promise
 }

@@ -6,10 +6,12 @@ import { startThread } from './thread.ts'
 import type { Change, ChangeResult } from './writer.ts'
 
 /** What the thread is told. The time, in milliseconds since 1970, is until when it may wait for a lock. */
-export type Order = { readonly changes: readonly Change[]; readonly until: number } | 'close'
+export type WriterRequest =
+  | { readonly changes: readonly Change[]; readonly until: number }
+  | 'close'
 
 /** What it answers to changes. */
-export type Outcome =
+export type WriterReply =
   | { readonly results: ChangeResult[] }
   | { readonly unavailable: Pick<StoreUnavailable, 'reason' | 'detail'> }
   | { readonly error: unknown }
@@ -27,11 +29,11 @@ export class ThreadedWriter {
   constructor(options: DatabaseOptions) {
     this.#lockTimeout = options.lockTimeout
     this.#worker = startThread('writer-thread', { workerData: options })
-    this.#worker.on('message', (outcome: Outcome) => {
+    this.#worker.on('message', (reply: WriterReply) => {
       const first = this.#pending.shift()
-      if ('results' in outcome) return first?.resolve(outcome.results)
-      if ('error' in outcome) return first?.reject(outcome.error)
-      const { reason, detail } = outcome.unavailable
+      if ('results' in reply) return first?.resolve(reply.results)
+      if ('error' in reply) return first?.reject(reply.error)
+      const { reason, detail } = reply.unavailable
       first?.reject(new StoreUnavailable(reason, detail))
     })
   }
@@ -50,7 +52,7 @@ export class ThreadedWriter {
     await once(this.#worker, 'exit')
   }
 
-  #tell(order: Order): void {
-    this.#worker.postMessage(order)
+  #tell(request: WriterRequest): void {
+    this.#worker.postMessage(request)
   }
 }

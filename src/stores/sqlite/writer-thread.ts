@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { Checkpointer } from './checkpointer.ts'
 import { type DatabaseOptions, openDatabase } from './database.ts'
-import type { Order, Outcome } from './threaded-writer.ts'
+import type { WriterReply, WriterRequest } from './threaded-writer.ts'
 import { type Change, type ChangeResult, Writer } from './writer.ts'
 
 /** While SQLite itself waits for a lock, in milliseconds, the process cannot end. */
@@ -16,9 +16,9 @@ db.pragma(`busy_timeout = ${Math.min(WAIT, lockTimeout)}`)
 const writer = new Writer(db)
 const checkpointer = new Checkpointer(db, options)
 
-parentPort?.on('message', async (order: Order) => {
-  if (order !== 'close') {
-    parentPort?.postMessage(outcomeOf(order))
+parentPort?.on('message', async (request: WriterRequest) => {
+  if (request !== 'close') {
+    parentPort?.postMessage(replyTo(request))
     return checkpointer.committed()
   }
   await checkpointer.close()
@@ -27,7 +27,7 @@ parentPort?.on('message', async (order: Order) => {
 })
 
 /** An error loses its class on the way to the other thread, so the one that matters is spelt out. */
-function outcomeOf({ changes, until }: Exclude<Order, 'close'>): Outcome {
+function replyTo({ changes, until }: Exclude<WriterRequest, 'close'>): WriterReply {
   try {
     return { results: commit(changes, until) }
   } catch (error) {

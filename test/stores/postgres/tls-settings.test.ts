@@ -1,8 +1,8 @@
 /** Settings from a connection string and the environment; encryption.test.ts tests them with a server. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { parseConnectionString } from '../../../src/stores/postgres/connection-string.ts'
 import { serversOf } from '../../../src/stores/postgres/encryption.ts'
-import { parseAddress } from '../../../src/stores/postgres/hosts.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { issue } from '../../helpers/certificates.ts'
 
@@ -15,7 +15,7 @@ const CA = `sslrootcert=${fileOf('ca.pem')}`
 function encryptionOf(t: Test, url: string, variables: NodeJS.ProcessEnv = {}): string[] {
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'))
   t.intercept(process, 'env', { value: { ...Object.fromEntries(others), ...variables } })
-  return serversOf(parseAddress(url).urls).map(({ encryption }) => encryption)
+  return serversOf(parseConnectionString(url).urls).map(({ encryption }) => encryption)
 }
 
 for (const host of [

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
-import type { Finding } from '../../../src/stores/finding.ts'
+import type { CheckResult } from '../../../src/stores/check-result.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { openExisting } from '../../../src/stores/sqlite/existing.ts'
@@ -27,7 +27,7 @@ function makeDatabase(t: Test): string {
   return file
 }
 
-function check(file: string): Finding[] {
+function check(file: string): CheckResult[] {
   return [...checkDatabase({ file, lockTimeout: 0 })]
 }
 

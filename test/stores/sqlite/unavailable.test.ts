@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { GroupCommit } from '../../../src/stores/group-commit.ts'
-import { textOf } from '../../../src/stores/sqlite/change-text.ts'
+import { sizeOf } from '../../../src/stores/sqlite/change-size.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { type Change, Writer } from '../../../src/stores/sqlite/writer.ts'
@@ -83,7 +83,7 @@ t.test('a full database fails changes wholly, keeps the others, and recovers', a
   const writer = new Writer(db)
   const changes = new GroupCommit({
     commit: async (together: readonly Change[]) => writer.commit(together),
-    textOf,
+    sizeOf,
   })
   const create = (id: number, name: string) => changes.change(['create', { id: BigInt(id), name }])
   const pages = Number(db.pragma('page_count', { simple: true }))

@@ -1,0 +1,32 @@
+// Made from openapi.yaml by `npm run generate`; change it there.
+
+/** The error codes by name, with the status and `error` of the response. */
+export const errorCodes = {
+  'invalid-json': { status: 400, error: 40001 },
+  'invalid-body': { status: 400, error: 40002 },
+  'malformed-request': { status: 400, error: 40003 },
+  'invalid-parameter': { status: 400, error: 40004 },
+  'token-missing': { status: 401, error: 40101 },
+  'token-invalid': { status: 401, error: 40102 },
+  'insufficient-scope': { status: 403, error: 40301 },
+  'unknown-path': { status: 404, error: 40401 },
+  'plant-not-found': { status: 404, error: 40402 },
+  'method-not-allowed': { status: 405, error: 40501 },
+  'request-timeout': { status: 408, error: 40801 },
+  'plant-exists': { status: 409, error: 40901 },
+  'plant-changed': { status: 412, error: 41201 },
+  'body-too-large': { status: 413, error: 41301 },
+  'unsupported-media-type': { status: 415, error: 41501 },
+  'unsupported-charset': { status: 415, error: 41502 },
+  'unsupported-content-coding': { status: 415, error: 41503 },
+  'too-many-failures': { status: 429, error: 42901 },
+  'too-many-requests': { status: 429, error: 42902 },
+  'headers-too-large': { status: 431, error: 43101 },
+  'internal-error': { status: 500, error: 50001 },
+  'unsupported-transfer-coding': { status: 501, error: 50101 },
+  'store-busy': { status: 503, error: 50301 },
+  'store-unavailable': { status: 503, error: 50302 },
+  'service-busy': { status: 503, error: 50303 },
+} as const
+
+export type ErrorCode = keyof typeof errorCodes

@@ -1,0 +1,92 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { AccessTokens } from '../service/access-tokens.ts'
+import { defaultConfig } from '../src/config/config.ts'
+import { provideFirstToken } from '../src/first-token.ts'
+import { openStore } from '../src/stores/open.ts'
+import { StoreError } from '../src/stores/store-error.ts'
+
+const CREATE_COMMAND = { command: 'plant-store token create --name mine --scope read,write' }
+
+/** What a start finds, each of them on a store of its own. */
+function starting(t: Test) {
+  const closing: (() => Promise<void>)[] = []
+  t.teardown(() => Promise.all(closing.map((close) => close())))
+  return async (database: string, token?: string) => {
+    const sameThread = database !== ':memory:'
+    const store = await openStore({ database, lockTimeout: 5000, sameThread })
+    closing.push(() => store.close())
+    const tokens = new AccessTokens(store, token)
+    const config = { ...defaultConfig(), database, ...(token !== undefined && { token }) }
+    return { provide: () => provideFirstToken(config, tokens), tokens, store }
+  }
+}
+
+function secretIn(file: string): string {
+  return readFileSync(file, 'utf8').trim()
+}
+
+t.test('the first token is in a file for its owner only, and later starts find it', async (t) => {
+  const start = starting(t)
+  const folder = t.testdir()
+  const [database, file] = [join(folder, 'plants.db'), join(folder, 'access-token')]
+  t.same(await (await start(database)).provide(), { file })
+  t.equal(statSync(file).mode & 0o777, 0o600)
+  const secret = secretIn(file)
+  const { provide, tokens } = await start(database)
+  t.same(await provide(), { file })
+  t.equal(secretIn(file), secret)
+  t.match(await tokens.verify(secret), { name: 'first' })
+
+  rmSync(file)
+  t.same(await provide(), CREATE_COMMAND)
+  t.notOk(existsSync(file))
+})
+
+t.test('a second database in the folder has a token file of its own', async (t) => {
+  const start = starting(t)
+  const folder = t.testdir({ 'other.db.access-token': 'left by a database that was deleted' })
+  await (await start(join(folder, 'plants.db'))).provide()
+  const { provide, tokens } = await start(join(folder, 'other.db'))
+  const file = join(folder, 'other.db.access-token')
+  t.same(await provide(), { file })
+  t.equal(statSync(file).mode & 0o777, 0o600, 'whatever the mode of the file before')
+  t.match(await tokens.verify(secretIn(file)), { name: 'first' })
+  t.same(await provide(), { file }, 'and not that of the first database')
+})
+
+t.test('a token that cannot be written is none, and the next start makes another', async (t) => {
+  const start = starting(t)
+  const folder = t.testdir()
+  const database = join(folder, 'plants.db')
+  const file = join(folder, 'access-token')
+  for (const taken of [file, `${database}.access-token`]) mkdirSync(taken)
+  const { provide, tokens, store } = await start(database)
+  const message = `cannot write the access token to ${database}.access-token`
+  await t.rejects(provide(), { constructor: StoreError, message })
+  t.same(await store.listTokens(), [])
+  rmSync(file, { recursive: true })
+  t.same(await provide(), { file })
+  t.match(await tokens.verify(secretIn(file)), { name: 'first' })
+})
+
+t.test('a database in memory has its token in no file', async (t) => {
+  const { provide, tokens } = await starting(t)(':memory:')
+  const access = (await provide()) as { token: string }
+  t.match(await tokens.verify(access.token), { name: 'first' })
+})
+
+t.test('where the environment has a token none is made', async (t) => {
+  const folder = t.testdir()
+  const { provide, store } = await starting(t)(join(folder, 'plants.db'), 'sixteen-letters.')
+  t.same(await provide(), { variable: 'PLANT_STORE_TOKEN' })
+  t.notOk(existsSync(join(folder, 'access-token')))
+  t.same(await store.listTokens(), [])
+})
+
+t.test('a database on a server is left to whoever makes its tokens', async (t) => {
+  const { tokens } = await starting(t)(':memory:')
+  const config = { ...defaultConfig(), database: 'postgres://me@one,two/plants' }
+  t.same(await provideFirstToken(config, tokens), CREATE_COMMAND)
+})

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { CsvError, parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import t from 'tap'
+import { CsvRecord, type Problem, problems, textOf } from '../../src/transfer/csv-record.ts'
+
+interface Read {
+  /** Undefined means an empty field without quotes. */
+  readonly records: (string | undefined)[][]
+  readonly problem: Problem | undefined
+}
+
+function read(text: string): Read {
+  const bytes = Buffer.from(text)
+  const record = new CsvRecord(bytes, true)
+  const records: (string | undefined)[][] = []
+  for (let from = 0; from < bytes.length; from = record.end) {
+    const fields: (string | undefined)[] = []
+    const problem = record.read(from, (field) => {
+      const empty = field.start === field.end && !field.quoted
+      fields[field.index] = empty ? undefined : textOf(bytes, field)
+    })
+    if (problem !== undefined) return { records, problem }
+    assert.equal(record.width, fields.length)
+    assert.equal(record.blank, fields.length === 1 && fields[0] === undefined)
+    assert.equal(record.lines, bytes.subarray(from, record.end).toString().split('\n').length - 1)
+    assert.ok(record.isUtf8())
+    records.push(fields)
+  }
+  return { records, problem: undefined }
+}
+
+const CODES: { readonly [code: string]: Problem } = {
+  CSV_INVALID_CLOSING_QUOTE: problems.quoteNotDoubled,
+  INVALID_OPENING_QUOTE: problems.fieldNotQuoted,
+  CSV_QUOTE_NOT_CLOSED: problems.quoteNotClosed,
+}
+
+/** The records that csv-parse reads, up to the first malformed one. */
+function readByCsvParse(text: string): Read {
+  const records: (string | undefined)[][] = []
+  try {
+    parse(text, {
+      record_delimiter: ['\r\n', '\n'],
+      relax_column_count: true,
+      cast: (text, { quoting }) => (text === '' && !quoting ? undefined : text),
+      on_record: (fields: (string | undefined)[]): undefined => {
+        records.push(fields)
+        return undefined
+      },
+    })
+    return { records, problem: undefined }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    return { records, problem: CODES[error.code] }
+  }
+}
+
+t.test('any input has the records that csv-parse finds', async () => {
+  const part = fc.constantFrom('"', '""', ',', '\n', '\r\n', '\r', 'a', 'é🌱', ' ', '"a"', '"\n"')
+  fc.assert(
+    fc.property(fc.string({ unit: part, maxLength: 16 }), (text) => {
+      assert.deepEqual(read(text), readByCsvParse(text))
+    }),
+    { numRuns: 5000 },
+  )
+})
+
+t.test('a record is unfinished until its end is known', async (t) => {
+  const text = '1,"a""b\n",c\r\n'
+  for (let length = 1; length < text.length; length++) {
+    const record = new CsvRecord(Buffer.from(text.slice(0, length)), false)
+    const problem = record.read(0, () => {})
+    t.ok(
+      problem === problems.unfinished || problem === problems.quoteNotClosed,
+      text.slice(0, length),
+    )
+  }
+  const record = new CsvRecord(Buffer.from(`${text}x`), false)
+  t.equal(
+    record.read(0, () => {}),
+    undefined,
+  )
+  t.equal(record.end, text.length)
+})
