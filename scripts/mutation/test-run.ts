@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { performance } from 'node:perf_hooks'
-import { killLeftovers } from './leftovers.ts'
+import { endLeftovers } from './leftovers.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface TestRun {
@@ -61,7 +61,7 @@ export async function runTest(
   clearTimeout(timer)
   signal.removeEventListener('abort', kill)
   kill()
-  killLeftovers(WORKSPACE_VARIABLE, workspace.folder)
+  await endLeftovers(WORKSPACE_VARIABLE, workspace.folder)
   workspace.clean()
   signal.throwIfAborted()
   const outcome = isLate ? 'timeout' : code === 0 ? 'passed' : 'failed'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type NewPlant, StoreUnavailable } from '../../service/plant-store.ts'
-import { ConfigError } from '../../src/config.ts'
+import { ConfigError } from '../../src/config/config.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 import { prepareSeed } from '../../src/transfer/seed.ts'
 
