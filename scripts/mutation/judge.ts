@@ -24,6 +24,9 @@ export interface Judgement {
 const TIMES = 4
 const ALLOWANCE_MS = 15_000
 
+/** After this many tests have passed, a failure may be an accident and is tried again. */
+const TRUSTED = 3
+
 /** Decides about mutants, each of them in a workspace. */
 export class Judge {
   readonly #reaches: readonly Reach[]
@@ -49,7 +52,9 @@ export class Judge {
     try {
       for (const [index, { test, durationMs }] of reaches.entries()) {
         const timeoutMs = TIMES * durationMs + ALLOWANCE_MS
-        const { outcome } = await runTest(workspace, test, timeoutMs, signal)
+        const run = async () => (await runTest(workspace, test, timeoutMs, signal)).outcome
+        let outcome = await run()
+        if (outcome !== 'passed' && index >= TRUSTED) outcome = await run()
         if (outcome === 'passed') continue
         this.#noticed.set(file, (this.#noticed.get(file) ?? new Set()).add(test))
         return result(outcome === 'timeout' ? 'timeout' : 'killed', index + 1, test)
