@@ -59,10 +59,14 @@ try {
   console.log(`\n${text}`)
   process.exitCode = scoreOf(judgements) < SCORE_MIN ? 1 : 0
 } catch (error) {
-  if (!abortion.signal.aborted) throw error
-  process.exitCode = 130
+  rethrowUnlessInterrupted(error)
 } finally {
+  if (abortion.signal.aborted) process.exitCode = 130
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+}
+
+function rethrowUnlessInterrupted(error: unknown): void {
+  if (!abortion.signal.aborted) throw error
 }
 
 async function recordReaches(workspaces: readonly Workspace[]) {
@@ -87,6 +91,7 @@ async function recordReaches(workspaces: readonly Workspace[]) {
   return { reaches, failing }
 }
 
+/** @returns what is known so far, if the run is interrupted */
 async function judgeAll(workspaces: readonly Workspace[], judge: Judge): Promise<Judgement[]> {
   const judgements: Judgement[] = []
   await inTurn(workspaces, chosen, async (workspace, mutant) => {
@@ -95,7 +100,7 @@ async function judgeAll(workspaces: readonly Workspace[], judge: Judge): Promise
     const { verdict, test = '', durationMs } = judgement
     const progress = `[${judgements.length}/${chosen.length}] ${verdict.padEnd(11)}`
     console.log(`${progress} ${summaryOf(judgement)}  ${test} ${(durationMs / 1000).toFixed(1)} s`)
-  })
+  }).catch(rethrowUnlessInterrupted)
   return judgements.toSorted(
     (one, other) => chosen.indexOf(one.mutant) - chosen.indexOf(other.mutant),
   )
