@@ -71,7 +71,10 @@ export class Judge {
     const cost = ({ test, durationMs }: Reach) =>
       durationMs / closeness(test, mutant.file) / (noticed?.has(test) ? 4 : 1)
     return this.#reaches
-      .filter(({ blocks }) => blocks[mutant.file]?.includes(start))
+      .filter(({ blocks, isPartial }) => {
+        const reached = blocks[mutant.file]
+        return reached !== undefined && (isPartial || reached.includes(start))
+      })
       .toSorted((one, other) => cost(one) - cost(other))
   }
 }

@@ -11,6 +11,8 @@ export interface Reach {
   readonly durationMs: number
   /** The starts of the blocks that it reaches in each file. */
   readonly blocks: Readonly<Record<string, readonly number[]>>
+  /** Whether it may reach more, because the probes made it fail: code that runs in a browser cannot have any. */
+  readonly isPartial: boolean
 }
 
 /** A test that fails on the unchanged sources, and cannot judge a mutant. */
@@ -61,7 +63,8 @@ export class ReachRecorder {
     let run = probed
     if (probed.outcome !== 'passed') run = await runTest(workspace, test, TIMEOUT_MS, signal)
     if (run.outcome !== 'passed') return { test, output: run.output }
-    const reach: Reach = { test, durationMs: Math.round(run.durationMs), blocks }
+    const isPartial = run !== probed
+    const reach: Reach = { test, durationMs: Math.round(run.durationMs), blocks, isPartial }
     const record: Kept = { ...reach, hash: this.#hash(workspace, reach) }
     const file = this.#fileOf(test)
     mkdirSync(dirname(file), { recursive: true })
