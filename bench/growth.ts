@@ -2,7 +2,8 @@
 import { copyFile, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { number } from '../src/config/setting-values.ts'
+import { argument } from '../src/commands/options.ts'
+import { integer } from '../src/config/setting-values.ts'
 import type { Chart } from './chart.ts'
 import { findGenerator } from './load.ts'
 import { describeMachine, warnIfBusy } from './machine.ts'
@@ -26,7 +27,7 @@ interface Result extends Run {
   readonly ratio: number
 }
 
-const parse = number(1, 1e9)
+const parse = argument(integer(1, 1e9))
 const command = benchmark('bench:growth', 'Measures creates in small stores and in large ones.')
   .argument('[counts...]', `of plants in the stores, by default ${COUNTS.join(' ')}`, wholes)
   .parse()

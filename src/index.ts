@@ -1,5 +1,5 @@
 import { newToken } from '../service/access-tokens.ts'
-import { type Config, configOf } from './config/config.ts'
+import { type Config, embeddedConfig } from './config/config.ts'
 import { start } from './start.ts'
 import { IN_MEMORY } from './stores/sqlite/database.ts'
 
@@ -29,7 +29,7 @@ export interface RunningPlantStore extends AsyncDisposable {
 export async function startPlantStore(options: PlantStoreOptions = {}): Promise<RunningPlantStore> {
   const token = options.token ?? newToken()
   const { database = IN_MEMORY, port = 0, logLevel = 'silent' } = options
-  const config = configOf({ ...options, database, port, logLevel, token })
+  const config = embeddedConfig({ ...options, database, port, logLevel, token })
   const { url, close } = await start(config)
   return { url, token, close, [Symbol.asyncDispose]: close }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { settings } from '../src/config/config.ts'
+import { settingOptions } from '../src/commands/options.ts'
 
 const lock = readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')
 
@@ -18,7 +18,7 @@ t.test('the lock file holds no download addresses', async (t) => {
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 
-for (const { long, envVar, defaultValueDescription, description } of settings) {
+for (const { long, envVar, defaultValueDescription, description } of settingOptions) {
   t.test(`the README tells of ${long} as the program does`, async (t) => {
     const row = readme.split('\n').find((line) => line.includes(`| \`${long}\` |`))
     const value = defaultValueDescription === undefined ? '' : `\`${defaultValueDescription}\` `

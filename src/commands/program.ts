@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { onConflicts } from '../../service/plant-store.ts'
-import type { Scope } from '../../service/token-store.ts'
-import { scopes } from '../../service/token-store.ts'
-import type { Config } from '../config/config.ts'
-import { databaseSetting, settings, settingsHelp, tokenOf } from '../config/config.ts'
-import { number, time } from '../config/setting-values.ts'
+import { type Scope, scopes } from '../../service/token-store.ts'
+import { type Config, tokenFromEnvironment } from '../config/config.ts'
+import { duration, integer } from '../config/setting-values.ts'
 import { PACKAGE } from '../package.ts'
 import { hasPassword } from '../stores/location.ts'
 import { formats } from '../transfer/format.ts'
@@ -14,6 +12,7 @@ import { RECORD_LIMIT } from '../transfer/record-reader.ts'
 import { check, checkHelp } from './check.ts'
 import type { ExportOptions } from './export.ts'
 import type { ImportOptions } from './import.ts'
+import { argument, databaseOption, settingOptions, settingsHelp } from './options.ts'
 import { createToken, listTokens, revokeToken, type TokenOptions } from './token.ts'
 
 /** Default of `--scope`: least privilege. */
@@ -32,12 +31,12 @@ export function program(): Command {
     .description('serve the interface (the default)')
     .addHelpText('after', settingsHelp)
     .action(async (options: Config) => {
-      const config = { ...options, ...tokenOf(process.env) }
+      const config = { ...options, ...tokenFromEnvironment(process.env) }
       // Only here, as the other commands need no server, and start in half the time without it.
       const { serve } = await import('./serve.ts')
       await serve(config)
     })
-  for (const option of settings) serving.addOption(option)
+  for (const option of settingOptions) serving.addOption(option)
   command.addHelpText('after', () => `\n${serving.helpInformation()}${settingsHelp}`)
   command.addCommand(tokenCommand())
   command.addCommand(importCommand())
@@ -51,7 +50,7 @@ export function program(): Command {
 function warnOfPassword(command: Command): void {
   if (command.getOptionValueSource('database') !== 'cli') return
   if (!hasPassword(command.opts().database)) return
-  const { envVar } = databaseSetting
+  const { envVar } = databaseOption
   console.error(
     `plant-store: other users can read the password in --database; set ${envVar} or use ~/.pgpass instead`,
   )
@@ -71,19 +70,19 @@ function tokenCommand(): Command {
     .option(
       '--expires <time>',
       'how long it is valid, such as 90d; without it for ever',
-      time('36500d'),
+      argument(duration('36500d')),
     )
-    .addOption(databaseSetting)
+    .addOption(databaseOption)
     .action((options: TokenOptions) => createToken(options))
   command
     .command('list')
     .description('list the tokens, without their secrets')
-    .addOption(databaseSetting)
+    .addOption(databaseOption)
     .action(({ database }: TokenOptions) => listTokens(database))
   command
     .command('revoke <name>')
     .description('make a token invalid, at once')
-    .addOption(databaseSetting)
+    .addOption(databaseOption)
     .action((name: string, { database }: TokenOptions) => revokeToken(database, name))
   return command
 }
@@ -105,10 +104,10 @@ function importCommand(): Command {
     )
     .addOption(
       new Option('--record-limit <bytes>', 'the largest record accepted')
-        .argParser(number(1, 2 ** 28))
+        .argParser(argument(integer(1, 2 ** 28)))
         .default(RECORD_LIMIT),
     )
-    .addOption(databaseSetting)
+    .addOption(databaseOption)
     .addHelpText('after', importHelp)
     .action(async (file: string, options: ImportOptions) => {
       const { importPlants } = await import('./import.ts')
@@ -125,7 +124,7 @@ function exportCommand(): Command {
       '--escape-formulas',
       'write CSV that is safe to open in a spreadsheet; this changes the data, so do not import the file',
     )
-    .addOption(databaseSetting)
+    .addOption(databaseOption)
     .action(async (file: string, options: ExportOptions) => {
       const { exportPlants } = await import('./export.ts')
       await exportPlants(file, options)
@@ -147,7 +146,7 @@ function backupCommand(): Command {
   return new Command('backup')
     .description('copy the database into a new file, while the service runs, and verify the copy')
     .argument('<file>', 'where to put the copy; what is there is not overwritten')
-    .addOption(databaseSetting)
+    .addOption(databaseOption)
     .addHelpText('after', '\nTo restore it, start the service with the copy as its --database.')
     .action(async (file: string, { database }: { database: string }) => {
       const { backup } = await import('./backup.ts')
@@ -158,7 +157,7 @@ function backupCommand(): Command {
 function checkCommand(): Command {
   return new Command('check')
     .description('verify the database, without changing it')
-    .addOption(databaseSetting)
+    .addOption(databaseOption)
     .addHelpText('after', checkHelp)
     .action(({ database }: { database: string }) => check(database))
 }
