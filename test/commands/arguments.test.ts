@@ -93,7 +93,7 @@ const refused = [
   { args: ['--prot', '3000'], says: "unknown option '--prot'" },
   { args: ['sreve'], says: /too many arguments.*sreve/ },
   { args: ['token', 'create'], says: "required option '--name <name>' not specified" },
-  { args: [...create, 'two words'], says: 'Expected up to 64 characters' },
+  { args: [...create, 'two words'], says: 'Expected 1 to 64 characters' },
   { args: [...create, 'x', '--scope', 'admin'], says: 'Expected read, write, or both' },
   { args: [...create, 'x', '--scope', 'read,read'], says: 'Expected read, write, or both' },
   { args: [...create, 'x', '--expires', 'soon'], says: 'Expected a duration such as' },

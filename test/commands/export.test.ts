@@ -71,7 +71,7 @@ t.test('--escape-formulas makes CSV safe to open in a spreadsheet', async (t) =>
 
 t.test('--escape-formulas is rejected for NDJSON', async (t) => {
   const { folder, write, files } = await exportsOf(t, plants)
-  const stderr = 'plant-store: --escape-formulas is for CSV; the format of this export is ndjson\n'
+  const stderr = 'plant-store: --escape-formulas requires CSV, not ndjson\n'
   for (const args of [[], [join(folder, 'plants.ndjson')], ['x.csv', '--format', 'ndjson']]) {
     const finished = await write(...args, '--escape-formulas')
     t.strictSame(finished, { code: 1, stdout: '', stderr })

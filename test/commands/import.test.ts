@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
-import { BATCH_SIZE } from '../../src/transfer/import.ts'
+import { TRANSACTION_RECORDS } from '../../src/transfer/import.ts'
 import { Command, type CommandOptions, run } from '../helpers/command.ts'
 
 const SAMPLE = new URL('../../data/sample.csv', import.meta.url).pathname
@@ -100,7 +100,10 @@ t.test('what cannot be read is refused in a line, and makes no database', async 
   const nowhere = join(folder, 'nowhere.csv')
   const cases = [
     { args: [nowhere], says: `cannot read ${nowhere}: no such file or directory` },
-    { args: ['-'], says: /^plant-store: the name - does not end .* say --format ndjson or csv\n$/ },
+    {
+      args: ['-'],
+      says: /^plant-store: cannot tell the format of -: .*; use --format ndjson or csv\n$/,
+    },
   ]
   for (const { args, says } of cases) {
     const { code, stdout, stderr } = await load(args)
@@ -147,20 +150,20 @@ t.test('a summary that cannot be written is a failure', async (t) => {
 })
 
 const lines = Array.from(
-  { length: BATCH_SIZE + 500 },
+  { length: TRANSACTION_RECORDS + 500 },
   (_, id) => `{"id":${id},"name":"plant ${id}"}\n`,
 )
 const expected = lines.map((_, id) => ({ id, name: `plant ${id}`, tag: null }))
 
 /** Feeds it what makes a transaction, and resolves when that is stored and it waits for more. */
 async function underWay(command: Command, database: string): Promise<void> {
-  command.process.stdin?.write(lines.slice(0, BATCH_SIZE + 100).join(''))
+  command.process.stdin?.write(lines.slice(0, TRANSACTION_RECORDS + 100).join(''))
   await until(() => existsSync(`${database}-wal`))
   const db = new Sqlite(database)
   const tables = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'plants'").pluck()
   await until(() => tables.get() === 1)
   const plants = db.prepare('SELECT count(*) FROM plants').pluck()
-  await until(() => Number(plants.get()) >= BATCH_SIZE)
+  await until(() => Number(plants.get()) >= TRANSACTION_RECORDS)
   db.close()
 }
 
@@ -178,7 +181,7 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     const { code, stdout, stderr } = await command.finished()
     const before = stored().length
     if (signal === 'SIGKILL') {
-      t.ok(before >= BATCH_SIZE)
+      t.ok(before >= TRANSACTION_RECORDS)
     } else {
       t.equal(code, 130)
       t.equal(stdout, summary({ created: before }))

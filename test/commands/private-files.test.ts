@@ -2,7 +2,7 @@ import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { destinationOf } from '../../src/commands/destination.ts'
+import { openDestination } from '../../src/commands/destination.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, run } from '../helpers/command.ts'
 
@@ -44,7 +44,7 @@ t.test('every file that the service and its commands create is private', async (
 
 t.test('an export is private before its first byte is written', async (t) => {
   const folder = t.testdir()
-  const { discard } = await destinationOf(join(folder, 'plants.csv'), ':memory:')
+  const { discard } = await openDestination(join(folder, 'plants.csv'), ':memory:')
   const [partial = ''] = readdirSync(folder)
   t.match(partial, /^plants\.csv\.partial-/)
   t.equal(modeOf(folder, partial), 0o600)
@@ -57,7 +57,7 @@ async function replaced(folder: string, mode: number): Promise<number> {
   const file = join(folder, 'plants.csv')
   writeFileSync(file, 'what was there before')
   chmodSync(file, mode)
-  const { stream, publish } = await destinationOf(file, ':memory:')
+  const { stream, publish } = await openDestination(file, ':memory:')
   await new Promise<void>((resolve) => stream.end('id,name\n', resolve))
   await publish()
   return modeOf(file)

@@ -76,8 +76,8 @@ t.test('what cannot be done is refused in a line, and changes nothing', async (t
   await create('--name', 'taken', '--scope', 'read')
   const before = await token('list')
   const cases = [
-    { args: ['create', '--name', 'taken'], says: 'there is a token taken already' },
-    { args: ['revoke', 'unknown'], says: 'there is no token unknown' },
+    { args: ['create', '--name', 'taken'], says: 'token taken already exists' },
+    { args: ['revoke', 'unknown'], says: 'token unknown does not exist' },
   ]
   for (const { args, says } of cases) {
     const stderr = `plant-store: ${says}\n`

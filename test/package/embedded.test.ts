@@ -135,7 +135,7 @@ const bad = [
   },
   { options: { lockTimeout: Number.NaN }, says: /NaN: expected a duration such as .* at most 1d$/ },
   { options: { lockTimeout: true }, says: /lockTimeout true: expected a duration such as/ },
-  { options: { seed: 'plants.txt' }, says: /^the name plants\.txt does not end with one of/ },
+  { options: { seed: 'plants.txt' }, says: /^cannot tell the format of plants\.txt: / },
   { options: { seed: [{ id: 1n }] }, says: /^seed\[0\]: must have required property 'name'$/ },
   { options: { token: 'short' }, says: /^invalid token: expected at least 16 characters/ },
   { options: { token: 7 }, says: /^invalid token: expected at least 16 characters/ },
