@@ -4,7 +4,7 @@ import t from 'tap'
 import { greeting, readyLine } from '../../src/commands/greeting.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import type { Certificate } from '../../src/http/certificate.ts'
-import { urlOf } from '../../src/start.ts'
+import { localUrl } from '../../src/start.ts'
 import { type Issued, issue } from '../helpers/certificates.ts'
 
 const config = defaultConfig()
@@ -20,7 +20,7 @@ const addresses = [
 
 for (const { address, url } of addresses) {
   t.test(`a service that listens on ${address} is said to be at ${url}`, async (t) => {
-    const text = greeting(config, urlOf({ address, port: 3000 }), { file: '/x' })
+    const text = greeting(config, localUrl({ address, port: 3000 }), { file: '/x' })
     t.match(text, `listens on ${url}\n`)
     t.match(text, `docs      ${url}/documentation\n`)
     t.match(text, `curl ${url}/plants `)
@@ -51,7 +51,7 @@ for (const { hosts, address, url, curl } of [
 ]) {
   t.test(`with a certificate for ${hosts} the service on ${address} is at ${url}`, async (t) => {
     const certificate = certificateFor(hosts, authority)
-    const found = urlOf({ address, port: 3000 }, certificate)
+    const found = localUrl({ address, port: 3000 }, certificate)
     t.equal(found, url)
     const text = greeting(config, found, { file: '/x' }, certificate)
     t.match(text, `listens on ${url}\n`)
@@ -76,7 +76,7 @@ const accesses = [
   { access: { token: 'plant_x' }, place: 'plant_x', bearer: 'plant_x' },
   {
     access: { command: 'make-token' },
-    place: 'none at hand; make one with make-token',
+    place: 'create one with make-token',
     bearer: '<token>',
   },
 ]

@@ -68,7 +68,7 @@ t.test('a service keeps plants and tokens there, and nothing in its folder', asy
   t.match(service.stdout, `database  ${url}\n`)
   t.match(
     service.stdout,
-    'token     none at hand; make one with plant-store token create --name mine --scope read,write\n',
+    'token     create one with plant-store token create --name mine --scope read,write\n',
   )
 
   const { stdout } = await token('create', '--name', 'ci', '--scope', 'read,write')
