@@ -1,5 +1,5 @@
 import { StoreUnavailable } from '../service/plant-store.ts'
-import { keepCompiledCode } from './compile-cache.ts'
+import { useCompileCache } from './compile-cache.ts'
 import { ConfigError } from './config/config.ts'
 import { ContractError } from './contract/contract.ts'
 import { StoreError } from './stores/store-error.ts'
@@ -7,7 +7,7 @@ import { StoreError } from './stores/store-error.ts'
 /** Errors the user can fix. They are printed as one line without a stack trace. */
 const USER_ERRORS = [ConfigError, ContractError, StoreError, StoreUnavailable]
 
-keepCompiledCode()
+useCompileCache()
 
 try {
   const { program } = await import('./commands/program.ts')

@@ -28,7 +28,7 @@ export interface Field {
 }
 
 /**
- * Finds the fields of CSV records (RFC 4180). Lines may end with CRLF or LF. Scans the bytes once and allocates
+ * Finds the fields of CSV records (RFC 4180). Lines end with CRLF or LF. Scans the bytes once and allocates
  * nothing per field, because a record can have a million fields.
  */
 export class CsvRecord {

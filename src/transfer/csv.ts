@@ -23,14 +23,14 @@ export const csvHeader = `${COLUMNS.join()}\n`
 /** Names of the known columns, by index. */
 type Columns = ReadonlyMap<number, string>
 
-/** The index and text of a field in a known column. */
+/** A field of a known column: its index and text. */
 type Value = readonly [index: number, text: string]
 
 /**
  * Reads CSV (RFC 4180) whose first record names the columns. An empty field means no value; a pair of quotes means an
  * empty string. Skips empty lines.
  *
- * After a malformed record, such as one with a stray quote, the start of the next record is ambiguous. We resume
+ * After a malformed record, such as one with a stray quote, the start of the next record is ambiguous. Reading resumes
  * at the next line, so that an unclosed quote costs only one record.
  */
 export class CsvReader implements RecordReader {
@@ -140,9 +140,9 @@ function plantOf(values: readonly Value[], columns: Columns): object {
 
 /** Formats a plant as a line that `CsvReader` reads back exactly. */
 export function csvLine({ id, name, tag }: StoredPlant): string {
-  return `${id},${quoted(name)},${tag === undefined ? '' : quoted(tag)}\n`
+  return `${id},${quoteIfNeeded(name)},${tag === undefined ? '' : quoteIfNeeded(tag)}\n`
 }
 
-function quoted(text: string): string {
+function quoteIfNeeded(text: string): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

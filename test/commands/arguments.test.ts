@@ -55,19 +55,19 @@ function invalidRate(value: string) {
   return { value, expected: 'a rate such as 100/s, 1000/m or 5000/h, or off' }
 }
 
-/** What the command line says of arguments that it refuses before it does anything. */
-async function refusal(t: Test, args: readonly string[]): Promise<string> {
-  let said = ''
+/** Returns the error message for arguments that commander rejects. */
+async function parseError(t: Test, args: readonly string[]): Promise<string> {
+  let message = ''
   const writeErr = (text: string) => {
-    said += text
+    message += text
   }
-  const listen = (command: Command) => {
-    command.exitOverride().configureOutput({ writeErr }).commands.forEach(listen)
+  const capture = (command: Command) => {
+    command.exitOverride().configureOutput({ writeErr }).commands.forEach(capture)
   }
   const command = program()
-  listen(command)
+  capture(command)
   await t.rejects(command.parseAsync(args, { from: 'user' }), { name: 'CommanderError' })
-  return said
+  return message
 }
 
 for (const [index, name] of settingNames.entries()) {
@@ -77,11 +77,11 @@ for (const [index, name] of settingNames.entries()) {
     t.teardown(() => delete process.env[variable])
     for (const { value, expected } of bad[name]) {
       delete process.env[variable]
-      const byFlag = await refusal(t, ['serve', `${flag}=${value}`])
+      const byFlag = await parseError(t, ['serve', `${flag}=${value}`])
       t.match(byFlag, `error: option '${flags}' argument '${value}' is invalid. `)
       t.match(byFlag, `Expected ${expected}.\n`)
       process.env[variable] = value
-      const byVariable = await refusal(t, ['serve'])
+      const byVariable = await parseError(t, ['serve'])
       t.match(byVariable, `value '${value}' from env '${variable}' is invalid. `)
       t.match(byVariable, `Expected ${expected}.\n`)
     }
@@ -89,7 +89,7 @@ for (const [index, name] of settingNames.entries()) {
 }
 
 const create = ['token', 'create', '--name']
-const refused = [
+const rejected = [
   { args: ['--prot', '3000'], says: "unknown option '--prot'" },
   { args: ['sreve'], says: /too many arguments.*sreve/ },
   { args: ['token', 'create'], says: "required option '--name <name>' not specified" },
@@ -101,8 +101,8 @@ const refused = [
   { args: ['token', 'revoke'], says: "missing required argument 'name'" },
 ]
 
-for (const { args, says } of refused) {
-  t.test(`plant-store ${args.join(' ')} is refused`, async (t) => {
-    t.match(await refusal(t, args), says)
+for (const { args, says } of rejected) {
+  t.test(`plant-store ${args.join(' ')} is rejected`, async (t) => {
+    t.match(await parseError(t, args), says)
   })
 }

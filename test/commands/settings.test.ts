@@ -3,7 +3,7 @@ import t from 'tap'
 import { settingOptions, settingsHelp } from '../../src/commands/options.ts'
 import { Command, run } from '../helpers/command.ts'
 
-const refused = [
+const invalid = [
   { args: ['--port', 'x'], says: /Expected an integer from 0 to 65535/ },
   {
     args: [],
@@ -22,19 +22,22 @@ const refused = [
   },
 ]
 
-for (const { args, env = {}, says } of refused) {
-  t.test(`${Object.keys(env)} ${args.join(' ')} stops the start`, async (t) => {
-    const { code, stdout, stderr } = await run(t, args, { cwd: t.testdir(), env, measured: true })
-    t.equal(code, 1)
-    t.equal(stdout, '')
-    t.match(stderr, says)
-    for (const value of Object.values<string>(env).filter((text) => text.length > 10)) {
-      t.notMatch(stderr, value, 'what may be a secret is not repeated')
-    }
-  })
+for (const { args, env = {}, says } of invalid) {
+  t.test(
+    `the service does not start with an invalid ${Object.keys(env)}${args.join(' ')}`,
+    async (t) => {
+      const { code, stdout, stderr } = await run(t, args, { cwd: t.testdir(), env, measured: true })
+      t.equal(code, 1)
+      t.equal(stdout, '')
+      t.match(stderr, says)
+      for (const value of Object.values<string>(env).filter((text) => text.length > 10)) {
+        t.notMatch(stderr, value, 'a possible secret is not printed')
+      }
+    },
+  )
 }
 
-t.test('variables are settings too, and a flag wins', async (t) => {
+t.test('settings are read from the environment, and flags take precedence', async (t) => {
   const folder = t.testdir()
   const command = new Command(t, ['--database', join(folder, 'flag.db')], {
     env: {
@@ -62,7 +65,7 @@ t.test('--help lists every setting with its variable and default', async (t) => 
   t.match(stdout, settingsHelp)
 })
 
-t.test('--version is the one of the package', async (t) => {
+t.test('--version prints the version of the package', async (t) => {
   const { default: meta } = await import('../../package.json', { with: { type: 'json' } })
   t.match(await run(t, ['--version']), { code: 0, stdout: `${meta.version}\n` })
 })

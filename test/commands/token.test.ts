@@ -6,7 +6,7 @@ import { Command, run } from '../helpers/command.ts'
 
 const SECRET = /plant_[\w-]{43}/
 
-/** Runs `plant-store token …` on a database of the test's own. */
+/** Runs `plant-store token …` on a new database. */
 function commandsOf(t: Test) {
   const database = join(t.testdir(), 'plants.db')
   const command = (args: string[]) => ['token', ...args, '--database', database]
@@ -17,37 +17,43 @@ function commandsOf(t: Test) {
   return { database, token, create, serve }
 }
 
-t.test('tokens are shown once, listed without secrets, and do what they are for', async (t) => {
-  const { database, token, create, serve } = commandsOf(t)
-  const first = await token('create', '--name', 'ci', '--scope', 'write,read', '--expires', '90d')
-  t.equal(first.code, 0)
-  t.match(first.stdout, new RegExp(`^${SECRET.source}\n$`), 'alone on standard output')
-  t.equal(first.stderr, 'It has the scopes read and write. Keep it safe: it is not shown again.\n')
-  const cases = [
-    { secret: first.stdout.trim(), status: 200 },
-    { secret: await create('--name', 'a.reader'), status: 403 },
-    { secret: await create('--name', 'gone', '--expires', '1ms'), status: 401 },
-  ]
-  t.notOk(existsSync(join(database, '..', 'access-token')), 'a first one is not made')
-  const url = await serve()
-  for (const { secret, status } of cases) {
-    t.equal((await createPlant(url, secret, { id: 1, name: 'a' })).status, status)
-  }
+t.test(
+  'tokens are shown once, listed without secrets and limited to their scopes and lifetime',
+  async (t) => {
+    const { database, token, create, serve } = commandsOf(t)
+    const first = await token('create', '--name', 'ci', '--scope', 'write,read', '--expires', '90d')
+    t.equal(first.code, 0)
+    t.match(first.stdout, new RegExp(`^${SECRET.source}\n$`), 'standard output has nothing else')
+    t.equal(
+      first.stderr,
+      'It has the scopes read and write. Keep it safe: it is not shown again.\n',
+    )
+    const cases = [
+      { secret: first.stdout.trim(), status: 200 },
+      { secret: await create('--name', 'a.reader'), status: 403 },
+      { secret: await create('--name', 'gone', '--expires', '1ms'), status: 401 },
+    ]
+    t.notOk(existsSync(join(database, '..', 'access-token')), 'no first token is created')
+    const url = await serve()
+    for (const { secret, status } of cases) {
+      t.equal((await createPlant(url, secret, { id: 1, name: 'a' })).status, status)
+    }
 
-  const { stdout } = await token('list')
-  t.notMatch(stdout, SECRET)
-  const rows = stdout.split('\n').map((line) => line.split(/ {2,}/))
-  const minute = /^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/
-  t.match(rows, [
-    ['NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'],
-    ['a.reader', 'read', minute, 'never', String],
-    ['ci', 'read,write', minute, minute, minute],
-    ['gone', 'read', minute, /Z \(expired\)$/, 'never'],
-    [''],
-  ])
-  const [, , created = '', expires = ''] = rows[2] ?? []
-  t.equal(Date.parse(expires) - Date.parse(created), 90 * 24 * 60 * 60 * 1000)
-})
+    const { stdout } = await token('list')
+    t.notMatch(stdout, SECRET)
+    const rows = stdout.split('\n').map((line) => line.split(/ {2,}/))
+    const minute = /^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/
+    t.match(rows, [
+      ['NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'],
+      ['a.reader', 'read', minute, 'never', String],
+      ['ci', 'read,write', minute, minute, minute],
+      ['gone', 'read', minute, /Z \(expired\)$/, 'never'],
+      [''],
+    ])
+    const [, , created = '', expires = ''] = rows[2] ?? []
+    t.equal(Date.parse(expires) - Date.parse(created), 90 * 24 * 60 * 60 * 1000)
+  },
+)
 
 t.test('a token created without --scope can only read', async (t) => {
   const { token, serve } = commandsOf(t)
@@ -59,7 +65,7 @@ t.test('a token created without --scope can only read', async (t) => {
   t.equal((await createPlant(url, stdout.trim(), { id: 1, name: 'a' })).status, 403)
 })
 
-t.test('a revoked token is refused at once by a running service', async (t) => {
+t.test('a running service rejects a revoked token immediately', async (t) => {
   const { token, create, serve } = commandsOf(t)
   const both = ['--scope', 'read,write']
   const kept = await create('--name', 'kept', ...both)
@@ -71,7 +77,7 @@ t.test('a revoked token is refused at once by a running service', async (t) => {
   t.equal((await createPlant(url, kept, { id: 1, name: 'a' })).status, 200)
 })
 
-t.test('what cannot be done is refused in a line, and changes nothing', async (t) => {
+t.test('a failed command prints one line and changes nothing', async (t) => {
   const { token, create } = commandsOf(t)
   await create('--name', 'taken', '--scope', 'read')
   const before = await token('list')
@@ -87,7 +93,7 @@ t.test('what cannot be done is refused in a line, and changes nothing', async (t
 })
 
 for (const args of [['list'], ['revoke', 'x']]) {
-  t.test(`token ${args[0]} makes no database where there is none`, async (t) => {
+  t.test(`token ${args[0]} does not create a missing database`, async (t) => {
     const { database, token } = commandsOf(t)
     const stderr = `plant-store: there is no database ${database}\n`
     t.match(await token(...args), { code: 1, stdout: '', stderr })

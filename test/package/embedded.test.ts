@@ -14,7 +14,7 @@ import { unmeasured } from '../helpers/command.ts'
 
 const FIR = { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' }
 
-/** A plant store that is closed when the test is over. */
+/** Starts a plant store that is closed after the test. */
 async function started(t: Test, options?: PlantStoreOptions) {
   let close = async () => {}
   t.teardown(() => close())
@@ -28,20 +28,23 @@ async function listPlants({ url, token }: { url: string; token: string }): Promi
   return (await fetch(`${url}/plants`, { headers })).text()
 }
 
-t.test('several at once have an address, a token and plants of their own', async (t) => {
-  const one = await started(t, { seed: [{ ...FIR, id: 2n ** 63n - 1n }] })
-  const other = await started(t)
-  const plants = '[{"id":9223372036854775807,"name":"Abies alba Mill.","tag":"Tree"}]'
-  t.equal(await listPlants(one), plants)
-  t.equal(await listPlants(other), '[]')
-  t.equal((await createPlant(other.url, one.token, { id: 1, name: 'a' })).status, 401)
-  t.equal((await createPlant(other.url, other.token, { id: 1, name: 'a' })).status, 200)
-  t.match(other.token, /^plant_[\w-]{43}$/)
-  await other.close()
-  t.equal(await listPlants(one), plants, 'one is not closed with the other')
-})
+t.test(
+  'several plant stores in one process have their own addresses, tokens and plants',
+  async (t) => {
+    const one = await started(t, { seed: [{ ...FIR, id: 2n ** 63n - 1n }] })
+    const other = await started(t)
+    const plants = '[{"id":9223372036854775807,"name":"Abies alba Mill.","tag":"Tree"}]'
+    t.equal(await listPlants(one), plants)
+    t.equal(await listPlants(other), '[]')
+    t.equal((await createPlant(other.url, one.token, { id: 1, name: 'a' })).status, 401)
+    t.equal((await createPlant(other.url, other.token, { id: 1, name: 'a' })).status, 200)
+    t.match(other.token, /^plant_[\w-]{43}$/)
+    await other.close()
+    t.equal(await listPlants(one), plants, 'the first one still runs')
+  },
+)
 
-t.test('it is closed once, and has let the request under way end', async (t) => {
+t.test('closing finishes the request in flight, and happens once', async (t) => {
   const { url, token, close } = await started(t)
   const { socket, answers, rest } = await halfACreate(url, token, { id: 1, name: 'a' })
   const closed = close()
@@ -54,7 +57,7 @@ t.test('it is closed once, and has let the request under way end', async (t) => 
 
 const CLOSING = fileURLToPath(new URL('./closing.ts', import.meta.url))
 
-t.test('nothing is left of it in a process, which then ends by itself', async (t) => {
+t.test('after closing, nothing keeps the process alive', async (t) => {
   const folder = t.testdir()
   const node = [process.execPath, '--disable-warning=ExperimentalWarning']
   const child = spawn(...unmeasured([...node, CLOSING, join(folder, 'plants.db')]), { cwd: folder })
@@ -65,7 +68,7 @@ t.test('nothing is left of it in a process, which then ends by itself', async (t
   t.same(readdirSync(folder), ['plants.db'])
 })
 
-t.test('a request that does not end is cut, at the end of a block too', async (t) => {
+t.test('leaving an `await using` block cuts off a request that does not end', async (t) => {
   let answers: Promise<unknown[]>
   {
     await using running = await startPlantStore({ shutdownTimeout: 50 })
@@ -75,7 +78,7 @@ t.test('a request that does not end is cut, at the end of a block too', async (t
   t.same(await answers, [])
 })
 
-t.test('its options are the settings, and what is undefined is not said', async (t) => {
+t.test('options are the settings, and undefined ones are ignored', async (t) => {
   const folder = t.testdir({ 'plants.csv': `id,name,tag\n4,${FIR.name},${FIR.tag}\n` })
   const database = join(folder, 'plants.db')
   const token = 'sixteen-letters.'
@@ -86,12 +89,12 @@ t.test('its options are the settings, and what is undefined is not said', async 
   const large = await createPlant(first.url, token, { id: 1, name: 'a'.repeat(30) })
   t.equal(large.status, 413)
   await first.close()
-  t.same(readdirSync(folder).sort(), ['plants.csv', 'plants.db'], 'no token is left behind')
+  t.same(readdirSync(folder).sort(), ['plants.csv', 'plants.db'], 'no token file is written')
   const second = await started(t, options)
   t.equal(await listPlants(second), '[{"id":4,"name":"Abies alba Mill.","tag":"Tree"}]')
 })
 
-t.test('embedding loads none of the packages of the command line', async (t) => {
+t.test('embedding loads no package of the command line', async (t) => {
   const program = `
     import { registerHooks } from 'node:module'
     registerHooks({
@@ -109,8 +112,8 @@ t.test('embedding loads none of the packages of the command line', async (t) => 
   t.notMatch(loaded, /node_modules\/(commander|cli-progress)\//)
 })
 
-t.test('the environment says nothing', async (t) => {
-  process.env.PLANT_STORE_PORT = 'no port'
+t.test('the environment is ignored', async (t) => {
+  process.env.PLANT_STORE_PORT = 'invalid'
   t.teardown(() => delete process.env.PLANT_STORE_PORT)
   await started(t)
 })
@@ -147,7 +150,7 @@ const bad = [
 ]
 
 for (const { options, says } of bad) {
-  t.test(`${Object.keys(options)} as ${Object.values(options)} starts nothing`, async (t) => {
+  t.test(`the option ${Object.keys(options)} cannot be ${Object.values(options)}`, async (t) => {
     const error = await t.rejects(startPlantStore(options as unknown as PlantStoreOptions))
     t.type(error, ConfigError)
     t.match((error as Error).message, says)
@@ -161,7 +164,7 @@ t.test('the service can run without the docs', async (t) => {
   t.equal((await fetch(`${url}/plants`, { headers })).status, 200)
 })
 
-t.test('times may be told as on the command line', async (t) => {
+t.test('values can be written as on the command line', async (t) => {
   await started(t, { requestTimeout: '10s' as unknown as number, trustProxy: '10.0.0.0/8,::1' })
   await started(t, { logRequests: 'on' as 'all', host: '0.0.0.0' })
   const rateLimit = { requests: 1, window: 3_600_000 }
@@ -170,7 +173,7 @@ t.test('times may be told as on the command line', async (t) => {
   t.match(await listPlants(limited), '"error":42902')
 })
 
-t.test('an address that is taken is an error, and leaves the database closed', async (t) => {
+t.test('if the address is in use, the start fails and the database is closed', async (t) => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.teardown(() => other.close())

@@ -5,7 +5,7 @@ import t from 'tap'
 import { CsvRecord, decodeField, type Problem, problems } from '../../src/transfer/csv-record.ts'
 
 interface Read {
-  /** Undefined means an empty field without quotes. */
+  /** An empty field without quotes is undefined. */
   readonly records: (string | undefined)[][]
   readonly problem: Problem | undefined
 }
@@ -66,7 +66,7 @@ t.test('records are split as csv-parse splits them', async () => {
   )
 })
 
-t.test('a record is incomplete until the byte after its newline rules out more', async (t) => {
+t.test('a record is incomplete until its newline is read', async (t) => {
   const text = '1,"a""b\n",c\r\n'
   for (let length = 1; length < text.length; length++) {
     const record = new CsvRecord(Buffer.from(text.slice(0, length)), false)
