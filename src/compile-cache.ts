@@ -26,7 +26,7 @@ export function useCompileCache(trusted?: string): void {
  * or replace it.
  *
  * @param user the effective user id; undefined on Windows, which has none
- * @param trusted a folder that is not checked, and neither are its parents
+ * @param trusted a folder that is trusted without a check, like its parents
  * @returns the path without symbolic links; undefined if there is no safe folder
  */
 export function compileCacheFolder(user: number | undefined, trusted?: string): string | undefined {

@@ -49,7 +49,7 @@ export async function provideFirstToken(config: Config, tokens: AccessTokens): P
 
 /** Writes the shared file of the folder, or the database's own if another database has taken the shared one. */
 async function writeTokenFile(token: string, { shared, own }: { shared: string; own: string }) {
-  // Always a new file: an existing one could be a symbolic link or readable by others.
+  // Never an existing file, which could be a symbolic link or readable by others.
   const options = { mode: PRIVATE_MODE, flag: 'wx' }
   try {
     await writeFile(shared, `${token}\n`, options)

@@ -48,10 +48,10 @@ t.test('the cache is private and in the cache folder of the user', async (t) => 
   const folder = join(home, '.cache', 'plant-store')
   t.equal(find(), folder)
   t.equal(lstatSync(folder).mode & 0o777, 0o700)
-  t.equal(find(), folder, 'it already exists now')
+  t.equal(find(), folder, 'an existing folder is reused')
 })
 
-t.test('a missing cache folder is created and private', async (t) => {
+t.test('a missing cache folder is created with private access', async (t) => {
   const { home, find } = homeOf(t, [])
   t.equal(find(), join(home, '.cache', 'plant-store'))
   t.equal(lstatSync(join(home, '.cache')).mode & 0o777, 0o700)

@@ -20,7 +20,7 @@ const LEAST_SCOPES: readonly Scope[] = ['read']
 
 /** Defines the command line. Each command is implemented in its own file. */
 export function program(): Command {
-  const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8'))
+  const { version }: { version: string } = JSON.parse(readFileSync(PACKAGE, 'utf8'))
   const command = new Command('plant-store')
     .description('Stores plants and serves them over HTTP.')
     .version(version)
@@ -49,7 +49,8 @@ export function program(): Command {
 /** Other users can read the command line in the process list. */
 function warnOfPassword(command: Command): void {
   if (command.getOptionValueSource('database') !== 'cli') return
-  if (!hasPassword(command.opts().database)) return
+  const { database } = command.opts<{ database: string }>()
+  if (!hasPassword(database)) return
   const { envVar } = databaseOption
   console.error(
     `plant-store: other users can read the password in --database; set ${envVar} or use ~/.pgpass instead`,
@@ -93,7 +94,7 @@ function tokenCommand(): Command {
 function importCommand(): Command {
   return new Command('import')
     .description('import plants from a file; the service can be running')
-    .argument('<file>', 'NDJSON or CSV; - reads standard input')
+    .argument('<file>', 'an NDJSON or CSV file; - reads standard input')
     .addOption(formatOption())
     .addOption(
       new Option('--on-error <action>', 'what to do about an invalid record')

@@ -26,7 +26,7 @@ const BAR_INTERVAL_MS = 100
 
 const LINE_INTERVAL_MS_MIN = 5000
 
-/** Lines become rarer over time, so that a task of hours does not flood a log. */
+/** Lines become rarer over time, so that an hours-long task does not flood a log. */
 const LINE_INTERVAL_GROWTH = 0.1
 
 /**
@@ -73,7 +73,7 @@ function bar({ what, unit, total }: ProgressOptions, stream: NodeJS.WritableStre
     formatTime,
     barsize: 25,
     etaBuffer: 100,
-    // Without it the library turns off line wrapping, and a killed process leaves the terminal like that.
+    // Otherwise the library disables line wrapping, and a killed process would leave it disabled.
     linewrap: true,
   })
   const one = bars.create(total ?? 0, 0)

@@ -16,13 +16,13 @@ type NameWithDefault = {
   [Name in SettingName]: Settings[Name] extends { readonly default: string } ? Name : never
 }[SettingName]
 
-type Required = { readonly [Name in NameWithDefault]: Value<Name> }
+type RequiredSettings = { readonly [Name in NameWithDefault]: Value<Name> }
 
-type Optional = { readonly [Name in Exclude<SettingName, NameWithDefault>]?: Value<Name> }
+type OptionalSettings = { readonly [Name in Exclude<SettingName, NameWithDefault>]?: Value<Name> }
 
 /** The values of the settings, read once when the process starts. Times are in milliseconds, sizes in bytes. */
-export interface Config extends Required, Optional {
-  /** An access token that is valid in addition to those in the store. It has no flag, because others can read flags. */
+export interface Config extends RequiredSettings, OptionalSettings {
+  /** An access token that is valid in addition to those in the store. It has no flag, because other users can read a command line. */
   readonly token?: string
 }
 
@@ -78,7 +78,7 @@ function readOption(name: string, value: unknown): unknown {
 /**
  * Reads the token from the environment. Commander reads the other variables.
  *
- * @throws ConfigError if the token is invalid, or if an unknown variable has our prefix: it is probably misspelt
+ * @throws ConfigError if the token is invalid, or if an unknown variable has our prefix: it is probably misspelled
  */
 export function tokenFromEnvironment(environment: NodeJS.ProcessEnv): Pick<Config, 'token'> {
   const known = [TOKEN_VARIABLE, ...settingNames.map(variableOf)]

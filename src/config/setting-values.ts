@@ -19,7 +19,7 @@ export interface Rate {
 
 export type Limit = Rate | 'off'
 
-/** The value of a setting is not what it must be. */
+/** Thrown for an invalid value of a setting. */
 export class InvalidValue extends Error {
   /** Such as `an integer from 0 to 65535`. */
   readonly expected: string
@@ -75,14 +75,14 @@ export function oneOf<Value extends string>(values: readonly Value[]) {
 
 const readOnOff = oneOf(['on', 'off'])
 
-/** `on` or `off`, or a boolean. */
+/** Accepts `on`, `off` and booleans. */
 export function onOff(value: unknown): boolean {
   return typeof value === 'boolean' ? value : readOnOff(value) === 'on'
 }
 
 const readRequestLogs = oneOf(requestLogs)
 
-/** One of `requestLogs`; `on` is accepted for `all`. */
+/** Accepts `requestLogs`, and `on` for `all`. */
 export function logRequests(value: unknown): RequestLogs {
   return value === 'on' ? 'all' : readRequestLogs(value)
 }

@@ -10,7 +10,7 @@ import {
   seed,
 } from './setting-values.ts'
 
-/** A setting, as the command line, the environment and the embedded API know it. */
+/** A setting of the command line, the environment and the embedded API. */
 export interface Setting {
   /** The placeholder in `--help`, in square brackets if the flag can stand alone. */
   readonly argument: string
@@ -25,7 +25,7 @@ export interface Setting {
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-/** Node's timers count milliseconds in 32 bits; a longer one would fire at once. */
+/** Node's timers count milliseconds in 32 bits; a longer timeout would fire immediately. */
 const TIMEOUT_MAX = '1d'
 
 /** All settings by name, in the order of `--help`. A flag and its variable are derived from the name. */
@@ -55,13 +55,13 @@ export const settings = {
   database: {
     argument: '<location>',
     description:
-      'where to store the plants: a file, a server as postgres://user@host1,host2/name, or :memory: until the process ends',
+      'where the plants are stored: a file, a server as postgres://user@host1,host2/name, or :memory: until the process ends',
     default: 'data/plants.db',
     read: nonEmptyString,
   },
   logLevel: {
     argument: '<level>',
-    description: `one of ${LOG_LEVELS.join(', ')}`,
+    description: `the minimum level to log: ${LOG_LEVELS.join(', ')}`,
     default: 'info',
     read: oneOf(LOG_LEVELS),
   },
@@ -123,7 +123,7 @@ export const settings = {
   },
   lockTimeout: {
     argument: '<duration>',
-    description: 'how long a change waits for a locked database, and a statement for a server',
+    description: 'how long a change waits for a locked database file, or a statement for a server',
     default: '5s',
     read: duration(TIMEOUT_MAX),
   },
@@ -135,7 +135,7 @@ export const settings = {
   },
   seed: {
     argument: '<file>',
-    description: 'import this file before serving: NDJSON or CSV, as its name says',
+    description: 'import this file before serving: NDJSON or CSV, depending on its extension',
     read: seed,
   },
   readyJson: {

@@ -81,7 +81,7 @@ export class CsvReader implements RecordReader {
     return { records, length: from, more: from < bytes.length }
   }
 
-  /** Decodes a column name in the header, or a value in a record. Returns undefined for unknown columns and no value. */
+  /** Decodes a column name or a value. Returns undefined if the column is unknown or the field has no value. */
   #valueOf(field: Field, bytes: Buffer): Value | undefined {
     const { index, start, end, isQuoted } = field
     if (this.#columns === undefined) {
@@ -128,7 +128,7 @@ function columnsOf(header: readonly Value[], line: number): Columns {
   return new Map(header)
 }
 
-/** Builds a plant as the contract describes it. An id that is not an int64 stays a string, which is then invalid. */
+/** Builds a plant as the contract describes it. An id that is not an int64 stays a string, which the validator rejects. */
 function plantOf(values: readonly Value[], columns: Columns): object {
   const plant: { [name: string]: unknown } = {}
   for (const [index, text] of values) {

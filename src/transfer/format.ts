@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { ConfigError } from '../config/config.ts'
 
-/** As a file name: standard input or output. */
+/** The file name that stands for standard input or output. */
 export const STDIO = '-'
 
 const EXTENSIONS = { ndjson: ['.ndjson', '.jsonl'], csv: ['.csv'] } as const

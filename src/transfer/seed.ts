@@ -12,7 +12,7 @@ import { recordValidator } from './record-validator.ts'
 import { openSource, readSource } from './source.ts'
 
 /**
- * Stores the seed plants. Those already stored do not change.
+ * Stores the seed. Plants that are already stored do not change.
  *
  * @throws ConfigError about the first record that is invalid or conflicts with a stored plant; the records before it
  *   are stored
@@ -56,7 +56,7 @@ function preparePlants(plants: readonly NewPlant[]): Seeder {
   return (store) => importSeed(batches(), store, (line) => `seed[${line}]`)
 }
 
-/** @param locate describes where a record is, given its line */
+/** @param locate describes the position of a record, given its line */
 async function importSeed(
   batches: AsyncIterable<RecordBatch>,
   store: ImportStore,

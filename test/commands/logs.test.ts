@@ -8,7 +8,7 @@ import { checkAnswer } from '../helpers/contract-check.ts'
 
 const TOKEN = 'a-token-of-the-environment'
 
-/** Starts a command after running `script` in its process. */
+/** Starts a command that first runs `script` in its process. */
 function startPrepared(t: Test, script: string, ...args: string[]): Command {
   const folder = t.testdir({ 'prepare.mjs': script })
   const prepare = pathToFileURL(join(folder, 'prepare.mjs'))

@@ -1,4 +1,4 @@
-/** The commands with a PostgreSQL server. */
+/** The commands on a PostgreSQL server. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -130,7 +130,7 @@ t.test('a password causes a warning only if other users can read it', async (t) 
   t.equal((await run(t, ['check', '--database', parameter], { measured: true })).stderr, WARNING)
 })
 
-t.test('a backup of a server is refused with a hint at its own tools', async (t) => {
+t.test('a backup of a server is refused with a hint to use its own tools', async (t) => {
   const file = join(t.testdir(), 'backup.db')
   const message = /^a database on a server is backed up by the tools of the server, such as pg_dump/
   await t.rejects(backup(file, server.url()), { constructor: ConfigError, message })

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { startProgress } from '../../src/commands/progress.ts'
 
-/** Reports progress every second, and returns the printed lines, each preceded by its second. */
+/** Reports progress every second, and returns the printed lines, each prefixed with the second. */
 function reportEachSecond(seconds: number, options: { total?: number }): string[] {
   const shown: string[] = []
   let second = 0

@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { run } from '../helpers/command.ts'
 
-/** Creates a database like another program does. */
+/** Creates a database as another program would. */
 function database(file: string, statements: string): void {
   const db = new Sqlite(file)
   db.exec(statements)

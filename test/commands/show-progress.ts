@@ -1,4 +1,4 @@
-/** Run on a terminal by progress.test.ts. Shows progress for half a second with a total, and as long without. */
+/** Run on a terminal by progress.test.ts. Shows progress for half a second with a total, then for as long without one. */
 import { setInterval } from 'node:timers/promises'
 import { startProgress } from '../../src/commands/progress.ts'
 

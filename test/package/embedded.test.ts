@@ -15,7 +15,7 @@ import { unmeasured } from '../helpers/command.ts'
 const FIR = { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' }
 
 /** Starts a plant store that is closed after the test. */
-async function started(t: Test, options?: PlantStoreOptions) {
+async function startStore(t: Test, options?: PlantStoreOptions) {
   let close = async () => {}
   t.teardown(() => close())
   const running = await startPlantStore(options)
@@ -31,8 +31,8 @@ async function listPlants({ url, token }: { url: string; token: string }): Promi
 t.test(
   'several plant stores in one process have their own addresses, tokens and plants',
   async (t) => {
-    const one = await started(t, { seed: [{ ...FIR, id: 2n ** 63n - 1n }] })
-    const other = await started(t)
+    const one = await startStore(t, { seed: [{ ...FIR, id: 2n ** 63n - 1n }] })
+    const other = await startStore(t)
     const plants = '[{"id":9223372036854775807,"name":"Abies alba Mill.","tag":"Tree"}]'
     t.equal(await listPlants(one), plants)
     t.equal(await listPlants(other), '[]')
@@ -44,8 +44,8 @@ t.test(
   },
 )
 
-t.test('closing finishes the request in flight, and happens once', async (t) => {
-  const { url, token, close } = await started(t)
+t.test('closing finishes the request in flight and happens only once', async (t) => {
+  const { url, token, close } = await startStore(t)
   const { socket, answers, rest } = await halfACreate(url, token, { id: 1, name: 'a' })
   const closed = close()
   t.equal(close(), closed)
@@ -84,17 +84,17 @@ t.test('options are the settings, and undefined ones are ignored', async (t) => 
   const token = 'sixteen-letters.'
   const options = { database, token, seed: join(folder, 'plants.csv'), bodyLimit: 30 }
   const undefineds = { port: undefined, logLevel: undefined, host: undefined } as object
-  const first = await started(t, { ...options, ...undefineds })
+  const first = await startStore(t, { ...options, ...undefineds })
   t.equal(first.token, token)
   const large = await createPlant(first.url, token, { id: 1, name: 'a'.repeat(30) })
   t.equal(large.status, 413)
   await first.close()
   t.same(readdirSync(folder).sort(), ['plants.csv', 'plants.db'], 'no token file is written')
-  const second = await started(t, options)
+  const second = await startStore(t, options)
   t.equal(await listPlants(second), '[{"id":4,"name":"Abies alba Mill.","tag":"Tree"}]')
 })
 
-t.test('embedding loads no package of the command line', async (t) => {
+t.test('embedding does not load the packages of the command line', async (t) => {
   const program = `
     import { registerHooks } from 'node:module'
     registerHooks({
@@ -115,7 +115,7 @@ t.test('embedding loads no package of the command line', async (t) => {
 t.test('the environment is ignored', async (t) => {
   process.env.PLANT_STORE_PORT = 'invalid'
   t.teardown(() => delete process.env.PLANT_STORE_PORT)
-  await started(t)
+  await startStore(t)
 })
 
 const bad = [
@@ -158,17 +158,17 @@ for (const { options, says } of bad) {
 }
 
 t.test('the service can run without the docs', async (t) => {
-  const { url, token } = await started(t, { docs: false })
+  const { url, token } = await startStore(t, { docs: false })
   const headers = { authorization: `Bearer ${token}` }
   t.equal((await fetch(`${url}/documentation`, { headers })).status, 404)
   t.equal((await fetch(`${url}/plants`, { headers })).status, 200)
 })
 
 t.test('values can be written as on the command line', async (t) => {
-  await started(t, { requestTimeout: '10s' as unknown as number, trustProxy: '10.0.0.0/8,::1' })
-  await started(t, { logRequests: 'on' as 'all', host: '0.0.0.0' })
+  await startStore(t, { requestTimeout: '10s' as unknown as number, trustProxy: '10.0.0.0/8,::1' })
+  await startStore(t, { logRequests: 'on' as 'all', host: '0.0.0.0' })
   const rateLimit = { requests: 1, window: 3_600_000 }
-  const limited = await started(t, { rateLimit, authFailureLimit: 'off' })
+  const limited = await startStore(t, { rateLimit, authFailureLimit: 'off' })
   await listPlants(limited)
   t.match(await listPlants(limited), '"error":42902')
 })

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { formulaFreeLine } from '../../src/transfer/formulas.ts'
 
-/** Names and their escaped form. */
+/** Names and their escaped forms. */
 const ESCAPED = [
   ['=1+1', "'=1+1"],
   ['+1', "'+1"],

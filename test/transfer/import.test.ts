@@ -135,7 +135,7 @@ for (const { what, results, options, complete, counts, refused = [], stored } of
   })
 }
 
-t.test('a transaction has many records', async (t) => {
+t.test('small records share a transaction', async (t) => {
   const plants = Array.from({ length: TRANSACTION_RECORDS + 2 }, (_, index) => ({
     id: BigInt(index),
     name: 'one',
@@ -146,7 +146,7 @@ t.test('a transaction has many records', async (t) => {
   t.match(counts, { created: TRANSACTION_RECORDS + 1, replayed: 1 })
 })
 
-t.test('a transaction has fewer records if they are large', async (t) => {
+t.test('fewer records share a transaction if they are large', async (t) => {
   const { sizes, positions } = await importLines(t, [one, two, three], {}, 2 ** 21)
   t.strictSame(sizes, [2, 1])
   t.strictSame(positions, [2 ** 22])

@@ -36,7 +36,7 @@ const b = { id: 2n, name: 'b' }
 const LARGE = `record must not be larger than ${LIMIT_BYTES} bytes`
 const NOT_UTF8 = Buffer.from([0xff])
 
-/** Files in parts, and what is read from them. */
+/** Files, as lists of parts, and the records read from them. */
 const cases: { format: Format; what: string; file: (string | Buffer)[]; reads: Read[] }[] = [
   { format: 'ndjson', what: 'an empty file has no records', file: [], reads: [] },
   {
