@@ -1,4 +1,4 @@
-# Not built where it was written, as no container engine was at hand; each step was tried by hand.
+# Not built with Docker, because no container engine was available. Each step was tested by hand.
 # To pin the base image: --build-arg BASE=node:26-slim@sha256:…
 ARG BASE=node:26-slim
 
@@ -11,7 +11,7 @@ FROM ${BASE}
 ENV PLANT_STORE_HOST=0.0.0.0 \
     PLANT_STORE_PORT=3000 \
     PLANT_STORE_DATABASE=/data/plants.db \
-    # Docker kills what has not ended 10 seconds after it was told to stop.
+    # Docker kills a container that does not stop within 10 seconds.
     PLANT_STORE_SHUTDOWN_TIMEOUT=8s
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
