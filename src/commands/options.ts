@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { TOKEN_LENGTH_MIN, TOKEN_VARIABLE } from '../config/config.ts'
-import { InvalidValue } from '../config/setting-values.ts'
+import { replaceInvalid } from '../config/setting-values.ts'
 import {
   flagOf,
   type Setting,
@@ -33,12 +33,9 @@ function settingOption(name: SettingName): Option {
 
 /** Makes a reader of settings usable as commander's argument parser, which requires an error class of its own. */
 export function argument<Value>(read: (value: string) => Value): (value: string) => Value {
-  return (value) => {
-    try {
-      return read(value)
-    } catch (error) {
-      if (!(error instanceof InvalidValue)) throw error
-      throw new InvalidArgumentError(`Expected ${error.expected}.`)
-    }
-  }
+  return (value) =>
+    replaceInvalid(
+      () => read(value),
+      ({ expected }) => new InvalidArgumentError(`Expected ${expected}.`),
+    )
 }

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { InvalidValue } from './setting-values.ts'
+import { replaceInvalid } from './setting-values.ts'
 import {
   type SettingName,
   settingNames,
@@ -67,12 +67,10 @@ function readOption(name: string, value: unknown): unknown {
       `unknown option ${name}: expected one of ${[...embeddedNames, 'token'].join(', ')}`,
     )
   }
-  try {
-    return settings[known].read(value)
-  } catch (error) {
-    if (!(error instanceof InvalidValue)) throw error
-    throw new ConfigError(`invalid ${name} ${inspect(value)}: ${error.message}`)
-  }
+  return replaceInvalid(
+    () => settings[known].read(value),
+    ({ message }) => new ConfigError(`invalid ${name} ${inspect(value)}: ${message}`),
+  )
 }
 
 /**

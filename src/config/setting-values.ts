@@ -30,6 +30,18 @@ export class InvalidValue extends Error {
   }
 }
 
+/** Replaces an InvalidValue that a reader throws; passes on every other error. */
+export function replaceInvalid<Value>(
+  read: () => Value,
+  replace: (error: InvalidValue) => Error,
+): Value {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof InvalidValue ? replace(error) : error
+  }
+}
+
 export function nonEmptyString(value: unknown): string {
   if (typeof value === 'string' && value !== '') return value
   throw new InvalidValue('a non-empty string')
@@ -90,7 +102,7 @@ export function logRequests(value: unknown): RequestLogs {
 /** A rate such as `100/s`, or `off` for no limit. */
 export function rate(value: unknown): Limit {
   if (value === 'off' || isRate(value)) return value
-  const [, requests, unit] = /^(\d{1,9})\/([smh])$/.exec(String(value)) ?? []
+  const [, requests, unit] = /^(\d{1,9})\/([smh])$/.exec(textOf(value)) ?? []
   const rate = { requests: Number(requests), window: ms(`1${unit}` as StringValue) }
   if (isRate(rate)) return rate
   throw new InvalidValue('a rate such as 100/s, 1000/m or 5000/h, or off')
@@ -101,9 +113,14 @@ function isRate(value: unknown): value is Rate {
   return [requests, window].every((number) => Number.isSafeInteger(number) && Number(number) > 0)
 }
 
+/** Returns an empty string for anything but a string. `String` throws for some objects. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
 /** Addresses and networks, separated by commas. */
 export function networks(value: unknown): string {
-  const list = String(value)
+  const list = textOf(value)
   if (list.split(',').every(isNetwork)) return list
   throw new InvalidValue('addresses or networks such as 10.0.0.0/8,::1, separated by commas')
 }
