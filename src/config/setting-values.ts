@@ -47,7 +47,7 @@ export function nonEmptyString(value: unknown): string {
   throw new InvalidValue('a non-empty string')
 }
 
-/** The name of a file, or plants, which are validated when they are stored. */
+/** The name of a file, or plants, which `prepareSeed` validates. */
 export function seed(value: unknown): string | readonly NewPlant[] {
   return Array.isArray(value) ? (value as readonly NewPlant[]) : nonEmptyString(value)
 }
