@@ -1,5 +1,5 @@
 import t from 'tap'
-import { urlOf } from '../src/start.ts'
+import { localUrl } from '../src/start.ts'
 
 for (const [address, url] of [
   ['127.0.0.1', 'http://127.0.0.1:3000'],
@@ -10,6 +10,6 @@ for (const [address, url] of [
   ['2001:db8::', 'http://[2001:db8::]:3000'],
 ] as const) {
   t.test(`a service that listens on ${address} is found at ${url}`, async (t) => {
-    t.equal(urlOf({ address, port: 3000 }), url)
+    t.equal(localUrl({ address, port: 3000 }), url)
   })
 }

@@ -1,4 +1,5 @@
-import { type StoredToken, scopes } from '../../service/token-store.ts'
+import type { StoredToken } from '../../service/token-store.ts'
+import { scopes } from '../contract/scopes.ts'
 
 /** A token as a database has it; times are in milliseconds since 1970. */
 export interface TokenRow {

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import type { Plant } from '../../service/plant-store.ts'
-import { versionOf } from '../../service/plant-store.ts'
+import { contentVersion } from '../../service/plant-store.ts'
 import { byId, count, exported, samePlants, scatteredIds, TEXTS } from './plants.ts'
 import { type Engine, opener, type Store } from './store-suite.ts'
 
@@ -74,7 +74,7 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
 
   t.test('that change one version at once have exactly one winner', async (t) => {
     const before = { name: 'before' }
-    const expected = [versionOf(before)]
+    const expected = [contentVersion(before)]
     const ids = Array.from({ length: 100 }, (_, index) => BigInt(index) + 2000n)
     await one.importPlants(
       ids.map((id) => ({ id, ...before })),
@@ -110,7 +110,9 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
     await one.create({ id, name: '0' })
     const increment = async (store: Store): Promise<void> => {
       const read = (await store.get(id)) as Plant
-      const result = await store.update(id, { name: `${Number(read.name) + 1}` }, [versionOf(read)])
+      const result = await store.update(id, { name: `${Number(read.name) + 1}` }, [
+        contentVersion(read),
+      ])
       if (result === 'changed') await increment(store)
     }
     const client = async (store: Store) => {

@@ -2,7 +2,7 @@ import { inspect, isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { NewPlant, PlantStore } from '../../service/plant-store.ts'
-import { onConflicts, versionOf } from '../../service/plant-store.ts'
+import { contentVersion, onConflicts } from '../../service/plant-store.ts'
 import { storable } from '../helpers/arbitraries.ts'
 import { PlantModel } from './plant-model.ts'
 import { exported, MAX, MIN } from './plants.ts'
@@ -10,8 +10,8 @@ import { type Engine, opener } from './store-suite.ts'
 
 /** A method of both, and what it is called with. */
 type Operation = {
-  [Name in Exclude<keyof PlantStore, 'check'>]: [name: Name, ...using: Parameters<PlantStore[Name]>]
-}[Exclude<keyof PlantStore, 'check'>]
+  [Name in Exclude<keyof PlantStore, 'ping'>]: [name: Name, ...using: Parameters<PlantStore[Name]>]
+}[Exclude<keyof PlantStore, 'ping'>]
 
 interface Made {
   readonly operation: Operation
@@ -86,8 +86,8 @@ function resultOf(model: PlantModel, [name, ...using]: Operation): unknown {
 
 function versions(expected: Expected, model: PlantModel, id: bigint): string[] | undefined {
   const stored = model.get(id)
-  const current = stored === undefined ? [] : [versionOf(stored)]
-  const stale = versionOf({ name: 'never stored' })
+  const current = stored === undefined ? [] : [contentVersion(stored)]
+  const stale = contentVersion({ name: 'never stored' })
   return { any: undefined, none: [], current, stale: [stale], several: [stale, ...current] }[
     expected
   ]

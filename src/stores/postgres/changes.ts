@@ -1,5 +1,5 @@
-import type { PlantPatch, Refusal, StoredPlant } from '../../../service/plant-store.ts'
-import { versionOf } from '../../../service/plant-store.ts'
+import type { NoMatch, PlantPatch, StoredPlant } from '../../../service/plant-store.ts'
+import { contentVersion } from '../../../service/plant-store.ts'
 import { type PlantRow, plantOf } from '../plant-row.ts'
 import type { Connections } from './connections.ts'
 
@@ -16,7 +16,7 @@ export async function updatePlant(
   id: bigint,
   patch: PlantPatch,
   expected?: readonly string[],
-): Promise<StoredPlant | Refusal> {
+): Promise<StoredPlant | NoMatch> {
   for (;;) {
     const stored = await findExpected(connections, id, expected)
     if (typeof stored === 'string') return stored
@@ -31,7 +31,7 @@ export async function removePlant(
   connections: Connections,
   id: bigint,
   expected?: readonly string[],
-): Promise<'removed' | Refusal> {
+): Promise<'removed' | NoMatch> {
   for (;;) {
     const stored = await findExpected(connections, id, expected)
     if (typeof stored === 'string') return stored
@@ -44,8 +44,8 @@ async function findExpected(
   connections: Connections,
   id: bigint,
   expected?: readonly string[],
-): Promise<PlantRow | Refusal> {
+): Promise<PlantRow | NoMatch> {
   const [stored] = await connections.query<PlantRow>(FIND, [id])
   if (stored === undefined) return 'not-found'
-  return expected?.includes(versionOf(plantOf(stored))) === false ? 'changed' : stored
+  return expected?.includes(contentVersion(plantOf(stored))) === false ? 'changed' : stored
 }

@@ -6,7 +6,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext, getCACertificates } from 'node:tls'
 import pg from 'pg'
-import { isLoopback } from '../../http/loopback.ts'
+import { isLoopback } from '../../loopback.ts'
 import { StoreError } from '../store-error.ts'
 import {
   type TlsSetting,

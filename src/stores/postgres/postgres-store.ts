@@ -2,12 +2,12 @@ import type {
   CreateResult,
   ImportResult,
   NewPlant,
+  NoMatch,
   OnConflict,
   Page,
   PageRequest,
   PlantPatch,
   PlantStore,
-  Refusal,
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken, TokenStore } from '../../../service/token-store.ts'
@@ -93,11 +93,11 @@ export class PostgresStore implements PlantStore, TokenStore {
     id: bigint,
     patch: PlantPatch,
     expected?: readonly string[],
-  ): Promise<StoredPlant | Refusal> {
+  ): Promise<StoredPlant | NoMatch> {
     return this.#turns.change([id], () => updatePlant(this.#connections, id, patch, expected))
   }
 
-  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | Refusal> {
+  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
     return this.#turns.change([id], () => removePlant(this.#connections, id, expected))
   }
 
@@ -110,7 +110,7 @@ export class PostgresStore implements PlantStore, TokenStore {
     return this.#connections.snapshot(exportPlants)
   }
 
-  async check(): Promise<void> {
+  async ping(): Promise<void> {
     await this.#connections.query('SELECT id FROM plants LIMIT 1')
   }
 

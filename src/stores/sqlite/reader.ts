@@ -34,7 +34,7 @@ export class Reader {
     if (this.#db.inTransaction) this.#statements.rollback.run()
   }
 
-  check(): void {
+  ping(): void {
     this.#reading(() => this.#statements.anyPlant.get())
   }
 

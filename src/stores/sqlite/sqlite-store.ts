@@ -3,12 +3,12 @@ import type {
   CreateResult,
   ImportResult,
   NewPlant,
+  NoMatch,
   OnConflict,
   Page,
   PageRequest,
   PlantPatch,
   PlantStore,
-  Refusal,
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken, TokenStore } from '../../../service/token-store.ts'
@@ -67,11 +67,11 @@ export class SqliteStore implements PlantStore, TokenStore {
     id: bigint,
     patch: PlantPatch,
     expected?: readonly string[],
-  ): Promise<StoredPlant | Refusal> {
+  ): Promise<StoredPlant | NoMatch> {
     return this.#change('update', id, patch, expected)
   }
 
-  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | Refusal> {
+  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
     return this.#change('remove', id, expected)
   }
 
@@ -83,8 +83,8 @@ export class SqliteStore implements PlantStore, TokenStore {
     return exportPlants(this.#openSnapshot)
   }
 
-  async check(): Promise<void> {
-    this.#reader.check()
+  async ping(): Promise<void> {
+    this.#reader.ping()
   }
 
   async findToken(selector: Uint8Array): Promise<StoredToken | undefined> {
