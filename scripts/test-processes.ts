@@ -27,8 +27,9 @@ export const PROCESSES: Readonly<Record<string, TestProcess>> = {
     unmeasured: 'they start many processes, which run nothing that other tests do not',
   },
   strangers: {
-    files: ['{browser,hostile}/*.test.ts', 'http/{model,properties}.test.ts'],
-    unmeasured: 'they send many requests, which run nothing that other tests do not',
+    files: ['{browser,hostile,scripts}/*.test.ts', 'http/{model,properties}.test.ts'],
+    unmeasured:
+      'they use the service or the scripts as a user does, and run nothing that other tests do not',
   },
   postgres: { files: ['stores/postgres/*.test.ts', 'commands/postgres.test.ts'] },
   sqlite: { files: ['stores/**/*.test.ts'] },

@@ -1,6 +1,6 @@
-import { keepCompiledCode } from './compile-cache.ts'
+import { useCompileCache } from './compile-cache.ts'
 
-keepCompiledCode()
+useCompileCache()
 
 // Imported only now, so that the compile cache holds these modules too.
 const { main } = await import('./commands/main.ts')

@@ -16,24 +16,24 @@ const UNENCRYPTED =
   'set --tls-certificate and --tls-key, or let only a proxy that terminates TLS reach this port'
 
 export interface RunningService {
-  /** Where a client on this machine finds it, such as `http://127.0.0.1:3000`. */
+  /** The base URL for clients on this machine, such as `http://127.0.0.1:3000`. */
   readonly url: string
   readonly access: Access
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
   /**
-   * Takes no new connections, lets the requests under way end, and closes the store. What takes longer than
-   * the setting allows has its connection cut. Every call is the same one.
+   * Stops accepting connections, finishes the requests in flight and closes the store. Cuts off requests that exceed
+   * `shutdownTimeout`. Further calls return the same promise.
    */
   close(): Promise<void>
 }
 
 /**
- * Starts the service, for a process of its own as for one that has other things to do: it listens to no
- * signal and prints nothing but its log. Resolves when it listens.
+ * Starts the service. It handles no signals and prints nothing except its log, so it can share a process with other
+ * code. Resolves once it listens.
  *
- * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the error of an address that cannot
- *   be had; nothing runs then
+ * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable.
+ *   The service is stopped and the store closed then.
  */
 export async function start(config: Config): Promise<RunningService> {
   const certificate = await certificateOf(config)
@@ -49,7 +49,7 @@ export async function start(config: Config): Promise<RunningService> {
     await listen(app, config)
     const address = app.server.address() as AddressInfo
     if (certificate === undefined && !isLoopback(address.address)) app.log.warn(UNENCRYPTED)
-    return { url: urlOf(address, certificate), access, certificate, close }
+    return { url: localUrl(address, certificate), access, certificate, close }
   } catch (error) {
     await app?.close()
     await store.close()
@@ -57,7 +57,7 @@ export async function start(config: Config): Promise<RunningService> {
   }
 }
 
-/** JSON lines on standard error, put readably where a person looks at them. */
+/** Logs to standard error: JSON lines, or a readable form on a terminal. */
 async function logger({ logLevel }: Config): Promise<AppOptions['logger']> {
   if (logLevel === 'silent') return false
   if (!process.stderr.isTTY) return { level: logLevel, stream: process.stderr }
@@ -65,8 +65,11 @@ async function logger({ logLevel }: Config): Promise<AppOptions['logger']> {
   return { level: logLevel, stream: pretty({ destination: 2, sync: true, ignore: 'pid,hostname' }) }
 }
 
-/** Where a browser on this machine finds the service. */
-export function urlOf(
+/**
+ * The base URL for clients on this machine. Prefers the address that the service listens on, but uses `localhost` if
+ * only that name is covered by the certificate.
+ */
+export function localUrl(
   { address, port }: Pick<AddressInfo, 'address' | 'port'>,
   certificate?: Certificate,
 ): string {
@@ -74,8 +77,8 @@ export function urlOf(
   const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`
   if (certificate === undefined) return `http://${authority}`
   const { x509 } = certificate
-  const named = isLoopback(host) && !covers(x509, host) && covers(x509, 'localhost')
-  return `https://${named ? `localhost:${port}` : authority}`
+  const useName = isLoopback(host) && !covers(x509, host) && covers(x509, 'localhost')
+  return `https://${useName ? `localhost:${port}` : authority}`
 }
 
 /** Returns a function that closes the application, then the store. Further calls return the same promise. */

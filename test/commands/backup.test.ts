@@ -11,62 +11,58 @@ import { createPlant } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 
-t.test(
-  'a service started on a backup has every plant acknowledged before the backup began',
-  async (t) => {
-    const folder = t.testdir()
-    const [database, file] = [join(folder, 'plants.db'), join(folder, 'backup.db')]
-    const serve = (name: string) => new Command(t, ['--port', '0', '--database', name])
-    const service = serve(database)
-    const url = await service.listening()
-    const token = readFileSync(join(folder, 'access-token'), 'utf8').trim()
-    let id = 0
-    const create = async () => {
-      id += 1
-      t.equal((await createPlant(url, token, { id, name: `plant ${id}` })).status, 200)
-    }
-    await create()
-    const before = id
-    const copying = run(t, ['backup', file, '--database', database])
-    const during = copying.then(() => 'done')
-    while ((await Promise.race([during, create()])) !== 'done');
-    const { code, stdout } = await copying
-    t.equal(code, 0)
+t.test('a backup contains every plant acknowledged before it started', async (t) => {
+  const folder = t.testdir()
+  const [database, file] = [join(folder, 'plants.db'), join(folder, 'backup.db')]
+  const serve = (name: string) => new Command(t, ['--port', '0', '--database', name])
+  const service = serve(database)
+  const url = await service.listening()
+  const token = readFileSync(join(folder, 'access-token'), 'utf8').trim()
+  let id = 0
+  const create = async () => {
+    id += 1
+    t.equal((await createPlant(url, token, { id, name: `plant ${id}` })).status, 200)
+  }
+  await create()
+  const before = id
+  const copying = run(t, ['backup', file, '--database', database])
+  const during = copying.then(() => 'done')
+  while ((await Promise.race([during, create()])) !== 'done');
+  const { code, stdout } = await copying
+  t.equal(code, 0)
 
-    t.same(
-      readdirSync(folder).filter((name) => name.startsWith('backup')),
-      ['backup.db'],
-    )
-    const db = new Sqlite(file)
-    const stored = db.prepare('SELECT id FROM plants ORDER BY id').pluck().all()
-    const bytes = readFileSync(file).length
-    db.close()
-    t.ok(stored.length >= before && stored.length < id, `${before} <= ${stored.length} < ${id}`)
-    t.same(
-      stored,
-      Array.from(stored, (_, index) => index + 1),
-      'without a gap',
-    )
-    const counts = [stored.length, bytes].map((count) => count.toLocaleString('en'))
-    t.match(stdout, `backed up to ${file}: ${counts[0]} plants, ${counts[1]} bytes, `)
-    t.match(stdout, /, \d+\.\d s\n$/)
+  t.same(
+    readdirSync(folder).filter((name) => name.startsWith('backup')),
+    ['backup.db'],
+  )
+  const db = new Sqlite(file)
+  const stored = db.prepare('SELECT id FROM plants ORDER BY id').pluck().all()
+  const bytes = readFileSync(file).length
+  db.close()
+  t.ok(stored.length >= before && stored.length < id, `${before} <= ${stored.length} < ${id}`)
+  t.same(
+    stored,
+    Array.from(stored, (_, index) => index + 1),
+    'without a gap',
+  )
+  const counts = [stored.length, bytes].map((count) => count.toLocaleString('en'))
+  t.match(stdout, `backed up to ${file}: ${counts[0]} plants, ${counts[1]} bytes, `)
+  t.match(stdout, /, \d+\.\d s\n$/)
 
-    const restored = await serve(file).listening()
-    const last = { id: stored.length, name: `plant ${stored.length}` }
-    t.equal((await createPlant(restored, token, last)).status, 200, 'the token is valid')
-    t.equal((await createPlant(restored, token, { ...last, name: 'x' })).status, 409)
-  },
-)
+  const restored = await serve(file).listening()
+  const last = { id: stored.length, name: `plant ${stored.length}` }
+  t.equal((await createPlant(restored, token, last)).status, 200, 'the token is valid')
+  t.equal((await createPlant(restored, token, { ...last, name: 'x' })).status, 409)
+})
 
-/** A database that takes a while to copy, and the path for its backup. */
+/** Creates a database that takes a while to copy, and a folder for its backup. */
 function largeDatabase(t: Test, megabytes: number) {
   const folder = t.testdir({ backups: {} })
   const database = join(folder, 'plants.db')
   const db = openDatabase({ file: database, lockTimeout: 0 })
   db.pragma('synchronous = OFF')
   const insert = db.prepare('INSERT INTO plants (id, name) VALUES (?, ?)')
-  const name = 'x'.repeat(1_000_000)
-  for (let id = 1; id <= megabytes; id++) insert.run(id, name)
+  for (let id = 1; id <= megabytes; id++) insert.run(id, 'x'.repeat(1_000_000))
   db.close()
   return { database, file: join(folder, 'backups', 'backup.db') }
 }
@@ -82,7 +78,7 @@ async function copying(file: string): Promise<void> {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  t.test(`${signal} ends a backup at once and leaves no files`, async (t) => {
+  t.test(`${signal} ends a backup immediately and leaves no files`, async (t) => {
     const { database, file } = largeDatabase(t, 100)
     const begun = copying(file)
     const measured = signal === 'SIGINT'
@@ -95,22 +91,25 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 
-t.test('a killed backup leaves no backup file and does not affect the next backup', async (t) => {
-  const { database, file } = largeDatabase(t, 100)
-  const args = ['backup', file, '--database', database]
-  const begun = copying(file)
-  const command = new Command(t, args)
-  await begun
-  command.process.kill('SIGKILL')
-  await command.finished()
-  const left = readdirSync(dirname(file))
-  t.match(left, [/^backup\.db\.partial-/])
-  t.equal(left.length, 1)
-  t.match(await runHere(args), { code: 0, stdout: /: 100 plants, / })
-  t.same(readdirSync(dirname(file)).sort(), ['backup.db', ...left])
-})
+t.test(
+  'a killed backup leaves only a partial folder, which does not affect the next backup',
+  async (t) => {
+    const { database, file } = largeDatabase(t, 100)
+    const args = ['backup', file, '--database', database]
+    const begun = copying(file)
+    const command = new Command(t, args)
+    await begun
+    command.process.kill('SIGKILL')
+    await command.finished()
+    const left = readdirSync(dirname(file))
+    t.match(left, [/^backup\.db\.partial-/])
+    t.equal(left.length, 1)
+    t.match(await runHere(args), { code: 0, stdout: /: 100 plants, / })
+    t.same(readdirSync(dirname(file)).sort(), ['backup.db', ...left])
+  },
+)
 
-t.test('a backup that cannot be made prints one line and leaves no files', async (t) => {
+t.test('a refused backup prints one line and leaves no files', async (t) => {
   const folder = t.testdir({
     'taken.db': 'it is mine',
     'stale.db-wal': '',
@@ -140,7 +139,7 @@ t.test('a backup that cannot be made prints one line and leaves no files', async
   t.equal(stderr, `plant-store: there is ${into('taken.db')} already; nothing is overwritten\n`)
 })
 
-t.test('a file created during the backup is not overwritten', async (t) => {
+t.test('a file that appears during the backup is not overwritten', async (t) => {
   const folder = t.testdir()
   const [database, file] = [join(folder, 'plants.db'), join(folder, 'backup.db')]
   openDatabase({ file: database, lockTimeout: 0 }).close()
@@ -157,7 +156,7 @@ t.test('a file created during the backup is not overwritten', async (t) => {
 const MOUNT = 'mount -t tmpfs -o size=1m none "$0" && { "$@"; code=$?; ls -A "$0"; exit $code; }'
 const noMounts =
   spawnSync('unshare', ['-rm', 'sh', '-c', MOUNT, t.testdir(), 'true']).status !== 0 &&
-  'not permitted to mount a file system'
+  'this user cannot mount file systems'
 
 t.test('a backup to a full disk fails and leaves no files', { skip: noMounts }, async (t) => {
   const { database, file } = largeDatabase(t, 2)
@@ -165,7 +164,7 @@ t.test('a backup to a full disk fails and leaves no files', { skip: noMounts }, 
   const line = ['unshare', '-rm', 'sh', '-c', MOUNT, dirname(file), ...args]
   const ended = spawnSync(...unmeasured(line))
   t.equal(ended.status, 1)
-  t.equal(`${ended.stdout}`, '', 'no output and no files')
+  t.equal(`${ended.stdout}`, '', 'neither a word nor a file')
   const reason = 'database or disk is full'
   t.equal(`${ended.stderr}`, `plant-store: cannot back up the database ${database}: ${reason}\n`)
 })

@@ -5,33 +5,30 @@ import { openDatabase } from '../../src/stores/sqlite/database.ts'
 import { run } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 
-t.test(
-  'the exit code tells whether a database is sound, has faults, or cannot be checked',
-  async (t) => {
-    const file = join(t.testdir(), 'plants.db')
-    const args = ['check', '--database', file]
-    const check = () => run(t, args)
-    t.match(await check(), {
-      code: 1,
-      stdout: '',
-      stderr: `plant-store: there is no database ${file}\n`,
-    })
-    const service = openDatabase({ file, lockTimeout: 0 })
-    t.teardown(() => service.close())
-    const sound = await check()
-    t.match(sound, { code: 0, stderr: '' })
-    t.match(sound.stdout, /^(ok {4}\w+: .+\n){8}$/)
-    chmodSync(file, 0o644)
-    const open = await runHere(args)
-    t.match(open, { code: 0, stderr: '' }, 'a mode that may be intended is only a warning')
-    t.match(
-      open.stdout,
-      `WARN  access: mode 0644 lets others read ${file}; chmod 600 makes it private\n`,
-    )
-    service.exec('DROP INDEX plants_by_tag')
-    const faulty = await runHere(args)
-    t.match(faulty, { code: 2, stderr: '' })
-    t.match(faulty.stdout, /^FAIL {2}schema: index plants_by_tag is not there/m)
-    t.match(faulty.stdout, /^ok {4}plants: 0$/m, 'the other checks still run')
-  },
-)
+t.test('the exit code tells an intact database from a faulty one and a failed check', async (t) => {
+  const file = join(t.testdir(), 'plants.db')
+  const args = ['check', '--database', file]
+  const check = () => run(t, args)
+  t.match(await check(), {
+    code: 1,
+    stdout: '',
+    stderr: `plant-store: there is no database ${file}\n`,
+  })
+  const service = openDatabase({ file, lockTimeout: 0 })
+  t.teardown(() => service.close())
+  const sound = await check()
+  t.match(sound, { code: 0, stderr: '' })
+  t.match(sound.stdout, /^(ok {4}\w+: .+\n){8}$/)
+  chmodSync(file, 0o644)
+  const open = await runHere(args)
+  t.match(open, { code: 0, stderr: '' }, 'a mode that may be intentional is not a fault')
+  t.match(
+    open.stdout,
+    `WARN  access: mode 0644 lets others read ${file}; chmod 600 makes it private\n`,
+  )
+  service.exec('DROP INDEX plants_by_tag')
+  const faulty = await runHere(args)
+  t.match(faulty, { code: 2, stderr: '' })
+  t.match(faulty.stdout, /^FAIL {2}schema: index plants_by_tag is not there/m)
+  t.match(faulty.stdout, /^ok {4}plants: 0$/m, 'the remaining checks still run')
+})

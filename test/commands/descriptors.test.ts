@@ -19,7 +19,7 @@ function get(path: string, ...headers: string[]): string {
 
 const LAST = get(BUNDLE, 'Connection: close')
 
-t.test('requests for the docs open no file descriptors', { skip }, async (t) => {
+t.test('requests for the docs use no file descriptors', { skip }, async (t) => {
   const service = new Command(t, ['--database', ':memory:', '--port', '0', '--log-level', 'silent'])
   const { hostname, port } = new URL(await service.listening())
   const descriptors = () => readdirSync(`/proc/${service.process.pid}/fd`).length

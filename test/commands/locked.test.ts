@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { runHere } from '../helpers/command-here.ts'
 import { startService } from '../helpers/service.ts'
 
-/** Starts a service, and opens another connection that can lock its database. */
+/** Starts a service and opens another connection that can lock its database. */
 async function lockable(t: Test, lockTimeout: number) {
   let close = () => {}
   t.teardown(() => close())
@@ -15,24 +15,24 @@ async function lockable(t: Test, lockTimeout: number) {
   return { holder, create, live }
 }
 
-t.test('creates wait a limited time for a database that another process has locked', async (t) => {
+t.test('creates wait for a locked database until the lock timeout', async (t) => {
   const { holder, create, live } = await lockable(t, 500)
   holder.exec('BEGIN IMMEDIATE')
   const begun = performance.now()
   const refused = create(1).then((answer) => ({ ...answer, after: performance.now() - begun }))
-  t.equal(await live(), 200, 'other requests are served')
+  t.equal(await live(), 200, 'other requests are answered')
   const answered = performance.now() - begun
   const { status, headers, after } = await refused
   t.equal(status, 503)
   t.equal(headers['retry-after'], '1')
   t.ok(after >= 500 && after < 5000, `after ${after} ms`)
-  t.ok(answered < after, 'during the wait')
+  t.ok(answered < after, 'while the create waits')
 
   holder.exec('ROLLBACK')
   t.equal((await create(1)).status, 200, 'once the database is unlocked')
 })
 
-t.test('a waiting create succeeds once the database is unlocked', async (t) => {
+t.test('a waiting create continues when the database is unlocked', async (t) => {
   const { holder, create, live } = await lockable(t, 60_000)
   holder.exec('BEGIN IMMEDIATE')
   const waiting = [create(1), create(2)]
@@ -41,7 +41,7 @@ t.test('a waiting create succeeds once the database is unlocked', async (t) => {
   for (const { status } of await Promise.all(waiting)) t.equal(status, 200)
 })
 
-t.test('a start on a locked database fails with one line', async (t) => {
+t.test('a locked database stops the start with a one-line error', async (t) => {
   const { holder } = await lockable(t, 60_000)
   holder.exec('BEGIN IMMEDIATE')
   const args = ['--port=0', '--lock-timeout=100ms', '--database', holder.name]

@@ -10,54 +10,51 @@ import { type Answer, checkAnswer } from '../helpers/contract-check.ts'
 
 const TOKEN = 'a-token-of-the-environment'
 
-/** Nearly the largest name that fits in a body by default. */
+/** Just below the default body limit. */
 const NAME = Buffer.alloc(2 ** 20 - 100, 'x')
 
-/** Number of creates that can wait: the last one may exceed the limit of 64 Mi characters. */
+/** How many such creates can wait: as many as have 64 Mi characters, rounded up. */
 const ROOM = Math.ceil(2 ** 26 / NAME.length)
 
-/** More than fit in the service's heap. */
+/** More creates than the heap of the service can hold. */
 const SENT = 130
 const HEAP = '--max-old-space-size=130'
 
-t.test(
-  'a service whose store is locked rejects creates that would not fit in memory',
-  async (t) => {
-    const database = join(t.testdir(), 'plants.db')
-    const args = ['--port=0', '--lock-timeout=2m', '--request-timeout=2m', '--database', database]
-    const command = new Command(t, args, {
-      env: { PLANT_STORE_TOKEN: TOKEN },
-      node: [HEAP],
-    })
-    const url = await command.listening()
-    t.equal((await createPlant(url, TOKEN, { id: 0, name: 'before' })).status, 200)
-    const holder = new Sqlite(database)
-    t.teardown(() => holder.close())
-    holder.exec('BEGIN IMMEDIATE')
-    const first = createPlant(url, TOKEN, { id: 1, name: 'first' })
-    // These responses show that the service has read the first create.
-    for (const _ of 'ab') t.equal((await fetch(`${url}/health/live`)).status, 200)
+t.test('a service that cannot write refuses requests before its memory is full', async (t) => {
+  const database = join(t.testdir(), 'plants.db')
+  const args = ['--port=0', '--lock-timeout=2m', '--request-timeout=2m', '--database', database]
+  const command = new Command(t, args, {
+    env: { PLANT_STORE_TOKEN: TOKEN },
+    node: [HEAP],
+  })
+  const url = await command.listening()
+  t.equal((await createPlant(url, TOKEN, { id: 0, name: 'before' })).status, 200)
+  const holder = new Sqlite(database)
+  t.teardown(() => holder.close())
+  holder.exec('BEGIN IMMEDIATE')
+  const first = createPlant(url, TOKEN, { id: 1, name: 'first' })
+  // Requests are read in order, so the first create is in flight once these are answered.
+  for (const _ of 'ab') t.equal((await fetch(`${url}/health/live`)).status, 200)
 
-    const answers: Answer[] = []
-    const refusals = Promise.withResolvers<void>()
-    const sent = Array.from({ length: SENT }, async (_, index) => {
-      answers.push(await createLarge(url, 2 + index))
-      if (answers.length === SENT - ROOM) refusals.resolve()
-    })
-    await Promise.race([refusals.promise, Promise.all(sent)])
-    t.equal(answers.length, SENT - ROOM, 'rejected while the others wait')
-    t.same(new Set(answers.map(({ status }) => status)), new Set([503]))
-    t.same(new Set(answers.map(({ headers }) => headers['retry-after'])), new Set(['1']))
-    t.equal((await fetch(`${url}/health/live`)).status, 200)
+  const answers: Answer[] = []
+  const refusals = Promise.withResolvers<void>()
+  const sent = Array.from({ length: SENT }, async (_, index) => {
+    answers.push(await createLarge(url, 2 + index))
+    if (answers.length === SENT - ROOM) refusals.resolve()
+  })
+  await Promise.race([refusals.promise, Promise.all(sent)])
+  t.equal(answers.length, SENT - ROOM, 'answered while the others wait')
+  t.same(new Set(answers.map(({ status }) => status)), new Set([503]))
+  t.same(new Set(answers.map(({ headers }) => headers['retry-after'])), new Set(['1']))
+  t.equal((await fetch(`${url}/health/live`)).status, 200)
 
-    holder.exec('COMMIT')
-    await Promise.all(sent)
-    t.equal((await first).status, 200)
-    const accepted = answers.slice(SENT - ROOM)
-    t.same(new Set(accepted.map(({ status }) => status)), new Set([200]))
-    t.equal(holder.prepare('SELECT count(*) FROM plants').pluck().get(), 2 + ROOM)
-  },
-)
+  holder.exec('COMMIT')
+  await Promise.all(sent)
+  t.equal((await first).status, 200)
+  const accepted = answers.slice(SENT - ROOM)
+  t.same(new Set(accepted.map(({ status }) => status)), new Set([200]))
+  t.equal(holder.prepare('SELECT count(*) FROM plants').pluck().get(), 2 + ROOM)
+})
 
 async function createLarge(url: string, id: number): Promise<Answer> {
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }

@@ -1,4 +1,4 @@
-/** The commands with plants on a PostgreSQL server. */
+/** The commands on a PostgreSQL server. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,10 +14,10 @@ import { byId, exported, scatteredIds, TEXTS } from '../stores/plants.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 
-/** Adds a password, which must never be shown. The server does not ask for it. */
+/** Adds a password, which must never be printed. The server does not ask for it. */
 const withSecret = (url: string) => url.replace('@', ':s3cret@')
 
-/** The warning about such a URL on the command line. */
+/** The warning about a password on the command line. */
 const WARNING =
   'plant-store: other users can read the password in --database; set PLANT_STORE_DATABASE or use ~/.pgpass instead\n'
 
@@ -56,44 +56,47 @@ async function using<Result>(
   }
 }
 
-t.test('a service stores plants and tokens on the server, and nothing in its folder', async (t) => {
-  const cwd = t.testdir()
-  const url = await emptyDatabase()
-  const database = withSecret(url)
-  const token = (...args: string[]) => runHere(['token', ...args, '--database', database])
-  const service = new Command(t, ['--port', '0', '--log-level=trace'], {
-    cwd,
-    env: { PLANT_STORE_DATABASE: database },
-  })
-  const address = await service.listening()
-  t.match(service.stdout, `database  ${url}\n`)
-  t.match(
-    service.stdout,
-    'token     none at hand; make one with plant-store token create --name mine --scope read,write\n',
-  )
+t.test(
+  'the service stores plants and tokens on the server, and nothing in its folder',
+  async (t) => {
+    const cwd = t.testdir()
+    const url = await emptyDatabase()
+    const database = withSecret(url)
+    const token = (...args: string[]) => runHere(['token', ...args, '--database', database])
+    const service = new Command(t, ['--port', '0', '--log-level=trace'], {
+      cwd,
+      env: { PLANT_STORE_DATABASE: database },
+    })
+    const address = await service.listening()
+    t.match(service.stdout, `database  ${url}\n`)
+    t.match(
+      service.stdout,
+      'token     create one with plant-store token create --name mine --scope read,write\n',
+    )
 
-  const { stdout } = await token('create', '--name', 'ci', '--scope', 'read,write')
-  const secret = stdout.trim()
-  t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 200)
-  t.same(await using(url, (store) => store.get(4n)), { id: 4n, name: 'Abies' })
-  t.strictSame(await token('revoke', 'ci'), { code: 0, stdout: 'revoked ci\n', stderr: WARNING })
-  t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 401)
+    const { stdout } = await token('create', '--name', 'ci', '--scope', 'read,write')
+    const secret = stdout.trim()
+    t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 200)
+    t.same(await using(url, (store) => store.get(4n)), { id: 4n, name: 'Abies' })
+    t.strictSame(await token('revoke', 'ci'), { code: 0, stdout: 'revoked ci\n', stderr: WARNING })
+    t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 401)
 
-  service.process.kill('SIGTERM')
-  const { code, stdout: said, stderr } = await service.finished()
-  t.equal(code, 0)
-  t.notMatch(said + stderr, 's3cret')
-  t.same(readdirSync(cwd), [])
-})
+    service.process.kill('SIGTERM')
+    const { code, stdout: said, stderr } = await service.finished()
+    t.equal(code, 0)
+    t.notMatch(said + stderr, 's3cret')
+    t.same(readdirSync(cwd), [])
+  },
+)
 
-t.test('commands that read do not create tables in an empty database', async (t) => {
+t.test('commands that only read do not initialize an empty database', async (t) => {
   const url = await emptyDatabase()
   const stderr = `plant-store: cannot use the database ${url}: it is empty\n`
   const exporting = await runHere(['export', '--database', url])
   t.strictSame(exporting, { code: 1, stdout: '', stderr })
 })
 
-t.test('a check prints its results', async (t) => {
+t.test('a check prints one line per finding', async (t) => {
   const url = await emptyDatabase()
   const empty = { code: 2, stdout: 'FAIL  kind: it is empty\n', stderr: '' }
   t.strictSame(await runHere(['check', '--database', url]), empty)
@@ -103,7 +106,7 @@ t.test('a check prints its results', async (t) => {
   t.match(stdout, /^(ok {4}\w+: .+\n){6}ok {4}plants: 1\n$/)
 })
 
-t.test('a database that cannot be used fails with one line, without its secrets', async (t) => {
+t.test('an unusable database causes a one-line error without secrets', async (t) => {
   const nowhere = server.url('nowhere')
   const refused = await runHere(['--port', '0', '--database', withSecret(nowhere)])
   const reason = `cannot use the database ${nowhere}: the store is failing: 3D000: database "nowhere" does not exist`
@@ -117,7 +120,7 @@ t.test('a database that cannot be used fails with one line, without its secrets'
   t.notMatch(malformed.stderr, 's3cret')
 })
 
-t.test('a password causes a warning only where other users can read it', async (t) => {
+t.test('a password causes a warning only if other users can read it', async (t) => {
   const url = await emptyDatabase()
   const environment = await runHere(['check'], { PLANT_STORE_DATABASE: withSecret(url) })
   t.equal(environment.stderr, '')
@@ -126,7 +129,7 @@ t.test('a password causes a warning only where other users can read it', async (
   t.equal((await runHere(['check', '--database', parameter])).stderr, WARNING)
 })
 
-t.test('a backup of a server is refused with a hint to its own tools', async (t) => {
+t.test('a backup of a server is refused with a hint to use its own tools', async (t) => {
   const file = join(t.testdir(), 'backup.db')
   const message = /^a database on a server is backed up by the tools of the server, such as pg_dump/
   await t.rejects(backup(file, server.url()), { constructor: ConfigError, message })

@@ -11,7 +11,7 @@ import { runHere } from '../helpers/command-here.ts'
 const PLANTS = 'id,name,tag\n4,Abies alba Mill.,Tree\n'
 const IN_MEMORY = ['--database', ':memory:', '--port', '0', '--log-level', 'silent']
 
-t.test('--ready-json prints one line, and --seed stores plants before it', async (t) => {
+t.test('--ready-json prints one line of JSON once the seed is stored', async (t) => {
   const seed = join(t.testdir({ 'plants.csv': PLANTS }), 'plants.csv')
   const command = new Command(t, [...IN_MEMORY, '--ready-json', '--seed', seed], {
     measured: true,
@@ -44,7 +44,7 @@ t.test('--docs off removes the docs and the link to them', async (t) => {
   }
 })
 
-t.test('a seed that cannot be stored fails the start with one line', async (t) => {
+t.test('an invalid seed stops the start with a one-line error', async (t) => {
   const folder = t.testdir({ 'plants.csv': `${PLANTS}5,,Tree\n` })
   const database = join(folder, 'plants.db')
   const seed = join(folder, 'plants.csv')
@@ -59,12 +59,12 @@ t.test('a seed that cannot be stored fails the start with one line', async (t) =
     ...stopped,
     stderr: `plant-store: cannot read ${nowhere}: no such file or directory\n`,
   })
-  t.notOk(existsSync(other), 'no database is made')
+  t.notOk(existsSync(other), 'no database is created')
 })
 
 for (const event of ['npx', 'start']) {
-  t.test(`a service started by npm ${event} ends when npm is killed`, async (t) => {
-    // npm runs the command in a shell.
+  t.test(`the service stops when npm is killed (npm_lifecycle_event=${event})`, async (t) => {
+    // npm runs commands in a shell.
     const shell = spawn('/bin/sh', ['-c', '"$@"; :', 'sh', process.execPath, MAIN, ...IN_MEMORY], {
       env: { ...process.env, npm_lifecycle_event: event },
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -74,13 +74,13 @@ for (const event of ['npx', 'start']) {
       try {
         process.kill(-Number(shell.pid), 'SIGKILL')
       } catch {
-        // All of its processes have ended.
+        // The process group has ended, as it should.
       }
     })
     const [first] = await once(createInterface(shell.stdout), 'line')
     t.match(first, 'listens on')
     shell.kill('SIGTERM')
-    // The shell ends at once, but the service keeps the pipe open until it ends.
+    // The shell ends immediately, but the service keeps the pipe open until it ends too.
     await once(shell, 'close')
     await t.rejects(fetch(first.replace(/.* /, '')), { cause: { code: 'ECONNREFUSED' } })
   })

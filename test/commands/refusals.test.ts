@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { runHere } from '../helpers/command-here.ts'
 
-/** Creates a database of another program. */
+/** Creates a database as another program would. */
 function database(file: string, statements: string): void {
   const db = new Sqlite(file)
   db.exec(statements)
@@ -13,7 +13,7 @@ function database(file: string, statements: string): void {
 
 const files = [
   {
-    what: 'the database of another program',
+    what: 'a database of another program',
     make: (file: string) => database(file, 'CREATE TABLE notes (text TEXT)'),
     says: 'it is the database of another program',
   },
@@ -25,7 +25,7 @@ const files = [
   },
 ]
 
-/** The files of a folder with their bytes. */
+/** The files in a folder, byte for byte. */
 function contents(folder: string) {
   return readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'latin1')])
 }
@@ -40,7 +40,7 @@ async function refuses(t: Test, file: string, says: string | RegExp): Promise<vo
 }
 
 for (const { what, make, says } of files) {
-  t.test(`${what} fails the start and is not changed`, async (t) => {
+  t.test(`${what} stops the start and is not modified`, async (t) => {
     const folder = t.testdir()
     make(join(folder, 'plants.db'))
     const before = contents(folder)
@@ -49,26 +49,26 @@ for (const { what, make, says } of files) {
   })
 }
 
-t.test('a file that is not a database fails the start and is not changed', async (t) => {
+t.test('a file that is not a database stops the start and is not modified', async (t) => {
   const folder = t.testdir({ 'plants.db': 'id,name,tag\n'.repeat(1000) })
   const before = contents(folder)
   await refuses(t, join(folder, 'plants.db'), 'it is not an SQLite database')
   t.same(contents(folder), before)
 })
 
-t.test('a missing folder fails the start and is not created', async (t) => {
+t.test('a missing folder stops the start and is not created', async (t) => {
   const folder = t.testdir()
   await refuses(t, join(folder, 'missing', 'plants.db'), 'the directory does not exist')
   t.same(readdirSync(folder), [])
 })
 
-t.test('a folder in which no file can be created fails the start', async (t) => {
-  // Not even root can create a file here. Permissions do not restrict root.
+t.test('a folder in which no file can be created stops the start', async (t) => {
+  // Not even root can create a file here. Missing permissions would not stop root.
   await refuses(t, '/proc/plants.db', 'it cannot be opened; may this user read and write it')
 })
 
-const skip = process.getuid?.() === 0 && 'root can write to read-only files'
-t.test('a read-only folder or database fails the start', { skip }, async (t) => {
+const skip = process.getuid?.() === 0 && 'root can write read-only files'
+t.test('a read-only folder or database stops the start', { skip }, async (t) => {
   const folder = t.testdir({ empty: {}, full: {} })
   chmodSync(join(folder, 'empty'), 0o500)
   await refuses(t, join(folder, 'empty', 'plants.db'), 'it cannot be opened; may this user')
@@ -78,3 +78,14 @@ t.test('a read-only folder or database fails the start', { skip }, async (t) => 
   chmodSync(file, 0o400)
   await refuses(t, file, 'it is read-only for this user')
 })
+
+for (const command of [
+  ['token', 'create', '--name', 'x'],
+  ['import', 'data/sample.csv'],
+]) {
+  t.test(`${command[0]} refuses a database in memory, which would end with it`, async (t) => {
+    const { code, stdout, stderr } = await runHere([...command, '--database', ':memory:'])
+    t.match({ code, stdout }, { code: 1, stdout: '' })
+    t.match(stderr, 'plant-store: a database in memory ')
+  })
+}

@@ -99,6 +99,9 @@ export function checkAnswer(method: string | undefined, path: string | undefined
   if (error !== undefined && Math.trunc(error / 100) !== status) {
     throw new Error(`error ${error} does not belong to status ${status}`)
   }
+  if (error !== undefined && (value as { message: string }).message === '') {
+    throw new Error(`the error ${error} has no message`)
+  }
 }
 
 /** A response has only the headers that the contract documents for it, and their values match the schemas. */

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
@@ -65,6 +67,42 @@ t.test('a host that is down, or takes no changes, is passed over', async (t) => 
   await terminate(primary)
   const names = await Promise.all(Array.from({ length: ALL }, () => databaseOf(connections)))
   t.same(new Set(names), new Set([nameOf(standby)]))
+})
+
+/** A host that accepts connections, and never says anything. */
+async function silentHost(t: Test) {
+  const sockets: Socket[] = []
+  const host = createServer((socket) => {
+    socket.on('error', () => {})
+    sockets.push(socket)
+    host.emit('accepted')
+  })
+  await once(host.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    host.close()
+  })
+  const { port } = host.address() as AddressInfo
+  const accepted = async (count: number) => {
+    while (sockets.length < count) await once(host, 'accepted')
+  }
+  return { url: `postgres://plants@127.0.0.1:${port}/postgres`, sockets, accepted }
+}
+
+t.test('a host that fails late is not given up for a second time', async (t) => {
+  const [slow, down] = [await silentHost(t), await silentHost(t)]
+  const url = await emptyDatabase()
+  const connections = connectionsTo(t, [slow.url, down.url, url], 60_000)
+  const both = [databaseOf(connections), databaseOf(connections)]
+  await slow.accepted(2)
+  const [first, second] = slow.sockets
+  first?.destroy()
+  await down.accepted(1)
+  down.sockets[0]?.destroy()
+  t.equal(await Promise.race(both), nameOf(url))
+  second?.destroy()
+  t.same(await Promise.all(both), [nameOf(url), nameOf(url)])
+  t.equal(down.sockets.length, 1, 'the current primary stays, and no other host is tried again')
 })
 
 t.test('when no host can be had, the last one says why', async (t) => {
@@ -225,6 +263,18 @@ t.test('a statement that takes too long fails, and the next one has no part in i
     return connections.query(make).catch((error: unknown) => error)
   })
   t.match(refused, { name: 'StoreUnavailable', reason: 'failing' })
+  t.equal(await databaseOf(connections), nameOf(url))
+})
+
+t.test('a connection that cannot be rolled back is not used again', async (t) => {
+  const url = await emptyDatabase()
+  const connections = connectionsTo(t, [url], 1000)
+  const abandoned = connections.transaction(async (run) => {
+    // Still running when the ROLLBACK is sent, which therefore times out.
+    run('SELECT pg_sleep(60)').catch(() => {})
+    throw new Error('on second thoughts')
+  })
+  await t.rejects(abandoned, { message: 'on second thoughts' })
   t.equal(await databaseOf(connections), nameOf(url))
 })
 

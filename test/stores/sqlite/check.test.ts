@@ -218,6 +218,8 @@ t.test('what stands in the way of a check is no fault of the database', async (t
   t.teardown(() => other.close())
   other.exec('BEGIN EXCLUSIVE')
   const missing = `${file}.missing`
+  const held = thrownBy(() => check(file))
+  t.match(held?.cause, { code: 'SQLITE_BUSY' }, 'the error of SQLite is the cause')
   for (const [database, message] of [
     [file, `cannot check the database ${file}: another process holds it`],
     [missing, `there is no database ${missing}`],
