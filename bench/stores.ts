@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NewPlant } from '../service/plant-store.ts'
 import { scopes } from '../service/token-store.ts'
-import type { Store } from '../src/stores/open.ts'
 import { SqliteStore } from '../src/stores/sqlite/sqlite-store.ts'
+import type { Store } from '../src/stores/store.ts'
 
 /** It is in every store that is made here. */
 export const TOKEN = 'a-token-for-the-benchmark'

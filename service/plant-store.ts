@@ -95,8 +95,8 @@ export interface PlantStore {
    */
   exportPlants(): AsyncIterable<readonly StoredPlant[]>
 
-  /** Resolves if the store answers. */
-  check(): Promise<void>
+  /** Resolves if the store can be read. */
+  ping(): Promise<void>
 }
 
 /**

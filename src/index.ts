@@ -1,7 +1,7 @@
 import { newToken } from '../service/access-tokens.ts'
 import { type Config, configOf } from './config/config.ts'
 import { start } from './start.ts'
-import { IN_MEMORY } from './stores/sqlite/database.ts'
+import { IN_MEMORY } from './stores/sqlite/memory.ts'
 
 /**
  * What `startPlantStore` can be told. Times are in milliseconds, sizes in bytes; what is not said is as on

@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import { databaseSetting, settings, settingsHelp, tokenOf } from '../config/config.ts'
 import { number, time } from '../config/setting-values.ts'
 import { PACKAGE } from '../package.ts'
-import { hasPassword } from '../stores/location.ts'
+import { locationOf } from '../stores/engines.ts'
 import { formats } from '../transfer/format.ts'
 import { onErrors } from '../transfer/import.ts'
 import { RECORD_LIMIT } from '../transfer/record-reader.ts'
@@ -50,7 +50,8 @@ export function program(): Command {
 /** Other users can read the command line in the process list. */
 function warnOfPassword(command: Command): void {
   if (command.getOptionValueSource('database') !== 'cli') return
-  if (!hasPassword(command.opts().database)) return
+  const location = locationOf(command.opts().database)
+  if (!('server' in location && location.hasPassword)) return
   const { envVar } = databaseSetting
   console.error(
     `plant-store: other users can read the password in --database; set ${envVar} or use ~/.pgpass instead`,

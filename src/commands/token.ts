@@ -1,7 +1,8 @@
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { nameScopes, type Scope, type StoredToken } from '../../service/token-store.ts'
 import { ConfigError, defaultConfig } from '../config/config.ts'
-import { openStore, type Store } from '../stores/open.ts'
+import { openStore } from '../stores/engines.ts'
+import type { Store } from '../stores/store.ts'
 
 export interface TokenOptions {
   readonly database: string

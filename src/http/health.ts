@@ -12,7 +12,7 @@ export function reportHealth(app: FastifyInstance, store: PlantStore): void {
 
   // Concurrent requests share one query, because anyone may send any number of them.
   const check = () => {
-    checking ??= store.check().finally(() => {
+    checking ??= store.ping().finally(() => {
       checking = undefined
     })
     return checking

@@ -1,8 +1,8 @@
 /**
- * How much text plants that are read together may have, beside that of the last one; in UTF-16 units or in
- * bytes, as the engine counts.
+ * The text of plants that are read together, without that of the last one. Engines count it in UTF-16 units or in
+ * bytes.
  */
-export const MAX_TEXT = 2 ** 20
+export const BATCH_TEXT_MAX = 2 ** 20
 
-/** Plants of an export that are read together; more of them gain nothing. */
+/** Plants per batch of an export. Larger batches are not faster. */
 export const EXPORT_BATCH_SIZE = 1000

@@ -1,6 +1,6 @@
 import { type StoredToken, scopes } from '../../service/token-store.ts'
 
-/** A token as a database has it; times are in milliseconds since 1970. */
+/** A row of the table `tokens`. Times are in milliseconds since 1970. */
 export interface TokenRow {
   readonly digest: Uint8Array
   readonly name: string

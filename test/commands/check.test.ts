@@ -29,7 +29,7 @@ t.test(
     service.exec('DROP INDEX plants_by_tag')
     const faulty = await check({ measured: true })
     t.match(faulty, { code: 2, stderr: '' })
-    t.match(faulty.stdout, /^FAIL {2}schema: index plants_by_tag is not there/m)
+    t.match(faulty.stdout, /^FAIL {2}schema: index plants_by_tag is missing/m)
     t.match(faulty.stdout, /^ok {4}plants: 0$/m, 'the rest is checked all the same')
   },
 )

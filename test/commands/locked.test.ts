@@ -47,5 +47,5 @@ t.test('a start while another process holds the database fails in a line', async
   const args = ['--port=0', '--lock-timeout=100ms', '--database', holder.name]
   const { code, stderr } = await run(t, args)
   t.equal(code, 1)
-  t.match(stderr, /^plant-store: .*(busy|another process holds it).*\n$/)
+  t.match(stderr, /^plant-store: .*(busy|another process has locked it).*\n$/)
 })

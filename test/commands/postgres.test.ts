@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { backup } from '../../src/commands/backup.ts'
 import { ConfigError } from '../../src/config/config.ts'
-import { openStore, type Store } from '../../src/stores/open.ts'
+import { openStore } from '../../src/stores/engines.ts'
+import type { Store } from '../../src/stores/store.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
 import { startPostgres } from '../helpers/postgres.ts'
@@ -113,7 +114,7 @@ t.test('what cannot be used is refused in a line, without its secrets', async (t
   t.match(malformed, {
     code: 1,
     stdout: '',
-    stderr: /^plant-store: the database is not a URL such as/,
+    stderr: /^plant-store: invalid database URL: expected one such as/,
   })
   t.notMatch(malformed.stderr, 's3cret')
 })
@@ -129,7 +130,8 @@ t.test('a password causes a warning only where other users can read it', async (
 
 t.test('a backup is left to the tools of the server', async (t) => {
   const file = join(t.testdir(), 'backup.db')
-  const message = /^a database on a server is backed up by the tools of the server, such as pg_dump/
+  const message =
+    /^plant-store cannot back up a database on a server: use its own tools, such as pg_dump/
   await t.rejects(backup(file, server.url()), { constructor: ConfigError, message })
   t.notOk(existsSync(file))
 })

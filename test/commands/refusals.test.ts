@@ -15,13 +15,13 @@ const files = [
   {
     what: 'the database of another program',
     make: (file: string) => database(file, 'CREATE TABLE notes (text TEXT)'),
-    says: 'it is the database of another program',
+    says: 'it belongs to another program',
   },
   {
     what: 'a newer schema',
     make: (file: string) =>
       database(file, 'PRAGMA application_id = 0x504c4e54; PRAGMA user_version = 1000'),
-    says: /its schema has version 1000, this program knows up to \d+; use a newer one/,
+    says: /its schema has version 1000, but this program supports versions up to \d+: use a newer plant-store/,
   },
 ]
 
@@ -64,17 +64,21 @@ t.test('a folder that is missing stops the start and is not made', async (t) => 
 
 t.test('a folder in which nothing can be made stops the start', async (t) => {
   // Not even root may make a file here, which a folder without the permission lets root do.
-  await refuses(t, '/proc/plants.db', 'it cannot be opened; may this user read and write it')
+  await refuses(
+    t,
+    '/proc/plants.db',
+    'it cannot be opened: check that this user can read and write',
+  )
 })
 
 const skip = process.getuid?.() === 0 && 'root may write what is read-only'
 t.test('a read-only folder or database stops the start', { skip }, async (t) => {
   const folder = t.testdir({ empty: {}, full: {} })
   chmodSync(join(folder, 'empty'), 0o500)
-  await refuses(t, join(folder, 'empty', 'plants.db'), 'it cannot be opened; may this user')
+  await refuses(t, join(folder, 'empty', 'plants.db'), 'it cannot be opened: check that this user')
 
   const file = join(folder, 'full', 'plants.db')
   await run(t, ['token', 'create', '--name', 'x', '--database', file])
   chmodSync(file, 0o400)
-  await refuses(t, file, 'it is read-only for this user')
+  await refuses(t, file, 'this user cannot write the file')
 })

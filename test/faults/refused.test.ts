@@ -73,5 +73,5 @@ t.test('the right password is taken', async (t) => {
   const url = `postgres://gardener:correct@${server.host}/plants`
   const store = await PostgresStore.open({ url, timeout: 10_000 })
   t.teardown(() => store.close())
-  await t.resolves(store.check())
+  await t.resolves(store.ping())
 })

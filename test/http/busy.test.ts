@@ -160,7 +160,7 @@ t.test('concurrent readiness checks share one query of the store', async (t) => 
   let asked = 0
   const service = await startService(t, {
     instead: {
-      check: () => {
+      ping: () => {
         asked++
         return gate.promise
       },

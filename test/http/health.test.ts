@@ -16,8 +16,8 @@ t.test('health is told without a token', async (t) => {
 })
 
 t.test('a service whose store does not answer is live, but not ready', async (t) => {
-  const check = () => Promise.reject(new StoreUnavailable('failing', 'SQLITE_IOERR'))
-  const service = await startService(t, { instead: { check } })
+  const ping = () => Promise.reject(new StoreUnavailable('failing', 'SQLITE_IOERR'))
+  const service = await startService(t, { instead: { ping } })
   const ready = await service.call({ method: 'GET', path: '/health/ready', token: null })
   t.equal(ready.status, 503)
   t.match(ready.json, { error: 50302 })

@@ -26,13 +26,21 @@ export function lastingSuite(t: Test, engine: Engine): void {
   t.test('what was asked for before the close is done by it', async (t) => {
     const open = await opener(t, engine)
     const store = await open()
-    const creates = Array.from({ length: 2000 }, (_, index) =>
-      store.create({ id: BigInt(index), name: 'x' }),
+    await store.importPlants(
+      [0n, 1n].map((id) => ({ id, name: 'x' })),
+      'stop',
     )
-    const update = store.update(0n, { name: 'y' })
+    const creates = Array.from({ length: 2000 }, (_, index) =>
+      store.create({ id: BigInt(index) + 2n, name: 'x' }),
+    )
+    const update = store.update(0n, { name: 'y' }, [versionOf({ name: 'x' })])
+    const removal = store.remove(1n)
+    const imported = store.importPlants([{ id: -1n, name: 'x' }], 'stop')
     await store.close()
     t.equal(count(await Promise.all(creates), 'created'), 2000)
     t.strictSame(await update, { id: 0n, name: 'y' })
+    t.equal(await removal, 'removed')
+    t.same(await imported, ['created'])
   })
 
   t.test('several stores', (t) => severalStores(t, engine))

@@ -10,8 +10,8 @@ import { type Engine, opener } from './store-suite.ts'
 
 /** A method of both, and what it is called with. */
 type Operation = {
-  [Name in Exclude<keyof PlantStore, 'check'>]: [name: Name, ...using: Parameters<PlantStore[Name]>]
-}[Exclude<keyof PlantStore, 'check'>]
+  [Name in Exclude<keyof PlantStore, 'ping'>]: [name: Name, ...using: Parameters<PlantStore[Name]>]
+}[Exclude<keyof PlantStore, 'ping'>]
 
 interface Made {
   readonly operation: Operation

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { checkDatabase } from '../../../src/stores/postgres/check.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/postgres/schema.ts'
+import { newerSchemaMessage } from '../../../src/stores/schema-version.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { startPostgres } from '../../helpers/postgres.ts'
 import { type Database, emptyDatabases, set } from './databases.ts'
@@ -32,8 +33,8 @@ async function filledDatabase(): Promise<Database> {
 /** What is found, by what it is found about. */
 async function findingsOf(url: string): Promise<Record<string, string>> {
   const findings: Record<string, string> = {}
-  for await (const { what, sound, says } of checkDatabase({ url, timeout })) {
-    findings[what] = `${sound ? 'ok' : 'FAIL'} ${says}`
+  for await (const { subject, status, message } of checkDatabase({ url, timeout })) {
+    findings[subject] = `${status} ${message}`
   }
   return findings
 }
@@ -64,23 +65,23 @@ const FAULTS = [
     what: 'an older schema, as while a replica is bringing it up',
     make: ['DROP TABLE tokens', 'DELETE FROM plant_store_schema WHERE version > 2'],
     finds: {
-      schema: `ok version 2; the next start of the service makes it ${SCHEMA_VERSION}`,
-      tokens: 'FAIL relation "tokens" does not exist',
+      schema: `ok version 2; the next start of the service upgrades it to ${SCHEMA_VERSION}`,
+      tokens: 'fault relation "tokens" does not exist',
     },
   },
   {
     what: 'a newer schema',
     make: [`INSERT INTO plant_store_schema VALUES (${SCHEMA_VERSION + 1})`],
     finds: {
-      schema: `FAIL version ${SCHEMA_VERSION + 1}, this program knows up to ${SCHEMA_VERSION}`,
+      schema: `fault ${newerSchemaMessage(SCHEMA_VERSION + 1, SCHEMA_VERSION)}`,
     },
   },
   {
     what: 'a missing table and a missing index',
     make: ['DROP TABLE plants', 'DROP INDEX tokens_by_selector'],
     finds: {
-      schema: 'FAIL these are not there: plants, plants_by_tag, tokens_by_selector',
-      plants: 'FAIL relation "plants" does not exist',
+      schema: 'fault missing: plants, plants_by_tag, tokens_by_selector',
+      plants: 'fault relation "plants" does not exist',
     },
   },
   {
@@ -90,13 +91,13 @@ const FAULTS = [
       `INSERT INTO tokens (name, selector, digest, scopes, created_at)
        VALUES ('another', '\\x00', sha256('x'), 'read', 0)`,
     ],
-    finds: { tokens: 'FAIL these are not whole, make them anew: another, ci' },
+    finds: { tokens: 'fault damaged, revoke them and create new ones: another, ci' },
   },
   {
     what: 'a commit that does not wait for the disk',
     make: ['ALTER DATABASE :name SET synchronous_commit = off'],
     finds: {
-      acknowledged: 'FAIL it has synchronous_commit = off, and may lose what it has acknowledged',
+      acknowledged: 'fault synchronous_commit is off, so it can lose acknowledged changes',
     },
   },
 ]
@@ -120,9 +121,9 @@ t.test('it is said which standbys a change is on when it is acknowledged', async
 
 t.test('in what is no database of ours there is nothing else to check', async (t) => {
   const { url, query } = await database()
-  t.same(await findingsOf(url), { kind: 'FAIL it is empty' })
+  t.same(await findingsOf(url), { kind: 'fault it is empty' })
   await query('CREATE TABLE plants (id int)')
-  t.same(await findingsOf(url), { kind: 'FAIL its table plants is of another program' })
+  t.same(await findingsOf(url), { kind: 'fault its table plants belongs to another program' })
 })
 
 t.test('what cannot be reached cannot be checked', async (t) => {

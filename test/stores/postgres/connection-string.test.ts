@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parseConnectionString } from '../../../src/stores/postgres/connection-string.ts'
 
-for (const [text, urls, shown] of [
+for (const [text, urls, redacted] of [
   ['postgres://one', ['postgres://one'], 'postgres://one'],
   ['postgresql://one/plants', ['postgresql://one/plants'], 'postgresql://one/plants'],
   [
@@ -28,7 +28,7 @@ for (const [text, urls, shown] of [
   ],
 ] as const) {
   t.test(`an address: ${text}`, (t) => {
-    t.match(parseConnectionString(text), { urls, shown })
+    t.match(parseConnectionString(text), { urls, redacted })
     t.end()
   })
 }
@@ -60,7 +60,8 @@ for (const text of [
   t.test(`not an address, and the message does not say what was in it: ${text}`, (t) => {
     t.throws(() => parseConnectionString(text), {
       name: 'Error',
-      message: /^the database is not a URL such as postgres:\/\/user:password@host1:5432,host2/,
+      message:
+        /^invalid database URL: expected one such as postgres:\/\/user:password@host1:5432,host2/,
     })
     t.end()
   })

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { isWorthAnotherTry, storeError, unavailable } from '../../../src/stores/postgres/errors.ts'
+import { isRetryable, storeError, unavailable } from '../../../src/stores/postgres/errors.ts'
 
 function databaseError(code?: string): pg.DatabaseError {
   const error = new pg.DatabaseError('what the server says', 0, 'error')
@@ -69,10 +69,10 @@ t.test('a value that the driver cannot send is a mistake of ours', (t) => {
 })
 
 t.test('only what was ended for the sake of others is made again', (t) => {
-  t.ok(isWorthAnotherTry(new StoreUnavailable('busy', '40001: could not serialize access')))
-  t.ok(isWorthAnotherTry(new StoreUnavailable('busy', '40P01')))
-  t.notOk(isWorthAnotherTry(new StoreUnavailable('busy', '53300')))
-  t.notOk(isWorthAnotherTry(new StoreUnavailable('failing', '57P01')))
-  t.notOk(isWorthAnotherTry(new Error('40001')))
+  t.ok(isRetryable(new StoreUnavailable('busy', '40001: could not serialize access')))
+  t.ok(isRetryable(new StoreUnavailable('busy', '40P01')))
+  t.notOk(isRetryable(new StoreUnavailable('busy', '53300')))
+  t.notOk(isRetryable(new StoreUnavailable('failing', '57P01')))
+  t.notOk(isRetryable(new Error('40001')))
   t.end()
 })

@@ -6,6 +6,7 @@ import pg from 'pg'
 import t from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/postgres/schema.ts'
+import { newerSchemaMessage } from '../../../src/stores/schema-version.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { startPostgres } from '../../helpers/postgres.ts'
 import { emptyDatabases, set } from './databases.ts'
@@ -91,17 +92,17 @@ const REFUSED = [
       'CREATE TABLE plant_store_schema (version int PRIMARY KEY)',
       `INSERT INTO plant_store_schema VALUES (${SCHEMA_VERSION + 1})`,
     ],
-    says: `its schema has version ${SCHEMA_VERSION + 1}, this program knows up to ${SCHEMA_VERSION}; use a newer one`,
+    says: newerSchemaMessage(SCHEMA_VERSION + 1, SCHEMA_VERSION),
   },
   {
     what: 'in which another program has a table of our name',
     make: ['CREATE TABLE tokens (id int)'],
-    says: 'its table tokens is of another program',
+    says: 'its table tokens belongs to another program',
   },
   {
     what: 'that is told not to wait for its disk',
     make: ['ALTER DATABASE :name SET synchronous_commit = off'],
-    says: 'it has synchronous_commit = off, and may lose what it has acknowledged',
+    says: 'synchronous_commit is off, so it can lose acknowledged changes',
   },
   {
     what: 'in which we may make nothing',
@@ -142,7 +143,7 @@ t.test('a server that does not write to its disk is refused', async (t) => {
   const { url } = await database()
   await set(server, 'fsync', 'off')
   t.teardown(() => set(server, 'fsync', 'on'))
-  const message = /: it has fsync = off, and may lose what it has acknowledged$/
+  const message = /: fsync is off, so it can lose acknowledged changes$/
   await t.rejects(open(url), { constructor: StoreError, message })
 })
 

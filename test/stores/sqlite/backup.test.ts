@@ -2,7 +2,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { copyDatabase } from '../../../src/stores/sqlite/backup.ts'
+import { copyDatabase } from '../../../src/stores/sqlite/copy.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/schema.ts'
 import { copyInThread } from '../../../src/stores/sqlite/threaded-backup.ts'
@@ -76,19 +76,21 @@ for (const [what, make, reason] of [
   ['no database', () => {}, /^there is no database \S+plants.db$/],
   ['an empty file', (file) => writeFileSync(file, ''), /: it is empty$/],
   ['a text', (file) => writeFileSync(file, 'x'.repeat(5000)), /: it is not an SQLite database$/],
-  ['that of another program', sql('CREATE TABLE notes (text)'), / database of another program$/],
+  ['that of another program', sql('CREATE TABLE notes (text)'), / it belongs to another program$/],
   [
     'a newer one',
     (file) => {
       openDatabase({ file, lockTimeout: 0 }).close()
       sql(`PRAGMA user_version = ${NEWER}`)(file)
     },
-    new RegExp(`: its schema has version ${NEWER}, this program knows up to ${SCHEMA_VERSION}; `),
+    new RegExp(
+      `: its schema has version ${NEWER}, but this program supports versions up to ${SCHEMA_VERSION}: `,
+    ),
   ],
   [
     'a damaged one',
     damaged,
-    /: the copy is not sound, nor perhaps the database: Tree \d+ page \d+: /,
+    /: the copy is damaged, and the database may be too: Tree \d+ page \d+: /,
   ],
 ] satisfies [string, (file: string) => void, RegExp][]) {
   t.test(`of ${what} there is no backup`, async (t) => {

@@ -32,8 +32,8 @@ function check(file: string): CheckResult[] {
 }
 
 function faultsOf(file: string): string[] {
-  const faults = check(file).filter(({ sound }) => !sound)
-  return faults.map(({ what, says }) => `${what}: ${says}`)
+  const faults = check(file).filter(({ status }) => status === 'fault')
+  return faults.map(({ subject, message }) => `${subject}: ${message}`)
 }
 
 t.test('a sound database is said to be so, and not changed', async (t) => {
@@ -41,14 +41,14 @@ t.test('a sound database is said to be so, and not changed', async (t) => {
   const before = contentsOf(file)
   const bytes = readFileSync(file).length.toLocaleString('en')
   t.same(check(file), [
-    { what: 'kind', sound: true, says: 'a database of plant-store' },
-    { what: 'schema', sound: true, says: `version ${SCHEMA_VERSION}` },
-    { what: 'file', sound: true, says: `${bytes} bytes, in pages of 4096, text in UTF-8` },
-    { what: 'journal', sound: true, says: 'wal, 0 bytes' },
-    { what: 'access', sound: true, says: 'only the owner can read or write the files' },
-    { what: 'tokens', sound: true, says: '0' },
-    { what: 'integrity', sound: true, says: 'pages, rows, types and indexes' },
-    { what: 'plants', sound: true, says: '250' },
+    { subject: 'kind', status: 'ok', message: 'a database of plant-store' },
+    { subject: 'schema', status: 'ok', message: `version ${SCHEMA_VERSION}` },
+    { subject: 'file', status: 'ok', message: `${bytes} bytes, in pages of 4096, text in UTF-8` },
+    { subject: 'journal', status: 'ok', message: 'wal, 0 bytes' },
+    { subject: 'access', status: 'ok', message: 'only the owner can read or write the files' },
+    { subject: 'tokens', status: 'ok', message: '0' },
+    { subject: 'integrity', status: 'ok', message: 'pages, rows, types and indexes' },
+    { subject: 'plants', status: 'ok', message: '250' },
   ])
   t.same(contentsOf(file), before)
 })
@@ -67,9 +67,9 @@ t.test('a database is checked while a service writes to it', async (t) => {
     insert.run(++id, 'meanwhile')
     service.exec('COMMIT; BEGIN IMMEDIATE')
   }
-  t.ok(findings.every(({ sound }) => sound))
-  t.match(findings.at(3), { what: 'journal', says: /^wal, [1-9][\d,]+ bytes$/ })
-  t.match(findings.at(-1), { what: 'plants', says: '251' }, 'as it was at one moment')
+  t.ok(findings.every(({ status }) => status === 'ok'))
+  t.match(findings.at(3), { subject: 'journal', message: /^wal, [1-9][\d,]+ bytes$/ })
+  t.match(findings.at(-1), { subject: 'plants', message: '251' }, 'as it was at one moment')
 })
 
 t.test('of an older version is said that it will be upgraded', async (t) => {
@@ -79,18 +79,18 @@ t.test('of an older version is said that it will be upgraded', async (t) => {
   db.close()
   const findings = check(file)
   t.same(faultsOf(file), [])
-  const says = `version 1; the next start of the service makes it ${SCHEMA_VERSION}`
-  t.match(findings.at(1), { what: 'schema', says })
-  t.match(findings.at(3), { says: 'delete; the next start of the service makes it wal' })
+  const message = `version 1; the next start of the service upgrades it to ${SCHEMA_VERSION}`
+  t.match(findings.at(1), { subject: 'schema', message })
+  t.match(findings.at(3), { message: 'delete; the next start of the service switches to wal' })
   openDatabase({ file, lockTimeout: 0 }).close()
-  t.match(check(file), [{}, { says: `version ${SCHEMA_VERSION}` }, {}, { says: /^wal/ }])
+  t.match(check(file), [{}, { message: `version ${SCHEMA_VERSION}` }, {}, { message: /^wal/ }])
 })
 
 t.test('a database can be checked through a symbolic link', async (t) => {
   const file = makeDatabase(t)
   const link = join(dirname(file), 'link.db')
   symlinkSync(file, link)
-  t.match(check(link).at(3), { what: 'journal', sound: true, says: 'wal, 0 bytes' })
+  t.match(check(link).at(3), { subject: 'journal', status: 'ok', message: 'wal, 0 bytes' })
 })
 
 t.test('a connection that is to read refuses changes', async (t) => {
@@ -113,7 +113,7 @@ t.test('each plant with text that could not be given back is named', async (t) =
   insert.run(HIGHEST, é, Buffer.from('\0'))
   db.close()
   const ids = [LOWEST, 0, 300, HIGHEST].join(', ')
-  t.same(faultsOf(file), [`plants: text that is not UTF-8, or with U+0000, in ${ids}`])
+  t.same(faultsOf(file), [`plants: text with invalid UTF-8 or U+0000 in ${ids}`])
 })
 
 const HALVES = `
@@ -127,13 +127,13 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
   [
     'with halves of a character, which would be right one behind the other',
     sql(HALVES),
-    ['plants: text that is not UTF-8, or with U+0000, in 1, 2, 103'],
+    ['plants: text with invalid UTF-8 or U+0000 in 1, 2, 103'],
   ],
   [
     'with much broken text',
     sql(`UPDATE plants SET name = CAST(x'ff' AS TEXT)`),
     [
-      'plants: text that is not UTF-8, or with U+0000, in 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and perhaps others',
+      'plants: text with invalid UTF-8 or U+0000 in 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and possibly others',
     ],
   ],
   [
@@ -158,27 +158,23 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     ['kind: it is not an SQLite database'],
   ],
   ['that is empty', (file) => truncateSync(file, 0), ['kind: it is empty']],
-  [
-    'of another program',
-    sql('PRAGMA application_id = 7'),
-    ['kind: it is the database of another program'],
-  ],
+  ['of another program', sql('PRAGMA application_id = 7'), ['kind: it belongs to another program']],
   [
     'of a newer version',
     sql(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`),
-    [/^kind: its schema has version \d+, this program knows up to \d+; use a newer one$/],
+    [/^kind: its schema has version \d+, but this program supports versions up to \d+: use a/],
   ],
   [
     'without its index',
     sql('DROP INDEX plants_by_tag'),
-    ['schema: index plants_by_tag is not there, or not as it has to be'],
+    ['schema: index plants_by_tag is missing or differs from the schema'],
   ],
   [
     'with another table',
     sql('ALTER TABLE plants ADD COLUMN x TEXT; CREATE VIEW mine AS SELECT 1'),
     [
-      'schema: table plants is not there, or not as it has to be',
-      'schema: view mine is there, which this program did not make',
+      'schema: table plants is missing or differs from the schema',
+      'schema: view mine is not part of the schema',
     ],
   ],
   [
@@ -188,7 +184,7 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     INSERT INTO tokens VALUES (x'01', zeroblob(32), 'other', 'read', 0, NULL, NULL);
     INSERT INTO tokens VALUES (zeroblob(${SELECTOR_BYTES}), zeroblob(32), 'whole', 'read', 0, NULL, NULL);
   `),
-    ['tokens: these are not whole, make them anew: other, short'],
+    ['tokens: damaged, revoke them and create new ones: other, short'],
   ],
 ]
 for (const [what, damage, faults] of DAMAGES) {
@@ -219,9 +215,9 @@ t.test('what stands in the way of a check is no fault of the database', async (t
   other.exec('BEGIN EXCLUSIVE')
   const missing = `${file}.missing`
   for (const [database, message] of [
-    [file, `cannot check the database ${file}: another process holds it`],
+    [file, `cannot check the database ${file}: another process has locked it`],
     [missing, `there is no database ${missing}`],
-    [':memory:', 'a database in memory is seen by its own process only; name a file'],
+    [':memory:', 'a database in memory is private to its process: use a file'],
     [dirname(file), /it cannot be opened/],
   ] as const) {
     const error = thrownBy(() => check(database))

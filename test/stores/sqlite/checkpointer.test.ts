@@ -1,7 +1,11 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { Checkpointer, checkpoint, type Log } from '../../../src/stores/sqlite/checkpointer.ts'
+import {
+  Checkpointer,
+  prepareCheckpoint,
+  type WalState,
+} from '../../../src/stores/sqlite/checkpointer.ts'
 import { type DatabaseOptions, openDatabase } from '../../../src/stores/sqlite/database.ts'
 
 /** How long the log may become here, in pages; a commit takes one or two. */
@@ -38,7 +42,7 @@ t.test('where the thread cannot open the database, the writer does its work', as
 t.test('a checkpoint that cannot be made now is left for later', async (t) => {
   const file = join(t.testdir(), 'plants.db')
   const db = openDatabase({ file, lockTimeout: 0 })
-  const writeBack = checkpoint(db, 'PASSIVE')
+  const writeBack = prepareCheckpoint(db, 'PASSIVE')
   db.exec("INSERT INTO plants (id, name) VALUES (1, 'x')")
   db.exec('BEGIN; DELETE FROM plants')
   t.same(writeBack(), { log: 0, checkpointed: 0 })
@@ -64,9 +68,9 @@ async function start(t: Test, elsewhere: Partial<DatabaseOptions> = {}) {
   }
 
   const insert = db.prepare("INSERT INTO plants (id, name) VALUES (?, 'x')")
-  const look = checkpoint(db, 'NOOP')
+  const look = prepareCheckpoint(db, 'NOOP')
   let count = 0
-  const commitUntil = async (reached: (state: Log) => boolean) => {
+  const commitUntil = async (reached: (state: WalState) => boolean) => {
     for (const end = count + 100_000; count < end; await setImmediate()) {
       insert.run(count++)
       checkpointer.committed()

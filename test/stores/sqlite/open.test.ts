@@ -27,17 +27,17 @@ const REFUSED: [what: string, make: (file: string) => void, reason: RegExp][] = 
   [
     'the database of another program',
     sql('CREATE TABLE notes (text); INSERT INTO notes VALUES (1)'),
-    /: it is the database of another program$/,
+    /: it belongs to another program$/,
   ],
   [
     'the database of another program in WAL mode',
     sql('PRAGMA journal_mode = WAL; CREATE TABLE plants (id INTEGER PRIMARY KEY, name, tag)'),
-    /: it is the database of another program$/,
+    /: it belongs to another program$/,
   ],
   [
     'an empty database that another program has marked',
     sql('PRAGMA application_id = 7'),
-    /: it is the database of another program$/,
+    /: it belongs to another program$/,
   ],
   [
     'a database of a newer version',
@@ -45,11 +45,11 @@ const REFUSED: [what: string, make: (file: string) => void, reason: RegExp][] = 
       openDatabase({ file, lockTimeout: 0 }).close()
       sql('PRAGMA user_version = 1000')(file)
     },
-    /: its schema has version 1000, this program knows up to \d+; use a newer one$/,
+    /: its schema has version 1000, but this program supports versions up to \d+: use a newer plant-store$/,
   ],
   ['a text', (file) => writeFileSync(file, 'id,name\n'.repeat(1000)), /: it is not an SQLite data/],
   ['a short text', (file) => writeFileSync(file, 'x\n'), /: it is not an SQLite database$/],
-  ['a folder', (file) => mkdirSync(file), /: it cannot be opened; may this user /],
+  ['a folder', (file) => mkdirSync(file), /: it cannot be opened: check that this user /],
   ['in a missing folder', () => {}, /: Cannot open database because the directory does not exist$/],
 ]
 for (const [what, make, reason] of REFUSED) {
@@ -71,8 +71,9 @@ for (const [what, make, reason] of REFUSED) {
 
 type Options = Parameters<typeof openDatabase>[0]
 
-const CANNOT_OPEN = 'it cannot be opened; may this user read and write it and its folder?'
-const READ_ONLY = 'it is read-only for this user, or its folder is'
+const CANNOT_OPEN =
+  'it cannot be opened: check that this user can read and write the file and its folder'
+const READ_ONLY = 'this user cannot write the file or its folder'
 
 for (const [what, name, mode, reason] of [
   ['a new file in a read-only folder', 'new.db', 0o666, CANNOT_OPEN],
@@ -99,7 +100,7 @@ t.test('where SQLite has no WAL, as for a temporary database, it is refused', as
   for (const file of ['', ' ', ' :memory:']) {
     const error = thrownBy(() => openDatabase({ file, lockTimeout: 0 }))
     t.ok(error instanceof StoreError)
-    t.match(error?.message, /: its file system allows no WAL with synchronous=FULL$/)
+    t.match(error?.message, /: its file system does not support WAL with synchronous=FULL$/)
   }
 })
 
@@ -148,7 +149,7 @@ for (const [what, work] of [
     const error = thrownBy(() => openDatabase({ file, lockTimeout: 50 }))
     t.ok(performance.now() - start >= 45, 'it waited')
     t.ok(error instanceof StoreError)
-    t.equal(error?.message, `cannot use the database ${file}: another process holds it`)
+    t.equal(error?.message, `cannot use the database ${file}: another process has locked it`)
     other.exec('ROLLBACK')
     openDatabase({ file, lockTimeout: 0 }).close()
   })

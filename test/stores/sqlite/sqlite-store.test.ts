@@ -51,7 +51,9 @@ for (const file of ['plants.db', ':memory:']) {
   })
 }
 
-t.test('a process that works for others does not do so in memory', async (t) => {
+t.test('a short-lived process refuses a database in memory', async (t) => {
   const options = { file: ':memory:', lockTimeout, sameThread: true }
-  t.throws(() => new SqliteStore(options), { message: /^a database in memory is seen by its own/ })
+  t.throws(() => new SqliteStore(options), {
+    message: /^a database in memory is private to its process/,
+  })
 })

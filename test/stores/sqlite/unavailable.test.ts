@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { GroupCommit } from '../../../src/stores/group-commit.ts'
-import { sizeOf } from '../../../src/stores/sqlite/change-size.ts'
+import { changeSizeOf } from '../../../src/stores/sqlite/change-size.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { type Change, Writer } from '../../../src/stores/sqlite/writer.ts'
@@ -65,7 +65,7 @@ t.test('reading does not wait for the lock of another', async (t) => {
   const { stores, other } = await lockedStores(t, 30_000)
   const store = stores[0] as SqliteStore
   const waiting = store.create({ id: 1n, name: 'x' })
-  await store.check()
+  await store.ping()
   const before = { id: 0n, name: 'before' }
   t.strictSame(await store.get(0n), before)
   t.strictSame(await store.list({ limit: 10 }), { plants: [before], more: false })
@@ -83,9 +83,9 @@ t.test('a full database fails changes wholly, keeps the others, and recovers', a
   const writer = new Writer(db)
   const changes = new GroupCommit({
     commit: async (together: readonly Change[]) => writer.commit(together),
-    sizeOf,
+    sizeOf: changeSizeOf,
   })
-  const create = (id: number, name: string) => changes.change(['create', { id: BigInt(id), name }])
+  const create = (id: number, name: string) => changes.submit(['create', { id: BigInt(id), name }])
   const pages = Number(db.pragma('page_count', { simple: true }))
   db.pragma(`max_page_count = ${pages + 4}`)
 
@@ -115,7 +115,7 @@ t.test('a file that is damaged under the store fails reads and changes', async (
   // Closed once, so that all is in the file and nothing in its log.
   openDatabase({ file, lockTimeout: 0 }).close()
   store = new SqliteStore({ file, lockTimeout: 1000 })
-  await store.check()
+  await store.ping()
   writeFileSync(file, readFileSync(file).fill(0xff, 4096), { flag: 'r+' })
   await t.rejects(store.listTokens(), DAMAGED)
   await t.rejects(store.findToken(new Uint8Array(8)), DAMAGED)
@@ -133,7 +133,7 @@ t.test('a check, and every read, of plants that are damaged fails', async (t) =>
   openDatabase({ file, lockTimeout: 0 }).close()
   store = new SqliteStore({ file, lockTimeout: 1000 })
   writeFileSync(file, readFileSync(file).fill(0xff, 4096), { flag: 'r+' })
-  await t.rejects(store.check(), DAMAGED)
+  await t.rejects(store.ping(), DAMAGED)
   await t.rejects(store.get(1n), DAMAGED)
   await t.rejects(store.list({ limit: 1 }), DAMAGED)
   await t.rejects(store.list({ limit: 1, tag: 'x' }), DAMAGED)

@@ -64,7 +64,7 @@ t.test('while another connection writes, an upgrade is refused and nothing is do
   other.exec('BEGIN IMMEDIATE')
   t.throws(
     () => openDatabase({ file, lockTimeout: 0 }),
-    new StoreError(`cannot use the database ${file}: another process holds it`),
+    new StoreError(`cannot use the database ${file}: another process has locked it`),
   )
   other.exec('ROLLBACK')
   t.strictSame(schemaOf(other), before)
