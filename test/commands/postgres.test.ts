@@ -4,9 +4,9 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { backup } from '../../src/commands/backup.ts'
-import { ConfigError } from '../../src/config/config.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
+import { StoreError } from '../../src/stores/store-error.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
 import { startPostgres } from '../helpers/postgres.ts'
@@ -132,6 +132,6 @@ t.test('a backup is left to the tools of the server', async (t) => {
   const file = join(t.testdir(), 'backup.db')
   const message =
     /^plant-store cannot back up a database on a server: use its own tools, such as pg_dump/
-  await t.rejects(backup(file, server.url()), { constructor: ConfigError, message })
+  await t.rejects(backup(file, server.url()), { constructor: StoreError, message })
   t.notOk(existsSync(file))
 })

@@ -1,33 +1,12 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Sqlite, { type Database } from 'better-sqlite3'
+import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { openDatabase } from '../../../src/stores/sqlite/database.ts'
-import { Reader } from '../../../src/stores/sqlite/reader.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { exported, samePlants } from '../plants.ts'
 
 const PLANTS = Array.from({ length: 5000 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(100) }))
-
-t.test('a page is found by an index, with and without a tag, and needs no sorting', async (t) => {
-  const db = openDatabase({ file: ':memory:', lockTimeout: 0 })
-  t.teardown(() => db.close())
-  const made = statementsOf(db)
-  new Reader(db)
-  const pages = made.filter((sql) => / FROM plants WHERE /.test(sql))
-  t.equal(pages.length, 3)
-  const plans = pages.map((sql) => {
-    const parameters = Array<null>(sql.split('?').length - 1).fill(null)
-    const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parameters) as { detail: string }[]
-    return steps.map(({ detail }) => detail)
-  })
-  t.strictSame(plans.flat().sort(), [
-    'SEARCH plants USING INDEX plants_by_tag (tag=? AND rowid>?)',
-    'SEARCH plants USING INTEGER PRIMARY KEY (rowid=?)',
-    'SEARCH plants USING INTEGER PRIMARY KEY (rowid>?)',
-  ])
-})
 
 t.test('an export keeps the log from being tidied up only until it ends', async (t) => {
   const { store, file } = await storeWithPlants(t)
@@ -119,15 +98,4 @@ function isTidiedUp(file: string): boolean {
   } finally {
     db.close()
   }
-}
-
-/** What is prepared on a connection from now on. */
-function statementsOf(db: Database): string[] {
-  const made: string[] = []
-  const { prepare } = db
-  db.prepare = ((sql: string) => {
-    made.push(sql)
-    return prepare.call(db, sql)
-  }) as typeof prepare
-  return made
 }
