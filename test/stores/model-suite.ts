@@ -8,7 +8,7 @@ import { PlantModel } from './plant-model.ts'
 import { exported, MAX, MIN } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
-/** A method of both, and what it is called with. */
+/** A call of a method that stores and the model have. */
 type Operation = {
   [Name in Exclude<keyof PlantStore, 'ping'>]: [name: Name, ...using: Parameters<PlantStore[Name]>]
 }[Exclude<keyof PlantStore, 'ping'>]
@@ -18,21 +18,21 @@ interface Made {
   readonly result: unknown
 }
 
-/** Which versions to expect is known only when it is known what is stored. */
+/** Which versions to expect. They depend on what is stored when the call is made. */
 type Planned = (model: PlantModel) => Operation
 
 const IDS = [MIN, -1n, 0n, 7n, MAX]
 
 type Expected = 'any' | 'none' | 'current' | 'stale' | 'several'
 
-/** What need not wait for a disk is tried more often. */
+/** More runs for a store that does not wait for a disk. */
 const RUNS = { lasting: 40, passing: 400 }
 
-/** Whether any operations, one after the other and several at once, have results that a map explains. */
+/** Compares random operations, sequential and concurrent, with a model based on a Map. */
 export function modelSuite(t: Test, engine: Engine): void {
-  t.test('any sequence of operations, alone and together, has the results of a map', async (t) => {
+  t.test('random sequences of operations have the results of the model', async (t) => {
     const open = await opener(t, engine)
-    // What is asked for at once is asked of different stores where they share the data.
+    // Concurrent operations go to different stores if they share the data.
     const stores = engine.lasting ? [await open(), await open()] : [await open()]
     const store = stores[0] as PlantStore
     const property = fc.asyncProperty(fc.array(together(), { maxLength: 8 }), async (sequence) => {
@@ -53,7 +53,7 @@ export function modelSuite(t: Test, engine: Engine): void {
   })
 }
 
-/** The model that the store has become, in whichever order it made what was asked for at once. */
+/** The model after concurrent operations, in an order that explains their results. */
 function explained(model: PlantModel, made: readonly Made[], stored: unknown): PlantModel {
   for (const ending of endingsOf(model, made)) {
     if (isDeepStrictEqual(ending.exportPlants(), stored)) return ending
@@ -93,7 +93,7 @@ function versions(expected: Expected, model: PlantModel, id: bigint): string[] |
   ]
 }
 
-/** As what a store gives back, and what is compared with it. */
+/** A copy in the form in which plants are compared. */
 const PLAIN = { noNullPrototype: true }
 
 function together(): fc.Arbitrary<Planned[]> {

@@ -30,7 +30,7 @@ async function filledDatabase(): Promise<Database> {
   return made
 }
 
-/** What is found, by what it is found about. */
+/** Status and message by subject. */
 async function findingsOf(url: string): Promise<Record<string, string>> {
   const findings: Record<string, string> = {}
   for await (const { subject, status, message } of checkDatabase({ url, timeout })) {
@@ -54,7 +54,7 @@ function found(t: Test, findings: Record<string, string>, others: Record<string,
   t.same(rest, { ...SOUND, ...others })
 }
 
-t.test('a sound database is found to be so, with no right to change it', async (t) => {
+t.test('a sound database passes, checked by a read-only role', async (t) => {
   const { url, name, query } = await filledDatabase()
   await query(`ALTER DATABASE ${name} SET role = pg_read_all_data`)
   found(t, await findingsOf(url))
@@ -62,7 +62,7 @@ t.test('a sound database is found to be so, with no right to change it', async (
 
 const FAULTS = [
   {
-    what: 'an older schema, as while a replica is bringing it up',
+    what: 'an older schema, as during an upgrade',
     make: ['DROP TABLE tokens', 'DELETE FROM plant_store_schema WHERE version > 2'],
     finds: {
       schema: `ok version 2; the next start of the service upgrades it to ${SCHEMA_VERSION}`,
@@ -85,7 +85,7 @@ const FAULTS = [
     },
   },
   {
-    what: 'tokens that are not whole',
+    what: 'damaged tokens',
     make: [
       "UPDATE tokens SET digest = substr(digest, 1, 31) WHERE name = 'ci'",
       `INSERT INTO tokens (name, selector, digest, scopes, created_at)
@@ -94,7 +94,7 @@ const FAULTS = [
     finds: { tokens: 'fault damaged, revoke them and create new ones: another, ci' },
   },
   {
-    what: 'a commit that does not wait for the disk',
+    what: 'commits that do not wait for the disk',
     make: ['ALTER DATABASE :name SET synchronous_commit = off'],
     finds: {
       acknowledged: 'fault synchronous_commit is off, so it can lose acknowledged changes',
@@ -102,14 +102,14 @@ const FAULTS = [
   },
 ]
 for (const { what, make, finds } of FAULTS) {
-  t.test(`${what}: this is found, and the rest is checked all the same`, async (t) => {
+  t.test(`reports ${what}, and checks the rest`, async (t) => {
     const { url, name, query } = await filledDatabase()
     for (const statement of make) await query(statement.replace(':name', name))
     found(t, await findingsOf(url), finds)
   })
 }
 
-t.test('it is said which standbys a change is on when it is acknowledged', async (t) => {
+t.test('reports the standbys that have a change before it is acknowledged', async (t) => {
   const [local, remote] = [await filledDatabase(), await filledDatabase()]
   await local.query(`ALTER DATABASE ${local.name} SET synchronous_commit = local`)
   await set(server, 'synchronous_standby_names', 'ANY 1 (one, two)')
@@ -119,14 +119,14 @@ t.test('it is said which standbys a change is on when it is acknowledged', async
   found(t, await findingsOf(remote.url), { acknowledged })
 })
 
-t.test('in what is no database of ours there is nothing else to check', async (t) => {
+t.test('checks nothing else in a database of another program', async (t) => {
   const { url, query } = await database()
   t.same(await findingsOf(url), { kind: 'fault it is empty' })
   await query('CREATE TABLE plants (id int)')
   t.same(await findingsOf(url), { kind: 'fault its table plants belongs to another program' })
 })
 
-t.test('what cannot be reached cannot be checked', async (t) => {
+t.test('a check of an unreachable database fails', async (t) => {
   const url = server.url('nowhere')
   const message = `cannot check the database ${url}: the store is failing: 3D000: database "nowhere" does not exist`
   await t.rejects(findingsOf(url), { constructor: StoreError, message })

@@ -27,7 +27,7 @@ for (const [text, urls, redacted] of [
     'postgres:///plants',
   ],
 ] as const) {
-  t.test(`an address: ${text}`, (t) => {
+  t.test(`parses ${text}`, (t) => {
     t.match(parseConnectionString(text), { urls, redacted })
     t.end()
   })
@@ -42,7 +42,7 @@ for (const [text, has] of [
   ['postgres://me@one/plants?password=secret', true],
   ['postgres://me@one/plants?sslmode=disable', false],
 ] as const) {
-  t.test(`there is ${has ? 'a' : 'no'} password in ${text}`, async (t) => {
+  t.test(`finds ${has ? 'a' : 'no'} password in ${text}`, async (t) => {
     t.equal(parseConnectionString(text).hasPassword, has)
   })
 }
@@ -57,7 +57,7 @@ for (const text of [
   'postgres://me:1/secret@one/plants',
   'postgres://me:secret@one/plants#secret',
 ]) {
-  t.test(`not an address, and the message does not say what was in it: ${text}`, (t) => {
+  t.test(`rejects ${text} without repeating it`, (t) => {
     t.throws(() => parseConnectionString(text), {
       name: 'Error',
       message:

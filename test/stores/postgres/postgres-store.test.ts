@@ -16,13 +16,13 @@ storeSuite('PostgreSQL', {
 
 const open = async () => PostgresStore.open({ url: await emptyDatabase(), timeout: 10_000 })
 
-t.test('closing twice is closing once', async () => {
+t.test('close can be called again', async () => {
   const store = await open()
   await Promise.all([store.close(), store.close()])
   await store.close()
 })
 
-t.test('an error that no retry mends is passed on as it is', async (t) => {
+t.test('an error that is a bug is passed on unchanged', async (t) => {
   const store = await open()
   t.teardown(() => store.close())
   const mistyped = { id: 1n, name: null as unknown } as NewPlant

@@ -15,7 +15,7 @@ import { sql, thrownBy } from './provoking.ts'
 
 const INSERT = `INSERT INTO plants (id, name, tag) VALUES (?, ?, 'Tree')`
 
-/** A database with plants, which nobody has open. */
+/** A closed database with plants. */
 function makeDatabase(t: Test): string {
   const file = join(t.testdir(), 'plants.db')
   const db = openDatabase({ file, lockTimeout: 0 })
@@ -36,7 +36,7 @@ function faultsOf(file: string): string[] {
   return faults.map(({ subject, message }) => `${subject}: ${message}`)
 }
 
-t.test('a sound database is said to be so, and not changed', async (t) => {
+t.test('a sound database passes and is not changed', async (t) => {
   const file = makeDatabase(t)
   const before = contentsOf(file)
   const bytes = readFileSync(file).length.toLocaleString('en')
@@ -53,7 +53,7 @@ t.test('a sound database is said to be so, and not changed', async (t) => {
   t.same(contentsOf(file), before)
 })
 
-t.test('a database is checked while a service writes to it', async (t) => {
+t.test('a database can be checked while a service writes to it', async (t) => {
   const file = makeDatabase(t)
   const service = openDatabase({ file, lockTimeout: 0 })
   t.teardown(() => service.close())
@@ -69,10 +69,10 @@ t.test('a database is checked while a service writes to it', async (t) => {
   }
   t.ok(findings.every(({ status }) => status === 'ok'))
   t.match(findings.at(3), { subject: 'journal', message: /^wal, [1-9][\d,]+ bytes$/ })
-  t.match(findings.at(-1), { subject: 'plants', message: '251' }, 'as it was at one moment')
+  t.match(findings.at(-1), { subject: 'plants', message: '251' }, 'a snapshot')
 })
 
-t.test('of an older version is said that it will be upgraded', async (t) => {
+t.test('reports that an older schema will be upgraded', async (t) => {
   const file = join(t.testdir(), 'plants.db')
   const db = new Sqlite(file)
   migrate(db, 1)
@@ -93,7 +93,7 @@ t.test('a database can be checked through a symbolic link', async (t) => {
   t.match(check(link).at(3), { subject: 'journal', status: 'ok', message: 'wal, 0 bytes' })
 })
 
-t.test('a connection that is to read refuses changes', async (t) => {
+t.test('the connection refuses changes', async (t) => {
   const db = openExisting({ file: makeDatabase(t), lockTimeout: 0 })
   t.teardown(() => db.close())
   t.throws(() => db.exec('DELETE FROM plants'), { code: 'SQLITE_READONLY' })
@@ -101,7 +101,7 @@ t.test('a connection that is to read refuses changes', async (t) => {
 
 const [LOWEST, HIGHEST] = [-(2n ** 63n), 2n ** 63n - 1n]
 
-t.test('each plant with text that could not be given back is named', async (t) => {
+t.test('reports each plant whose text could not be returned', async (t) => {
   const file = makeDatabase(t)
   const db = new Sqlite(file)
   const insert = db.prepare(`INSERT INTO plants VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT))`)
@@ -122,10 +122,10 @@ const HALVES = `
   UPDATE plants SET name = CAST(x'c3' AS TEXT), tag = CAST(x'a9' AS TEXT) WHERE id = 103;
 `
 
-/** What is done to a database, and which faults are found. */
+/** Damage, and the faults that are reported. */
 const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | RegExp)[]][] = [
   [
-    'with halves of a character, which would be right one behind the other',
+    'with parts of a character at the end of one string and the start of the next',
     sql(HALVES),
     ['plants: text with invalid UTF-8 or U+0000 in 1, 2, 103'],
   ],
@@ -148,7 +148,7 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
   ],
   ['cut off', (file) => truncateSync(file, 3 * 4096), ['kind: database disk image is malformed']],
   [
-    'with its begin overwritten',
+    'with its header overwritten',
     (file) => overwritePage(file, 'sqlite_schema'),
     ['kind: it is not an SQLite database'],
   ],
@@ -178,7 +178,7 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     ],
   ],
   [
-    'with a token that is not whole',
+    'with damaged tokens',
     sql(`
     INSERT INTO tokens VALUES (x'00', x'00', 'short', 'read', 0, NULL, NULL);
     INSERT INTO tokens VALUES (x'01', zeroblob(32), 'other', 'read', 0, NULL, NULL);
@@ -188,7 +188,7 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
   ],
 ]
 for (const [what, damage, faults] of DAMAGES) {
-  t.test(`a database ${what} is found to be faulty`, async (t) => {
+  t.test(`reports a fault of a database ${what}`, async (t) => {
     const file = makeDatabase(t)
     damage(file)
     const found = faultsOf(file)
@@ -198,7 +198,7 @@ for (const [what, damage, faults] of DAMAGES) {
   })
 }
 
-t.test('a database with text in UTF-16 is found to be faulty', async (t) => {
+t.test('reports a database in UTF-16 as a fault', async (t) => {
   const file = join(t.testdir(), 'plants.db')
   const db = new Sqlite(file)
   db.pragma(`encoding = 'UTF-16le'`)
@@ -207,7 +207,7 @@ t.test('a database with text in UTF-16 is found to be faulty', async (t) => {
   t.match(faultsOf(file), [/^file: .*, text in UTF-16le$/])
 })
 
-t.test('what stands in the way of a check is no fault of the database', async (t) => {
+t.test('a check that cannot run throws, and reports no fault', async (t) => {
   const file = makeDatabase(t)
   sql('PRAGMA journal_mode = DELETE')(file)
   const other = new Sqlite(file)

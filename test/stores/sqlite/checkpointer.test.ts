@@ -8,20 +8,20 @@ import {
 } from '../../../src/stores/sqlite/checkpointer.ts'
 import { type DatabaseOptions, openDatabase } from '../../../src/stores/sqlite/database.ts'
 
-/** How long the log may become here, in pages; a commit takes one or two. */
+/** The length of the WAL that starts a checkpoint, in pages. A commit adds one or two. */
 const PAGES = 50
 
-t.test('a long log is written back while commits go on, and starts anew', async (t) => {
+t.test('a long WAL is written back during commits and then starts over', async (t) => {
   const { commitUntil, committed, stored } = await start(t)
   for (let round = 0; round < 3; round++) {
-    // The writer alone would have written all of it back.
+    // Partly written back, which only the thread does.
     await commitUntil(({ log, checkpointed }) => log >= PAGES && checkpointed < log)
     await commitUntil(({ log }) => log < PAGES)
   }
   t.equal(stored(), committed())
 })
 
-t.test('what a snapshot needs stays in the log until the snapshot has ended', async (t) => {
+t.test('a snapshot keeps its pages in the WAL until it ends', async (t) => {
   const { commitUntil, snapshot } = await start(t)
   const end = snapshot()
   await commitUntil(({ log }) => log >= 4 * PAGES)
@@ -29,9 +29,9 @@ t.test('what a snapshot needs stays in the log until the snapshot has ended', as
   await commitUntil(({ log }) => log < PAGES)
 })
 
-t.test('where the thread cannot open the database, the writer does its work', async (t) => {
+t.test('the writer runs checkpoints if the thread cannot open the database', async (t) => {
   const { commitUntil, committed, stored } = await start(t, { file: '/' })
-  // Often enough for it to be tried again.
+  // Long enough for further attempts to start the thread.
   for (let round = 0; round < 100; round++) {
     await commitUntil(({ log }) => log >= PAGES)
     await commitUntil(({ log }) => log < PAGES)
@@ -39,7 +39,7 @@ t.test('where the thread cannot open the database, the writer does its work', as
   t.equal(stored(), committed())
 })
 
-t.test('a checkpoint that cannot be made now is left for later', async (t) => {
+t.test('a checkpoint that cannot run now is skipped', async (t) => {
   const file = join(t.testdir(), 'plants.db')
   const db = openDatabase({ file, lockTimeout: 0 })
   const writeBack = prepareCheckpoint(db, 'PASSIVE')
@@ -54,7 +54,7 @@ t.test('a checkpoint that cannot be made now is left for later', async (t) => {
   t.throws(writeBack, TypeError)
 })
 
-/** @param elsewhere what the thread is told to open instead */
+/** @param elsewhere options that differ for the thread */
 async function start(t: Test, elsewhere: Partial<DatabaseOptions> = {}) {
   let close = async () => {}
   t.teardown(() => close())
@@ -76,7 +76,7 @@ async function start(t: Test, elsewhere: Partial<DatabaseOptions> = {}) {
       checkpointer.committed()
       if (reached(look())) return
     }
-    throw new Error(`the log has ${JSON.stringify(look())}`)
+    throw new Error(`the WAL has ${JSON.stringify(look())}`)
   }
   const counted = reader.prepare('SELECT count(*) FROM plants').pluck()
   const stored = () => Number(counted.get())

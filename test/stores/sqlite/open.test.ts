@@ -22,7 +22,7 @@ const OURS = 0x504c4e54
 
 const EMPTIED = 'CREATE TABLE t (x); DROP TABLE t; VACUUM'
 
-/** Files that we do not open, each with what we say of it. */
+/** Files that are rejected, each with the reason. */
 const REFUSED: [what: string, make: (file: string) => void, reason: RegExp][] = [
   [
     'the database of another program',
@@ -40,22 +40,30 @@ const REFUSED: [what: string, make: (file: string) => void, reason: RegExp][] = 
     /: it belongs to another program$/,
   ],
   [
-    'a database of a newer version',
+    'a database with a newer schema',
     (file) => {
       openDatabase({ file, lockTimeout: 0 }).close()
       sql('PRAGMA user_version = 1000')(file)
     },
     /: its schema has version 1000, but this program supports versions up to \d+: use a newer plant-store$/,
   ],
-  ['a text', (file) => writeFileSync(file, 'id,name\n'.repeat(1000)), /: it is not an SQLite data/],
-  ['a short text', (file) => writeFileSync(file, 'x\n'), /: it is not an SQLite database$/],
+  [
+    'a text file',
+    (file) => writeFileSync(file, 'id,name\n'.repeat(1000)),
+    /: it is not an SQLite data/,
+  ],
+  ['a short text file', (file) => writeFileSync(file, 'x\n'), /: it is not an SQLite database$/],
   ['a folder', (file) => mkdirSync(file), /: it cannot be opened: check that this user /],
-  ['in a missing folder', () => {}, /: Cannot open database because the directory does not exist$/],
+  [
+    'a file in a missing folder',
+    () => {},
+    /: Cannot open database because the directory does not exist$/,
+  ],
 ]
 for (const [what, make, reason] of REFUSED) {
-  t.test(`a file that is ${what} is refused in a line, and left as it is`, async (t) => {
+  t.test(`${what} is rejected in one line and left unchanged`, async (t) => {
     const folder = t.testdir()
-    const file = join(folder, what === 'in a missing folder' ? 'no/plants.db' : 'plants.db')
+    const file = join(folder, what === 'a file in a missing folder' ? 'no/plants.db' : 'plants.db')
     make(file)
     const before = contentsOf(folder)
     for (const open of [openDatabase, (options: Options) => new SqliteStore(options)]) {
@@ -77,12 +85,12 @@ const READ_ONLY = 'this user cannot write the file or its folder'
 
 for (const [what, name, mode, reason] of [
   ['a new file in a read-only folder', 'new.db', 0o666, CANNOT_OPEN],
-  ['a file that may be written in a read-only folder', 'plants.db', 0o666, READ_ONLY],
+  ['a writable file in a read-only folder', 'plants.db', 0o666, READ_ONLY],
   ['a read-only file', 'plants.db', 0o444, READ_ONLY],
   ['an unreadable file', 'plants.db', 0o000, CANNOT_OPEN],
 ] as const) {
-  t.test(`${what} is refused in a line`, async (t) => {
-    // Where somebody else than root can reach it.
+  t.test(`${what} is rejected in one line`, async (t) => {
+    // Not in the test's folder, which only root can access.
     const folder = mkdtempSync(join(tmpdir(), 'plants-'))
     t.teardown(() => rmSync(folder, { recursive: true }))
     openDatabase({ file: join(folder, 'plants.db'), lockTimeout: 0 }).close()
@@ -96,7 +104,7 @@ for (const [what, name, mode, reason] of [
   })
 }
 
-t.test('where SQLite has no WAL, as for a temporary database, it is refused', async (t) => {
+t.test('a database without WAL, such as a temporary one, is rejected', async (t) => {
   for (const file of ['', ' ', ' :memory:']) {
     const error = thrownBy(() => openDatabase({ file, lockTimeout: 0 }))
     t.ok(error instanceof StoreError)
@@ -104,7 +112,7 @@ t.test('where SQLite has no WAL, as for a temporary database, it is refused', as
   }
 })
 
-t.test('a database that must exist is not made', async (t) => {
+t.test('mustExist does not create a database', async (t) => {
   const folder = t.testdir()
   const file = join(folder, 'plants.db')
   const error = thrownBy(() => openDatabase({ file, lockTimeout: 0, mustExist: true }))
@@ -121,7 +129,7 @@ for (const [what, make] of [
   ['an empty file', (file: string) => writeFileSync(file, '')],
   ['an empty database', sql(EMPTIED)],
 ] as const) {
-  t.test(`${what} becomes a database of ours, on disk before a commit returns`, async (t) => {
+  t.test(`${what} becomes a database with durable commits`, async (t) => {
     const file = join(t.testdir(), 'plants.db')
     make(file)
     const db = openDatabase({ file, lockTimeout: 0 })
@@ -135,11 +143,11 @@ for (const [what, make] of [
 
 for (const [what, work] of [
   ['writes to', 'BEGIN EXCLUSIVE'],
-  // Each is enough to keep a database from becoming one with a log.
+  // Each of these prevents the switch to WAL mode.
   ['is about to write to', 'BEGIN IMMEDIATE'],
   ['reads', 'BEGIN; SELECT * FROM sqlite_schema'],
 ] as const) {
-  t.test(`while another connection ${what} a new database it is refused`, async (t) => {
+  t.test(`a new database is rejected while another connection ${what} it`, async (t) => {
     const file = join(t.testdir(), 'plants.db')
     sql(EMPTIED)(file)
     const other = new Sqlite(file)
@@ -155,7 +163,7 @@ for (const [what, work] of [
   })
 }
 
-t.test('a database of ours is opened, unchanged, while another connection writes', async (t) => {
+t.test('an existing database can be opened while another connection writes', async (t) => {
   const file = join(t.testdir(), 'plants.db')
   const other = openDatabase({ file, lockTimeout: 0 })
   other.exec('BEGIN IMMEDIATE')
@@ -175,7 +183,7 @@ function contentsOf(folder: string): Record<string, string> {
   )
 }
 
-/** Root may do everything, so it becomes somebody else meanwhile. */
+/** Runs as another user, because root can write everything. */
 function asNobody<Result>(work: () => Result): Result {
   const user = process.geteuid?.()
   if (user !== 0) return work()
