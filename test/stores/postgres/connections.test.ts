@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { Connections, type Run } from '../../../src/stores/postgres/connections.ts'
 import { startPostgres } from '../../helpers/postgres.ts'
+import { databaseOf, nameOf, raise, UNREACHABLE } from './sessions.ts'
 
 const { server, emptyDatabase } = await startPostgres(t, { deadlock_timeout: '10ms' })
 
@@ -13,23 +14,6 @@ function connectionsTo(t: Test, urls: readonly string[], timeout = 10_000): Conn
   const connections = new Connections({ urls, timeout })
   t.teardown(() => connections.close())
   return connections
-}
-
-/** A server that refuses connections: port 1 is reserved, and nothing listens on it. */
-const UNREACHABLE = 'postgres://plants@127.0.0.1:1/postgres'
-
-/** A statement that fails with an error code. */
-function raise(code: string): string {
-  return `DO $$ BEGIN RAISE EXCEPTION 'on purpose' USING ERRCODE = '${code}'; END $$`
-}
-
-async function databaseOf(connections: Connections): Promise<string | undefined> {
-  const [row] = await connections.query<{ name: string }>('SELECT current_database() AS name')
-  return row?.name
-}
-
-function nameOf(url: string): string {
-  return new URL(url).pathname.slice(1)
 }
 
 /** The states of the connections to a database, as the server reports them. */

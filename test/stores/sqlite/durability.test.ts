@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { commitsIn } from './wal.ts'
 
-t.test('the writer's commits wait for the disk', async (t) => {
+t.test('commits of the writer wait for the disk', async (t) => {
   const file = join(t.testdir(), 'plants.db')
   const script = new URL('./writer-settings.ts', import.meta.url)
   const thread = new Worker(script, { workerData: { file, lockTimeout: 0 } })
