@@ -1,4 +1,4 @@
-# Not built where it was written, as no container engine was at hand; each step was tried by hand.
+# Not yet built with a container engine. Each step was tested by hand.
 # To pin the base image: --build-arg BASE=node:26-slim@sha256:…
 ARG BASE=node:26-slim
 
@@ -11,7 +11,7 @@ FROM ${BASE}
 ENV PLANT_STORE_HOST=0.0.0.0 \
     PLANT_STORE_PORT=3000 \
     PLANT_STORE_DATABASE=/data/plants.db \
-    # Docker kills what has not ended 10 seconds after it was told to stop.
+    # Docker kills a container 10 seconds after asking it to stop.
     PLANT_STORE_SHUTDOWN_TIMEOUT=8s
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
@@ -20,7 +20,7 @@ RUN ln -s /app/bin/plant-store.js /usr/local/bin/plant-store && install -d -m 70
 USER node
 VOLUME /data
 EXPOSE 3000
-# The certificate is for the public name, so a check over loopback does not verify it.
+# The certificate is for the public name, so the check over loopback cannot verify it.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "-e", \
   "const { PLANT_STORE_TLS_CERTIFICATE: tls, PLANT_STORE_PORT: port } = process.env; \
   require(tls ? 'https' : 'http') \

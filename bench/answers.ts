@@ -2,14 +2,14 @@ import Sqlite from 'better-sqlite3'
 import { plantOf } from './requests.ts'
 import { TOKEN } from './stores.ts'
 
-/** No load has it, and no store that a load begins with. */
+/** An id that no load uses. */
 const ID = -1
 
 /**
- * Sees to it that a server does the work that it is measured for: it checks tokens and bodies, and
- * answers what was asked for.
+ * Verifies that a server does the work it is measured for: it checks tokens and bodies, and gives the expected
+ * responses.
  *
- * @throws Error naming the first answer that is not as it has to be
+ * @throws Error naming the first unexpected response
  */
 export async function checkAnswers(url: string): Promise<void> {
   const { id, ...plant } = plantOf(ID)
@@ -21,12 +21,13 @@ export async function checkAnswers(url: string): Promise<void> {
   )
   await expect(url, { what: 'a read without a valid token', path: '/1', token: others }, 401)
   await expect(url, { what: 'a plant without a name', body: { id } }, 400)
-  await expect(url, { what: 'a plant with a word for an id', body: { ...plant, id: 'one' } }, 400)
+  await expect(url, { what: 'a plant whose id is a word', body: { ...plant, id: 'one' } }, 400)
   await expect(url, { what: 'a create', body: { id, ...plant } }, 200, plant)
   await expect(url, { what: 'the same create again', body: { id, ...plant } }, 200, plant)
   await expect(url, { what: 'a read', path: `/${id}` }, 200, { id, ...plant })
   const page = await expect(url, { what: 'a page', path: '?after=1' }, 200)
-  if (!Array.isArray(page) || page.length !== 100) throw new Error('a page has not 100 plants')
+  if (!Array.isArray(page) || page.length !== 100)
+    throw new Error('a page does not have 100 plants')
 }
 
 interface Asked {
@@ -36,7 +37,7 @@ interface Asked {
   readonly token?: string
 }
 
-/** Resolves to the body of the answer. */
+/** Resolves to the body of the response. */
 async function expect(
   url: string,
   { what, path = '', body, token = TOKEN }: Asked,
@@ -50,13 +51,13 @@ async function expect(
   const as = wanted === undefined || text === JSON.stringify(wanted)
   if (response.status === status && as) return JSON.parse(text)
   const instead = wanted === undefined ? status : `${status} ${JSON.stringify(wanted)}`
-  throw new Error(`${what} was answered with ${response.status} ${text}, not ${instead}`)
+  throw new Error(`${what}: expected ${instead}, got ${response.status} ${text}`)
 }
 
 /**
- * Sees to it that what was acknowledged is in the database.
+ * Verifies that every acknowledged plant is in the database.
  *
- * @throws Error if there are fewer plants
+ * @throws Error if plants are missing
  */
 export function checkStored(file: string, least: number): void {
   const db = new Sqlite(file, { readonly: true })

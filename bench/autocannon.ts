@@ -4,7 +4,7 @@ import { idsOf, KINDS, type Template, withId } from './requests.ts'
 import { TOKEN } from './stores.ts'
 
 export async function generateByAutocannon(url: string, load: Load): Promise<Measured> {
-  // It is loaded only where there is no wrk.
+  // Loaded on demand, because it is not needed when wrk is installed.
   const { default: autocannon } = await import('autocannon')
   const { connections, seconds } = load
   const requests = requestsOf(load)
@@ -19,7 +19,7 @@ export async function generateByAutocannon(url: string, load: Load): Promise<Mea
   }
 }
 
-/** As each connection sends them in turn; all connections count together. */
+/** The requests of each connection, in order. All connections share one counter, so that ids are unique. */
 function requestsOf(load: Load): Request[] {
   const ids = idsOf(load)
   let count = 0

@@ -8,15 +8,15 @@ export interface Plant {
 
 export type StoredPlant = Plant & { id: number }
 
-/** What a server does with plants, at once or by and by. */
+/** The plants of a bare server. */
 export interface Plants {
   create(plant: StoredPlant): unknown
   get(id: number): StoredPlant | undefined | Promise<StoredPlant | undefined>
-  /** A hundred with greater ids. */
+  /** The next hundred plants by id. */
   page(after: number): StoredPlant[] | Promise<StoredPlant[]>
 }
 
-/** Stores nothing, and answers as if everything were there. */
+/** Stores nothing and pretends that every plant exists. */
 export function noPlants(): Plants {
   return {
     create() {},
@@ -26,10 +26,10 @@ export function noPlants(): Plants {
 }
 
 /**
- * Commits each create by itself.
+ * Commits each create separately.
  *
- * @param synchronous as SQLite's pragma has it
- * @param stored how many plants to begin with
+ * @param synchronous the value of SQLite's `PRAGMA synchronous`
+ * @param stored how many plants to store first
  */
 export function sqlitePlants(file: string, synchronous: string, stored: number): Plants {
   const db = new Sqlite(file)

@@ -2,13 +2,13 @@ import pg from 'pg'
 import type { Plants, StoredPlant } from './bare-plants.ts'
 import { plantOf } from './requests.ts'
 
-/** As the driver has it by default. */
+/** The driver's default. */
 const CONNECTIONS = 10
 
 /**
- * Makes a statement for each request, on a pool of connections.
+ * Runs one statement per request, on a pool of connections.
  *
- * @param stored how many plants to begin with
+ * @param stored how many plants to store first
  */
 export async function postgresPlants(url: string, stored: number): Promise<Plants> {
   const getTypeParser: typeof pg.types.getTypeParser = (type, format) =>

@@ -1,7 +1,7 @@
 /**
- * What the service is measured against: a bare Fastify that checks the token, validates as the contract has
- * it and stores nothing (`nothing`: the ceiling), or commits with each request: what people usually write
- * with SQLite (`FULL`, `NORMAL`: its `synchronous`) and with PostgreSQL.
+ * The servers that the service is compared with: a bare Fastify that checks the token, validates requests and either
+ * stores nothing (`nothing`, the ceiling) or commits each request separately, as is common, to SQLite (`FULL` and
+ * `NORMAL` are values of `PRAGMA synchronous`) or to PostgreSQL.
  *
  *     node bench/bare-server.ts nothing|FULL|NORMAL|postgres DATABASE STORED TOKEN
  */

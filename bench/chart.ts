@@ -1,14 +1,14 @@
-/** Bars in groups; in each group a bar for each of the series, or for some of them. */
+/** A bar chart in groups. Each group has at most one bar per series. */
 export interface Chart {
   readonly title: string
   readonly subtitle: string
-  /** Colours are as SVG has them. */
-  readonly series: readonly { readonly title: string; readonly colour: string }[]
+  /** Colors in SVG's notation. */
+  readonly series: readonly { readonly title: string; readonly color: string }[]
   readonly groups: readonly { readonly title: string; readonly bars: readonly Bar[] }[]
 }
 
 export interface Bar {
-  /** Its number among the series. */
+  /** Index into `series`. */
   readonly series: number
   readonly value: number
   readonly label: string
@@ -18,9 +18,9 @@ const WIDTH = 720
 const [LEFT, RIGHT, TOP] = [110, 90, 66]
 const [BAR, GAP] = [13, 16]
 
-/** Draws a chart as SVG, on white, so that it can be read on a dark page too. */
+/** Draws a chart as SVG, on white so that it is readable on a dark page. */
 export function draw({ title, subtitle, series, groups }: Chart): string {
-  const most = Math.max(...groups.flatMap(({ bars }) => bars.map(({ value }) => value)))
+  const max = Math.max(...groups.flatMap(({ bars }) => bars.map(({ value }) => value)))
   const step = series.length * BAR + GAP
   const height = TOP + groups.length * step
   const drawn = groups.flatMap((group, index) => {
@@ -29,17 +29,17 @@ export function draw({ title, subtitle, series, groups }: Chart): string {
     const name = text(LEFT - 8, middle, group.title, 'text-anchor="end" font-weight="600"')
     const bars = group.bars.flatMap(({ series: number, value, label }) => {
       const y = top + number * BAR
-      const length = (value / most) * (WIDTH - LEFT - RIGHT)
+      const length = (value / max) * (WIDTH - LEFT - RIGHT)
       return [
-        rectangle(LEFT, y, length, BAR - 2, series[number]?.colour ?? ''),
+        rectangle(LEFT, y, length, BAR - 2, series[number]?.color ?? ''),
         text(LEFT + length + 4, y + BAR - 4, label, 'font-size="10"'),
       ]
     })
     return [name, ...bars]
   })
-  const legend = series.flatMap(({ title, colour }, index) => {
+  const legend = series.flatMap(({ title, color }, index) => {
     const x = 8 + index * ((WIDTH - 8) / series.length)
-    return [rectangle(x, 40, 10, 10, colour), text(x + 14, 49, title, 'font-size="10"')]
+    return [rectangle(x, 40, 10, 10, color), text(x + 14, 49, title, 'font-size="10"')]
   })
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="#1f2933">`,
@@ -53,8 +53,8 @@ export function draw({ title, subtitle, series, groups }: Chart): string {
   ].join('\n')
 }
 
-function rectangle(x: number, y: number, width: number, height: number, colour: string): string {
-  return `<rect x="${rounded(x)}" y="${rounded(y)}" width="${rounded(width)}" height="${height}" fill="${colour}"/>`
+function rectangle(x: number, y: number, width: number, height: number, color: string): string {
+  return `<rect x="${rounded(x)}" y="${rounded(y)}" width="${rounded(width)}" height="${height}" fill="${color}"/>`
 }
 
 function text(x: number, y: number, content: string, attributes: string): string {

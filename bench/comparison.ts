@@ -5,24 +5,24 @@ import type { Kind } from './requests.ts'
 import { count } from './statistics.ts'
 import { SUBJECTS, type SubjectName } from './subjects.ts'
 
-/** A measurement, and of what. */
+/** A run of a subject under a kind of load. */
 export interface Measurement {
   readonly subject: SubjectName
   readonly kind: Kind
   readonly run: Run
 }
 
-/** What is typical of a subject under a kind of load. */
+/** The median of a subject's runs under a kind of load. */
 export interface Result extends Run {
   readonly subject: SubjectName
   readonly kind: Kind
-  /** Of requests per second, to those of the ceiling; NaN if that was not measured. */
+  /** Requests per second relative to the ceiling. NaN if the ceiling was not measured. */
   readonly ratio: number
   /** Requests per second in each round. */
   readonly rounds: readonly number[]
 }
 
-/** The results by kind, in the order of the first measurement of each. */
+/** The results, grouped by kind of load. */
 export function resultsOf(measurements: readonly Measurement[]): Result[] {
   const kinds = Map.groupBy(measurements, ({ kind }) => kind)
   return [...kinds].flatMap(([kind, ofKind]) => {
@@ -37,7 +37,7 @@ export function resultsOf(measurements: readonly Measurement[]): Result[] {
   })
 }
 
-/** The table of results, its head first; two columns are words. */
+/** The rows of the table of results, starting with the head. */
 export function tableOf(results: readonly Result[]): string[][] {
   const rows = results.map((result) => {
     const { kind, subject, ratio } = result
@@ -46,21 +46,21 @@ export function tableOf(results: readonly Result[]): string[][] {
   return [['load', 'subject', 'ratio', ...FIGURES], ...rows]
 }
 
-const COLOURS: Record<SubjectName, string> = {
+const COLORS: Record<SubjectName, string> = {
   ceiling: '#b8c0cc',
   'commit each': '#d9774b',
   'commit each, NORMAL': '#e8b84a',
   'plant store': '#2f855a',
 }
 
-/** Bars of requests per second, a group for each kind of load. */
+/** Charts requests per second, with a group for each kind of load. */
 export function chartOf(results: readonly Result[], subtitle: string): Chart {
   const subjects = [...new Set(results.map(({ subject }) => subject))]
   const kinds = Map.groupBy(results, ({ kind }) => kind)
   return {
     title: 'Requests per second, and the ratio to a bare Fastify that stores nothing',
     subtitle,
-    series: subjects.map((name) => ({ title: SUBJECTS[name].title, colour: COLOURS[name] })),
+    series: subjects.map((name) => ({ title: SUBJECTS[name].title, color: COLORS[name] })),
     groups: [...kinds].map(([title, ofKind]) => ({
       title,
       bars: ofKind.map(({ subject, perSecond, ratio }) => ({

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { median } from './statistics.ts'
 
 const PAGE = Buffer.alloc(4096, 'plant')
-const TIMES = 1000
+const ROUNDS = 1000
 
-/** How long the disk takes to have 4 KiB that were appended to a file, in milliseconds; the median of many times. */
+/** Median time to append 4 KiB to a file and fsync it, in milliseconds. */
 export function fsyncTime(folder: string): number {
   const path = join(folder, 'fsync')
   const file = openSync(path, 'a')
   try {
     return median(
-      Array.from({ length: TIMES }, () => {
+      Array.from({ length: ROUNDS }, () => {
         writeSync(file, PAGE)
         const begin = performance.now()
         fsyncSync(file)

@@ -1,34 +1,34 @@
-/** `npm run bench:growth`: the same creates in a store of 10 thousand, 1 million and 10 million plants. */
+/** `npm run bench:growth`: measures creates in stores of ten thousand, one million and ten million plants. */
 import { copyFile, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { number } from '../src/config/setting-values.ts'
 import type { Chart } from './chart.ts'
-import { findGenerator } from './load.ts'
+import { findGenerator } from './generator.ts'
 import { describeMachine, warnIfBusy } from './machine.ts'
 import { measure, type Run, typical } from './measure.ts'
 import { benchmark, type LoadOptions } from './options.ts'
 import { FIGURES, figuresOf, printDoubts, printTable, writeResults } from './report.ts'
 import { count } from './statistics.ts'
-import { keptId, keptStore } from './stores.ts'
+import { cachedId, cachedStore } from './stores.ts'
 
 const COUNTS = [10_000, 1_000_000, 10_000_000]
-const COLOURS = { sequential: '#2f855a', random: '#4a6fa5' }
+const COLORS = { sequential: '#2f855a', random: '#4a6fa5' }
 
-type Kind = keyof typeof COLOURS
-const KINDS = Object.keys(COLOURS) as Kind[]
+type Kind = keyof typeof COLORS
+const KINDS = Object.keys(COLORS) as Kind[]
 
 interface Result extends Run {
   readonly kind: Kind
-  /** How many plants were stored before. */
+  /** Plants stored before the load. */
   readonly stored: number
-  /** Of requests per second, to those in the first of the stores. */
+  /** Requests per second relative to the first store. */
   readonly ratio: number
 }
 
 const parse = number(1, 1e9)
-const command = benchmark('bench:growth', 'Measures creates in small stores and in large ones.')
-  .argument('[counts...]', `of plants in the stores, by default ${COUNTS.join(' ')}`, wholes)
+const command = benchmark('bench:growth', 'measure creates in small and large stores')
+  .argument('[counts...]', `numbers of stored plants (default: ${COUNTS.join(' ')})`, integers)
   .parse()
 const { rounds, seconds, warmUp, connections, output } = command.opts<LoadOptions>()
 const given: number[] = command.processedArgs[0] ?? []
@@ -37,7 +37,7 @@ const counts = given.length > 0 ? given : COUNTS
 const { name: generator, generate } = await findGenerator()
 const machine = `${describeMachine()}, ${generator}, ${connections} connections, ${seconds} s after ${warmUp} s of the same, median of ${rounds}`
 console.log(machine)
-for (const stored of counts) await keptStore(stored)
+for (const stored of counts) await cachedStore(stored)
 const busyBefore = await warnIfBusy()
 
 const runs: { kind: Kind; stored: number; run: Run }[] = []
@@ -54,17 +54,17 @@ printTable([['load', 'stored', 'ratio', ...FIGURES], ...rows], 1)
 printDoubts(runs.map(({ run }) => run))
 await writeResults(join(output, 'growth'), { machine, busyBefore, results }, chart())
 
-/** On a copy of a kept store. */
+/** Measures on a copy of a cached store. */
 async function measureOnce(kind: Kind, stored: number): Promise<Run> {
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-growth-'))
   try {
     const file = join(folder, 'plants.db')
-    await copyFile(await keptStore(stored), file)
-    // Or the disk would be busy with the copy while we measure.
+    await copyFile(await cachedStore(stored), file)
+    // Otherwise the disk would still be writing the copy during the measurement.
     const copy = await open(file, 'r+')
     await copy.sync()
     await copy.close()
-    const load = { kind, connections, seconds, warmUp, first: keptId(stored), stored }
+    const load = { kind, connections, seconds, warmUp, first: cachedId(stored), stored }
     return await measure('plant store', file, load, generate)
   } finally {
     await rm(folder, { recursive: true })
@@ -76,15 +76,15 @@ function resultsOf(kind: Kind): Result[] {
     const same = runs.filter((run) => run.kind === kind && run.stored === stored)
     return { kind, stored, ...typical(same.map(({ run }) => run)) }
   })
-  const least = each[0]?.perSecond ?? Number.NaN
-  return each.map((result) => ({ ...result, ratio: result.perSecond / least }))
+  const smallest = each[0]?.perSecond ?? Number.NaN
+  return each.map((result) => ({ ...result, ratio: result.perSecond / smallest }))
 }
 
 function chart(): Chart {
   return {
-    title: 'Creates per second, by how many plants are stored before, and the ratio to the fewest',
+    title: 'Creates per second by number of stored plants, and the ratio to the smallest store',
     subtitle: machine,
-    series: KINDS.map((kind) => ({ title: `${kind} ids`, colour: COLOURS[kind] })),
+    series: KINDS.map((kind) => ({ title: `${kind} ids`, color: COLORS[kind] })),
     groups: counts.map((stored) => ({
       title: count(stored),
       bars: results
@@ -98,6 +98,6 @@ function chart(): Chart {
   }
 }
 
-function wholes(value: string, before: number[] = []): number[] {
+function integers(value: string, before: number[] = []): number[] {
   return [...before, parse(value)]
 }

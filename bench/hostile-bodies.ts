@@ -115,7 +115,7 @@ export const jsonBodies: Bodies = {
   'not UTF-8 at the end': (size) => Buffer.concat([long('"', 'é', '')(size), Buffer.from([0xff])]),
 }
 
-/** Lines without their newline. */
+/** Lines, without the newline. */
 const LINES = {
   nothing: '',
   'a letter': 'x',
@@ -130,7 +130,7 @@ const LINES = {
   'a long number': `{"id":${DIGITS.repeat(3)}}`,
 }
 
-/** Catalogues of many records. */
+/** NDJSON with many records. */
 export const ndjsonBodies: Bodies = {
   ...Object.fromEntries(
     Object.entries(LINES).map(([what, line]) => [`lines: ${what}`, many('', line, '\n', '\n')]),

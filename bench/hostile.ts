@@ -17,22 +17,21 @@ import { median } from './statistics.ts'
 
 const MB = 1e6
 
-/** How long the event loop may be blocked, in milliseconds per MB. */
+/** Longest block of the event loop, in milliseconds per MB. */
 const BLOCK_LIMIT = 100
 
-/** How much longer than `JSON.parse` reading may take, as a factor. */
+/** Longest time relative to `JSON.parse`. */
 const RATIO_LIMIT = 10
 
 const ROUNDS = 5
 
-/** No further round begins after this many milliseconds. */
-const ENOUGH = 2000
+/** No further round starts after this time. */
+const ROUNDS_MAX_MS = 2000
 
-/** Duration of a round, in milliseconds. */
-const MEASURED = 40
+const ROUND_MS = 40
 
 /** Chunk size of a file stream. */
-const CHUNK = 65_536
+const CHUNK_BYTES = 65_536
 
 interface Figures {
   /** Milliseconds. */
@@ -94,7 +93,7 @@ async function cellsOf(bytes: Buffer, measure: Measure, baseline?: Measure): Pro
   const own: Figures[] = []
   const plain: Figures[] = []
   const begin = performance.now()
-  for (let round = 0; round < ROUNDS && performance.now() - begin < ENOUGH; round++) {
+  for (let round = 0; round < ROUNDS && performance.now() - begin < ROUNDS_MAX_MS; round++) {
     own.push(await measure(bytes))
     if (baseline !== undefined) plain.push(await baseline(bytes))
   }
@@ -114,14 +113,14 @@ async function cellsOf(bytes: Buffer, measure: Measure, baseline?: Measure): Pro
 /** The mean of several runs, because Linux may count CPU time in steps of 4 ms. */
 async function repeated(read: () => Promise<number> | number): Promise<Figures> {
   const begin = performance.now()
-  const start = processorTime()
+  const start = cpuTimeMs()
   let block = 0
   let count = 0
   do {
     block = Math.max(block, await read())
     count++
-  } while (performance.now() - begin < MEASURED)
-  return { time: (processorTime() - start) / count, block }
+  } while (performance.now() - begin < ROUND_MS)
+  return { time: (cpuTimeMs() - start) / count, block }
 }
 
 /** A synchronous run blocks the event loop for its whole duration. */
@@ -140,29 +139,30 @@ function reading(format: Format): Measure {
   return (bytes) =>
     repeated(async () => {
       const reader = new codecs[format].Reader(check, RECORD_LIMIT)
-      let last = processorTime()
+      let last = cpuTimeMs()
       let block = 0
       const watch = () => {
-        const now = processorTime()
+        const now = cpuTimeMs()
         block = Math.max(block, now - last)
         last = now
         turn = setImmediate(watch)
       }
       let turn = setImmediate(watch)
-      for await (const _portion of readBatches(chunksOf(bytes), reader));
+      for await (const _batch of readBatches(chunksOf(bytes), reader));
       clearImmediate(turn)
-      return Math.max(block, processorTime() - last)
+      return Math.max(block, cpuTimeMs() - last)
     })
 }
 
 /** CPU time of this thread in milliseconds, so that other programs do not count. */
-function processorTime(): number {
+function cpuTimeMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }
 
 async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer, void> {
-  for (let from = 0; from < bytes.length; from += CHUNK) yield bytes.subarray(from, from + CHUNK)
+  for (let from = 0; from < bytes.length; from += CHUNK_BYTES)
+    yield bytes.subarray(from, from + CHUNK_BYTES)
 }
 
 /** Ignores failures, because most input is invalid. */

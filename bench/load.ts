@@ -1,6 +1,4 @@
-import { generateByAutocannon } from './autocannon.ts'
 import type { Ids, Kind } from './requests.ts'
-import { findWrk, generateByWrk } from './wrk.ts'
 
 export interface Load extends Ids {
   readonly kind: Kind
@@ -8,32 +6,31 @@ export interface Load extends Ids {
   readonly seconds: number
 }
 
-/** A load that is preceded by as many seconds of the same, until the code is compiled and the log has grown. */
+/** A load with a warm-up, so that the code is compiled and the write-ahead log has reached its usual size. */
 export interface WarmLoad extends Load {
   readonly warmUp: number
 }
 
-/** What a load gave; times are in milliseconds. */
+/** The result of a load. Times are in milliseconds. */
 export interface Measured {
-  /** How many were answered. */
   readonly requests: number
   readonly perSecond: number
   readonly p50: number
   readonly p99: number
   readonly max: number
-  /** Answers of a status that says failure, and requests that were not answered. */
+  /** Responses with an error status, and requests without a response. */
   readonly failed: number
 }
 
-/** Puts a server under load and resolves to what it gave. */
+/** Sends a load to a server and measures it. */
 export type Generate = (url: string, load: Load) => Promise<Measured>
 
-/** How far the ids of servers that are loaded together are apart, so that they stay different. */
-const APART = 1e8
+/** Distance between the first ids of servers under the same load, so that their ids do not overlap. */
+const ID_DISTANCE = 1e8
 
 /**
- * Puts several servers under one load, each under its share of the connections, and resolves to what they
- * gave together; of the times those of the slowest one.
+ * Distributes the connections of a load over several servers. The result has the sum of their requests and the times
+ * of the slowest server.
  */
 export async function generateOnAll(
   urls: readonly string[],
@@ -43,24 +40,17 @@ export async function generateOnAll(
   const each = await Promise.all(
     urls.map((url, index) => {
       const connections = Math.ceil((load.connections - index) / urls.length)
-      return generate(url, { ...load, connections, first: load.first + index * APART })
+      return generate(url, { ...load, connections, first: load.first + index * ID_DISTANCE })
     }),
   )
   const sum = (of: keyof Measured) => each.reduce((sum, measured) => sum + measured[of], 0)
-  const most = (of: keyof Measured) => Math.max(...each.map((measured) => measured[of]))
+  const max = (of: keyof Measured) => Math.max(...each.map((measured) => measured[of]))
   return {
     requests: sum('requests'),
     perSecond: sum('perSecond'),
-    p50: most('p50'),
-    p99: most('p99'),
-    max: most('max'),
+    p50: max('p50'),
+    p99: max('p99'),
+    max: max('max'),
     failed: sum('failed'),
   }
-}
-
-/** wrk, where it is installed: it takes a small part of a core. Otherwise autocannon, which takes a whole one. */
-export async function findGenerator(): Promise<{ name: string; generate: Generate }> {
-  return (await findWrk())
-    ? { name: 'wrk', generate: generateByWrk }
-    : { name: 'autocannon', generate: generateByAutocannon }
 }

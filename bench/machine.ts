@@ -3,33 +3,33 @@ import { cpus } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { percent } from './statistics.ts'
 
-/** From this share of the processors' time on that goes to others, the numbers say little. */
+/** Share of processor time used by other programs above which figures are unreliable. */
 export const BUSY = 0.1
 
-/** The processors and the program that runs us, in a line. */
+/** The processors and the version of Node, on one line. */
 export function describeMachine(): string {
   const [first] = cpus()
   return `${cpus().length} × ${first?.model.trim()}, Node ${process.versions.node}`
 }
 
-/** Whose work is told apart, by the numbers of their processes. */
+/** Processes to account for separately, by their ids. */
 export interface Watched {
   readonly servers?: readonly number[]
-  /** The one that starts those that do its work. */
+  /** A database server, whose child processes do its work. */
   readonly database?: number | undefined
 }
 
-/** Shares of the time of all processors, of 1; NaN where there is no Linux to ask. */
+/** Shares of the time of all processors, from 0 to 1. NaN on systems other than Linux. */
 export interface Shares {
-  /** Of ourselves and the processes that we have waited for, such as a load generator. */
+  /** This process and its finished children, such as a load generator. */
   readonly loading: number
   readonly serving: number
-  /** Of the database, where it has processes of its own. */
+  /** The database server, if there is one. */
   readonly storing: number
   readonly others: number
 }
 
-/** Begins to watch what the processors do. The function that it gives says whom their time has gone to since. */
+/** Starts accounting for processor time. Returns a function that reports the shares since then. */
 export function watchProcessors(watched: Watched = {}): () => Shares {
   const before = times(watched)
   return () => {
@@ -41,14 +41,14 @@ export function watchProcessors(watched: Watched = {}): () => Shares {
   }
 }
 
-/** In ticks of the system's clock, since it was started. */
+/** Processor times in clock ticks since the system started. */
 function times({ servers = [], database }: Watched) {
   try {
     const line = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0] ?? ''
     const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, stolen = 0] =
       line.split(/ +/).slice(1).map(Number)
     const used = user + nice + system + stolen
-    // Interrupts are mostly for the requests that we send, so they count for nobody.
+    // Interrupts mostly serve the requests of the benchmark, so they do not count as other load.
     const all = used + idle + wait + irq + softirq
     const storing = database === undefined ? [] : [database, ...childrenOf(database)]
     return {
@@ -72,15 +72,15 @@ function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
 }
 
-/** Of a process and those that it has waited for; see proc(5). */
+/** The ticks of a process and of its finished children; see proc(5). */
 function processTicks(pid: number | 'self'): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name of the program stands in brackets and may have spaces; the times are the 14th field and on.
+  // The name in parentheses may contain spaces. The times are fields 14 to 17.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields.slice(11, 15).map(Number).reduce(sum, 0)
 }
 
-/** The most memory that a process has had, in MiB; NaN where there is no Linux to ask. */
+/** Peak resident memory of a process in MiB. NaN on systems other than Linux. */
 export function peakMemory(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
@@ -90,14 +90,14 @@ export function peakMemory(pid: number): number {
   }
 }
 
-/** Watches for a second, in which we do nothing, and prints a warning if others do much; gives their share. */
+/** Observes an idle second, warns if other programs are busy, and returns their share of processor time. */
 export async function warnIfBusy(): Promise<number> {
   const shares = watchProcessors()
   await setTimeout(1000)
   const { others: share } = shares()
   if (share > BUSY) {
     console.log(
-      `BUSY: others take ${percent(share)} of the processors now; the figures will say little.`,
+      `BUSY: other programs use ${percent(share)} of the processors; the figures will be unreliable.`,
     )
   }
   return share

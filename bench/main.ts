@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: the service beside a bare Fastify, the ceiling, and beside what people usually write. Each
- * subject is measured in turn, under each kind of load, several times over. README.md says how to read it.
+ * `npm run bench`: compares the service with a bare Fastify that stores nothing (the ceiling) and with common designs.
+ * Subjects and kinds of load are interleaved over several rounds. README.md explains the figures.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { Option } from 'commander'
 import { chartOf, type Measurement, resultsOf, tableOf } from './comparison.ts'
 import { fsyncTime } from './disk.ts'
-import { findGenerator } from './load.ts'
+import { findGenerator } from './generator.ts'
 import { describeMachine, warnIfBusy } from './machine.ts'
 import { measure, type Run } from './measure.ts'
 import { benchmark, type LoadOptions } from './options.ts'
@@ -17,7 +17,7 @@ import { ALL_KINDS, type Kind } from './requests.ts'
 import { median } from './statistics.ts'
 import { ALL_SUBJECTS, SUBJECTS, type SubjectName } from './subjects.ts'
 
-/** Plants that are there before the load begins. */
+/** Plants stored before the load starts. */
 const STORED = 100_000
 
 interface Options extends LoadOptions {
@@ -25,9 +25,11 @@ interface Options extends LoadOptions {
   readonly subjects: SubjectName[]
 }
 
-const kindsOption = new Option('--kinds <kinds...>', 'of load').choices(ALL_KINDS)
-const subjectsOption = new Option('--subjects <subjects...>', 'measured').choices(ALL_SUBJECTS)
-const { kinds, subjects, ...options } = benchmark('bench', 'Measures the service beside others.')
+const kindsOption = new Option('--kinds <kinds...>', 'kinds of load').choices(ALL_KINDS)
+const subjectsOption = new Option('--subjects <subjects...>', 'subjects to measure').choices(
+  ALL_SUBJECTS,
+)
+const { kinds, subjects, ...options } = benchmark('bench', 'compare the service with other designs')
   .addOption(kindsOption.default(ALL_KINDS))
   .addOption(subjectsOption.default(ALL_SUBJECTS))
   .parse()

@@ -5,17 +5,16 @@ import { KINDS, type Kind } from './requests.ts'
 import { median } from './statistics.ts'
 import { type Server, SUBJECTS, type SubjectName, start } from './subjects.ts'
 
-/** What a measurement gave; times are in milliseconds. */
+/** The result of a measurement. Times are in milliseconds. */
 export interface Run extends Measured, Shares {
-  /** In MiB, of all servers together; NaN where it cannot be known. */
+  /** Of all servers together, in MiB. NaN if the system does not report it. */
   readonly peakMemory: number
 }
 
 /**
- * Starts a subject on a database of its own, so that nothing is left over from what went before, warms
- * it up and puts it under load.
+ * Starts a subject on its own database, warms it up and measures it under load.
  *
- * @throws Error if it does not do the work that it is measured for
+ * @throws Error if the subject gives wrong responses or has lost plants
  */
 export async function measure(
   subject: SubjectName,
@@ -36,17 +35,17 @@ export async function measure(
   }
 }
 
-/** Whether each of its requests stores a plant. */
+/** Whether every request of a load stores a plant. */
 function stores(kind: Kind): boolean {
   return KINDS[kind].every(({ method, ids }) => method === 'POST' && ids !== 'stored')
 }
 
 /**
- * Starts servers, warms them up, puts them under load and stops them. Resolves to what they gave, and to how
- * many plants have to be stored afterwards.
+ * Starts servers, warms them up, measures them under load and stops them.
  *
- * @param database the process of a database that they share
- * @throws Error if they do not do the work that they are measured for
+ * @param database the process id of the database server that they share
+ * @returns the measurement, and how many plants must be stored afterwards
+ * @throws Error if a server gives wrong responses
  */
 export async function serveLoad(
   starts: readonly (() => Promise<Server>)[],
@@ -60,7 +59,7 @@ export async function serveLoad(
     const urls = servers.map(({ url }) => url)
     for (const url of urls) await checkAnswers(url)
     const warm = await generateOnAll(urls, { ...load, seconds: load.warmUp }, generate)
-    // Behind what was answered are those that were not, one for each connection.
+    // Each connection may have sent one more request that was not answered.
     const first = load.first + warm.requests + load.connections
     const shares = watchProcessors({ servers: servers.map(({ pid }) => pid), database })
     const measured = await generateOnAll(urls, { ...load, first }, generate)
@@ -74,7 +73,7 @@ export async function serveLoad(
   }
 }
 
-/** What is typical of several runs; of failures and of others it has all. */
+/** The median of several runs, but the sum of their failures and the maximum of other programs' load. */
 export function typical(runs: readonly Run[]): Run {
   const of = (figure: keyof Run) => runs.map((run) => run[figure])
   return {

@@ -5,23 +5,25 @@ import { number } from '../src/config/setting-values.ts'
 export interface LoadOptions {
   readonly rounds: number
   readonly seconds: number
-  /** The seconds before, which do not count. */
+  /** Seconds of load before the measurement. */
   readonly warmUp: number
   readonly connections: number
   /** The folder for the results. */
   readonly output: string
 }
 
-/** A command with the options that all benchmarks have. */
+/** A command with the options common to all benchmarks. */
 export function benchmark(name: string, description: string): Command {
   const here = fileURLToPath(new URL('.', import.meta.url))
   return new Command(name)
     .description(description)
-    .addOption(whole('--rounds <number>', 'how often each is measured; medians count', 3))
-    .addOption(whole('--seconds <number>', 'how long each is measured', 8))
-    .addOption(whole('--warm-up <seconds>', 'of the same load before', 2))
-    .addOption(whole('--connections <number>', 'at the same time', 64))
-    .addOption(new Option('--output <folder>', 'where the results are written').default(here))
+    .addOption(
+      whole('--rounds <number>', 'measurements of each subject; the median is reported', 3),
+    )
+    .addOption(whole('--seconds <number>', 'duration of a measurement', 8))
+    .addOption(whole('--warm-up <seconds>', 'duration of the load before a measurement', 2))
+    .addOption(whole('--connections <number>', 'concurrent connections', 64))
+    .addOption(new Option('--output <folder>', 'folder for the results').default(here))
 }
 
 function whole(flags: string, description: string, value: number): Option {

@@ -1,7 +1,6 @@
 /**
- * `npm run bench:postgres`: replicas of the service on a PostgreSQL server, beside what people usually write.
- * All is on this machine, and the server's settings are those that it has by default. README.md says how to
- * read it.
+ * `npm run bench:postgres`: compares replicas of the service on one PostgreSQL server with a common design. Everything
+ * runs on this machine, and the server has its default settings. README.md explains the figures.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,7 +10,7 @@ import { number } from '../src/config/setting-values.ts'
 import { PostgresServer } from '../test/helpers/postgres.ts'
 import type { Chart } from './chart.ts'
 import { fsyncTime } from './disk.ts'
-import { findGenerator } from './load.ts'
+import { findGenerator } from './generator.ts'
 import { describeMachine, warnIfBusy } from './machine.ts'
 import { type Run, typical } from './measure.ts'
 import { benchmark, type LoadOptions } from './options.ts'
@@ -20,36 +19,41 @@ import { FIGURES, figuresOf, printDoubts, printTable, writeResults } from './rep
 import { makeSlowFsync, startSlowly } from './slow-fsync.ts'
 import { count, percent } from './statistics.ts'
 
-/** Plants that are there before the load begins. */
+/** Plants stored before the load starts. */
 const STORED = 100_000
 
-/** Each kind has ids that differ from one replica to the next, or are there already. */
+/** In each kind, replicas either use different ids or only read. */
 const KINDS = ['sequential', 'random', 'read'] as const
 type Kind = (typeof KINDS)[number]
 
-/** Where the server is not told otherwise by the tests' settings: as it comes. */
+/** PostgreSQL's default, which the tests override. */
 const SERVER_SETTINGS = { shared_buffers: '128MB' }
 
 interface Options extends LoadOptions {
   readonly kinds: Kind[]
   readonly subjects: ReplicasName[]
-  /** In milliseconds. */
+  /** Additional time of each fsync, in milliseconds. */
   readonly fsync: number
 }
 
 interface Result extends Run {
   readonly subject: ReplicasName
   readonly kind: Kind
-  /** Of requests per second, to those of `insert each`; NaN if that was not measured. */
+  /** Requests per second relative to `insert each`. NaN if that was not measured. */
   readonly ratio: number
   /** Requests per second in each round. */
   readonly rounds: readonly number[]
 }
 
-const kindsOption = new Option('--kinds <kinds...>', 'of load').choices(KINDS)
-const subjectsOption = new Option('--subjects <subjects...>', 'measured').choices(ALL_REPLICAS)
-const about = 'Measures replicas on a PostgreSQL server.'
-const fsyncOption = new Option('--fsync <milliseconds>', 'more that fsync takes on the server')
+const kindsOption = new Option('--kinds <kinds...>', 'kinds of load').choices(KINDS)
+const subjectsOption = new Option('--subjects <subjects...>', 'subjects to measure').choices(
+  ALL_REPLICAS,
+)
+const about = 'measure replicas on a PostgreSQL server'
+const fsyncOption = new Option(
+  '--fsync <milliseconds>',
+  'additional time of each fsync on the server',
+)
 const {
   kinds,
   subjects,
@@ -63,8 +67,8 @@ const {
   .opts<Options>()
 const { rounds, seconds, warmUp, connections, output } = options
 
-// The measurement ends before its time, as Ctrl-C ends what we have started, or is the last one; then we clean
-// up. A second time ends us at once.
+// Ctrl-C also stops the servers, so the current measurement fails or is the last one. Then clean up. A second signal
+// ends the process immediately.
 const interruption = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => interruption.abort(new Error(`interrupted by ${signal}`)))
@@ -74,7 +78,7 @@ const { name: generator, generate } = await findGenerator()
 const machine = `${describeMachine()}, ${generator}, ${connections} connections, ${seconds} s after ${warmUp} s of the same, median of ${rounds}`
 console.log(machine)
 const fsync = fsyncTime(tmpdir())
-const more = slowness === 0 ? '' : `, and ${slowness} ms more on the server`
+const more = slowness === 0 ? '' : ` (${slowness} ms more on the server)`
 console.log(`fsync p50 ${fsync.toFixed(2)} ms${more}`)
 const busyBefore = await warnIfBusy()
 
@@ -114,12 +118,12 @@ printDoubts(runs.map(({ run }) => run))
 const json = { machine, fsyncP50: fsync, slowness, busyBefore, stored: STORED, results }
 await writeResults(join(output, 'postgres'), json, chart())
 
-/** So that nothing is in the way of what is measured where fsync takes as long as it does. */
+/** Preloads the slow fsync only if it is requested. */
 async function startServer(server: PostgresServer): Promise<void> {
   if (slowness === 0) return server.start(SERVER_SETTINGS)
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-slow-fsync-'))
   try {
-    // The server runs as somebody else.
+    // The server runs as another user.
     await chmod(folder, 0o755)
     const library = makeSlowFsync(folder)
     await startSlowly(library, slowness, () => server.start(SERVER_SETTINGS))

@@ -10,24 +10,24 @@ import { fillStore } from './stores.ts'
 import { bare, service, startServer } from './subjects.ts'
 
 interface Described {
-  /** What it is, for a reader of the chart. */
+  /** Description in the chart. */
   readonly title: string
-  readonly colour: string
-  /** How many processes share the database. */
+  readonly color: string
+  /** Number of processes that share the database. */
   readonly replicas: number
-  /** Makes the schema and so many plants, where that is not its own to do. */
+  /** Creates the schema and stores plants, unless the server does so itself. */
   readonly fill?: (url: string, stored: number) => Promise<void>
-  /** The arguments to Node that start it on a database. */
+  /** Arguments to Node that start the server on a database. */
   readonly command: (url: string, stored: number) => string[]
 }
 
 export type ReplicasName = 'insert each' | '1 replica' | '2 replicas' | '4 replicas'
 
-/** What is measured on a PostgreSQL server. */
+/** The subjects of the benchmark on PostgreSQL. */
 export const REPLICAS: Record<ReplicasName, Described> = {
   'insert each': {
     title: 'an INSERT for each request',
-    colour: '#d9774b',
+    color: '#d9774b',
     replicas: 1,
     command: bare('postgres'),
   },
@@ -38,8 +38,8 @@ export const REPLICAS: Record<ReplicasName, Described> = {
 
 export const ALL_REPLICAS = Object.keys(REPLICAS) as ReplicasName[]
 
-function replicas(count: number, title: string, colour: string): Described {
-  return { title, colour, replicas: count, fill, command: service }
+function replicas(count: number, title: string, color: string): Described {
+  return { title, color, replicas: count, fill, command: service }
 }
 
 async function fill(url: string, stored: number): Promise<void> {
@@ -48,9 +48,9 @@ async function fill(url: string, stored: number): Promise<void> {
 }
 
 /**
- * Measures a subject on a database of its own, with the log of each process in a folder that is there as long.
+ * Measures a subject on its own database.
  *
- * @throws Error if it does not do the work that it is measured for
+ * @throws Error if the subject gives wrong responses or has lost plants
  */
 export async function measureReplicas(
   name: ReplicasName,
@@ -63,7 +63,7 @@ export async function measureReplicas(
   const url = await server.database('bench')
   try {
     await fill?.(url, load.stored)
-    // Or the load would pay for it.
+    // Otherwise it would run during the measurement.
     await server.query('CHECKPOINT')
     const starts = Array.from({ length: replicas }, (_, index) => () => {
       return startServer(command(url, load.stored), join(folder, `${index}.log`))
@@ -79,7 +79,7 @@ export async function measureReplicas(
   }
 }
 
-/** As `checkStored` in `answers.ts`. */
+/** The counterpart of `checkStored` in `answers.ts`. */
 async function checkStored(server: PostgresServer, least: number): Promise<void> {
   const [row] = await server.query<{ count: string }>('SELECT count(*) FROM plants', 'bench')
   if (Number(row?.count) >= least) return

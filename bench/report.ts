@@ -5,7 +5,7 @@ import { BUSY } from './machine.ts'
 import type { Run } from './measure.ts'
 import { count, percent } from './statistics.ts'
 
-/** Prints a table; the first columns, `words` of them, to the left, the others to the right. */
+/** Prints a table. The first `words` columns are left-aligned, the others right-aligned. */
 export function printTable(rows: readonly (readonly string[])[], words: number): void {
   const widths = rows[0]?.map((_, column) => {
     return Math.max(...rows.map((row) => row[column]?.length ?? 0))
@@ -21,17 +21,17 @@ export function printTable(rows: readonly (readonly string[])[], words: number):
 
 export const FIGURES = ['requests/s', 'p50', 'p99', 'max', 'memory', 'failed']
 
-/** The cells below FIGURES. */
+/** The cells of a run, in the order of FIGURES. */
 export function figuresOf({ perSecond, p50, p99, max, peakMemory, failed }: Run): string[] {
   const times = [p50, p99, max].map((time) => `${time.toFixed(2)} ms`)
   return [count(perSecond), ...times, `${count(peakMemory)} MiB`, count(failed)]
 }
 
-/** Prints what makes the figures worth nothing, if anything does, and lets the process fail for failed requests. */
+/** Prints what makes the figures unreliable. Failed requests set the exit code to 1. */
 export function printDoubts(runs: readonly Run[]): void {
   const failed = runs.reduce((sum, run) => sum + run.failed, 0)
   if (failed > 0) {
-    console.log(`\nFAILED: ${count(failed)} requests; what was measured is not what was asked for.`)
+    console.log(`\nFAILED: ${count(failed)} requests failed; the figures are invalid.`)
     process.exitCode = 1
   }
   const busy = runs.filter(({ others }) => others > BUSY)
@@ -39,15 +39,15 @@ export function printDoubts(runs: readonly Run[]): void {
     const most = Math.max(...busy.map(({ others }) => others))
     const of = `${busy.length} of ${runs.length} measurements`
     console.log(
-      `\nBUSY: in ${of} others took up to ${percent(most)} of the processors; do not trust them.`,
+      `\nBUSY: in ${of} other programs used up to ${percent(most)} of the processors; they are unreliable.`,
     )
   }
   if (runs.some(({ others }) => Number.isNaN(others))) {
-    console.log('\nWhether the machine was busy with other work cannot be told here.')
+    console.log('\nThis system does not report whether other programs were busy.')
   }
 }
 
-/** Writes `<name>.json` and `<name>.svg` into a folder, and says so. */
+/** Writes `<base>.json` and `<base>.svg`, and prints their paths. */
 export async function writeResults(
   base: string,
   results: Record<string, unknown>,

@@ -1,10 +1,10 @@
--- Lets wrk send what `requests.ts` says: wrk … -s requests.lua URL -- TOKEN FIRST STORED TEMPLATE…
--- FIRST and STORED are as in `Ids` there; a template is four arguments: METHOD PATH BODY IDS.
+-- Makes wrk send the requests of `requests.ts`: wrk … -s requests.lua URL -- TOKEN FIRST STORED TEMPLATE…
+-- FIRST and STORED are the members of `Ids`. Each template has four arguments: METHOD PATH BODY IDS.
 
 local count, templates = -1, {}
 local read, write, first, stored
 
--- LuaJIT's numbers are doubles, so ids beyond 2^53 are put together as text.
+-- LuaJIT's numbers are doubles, so ids beyond 2^53 are built as strings.
 local ids = {
   ["sequential"] = function() return string.format("%.0f", first + count) end,
   ["time-ordered"] = function() return string.format("%.0f", os.time() * 1e6 + count) end,
@@ -22,7 +22,7 @@ function init(args)
     templates[#templates + 1] =
       { method = args[at], path = args[at + 1], body = args[at + 2], id = ids[args[at + 3]] }
   end
-  -- Several that begin in the same second have ids of their own.
+  -- Gives runs that start in the same second different ids.
   math.randomseed(os.time() + first)
 end
 

@@ -1,20 +1,20 @@
 /**
- * Where the ids of requests come from:
- * - `sequential`: one after the other, from the first free one on;
- * - `time-ordered`: microseconds since 1970, as such ids are often made: the second and a count. They are
- *   below 2^53, as the plain servers would round others to the same few;
- * - `random`: any of 63 bits;
- * - `stored`: any of those that are stored before the load begins.
+ * How the id of a request is chosen:
+ * - `sequential`: consecutive ids, starting with the first free one;
+ * - `time-ordered`: the current second in microseconds since 1970 plus a counter, below 2^53 because the bare servers
+ *   round larger ids;
+ * - `random`: uniform over 63 bits;
+ * - `stored`: a random plant that was stored before the load.
  *
- * These rules stand here for autocannon and in `requests.lua` for wrk; all else stands here only.
+ * `requests.lua` repeats these rules for wrk.
  */
 export type IdSource = 'sequential' | 'time-ordered' | 'random' | 'stored'
 
-/** A request; in its path and its body `ID` stands for the id. */
+/** A request. `ID` in its path and body is replaced by the id. */
 export interface Template {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** Empty for none. */
+  /** Empty if the request has no body. */
   readonly body: string
   readonly ids: IdSource
 }
@@ -24,7 +24,7 @@ const TAG = 'Tree'
 const READ: Template = { method: 'GET', path: '/plants/ID', body: '', ids: 'stored' }
 const PAGE: Template = { method: 'GET', path: '/plants?after=ID', body: '', ids: 'stored' }
 
-/** The kinds of load, each with the requests that are sent in turn. */
+/** The requests of each kind of load, sent in rotation. */
 export const KINDS = {
   sequential: [create('sequential')],
   'time-ordered': [create('time-ordered')],
@@ -39,7 +39,7 @@ export type Kind = keyof typeof KINDS
 
 export const ALL_KINDS = Object.keys(KINDS) as Kind[]
 
-/** The plant with an id, as creates send it. */
+/** The plant that creates send for an id. */
 export function plantOf<Id extends number | bigint>(id: Id) {
   return { id, name: nameOf(id), tag: TAG }
 }
@@ -53,26 +53,26 @@ function create(ids: IdSource): Template {
   return { method: 'POST', path: '/plants', body, ids }
 }
 
-/** The text of a template with an id in it. */
+/** Fills in the id of a template's path or body. */
 export function withId(text: string, id: string): string {
   return text.replaceAll('ID', id)
 }
 
-/** What there is to choose ids from. */
+/** The ids to choose from. */
 export interface Ids {
-  /** From here on ids are free. */
+  /** The first free id. */
   readonly first: number
-  /** How many plants are stored, the first of them with the id 1 and each with the next one. */
+  /** The number of stored plants, whose ids start at 1 without gaps. */
   readonly stored: number
 }
 
-/** A function for each rule of `IdSource`, which makes an id of how many requests were made before. */
+/** The rules of `IdSource`. Each function takes the number of requests made before. */
 export function idsOf({ first, stored }: Ids): Record<IdSource, (count: number) => string> {
   const below = (limit: number) => Math.floor(Math.random() * limit)
   return {
     sequential: (count) => String(first + count),
     'time-ordered': (count) => String(Math.floor(Date.now() / 1000) * 1e6 + count),
-    // 2^63 is 9223372036 and then some billionths more.
+    // The first ten digits of 2^63 are 9223372036.
     random: () => `${1 + below(9_223_372_035)}${String(below(1e9)).padStart(9, '0')}`,
     stored: () => String(1 + below(stored)),
   }

@@ -1,17 +1,17 @@
 /**
- * What reads cost in a small store and in a large one: `npm run bench:scale [small] [large]`, by default
- * 10 thousand and 10 million plants. One request at a time over a kept connection, to the real service as
- * a process of its own; medians of many rounds in which the two stores take turns.
+ * `npm run bench:scale [small] [large]`: compares read latency in a small and a large store, by default with ten
+ * thousand and ten million plants. Requests are sent one at a time over a keep-alive connection, alternating between
+ * the two services. Reports medians.
  */
 import { createReadStream, statSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { median } from './statistics.ts'
-import { keptId, keptStore, TOKEN } from './stores.ts'
+import { cachedId, cachedStore, TOKEN } from './stores.ts'
 import { type Server, start } from './subjects.ts'
 
 const ROUNDS = 2000
 
-/** What is read, given a random plant of the store. */
+/** The path of each read, given a random plant of the store. */
 const READS: Record<string, (id: number) => string> = {
   'one plant': (id) => `/plants/${id}`,
   'a page from the start': () => '/plants',
@@ -40,8 +40,8 @@ try {
 }
 
 async function subjectOf(count: number): Promise<Subject> {
-  const file = await keptStore(count)
-  // Into the operating system's cache: what a disk adds is the disk's.
+  const file = await cachedStore(count)
+  // Fills the operating system's cache, so that disk speed does not matter.
   for await (const _chunk of createReadStream(file));
   const server = await start('plant store', file, count)
   return { count, file, server, agent: new Agent({ keepAlive: true, maxSockets: 1 }) }
@@ -53,7 +53,7 @@ async function report(subjects: readonly Subject[]): Promise<void> {
     const times = subjects.map((): number[] => [])
     for (let round = 0; round < ROUNDS; round++) {
       for (const [index, subject] of subjects.entries()) {
-        const id = keptId(Math.floor(Math.random() * subject.count))
+        const id = cachedId(Math.floor(Math.random() * subject.count))
         times[index]?.push(await timed(subject, pathOf(id)))
       }
     }

@@ -1,6 +1,6 @@
 /**
- * How long health and point reads take while 64 connections create plants, on this disk and on one whose
- * fsync takes longer. For Linux with a C compiler: node bench/slow-disk.ts [seconds] [milliseconds of fsync]
+ * Measures health checks and point reads while 64 connections create plants, on this disk and on one with a slower
+ * fsync. Needs Linux and a C compiler: node bench/slow-disk.ts [seconds] [milliseconds added to fsync]
  */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { checkStored } from './answers.ts'
-import { findGenerator } from './load.ts'
+import { findGenerator } from './generator.ts'
 import { watchProcessors } from './machine.ts'
 import { plantOf } from './requests.ts'
 import { makeSlowFsync, startSlowly } from './slow-fsync.ts'
@@ -17,8 +17,8 @@ import { percent } from './statistics.ts'
 import { makeStore, TOKEN } from './stores.ts'
 import { start } from './subjects.ts'
 
-/** Between two requests that are timed, in milliseconds, so that they are no load themselves. */
-const PAUSE = 5
+/** Pause between two timed requests, so that they add no load. */
+const PAUSE_MS = 5
 
 const [seconds = 10, slowness = 20] = process.argv.slice(2).map(Number)
 const headers = { authorization: `Bearer ${TOKEN}` }
@@ -40,13 +40,13 @@ async function report(library: string, milliseconds: number): Promise<void> {
     const over = new AbortController()
     const shares = watchProcessors({ servers: [server.pid] })
     const load = { kind: 'sequential', connections: 64, seconds, first: 1000, stored: 1 } as const
-    // First, as this process stands still while it starts another.
+    // Started first, because spawning a process blocks this one.
     const creating = generate(server.url, load).finally(() => over.abort())
     const probing = ['/health/live', '/plants/1'].map((path) =>
       probe(server.url, path, over.signal),
     )
     const [created, live, read] = await Promise.all([creating, ...probing] as const)
-    const busy = `others took ${percent(shares().others)} of the processors`
+    const busy = `other programs used ${percent(shares().others)} of the processors`
     checkStored(file, created.requests - created.failed)
     const creates = `${Math.round(created.perSecond)} creates/s, ${created.failed} failed`
     console.log(`\nfsync + ${milliseconds} ms: ${creates}; ${busy}`)
@@ -58,7 +58,7 @@ async function report(library: string, milliseconds: number): Promise<void> {
   }
 }
 
-/** How long one request after the other takes until `over`. */
+/** The latencies of consecutive requests until `over`, in milliseconds. */
 async function probe(url: string, path: string, over: AbortSignal): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const times: number[] = []
@@ -68,7 +68,7 @@ async function probe(url: string, path: string, over: AbortSignal): Promise<numb
     await once(response.resume(), 'end')
     times.push(performance.now() - begin)
     if (response.statusCode !== 200) throw new Error(`${response.statusCode} for ${path}`)
-    await setTimeout(PAUSE)
+    await setTimeout(PAUSE_MS)
   }
   agent.destroy()
   return times

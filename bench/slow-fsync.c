@@ -1,4 +1,4 @@
-/* For LD_PRELOAD: fsync and fdatasync take longer, by as many milliseconds as SLOW_FSYNC says. */
+/* For LD_PRELOAD: delays fsync and fdatasync by SLOW_FSYNC milliseconds. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

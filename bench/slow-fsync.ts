@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Makes the library of `slow-fsync.c` in a folder; for Linux with a C compiler. Gives its path. */
+/** Compiles `slow-fsync.c` into a folder and returns the library's path. Needs Linux and a C compiler. */
 export function makeSlowFsync(folder: string): string {
   const library = join(folder, 'slow-fsync.so')
   const source = fileURLToPath(new URL('./slow-fsync.c', import.meta.url))
@@ -10,13 +10,13 @@ export function makeSlowFsync(folder: string): string {
   return library
 }
 
-/** Has `start` start a process for which fsync takes longer, by so many milliseconds. */
+/** Calls `start` so that the process it spawns has a slower fsync. */
 export function startSlowly<Started>(
   library: string,
   milliseconds: number,
   start: () => Started,
 ): Started {
-  // What is started has the environment of this process.
+  // The spawned process inherits the environment.
   Object.assign(process.env, { LD_PRELOAD: library, SLOW_FSYNC: String(milliseconds) })
   try {
     return start()

@@ -1,4 +1,4 @@
-/** The middle one, of an even number the mean of the two in the middle; NaN if there are none. */
+/** The median; NaN for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const half = sorted.length / 2
@@ -6,12 +6,12 @@ export function median(values: readonly number[]): number {
   return middle.reduce((sum, value) => sum + value, 0) / middle.length
 }
 
-/** A share of 1, as people read it. */
+/** Formats a share from 0 to 1. */
 export function percent(share: number): string {
   return `${Math.round(share * 100)} %`
 }
 
-/** To the next whole number, as people read it. */
+/** Formats a number, rounded to an integer. */
 export function count(number: number): string {
   return Math.round(number).toLocaleString('en')
 }

@@ -8,17 +8,17 @@ import { scopes } from '../service/token-store.ts'
 import { SqliteStore } from '../src/stores/sqlite/sqlite-store.ts'
 import type { Store } from '../src/stores/store.ts'
 
-/** It is in every store that is made here. */
+/** The token of every benchmark store. */
 export const TOKEN = 'a-token-for-the-benchmark'
 
-/** Plants of one transaction. */
+/** Plants per transaction. */
 const BATCH_SIZE = 10_000
 
-/** Of the kept stores: one plant in so many has the rare tag. */
-const RARE = 1000
+/** In cached stores, every so many plants one has the rare tag. */
+const RARE_EVERY = 1000
 const TAGS = ['Tree', 'Shrub', 'Forb/herb', 'Graminoid', 'Vine']
 
-/** Makes a database with so many plants, given what each of them is. */
+/** Creates a database with `count` plants. */
 export async function makeStore(
   file: string,
   count: number,
@@ -27,7 +27,7 @@ export async function makeStore(
   await fillStore(new SqliteStore({ file, lockTimeout: 5000, sameThread: true }), count, plantAt)
 }
 
-/** Gives a new store so many plants and the token, and closes it. */
+/** Adds `count` plants and the token to a new store, and closes it. */
 export async function fillStore(
   store: Store,
   count: number,
@@ -44,28 +44,28 @@ export async function fillStore(
 }
 
 /**
- * A database with so many plants, which is made once and kept in the folder for temporary files, as
- * millions take minutes. Resolves to its path.
+ * Creates a database with `count` plants in the temporary folder, or reuses it, because millions take minutes. Resolves
+ * to its path.
  */
-export async function keptStore(count: number): Promise<string> {
+export async function cachedStore(count: number): Promise<string> {
   const folder = join(tmpdir(), 'plant-store-bench')
   const file = join(folder, `${count}.db`)
   if (existsSync(file)) return file
-  console.log(`making a store of ${count.toLocaleString('en')} plants, to be kept in ${folder}`)
+  console.log(`creating a store of ${count.toLocaleString('en')} plants in ${folder}`)
   await mkdir(folder, { recursive: true })
-  const begun = `${file}.begun`
-  for (const ending of ['', '-wal', '-shm']) await rm(begun + ending, { force: true })
+  const partial = `${file}.partial`
+  for (const ending of ['', '-wal', '-shm']) await rm(partial + ending, { force: true })
   const names = readFileSync(new URL('../data/sample.csv', import.meta.url), 'utf8').split('\n')
-  await makeStore(begun, count, (index) => ({
-    id: BigInt(keptId(index)),
+  await makeStore(partial, count, (index) => ({
+    id: BigInt(cachedId(index)),
     name: `${names[index % names.length]} ${index}`,
-    tag: index % RARE === 0 ? 'Rare' : (TAGS[index % TAGS.length] as string),
+    tag: index % RARE_EVERY === 0 ? 'Rare' : (TAGS[index % TAGS.length] as string),
   }))
-  await rename(begun, file)
+  await rename(partial, file)
   return file
 }
 
-/** The id of a plant of a kept store. There are gaps, so that most have more than four digits in a small store too. */
-export function keptId(index: number): number {
+/** The id of a plant in a cached store. Gaps give most ids more than four digits even in a small store. */
+export function cachedId(index: number): number {
   return index * 37
 }

@@ -7,18 +7,18 @@ import { plantOf } from './requests.ts'
 import { makeStore, TOKEN } from './stores.ts'
 
 interface Described {
-  /** What it is, for a reader of the chart. */
+  /** Description in the chart. */
   readonly title: string
   readonly stores: boolean
-  /** Makes the database with so many plants, where that is not its own to do. */
+  /** Creates the database and stores plants, unless the server does so itself. */
   readonly fill?: (file: string, stored: number) => Promise<void>
-  /** The arguments to Node that start it on a database. */
+  /** Arguments to Node that start the server on a database. */
   readonly command: (file: string, stored: number) => string[]
 }
 
 export type SubjectName = 'ceiling' | 'commit each' | 'commit each, NORMAL' | 'plant store'
 
-/** What is measured. */
+/** The subjects of the benchmark. */
 export const SUBJECTS: Record<SubjectName, Described> = {
   ceiling: { title: 'bare Fastify, stores nothing', stores: false, command: bare('nothing') },
   'commit each': { title: 'a commit for each request', stores: true, command: bare('FULL') },
@@ -37,12 +37,12 @@ export const SUBJECTS: Record<SubjectName, Described> = {
 
 export const ALL_SUBJECTS = Object.keys(SUBJECTS) as SubjectName[]
 
-/** The arguments to Node that start the service with its default settings, on any port. */
+/** Arguments to Node that start the service with its default settings on a free port. */
 export function service(database: string): string[] {
   return [pathOf('../src/main.ts'), '--port', '0', '--database', database]
 }
 
-/** What starts a plain server; see `bare-server.ts`. */
+/** The command of a bare server in a mode of `bare-server.ts`. */
 export function bare(mode: string): Described['command'] {
   return (file, stored) => [pathOf('./bare-server.ts'), mode, file, String(stored), TOKEN]
 }
@@ -51,7 +51,7 @@ function pathOf(file: string): string {
   return fileURLToPath(new URL(file, import.meta.url))
 }
 
-/** A server in a process of its own. */
+/** A server process. */
 export class Server {
   readonly url: string
   readonly #process: ChildProcess
@@ -65,36 +65,36 @@ export class Server {
     return this.#process.pid as number
   }
 
-  /** In MiB, so far; NaN where there is no Linux to ask. */
+  /** Peak memory so far, in MiB. NaN on systems other than Linux. */
   get peakMemory(): number {
     return peakMemory(this.pid)
   }
 
-  /** Resolves when it has ended. */
+  /** Resolves when the process has exited. */
   async stop(): Promise<void> {
     const { exitCode, signalCode } = this.#process
-    // As after Ctrl-C, which it gets too.
+    // Ctrl-C also reaches the server, so it may already have exited.
     if (exitCode !== null || signalCode !== null) return
-    const gone = once(this.#process, 'exit')
+    const exited = once(this.#process, 'exit')
     this.#process.kill('SIGTERM')
-    await gone
+    await exited
   }
 }
 
 /**
- * Starts a subject on a database file, with a log beside it. Resolves when it listens.
+ * Starts a subject on a database file, with its log next to it. Resolves when it listens.
  *
- * @param stored how many plants are, or have to be, in it
- * @throws Error with what it logged if it ends before it listens
+ * @param stored how many plants the database contains, or the subject must store
+ * @throws Error with the log if the process exits before it listens
  */
 export function start(name: SubjectName, file: string, stored: number): Promise<Server> {
   return startServer(SUBJECTS[name].command(file, stored), `${file}.log`)
 }
 
 /**
- * Starts what the arguments to Node say. Resolves when it listens.
+ * Starts a server with the given arguments to Node. Resolves when it listens.
  *
- * @throws Error with what it logged if it ends before it listens
+ * @throws Error with the log if the process exits before it listens
  */
 export async function startServer(command: readonly string[], logFile: string): Promise<Server> {
   const log = openSync(logFile, 'w')
@@ -103,16 +103,16 @@ export async function startServer(command: readonly string[], logFile: string): 
     stdio: ['ignore', 'pipe', log],
   })
   closeSync(log)
-  let said = ''
+  let output = ''
   for await (const chunk of child.stdout as NodeJS.ReadableStream) {
-    said += chunk
-    const url = /listens on (\S+)\n/.exec(said)?.[1]
+    output += chunk
+    const url = /listens on (\S+)\n/.exec(output)?.[1]
     if (url !== undefined) return new Server(url, child)
   }
-  throw new Error(`it does not start: ${readFileSync(logFile, 'utf8')}`)
+  throw new Error(`the server did not start: ${readFileSync(logFile, 'utf8')}`)
 }
 
-/** What is measured has its default settings, whatever those of whoever measures. */
+/** Removes the caller's settings, so that the service is measured with its defaults. */
 function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const others = Object.entries(environment).filter(([name]) => !name.startsWith('PLANT_STORE_'))
   return Object.fromEntries(others)

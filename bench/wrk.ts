@@ -7,9 +7,9 @@ import { TOKEN } from './stores.ts'
 
 const run = promisify(execFile)
 
-/** Whether it is installed. */
+/** Whether wrk is installed. */
 export async function findWrk(): Promise<boolean> {
-  // Without arguments it says how it is used, and fails; what is not there says nothing.
+  // Without arguments wrk prints its usage and fails. A missing program prints nothing.
   const usage = await run('wrk').catch(({ stdout }) => stdout)
   return Boolean(usage)
 }

@@ -10,18 +10,16 @@ export interface paths {
         };
         /**
          * List plants
-         * @description Plants in the order of their ids, a page at a time. While there are more, the answer has a `Link`
-         *     header to the next page; its URL is relative to that of the request. A page may be shorter than
-         *     `limit`, where plants are very large; only a missing `Link` says that it is the last one. Needs a
-         *     token with the scope `read`.
+         * @description Returns plants in ascending order of id, one page at a time. Every page except the last has a
+         *     `Link` header with the URL of the next page, relative to the request URL. Any page can hold fewer
+         *     plants than `limit`, because its size in bytes is limited too. Requires the `read` scope.
          */
         get: operations["listPlants"];
         put?: never;
         /**
          * Create a plant
-         * @description Stores a plant under the id that you choose. The same plant sent again changes nothing and
-         *     is answered as the first time, so a retry is always safe. Needs a token with the scope
-         *     `write`.
+         * @description Stores a plant under an id of your choice. Creating the same plant again changes nothing and
+         *     returns the same response, so it is always safe to retry. Requires the `write` scope.
          */
         post: operations["createPlant"];
         delete?: never;
@@ -39,31 +37,29 @@ export interface paths {
         };
         /**
          * Fetch a plant
-         * @description Answers with a plant and its `ETag`, which stays the same until the plant's name or tag changes.
-         *     Needs a token with the scope `read`.
+         * @description Returns a plant and its `ETag`, which stays the same until the name or tag changes. Requires the
+         *     `read` scope.
          */
         get: operations["getPlant"];
         /**
          * Replace a plant
-         * @description Gives a plant another name and tag; without a `tag` it has none then. Does not create one: ids are
-         *     chosen at creation. The answer has no `ETag`, as RFC 9110 §9.3.4 allows it only where the content
-         *     sent is what a GET answers with. The response contains nothing that the client did not send. Needs a
-         *     token with the scope `write`.
+         * @description Replaces the name and tag of an existing plant. Omitting `tag` removes the tag. The response
+         *     contains only what you sent, and has no `ETag`, because the stored plant is not identical to the
+         *     request body (RFC 9110 §9.3.4). Requires the `write` scope.
          */
         put: operations["replacePlant"];
         post?: never;
         /**
          * Delete a plant
-         * @description Removes a plant; its id is free again then. Needs a token with the scope `write`.
+         * @description Deletes a plant. Its id can then be reused. Requires the `write` scope.
          */
         delete: operations["deletePlant"];
         options?: never;
         head?: never;
         /**
-         * Change a plant
-         * @description Changes what the patch names and leaves the rest (JSON merge patch, RFC 7396): `tag: null` removes
-         *     the tag. Sent as `application/json` it means the same. The response is the whole plant, so this
-         *     operation both reads and writes. Needs a token with the scopes `read` and `write`.
+         * Update a plant
+         * @description Applies a JSON merge patch (RFC 7396). `tag: null` removes the tag. The patch can also be sent as
+         *     `application/json`. Requires the `read` and `write` scopes, because the response is the whole plant.
          */
         patch: operations["updatePlant"];
         trace?: never;
@@ -79,7 +75,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Tag that specifies the type of the plant.
+             * @description The type of plant.
              * @example Tree
              */
             tag?: string;
@@ -87,25 +83,25 @@ export interface components {
         NewPlant: components["schemas"]["Plant"] & {
             id: components["schemas"]["PlantId"];
         };
-        /** @description A plant as it is in the store. */
+        /** @description A stored plant, including its id. */
         StoredPlant: {
             id: components["schemas"]["PlantId"];
         } & components["schemas"]["Plant"];
-        /** @description A JSON merge patch for a plant; what it does not name stays as it is. */
+        /** @description A JSON merge patch for a plant. Omitted members stay unchanged. */
         PlantPatch: {
             /** @description The new name. */
             name?: string;
-            /** @description The new tag; null removes it. */
+            /** @description The new tag, or null to remove the tag. */
             tag?: string | null;
         };
         /**
          * Format: int64
-         * @description Identification number of the plant.
+         * @description The id of the plant.
          * @example 4
          */
         PlantId: bigint;
         /**
-         * * or entity tags with a comma between
+         * * or a comma-separated list of entity tags
          * @description See RFC 9110 §8.8.3.
          * @example "0a1B2c3D4e5F6g7H8i9J0k"
          */
@@ -113,19 +109,19 @@ export interface components {
         Error: {
             /**
              * Format: int32
-             * @description Numeric error value; the HTTP status times 100 plus the number of the condition.
+             * @description The HTTP status times 100 plus the number of the condition.
              * @example 40002
              */
             error: number;
             /**
-             * @description Error message text.
+             * @description A human-readable explanation.
              * @example body/id must be an int64
              */
             message: string;
         };
     };
     responses: {
-        /** @description The request is malformed or its content is not what the contract asks for. Nothing was stored. */
+        /** @description The request is malformed or invalid. Nothing was stored. */
         BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -135,7 +131,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The request is malformed or has a parameter that the contract does not allow. */
+        /** @description The request is malformed or has an invalid parameter. */
         BadParameters: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -145,7 +141,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The request is malformed or its content is not what the contract asks for. Nothing was changed. */
+        /** @description The request is malformed or invalid. Nothing was changed. */
         BadChange: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -155,7 +151,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description No valid access token came with the request. */
+        /** @description The request has no valid access token. */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -166,7 +162,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The token is valid, but lacks a scope that the operation needs. */
+        /** @description The token is valid but lacks a required scope. */
         Forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -177,7 +173,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The request did not arrive in time. The connection is closed. */
+        /** @description The request took too long to arrive. The service closes the connection. */
         RequestTimeout: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -187,7 +183,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description There is no plant with this id. */
+        /** @description No plant has this id. */
         PlantNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -197,7 +193,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The plant is not as in `If-Match`; somebody has changed it. It is untouched. */
+        /** @description The plant has changed and no longer matches `If-Match`. This request changed nothing. */
         PlantChanged: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -207,7 +203,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is larger than the service accepts. Nothing was stored. */
+        /** @description The body exceeds the size limit. Nothing was changed. */
         ContentTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -217,7 +213,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body has a media type, a charset or a content coding that the operation does not take. */
+        /** @description The operation does not accept the body's media type, charset or content coding. */
         UnsupportedMediaType: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -227,7 +223,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body has a media type, a charset or a content coding that the operation does not take. */
+        /** @description The operation does not accept the body's media type, charset or content coding. */
         UnsupportedPatch: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -239,8 +235,8 @@ export interface components {
             };
         };
         /**
-         * @description Too many requests without a valid token came from this address, or the token exceeded its rate limit.
-         *     Nothing was read or changed.
+         * @description The client's address sent too many requests without a valid token, or the token exceeded its rate
+         *     limit. Nothing was read or changed.
          */
         TooManyRequests: {
             headers: {
@@ -254,7 +250,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The headers are larger than the service accepts. The connection is closed. */
+        /** @description The request line and headers exceed the size limit. The service closes the connection. */
         HeadersTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -264,7 +260,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The service has a defect. Whether a change took effect is not known; repeat the request to find out. */
+        /** @description The service failed because of a bug. A change may or may not have taken effect. Repeat the request to find out. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -274,7 +270,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The request has a transfer coding other than `chunked` (RFC 9112 §6.1). Nothing was done. */
+        /** @description The request has a transfer coding other than `chunked` (RFC 9112 §6.1). Nothing was read or changed. */
         NotImplemented: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -284,7 +280,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The service or its store is temporarily unavailable. Nothing acknowledged is lost; retry later. */
+        /** @description The service or its store is temporarily unavailable. Retry later. Acknowledged changes are safe. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -298,40 +294,40 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The id of the plant, in decimal: no `+`, no leading zero, no fraction, no exponent.
+         * @description The plant's id in decimal, without `+`, leading zeros, a fraction or an exponent.
          * @example 4
          */
         PathId: components["schemas"]["PlantId"];
         /**
-         * @description The `ETag` of what you have read, or several of them: if the plant has none of them any more, the
-         *     answer is 412, and nothing is changed (RFC 9110 §13.1.1).
+         * @description One or more `ETag` values. If the plant has none of them, the request fails with 412 and changes
+         *     nothing (RFC 9110 §13.1.1).
          */
         IfMatch: components["schemas"]["EntityTags"];
     };
     requestBodies: never;
     headers: {
-        /** @description Tells the plant as it is from the plant as it was or will be (a strong entity tag, RFC 9110 §8.8.3). */
+        /** @description Identifies the current name and tag of the plant (a strong entity tag, RFC 9110 §8.8.3). */
         ETag: string;
         /** @description The media types that the operation accepts (RFC 5789 §2.2). */
         AcceptPatch: string;
-        /** @description The bearer challenge of RFC 6750 §3. Has no `error` when the request carried no token. */
+        /** @description The bearer challenge (RFC 6750 §3). It has no `error` if the request had no token. */
         Challenge: string;
         /**
-         * @description Identifies the request in the service's log. Quote it when you report a problem. The service
-         *     generates it; a value sent by the client is ignored.
+         * @description Identifies the request in the service's log. Include it when you report a problem. The service
+         *     generates it, and ignores any value sent by the client.
          */
         RequestId: string;
         /**
-         * @description The limit that the request exceeded (draft-ietf-httpapi-ratelimit-headers-11): its name, the quota
-         *     `q`, and the window `w` in seconds.
+         * @description The limit that was exceeded (draft-ietf-httpapi-ratelimit-headers-11): its name, quota `q`, and
+         *     window `w` in seconds.
          */
         RateLimitPolicy: string;
         /**
-         * @description What remains of that limit (draft-ietf-httpapi-ratelimit-headers-11): `r` requests, and `t` seconds
-         *     until more are available.
+         * @description The state of that limit (draft-ietf-httpapi-ratelimit-headers-11): its remaining quota `r`, and the
+         *     seconds `t` until more is available.
          */
         RateLimit: string;
-        /** @description Seconds to wait before the same request is worth sending again (RFC 9110 §10.2.3). */
+        /** @description Seconds to wait before retrying (RFC 9110 §10.2.3). */
         RetryAfter: number;
     };
     pathItems: never;
@@ -341,14 +337,11 @@ export interface operations {
     listPlants: {
         parameters: {
             query?: {
-                /** @description How many plants to answer with, at most. */
+                /** @description The maximum number of plants to return. */
                 limit?: number;
-                /**
-                 * @description Answer with plants whose id is greater than this. To read on, follow the `Link` rather than
-                 *     making this up.
-                 */
+                /** @description Return only plants with a greater id. To read all pages, follow `Link` instead of setting this. */
                 after?: components["schemas"]["PlantId"];
-                /** @description Answer with plants that have exactly this tag, such as `Tree`. */
+                /** @description Return only plants with exactly this tag, such as `Tree`. */
                 tag?: string;
             };
             header?: never;
@@ -357,11 +350,11 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of plants, which may be empty. */
+            /** @description A page of plants, possibly empty. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
-                    /** @description Where the next page is (RFC 8288). Missing on the last page. */
+                    /** @description The next page (RFC 8288). Absent on the last page. */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -394,7 +387,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The plant is stored, by this request or by an earlier one with the same content. */
+            /** @description The plant is stored, either by this request or by an earlier one with the same content. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -408,7 +401,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
-            /** @description Another plant is stored under this id. It is untouched. */
+            /** @description A different plant already has this id. That plant was not changed. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -431,20 +424,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The `ETag` of what you have, or several of them: answered with 304 while the plant has one of
-                 *     them (RFC 9110 §13.1.2).
-                 */
+                /** @description One or more `ETag` values. If the plant has one of them, the response is 304 (RFC 9110 §13.1.2). */
                 "If-None-Match"?: components["schemas"]["EntityTags"];
                 /**
-                 * @description The `ETag` of what you have read, or several of them: if the plant has none of them any more, the
-                 *     answer is 412, and nothing is changed (RFC 9110 §13.1.1).
+                 * @description One or more `ETag` values. If the plant has none of them, the request fails with 412 and changes
+                 *     nothing (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description The id of the plant, in decimal: no `+`, no leading zero, no fraction, no exponent.
+                 * @description The plant's id in decimal, without `+`, leading zeros, a fraction or an exponent.
                  * @example 4
                  */
                 id: components["parameters"]["PathId"];
@@ -464,7 +454,7 @@ export interface operations {
                     "application/json": components["schemas"]["StoredPlant"];
                 };
             };
-            /** @description The plant is as in `If-None-Match`. */
+            /** @description The plant matches `If-None-Match`. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -491,28 +481,28 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of what you have read, or several of them: if the plant has none of them any more, the
-                 *     answer is 412, and nothing is changed (RFC 9110 §13.1.1).
+                 * @description One or more `ETag` values. If the plant has none of them, the request fails with 412 and changes
+                 *     nothing (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description The id of the plant, in decimal: no `+`, no leading zero, no fraction, no exponent.
+                 * @description The plant's id in decimal, without `+`, leading zeros, a fraction or an exponent.
                  * @example 4
                  */
                 id: components["parameters"]["PathId"];
             };
             cookie?: never;
         };
-        /** @description The name and, if it shall have one, the tag. */
+        /** @description The new name and, optionally, the new tag. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["Plant"];
             };
         };
         responses: {
-            /** @description The plant as it is now, on disk. */
+            /** @description The updated plant. The change is on disk. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -542,14 +532,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of what you have read, or several of them: if the plant has none of them any more, the
-                 *     answer is 412, and nothing is changed (RFC 9110 §13.1.1).
+                 * @description One or more `ETag` values. If the plant has none of them, the request fails with 412 and changes
+                 *     nothing (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description The id of the plant, in decimal: no `+`, no leading zero, no fraction, no exponent.
+                 * @description The plant's id in decimal, without `+`, leading zeros, a fraction or an exponent.
                  * @example 4
                  */
                 id: components["parameters"]["PathId"];
@@ -558,7 +548,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The plant is gone, on disk. */
+            /** @description The plant was deleted, and the change is on disk. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -584,21 +574,21 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of what you have read, or several of them: if the plant has none of them any more, the
-                 *     answer is 412, and nothing is changed (RFC 9110 §13.1.1).
+                 * @description One or more `ETag` values. If the plant has none of them, the request fails with 412 and changes
+                 *     nothing (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description The id of the plant, in decimal: no `+`, no leading zero, no fraction, no exponent.
+                 * @description The plant's id in decimal, without `+`, leading zeros, a fraction or an exponent.
                  * @example 4
                  */
                 id: components["parameters"]["PathId"];
             };
             cookie?: never;
         };
-        /** @description What to change. */
+        /** @description The members to change. */
         requestBody: {
             content: {
                 "application/merge-patch+json": components["schemas"]["PlantPatch"];
@@ -606,7 +596,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The plant as it is now, on disk. */
+            /** @description The updated plant. The change is on disk. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

@@ -2,9 +2,9 @@
 export const scopes = ['read', 'write'] as const
 export type Scope = (typeof scopes)[number]
 
-/** Scopes as they appear in a sentence: `scope read`, `scopes read and write`. */
+/** Scopes as they appear in a sentence: `read scope`, `read and write scopes`. */
 export function nameScopes(scopes: readonly Scope[]): string {
-  return `${scopes.length > 1 ? 'scopes' : 'scope'} ${scopes.join(' and ')}`
+  return `${scopes.join(' and ')} ${scopes.length > 1 ? 'scopes' : 'scope'}`
 }
 
 /** A token as it is kept: whoever reads the store learns no secret. */

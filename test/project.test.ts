@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { settings } from '../src/config/config.ts'
 
 const lock = readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')
 
@@ -15,14 +14,3 @@ t.test('an install compiles nothing', async (t) => {
 t.test('the lock file holds no download addresses', async (t) => {
   t.notMatch(lock, /"resolved": "http/)
 })
-
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-
-for (const { long, envVar, defaultValueDescription, description } of settings) {
-  t.test(`the README tells of ${long} as the program does`, async (t) => {
-    const row = readme.split('\n').find((line) => line.includes(`| \`${long}\` |`))
-    const value = defaultValueDescription === undefined ? '' : `\`${defaultValueDescription}\` `
-    t.match(row, `| \`${envVar}\` | ${value}| `)
-    t.match(row, description)
-  })
-}

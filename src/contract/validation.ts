@@ -62,7 +62,7 @@ function ajvWith(options: Options): Ajv2020 {
     keyword: 'storable',
     type: 'string',
     errors: false,
-    error: { message: 'must not have the character U+0000 or a lone surrogate' },
+    error: { message: 'must not contain U+0000 or a lone surrogate' },
     validate: (_schema: unknown, text: string) => !text.includes('\0') && text.isWellFormed(),
   })
   return ajv

@@ -78,7 +78,7 @@ function typeFailure(request: FastifyRequest, mediaTypes: readonly string[]): Ap
   // Fastify looks at what can be read, not at what the operation takes.
   const { mediaType = '' } = request
   if (mediaTypes.includes(mediaType)) return undefined
-  const message = `the body must have the content type ${mediaTypes.join(' or ')}`
+  const message = `the Content-Type must be ${mediaTypes.join(' or ')}`
   return unsupported(request, 'unsupported-media-type', message)
 }
 

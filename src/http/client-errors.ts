@@ -52,7 +52,7 @@ export function refuseUnknownMethods(server: Server): void {
     if (METHOD_NAMES.has(method)) {
       serve(request, response)
     } else {
-      const failure = new ApiError('malformed-request', `${method} is not a method of HTTP`)
+      const failure = new ApiError('malformed-request', `${method} is not an HTTP method`)
       const { status, headers, content } = responseTo(failure)
       response.writeHead(status, headers).end(content)
     }

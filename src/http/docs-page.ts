@@ -1,6 +1,4 @@
-/**
- * What runs in the browser. Each function is sent as its own text, so it can use nothing from around it.
- */
+/** Functions that run in the browser. Each is sent as source text, so it cannot refer to anything outside itself. */
 
 /**
  * Resolves the page's requests relative to the page, because a proxy may have stripped a prefix and the contract's
@@ -17,7 +15,7 @@ export function belowThePage(request: Record<string, unknown>): Record<string, u
   return request
 }
 
-/** A component of React; what it makes is React's own affair. */
+/** A React component. */
 type Component = string | ((props: Answer) => unknown)
 
 interface Answer {
@@ -25,7 +23,7 @@ interface Answer {
   readonly contentType?: string
 }
 
-/** As Swagger UI hands itself to its plugins. */
+/** The system object that Swagger UI passes to its plugins. */
 interface SwaggerUi {
   readonly React: {
     createElement(component: Component, properties: object, ...children: string[]): unknown
@@ -34,8 +32,8 @@ interface SwaggerUi {
 }
 
 /**
- * A plugin of Swagger UI. It says whose page it is, where Swagger UI has its makers' name, and shows the
- * JSON of an answer exactly: Swagger UI takes it through doubles, which rounds ids beyond 2^53.
+ * A Swagger UI plugin. It replaces Swagger UI's logo with the page's title, and shows the JSON of responses exactly:
+ * Swagger UI would parse the numbers as doubles, which rounds ids beyond 2^53.
  */
 export function plantStorePage() {
   const exactly = (text: string): string => {
@@ -52,7 +50,7 @@ export function plantStorePage() {
         typeof value === 'number' ? rawJSON(at.source) : value
       return stringify(parse(text, read), null, 2)
     } catch {
-      // Not JSON, or a browser of before 2025, which cannot do this: as it came, then.
+      // Not JSON, or a browser from before 2025, which lacks JSON.rawJSON.
       return text
     }
   }
@@ -68,7 +66,7 @@ export function plantStorePage() {
           const shown = {
             language: 'json',
             downloadable: true,
-            fileName: 'answer.json',
+            fileName: 'response.json',
             canCopy: true,
           }
           return React.createElement(

@@ -1,4 +1,4 @@
-/** The files of @fastify/swagger-ui. Imported on the first request, because it takes time and memory. */
+/** The files of @fastify/swagger-ui. Imported on the first request, because loading it takes time and memory. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger'
@@ -26,14 +26,14 @@ export async function openDocs(
   await app.register(swagger, { mode: 'static', specification })
   await app.register(swaggerUi, {
     routePrefix: prefix,
-    // Relative, so that the page finds its parts behind a proxy that strips a prefix.
+    // Relative, so that the page finds its files behind a proxy that strips a prefix.
     indexPrefix: '.',
     theme: {
       title: document.info.title,
       css: [own('docs.css')],
       favicon: [{ ...own('docs.svg'), rel: 'icon', type: 'image/svg+xml', sizes: 'any' }],
     },
-    // Swagger UI gives a logo no alternative text. The stylesheet and the plugin provide ours.
+    // Swagger UI does not support alternative text for a logo. The stylesheet and the plugin provide one with it.
     logo: null as never,
     uiConfig: {
       plugins: [plantStorePage],

@@ -37,7 +37,7 @@ function failureOf(error: unknown, request: FastifyRequest): ApiError {
     const headers = { 'retry-after': RETRY_AFTER[error.reason] }
     return error.reason === 'busy'
       ? new ApiError('store-busy', 'the store is busy', headers)
-      : new ApiError('store-unavailable', 'the store cannot work at the moment', headers)
+      : new ApiError('store-unavailable', 'the store is temporarily unavailable', headers)
   }
   const { code, validation, validationContext } = error as FastifyError
   if (code === 'FST_ERR_VALIDATION') {
@@ -48,6 +48,6 @@ function failureOf(error: unknown, request: FastifyRequest): ApiError {
   request.log.error({ err: error, method, path: pathOf(request) }, 'the service has a defect')
   return new ApiError(
     'internal-error',
-    `the service failed; its log has the details, with the request id ${request.id}`,
+    `internal error: look up request ${request.id} in the service's log`,
   )
 }

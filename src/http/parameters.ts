@@ -48,14 +48,14 @@ function refusedHeaders({ method, schema }: RouteOptions): Refused {
   if (method === 'PUT') refused.push({ name: 'Content-Range', advice: 'send the whole plant' })
   return refused.map(({ name, advice }) => [
     name.toLowerCase(),
-    `this operation does not take ${name}; ${advice}`,
+    `this operation does not accept ${name}; ${advice}`,
   ])
 }
 
 /** Why an unsupported precondition is unnecessary, or which one to use instead. */
 function preconditionAdvice(method: string, named: readonly string[]): string {
-  if (named.includes('If-Match')) return 'use If-Match with the ETag that you have read'
-  return method === 'POST' ? 'it never changes a plant that exists' : 'its response has no ETag'
+  if (named.includes('If-Match')) return 'use If-Match with the ETag that you read'
+  return method === 'POST' ? 'it never changes an existing plant' : 'its response has no ETag'
 }
 
 function queryFailure(

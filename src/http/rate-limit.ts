@@ -64,7 +64,7 @@ export function tokenLimit(rate: Limit): RateLimit | undefined {
   return new RateLimit({
     name: 'requests',
     condition: 'too-many-requests',
-    message: `this access token is limited to ${requests} requests in ${window / 1000} s`,
+    message: `this access token is limited to ${requests} requests per ${window / 1000} s`,
     rate,
     burst: requests,
   })

@@ -1,2 +1,2 @@
-/** The memory bound that the README states, in MiB. */
+/** The memory bound that docs/operating.md states, in MiB. */
 export const MEMORY_MAX = 1024

@@ -92,7 +92,7 @@ t.test('§3.1: a token without the scope is answered with insufficient_scope', a
     answer.headers['www-authenticate'],
     'Bearer realm="plant-store", error="insufficient_scope", scope="write"',
   )
-  t.match(answer.json, { error: 40301, message: /scope write/ })
+  t.match(answer.json, { error: 40301, message: /write scope/ })
   t.equal(await service.stored(2n), undefined)
 })
 

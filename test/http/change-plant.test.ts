@@ -100,7 +100,7 @@ t.test('text is changed code point for code point', async (t) => {
   t.strictSame(await service.stored(ID), { id: ID, name: 'x', tag: text })
 })
 
-const UNSTORABLE = 'must not have the character U+0000 or a lone surrogate'
+const UNSTORABLE = 'must not contain U+0000 or a lone surrogate'
 const REFUSED: [method: string, body: string, error: number, message: string][] = [
   ...['null', '[]', '[{"name": "x"}]', '"x"', '5', 'true'].flatMap((body) =>
     ['PUT', 'PATCH'].map((method): [string, string, number, string] => [
@@ -163,7 +163,7 @@ for (const [method, path, right, wrong] of [
 ] as const) {
   const body = { id: ID, name: 'Abies', tag: 'Tree' }
   t.test(`${method} takes ${right}, and says so of another content type`, async (t) => {
-    const message = `the body must have the content type ${right.join(' or ')}`
+    const message = `the Content-Type must be ${right.join(' or ')}`
     for (const type of wrong) {
       const headers = { 'content-type': type }
       const answer = await service.call({ method, path, body: { id: ID, name: 'x' }, headers })

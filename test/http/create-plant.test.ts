@@ -115,7 +115,7 @@ const REFUSED_BODIES: [what: string, body: string, message: string][] = [
     ['\\u0000', 'a\\u0000b', '\\ud800', '\\udc00', 'a\\udfffb', '\\udc00\\ud800'].map((text) => [
       `${text} in the ${member}`,
       `{"id": 1, "name": "x", "${member}": "${text}"}`,
-      `body/${member} must not have the character U+0000 or a lone surrogate`,
+      `body/${member} must not contain U+0000 or a lone surrogate`,
     ]),
   ),
 ]

@@ -213,7 +213,7 @@ const REFUSED: [query: string, message: string][] = [
   ['tag[]=a', 'unknown query parameter "tag[]": this operation has limit, after, tag'],
   ['__proto__=a', 'unknown query parameter "__proto__": this operation has limit, after, tag'],
   ['toString=a', 'unknown query parameter "toString": this operation has limit, after, tag'],
-  ['tag=%00', 'the query parameter tag must not have the character U+0000 or a lone surrogate'],
+  ['tag=%00', 'the query parameter tag must not contain U+0000 or a lone surrogate'],
 ]
 for (const [query, message] of REFUSED) {
   t.test(`the query ${query} is refused`, async (t) => {

@@ -74,8 +74,8 @@ for (const call of CHANGES) {
         const conditions = { ...headers, 'If-None-Match': ifNoneMatch }
         const answer = await service.call({ path: PATH, ...call, headers: conditions })
         await untouched(t, 400, answer)
-        const advice = 'use If-Match with the ETag that you have read'
-        const message = `this operation does not take If-None-Match; ${advice}`
+        const advice = 'use If-Match with the ETag that you read'
+        const message = `this operation does not accept If-None-Match; ${advice}`
         t.same(answer.json, { error: 40004, message })
       }
     }
@@ -90,8 +90,8 @@ for (const call of CHANGES) {
 }
 
 const UNNAMED: [call: Call, header: string, advice: string][] = [
-  [{ body: plant }, 'If-None-Match', 'it never changes a plant that exists'],
-  [{ body: plant }, 'If-Match', 'it never changes a plant that exists'],
+  [{ body: plant }, 'If-None-Match', 'it never changes an existing plant'],
+  [{ body: plant }, 'If-Match', 'it never changes an existing plant'],
   [{ method: 'GET', path: '/plants' }, 'If-None-Match', 'its response has no ETag'],
   [{ method: 'GET', path: '/plants' }, 'If-Match', 'its response has no ETag'],
 ]
@@ -100,7 +100,7 @@ for (const [call, header, advice] of UNNAMED) {
     for (const value of ['*', '"a"', 'a', '']) {
       const answer = await service.call({ ...call, headers: { [header]: value } })
       await untouched(t, 400, answer)
-      const message = `this operation does not take ${header}; ${advice}`
+      const message = `this operation does not accept ${header}; ${advice}`
       t.same(answer.json, { error: 40004, message })
     }
   })

@@ -119,7 +119,7 @@ const REFUSED: [
     ['PUT /plants/4 HTTP/1.1', HOST, JSON_TYPE, LENGTH, 'Content-Range: bytes 0-21/100'],
     body,
     400,
-    { error: 40004, message: 'this operation does not take Content-Range; send the whole plant' },
+    { error: 40004, message: 'this operation does not accept Content-Range; send the whole plant' },
   ],
   ...['gzip, chunked', 'GZIP ,\tchunked', 'identity, chunked', 'x;y="a,b", chunked'].map(
     (coding): (typeof REFUSED)[number] => [

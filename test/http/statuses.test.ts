@@ -139,19 +139,19 @@ for (const { operation, status } of documentedStatuses()) {
 /** The scopes that a 403 names in its message and challenge, and the calls that each token must not make. */
 const BY_SCOPES = [
   {
-    names: 'scope read',
+    names: 'read scope',
     challenges: 'read',
     calls: [list, get, { ...get, method: 'HEAD' }],
     refused: () => [writer],
   },
   {
-    names: 'scope write',
+    names: 'write scope',
     challenges: 'write',
     calls: [create, replace, remove],
     refused: () => [reader],
   },
   {
-    names: 'scopes read and write',
+    names: 'read and write scopes',
     challenges: 'read write',
     calls: [update, { ...update, body: {} }],
     refused: () => [reader, writer],
@@ -180,7 +180,7 @@ t.test('a token with one scope is enough for operations that need only that scop
   t.equal((await service.call({ ...replace, token: writer })).status, 200)
 })
 
-t.test('a token with the scope write alone never receives what others have stored', async (t) => {
+t.test('a token with only the write scope never receives what others have stored', async (t) => {
   const secret = 'Abies secreta'
   await service.call({ body: { id: 7n, name: secret, tag: secret } })
   const path = '/plants/7'

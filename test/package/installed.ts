@@ -28,8 +28,11 @@ t.test('the package has what is made of the sources, and nothing else', async (t
     .map((file) => file.replace(/\.ts$/, ''))
     .flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`])
   const assets = globSync('src/**/*.{css,svg}', { cwd: CHECKOUT }).map((file) => `dist/${file}`)
-  const others = ['CHANGELOG.md', 'LICENSE', 'README.md', 'bin/plant-store.js']
-  const expected = [...built, ...assets, ...others, 'openapi.yaml', 'package.json']
+  const documents = globSync(['CHANGELOG.md', 'README.md', 'SECURITY.md', 'docs/*.md'], {
+    cwd: CHECKOUT,
+  })
+  const others = ['LICENSE', 'bin/plant-store.js', 'openapi.yaml', 'package.json']
+  const expected = [...built, ...assets, ...documents, ...others]
   t.strictSame(files.map(({ path }) => path).sort(), expected.sort())
 })
 

@@ -90,7 +90,7 @@ const programs = [
   { what: 'a plant without a name', plants: [PINE, { id: 2n }], says: 'seed[1]: must have requ' },
   { what: 'an id beyond int64', plants: [{ ...FIR, id: 2n ** 63n }], says: 'seed[0]: id must be' },
   { what: 'what is no plant', plants: [null], says: 'seed[0]: must have required property' },
-  { what: 'an id twice', plants: [PINE, { ...FIR, id: 1n }], says: 'seed[1]: plant 1 is already' },
+  { what: 'an id twice', plants: [PINE, { ...FIR, id: 1n }], says: 'seed[1]: plant 1 already' },
 ]
 
 for (const { what, plants, says } of programs) {

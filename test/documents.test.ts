@@ -1,0 +1,100 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { parse } from 'yaml'
+import { settings } from '../src/config/config.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const DOCUMENTS = globSync(['*.md', 'bench/*.md', 'docs/*.md', 'src/**/*.md'], { cwd: ROOT })
+
+/** A link, but for one that starts with a scheme such as `https:`. */
+const RELATIVE_LINK = /\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)/g
+
+/** A code span with a path below one of our folders, perhaps with a `*`. */
+const PATH = /`((?:bench|bin|client|deploy|docs|scripts|service|src|test)\/[\w./*-]*)`/g
+
+const NPM_SCRIPT = /\bnpm run\s([\w:]+)/g
+
+for (const document of DOCUMENTS) {
+  const text = read(document)
+
+  t.test(`the links in ${document} lead to a file and a heading`, async (t) => {
+    for (const [link, path = '', anchor] of text.matchAll(RELATIVE_LINK)) {
+      const target = path === '' ? document : join(dirname(document), path)
+      if (!existsSync(join(ROOT, target))) t.fail(`${link}: there is no file ${target}`)
+      else if (anchor !== undefined) t.ok(anchorsOf(read(target)).has(anchor), link)
+    }
+  })
+
+  // A changelog names what existed at the time.
+  if (document === 'CHANGELOG.md') continue
+
+  t.test(`the paths and npm scripts that ${document} names exist`, async (t) => {
+    for (const [, path = ''] of text.matchAll(PATH)) t.ok(globSync(path, { cwd: ROOT })[0], path)
+    const { scripts } = JSON.parse(read('package.json'))
+    for (const [command, script = ''] of text.matchAll(NPM_SCRIPT)) t.ok(scripts[script], command)
+  })
+}
+
+t.test('the README links to every page in docs/', async (t) => {
+  const readme = read('README.md')
+  for (const page of globSync('docs/*.md', { cwd: ROOT })) {
+    t.ok(readme.includes(`](${page})`), `add ${page} to the table in README.md`)
+  }
+})
+
+t.test('docs/settings.md has the row of every setting', async (t) => {
+  const page = read('docs/settings.md')
+  for (const { long, envVar, defaultValueDescription, description } of settings) {
+    const value = defaultValueDescription === undefined ? '' : `\`${defaultValueDescription}\` `
+    const row = `| \`${long}\` | \`${envVar}\` | ${value}| ${description}`
+    t.ok(page.includes(row), `add the row ${row} |`)
+  }
+})
+
+interface Operation {
+  readonly 'x-scope': string | string[]
+  readonly responses: Readonly<Record<string, unknown>>
+}
+
+const contract: { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> } =
+  parse(read('openapi.yaml'))
+
+t.test('README.md has a row for every operation, with its scopes', async (t) => {
+  const readme = read('README.md')
+  for (const [path, methods] of Object.entries(contract.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const scopes = [operation['x-scope']].flat().map((scope) => `\`${scope}\``)
+      const row = `| \`${method.toUpperCase()} ${path}\` | ${scopes.join(' and ')} |`
+      t.ok(readme.includes(row), `add the row ${row} …`)
+    }
+  }
+})
+
+t.test('docs/errors.md explains every status in the contract', async (t) => {
+  const page = read('docs/errors.md')
+  const operations = Object.values(contract.paths).flatMap((methods) => Object.values(methods))
+  const statuses = new Set(operations.flatMap(({ responses }) => Object.keys(responses)))
+  const explained = [...page.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, list]) =>
+    list?.split(', '),
+  )
+  for (const status of statuses) t.ok(explained.includes(status), `add a row for ${status}`)
+})
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+/** The anchors that GitHub makes of the headings. */
+function anchorsOf(markdown: string): Set<string> {
+  const prose = markdown.split(/^```.*$/m).filter((_, index) => index % 2 === 0)
+  const headings = prose.join('').matchAll(/^#+ (.*)$/gm)
+  const anchors = [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+  return new Set(anchors)
+}

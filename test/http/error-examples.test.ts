@@ -1,0 +1,118 @@
+/** Every Error example in the contract is a message that the service really sends. */
+import t, { type Test } from 'tap'
+import { StoreUnavailable } from '../../service/plant-store.ts'
+import { serviceBusy } from '../../src/http/api-error.ts'
+import { type Answer, operations, responsesOutsideOperations } from '../helpers/contract-check.ts'
+import { type Call, type Service, sendRaw, startService } from '../helpers/service.ts'
+
+/** Once an hour. */
+const LIMIT = { requests: 1, window: 3_600_000 }
+
+const name = 'Abies alba Mill.'
+const create: Call = { body: { id: 4n, name } }
+
+let service: Service
+/** What the failing service's store rejects with. */
+let trouble: Error
+let failing: Service
+
+t.before(async () => {
+  service = await startService(t)
+  await service.call(create)
+  failing = await startService(t, { instead: { create: () => Promise.reject(trouble) } })
+})
+
+function fail(error: Error) {
+  trouble = error
+  return failing.call(create)
+}
+
+/** Sends the head of a request with these headers, and resolves to the first response. */
+async function sendHead({ port, token }: Service, headers: string) {
+  const head = `POST /plants HTTP/1.1\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n\r\n`
+  return (await sendRaw(port, head, false))[0]
+}
+
+/** For each condition, a request that causes exactly the error in its example. */
+const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>> = {
+  'invalid-json': () => service.call({ body: '{"id":4,}' }),
+  'invalid-body': () => service.call({ body: { id: 'four', name } }),
+  'malformed-request': () => sendHead(service, 'Host: x\r\nHost: y\r\nConnection: close'),
+  'invalid-parameter': () => service.call({ method: 'GET', path: '/plants/four' }),
+  'token-missing': () => service.call({ ...create, token: null }),
+  'token-invalid': () => service.call({ ...create, token: 'wrong' }),
+  'insufficient-scope': async () =>
+    service.call({ ...create, token: await service.issueToken('reader', ['read']) }),
+  'unknown-path': () => service.call({ path: '/plant' }),
+  'plant-not-found': () => service.call({ method: 'GET', path: '/plants/5' }),
+  'method-not-allowed': () => service.call({ method: 'DELETE' }),
+  'request-timeout': async (t) => {
+    const slow = await startService(t, { config: { requestTimeout: 50 } })
+    return sendHead(slow, 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 9')
+  },
+  'plant-exists': () => service.call({ body: { id: 4n, name: 'Acer' } }),
+  'plant-changed': () =>
+    service.call({ method: 'GET', path: '/plants/4', headers: { 'if-match': '"other"' } }),
+  'body-too-large': () => service.call({ body: { id: 5n, name: 'x'.repeat(2 ** 20) } }),
+  'unsupported-media-type': () =>
+    service.call({ ...create, headers: { 'content-type': 'text/plain' } }),
+  'unsupported-charset': () =>
+    service.call({
+      ...create,
+      headers: { 'content-type': 'application/json; charset=iso-8859-1' },
+    }),
+  'unsupported-content-coding': () =>
+    service.call({ ...create, headers: { 'content-encoding': 'gzip' } }),
+  'too-many-failures': async (t) => {
+    const limited = await startService(t, { config: { authFailureLimit: LIMIT } })
+    let answer: Answer
+    do answer = await limited.call({ ...create, token: 'wrong' })
+    while (answer.status === 401)
+    return answer
+  },
+  'too-many-requests': async (t) => {
+    const limited = await startService(t, { config: { rateLimit: LIMIT } })
+    await limited.call(create)
+    return limited.call(create)
+  },
+  'headers-too-large': () => service.call({ ...create, headers: { 'x-long': 'x'.repeat(20_000) } }),
+  'internal-error': () => fail(new TypeError('a bug')),
+  'unsupported-transfer-coding': () =>
+    service.call({ ...create, headers: { 'transfer-encoding': 'gzip, chunked' } }),
+  'store-busy': () => fail(new StoreUnavailable('busy', 'SQLITE_BUSY')),
+  'store-unavailable': () => fail(new StoreUnavailable('failing', 'SQLITE_FULL')),
+  'service-busy': () => fail(serviceBusy()),
+}
+
+/** A message without the parts that vary: numbers and the request id. */
+function template(message: string, requestId = 'hS0qXv2jQ6k-1a'): string {
+  return message.replace(requestId, '<request id>').replace(/\d+(\.\d+)?/g, '<number>')
+}
+
+for (const [condition, example] of errorExamples()) {
+  t.test(`the example of ${condition} is what the service says`, async (t) => {
+    const produce = PRODUCE[condition]
+    if (produce === undefined) return t.fail('add a request for it to PRODUCE in this file')
+    const { body = '{}', headers } = (await produce(t)) ?? {}
+    const { error, message } = JSON.parse(body)
+    t.equal(error, example.error)
+    t.equal(template(message, headers?.['x-request-id']), template(example.message))
+  })
+}
+
+function errorExamples(): Map<string, { error: number; message: string }> {
+  const groups = [responsesOutsideOperations(), ...operations().map(({ responses }) => responses)]
+  const examples = groups
+    .flatMap((responses) => Object.values(responses))
+    .flatMap(({ content = {} }) => Object.values(content))
+    .flatMap(({ examples }) => Object.entries(examples))
+  return new Map(
+    examples.flatMap(([condition, { value }]) =>
+      isError(value) ? [[condition, value] as const] : [],
+    ),
+  )
+}
+
+function isError(value: unknown): value is { error: number; message: string } {
+  return typeof value === 'object' && value !== null && 'error' in value
+}
