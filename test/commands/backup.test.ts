@@ -10,7 +10,7 @@ import { StoreError } from '../../src/stores/store-error.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
 
-t.test('a service started on a backup has all that was acknowledged before it', async (t) => {
+t.test('a service started on a backup has every plant acknowledged before it', async (t) => {
   const folder = t.testdir()
   const [database, file] = [join(folder, 'plants.db'), join(folder, 'backup.db')]
   const serve = (name: string) => new Command(t, ['--port', '0', '--database', name])
@@ -54,7 +54,7 @@ t.test('a service started on a backup has all that was acknowledged before it', 
   t.equal((await createPlant(restored, token, { ...last, name: 'x' })).status, 409)
 })
 
-/** A database that takes a while to copy, and where its backup is to be. */
+/** A database that takes a while to copy, and the path of its backup. */
 function largeDatabase(t: Test, megabytes: number) {
   const folder = t.testdir({ backups: {} })
   const database = join(folder, 'plants.db')
@@ -66,7 +66,7 @@ function largeDatabase(t: Test, megabytes: number) {
   return { database, file: join(folder, 'backups', 'backup.db') }
 }
 
-/** Resolves when a backup is being written. */
+/** Resolves when the copy has started. */
 async function copying(file: string): Promise<void> {
   let partial = ''
   for await (const { filename } of watch(dirname(file))) {
@@ -77,7 +77,7 @@ async function copying(file: string): Promise<void> {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  t.test(`${signal} ends a backup at once, and leaves nothing of it`, async (t) => {
+  t.test(`${signal} ends a backup at once and leaves no files`, async (t) => {
     const { database, file } = largeDatabase(t, 100)
     const begun = copying(file)
     const measured = signal === 'SIGINT'
@@ -90,7 +90,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 
-t.test('a backup that is killed has no file, and does not hinder the next one', async (t) => {
+t.test('a killed backup leaves no file of that name, and the next one succeeds', async (t) => {
   const { database, file } = largeDatabase(t, 100)
   const args = ['backup', file, '--database', database]
   const begun = copying(file)
@@ -105,7 +105,7 @@ t.test('a backup that is killed has no file, and does not hinder the next one', 
   t.same(readdirSync(dirname(file)).sort(), ['backup.db', ...left])
 })
 
-t.test('what cannot be backed up is refused in a line, and leaves nothing', async (t) => {
+t.test('an impossible backup is rejected in one line and leaves no files', async (t) => {
   const folder = t.testdir({
     'taken.db': 'it is mine',
     'stale.db-wal': '',
@@ -139,7 +139,7 @@ t.test('what cannot be backed up is refused in a line, and leaves nothing', asyn
   t.equal(stderr, `plant-store: ${into('taken.db')} already exists; nothing was overwritten\n`)
 })
 
-t.test('a file that appears meanwhile is not overwritten', async (t) => {
+t.test('a file created during the backup is not overwritten', async (t) => {
   const folder = t.testdir()
   const [database, file] = [join(folder, 'plants.db'), join(folder, 'backup.db')]
   openDatabase({ file: database, lockTimeout: 0 }).close()
@@ -158,13 +158,13 @@ const noMounts =
   spawnSync('unshare', ['-rm', 'sh', '-c', MOUNT, t.testdir(), 'true']).status !== 0 &&
   'this user may not mount a file system of its own'
 
-t.test('on a full disk there is no backup, and nothing is left', { skip: noMounts }, async (t) => {
+t.test('a backup on a full disk fails and leaves no files', { skip: noMounts }, async (t) => {
   const { database, file } = largeDatabase(t, 2)
   const args = [process.execPath, MAIN, 'backup', file, '--database', database]
   const line = ['unshare', '-rm', 'sh', '-c', MOUNT, dirname(file), ...args]
   const ended = spawnSync(...unmeasured(line))
   t.equal(ended.status, 1)
-  t.equal(`${ended.stdout}`, '', 'neither a word nor a file')
+  t.equal(`${ended.stdout}`, '', 'no output and no file')
   const reason = 'database or disk is full'
   t.equal(`${ended.stderr}`, `plant-store: cannot back up the database ${database}: ${reason}\n`)
 })

@@ -10,7 +10,7 @@ import { StoreError } from '../../src/stores/store-error.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
 import { startPostgres } from '../helpers/postgres.ts'
-import { byId, exported, scatteredIds, TEXTS } from '../stores/plants.ts'
+import { byId, exported, STRINGS, scatteredIds } from '../stores/plants.ts'
 
 const { server, emptyDatabase } = await startPostgres(t)
 
@@ -26,7 +26,7 @@ t.test('plants that are moved to a server and back are what they were', async (t
   const [before, after] = [join(folder, 'before.db'), join(folder, 'after.db')]
   const url = await emptyDatabase()
   const plants = byId([
-    ...TEXTS.map((text, index) => ({ id: BigInt(index), name: text, tag: text })),
+    ...STRINGS.map((text, index) => ({ id: BigInt(index), name: text, tag: text })),
     ...scatteredIds(3000).map((id) => ({ id, name: `plant ${id}` })),
   ])
   await using(before, (store) => store.importPlants(plants, 'stop'))

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Test } from 'tap'
 import type { Plant, PlantPatch, PlantStore } from '../../service/plant-store.ts'
 import { versionOf } from '../../service/plant-store.ts'
-import { count, EDGES, samePlants, TEXTS } from './plants.ts'
+import { count, EDGES, STRINGS, samePlants } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 const CHANGES: [what: string, before: Plant, patch: PlantPatch, after: Plant][] = [
@@ -56,7 +56,7 @@ export function changeSuite(t: Test, engine: Engine): void {
   }
 
   t.test('an update keeps text exactly, for any id', async (t) => {
-    const plants = TEXTS.map((text, index) => ({
+    const plants = STRINGS.map((text, index) => ({
       id: EDGES[index] ?? ++lastId,
       name: text,
       tag: text,

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import type { Plant, PlantStore } from '../../service/plant-store.ts'
-import { count, EDGES, MEGABYTE, TEXTS } from './plants.ts'
+import { count, EDGES, MEGABYTE, STRINGS } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 /** The obligations of PlantStore.create. */
@@ -44,14 +44,14 @@ export function createSuite(t: Test, engine: Engine): void {
   })
 
   t.test('text is kept exactly, and similar strings are distinct', async (t) => {
-    const plants = TEXTS.map((text) => ({ id: unusedId(), name: text, tag: text }))
+    const plants = STRINGS.map((text) => ({ id: unusedId(), name: text, tag: text }))
     const creates = plants.map((plant) => store.create(plant))
-    t.same(await Promise.all(creates), Array(TEXTS.length).fill('created'))
+    t.same(await Promise.all(creates), Array(STRINGS.length).fill('created'))
     for (const [index, { id }] of plants.entries()) {
-      const expected = TEXTS.map((_, other) => (other === index ? 'replayed' : 'conflict'))
-      const names = TEXTS.map((name) => store.create({ id, name, tag: TEXTS[index] as string }))
+      const expected = STRINGS.map((_, other) => (other === index ? 'replayed' : 'conflict'))
+      const names = STRINGS.map((name) => store.create({ id, name, tag: STRINGS[index] as string }))
       t.same(await Promise.all(names), expected, `name ${index}`)
-      const tags = TEXTS.map((tag) => store.create({ id, name: TEXTS[index] as string, tag }))
+      const tags = STRINGS.map((tag) => store.create({ id, name: STRINGS[index] as string, tag }))
       t.same(await Promise.all(tags), expected, `tag ${index}`)
     }
   })

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import type { Store } from '../../src/stores/store.ts'
-import { byId, exported, MAX, MIN, samePlants, scatteredIds, TEXTS } from './plants.ts'
+import { byId, exported, MAX, MIN, STRINGS, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 /** More than one batch. */
@@ -88,6 +88,6 @@ export function exportSuite(t: Test, engine: Engine): void {
 }
 
 function textsOf(id: bigint, index: number): StoredPlant {
-  const text = TEXTS[index % TEXTS.length] ?? ''
+  const text = STRINGS[index % STRINGS.length] ?? ''
   return index % 2 === 0 ? { id, name: text } : { id, name: `${text} ${index}`, tag: text }
 }

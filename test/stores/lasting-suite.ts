@@ -2,14 +2,14 @@ import type { Test } from 'tap'
 import type { Plant } from '../../service/plant-store.ts'
 import { versionOf } from '../../service/plant-store.ts'
 import type { Store } from '../../src/stores/store.ts'
-import { byId, count, exported, samePlants, scatteredIds, TEXTS } from './plants.ts'
+import { byId, count, exported, STRINGS, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 /** The obligations of PlantStore for data that outlives a store, or is shared by several. */
 export function lastingSuite(t: Test, engine: Engine): void {
   t.test('changes survive closing and reopening the store', async (t) => {
     const open = await opener(t, engine)
-    const plants = byId(TEXTS.map((tag, index) => ({ id: BigInt(index), name: 'x', tag })))
+    const plants = byId(STRINGS.map((tag, index) => ({ id: BigInt(index), name: 'x', tag })))
     const imported = scatteredIds(1000).map((id) => ({ id, name: `plant ${id}` }))
     const before = await open()
     const removed = { id: -1n, name: 'x' }

@@ -14,7 +14,7 @@ export const EDGES = [MIN, -(2n ** 62n), -SAFE, -(2n ** 31n), 0n, 2n ** 31n, 2n 
   .filter((id) => id >= MIN && id <= MAX)
 
 /** Strings that a careless store confuses with each other. */
-export const TEXTS = [
+export const STRINGS = [
   ...['', ' ', '  ', '\t', '\n', 'x', ' x', 'x ', 'x\n', 'X', 'null', '0', '1', '1.0', '01'],
   ...['\u00e9', 'e\u0301', '\u00c9', 'e', '\u212b', '\u00c5', 'A\u030a', '\ufb01', 'fi'],
   ...['\u{1f331}', '\u{1d49c}', '\u{10ffff}', '\ufffd', '\ufeff', '\ufeffx', '\uffff'],

@@ -9,20 +9,20 @@ import {
   MAX,
   MEGABYTE,
   MIN,
+  STRINGS,
   samePlants,
   scatteredIds,
-  TEXTS,
 } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 const TEN_KILOBYTES = 'x'.repeat(10_000)
 
-const TAGS = [...TEXTS, TEN_KILOBYTES, `${TEN_KILOBYTES}a`, `${TEN_KILOBYTES}b`]
+const TAGS = [...STRINGS, TEN_KILOBYTES, `${TEN_KILOBYTES}a`, `${TEN_KILOBYTES}b`]
 
 /** Three plants per tag and some without a tag, scattered across int64. */
 const PLANTS = withIds([
-  ...TAGS.flatMap((tag) => [...TEXTS.slice(0, 2), tag].map((name) => ({ name, tag }))),
-  ...TEXTS.map((name) => ({ name })),
+  ...TAGS.flatMap((tag) => [...STRINGS.slice(0, 2), tag].map((name) => ({ name, tag }))),
+  ...STRINGS.map((name) => ({ name })),
 ])
 
 /** The obligations of PlantStore.get and list, without concurrent changes. */
