@@ -1,10 +1,10 @@
-/** One thing that a check verified. */
+/** The result of verifying one aspect of a database. */
 export interface CheckResult extends Finding {
   /** What was verified, in one word. */
   readonly subject: string
 }
 
-/** A warning is something the operator may want to change; it may be intended. */
+/** A warning may be intended, so it is not a fault. */
 export interface Finding {
   readonly status: 'ok' | 'warning' | 'fault'
   /** One line for the operator. */
@@ -23,10 +23,10 @@ export function fault(message: string): Finding {
   return { status: 'fault', message }
 }
 
-/** The finding about a database of this program. */
+/** The finding for a database that this program created. */
 export const OWN_DATABASE = ok('a database of plant-store')
 
-/** The finding about a schema of a version that this program can use, and upgrade if it is old. */
+/** The finding for a sound schema, which may be older than this program's. */
 export function schemaFinding(version: number, latest: number): Finding {
   const upgrade = version < latest ? `; the next start of the service upgrades it to ${latest}` : ''
   return ok(`version ${version}${upgrade}`)

@@ -11,12 +11,12 @@ export function engineOf(database: string): Engine {
   return engines.find((engine) => engine.matches(database)) as Engine
 }
 
-/** As Engine.open. */
+/** See Engine.open. */
 export function openStore(options: StoreOptions): Promise<Store> {
   return engineOf(options.database).open(options)
 }
 
-/** As Engine.locate. */
+/** See Engine.locate. */
 export function locationOf(database: string): Location {
   return engineOf(database).locate(database)
 }

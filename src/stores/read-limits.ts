@@ -1,7 +1,4 @@
-/**
- * The text of plants that are read together, without that of the last one. Engines count it in UTF-16 units or in
- * bytes.
- */
+/** The limit on the text of a page or batch, not counting its last plant: in UTF-16 units (SQLite) or bytes (PostgreSQL). */
 export const BATCH_TEXT_MAX = 2 ** 20
 
 /** Plants per batch of an export. Larger batches are not faster. */

@@ -10,7 +10,10 @@ import { type Engine, opener } from './store-suite.ts'
 
 /** A call of a method that stores and the model have. */
 type Operation = {
-  [Name in Exclude<keyof PlantStore, 'ping'>]: [name: Name, ...using: Parameters<PlantStore[Name]>]
+  [Name in Exclude<keyof PlantStore, 'ping'>]: [
+    name: Name,
+    ...parameters: Parameters<PlantStore[Name]>,
+  ]
 }[Exclude<keyof PlantStore, 'ping'>]
 
 interface Made {
@@ -35,20 +38,23 @@ export function modelSuite(t: Test, engine: Engine): void {
     // Concurrent operations go to different stores if they share the data.
     const stores = engine.lasting ? [await open(), await open()] : [await open()]
     const store = stores[0] as PlantStore
-    const property = fc.asyncProperty(fc.array(together(), { maxLength: 8 }), async (sequence) => {
-      await Promise.all(IDS.map((id) => store.remove(id)))
-      let model = new PlantModel()
-      for (const planned of sequence) {
-        const operations = planned.map((operation) => operation(model))
-        const made = await Promise.all(
-          operations.map(async (operation, index) => {
-            const one = stores[index % stores.length] ?? store
-            return { operation, result: await makeOf(one, operation) }
-          }),
-        )
-        model = explained(model, made, await exported(store))
-      }
-    })
+    const property = fc.asyncProperty(
+      fc.array(operations(), { maxLength: 8 }),
+      async (sequence) => {
+        await Promise.all(IDS.map((id) => store.remove(id)))
+        let model = new PlantModel()
+        for (const planned of sequence) {
+          const operations = planned.map((operation) => operation(model))
+          const made = await Promise.all(
+            operations.map(async (operation, index) => {
+              const one = stores[index % stores.length] ?? store
+              return { operation, result: await callStore(one, operation) }
+            }),
+          )
+          model = explained(model, made, await exported(store))
+        }
+      },
+    )
     await fc.assert(property, { numRuns: engine.lasting ? RUNS.lasting : RUNS.passing })
   })
 }
@@ -67,7 +73,7 @@ function* endingsOf(model: PlantModel, made: readonly Made[]): Generator<PlantMo
   if (made.length === 0) yield model
   for (const first of made) {
     const next = model.copy()
-    if (!isDeepStrictEqual(resultOf(next, first.operation), first.result)) continue
+    if (!isDeepStrictEqual(callModel(next, first.operation), first.result)) continue
     yield* endingsOf(
       next,
       made.filter((each) => each !== first),
@@ -75,13 +81,13 @@ function* endingsOf(model: PlantModel, made: readonly Made[]): Generator<PlantMo
   }
 }
 
-async function makeOf(store: PlantStore, [name, ...using]: Operation): Promise<unknown> {
+async function callStore(store: PlantStore, [name, ...parameters]: Operation): Promise<unknown> {
   if (name === 'exportPlants') return exported(store)
-  return (store[name] as (...using: unknown[]) => Promise<unknown>)(...using)
+  return (store[name] as (...parameters: unknown[]) => Promise<unknown>)(...parameters)
 }
 
-function resultOf(model: PlantModel, [name, ...using]: Operation): unknown {
-  return (model[name] as (...using: unknown[]) => unknown)(...using)
+function callModel(model: PlantModel, [name, ...parameters]: Operation): unknown {
+  return (model[name] as (...parameters: unknown[]) => unknown)(...parameters)
 }
 
 function versions(expected: Expected, model: PlantModel, id: bigint): string[] | undefined {
@@ -93,10 +99,10 @@ function versions(expected: Expected, model: PlantModel, id: bigint): string[] |
   ]
 }
 
-/** A copy in the form in which plants are compared. */
+/** Generates objects with a prototype, like those that stores return. */
 const PLAIN = { noNullPrototype: true }
 
-function together(): fc.Arbitrary<Planned[]> {
+function operations(): fc.Arbitrary<Planned[]> {
   const text = fc.oneof(
     { arbitrary: fc.constantFrom('', 'a', '\u00e9', 'e\u0301'), weight: 4 },
     {

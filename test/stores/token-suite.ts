@@ -175,7 +175,7 @@ function found(store: Store, { digest }: StoredToken): Promise<StoredToken | und
   return store.findToken(digest.subarray(0, SELECTOR_BYTES))
 }
 
-/** A form for comparison, independent of the type of byte array. */
+/** Normalizes a token for comparison, regardless of the type of its byte array. */
 function comparable(token: StoredToken | undefined): unknown {
   return (
     token && Object.entries({ ...token, digest: Buffer.from(token.digest).toString('hex') }).sort()

@@ -17,7 +17,7 @@ const FIND = 'SELECT id, name, tag FROM plants WHERE id = $1'
 const UNCHANGED = (first: number) =>
   `AND name = $${first} AND tag IS NOT DISTINCT FROM $${first + 1}::text`
 
-/** As PlantStore.update. */
+/** See PlantStore.update. */
 export async function updatePlant(
   connections: Pick<Connections, 'query'>,
   id: bigint,
@@ -30,7 +30,7 @@ export async function updatePlant(
   return typeof result === 'string' ? result : plantOf(result)
 }
 
-/** As PlantStore.remove. */
+/** See PlantStore.remove. */
 export async function removePlant(
   connections: Pick<Connections, 'query'>,
   id: bigint,

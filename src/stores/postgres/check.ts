@@ -21,7 +21,7 @@ type Check = (connections: Connections) => Promise<Finding>
 
 const UNDEFINED_TABLE = '42P01'
 
-/** By subject. A fault of the first makes the others meaningless. */
+/** The checks by subject. If the first finds a fault, the others are skipped. */
 const CHECKS: Record<string, Check> = {
   kind,
   schema,
@@ -55,7 +55,7 @@ export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGene
   }
 }
 
-/** @throws any other error */
+/** Reports a missing table as a fault, and rethrows any other error. */
 function missingTable(error: { code?: string; message: string }): Finding {
   if (error.code === UNDEFINED_TABLE) return fault(error.message)
   throw error

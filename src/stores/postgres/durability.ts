@@ -20,7 +20,7 @@ export async function readSettings(connections: Connections): Promise<ServerSett
   return settings as ServerSettings
 }
 
-/** Why a server with these settings would lose or alter plants; undefined if it would not. */
+/** Why a server with these settings could lose or alter plants; undefined if it could not. */
 export function unsafeSetting(settings: ServerSettings): string | undefined {
   const { server_encoding: encoding, fsync, synchronous_commit: synchronous } = settings
   if (encoding !== null && !/^utf-?8$/i.test(encoding)) {

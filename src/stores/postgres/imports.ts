@@ -14,7 +14,7 @@ const REPLACE = `
 class IdTaken extends Error {}
 
 /**
- * As PlantStore.importPlants.
+ * See PlantStore.importPlants.
  *
  * @throws StoreUnavailable if they cannot be imported now
  */

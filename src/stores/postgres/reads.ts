@@ -31,7 +31,7 @@ const PAGE = pageQuery('true')
 // The index has only the hash, so the tag itself is compared too.
 const PAGE_OF_TAG = pageQuery('md5(tag) = md5($4) AND tag = $4')
 
-/** As PlantStore.list. */
+/** See PlantStore.list. */
 export async function listPlants(run: Run, { after, tag, limit }: PageRequest): Promise<Page> {
   if (after === MAX_INT64) return { plants: [], more: false }
   const from = after === undefined ? MIN_INT64 : after + 1n

@@ -10,7 +10,7 @@ const INSERT = `
 /** Locks a row, so that only one transaction at a time can add the first token. */
 const LOCK = 'SELECT version FROM plant_store_schema WHERE version = 1 FOR UPDATE'
 
-/** The tokens of a store, as TokenStore. */
+/** Implements TokenStore. */
 export class Tokens {
   readonly #connections: Connections
 

@@ -7,7 +7,7 @@ import { COMPANION_SUFFIXES } from './file-access.ts'
 import { copyInThread } from './threaded-backup.ts'
 
 /**
- * Makes a verified copy of a database, as Engine.backUp. Until it is complete, the copy is in a folder
+ * Makes a verified copy of a database; see Engine.backUp. Until it is complete, the copy is in a folder
  * `file`.partial-…, which is always removed, except after a kill -9.
  */
 export async function backUpDatabase(options: BackupOptions): Promise<BackupSummary> {

@@ -21,7 +21,7 @@ import { incompatibilityOf, migrate, SCHEMA_VERSION, schemaVersionOf } from './s
 
 type Check = (db: Database) => Iterable<Finding>
 
-/** By subject, quick ones first. A fault of the first makes the others meaningless. */
+/** The checks by subject, quick ones first. If the first finds a fault, the others are skipped. */
 const CHECKS: Record<string, Check> = {
   kind,
   schema,

@@ -11,7 +11,7 @@ export type BackupMessage =
   | { readonly summary: BackupSummary }
   | { readonly storeError: string }
 
-/** As copyDatabase, in a thread of its own. */
+/** Runs copyDatabase in a thread of its own. */
 export function copyInThread(options: CopyOptions, onProgress: OnProgress): Promise<BackupSummary> {
   const { promise, resolve, reject } = Promise.withResolvers<BackupSummary>()
   const thread = backupThread.start(options)

@@ -40,7 +40,7 @@ export class ThreadedWriter {
     })
   }
 
-  /** As Writer.commit. Calls are executed in order. */
+  /** See Writer.commit. Calls are executed in order. */
   commit(changes: readonly Change[]): Promise<ChangeResult[]> {
     const pending = Promise.withResolvers<ChangeResult[]>()
     // Sent first, because sending a value that cannot be cloned throws.

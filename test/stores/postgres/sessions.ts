@@ -8,7 +8,7 @@ export function raise(code: string): string {
   return `DO $$ BEGIN RAISE EXCEPTION 'on purpose' USING ERRCODE = '${code}'; END $$`
 }
 
-/** The name of the database that the connections lead to. */
+/** The name of the database that the connections use. */
 export async function databaseOf(connections: Connections): Promise<string | undefined> {
   const [row] = await connections.query<{ name: string }>('SELECT current_database() AS name')
   return row?.name

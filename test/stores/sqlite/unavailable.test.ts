@@ -79,7 +79,7 @@ t.test('a full disk fails whole transactions, and the store recovers', async (t)
   t.teardown(() => db.close())
   const writer = new Writer(db)
   const changes = new GroupCommit({
-    commit: async (together: readonly Change[]) => writer.commit(together),
+    commit: async (batch: readonly Change[]) => writer.commit(batch),
     sizeOf: changeSizeOf,
   })
   const create = (id: number, name: string) => changes.submit(['create', { id: BigInt(id), name }])
