@@ -2,7 +2,8 @@
 import { copyFile, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { number } from '../src/config/setting-values.ts'
+import { argument } from '../src/commands/options.ts'
+import { integer } from '../src/config/setting-values.ts'
 import type { Chart } from './chart.ts'
 import { findGenerator } from './generator.ts'
 import { describeMachine, warnIfBusy } from './machine.ts'
@@ -26,7 +27,7 @@ interface Result extends Run {
   readonly ratio: number
 }
 
-const parse = number(1, 1e9)
+const parse = argument(integer(1, 1e9))
 const command = benchmark('bench:growth', 'measure creates in small and large stores')
   .argument('[counts...]', `numbers of stored plants (default: ${COUNTS.join(' ')})`, integers)
   .parse()

@@ -5,13 +5,13 @@
 
 import { loadContract } from '../src/contract/contract.ts'
 import { parseExactJson } from '../src/contract/exact-json.ts'
-import { bodyShape } from '../src/contract/shape.ts'
+import { bodyProjection } from '../src/contract/projection.ts'
 import { compileComponent } from '../src/contract/validation.ts'
 import { codecs } from '../src/transfer/codecs.ts'
-import { plantCheck } from '../src/transfer/entry.ts'
 import type { Format } from '../src/transfer/format.ts'
-import { RECORD_LIMIT } from '../src/transfer/record-reader.ts'
-import { readBatches } from '../src/transfer/record-stream.ts'
+import { RECORD_LIMIT_BYTES } from '../src/transfer/record-reader.ts'
+import { readRecords } from '../src/transfer/record-stream.ts'
+import { recordValidator } from '../src/transfer/record-validator.ts'
 import { type Body, csvBodies, jsonBodies, ndjsonBodies } from './hostile-bodies.ts'
 import { median } from './statistics.ts'
 
@@ -51,10 +51,10 @@ interface Subject {
 }
 
 const contract = loadContract()
-const shape = bodyShape(contract)
+const projection = bodyProjection(contract)
 const validate = compileComponent(contract, 'NewPlant')
 
-const readHttp = synchronous((bytes) => validate(parseExactJson(bytes, shape)))
+const readHttp = synchronous((bytes) => validate(parseExactJson(bytes, projection)))
 const parseWhole = synchronous((bytes) => JSON.parse(bytes.toString()))
 const parseLines = synchronous((bytes) => {
   for (const line of bytes.toString().split('\n')) attempt(() => JSON.parse(line))
@@ -135,10 +135,10 @@ function synchronous(read: (bytes: Buffer) => unknown): Measure {
 }
 
 function reading(format: Format): Measure {
-  const check = plantCheck()
+  const validateRecord = recordValidator()
   return (bytes) =>
     repeated(async () => {
-      const reader = new codecs[format].Reader(check, RECORD_LIMIT)
+      const reader = new codecs[format].Reader(validateRecord, RECORD_LIMIT_BYTES)
       let last = cpuTimeMs()
       let block = 0
       const watch = () => {
@@ -148,7 +148,7 @@ function reading(format: Format): Measure {
         turn = setImmediate(watch)
       }
       let turn = setImmediate(watch)
-      for await (const _batch of readBatches(chunksOf(bytes), reader));
+      for await (const _batch of readRecords(chunksOf(bytes), reader));
       clearImmediate(turn)
       return Math.max(block, cpuTimeMs() - last)
     })

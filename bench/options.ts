@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Command, Option } from 'commander'
-import { number } from '../src/config/setting-values.ts'
+import { argument } from '../src/commands/options.ts'
+import { integer } from '../src/config/setting-values.ts'
 
 export interface LoadOptions {
   readonly rounds: number
@@ -27,5 +28,5 @@ export function benchmark(name: string, description: string): Command {
 }
 
 function whole(flags: string, description: string, value: number): Option {
-  return new Option(flags, description).default(value).argParser(number(1, 100_000))
+  return new Option(flags, description).default(value).argParser(argument(integer(1, 100_000)))
 }

@@ -6,7 +6,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Option } from 'commander'
-import { number } from '../src/config/setting-values.ts'
+import { argument } from '../src/commands/options.ts'
+import { integer } from '../src/config/setting-values.ts'
 import { PostgresServer } from '../test/helpers/postgres.ts'
 import type { Chart } from './chart.ts'
 import { fsyncTime } from './disk.ts'
@@ -62,7 +63,7 @@ const {
 } = benchmark('bench:postgres', about)
   .addOption(kindsOption.default(KINDS))
   .addOption(subjectsOption.default(ALL_REPLICAS))
-  .addOption(fsyncOption.default(0).argParser(number(0, 1000)))
+  .addOption(fsyncOption.default(0).argParser(argument(integer(0, 1000))))
   .parse()
   .opts<Options>()
 const { rounds, seconds, warmUp, connections, output } = options

@@ -4,7 +4,7 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NewPlant } from '../service/plant-store.ts'
-import { scopes } from '../service/token-store.ts'
+import { scopes } from '../src/contract/scopes.ts'
 import { SqliteStore } from '../src/stores/sqlite/sqlite-store.ts'
 import type { Store } from '../src/stores/store.ts'
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command: from its sources where these are, in a checkout; else from what is built of them. */
+/** Runs the command from its sources in a checkout, and from the build in an installed package. */
 import { existsSync } from 'node:fs'
 
 const sources = new URL('../src/main.ts', import.meta.url)

@@ -1,20 +1,30 @@
-/**
- * Calls a plant store, from Node and from browsers. The types are those of the contract; an id is a bigint,
- * exact both ways.
- */
-import {
-  type Answer,
-  areStoredPlants,
-  contentOf,
-  entityTagOf,
-  failureOf,
-  isPlant,
-  isStoredPlant,
-  nextQueryOf,
-} from './answers.ts'
-import type { components, operations } from './api.gen.ts'
+/** A typed client for a plant store, for Node and browsers. */
+import type { operations } from '../src/contract/api.gen.ts'
 import { type CallOptions, type ClientOptions, Connection } from './connection.ts'
 import { hasCondition } from './errors.ts'
+import {
+  areStoredPlants,
+  type FetchResult,
+  isPlant,
+  isStoredPlant,
+  nextQuery,
+  readContent,
+  readEntityTag,
+  toError,
+} from './responses.ts'
+import type {
+  ChangeOptions,
+  NewPlant,
+  Page,
+  Plant,
+  PlantPatch,
+  PlantQuery,
+  PlantsQuery,
+  ReadOptions,
+  StoredPlant,
+  TaggedPlant,
+  UnconditionalOptions,
+} from './types.ts'
 
 export type { ErrorCode } from '../src/contract/error-codes.gen.ts'
 export type { CallOptions, ClientOptions } from './connection.ts'
@@ -24,57 +34,51 @@ export {
   UnexpectedAnswerError,
   UnknownOutcomeError,
 } from './errors.ts'
+export type {
+  ChangeOptions,
+  NewPlant,
+  Page,
+  Plant,
+  PlantPatch,
+  PlantQuery,
+  PlantsQuery,
+  ReadOptions,
+  StoredPlant,
+  TaggedPlant,
+} from './types.ts'
 export type { PlantStoreClient }
 
-export type Plant = components['schemas']['Plant']
-export type NewPlant = components['schemas']['NewPlant']
-export type StoredPlant = components['schemas']['StoredPlant']
-export type PlantPatch = components['schemas']['PlantPatch']
-export type PlantQuery = NonNullable<operations['listPlants']['parameters']['query']>
-
-export interface ReadOptions extends CallOptions {
-  /** The `etag` of the plant as you have it. */
-  readonly ifNoneMatch?: string | undefined
-}
-
-/** What lets TypeScript tell that a plant is given in any case. */
-interface UnconditionalOptions extends CallOptions {
-  readonly ifNoneMatch?: undefined
-}
-
-export interface ChangeOptions extends CallOptions {
-  /** The `etag` of the plant as it has to be; else it stays as it is, and the call fails. */
-  readonly ifMatch?: string | undefined
-}
-
-/** A plant, and its `etag` for `ifMatch` and `ifNoneMatch`. */
-export interface TaggedPlant {
-  readonly plant: StoredPlant
-  readonly etag: string
-}
-
-export interface Page {
-  readonly plants: StoredPlant[]
-  /** Fetches the next page; not there on the last one. */
-  readonly next?: (options?: CallOptions) => Promise<Page>
-}
-
-/** Which plants to iterate over, and how many of them to fetch at once. */
-export interface PlantsQuery extends Omit<PlantQuery, 'limit'> {
-  readonly pageSize?: PlantQuery['limit']
-}
-
-/** @throws TypeError if the URL is not one of HTTP, or has more than a host and a path */
+/**
+ * Creates a client. It sends nothing yet.
+ *
+ * @example
+ * const plants = createClient({ url: 'http://127.0.0.1:3000', token })
+ * await plants.createPlant({ id: 4n, name: 'Abies alba Mill.', tag: 'Tree' })
+ *
+ * @throws TypeError if the URL is not an HTTP URL, or has credentials, a query or a fragment
+ */
 export function createClient(options: ClientOptions): PlantStoreClient {
   return new PlantStoreClient(new Connection(options))
 }
 
-/** Whatever the contract gets has to be here too. */
+/** Does not compile while the class lacks an operation of the contract. */
 type Operations = { [Id in keyof operations]: (...parameters: never[]) => Promise<unknown> }
 
 /**
- * A method for each operation of the contract, and an iteration. They throw the errors that are exported
- * above, the reason of an aborted `signal`, and a TypeError for an id that is not a bigint.
+ * The operations of the contract, one method each, and an iteration over all plants. Create it with
+ * `createClient`.
+ *
+ * Requests that are safe to retry are retried automatically (see `ClientOptions`). Every method throws:
+ * - PlantStoreError if the service rejects the request;
+ * - UnexpectedAnswerError if the response violates the contract;
+ * - ConnectionError if there is no response;
+ * - the abort reason of `signal`;
+ * - TypeError for an id that is not a bigint.
+ *
+ * @example
+ * async function rename(plants: PlantStoreClient, id: bigint, name: string) {
+ *   await plants.updatePlant(id, { name })
+ * }
  */
 class PlantStoreClient implements Operations {
   readonly #connection: Connection
@@ -83,31 +87,45 @@ class PlantStoreClient implements Operations {
     this.#connection = connection
   }
 
-  /** Stores a plant under the id that you choose; does nothing if it is stored already. */
+  /**
+   * Stores a plant under the id that you choose. If the same plant is already stored, nothing changes and the
+   * result is the same.
+   *
+   * @example
+   * await plants.createPlant({ id: 4n, name: 'Abies alba Mill.', tag: 'Tree' })
+   *
+   * @throws PlantStoreError with the condition `plant-exists` if the id has a plant with other content
+   */
   async createPlant(plant: NewPlant, options?: CallOptions): Promise<{ plant: Plant }> {
     checkId(plant.id)
     return this.#connection.call(
       (http, init) => http.POST('/plants', { ...init, body: plant }),
-      (answer) => ({ plant: contentOf(answer, isPlant) }),
+      (result) => ({ plant: readContent(result, isPlant) }),
       options,
     )
   }
 
-  /** Fetches some plants, in the order of their ids. */
+  /**
+   * Fetches a page of plants, ordered by id. `plants` iterates over all of them.
+   *
+   * @example
+   * const page = await plants.listPlants({ tag: 'Tree', limit: 10 })
+   * const nextPage = await page.next?.()
+   */
   async listPlants(query: PlantQuery = {}, options?: CallOptions): Promise<Page> {
     if (query.after !== undefined) checkId(query.after)
     return this.#page(query, options)
   }
 
-  /** @param query a text is one of the service's own, sent as it is */
+  /** @param query a string comes from a link of the service and is sent unchanged */
   #page(query: PlantQuery | string, options?: CallOptions): Promise<Page> {
     const search =
       typeof query === 'string' ? { querySerializer: () => query } : { params: { query } }
     return this.#connection.call(
       (http, init) => http.GET('/plants', { ...init, ...search }),
-      (answer) => {
-        const plants = contentOf(answer, areStoredPlants)
-        const next = nextQueryOf(answer)
+      (result) => {
+        const plants = readContent(result, areStoredPlants)
+        const next = nextQuery(result)
         return next === undefined
           ? { plants }
           : { plants, next: (options) => this.#page(next, options) }
@@ -116,7 +134,13 @@ class PlantStoreClient implements Operations {
     )
   }
 
-  /** All plants, in the order of their ids; pages of them are fetched as they are needed. */
+  /**
+   * Iterates over all plants, ordered by id. Each page is fetched when the iteration reaches it, so changes
+   * made meanwhile can be included or missed.
+   *
+   * @example
+   * for await (const { id, name } of plants.plants({ tag: 'Tree' })) console.log(id, name)
+   */
   async *plants(
     { pageSize, ...query }: PlantsQuery = {},
     options?: CallOptions,
@@ -129,80 +153,112 @@ class PlantStoreClient implements Operations {
     }
   }
 
-  /** Fetches a plant; gives undefined if it is still as in `ifNoneMatch`. */
+  /**
+   * Fetches a plant. With `ifNoneMatch`, resolves to undefined if that version is still current.
+   *
+   * @example
+   * const { plant, etag } = await plants.getPlant(4n)
+   * const newer = await plants.getPlant(4n, { ifNoneMatch: etag })
+   *
+   * @throws PlantStoreError with the condition `plant-not-found`
+   */
   async getPlant(id: bigint, options?: UnconditionalOptions): Promise<TaggedPlant>
   async getPlant(id: bigint, options: ReadOptions): Promise<TaggedPlant | undefined>
   async getPlant(id: bigint, options: ReadOptions = {}): Promise<TaggedPlant | undefined> {
     const { ifNoneMatch } = options
     const header = ifNoneMatch === undefined ? {} : { 'If-None-Match': ifNoneMatch }
-    const params = { path: pathOf(id), header }
+    const params = { path: pathParameters(id), header }
     return this.#connection.call(
       (http, init) => http.GET('/plants/{id}', { ...init, params }),
-      (answer) => (answer.response.status === 304 ? undefined : taggedPlantOf(answer)),
-      options,
-    )
-  }
-
-  /** Gives a plant another name and tag; without a `tag` it has none then. */
-  async replacePlant(
-    id: bigint,
-    plant: Plant,
-    options?: ChangeOptions,
-  ): Promise<{ plant: StoredPlant }> {
-    const params = changeOf(id, options)
-    return this.#connection.call(
-      (http, init) => http.PUT('/plants/{id}', { ...init, params, body: plant }),
-      (answer) => ({ plant: contentOf(answer, isStoredPlant) }),
+      (result) => (result.response.status === 304 ? undefined : readTaggedPlant(result)),
       options,
     )
   }
 
   /**
-   * Changes what the patch names and leaves the rest; `tag: null` removes the tag. The token needs the scopes
-   * `read` and `write`.
+   * Replaces the name and tag of a plant. Without a `tag`, the plant loses its tag.
+   *
+   * @example
+   * await plants.replacePlant(4n, { name: 'Abies alba' })
+   *
+   * @throws PlantStoreError with the condition `plant-not-found` or, with `ifMatch`, `plant-changed`
+   * @throws UnknownOutcomeError with `ifMatch`
    */
-  async updatePlant(id: bigint, patch: PlantPatch, options?: ChangeOptions): Promise<TaggedPlant> {
-    const params = changeOf(id, options)
-    const headers = { 'Content-Type': 'application/merge-patch+json' }
+  async replacePlant(
+    id: bigint,
+    plant: Plant,
+    options?: ChangeOptions,
+  ): Promise<{ plant: StoredPlant }> {
+    const params = changeParameters(id, options)
     return this.#connection.call(
-      (http, init) => http.PATCH('/plants/{id}', { ...init, params, headers, body: patch }),
-      taggedPlantOf,
+      (http, init) => http.PUT('/plants/{id}', { ...init, params, body: plant }),
+      (result) => ({ plant: readContent(result, isStoredPlant) }),
       options,
     )
   }
 
-  /** Removes a plant; its id is free again then. */
+  /**
+   * Changes the members in the patch only; `tag: null` removes the tag. The token needs the scopes `read` and
+   * `write`.
+   *
+   * @example
+   * const { plant, etag } = await plants.updatePlant(4n, { tag: null })
+   *
+   * @throws PlantStoreError with the condition `plant-not-found` or, with `ifMatch`, `plant-changed`
+   * @throws UnknownOutcomeError with `ifMatch`
+   */
+  async updatePlant(id: bigint, patch: PlantPatch, options?: ChangeOptions): Promise<TaggedPlant> {
+    const params = changeParameters(id, options)
+    const headers = { 'Content-Type': 'application/merge-patch+json' }
+    return this.#connection.call(
+      (http, init) => http.PATCH('/plants/{id}', { ...init, params, headers, body: patch }),
+      readTaggedPlant,
+      options,
+    )
+  }
+
+  /**
+   * Removes a plant, which frees its id.
+   *
+   * @example
+   * await plants.deletePlant(4n, { ifMatch: etag })
+   *
+   * @throws PlantStoreError with the condition `plant-not-found` or, with `ifMatch`, `plant-changed`
+   * @throws UnknownOutcomeError with `ifMatch`
+   */
   async deletePlant(id: bigint, options?: ChangeOptions): Promise<void> {
-    const params = changeOf(id, options)
+    const params = changeParameters(id, options)
     return this.#connection.call(
       (http, init) => http.DELETE('/plants/{id}', { ...init, params }),
-      (answer, earlier) => {
-        if (answer.response.status === 204) return
-        const failure = failureOf(answer)
-        // It is gone, be it by the earlier try.
-        if (earlier && hasCondition(failure, 'plant-not-found')) return
-        throw failure
+      (result, earlier) => {
+        if (result.response.status === 204) return
+        const error = toError(result)
+        // An earlier attempt may have removed the plant; either way it is gone.
+        if (earlier && hasCondition(error, 'plant-not-found')) return
+        throw error
       },
       options,
     )
   }
 }
 
-function changeOf(id: bigint, { ifMatch }: ChangeOptions = {}) {
-  return { path: pathOf(id), header: ifMatch === undefined ? {} : { 'If-Match': ifMatch } }
+function changeParameters(id: bigint, { ifMatch }: ChangeOptions = {}) {
+  return { path: pathParameters(id), header: ifMatch === undefined ? {} : { 'If-Match': ifMatch } }
 }
 
-function pathOf(id: bigint): { id: bigint } {
+function pathParameters(id: bigint): { id: bigint } {
   checkId(id)
   return { id }
 }
 
-/** In JavaScript it may be anything. */
+/** A JavaScript caller could pass a number, which may already be rounded. */
 function checkId(id: unknown): void {
   if (typeof id === 'bigint') return
-  throw new TypeError(`an id is a bigint such as 4n, not the ${typeof id} ${String(id)}`)
+  throw new TypeError(
+    `invalid id: expected a bigint such as 4n, not the ${typeof id} ${String(id)}`,
+  )
 }
 
-function taggedPlantOf(answer: Answer): TaggedPlant {
-  return { plant: contentOf(answer, isStoredPlant), etag: entityTagOf(answer) }
+function readTaggedPlant(result: FetchResult): TaggedPlant {
+  return { plant: readContent(result, isStoredPlant), etag: readEntityTag(result) }
 }

@@ -1,21 +1,37 @@
 import openapiFetch, { type Client } from 'openapi-fetch'
-import type { Answer } from './answers.ts'
-import type { paths } from './api.gen.ts'
+import type { paths } from '../src/contract/api.gen.ts'
 import { ConnectionError } from './errors.ts'
 import { toJson } from './json.ts'
-import { type RetryOptions, retrying } from './retrying.ts'
+import type { FetchResult } from './responses.ts'
+import { type RetryOptions, withRetries } from './retry.ts'
 
+/**
+ * Options of a client.
+ *
+ * @example
+ * const options: ClientOptions = { url: 'https://example.com/plants', token, retries: 2, timeout: 5000 }
+ */
 export interface ClientOptions extends RetryOptions {
-  /** Where the service is, such as `http://127.0.0.1:3000` or, behind a proxy, `https://host/prefix`. */
+  /** The base URL of the service, such as `http://127.0.0.1:3000` or `https://example.com/prefix`. */
   readonly url: string | URL
-  /** An access token with the scopes that the operations need. */
+  /** An access token with the scopes of the operations that you call. */
   readonly token: string
-  /** Used instead of the global `fetch`. */
+  /**
+   * Sends a request, for example through a proxy.
+   *
+   * @default globalThis.fetch
+   */
   readonly fetch?: Fetch | undefined
 }
 
+/**
+ * Options of a call.
+ *
+ * @example
+ * await plants.getPlant(4n, { signal: AbortSignal.timeout(1000) })
+ */
 export interface CallOptions {
-  /** Ends the call at once, also while it waits for another try. */
+  /** Ends the call, including its retries. A change may have taken effect. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -23,73 +39,73 @@ type Fetch = (request: Request) => Promise<Response>
 
 type Http = Client<paths>
 
-type Send = (http: Http, init: Try) => Promise<Answer>
+type Send = (http: Http, init: AttemptInit) => Promise<FetchResult>
 
-/** What each try takes to openapi-fetch beside its own parameters. */
-interface Try {
+/** The options that every attempt passes to openapi-fetch. */
+interface AttemptInit {
   readonly parseAs: 'text'
   readonly signal: AbortSignal
   readonly fetch: Fetch
 }
 
-/** The way to a service, with a token. */
+/** Sends requests to one service, with one token. */
 export class Connection {
   readonly #http: Http
   readonly #options: ClientOptions
 
-  /** @throws TypeError if the URL is not one of HTTP, or has more than a host and a path */
+  /** @throws TypeError if the URL is not an HTTP URL, or has credentials, a query or a fragment */
   constructor(options: ClientOptions) {
     this.#options = options
     this.#http = openapiFetch<paths>({
-      baseUrl: baseUrlOf(options.url),
+      baseUrl: toBaseUrl(options.url),
       headers: { authorization: `Bearer ${options.token}` },
       bodySerializer: toJson,
-      // Followed, a POST may become a GET and seem to have worked (RFC 9110 §15.4.2).
+      // A followed redirect can turn a POST into a GET that succeeds (RFC 9110 §15.4.2).
       redirect: 'manual',
     })
   }
 
   /**
-   * Sends a request, if need be again and again.
+   * Sends a request, with retries, and reads the response.
    *
-   * @param read is given the failure of an earlier try too, if that may have taken effect
-   * @throws what `read` throws, and what `retrying` does
-   * @throws ConnectionError if there is no whole answer
+   * @param read also receives the error of an earlier attempt that may have taken effect
+   * @throws what `read` and `withRetries` throw
+   * @throws ConnectionError if there is no complete response
    */
   call<Result>(
     send: Send,
-    read: (answer: Answer, earlier?: Error) => Result,
+    read: (result: FetchResult, earlier?: Error) => Result,
     { signal }: CallOptions = {},
   ): Promise<Result> {
-    return retrying(
-      async (end, earlier) => read(await this.#answer(send, end), earlier),
+    return withRetries(
+      async (attemptSignal, earlier) => read(await this.#send(send, attemptSignal), earlier),
       this.#options,
       signal,
     )
   }
 
-  async #answer(send: Send, signal: AbortSignal): Promise<Answer> {
+  async #send(send: Send, signal: AbortSignal): Promise<FetchResult> {
     const { url, fetch = globalThis.fetch } = this.#options
     let sent = false
-    const noting: Fetch = (request) => {
+    const recordingFetch: Fetch = (request) => {
       sent = true
       return fetch(request)
     }
     try {
-      return await send(this.#http, { parseAs: 'text', signal, fetch: noting })
+      return await send(this.#http, { parseAs: 'text', signal, fetch: recordingFetch })
     } catch (cause) {
-      // Before that it was the caller, with an entity tag that is no header for example.
-      throw sent ? new ConnectionError(`there is no answer from ${url}`, { cause }) : cause
+      // An error before the request was sent is the caller's, such as an invalid header.
+      throw sent ? new ConnectionError(`no response from ${url}`, { cause }) : cause
     }
   }
 }
 
-/** Tells nothing of a URL that is not accepted, as a password may be in it. */
-function baseUrlOf(url: string | URL): string {
+/** The error does not quote the URL, which can contain a password. */
+function toBaseUrl(url: string | URL): string {
   const { protocol, origin, pathname, href } = URL.parse(url) ?? {}
   if (protocol === undefined || !/^https?:$/.test(protocol) || href !== `${origin}${pathname}`) {
     throw new TypeError(
-      'the url has to be like http://host:3000 or https://host/prefix, without a user, a query and a fragment',
+      'invalid url: expected http://host:3000 or https://host/prefix, without credentials, query or fragment',
     )
   }
   let { length } = href

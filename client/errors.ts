@@ -1,10 +1,10 @@
 import { type ErrorCode, errorCodes } from '../src/contract/error-codes.gen.ts'
 
-/** A request that was answered, but not with what was asked for. */
-export abstract class FailedAnswer extends Error {
+/** The service responded, but not with the requested result. */
+export abstract class ResponseError extends Error {
   /** The HTTP status. */
   readonly status: number
-  /** Seconds to wait before the same request is worth sending again, if the answer says so. */
+  /** Seconds to wait before repeating the request, if the response has a `Retry-After` in seconds. */
   readonly retryAfter: number | undefined
 
   constructor(message: string, status: number, retryAfter?: number) {
@@ -14,12 +14,17 @@ export abstract class FailedAnswer extends Error {
   }
 }
 
-/** A failure that the contract documents; the message is that of the service. */
-export class PlantStoreError extends FailedAnswer {
+/**
+ * The service rejected the request with an error from the contract. The message comes from the service.
+ *
+ * @example
+ * const isTaken = error instanceof PlantStoreError && error.condition === 'plant-exists'
+ */
+export class PlantStoreError extends ResponseError {
   override readonly name = 'PlantStoreError'
-  /** What the contract calls the failure. */
+  /** The name of the error in the contract. */
   readonly condition: ErrorCode
-  /** The number that the contract has for the condition. */
+  /** The number of the error in the contract. */
   readonly error: number
 
   constructor(condition: ErrorCode, message: string, retryAfter?: number) {
@@ -29,22 +34,34 @@ export class PlantStoreError extends FailedAnswer {
   }
 }
 
-/** An answer that the contract does not have, such as a redirect or the error page of a proxy. */
-export class UnexpectedAnswerError extends FailedAnswer {
+/**
+ * The response violates the contract, such as a redirect or the error page of a proxy. The message quotes its
+ * beginning.
+ *
+ * @example
+ * if (error instanceof UnexpectedAnswerError) console.error(`check the url: ${error.message}`)
+ */
+export class UnexpectedAnswerError extends ResponseError {
   override readonly name = 'UnexpectedAnswerError'
 }
 
 /**
- * There was no connection, or no whole answer in time; `cause` has the reason. Whether a change took
- * effect is not known.
+ * There was no connection, or no complete response in time; `cause` has the reason. A change may have taken
+ * effect.
+ *
+ * @example
+ * if (error instanceof ConnectionError) console.error(error.message, error.cause)
  */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 }
 
 /**
- * The plant is not as in `ifMatch`, but perhaps because an earlier try of the same request, which ended
- * with `cause`, has changed it.
+ * The plant does not match `ifMatch`, possibly because an earlier attempt of the same call has changed it.
+ * That attempt failed with `cause`. Fetch the plant to find out.
+ *
+ * @example
+ * if (error instanceof UnknownOutcomeError) console.log(await plants.getPlant(4n))
  */
 export class UnknownOutcomeError extends Error {
   override readonly name = 'UnknownOutcomeError'

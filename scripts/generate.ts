@@ -1,4 +1,4 @@
-/** Writes the files that are made from the contract; the tests fail while they are stale. */
+/** Writes the generated files; a test fails while they are out of date. */
 import { writeFileSync } from 'node:fs'
 import { generatedFiles } from './generated.ts'
 

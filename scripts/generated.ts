@@ -1,29 +1,41 @@
-/** What the code takes from the contract: types for the compiler, the catalogue of failures. */
+/** Generates the code that is derived from the contract: its types and the table of error codes. */
 import { readFileSync } from 'node:fs'
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
 import { parse } from 'yaml'
+import { resolveReference } from '../src/contract/reference.ts'
 
 const CONTRACT = new URL('../openapi.yaml', import.meta.url)
-const NOTICE = '// Made from openapi.yaml by `npm run generate`; change it there.\n\n'
+const NOTICE = '// Generated from openapi.yaml by `npm run generate`; edit that instead.\n\n'
 
-/** The generated files and what has to be in them. */
+interface Contract extends OpenAPI3 {
+  readonly paths: Record<string, Record<string, Operation>>
+}
+
+interface Operation {
+  readonly operationId?: string
+  readonly parameters?: readonly Parameter[]
+}
+
+/** A parameter, or a reference to one. */
+interface Parameter {
+  readonly $ref?: string
+  readonly name?: string
+  readonly schema?: { readonly default?: unknown }
+}
+
+/** The content of each generated file. */
 export async function generatedFiles(): Promise<Map<URL, string>> {
-  const document = parse(readFileSync(CONTRACT, 'utf8'))
+  const document = parse(readFileSync(CONTRACT, 'utf8')) as Contract
+  const types = (await typesOf(document)) + defaultedParameters(document)
   return new Map([
-    [new URL('../src/contract/api.gen.ts', import.meta.url), NOTICE + (await handled(document))],
-    [new URL('../client/api.gen.ts', import.meta.url), NOTICE + (await types(document))],
-    [new URL('../src/contract/error-codes.gen.ts', import.meta.url), NOTICE + conditions(document)],
+    [new URL('../src/contract/api.gen.ts', import.meta.url), NOTICE + types],
+    [new URL('../src/contract/error-codes.gen.ts', import.meta.url), NOTICE + errorCodes(document)],
   ])
 }
 
-/** Requests as they reach a handler: where the contract has a default, there is a value. */
-function handled(document: OpenAPI3): Promise<string> {
-  return types(withDefaultsFilledIn(document))
-}
-
-/** Requests and answers as a client has them. */
-async function types(document: OpenAPI3): Promise<string> {
+/** Requests and responses as a client sees them. */
+async function typesOf(document: Contract): Promise<string> {
   const bigint = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword)
   const nodes = await openapiTS(document, {
     transform: (schema) => (schema.format === 'int64' ? bigint : undefined),
@@ -31,21 +43,27 @@ async function types(document: OpenAPI3): Promise<string> {
   return astToString(nodes)
 }
 
-function withDefaultsFilledIn(document: OpenAPI3): OpenAPI3 {
-  const isParameter = (value: object) => 'in' in value && 'schema' in value
-  const text = JSON.stringify(document, (_key, value) =>
-    value?.schema?.default !== undefined && isParameter(value)
-      ? { ...value, required: true }
-      : value,
-  )
-  return JSON.parse(text)
+/** Which parameters a handler always receives, though a client can omit them. */
+function defaultedParameters(document: Contract): string {
+  const operations = Object.values(document.paths).flatMap((item) => Object.values(item))
+  const members = operations.map(({ operationId, parameters = [] }) => {
+    const names = parameters
+      .map((each) => (each.$ref ? (resolveReference(document, each.$ref) as Parameter) : each))
+      .filter(({ schema }) => schema?.default !== undefined)
+      .map(({ name }) => JSON.stringify(name))
+    return `    ${operationId}: ${names.join(' | ') || 'never'};\n`
+  })
+  return [
+    '/** The parameters that have a default, by operation. */\n',
+    `export interface DefaultedParameters {\n${members.join('')}}\n`,
+  ].join('')
 }
 
-/** Every named example of an Error, wherever in the contract it stands, is a condition. */
-function conditions(document: unknown): string {
-  const numbers = new Map<string, number>()
-  collect(document, numbers)
-  const lines = [...numbers]
+/** Every named example of an Error, anywhere in the contract, defines an error code. */
+function errorCodes(document: Contract): string {
+  const errors = new Map<string, number>()
+  collectErrors(document, errors)
+  const lines = [...errors]
     .sort(([, a], [, b]) => a - b)
     .map(([name, error]) => {
       const status = Math.trunc(error / 100)
@@ -54,15 +72,16 @@ function conditions(document: unknown): string {
   return [
     '/** The error codes by name, with the status and `error` of the response. */\n',
     `export const errorCodes = {\n${lines.join('')}} as const\n\n`,
+    '/** The name of an error code, such as `plant-exists`. */\n',
     'export type ErrorCode = keyof typeof errorCodes\n',
   ].join('')
 }
 
-function collect(node: unknown, numbers: Map<string, number>): void {
+function collectErrors(node: unknown, errors: Map<string, number>): void {
   if (typeof node !== 'object' || node === null) return
-  for (const [name, value] of Object.entries(node)) {
-    const error = value?.value?.error
-    if (typeof error === 'number') numbers.set(name, error)
-    collect(value, numbers)
+  for (const [name, member] of Object.entries(node as Record<string, unknown>)) {
+    const error = (member as { value?: { error?: unknown } } | null)?.value?.error
+    if (typeof error === 'number') errors.set(name, error)
+    collectErrors(member, errors)
   }
 }

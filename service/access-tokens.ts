@@ -1,8 +1,8 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Scope, StoredToken, TokenStore } from './token-store.ts'
-import { SELECTOR_BYTES, scopes } from './token-store.ts'
+import { type Scope, scopes } from '../src/contract/scopes.ts'
+import { SELECTOR_BYTES, type StoredToken, type TokenStore } from './token-store.ts'
 
-/** What a valid token entitles to. */
+/** What a valid token allows. */
 export interface Grant {
   readonly name: string
   readonly scopes: readonly Scope[]
@@ -11,20 +11,21 @@ export interface Grant {
 export interface TokenRequest {
   readonly name: string
   readonly scopes: readonly Scope[]
-  /** Milliseconds from now; without it the token does not expire. */
-  readonly lifetime?: number
+  /** Undefined for a token that never expires. */
+  readonly lifetimeMs?: number
 }
 
-const MINUTE = 60_000
+/** A last use that is accurate to a minute is precise enough, and costs few writes. */
+const USE_PRECISION_MS = 60_000
 
-/** Valid tokens remembered at most; when there are more, the oldest is forgotten. */
-const KNOWN_MAX = 10_000
+/** How many valid tokens are remembered. Beyond that, the oldest is forgotten. */
+const KNOWN_TOKENS_MAX = 10_000
 
-/** The last moment that a Date can name. */
-const END_OF_TIME = 8.64e15
+/** The latest time that a Date can represent. */
+const LATEST_MS = 8.64e15
 
-/** The result of verifying a token. */
-interface Look {
+/** The verification of a token, shared by the requests of one turn of the event loop. */
+interface Verification {
   readonly digest: Buffer
   /** Whether the token was valid when last verified. */
   readonly isKnown: boolean
@@ -32,22 +33,22 @@ interface Look {
 }
 
 /**
- * Issues and verifies access tokens: opaque, shown once, kept only as SHA-256. A plain hash is
- * enough for them, as they are 256 random bits that nobody can guess.
+ * Issues and verifies access tokens. They are opaque, shown once, and stored as SHA-256. An unsalted, fast
+ * hash is enough for 256 random bits, which cannot be guessed.
  */
 export class AccessTokens {
   readonly #store: TokenStore
   readonly #fixedDigest: Uint8Array | undefined
   readonly #now: () => number
-  /** Requests that arrive in one turn of the event loop share one look at a token. */
-  #looks = new Map<string, Look>()
+  /** By token. Cleared each turn of the event loop, so that a revocation takes effect at once. */
+  #verifications = new Map<string, Verification>()
   /** Digests of tokens that were valid when last verified. */
   readonly #known = new Set<string>()
-  /** When the last use was noted, by digest: a name may come to mean another token. */
+  /** When the last use was noted, by digest, because a name can be given to another token later. */
   readonly #notedUses = new Map<string, number>()
 
   /**
-   * @param fixedToken a token that is valid for all scopes beside those in the store
+   * @param fixedToken a token with all scopes that is valid in addition to those in the store
    * @param now the time in milliseconds since 1970
    */
   constructor(store: TokenStore, fixedToken?: string, now: () => number = Date.now) {
@@ -56,30 +57,38 @@ export class AccessTokens {
     this.#now = now
   }
 
-  /** Resolves to what the token entitles to; to nothing if it is unknown, expired or revoked. */
+  /**
+   * Resolves to what the token allows, or undefined if it is unknown, expired or revoked.
+   *
+   * @throws StoreUnavailable
+   */
   verify(token: string): Promise<Grant | undefined> {
-    const look = this.#lookAt(token)
-    look.grant ??= this.#verify(look.digest)
-    return look.grant
+    const verification = this.#verificationOf(token)
+    verification.grant ??= this.#verify(verification.digest)
+    return verification.grant
   }
 
-  /** Whether the token was valid when this process last verified it. */
+  /** Whether the token was valid when this process last verified it. Does not ask the store. */
   isKnown(token: string): boolean {
-    return this.#lookAt(token).isKnown
+    return this.#verificationOf(token).isKnown
   }
 
-  #lookAt(token: string): Look {
-    const before = this.#looks.get(token)
-    if (before !== undefined) return before
-    if (this.#looks.size === 0) setImmediate(() => this.#forget())
+  #verificationOf(token: string): Verification {
+    const existing = this.#verifications.get(token)
+    if (existing !== undefined) return existing
+    if (this.#verifications.size === 0) setImmediate(() => this.#clearVerifications())
     const digest = digestOf(token)
-    const look = { digest, isKnown: this.#known.has(keyOf(digest)) }
-    this.#looks.set(token, look)
-    return look
+    const verification = { digest, isKnown: this.#known.has(keyOf(digest)) }
+    this.#verifications.set(token, verification)
+    return verification
+  }
+
+  #clearVerifications(): void {
+    this.#verifications = new Map()
   }
 
   async #verify(digest: Buffer): Promise<Grant | undefined> {
-    const grant = await this.#grantOf(digest)
+    const grant = await this.#findGrant(digest)
     if (grant === undefined) this.#known.delete(keyOf(digest))
     else this.#remember(keyOf(digest))
     return grant
@@ -87,12 +96,12 @@ export class AccessTokens {
 
   #remember(key: string): void {
     this.#known.add(key)
-    if (this.#known.size <= KNOWN_MAX) return
-    const [first] = this.#known
-    this.#known.delete(first as string)
+    if (this.#known.size <= KNOWN_TOKENS_MAX) return
+    const [oldest] = this.#known
+    this.#known.delete(oldest as string)
   }
 
-  async #grantOf(digest: Buffer): Promise<Grant | undefined> {
+  async #findGrant(digest: Buffer): Promise<Grant | undefined> {
     if (this.#fixedDigest !== undefined && timingSafeEqual(this.#fixedDigest, digest)) {
       return { name: 'PLANT_STORE_TOKEN', scopes }
     }
@@ -104,50 +113,53 @@ export class AccessTokens {
     return stored
   }
 
-  /** Makes a token and resolves to it, or to nothing if the name is taken. */
+  #noteUse({ name, digest, lastUsedAt }: StoredToken, now: number): void {
+    const key = keyOf(Buffer.from(digest))
+    const noted = this.#notedUses.get(key) ?? lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY
+    if (now - noted < USE_PRECISION_MS) return
+    this.#notedUses.set(key, now)
+    // A failed write must not fail the request. The next use of the token is noted instead.
+    this.#store.noteTokenUse(name, new Date(now)).catch(() => this.#notedUses.delete(key))
+  }
+
+  /**
+   * Issues a token. Resolves to it, or to undefined if the name is taken.
+   *
+   * @throws StoreUnavailable
+   */
   async issue(request: TokenRequest): Promise<string | undefined> {
     const { token, stored } = this.#make(request)
     return (await this.#store.addToken(stored)) ? token : undefined
   }
 
-  /** As `issue`, but only if the store has no token at all. */
+  /** Like `issue`, but resolves to undefined if the store has any token. */
   async issueFirst(request: TokenRequest): Promise<string | undefined> {
     const { token, stored } = this.#make(request)
     return (await this.#store.addFirstToken(stored)) ? token : undefined
   }
 
-  /** Makes the token of that name invalid. Resolves to false if there is none. */
+  /**
+   * Revokes the token with the given name. Resolves to false if there is none.
+   *
+   * @throws StoreUnavailable
+   */
   async revoke(name: string): Promise<boolean> {
     const removed = await this.#store.removeToken(name)
-    this.#forget()
+    this.#clearVerifications()
     return removed
   }
 
-  #forget(): void {
-    this.#looks = new Map()
-  }
-
-  #make({ name, scopes, lifetime }: TokenRequest): { token: string; stored: StoredToken } {
+  #make({ name, scopes, lifetimeMs }: TokenRequest): { token: string; stored: StoredToken } {
     const token = newToken()
     const now = this.#now()
     const stored = { name, scopes, digest: digestOf(token), createdAt: new Date(now) }
-    if (lifetime === undefined) return { token, stored }
-    const expiresAt = new Date(Math.min(now + lifetime, END_OF_TIME))
+    if (lifetimeMs === undefined) return { token, stored }
+    const expiresAt = new Date(Math.min(now + lifetimeMs, LATEST_MS))
     return { token, stored: { ...stored, expiresAt } }
-  }
-
-  /** Once a minute is precise enough to see that a token is in use, and cheap. */
-  #noteUse({ name, digest, lastUsedAt }: StoredToken, now: number): void {
-    const key = keyOf(Buffer.from(digest))
-    const noted = this.#notedUses.get(key) ?? lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY
-    if (now - noted < MINUTE) return
-    this.#notedUses.set(key, now)
-    // A note that cannot be made now is made with a later use; the request must not fail for it.
-    this.#store.noteTokenUse(name, new Date(now)).catch(() => this.#notedUses.delete(key))
   }
 }
 
-/** A token that nobody else has. It is valid where it is known. */
+/** A new random token: `plant_` and 32 bytes in base64url. It is not stored yet. */
 export function newToken(): string {
   return `plant_${randomBytes(32).toString('base64url')}`
 }
@@ -156,7 +168,7 @@ function digestOf(token: string): Buffer {
   return hash('sha256', token, 'buffer')
 }
 
-/** A digest as the key of a Map or Set. */
+/** A digest as a string, because a Map compares buffers by identity. */
 function keyOf(digest: Buffer): string {
   return digest.toString('latin1')
 }

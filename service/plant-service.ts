@@ -1,7 +1,7 @@
-import type { Handlers, OperationAnswer, OperationRequest } from '../src/contract/operations.ts'
-import { conflictMessage, type PlantStore, type Refusal, versionOf } from './plant-store.ts'
+import type { Handlers, OperationRequest, OperationResult } from '../src/contract/operations.ts'
+import { conflictMessage, contentVersion, type NoMatch, type PlantStore } from './plant-store.ts'
 
-/** The operations of the contract, a method for each `operationId`. */
+/** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
   readonly #store: PlantStore
 
@@ -11,7 +11,7 @@ export class PlantService implements Handlers {
 
   async createPlant({
     body: { id, name, tag },
-  }: OperationRequest<'createPlant'>): Promise<OperationAnswer<'createPlant'>> {
+  }: OperationRequest<'createPlant'>): Promise<OperationResult<'createPlant'>> {
     const plant = tag === undefined ? { name } : { name, tag }
     const result = await this.#store.create({ id, ...plant })
     return result === 'conflict'
@@ -21,7 +21,7 @@ export class PlantService implements Handlers {
 
   async listPlants({
     query,
-  }: OperationRequest<'listPlants'>): Promise<OperationAnswer<'listPlants'>> {
+  }: OperationRequest<'listPlants'>): Promise<OperationResult<'listPlants'>> {
     const { plants, more } = await this.#store.list(query)
     const last = plants.at(-1)
     return { body: plants, next: more && last ? { after: last.id } : undefined }
@@ -30,48 +30,44 @@ export class PlantService implements Handlers {
   async getPlant({
     params: { id },
     expected,
-  }: OperationRequest<'getPlant'>): Promise<OperationAnswer<'getPlant'>> {
+  }: OperationRequest<'getPlant'>): Promise<OperationResult<'getPlant'>> {
     const plant = await this.#store.get(id)
-    if (plant === undefined) return notFound(id)
-    const version = versionOf(plant)
-    const changed = expected !== undefined && !expected.includes(version)
-    return changed ? refused(id, 'changed') : { body: plant, version }
+    if (plant === undefined) return noMatch(id, 'not-found')
+    const version = contentVersion(plant)
+    const matches = expected === undefined || expected.includes(version)
+    return matches ? { body: plant, version } : noMatch(id, 'changed')
   }
 
   async replacePlant({
     params: { id },
     body: { name, tag },
     expected,
-  }: OperationRequest<'replacePlant'>): Promise<OperationAnswer<'replacePlant'>> {
+  }: OperationRequest<'replacePlant'>): Promise<OperationResult<'replacePlant'>> {
     const result = await this.#store.update(id, { name, tag: tag ?? null }, expected)
-    return typeof result === 'string' ? refused(id, result) : { body: result }
+    return typeof result === 'string' ? noMatch(id, result) : { body: result }
   }
 
   async updatePlant({
     params: { id },
     body,
     expected,
-  }: OperationRequest<'updatePlant'>): Promise<OperationAnswer<'updatePlant'>> {
+  }: OperationRequest<'updatePlant'>): Promise<OperationResult<'updatePlant'>> {
     const result = await this.#store.update(id, body, expected)
-    if (typeof result === 'string') return refused(id, result)
-    return { body: result, version: versionOf(result) }
+    if (typeof result === 'string') return noMatch(id, result)
+    return { body: result, version: contentVersion(result) }
   }
 
   async deletePlant({
     params: { id },
     expected,
-  }: OperationRequest<'deletePlant'>): Promise<OperationAnswer<'deletePlant'>> {
+  }: OperationRequest<'deletePlant'>): Promise<OperationResult<'deletePlant'>> {
     const result = await this.#store.remove(id, expected)
-    return result === 'removed' ? {} : refused(id, result)
+    return result === 'removed' ? {} : noMatch(id, result)
   }
 }
 
-function refused(id: bigint, refusal: Refusal) {
-  if (refusal === 'not-found') return notFound(id)
-  const message = `plant ${id} has changed; fetch it again`
-  return { failure: 'plant-changed', message } as const
-}
-
-function notFound(id: bigint) {
-  return { failure: 'plant-not-found', message: `plant ${id} does not exist` } as const
+function noMatch(id: bigint, reason: NoMatch) {
+  return reason === 'not-found'
+    ? ({ failure: 'plant-not-found', message: `plant ${id} does not exist` } as const)
+    : ({ failure: 'plant-changed', message: `plant ${id} has changed; fetch it again` } as const)
 }

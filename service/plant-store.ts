@@ -5,93 +5,105 @@ export type Plant = components['schemas']['Plant']
 export type NewPlant = components['schemas']['NewPlant']
 export type StoredPlant = components['schemas']['StoredPlant']
 
-/** A JSON merge patch (RFC 7396): what is not named stays as it is, a tag of null is removed. */
+/** A JSON merge patch (RFC 7396): omitted members stay unchanged, and a null tag removes the tag. */
 export type PlantPatch = components['schemas']['PlantPatch']
 
 /**
- * What became of a create:
- * - `created`: the id was free and the plant is stored;
- * - `replayed`: the same plant, name and tag alike, was stored under the id before;
- * - `conflict`: another plant is stored under the id, and untouched.
+ * The result of a create:
+ * - `created`: the id was free, and the plant is now stored;
+ * - `replayed`: the id already had a plant with the same name and tag, and nothing changed;
+ * - `conflict`: the id already had a plant with other content, and nothing changed.
  */
 export type CreateResult = 'created' | 'replayed' | 'conflict'
 
-/** There is no plant with that id; or there is, but in none of the versions that were expected. */
-export type Refusal = 'not-found' | 'changed'
+/**
+ * Why an update or removal changed nothing:
+ * - `not-found`: no plant has the id;
+ * - `changed`: the plant has none of the expected versions.
+ */
+export type NoMatch = 'not-found' | 'changed'
 
 /** Describes a `conflict` to the client. */
 export function conflictMessage(id: bigint): string {
   return `plant ${id} already exists with different content`
 }
 
-/** What to do with a plant whose id is taken by another one. */
+/** How an import resolves a conflict. */
 export const onConflicts = ['stop', 'keep', 'replace'] as const
 export type OnConflict = (typeof onConflicts)[number]
 
-/** As CreateResult; `kept` and `replaced` are conflicts that were resolved, `conflict` one that was not. */
+/** A CreateResult, or a conflict that `onConflict` resolved: `kept` or `replaced`. */
 export type ImportResult = CreateResult | 'kept' | 'replaced'
 
 export interface PageRequest {
-  /** Plants with a greater id only. */
+  /** Return only plants with a greater id. */
   readonly after?: bigint | undefined
-  /** Plants with exactly this tag only. */
+  /** Return only plants with exactly this tag. */
   readonly tag?: string | undefined
-  /** How many plants at most, from 1. */
+  /** The maximum number of plants, at least 1. */
   readonly limit: number
 }
 
 export interface Page {
-  /** By id. Fewer than the limit, but at least one of those that there are, where they are very large. */
+  /**
+   * Ordered by id. An engine can return fewer plants than the limit if they are very large, but returns at
+   * least one if any match.
+   */
   readonly plants: StoredPlant[]
-  /** Whether there are plants behind the last of these. */
+  /** Whether more matching plants follow. */
   readonly more: boolean
 }
 
 /**
- * Where plants are kept. A store is told of well-formed plants only: ids within int64, text without
- * U+0000 and lone surrogates. What it gives back equals what it was given, code point for code point;
- * a missing tag and an empty one are different.
+ * Stores plants. Callers pass valid plants only: ids within int64, strings without U+0000 and lone
+ * surrogates. A store returns every string code point for code point, and distinguishes a missing tag from
+ * an empty one.
  *
- * A change resolves only when what it says would survive the loss of power; changes that arrive together
- * may be made durable together. Reads see every change that has resolved. A change throws StoreUnavailable
- * when the store could not do it now: it may have happened all the same, and a second try finds out. A
- * read throws StoreUnavailable when the store cannot read now.
+ * Durability: a change resolves only after it would survive a power failure. Concurrent changes can share a
+ * commit.
+ *
+ * Consistency: a read sees every change that had resolved when the read began.
+ *
+ * Errors: every method throws StoreUnavailable if the store is temporarily unavailable. A change that throws
+ * may still have been applied; repeating it is safe.
  */
 export interface PlantStore {
-  /** Stores a plant, if its id is free. Of concurrent creates of one id exactly one is `created`. */
+  /** Stores a plant if its id is free. Of concurrent creates with the same id, exactly one is `created`. */
   create(plant: NewPlant): Promise<CreateResult>
 
-  /** The plant with that id, if there is one. */
+  /** Resolves to the plant with the id, or undefined if there is none. */
   get(id: bigint): Promise<StoredPlant | undefined>
 
-  /** Plants by id. Costs the same wherever in the store they are, and however many there are. */
+  /**
+   * Resolves to a page of plants. The cost is independent of the position of the page and of the number of
+   * stored plants.
+   */
   list(request: PageRequest): Promise<Page>
 
   /**
-   * Changes a plant and resolves to what it is then.
+   * Applies a patch and resolves to the updated plant.
    *
-   * @param expected the versions (`versionOf`) that may be changed; compared and changed as one step, so
-   *   that of concurrent changes of one version one is made. Without it every version may be.
+   * @param expected the acceptable versions (see `contentVersion`). The store compares and updates
+   *   atomically: of concurrent updates that expect the same version, one succeeds. Undefined accepts any.
    */
   update(
     id: bigint,
     patch: PlantPatch,
     expected?: readonly string[],
-  ): Promise<StoredPlant | Refusal>
+  ): Promise<StoredPlant | NoMatch>
 
-  /** Removes a plant; its id is free again then. `expected` is as for `update`. */
-  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | Refusal>
+  /** Removes a plant, which frees its id. `expected` works as in `update`. */
+  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch>
 
   /**
-   * Stores many plants in one transaction, as if one after the other, and resolves to their results in the
-   * same order. With `stop` the results end with the first `conflict`: what was before it is stored, it
-   * and what is behind it is not.
+   * Stores plants in order, in one transaction, and resolves to their results in the same order. With
+   * `stop`, the first `conflict` ends the import: the plants before it are stored, the others are not.
    */
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]>
 
   /**
-   * All plants by id, some at a time, as they were at the one moment of the first read; changes go on
-   * meanwhile. What it holds on to is released when the iteration ends, also early.
+   * Iterates over all plants, ordered by id, in batches. All batches come from one snapshot, taken at the
+   * first read, which does not block changes. Ending the iteration early also releases the snapshot.
    */
   exportPlants(): AsyncIterable<readonly StoredPlant[]>
 
@@ -100,21 +112,21 @@ export interface PlantStore {
 }
 
 /**
- * Names the content of a plant: different for different names or tags, and the same again when they are.
- * 132 bits of SHA-256, in base64url.
+ * The version of a plant's content: 132 bits of SHA-256 over its name and tag, in base64url. Plants with the
+ * same content have the same version, and a plant that changes back gets its old version back.
  */
-export function versionOf({ name, tag }: Plant): string {
+export function contentVersion({ name, tag }: Plant): string {
   return hash('sha256', JSON.stringify([name, tag]), 'base64url').slice(0, 22)
 }
 
 /**
- * The store cannot work at the moment, through no fault of the caller; it recovers by itself, and the
- * same call made later is worth it. `busy`: too much is waiting for it, or another process holds it.
- * `failing`: its disk is full, fails or is out of reach.
+ * The store is temporarily unavailable, through no fault of the caller, and recovers on its own:
+ * - `busy`: too many calls are waiting, or another process has locked the store;
+ * - `failing`: the disk is full or faulty, or the server is unreachable.
  */
 export class StoreUnavailable extends Error {
   readonly reason: 'busy' | 'failing'
-  /** For the log of whoever runs the service. */
+  /** For the operator's log, never for clients. */
   readonly detail: string
 
   constructor(reason: 'busy' | 'failing', detail: string) {

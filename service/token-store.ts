@@ -1,53 +1,47 @@
-/** What a token may do. */
-export const scopes = ['read', 'write'] as const
-export type Scope = (typeof scopes)[number]
+import type { Scope } from '../src/contract/scopes.ts'
 
-/** Scopes as they appear in a sentence: `read scope`, `read and write scopes`. */
-export function nameScopes(scopes: readonly Scope[]): string {
-  return `${scopes.join(' and ')} ${scopes.length > 1 ? 'scopes' : 'scope'}`
-}
-
-/** A token as it is kept: whoever reads the store learns no secret. */
+/** A token as stored: without the secret, which the digest does not reveal. */
 export interface StoredToken {
-  /** Unique; what the token is called where it is listed and revoked. */
+  /** Unique. Identifies the token in lists and when it is revoked. */
   readonly name: string
   /** SHA-256 of the token. */
   readonly digest: Uint8Array
   readonly scopes: readonly Scope[]
   readonly createdAt: Date
-  /** From this moment on the token is refused. Without it the token does not expire. */
+  /** The first moment at which the token is invalid. Undefined if it never expires. */
   readonly expiresAt?: Date
-  /** Right to the minute. Without it the token was never used. */
+  /** Accurate to a minute. Undefined if the token was never used. */
   readonly lastUsedAt?: Date
 }
 
 /**
- * Where tokens are kept, beside the plants. What one process changes all others see with their next
- * call. Every method throws StoreUnavailable when the store could not do it now.
+ * Stores tokens, in the same database as the plants. A change is visible to every process from its next
+ * call. Every method throws StoreUnavailable if the store is temporarily unavailable.
  */
 export interface TokenStore {
   /**
-   * Finds a token.
+   * Resolves to the token with the selector, or undefined if there is none.
    *
-   * @param selector the first `SELECTOR_BYTES` bytes of its digest: enough to find it, too little
-   *   to prove it.
+   * @param selector the first `SELECTOR_BYTES` bytes of the token's digest. The caller must compare the
+   *   whole digest.
    */
   findToken(selector: Uint8Array): Promise<StoredToken | undefined>
 
-  /** All tokens, by name in the order of code points. */
+  /** Resolves to all tokens, ordered by name in code point order. */
   listTokens(): Promise<StoredToken[]>
 
   /** Adds a token. Resolves to false, and changes nothing, if its name is taken. */
   addToken(token: StoredToken): Promise<boolean>
 
-  /** As `addToken`, but only if there is no token at all. Of any number of racing calls one adds. */
+  /** Like `addToken`, but only if the store has no tokens. Of concurrent calls, exactly one adds its token. */
   addFirstToken(token: StoredToken): Promise<boolean>
 
-  /** Removes a token by its name. Resolves to false if there is none. */
+  /** Removes a token by name. Resolves to false if there is none. */
   removeToken(name: string): Promise<boolean>
 
-  /** Notes when a token was used last; does nothing if it is gone. */
+  /** Sets when a token was last used. Does nothing if the token was removed. */
   noteTokenUse(name: string, at: Date): Promise<void>
 }
 
+/** Long enough to be unique in practice, too short to prove a token. */
 export const SELECTOR_BYTES = 8

@@ -13,7 +13,7 @@ const ROOT_USER = 0
  *
  * @param trusted as for compileCacheFolder
  */
-export function keepCompiledCode(trusted?: string): void {
+export function useCompileCache(trusted?: string): void {
   if (getCompileCacheDir() !== undefined || process.env.NODE_DISABLE_COMPILE_CACHE) return
   const folder = compileCacheFolder(process.geteuid?.(), trusted)
   if (folder !== undefined) enableCompileCache(folder)
@@ -23,9 +23,9 @@ export function keepCompiledCode(trusted?: string): void {
  * The folder `plant-store` in the user's cache folder, created if missing. No other user except root can read, write
  * or replace it.
  *
- * @param user the effective user id; undefined on Windows, which then has no cache
- * @param trusted a folder that is not checked, nor are its parents
- * @returns the path without symbolic links; undefined if no safe folder exists
+ * @param user the effective user id; undefined on Windows, which has none
+ * @param trusted a folder that is trusted without a check, like its parents
+ * @returns the path without symbolic links; undefined if there is no safe folder
  */
 export function compileCacheFolder(user: number | undefined, trusted?: string): string | undefined {
   if (user === undefined) return undefined
@@ -54,7 +54,7 @@ export function compileCacheFolder(user: number | undefined, trusted?: string): 
  */
 function provideFolder(path: string, user: number, trusted?: string): string {
   const parent = realpathSync(dirname(path))
-  refuseForeign(parent, user, trusted)
+  assertTrusted(parent, user, trusted)
   const folder = join(parent, basename(path))
   const isOwn = lstatSync(parent).uid === user && parent !== dirname(parent)
   if (isOwn && lstatSync(folder, { throwIfNoEntry: false }) === undefined) {
@@ -64,8 +64,8 @@ function provideFolder(path: string, user: number, trusted?: string): string {
   return folder
 }
 
-/** @throws if anyone but the user and root can change the entries of a folder or of a parent */
-function refuseForeign(folder: string, user: number, trusted?: string): void {
+/** @throws if a user other than this one and root can change the entries of a folder or its parents */
+function assertTrusted(folder: string, user: number, trusted?: string): void {
   for (let each = folder; each !== trusted; each = dirname(each)) {
     const { uid, mode } = lstatSync(each)
     const isSafe = (uid === user || uid === ROOT_USER) && (mode & NON_OWNER.write) === 0

@@ -1,5 +1,5 @@
 import { findPackageJSON } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-/** The description of this package; beside it is what the program reads, in the checkout as where it is installed. */
+/** The URL of our package.json. Files are found relative to it, both in a checkout and in an installed package. */
 export const PACKAGE = pathToFileURL(findPackageJSON(import.meta.url) as string)

@@ -1,13 +1,13 @@
-import { type AddressInfo, isIPv6, type Socket } from 'node:net'
+import { type AddressInfo, isIPv6 } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { AccessTokens } from '../service/access-tokens.ts'
 import { type AppOptions, buildApp } from './app.ts'
 import type { Config } from './config/config.ts'
 import { type Access, provideFirstToken } from './first-token.ts'
 import { type Certificate, certificateOf, covers } from './http/certificate.ts'
-import { latestResponse } from './http/connections.ts'
 import { listen } from './http/listener.ts'
-import { isLoopback } from './http/loopback.ts'
+import { gracefulShutdown } from './http/shutdown.ts'
+import { isLoopback } from './loopback.ts'
 import { openStore } from './stores/engines.ts'
 import type { Store } from './stores/store.ts'
 import { prepareSeed } from './transfer/seed.ts'
@@ -17,24 +17,24 @@ const UNENCRYPTED =
   'set --tls-certificate and --tls-key, or let only a proxy that terminates TLS reach this port'
 
 export interface RunningService {
-  /** Where a client on this machine finds it, such as `http://127.0.0.1:3000`. */
+  /** The base URL for clients on this machine, such as `http://127.0.0.1:3000`. */
   readonly url: string
   readonly access: Access
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
   /**
-   * Takes no new connections, lets the requests under way end, and closes the store. What takes longer than
-   * the setting allows has its connection cut. Every call is the same one.
+   * Stops accepting connections, finishes the requests in flight and closes the store. Cuts off requests that exceed
+   * `shutdownTimeout`. Further calls return the same promise.
    */
   close(): Promise<void>
 }
 
 /**
- * Starts the service, for a process of its own as for one that has other things to do: it listens to no
- * signal and prints nothing but its log. Resolves when it listens.
+ * Starts the service. It handles no signals and prints nothing except its log, so it can share a process with other
+ * code. Resolves once it listens.
  *
- * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the error of an address that cannot
- *   be had; nothing runs then
+ * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable.
+ *   The service is stopped and the store closed then.
  */
 export async function start(config: Config): Promise<RunningService> {
   const certificate = await certificateOf(config)
@@ -43,13 +43,14 @@ export async function start(config: Config): Promise<RunningService> {
   let app: FastifyInstance | undefined
   try {
     await seedStore(store)
-    const access = await provideFirstToken(config, new AccessTokens(store, config.token))
-    app = await buildApp({ config, store, logger: await logger(config), certificate })
-    const close = closing(app, store, config.shutdownTimeout, certificate !== undefined)
+    const tokens = new AccessTokens(store, config.token)
+    const access = await provideFirstToken(config, tokens)
+    app = await buildApp({ config, store, tokens, logger: await logger(config), certificate })
+    const close = closing(app, store, config.shutdownTimeout)
     await listen(app, config)
     const address = app.server.address() as AddressInfo
     if (certificate === undefined && !isLoopback(address.address)) app.log.warn(UNENCRYPTED)
-    return { url: urlOf(address, certificate), access, certificate, close }
+    return { url: localUrl(address, certificate), access, certificate, close }
   } catch (error) {
     await app?.close()
     await store.close()
@@ -57,7 +58,7 @@ export async function start(config: Config): Promise<RunningService> {
   }
 }
 
-/** JSON lines on standard error, put readably where a person looks at them. */
+/** Logs to standard error: JSON lines, or a readable form on a terminal. */
 async function logger({ logLevel }: Config): Promise<AppOptions['logger']> {
   if (logLevel === 'silent') return false
   if (!process.stderr.isTTY) return { level: logLevel, stream: process.stderr }
@@ -65,8 +66,11 @@ async function logger({ logLevel }: Config): Promise<AppOptions['logger']> {
   return { level: logLevel, stream: pretty({ destination: 2, sync: true, ignore: 'pid,hostname' }) }
 }
 
-/** Where a browser on this machine finds the service. */
-export function urlOf(
+/**
+ * The base URL for clients on this machine. Prefers the address that the service listens on, but uses `localhost` if
+ * only that name is covered by the certificate.
+ */
+export function localUrl(
   { address, port }: Pick<AddressInfo, 'address' | 'port'>,
   certificate?: Certificate,
 ): string {
@@ -74,44 +78,22 @@ export function urlOf(
   const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`
   if (certificate === undefined) return `http://${authority}`
   const { x509 } = certificate
-  const named = isLoopback(host) && !covers(x509, host) && covers(x509, 'localhost')
-  return `https://${named ? `localhost:${port}` : authority}`
+  const useName = isLoopback(host) && !covers(x509, host) && covers(x509, 'localhost')
+  return `https://${useName ? `localhost:${port}` : authority}`
 }
 
-/** @param timeout how long requests may take to end, in milliseconds */
-function closing(
-  app: FastifyInstance,
-  store: Store,
-  timeout: number,
-  encrypted: boolean,
-): () => Promise<void> {
-  // Not of the requests: what goes in and out of a set at such a rate lives on until a full collection.
-  const connections = new Set<Socket>()
-  // With TLS, requests arrive on the TLS socket, not on the socket that was accepted.
-  app.server.on(encrypted ? 'secureConnection' : 'connection', (connection: Socket) => {
-    connections.add(connection)
-    connection.once('close', () => connections.delete(connection))
-  })
+/** Returns a function that closes the application, then the store. Further calls return the same promise. */
+function closing(app: FastifyInstance, store: Store, timeoutMs: number): () => Promise<void> {
+  const shutDown = gracefulShutdown(app, timeoutMs)
   let closed: Promise<void> | undefined
+  const close = async () => {
+    app.log.info('stopping')
+    await shutDown()
+    await store.close()
+    app.log.info('stopped')
+  }
   return () => {
     closed ??= close()
     return closed
-  }
-
-  async function close() {
-    app.log.info('stopping')
-    // Or their connections would stay, idle, until the time is over.
-    for (const connection of connections) {
-      const response = latestResponse(connection)
-      if (response?.headersSent === false) response.setHeader('connection', 'close')
-    }
-    // Node's closeAllConnections() knows nothing of a connection that a client has used for CONNECT.
-    const cut = setTimeout(() => {
-      for (const connection of connections) connection.destroy()
-    }, timeout)
-    await app.close()
-    clearTimeout(cut)
-    await store.close()
-    app.log.info('stopped')
   }
 }

@@ -14,7 +14,7 @@ import {
 import { getCompileCacheDir } from 'node:module'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { compileCacheFolder, keepCompiledCode } from '../src/compile-cache.ts'
+import { compileCacheFolder, useCompileCache } from '../src/compile-cache.ts'
 import { run } from './helpers/command.ts'
 
 const user = process.geteuid?.() as number
@@ -43,15 +43,15 @@ function homeOf(t: Test, folders: readonly string[] = ['.cache']) {
   return { top, home, find: (asUser: number | undefined = user) => compileCacheFolder(asUser, top) }
 }
 
-t.test('the cache is in the cache folder of the user, and private', async (t) => {
+t.test('the cache is private and in the cache folder of the user', async (t) => {
   const { home, find } = homeOf(t)
   const folder = join(home, '.cache', 'plant-store')
   t.equal(find(), folder)
   t.equal(lstatSync(folder).mode & 0o777, 0o700)
-  t.equal(find(), folder, 'also when it already exists')
+  t.equal(find(), folder, 'an existing folder is reused')
 })
 
-t.test('a missing cache folder is created, also private', async (t) => {
+t.test('a missing cache folder is created with private access', async (t) => {
   const { home, find } = homeOf(t, [])
   t.equal(find(), join(home, '.cache', 'plant-store'))
   t.equal(lstatSync(join(home, '.cache')).mode & 0o777, 0o700)
@@ -65,7 +65,7 @@ t.test('XDG_CACHE_HOME names another cache folder, unless it is relative', async
   t.equal(find(), join(home, '.cache', 'plant-store'))
 })
 
-t.test('a cache folder may be a symbolic link to another disk', async (t) => {
+t.test('the cache folder can be a symbolic link to another disk', async (t) => {
   const { home, find } = homeOf(t, ['disk'])
   symlinkSync('disk', join(home, '.cache'))
   t.equal(find(), join(home, 'disk', 'plant-store'))
@@ -85,11 +85,11 @@ const HOSTILE: [what: string, prepare: (home: string, top: string) => void][] = 
     (home) => writeFileSync(join(home, '.cache', 'plant-store'), '', { mode: 0o600 }),
   ],
   ['a cache that the group can write to', (home) => makeCache(home, 0o770)],
-  ['a cache that all can write to', (home) => makeCache(home, 0o707)],
+  ['a cache that everyone can write to', (home) => makeCache(home, 0o707)],
   ['a cache that others can read', (home) => makeCache(home, 0o755)],
   ['a cache folder that the group can write to', (home) => chmodSync(join(home, '.cache'), 0o770)],
   [
-    'a cache below a folder that all can write to, with the sticky bit',
+    'a cache in a folder that everyone can write to, with the sticky bit',
     (home) => {
       makeCache(home, 0o700)
       chmodSync(join(home, '.cache'), 0o1777)
@@ -103,7 +103,7 @@ const HOSTILE: [what: string, prepare: (home: string, top: string) => void][] = 
     },
   ],
   [
-    'a cache folder that is a link into a folder that all can write to',
+    'a cache folder that links into a folder that everyone can write to',
     (home) => {
       renameSync(join(home, '.cache'), join(home, 'real'))
       mkdirSync(join(home, 'shared'))
@@ -139,7 +139,7 @@ t.test('the home of another user, as with sudo, is neither used nor changed', as
 
 const notRoot = user !== 0 && 'only root can give a folder to another user'
 for (const name of ['.', '.cache', '.cache/plant-store']) {
-  t.test(`with ${name} of another user there is no cache`, { skip: notRoot }, async (t) => {
+  t.test(`there is no cache if ${name} belongs to another user`, { skip: notRoot }, async (t) => {
     const { home, find } = homeOf(t)
     makeCache(home, 0o700)
     chownSync(join(home, name), ANOTHER, ANOTHER)
@@ -168,7 +168,7 @@ t.test('no cache is created in a shared temporary folder', async (t) => {
   t.same(readdirSync(shared), [])
 })
 
-t.test('on Windows, which has no user ids, there is no cache', async (t) => {
+t.test('there is no cache on Windows, which has no user ids', async (t) => {
   const { home } = homeOf(t)
   t.equal(compileCacheFolder(undefined), undefined)
   t.same(readdirSync(join(home, '.cache')), [])
@@ -188,22 +188,25 @@ function commandOf(t: Test) {
   }
 }
 
-t.test('the command keeps compiled code in the home, never in the temporary folder', async (t) => {
-  const { runs, entries } = commandOf(t)
-  // If others can write to a parent of this folder, there is no cache.
-  const kept = compileCacheFolder(user) === undefined ? 0 : 1
-  await runs({})
-  t.equal(entries('.cache').length && entries('.cache', 'plant-store').length, kept)
-  t.same(entries('tmp'), [])
-})
+t.test(
+  'the command caches compiled code in the home directory, not in the temporary folder',
+  async (t) => {
+    const { runs, entries } = commandOf(t)
+    // There is no cache if others can write to a parent of this folder.
+    const kept = compileCacheFolder(user) === undefined ? 0 : 1
+    await runs({})
+    t.equal(entries('.cache').length && entries('.cache', 'plant-store').length, kept)
+    t.same(entries('tmp'), [])
+  },
+)
 
-t.test('the command works without a home', async (t) => {
+t.test('the command works without a home directory', async (t) => {
   const { runs, entries } = commandOf(t)
   await runs({ HOME: '/nonexistent' })
   t.same([...entries('.cache'), ...entries('tmp')], [])
 })
 
-t.test('the operator can name another folder, or turn the cache off', async (t) => {
+t.test('the operator can choose another folder or turn the cache off', async (t) => {
   const { runs, entries, other } = commandOf(t)
   await runs({ NODE_COMPILE_CACHE: other })
   t.equal(entries('other').length, 1)
@@ -211,20 +214,20 @@ t.test('the operator can name another folder, or turn the cache off', async (t) 
   t.same([...entries('.cache'), ...entries('tmp')], [])
 })
 
-t.test('a process keeps using the first folder that it found', async (t) => {
+t.test('a process keeps using the first cache folder it found', async (t) => {
   const { home, top } = homeOf(t)
   const folder = join(home, '.cache', 'plant-store')
   setVariable(t, 'NODE_DISABLE_COMPILE_CACHE', '1')
-  keepCompiledCode(top)
-  t.notOk(existsSync(folder), 'it is turned off')
+  useCompileCache(top)
+  t.notOk(existsSync(folder), 'the cache is turned off')
   setVariable(t, 'NODE_DISABLE_COMPILE_CACHE')
   process.env.HOME = '/nonexistent'
-  keepCompiledCode(top)
-  t.equal(getCompileCacheDir(), undefined, 'there is no home')
+  useCompileCache(top)
+  t.equal(getCompileCacheDir(), undefined, 'there is no home directory')
   process.env.HOME = home
-  keepCompiledCode(top)
+  useCompileCache(top)
   t.equal(dirname(getCompileCacheDir() ?? ''), folder)
   process.env.HOME = '/nonexistent'
-  keepCompiledCode(top)
+  useCompileCache(top)
   t.equal(dirname(getCompileCacheDir() ?? ''), folder)
 })

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse } from 'yaml'
-import { settings } from '../src/config/config.ts'
+import { settingOptions } from '../src/commands/options.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DOCUMENTS = globSync(['*.md', 'bench/*.md', 'docs/*.md', 'src/**/*.md'], { cwd: ROOT })
@@ -46,7 +46,7 @@ t.test('the README links to every page in docs/', async (t) => {
 
 t.test('docs/settings.md has the row of every setting', async (t) => {
   const page = read('docs/settings.md')
-  for (const { long, envVar, defaultValueDescription, description } of settings) {
+  for (const { long, envVar, defaultValueDescription, description } of settingOptions) {
     const value = defaultValueDescription === undefined ? '' : `\`${defaultValueDescription}\` `
     const row = `| \`${long}\` | \`${envVar}\` | ${value}| ${description}`
     t.ok(page.includes(row), `add the row ${row} |`)

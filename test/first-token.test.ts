@@ -9,8 +9,8 @@ import { StoreError } from '../src/stores/store-error.ts'
 
 const CREATE_COMMAND = { command: 'plant-store token create --name mine --scope read,write' }
 
-/** What a start finds, each of them on a store of its own. */
-function starting(t: Test) {
+/** Opens a store for each start of the service, and closes them all after the test. */
+function starter(t: Test) {
   const closing: (() => Promise<void>)[] = []
   t.teardown(() => Promise.all(closing.map((close) => close())))
   return async (database: string, token?: string) => {
@@ -27,8 +27,8 @@ function secretIn(file: string): string {
   return readFileSync(file, 'utf8').trim()
 }
 
-t.test('the first token is in a file for its owner only, and later starts find it', async (t) => {
-  const start = starting(t)
+t.test('the first token is in a private file that later starts find', async (t) => {
+  const start = starter(t)
   const folder = t.testdir()
   const [database, file] = [join(folder, 'plants.db'), join(folder, 'access-token')]
   t.same(await (await start(database)).provide(), { file })
@@ -44,49 +44,52 @@ t.test('the first token is in a file for its owner only, and later starts find i
   t.notOk(existsSync(file))
 })
 
-t.test('a second database in the folder has a token file of its own', async (t) => {
-  const start = starting(t)
-  const folder = t.testdir({ 'other.db.access-token': 'left by a database that was deleted' })
+t.test('a second database in the same folder gets its own token file', async (t) => {
+  const start = starter(t)
+  const folder = t.testdir({ 'other.db.access-token': 'from a deleted database' })
   await (await start(join(folder, 'plants.db'))).provide()
   const { provide, tokens } = await start(join(folder, 'other.db'))
   const file = join(folder, 'other.db.access-token')
   t.same(await provide(), { file })
-  t.equal(statSync(file).mode & 0o777, 0o600, 'whatever the mode of the file before')
+  t.equal(statSync(file).mode & 0o777, 0o600, 'the old file was replaced')
   t.match(await tokens.verify(secretIn(file)), { name: 'first' })
-  t.same(await provide(), { file }, 'and not that of the first database')
+  t.same(await provide(), { file }, 'the shared file is skipped')
 })
 
-t.test('a token that cannot be written is none, and the next start makes another', async (t) => {
-  const start = starting(t)
-  const folder = t.testdir()
-  const database = join(folder, 'plants.db')
-  const file = join(folder, 'access-token')
-  for (const taken of [file, `${database}.access-token`]) mkdirSync(taken)
-  const { provide, tokens, store } = await start(database)
-  const message = `cannot write the access token to ${database}.access-token`
-  await t.rejects(provide(), { constructor: StoreError, message })
-  t.same(await store.listTokens(), [])
-  rmSync(file, { recursive: true })
-  t.same(await provide(), { file })
-  t.match(await tokens.verify(secretIn(file)), { name: 'first' })
-})
+t.test(
+  'a token that cannot be written to a file is revoked, and the next start creates another',
+  async (t) => {
+    const start = starter(t)
+    const folder = t.testdir()
+    const database = join(folder, 'plants.db')
+    const file = join(folder, 'access-token')
+    for (const taken of [file, `${database}.access-token`]) mkdirSync(taken)
+    const { provide, tokens, store } = await start(database)
+    const message = `cannot write the access token to ${database}.access-token`
+    await t.rejects(provide(), { constructor: StoreError, message })
+    t.same(await store.listTokens(), [])
+    rmSync(file, { recursive: true })
+    t.same(await provide(), { file })
+    t.match(await tokens.verify(secretIn(file)), { name: 'first' })
+  },
+)
 
-t.test('a database in memory has its token in no file', async (t) => {
-  const { provide, tokens } = await starting(t)(':memory:')
+t.test('the token of a database in memory is only returned', async (t) => {
+  const { provide, tokens } = await starter(t)(':memory:')
   const access = (await provide()) as { token: string }
   t.match(await tokens.verify(access.token), { name: 'first' })
 })
 
-t.test('where the environment has a token none is made', async (t) => {
+t.test('no token is created if the environment has one', async (t) => {
   const folder = t.testdir()
-  const { provide, store } = await starting(t)(join(folder, 'plants.db'), 'sixteen-letters.')
+  const { provide, store } = await starter(t)(join(folder, 'plants.db'), 'sixteen-letters.')
   t.same(await provide(), { variable: 'PLANT_STORE_TOKEN' })
   t.notOk(existsSync(join(folder, 'access-token')))
   t.same(await store.listTokens(), [])
 })
 
-t.test('a database on a server is left to whoever makes its tokens', async (t) => {
-  const { tokens } = await starting(t)(':memory:')
+t.test('no token is created on a database server', async (t) => {
+  const { tokens } = await starter(t)(':memory:')
   const config = { ...defaultConfig(), database: 'postgres://me@one,two/plants' }
   t.same(await provideFirstToken(config, tokens), CREATE_COMMAND)
 })

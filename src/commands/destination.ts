@@ -6,30 +6,33 @@ import { ConfigError } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
 import { PERMISSIONS, PRIVATE_MODE } from '../file-modes.ts'
 import { locationOf } from '../stores/engines.ts'
-import { STANDARD } from '../transfer/format.ts'
+import { STDIO } from '../transfer/format.ts'
 
-/** Where a catalogue is written to. */
+/** How the error of a failed write to standard output starts. */
+export const STDOUT_ERROR = 'cannot write standard output'
+
+/** The target of an export. */
 export interface Destination {
   readonly stream: NodeJS.WritableStream
-  /** Puts what is written in the place of what was there. Call it when all is written. */
+  /** Replaces the target with what was written. Call it once everything is written. */
   publish(): Promise<void>
-  /** Leaves nothing of what is not published. */
+  /** Deletes what was written, unless it is published. */
   discard(): Promise<void>
 }
 
 /**
- * Opens what a file names on the command line. A file has its name only when it is whole, and replaces one
- * that was there, as an export is made again and again; but never the database. A new file is private; one that
+ * Opens a file for an export, or standard output for `-`. The file appears under its name only when it is complete. It
+ * replaces an existing file, because exports are repeated, but never the database. A new file is private. One that
  * replaces a file of the same user keeps its mode.
  *
- * @throws ConfigError if it cannot be written to
+ * @throws ConfigError if the file is a folder or the database, and errors of the file system
  */
-export async function destinationOf(file: string, database: string): Promise<Destination> {
-  if (file === STANDARD) return through(process.stdout)
+export async function openDestination(file: string, database: string): Promise<Destination> {
+  if (file === STDIO) return unpublished(process.stdout)
   const present = await stat(file).catch(() => undefined)
   if (present?.isDirectory()) throw new ConfigError(`cannot write ${file}: it is a folder`)
-  // A device or a named pipe is to be written to, not to be replaced.
-  if (present?.isFile() === false) return through(createWriteStream(file))
+  // A device or a named pipe is written to, not replaced.
+  if (present?.isFile() === false) return unpublished(createWriteStream(file))
   const target = await realpath(file).catch(() => file)
   const place = locationOf(database)
   if ('file' in place && target === (await realpath(place.file))) {
@@ -46,9 +49,9 @@ export async function destinationOf(file: string, database: string): Promise<Des
 }
 
 /**
- * Gives a file the group and mode of the one it replaces, because the owner may have given others access on
- * purpose. It stays private if the group cannot be kept, or if another user owns the old file: in a shared folder
- * anyone could have created it.
+ * Gives a file the group and mode of the one it replaces, whose owner may have shared it on purpose. The file stays
+ * private if the group cannot be kept, or if another user owns the old file: in a shared folder anyone could have
+ * created that.
  */
 async function inheritAccess(handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
   if (uid !== process.geteuid?.()) return
@@ -58,24 +61,24 @@ async function inheritAccess(handle: FileHandle, { uid, gid, mode }: Stats): Pro
   } catch {}
 }
 
-function through(stream: NodeJS.WritableStream): Destination {
+function unpublished(stream: NodeJS.WritableStream): Destination {
   return { stream, publish: async () => {}, discard: async () => {} }
 }
 
 /**
- * Prints to standard output; does nothing if its reader has gone.
+ * Prints to standard output. Does nothing if its reader has gone away.
  *
- * @throws ConfigError if it cannot be written
+ * @throws ConfigError if standard output cannot be written
  */
 export async function print(text: string): Promise<void> {
   try {
     await pipeline([text], process.stdout)
   } catch (error) {
-    if (!isClosedPipe(error)) throw fileError('cannot write standard output', error)
+    if (!isClosedPipe(error)) throw fileError(STDOUT_ERROR, error)
   }
 }
 
-/** Whether it is what happens when whoever reads us goes, as `| head` does. */
+/** Whether a write failed because the reader has gone away, as in `plant-store export | head`. */
 export function isClosedPipe(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'EPIPE'
 }

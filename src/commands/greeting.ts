@@ -9,27 +9,27 @@ import { locationOf } from '../stores/engines.ts'
 /** A name without a wildcard, in the notation of X509Certificate.subjectAltName. */
 const DNS_NAME = /(?:^|, )DNS:([\w.-]+)(?:,|$)/
 
-/** What whoever started the service wants to know first, with a command that works as pasted. */
+/** The message for the user who started the service, with a curl command that works as pasted. */
 export function greeting(
   config: Config,
   url: string,
   access: Access,
   certificate?: Certificate,
 ): string {
-  const { place, bearer } = describe(access)
-  const docs = config.docs ? `\n  docs      ${docsOf(url)}` : ''
+  const { location, bearer } = describeAccess(access)
+  const docs = config.docs ? `\n  docs      ${docsUrl(url)}` : ''
   return `Plant Store listens on ${url}${docs}
-  database  ${nameOf(locationOf(config.database))}
-  token     ${place}
+  database  ${describeDatabase(locationOf(config.database))}
+  token     ${location}
 
 Create a plant:
   ${curl(`${url}/plants`, certificate)} -H "Authorization: Bearer ${bearer}" -H 'Content-Type: application/json' -d '{"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}'
 `
 }
 
-/** The same for a program: an object of JSON on a line. It has the token where that is in no file. */
+/** The same as a line of JSON for programs. Includes the token only if it is not in a file or the environment. */
 export function readyLine(config: Config, url: string, access: Access): string {
-  const docs = config.docs ? { docs: docsOf(url) } : {}
+  const docs = config.docs ? { docs: docsUrl(url) } : {}
   const token = 'token' in access ? { token: access.token } : {}
   return `${JSON.stringify({ url, ...docs, ...token })}\n`
 }
@@ -44,29 +44,31 @@ function curl(url: string, certificate?: Certificate): string {
   if (name === undefined || covers(x509, hostname.replace(/[[\]]/g, ''))) command.push(url)
   else command.push(`https://${name}:${port}${pathname}`, '--connect-to', `'::${host}'`)
   const isSelfSigned = x509.checkIssued(x509)
-  if (isSelfSigned) command.push('--cacert', `'${shellQuoted(resolve(files.certificate))}'`)
+  if (isSelfSigned) command.push('--cacert', `'${escapeForShell(resolve(files.certificate))}'`)
   return command.join(' ')
 }
 
-function docsOf(url: string): string {
+function docsUrl(url: string): string {
   return url + DOCS_PATH
 }
 
-function nameOf(place: Location): string {
-  if ('memory' in place) return 'in memory'
-  return 'file' in place ? place.file : place.server
+function describeDatabase(location: Location): string {
+  if ('memory' in location) return 'in memory'
+  return 'file' in location ? location.file : location.server
 }
 
-function describe(access: Access): { place: string; bearer: string } {
-  if ('token' in access) return { place: access.token, bearer: access.token }
+function describeAccess(access: Access): { location: string; bearer: string } {
+  if ('token' in access) return { location: access.token, bearer: access.token }
   if ('variable' in access) {
-    return { place: `in ${access.variable}`, bearer: `$${access.variable}` }
+    return { location: `in ${access.variable}`, bearer: `$${access.variable}` }
   }
-  if ('file' in access)
-    return { place: access.file, bearer: `$(cat '${shellQuoted(access.file)}')` }
-  return { place: `none at hand; make one with ${access.command}`, bearer: '<token>' }
+  if ('file' in access) {
+    return { location: access.file, bearer: `$(cat '${escapeForShell(access.file)}')` }
+  }
+  return { location: `create one with ${access.command}`, bearer: '<token>' }
 }
 
-function shellQuoted(text: string): string {
+/** Escapes text for use between single quotes in a POSIX shell. */
+function escapeForShell(text: string): string {
   return text.replaceAll("'", `'\\''`)
 }

@@ -2,36 +2,36 @@ import type { OnConflict } from '../../service/plant-store.ts'
 import { defaultConfig } from '../config/config.ts'
 import { openStore } from '../stores/engines.ts'
 import { codecs } from '../transfer/codecs.ts'
-import { plantCheck } from '../transfer/entry.ts'
-import { type Format, formatOf, SAY_FORMAT } from '../transfer/format.ts'
-import { type Counts, type OnError, storePlants } from '../transfer/import.ts'
-import { printable } from '../transfer/printable.ts'
-import { readBatches } from '../transfer/record-stream.ts'
-import { bytesOf, openSource } from '../transfer/source.ts'
+import { escapeControlCharacters } from '../transfer/control-characters.ts'
+import { FORMAT_HINT, type Format, formatOf } from '../transfer/format.ts'
+import { type Counts, importRecords, newCounts, type OnError } from '../transfer/import.ts'
+import { readRecords } from '../transfer/record-stream.ts'
+import { recordValidator } from '../transfer/record-validator.ts'
+import { openSource, readSource } from '../transfer/source.ts'
 import { print } from './destination.ts'
 import { startProgress } from './progress.ts'
 import { onStopSignal } from './signals.ts'
-import { spareMemory } from './spare-memory.ts'
+import { preferSmallHeap } from './v8-flags.ts'
 
 export interface ImportOptions {
   readonly database: string
-  /** Without it the name of the file says it. */
+  /** By default determined by the file's extension. */
   readonly format?: Format
   readonly onConflict: OnConflict
   readonly onError: OnError
-  /** How many bytes a record may have. */
+  /** The largest record accepted, in bytes. */
   readonly recordLimit: number
 }
 
-/** The exit code when all is done, but some records were refused. */
-const SOME_REFUSED = 2
+const EXIT_STOPPED = 1
+const EXIT_SOME_REFUSED = 2
 
 /**
- * Stores the plants of a file, or of standard input for `-`: tells on standard error which records were
- * refused and why, and prints a summary. Sets the exit code: 1 if it was stopped by a record, 2 if it
- * skipped some, that of the signal if one has interrupted it.
+ * Imports the plants of a file, or of standard input for `-`. Reports refused records on standard error and prints a
+ * summary. Sets the exit code: 1 if a record stopped the import, 2 if some records were skipped, or that of the signal
+ * that interrupted it.
  *
- * @throws ConfigError if the file cannot be read or is no catalogue
+ * @throws ConfigError if the file cannot be read, its format is unknown or its header is invalid
  */
 export async function importPlants(file: string, options: ImportOptions): Promise<void> {
   const {
@@ -39,42 +39,42 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     onConflict,
     onError,
     recordLimit,
-    format = formatOf(file, SAY_FORMAT),
+    format = formatOf(file, FORMAT_HINT),
   } = options
-  spareMemory()
-  const { source, size } = await openSource(file)
-  const counts: Counts = { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0 }
-  let interrupted: number | undefined
-  const chunks = bytesOf(file, source, () => interrupted !== undefined)
-  // Whoever reads what is refused may go, as `| head` does; what is not refused is stored all the same.
+  preferSmallHeap()
+  const { stream, sizeBytes } = await openSource(file)
+  const counts = newCounts()
+  let interruptedBy: number | undefined
+  const chunks = readSource(file, stream, () => interruptedBy !== undefined)
+  // The reader of standard error can go away, as `| head` does. The import continues.
   process.stderr.on('error', () => {})
   const { lockTimeout } = defaultConfig()
   const store = await openStore({ database, lockTimeout, sameThread: true })
   const progress = startProgress({
     what: 'import',
     unit: 'bytes',
-    ...(size !== undefined && { total: size }),
+    ...(sizeBytes !== undefined && { total: sizeBytes }),
   })
   try {
-    onStopSignal((code) => {
-      interrupted = code
-      source.destroy()
+    onStopSignal((exitCode) => {
+      interruptedBy = exitCode
+      stream.destroy()
     })
     const { Reader } = codecs[format]
-    const batches = readBatches(chunks, new Reader(plantCheck(), recordLimit))
-    const complete = await storePlants(batches, {
+    const batches = readRecords(chunks, new Reader(recordValidator(), recordLimit))
+    const isComplete = await importRecords(batches, {
       store,
       onConflict,
       onError,
       counts,
-      refuse: (line, reason) => progress.say(`line ${line}: ${printable(reason)}`),
-      progress: (position) => progress.update(position),
+      onRefused: (line, reason) => progress.say(`line ${line}: ${escapeControlCharacters(reason)}`),
+      onProgress: (bytes) => progress.update(bytes),
     })
-    if (!complete) process.exitCode = 1
-    else process.exitCode = interrupted ?? (counts.refused > 0 ? SOME_REFUSED : 0)
+    if (!isComplete) process.exitCode = EXIT_STOPPED
+    else process.exitCode = interruptedBy ?? (counts.refused > 0 ? EXIT_SOME_REFUSED : 0)
   } finally {
     progress.end()
-    source.destroy()
+    stream.destroy()
     await store.close()
     await print(summary(counts))
   }
@@ -82,6 +82,6 @@ export async function importPlants(file: string, options: ImportOptions): Promis
 
 function summary(counts: Counts): string {
   return Object.entries(counts)
-    .map(([what, count]) => `${what} ${count}\n`)
+    .map(([outcome, count]) => `${outcome} ${count}\n`)
     .join('')
 }

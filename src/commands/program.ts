@@ -1,43 +1,42 @@
 import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { onConflicts } from '../../service/plant-store.ts'
-import type { Scope } from '../../service/token-store.ts'
-import { scopes } from '../../service/token-store.ts'
-import type { Config } from '../config/config.ts'
-import { databaseSetting, settings, settingsHelp, tokenOf } from '../config/config.ts'
-import { number, time } from '../config/setting-values.ts'
+import { type Config, tokenFromEnvironment } from '../config/config.ts'
+import { duration, integer } from '../config/setting-values.ts'
+import { type Scope, scopes } from '../contract/scopes.ts'
 import { PACKAGE } from '../package.ts'
 import { locationOf } from '../stores/engines.ts'
 import { formats } from '../transfer/format.ts'
 import { onErrors } from '../transfer/import.ts'
-import { RECORD_LIMIT } from '../transfer/record-reader.ts'
+import { RECORD_LIMIT_BYTES } from '../transfer/record-reader.ts'
 import { check, checkHelp } from './check.ts'
 import type { ExportOptions } from './export.ts'
 import type { ImportOptions } from './import.ts'
+import { argument, databaseOption, settingOptions, settingsHelp } from './options.ts'
 import { createToken, listTokens, revokeToken, type TokenOptions } from './token.ts'
 
 /** Default of `--scope`: least privilege. */
 const LEAST_SCOPES: readonly Scope[] = ['read']
 
-/** The command line: `plant-store [serve]`, `plant-store token …`. Each command's work is its own file. */
+/** Defines the command line. Each command is implemented in its own file. */
 export function program(): Command {
-  const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8'))
+  const { version }: { version: string } = JSON.parse(readFileSync(PACKAGE, 'utf8'))
   const command = new Command('plant-store')
-    .description('A store of plants behind an HTTP interface.')
+    .description('Stores plants and serves them over HTTP.')
     .version(version)
-    .showHelpAfterError('(--help says what there is)')
+    .showHelpAfterError('(see --help)')
     .hook('preAction', (_program, command) => warnOfPassword(command))
   const serving = command
     .command('serve', { isDefault: true })
-    .description('serve the interface (the default)')
+    .description('serve the HTTP API (the default)')
     .addHelpText('after', settingsHelp)
     .action(async (options: Config) => {
-      const config = { ...options, ...tokenOf(process.env) }
-      // Only here, as the other commands need no server, and start in half the time without it.
+      const config = { ...options, ...tokenFromEnvironment(process.env) }
+      // Imported late, because the other commands start in half the time without the server.
       const { serve } = await import('./serve.ts')
       await serve(config)
     })
-  for (const option of settings) serving.addOption(option)
+  for (const option of settingOptions) serving.addOption(option)
   command.addHelpText('after', () => `\n${serving.helpInformation()}${settingsHelp}`)
   command.addCommand(tokenCommand())
   command.addCommand(importCommand())
@@ -50,66 +49,70 @@ export function program(): Command {
 /** Other users can read the command line in the process list. */
 function warnOfPassword(command: Command): void {
   if (command.getOptionValueSource('database') !== 'cli') return
-  const location = locationOf(command.opts().database)
+  const { database } = command.opts<{ database: string }>()
+  const location = locationOf(database)
   if (!('server' in location && location.hasPassword)) return
-  const { envVar } = databaseSetting
+  const { envVar } = databaseOption
   console.error(
     `plant-store: other users can read the password in --database; set ${envVar} or use ~/.pgpass instead`,
   )
 }
 
 function tokenCommand(): Command {
-  const command = new Command('token').description('make, list and revoke access tokens')
+  const command = new Command('token').description('create, list and revoke access tokens')
   command
     .command('create')
-    .description('make a token and print it; it is not shown again')
-    .requiredOption('--name <name>', 'what to call it', nameOf)
+    .description('create a token and print it; it is not shown again')
+    .requiredOption('--name <name>', 'a unique name for the token', parseTokenName)
     .addOption(
-      new Option('--scope <scopes>', `what it may do: ${scopes.join(', ')} or ${scopes.join()}`)
-        .argParser(scopesOf)
+      new Option(
+        '--scope <scopes>',
+        `what the token permits: ${scopes.join(', ')} or ${scopes.join()}`,
+      )
+        .argParser(parseScopes)
         .default(LEAST_SCOPES, LEAST_SCOPES.join()),
     )
     .option(
-      '--expires <time>',
-      'how long it is valid, such as 90d; without it for ever',
-      time('36500d'),
+      '--expires <duration>',
+      'how long the token is valid, such as 90d; unlimited by default',
+      argument(duration('36500d')),
     )
-    .addOption(databaseSetting)
+    .addOption(databaseOption)
     .action((options: TokenOptions) => createToken(options))
   command
     .command('list')
-    .description('list the tokens, without their secrets')
-    .addOption(databaseSetting)
+    .description('list the tokens without their secrets')
+    .addOption(databaseOption)
     .action(({ database }: TokenOptions) => listTokens(database))
   command
     .command('revoke <name>')
-    .description('make a token invalid, at once')
-    .addOption(databaseSetting)
+    .description('revoke a token immediately')
+    .addOption(databaseOption)
     .action((name: string, { database }: TokenOptions) => revokeToken(database, name))
   return command
 }
 
 function importCommand(): Command {
   return new Command('import')
-    .description('store the plants of a file, also while the service runs')
-    .argument('<file>', 'NDJSON or CSV; - reads standard input')
+    .description('import plants from a file; the service can be running')
+    .argument('<file>', 'an NDJSON or CSV file; - reads standard input')
     .addOption(formatOption())
     .addOption(
-      new Option('--on-error <what>', 'at a record that is refused: go no further, or leave it out')
+      new Option('--on-error <action>', 'what to do about an invalid record')
         .choices(onErrors)
         .default('stop'),
     )
     .addOption(
-      new Option('--on-conflict <what>', 'at an id that is taken by another plant')
+      new Option('--on-conflict <action>', 'what to do about an id that another plant has')
         .choices(onConflicts)
         .default('stop'),
     )
     .addOption(
       new Option('--record-limit <bytes>', 'the largest record accepted')
-        .argParser(number(1, 2 ** 28))
-        .default(RECORD_LIMIT),
+        .argParser(argument(integer(1, 2 ** 28)))
+        .default(RECORD_LIMIT_BYTES),
     )
-    .addOption(databaseSetting)
+    .addOption(databaseOption)
     .addHelpText('after', importHelp)
     .action(async (file: string, options: ImportOptions) => {
       const { importPlants } = await import('./import.ts')
@@ -119,14 +122,14 @@ function importCommand(): Command {
 
 function exportCommand(): Command {
   return new Command('export')
-    .description('write all plants by id, as they are at one moment')
-    .argument('[file]', 'where to write them, in place of what is there; - is standard output', '-')
+    .description('export a snapshot of all plants, in order of their ids')
+    .argument('[file]', 'the file to write or replace; - is standard output', '-')
     .addOption(formatOption())
     .option(
       '--escape-formulas',
       'write CSV that is safe to open in a spreadsheet; this changes the data, so do not import the file',
     )
-    .addOption(databaseSetting)
+    .addOption(databaseOption)
     .action(async (file: string, options: ExportOptions) => {
       const { exportPlants } = await import('./export.ts')
       await exportPlants(file, options)
@@ -134,22 +137,28 @@ function exportCommand(): Command {
 }
 
 function formatOption(): Option {
-  const meaning = 'the format, where the name of the file does not say it'
-  return new Option('--format <format>', meaning).choices(formats)
+  return new Option(
+    '--format <format>',
+    'the file format; by default determined by the name of the file',
+  ).choices(formats)
 }
 
 const importHelp = `
-A record is a line of NDJSON such as {"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}, or one of CSV
-with a header such as id,name,tag. Standard error has a line for each record that is refused, standard
-output a summary. Sent again, the same file changes nothing more. Exit codes: 0 all is stored, 1 it
-stopped before the end, 2 some records were left out, 130 or 143 interrupted; what came before is stored.`
+A record is a line of NDJSON such as {"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}, or a CSV record;
+the CSV file starts with a header such as id,name,tag. Each refused record is reported on standard error,
+and a summary is printed on standard output. Importing the same file again changes nothing.
+Exit codes: 0 everything is stored, 1 the import stopped early, 2 some records were skipped, 130 or 143
+interrupted. Records before a stop or interruption are stored.`
 
 function backupCommand(): Command {
   return new Command('backup')
-    .description('copy the database into a new file, while the service runs, and verify the copy')
-    .argument('<file>', 'where to put the copy; what is there is not overwritten')
-    .addOption(databaseSetting)
-    .addHelpText('after', '\nTo restore it, start the service with the copy as its --database.')
+    .description('copy the database to a new file and verify the copy; the service can be running')
+    .argument('<file>', 'the file to create; an existing file is not overwritten')
+    .addOption(databaseOption)
+    .addHelpText(
+      'after',
+      '\nTo restore the backup, start the service with the copy as its --database.',
+    )
     .action(async (file: string, { database }: { database: string }) => {
       const { backup } = await import('./backup.ts')
       await backup(file, database)
@@ -158,19 +167,19 @@ function backupCommand(): Command {
 
 function checkCommand(): Command {
   return new Command('check')
-    .description('verify the database, without changing it')
-    .addOption(databaseSetting)
+    .description('verify the database without changing it')
+    .addOption(databaseOption)
     .addHelpText('after', checkHelp)
     .action(({ database }: { database: string }) => check(database))
 }
 
-function nameOf(value: string): string {
+function parseTokenName(value: string): string {
   if (/^[\w.-]{1,64}$/.test(value)) return value
-  throw new InvalidArgumentError('Expected up to 64 characters of A-Z a-z 0-9 . _ -')
+  throw new InvalidArgumentError('Expected 1 to 64 characters of A-Z a-z 0-9 . _ -')
 }
 
-function scopesOf(value: string): Scope[] {
+function parseScopes(value: string): Scope[] {
   const chosen = scopes.filter((scope) => value.split(',').includes(scope))
   if (chosen.length === value.split(',').length) return chosen
-  throw new InvalidArgumentError(`Expected ${scopes.join(', ')}, or both with a comma between.`)
+  throw new InvalidArgumentError(`Expected ${scopes.join(', ')}, or both separated by a comma.`)
 }

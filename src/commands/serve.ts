@@ -1,25 +1,25 @@
 import type { Config } from '../config/config.ts'
 import { start } from '../start.ts'
 import { greeting, readyLine } from './greeting.ts'
-import { onEndOfNpm, onStopSignal } from './signals.ts'
+import { onNpmExit, onStopSignal } from './signals.ts'
 import { disablePretenuring } from './v8-flags.ts'
 
-/** What the end of the process may take beyond the requests, in milliseconds. */
-const CLOSING = 5000
+/** How long closing the store can take after `shutdownTimeout`. */
+const CLOSE_TIMEOUT_MS = 5000
 
 /**
- * Serves until a signal says stop, or npm has gone; then requests under way end, and the process with code 0.
- * Resolves when it listens, and has said so on standard output.
+ * Serves until a signal or the exit of npm, then finishes the requests in flight and lets the process end. Resolves
+ * once the service listens and the greeting is on standard output.
  */
 export async function serve(config: Config): Promise<void> {
   disablePretenuring()
   const { url, access, certificate, close } = await start(config)
   const stop = () => {
-    setTimeout(() => process.exit(1), config.shutdownTimeout + CLOSING).unref()
+    setTimeout(() => process.exit(1), config.shutdownTimeout + CLOSE_TIMEOUT_MS).unref()
     close()
   }
   onStopSignal(stop)
-  onEndOfNpm(stop)
-  const told = config.readyJson ? readyLine : greeting
-  process.stdout.write(told(config, url, access, certificate))
+  onNpmExit(stop)
+  const announce = config.readyJson ? readyLine : greeting
+  process.stdout.write(announce(config, url, access, certificate))
 }

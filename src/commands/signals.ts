@@ -2,42 +2,41 @@ import { constants } from 'node:os'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** `npm start` forwards the signal that a terminal has sent to us already; that is no second one. */
-const ECHO = 100
+/** After Ctrl-C both the terminal and `npm start` send SIGINT; a signal this soon is not a second request to stop. */
+const ECHO_MS = 100
 
-/** How often to look whether whoever has started us is still there, in milliseconds. */
-const LOOK = 100
+const PARENT_POLL_MS = 100
 
 /**
- * Calls `stop` when SIGINT or SIGTERM says so, with the exit code by which shells know the signal. A
- * second signal ends the process at once, with that code.
+ * Calls `stop` on the first SIGINT or SIGTERM, with the exit code that shells use for the signal. A second signal ends
+ * the process immediately with its own exit code.
  */
-export function onStopSignal(stop: (code: number) => void): void {
-  let stopped: number | undefined
+export function onStopSignal(stop: (exitCode: number) => void): void {
+  let stoppedAt: number | undefined
   for (const signal of SIGNALS) {
-    const code = 128 + constants.signals[signal]
+    const exitCode = 128 + constants.signals[signal]
     process.on(signal, () => {
-      if (stopped === undefined) {
-        stopped = performance.now()
-        stop(code)
-      } else if (performance.now() - stopped > ECHO) {
-        process.exit(code)
+      if (stoppedAt === undefined) {
+        stoppedAt = performance.now()
+        stop(exitCode)
+      } else if (performance.now() - stoppedAt > ECHO_MS) {
+        process.exit(exitCode)
       }
     })
   }
 }
 
 /**
- * Calls `stop` when npm has gone, if that was what started us: a signal to `npx` or `npm start` ends the shell
- * that stands between it and us, and would leave us behind.
+ * Calls `stop` when npm exits, if npm started this process. A signal to `npx` or `npm start` ends only npm and the
+ * shell that it runs commands in, not this process.
  */
-export function onEndOfNpm(stop: () => void): void {
+export function onNpmExit(stop: () => void): void {
   if (!['npx', 'start'].includes(String(process.env.npm_lifecycle_event))) return
   const parent = process.ppid
-  const watch = setInterval(() => {
+  const timer = setInterval(() => {
     if (process.ppid !== parent) {
-      clearInterval(watch)
+      clearInterval(timer)
       stop()
     }
-  }, LOOK).unref()
+  }, PARENT_POLL_MS).unref()
 }

@@ -1,6 +1,7 @@
 import { AccessTokens } from '../../service/access-tokens.ts'
-import { nameScopes, type Scope, type StoredToken } from '../../service/token-store.ts'
+import type { StoredToken } from '../../service/token-store.ts'
 import { ConfigError, defaultConfig } from '../config/config.ts'
+import { nameScopes, type Scope } from '../contract/scopes.ts'
 import { openStore } from '../stores/engines.ts'
 import type { Store } from '../stores/store.ts'
 
@@ -8,34 +9,36 @@ export interface TokenOptions {
   readonly database: string
   readonly name: string
   readonly scope: readonly Scope[]
-  /** Milliseconds from now. */
+  /** Lifetime in milliseconds; unlimited by default. */
   readonly expires?: number
 }
 
-/** Makes a token and prints it, alone on standard output. */
+/** Creates a token and prints it. Standard output has nothing else, so that scripts can capture it. */
 export async function createToken({ database, name, scope, expires }: TokenOptions): Promise<void> {
   await withStore(database, false, async (store) => {
-    const lifetime = expires === undefined ? {} : { lifetime: expires }
+    const lifetime = expires === undefined ? {} : { lifetimeMs: expires }
     const token = await new AccessTokens(store).issue({ name, scopes: scope, ...lifetime })
-    if (token === undefined) throw new ConfigError(`there is a token ${name} already`)
+    if (token === undefined) throw new ConfigError(`token ${name} already exists`)
     process.stdout.write(`${token}\n`)
     process.stderr.write(`It has the ${nameScopes(scope)}. Keep it safe: it is not shown again.\n`)
   })
 }
 
-/** Prints a line for each token, never a secret. */
+/** Prints a table of the tokens without their secrets. */
 export async function listTokens(database: string): Promise<void> {
   await withStore(database, true, async (store) => {
-    const rows = (await store.listTokens()).map(rowOf)
-    process.stdout.write(tableOf([['NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'], ...rows]))
+    const rows = (await store.listTokens()).map(tableRow)
+    process.stdout.write(
+      formatTable([['NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'], ...rows]),
+    )
   })
 }
 
-/** Removes a token; a running service refuses it from then on. */
+/** Revokes a token. A running service rejects it immediately. */
 export async function revokeToken(database: string, name: string): Promise<void> {
   await withStore(database, true, async (store) => {
     if (!(await new AccessTokens(store).revoke(name))) {
-      throw new ConfigError(`there is no token ${name}`)
+      throw new ConfigError(`token ${name} does not exist`)
     }
     process.stdout.write(`revoked ${name}\n`)
   })
@@ -55,22 +58,22 @@ async function withStore(
   }
 }
 
-function rowOf({ name, scopes, createdAt, expiresAt, lastUsedAt }: StoredToken): string[] {
+function tableRow({ name, scopes, createdAt, expiresAt, lastUsedAt }: StoredToken): string[] {
   const expired = expiresAt !== undefined && expiresAt.getTime() <= Date.now() ? ' (expired)' : ''
   return [
     name,
     scopes.join(),
-    minuteOf(createdAt),
-    expiresAt ? minuteOf(expiresAt) + expired : 'never',
-    lastUsedAt ? minuteOf(lastUsedAt) : 'never',
+    formatMinute(createdAt),
+    expiresAt ? formatMinute(expiresAt) + expired : 'never',
+    lastUsedAt ? formatMinute(lastUsedAt) : 'never',
   ]
 }
 
-function minuteOf(date: Date): string {
+function formatMinute(date: Date): string {
   return `${date.toISOString().slice(0, 16)}Z`
 }
 
-function tableOf(rows: string[][]): string {
+function formatTable(rows: string[][]): string {
   const width = (column: number) => Math.max(...rows.map((row) => String(row[column]).length))
   return rows
     .map((row) => row.map((cell, column) => cell.padEnd(width(column))).join('  '))

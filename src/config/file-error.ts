@@ -2,9 +2,9 @@ import { getSystemErrorMessage } from 'node:util'
 import { ConfigError } from './config.ts'
 
 /**
- * What to throw in place of an error of the file system; any other error stays as it is.
+ * Turns an error of the file system into a ConfigError. Returns any other error unchanged.
  *
- * @param failure what has failed, such as `cannot read plants.csv`
+ * @param failure such as `cannot read plants.csv`
  */
 export function fileError(failure: string, error: unknown): unknown {
   const { errno } = error as NodeJS.ErrnoException

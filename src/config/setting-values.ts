@@ -1,12 +1,12 @@
 /**
- * What settings may be. Each reader takes a value as text, or as what the text means where a program gives
- * it, and throws InvalidArgumentError saying what it expected.
+ * Readers for the values of settings. Each accepts the string that a command line has, or the value that it stands
+ * for, which an embedding program can pass instead.
  */
 import { isIP } from 'node:net'
-import { InvalidArgumentError } from 'commander'
 import ms, { type StringValue } from 'ms'
+import type { NewPlant } from '../../service/plant-store.ts'
 
-/** Which requests are logged: none, those that may modify data, or all. */
+/** Which requests are logged; `changes` are those that can modify data. */
 export const requestLogs = ['off', 'changes', 'all'] as const
 export type RequestLogs = (typeof requestLogs)[number]
 
@@ -19,86 +19,117 @@ export interface Rate {
 
 export type Limit = Rate | 'off'
 
-/** Reads a value of a setting. */
-export type Read = (value: unknown) => unknown
+/** Thrown for an invalid value of a setting. */
+export class InvalidValue extends Error {
+  /** Such as `an integer from 0 to 65535`. */
+  readonly expected: string
 
-/** Some text, whatever it says. */
-export function text(value: unknown): string {
-  return typeof value === 'string' && value !== '' ? value : expected('some text')
+  constructor(expected: string) {
+    super(`expected ${expected}`)
+    this.expected = expected
+  }
 }
 
-/** Plants to begin with: the name of a file or, from a program, they themselves. */
-export function seed(value: unknown): string | readonly unknown[] {
-  return Array.isArray(value) ? value : text(value)
+/** Replaces an InvalidValue that a reader throws; passes on every other error. */
+export function replaceInvalid<Value>(
+  read: () => Value,
+  replace: (error: InvalidValue) => Error,
+): Value {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof InvalidValue ? replace(error) : error
+  }
 }
 
-/** A whole number from `least` to `most`. */
-export function number(least: number, most: number) {
+export function nonEmptyString(value: unknown): string {
+  if (typeof value === 'string' && value !== '') return value
+  throw new InvalidValue('a non-empty string')
+}
+
+/** The name of a file, or plants, which `prepareSeed` validates. */
+export function seed(value: unknown): string | readonly NewPlant[] {
+  return Array.isArray(value) ? (value as readonly NewPlant[]) : nonEmptyString(value)
+}
+
+/** An integer from `min` to `max`, in decimal notation. */
+export function integer(min: number, max: number) {
   return (value: unknown): number => {
     const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
-    const valid = Number.isInteger(number) && Number(number) >= least && Number(number) <= most
-    return valid ? Number(number) : expected(`a whole number from ${least} to ${most}`)
+    if (typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max) {
+      return number
+    }
+    throw new InvalidValue(`an integer from ${min} to ${max}`)
   }
 }
 
-/** A time such as `90d`, or in milliseconds; as whole milliseconds, more than none and at most `most`. */
-export function time(most: string) {
+/** A duration such as `90s`, or a number of milliseconds. Returns whole milliseconds, from 1 to `max`. */
+export function duration(max: StringValue) {
   return (value: unknown): number => {
-    const milliseconds = Math.round(typeof value === 'number' ? value : millisecondsOf(value))
-    if (milliseconds > 0 && milliseconds <= ms(most as StringValue)) return milliseconds
-    return expected(`a time such as 500ms, 10s, 2m, 12h or 1d, and not more than ${most}`)
+    const milliseconds = Math.round(typeof value === 'number' ? value : parseDuration(value))
+    if (milliseconds > 0 && milliseconds <= ms(max)) return milliseconds
+    throw new InvalidValue(`a duration such as 500ms, 10s, 2m, 12h or 1d, at most ${max}`)
   }
 }
 
-function millisecondsOf(value: unknown): number {
+function parseDuration(value: unknown): number {
   const valid = typeof value === 'string' && /^\d{1,15}(\.\d{1,15})?(ms|s|m|h|d)$/.test(value)
-  return valid ? ms(value as StringValue) : 0
+  return valid ? ms(value as StringValue) : Number.NaN
 }
 
-/** One of the values. */
-export function oneOf(values: readonly string[]) {
-  return (value: unknown): string =>
-    values.find((each) => each === value) ?? expected(`one of ${values.join(', ')}`)
+export function oneOf<Value extends string>(values: readonly Value[]) {
+  return (value: unknown): Value => {
+    const found = values.find((each) => each === value)
+    if (found !== undefined) return found
+    throw new InvalidValue(`one of ${values.join(', ')}`)
+  }
 }
 
-/** Whether something is wanted: `on` or `off`. */
+const readOnOff = oneOf(['on', 'off'])
+
+/** Accepts `on`, `off` and booleans. */
 export function onOff(value: unknown): boolean {
-  return typeof value === 'boolean' ? value : oneOf(['on', 'off'])(value) === 'on'
+  return typeof value === 'boolean' ? value : readOnOff(value) === 'on'
 }
 
-/** Which requests to log; `on` means all of them. */
-export function logRequests(value: unknown): string {
-  return value === 'on' ? 'all' : oneOf(requestLogs)(value)
+const readRequestLogs = oneOf(requestLogs)
+
+/** Accepts `requestLogs`, and `on` for `all`. */
+export function logRequests(value: unknown): RequestLogs {
+  return value === 'on' ? 'all' : readRequestLogs(value)
 }
 
 /** A rate such as `100/s`, or `off` for no limit. */
 export function rate(value: unknown): Limit {
   if (value === 'off' || isRate(value)) return value
-  const [, requests, unit] = /^(\d{1,9})\/([smh])$/.exec(String(value)) ?? []
+  const [, requests, unit] = /^(\d{1,9})\/([smh])$/.exec(textOf(value)) ?? []
   const rate = { requests: Number(requests), window: ms(`1${unit}` as StringValue) }
-  return isRate(rate) ? rate : expected('a rate such as 100/s, 1000/m or 5000/h, or off')
+  if (isRate(rate)) return rate
+  throw new InvalidValue('a rate such as 100/s, 1000/m or 5000/h, or off')
 }
 
 function isRate(value: unknown): value is Rate {
-  const { requests, window } = Object(value) as Rate
-  return [requests, window].every((number) => Number.isSafeInteger(number) && number > 0)
+  const { requests, window }: Partial<Rate> = Object(value)
+  return [requests, window].every((number) => Number.isSafeInteger(number) && Number(number) > 0)
+}
+
+/** Returns an empty string for anything but a string. `String` throws for some objects. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 /** Addresses and networks, separated by commas. */
 export function networks(value: unknown): string {
-  const list = String(value)
-  return list.split(',').every(isNetwork)
-    ? list
-    : expected('addresses or networks such as 10.0.0.0/8,::1, separated by commas')
+  const list = textOf(value)
+  if (list.split(',').every(isNetwork)) return list
+  throw new InvalidValue('addresses or networks such as 10.0.0.0/8,::1, separated by commas')
 }
 
 function isNetwork(text: string): boolean {
-  const [address, prefix, ...rest] = text.split('/') as [string, string?]
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] as number
-  if (prefix === undefined) return bits > 0
+  const [address = '', prefix, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0) return false
+  if (prefix === undefined) return true
+  const bits = version === 4 ? 32 : 128
   return rest.length === 0 && /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bits
-}
-
-function expected(what: string): never {
-  throw new InvalidArgumentError(`Expected ${what}.`)
 }

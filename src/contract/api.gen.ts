@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run generate`; change it there.
+// Generated from openapi.yaml by `npm run generate`; edit that instead.
 
 export interface paths {
     "/plants": {
@@ -336,9 +336,9 @@ export type $defs = Record<string, never>;
 export interface operations {
     listPlants: {
         parameters: {
-            query: {
+            query?: {
                 /** @description The maximum number of plants to return. */
-                limit: number;
+                limit?: number;
                 /** @description Return only plants with a greater id. To read all pages, follow `Link` instead of setting this. */
                 after?: components["schemas"]["PlantId"];
                 /** @description Return only plants with exactly this tag, such as `Tree`. */
@@ -622,4 +622,13 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+}
+/** The parameters that have a default, by operation. */
+export interface DefaultedParameters {
+    listPlants: "limit";
+    createPlant: never;
+    getPlant: never;
+    replacePlant: never;
+    updatePlant: never;
+    deletePlant: never;
 }

@@ -1,30 +1,39 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import type { Scope } from '../../service/token-store.ts'
-import { scopes } from '../../service/token-store.ts'
 import { PACKAGE } from '../package.ts'
+import { type Scope, scopes } from './scopes.ts'
 
-/** An operation of the contract, as far as the server itself has to know it. */
+/** The parts of an operation in the contract that the server needs at run time. */
 export interface Operation {
   readonly id: string
   /** The scopes that a token needs, all of them. Never empty. */
   readonly scopes: readonly Scope[]
-  /** The media types that a body may have; none if the operation takes no body. */
+  /** The media types of the body; empty if the operation takes no body. */
   readonly mediaTypes: readonly string[]
   readonly bodyRequired: boolean
-  /** The status of success. */
+  /** The status of a success. */
   readonly success: number
 }
 
-/** The contract, or the handlers with it, cannot be served as they are. */
+/** The contract is unusable or does not match its handlers. */
 export class ContractError extends Error {}
+
+/** A JSON Schema; only the keywords that are read here have types. */
+export interface Schema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly properties?: { readonly [name: string]: Schema }
+  readonly items?: Schema
+  readonly allOf?: readonly Schema[]
+  readonly [keyword: string]: unknown
+}
 
 interface OperationObject {
   operationId?: string
   security?: SecurityRequirement[]
-  /** Our extension: the scopes that a token needs. Linters take scopes in `security` for OAuth 2 scopes. */
+  /** OpenAPI extension: the required scopes. Linters accept scopes in `security` for OAuth 2 only. */
   'x-scope'?: string | string[]
-  requestBody?: { required?: boolean; content: Record<string, unknown> }
+  requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> }
   responses: Record<string, unknown>
 }
 
@@ -34,23 +43,22 @@ export interface ContractDocument {
   info: { title: string; version: string }
   security?: SecurityRequirement[]
   paths: Record<string, Record<string, OperationObject>>
-  components?: unknown
+  components?: { schemas?: Record<string, Schema> }
 }
 
 const SCHEME = 'bearer'
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'])
 
-/** Reads the contract of the package. */
+/** Loads the contract that ships with this package. */
 export function loadContract(): ContractDocument {
-  return parse(readFileSync(new URL('openapi.yaml', PACKAGE), 'utf8'))
+  return parse(readFileSync(new URL('openapi.yaml', PACKAGE), 'utf8')) as ContractDocument
 }
 
 /**
- * The operations of the contract by their id, each of which has a handler and is behind the bearer
- * scheme.
+ * The operations of the contract by id. Each one requires the bearer scheme and has a handler.
  *
- * @param handlers an instance of a class with a method for each operation and no other
- * @throws ContractError naming the first operation or handler of which that is not true
+ * @param handlers an instance of a class with one method for each operation and no others
+ * @throws ContractError naming the first operation or handler for which that is not true
  */
 export function matchOperations(
   document: ContractDocument,
@@ -63,7 +71,7 @@ export function matchOperations(
       const name = `${method.toUpperCase()} ${path}`
       const operation = operationOf(name, object, document.security)
       if (operations.has(operation.id)) {
-        throw new ContractError(`${name}: the operationId ${operation.id} is taken`)
+        throw new ContractError(`${name}: duplicate operationId ${operation.id}`)
       }
       operations.set(operation.id, operation)
     }
@@ -84,29 +92,29 @@ function operationOf(
   object: OperationObject,
   inherited: SecurityRequirement[] = [],
 ): Operation {
-  if (object.operationId === undefined) throw new ContractError(`${name} has no operationId`)
+  if (object.operationId === undefined) throw new ContractError(`${name}: no operationId`)
   return {
     id: object.operationId,
-    scopes: scopesOf(name, object, inherited),
+    scopes: requiredScopes(name, object, inherited),
     mediaTypes: Object.keys(object.requestBody?.content ?? {}),
     bodyRequired: object.requestBody?.required ?? false,
     success: Number(Object.keys(object.responses).find((status) => status.startsWith('2'))),
   }
 }
 
-function scopesOf(
+function requiredScopes(
   name: string,
   object: OperationObject,
   inherited: SecurityRequirement[],
 ): Scope[] {
-  const { security = inherited, 'x-scope': needed = [] } = object
+  const { security = inherited, 'x-scope': required = [] } = object
   if (security.length === 0 || security.some((requirement) => !(SCHEME in requirement))) {
-    throw new ContractError(`${name} is not behind the security scheme ${SCHEME}`)
+    throw new ContractError(`${name}: every security requirement must include ${SCHEME}`)
   }
-  const named = [needed].flat()
+  const named = [required].flat()
   const known = scopes.filter((scope) => named.includes(scope))
   if (known.length === 0 || known.length !== named.length) {
-    throw new ContractError(`${name} must have an x-scope: one of ${scopes.join(', ')}, or a list`)
+    throw new ContractError(`${name}: x-scope must be one of ${scopes.join(', ')}, or a list`)
   }
   return known
 }

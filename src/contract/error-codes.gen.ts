@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run generate`; change it there.
+// Generated from openapi.yaml by `npm run generate`; edit that instead.
 
 /** The error codes by name, with the status and `error` of the response. */
 export const errorCodes = {
@@ -29,4 +29,5 @@ export const errorCodes = {
   'service-busy': { status: 503, error: 50303 },
 } as const
 
+/** The name of an error code, such as `plant-exists`. */
 export type ErrorCode = keyof typeof errorCodes

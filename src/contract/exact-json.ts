@@ -1,17 +1,15 @@
 import { isUtf8 } from 'node:buffer'
-import { JsonReader } from './json-reader.ts'
+import { JsonParser } from './json-parser.ts'
 import { InvalidJson } from './json-scanner.ts'
-import type { Shape } from './shape.ts'
+import type { Projection } from './projection.ts'
 
 /**
- * Reads the JSON text (RFC 8259) of a body without ever changing a number: an integer that a double cannot hold
- * becomes a bigint if it is within int64, and a number that rounding would have made an integer
- * becomes NaN, as does an integer beyond int64.
+ * Parses a JSON body (RFC 8259) without changing the value of any integer. Integers that a double cannot
+ * hold become bigints; a number without an exact value becomes `INEXACT`.
  *
- * @param shape which parts to read
- * @throws InvalidJson if it is not UTF-8, not JSON, or nested too deeply
+ * @throws InvalidJson if the bytes are not UTF-8, not JSON, or nested too deeply
  */
-export function parseExactJson(bytes: Buffer, shape: Shape = 'all'): unknown {
+export function parseExactJson(bytes: Buffer, projection: Projection = 'all'): unknown {
   if (!isUtf8(bytes)) throw new InvalidJson('body is not UTF-8')
-  return new JsonReader(bytes, 'body').read(shape)
+  return new JsonParser(bytes, 'body').parse(projection)
 }

@@ -1,31 +1,33 @@
-const MINUS = 0x2d
-const POINT = 0x2e
-const ZERO = 0x30
-const UPPER_E = 0x45
-const LOWER_E = 0x65
+import { LOWER_E, MINUS, POINT, UPPER_E, ZERO } from './bytes.ts'
 
 export const MIN_INT64 = -(2n ** 63n)
 export const MAX_INT64 = 2n ** 63n - 1n
 
-/** One string for each integer, so that no two URLs and no two lines mean the same plant. */
+/** Each integer has exactly one spelling, so that a plant has exactly one URL. */
 const DECIMAL = /^(?:0|-?[1-9]\d{0,18})$/
 
-/** Up to the largest power of ten within int64. */
+/** The powers of ten within int64. */
 const POWERS_OF_TEN = Array.from({ length: 19 }, (_, exponent) => 10n ** BigInt(exponent))
 
-/** A number with at most this many digits survives the round trip through a double. */
-const SAFE_LENGTH = 15
+/** An integer of at most this many characters is exact as a double. */
+export const SAFE_LENGTH = 15
 
-/** The int64 that a text is the decimal of; undefined for any other text, such as `+1`, `01` or `1.0`. */
-export function parseInt64(text: string): bigint | undefined {
-  if (!DECIMAL.test(text)) return undefined
-  const integer = BigInt(text)
+/**
+ * The value, in parsed JSON, of a number that cannot be represented: an integer beyond int64, a fraction
+ * that a double would round to an integer, or a number beyond the range of a double. No schema accepts it.
+ */
+export const INEXACT = Symbol('inexact number')
+
+/** Parses an int64 in decimal. Returns undefined for any other spelling, such as `+1`, `01` or `1.0`. */
+export function parseInt64(decimal: string): bigint | undefined {
+  if (!DECIMAL.test(decimal)) return undefined
+  const integer = BigInt(decimal)
   return integer >= MIN_INT64 && integer <= MAX_INT64 ? integer : undefined
 }
 
 /**
- * The int64 that a JSON number denotes, whatever its spelling: `1`, `1.0` and `10e-1` are the same.
- * Undefined for a number that is no integer or beyond int64.
+ * The value of a JSON number as an int64. JSON Schema defines an integer by its value, so `1`, `1.0` and
+ * `10e-1` are the same. Returns undefined for a fraction and for an integer beyond int64.
  */
 export function toInt64(number: string): bigint | undefined {
   const start = number.charCodeAt(0) === MINUS ? 1 : 0
@@ -60,16 +62,15 @@ export function toInt64(number: string): bigint | undefined {
 }
 
 /**
- * The value of a JSON number, never a different integer than the one written. A bigint if a double cannot
- * hold the integer; NaN if it is an integer beyond int64, or a fraction that rounds to an integer. Otherwise the
- * closest double.
+ * The value of a JSON number: a bigint for an int64 that a double cannot hold, otherwise a number. A
+ * fraction is rounded to the nearest double. Returns INEXACT if the result would be a different integer.
  */
-export function exactNumber(number: string): number | bigint {
+export function exactNumber(number: string): number | bigint | typeof INEXACT {
   const value = Number(number)
-  // No integer rounds to a fraction, so this number is not an integer, or is out of range.
-  if (!Number.isInteger(value)) return value
+  // No integer rounds to a fraction.
+  if (!Number.isInteger(value)) return Number.isFinite(value) ? value : INEXACT
   if (number.length <= SAFE_LENGTH && value !== 0 && Number.isSafeInteger(value)) return value
   const integer = toInt64(number)
-  if (integer === undefined) return Number.NaN
+  if (integer === undefined) return INEXACT
   return Number.isSafeInteger(value) ? value : integer
 }

@@ -1,39 +1,37 @@
-import { exactNumber } from './int64.ts'
-import type { Shape } from './shape.ts'
+import {
+  BACKSLASH,
+  LOWER_E,
+  LOWER_U,
+  MINUS,
+  NEWLINE,
+  NINE,
+  PLUS,
+  POINT,
+  QUOTE,
+  RETURN,
+  SPACE,
+  TAB,
+  UPPER_E,
+  ZERO,
+} from './bytes.ts'
+import { exactNumber, type INEXACT, SAFE_LENGTH } from './int64.ts'
+import type { Projection } from './projection.ts'
 
-const TAB = 0x09
-const NEWLINE = 0x0a
-const RETURN = 0x0d
-const SPACE = 0x20
-const QUOTE = 0x22
-const PLUS = 0x2b
-const MINUS = 0x2d
-const POINT = 0x2e
-const ZERO = 0x30
-const NINE = 0x39
-const UPPER_E = 0x45
-const BACKSLASH = 0x5c
-const LOWER_E = 0x65
-const LOWER_U = 0x75
+const HEX_DIGITS = bytesOf('0123456789ABCDEFabcdef')
 
-const HEX_DIGITS = setOf('0123456789ABCDEFabcdef')
+/** Characters that can follow a backslash, except `u` with four hexadecimal digits. */
+const ESCAPES = bytesOf('"\\/bfnrt')
 
-/** Characters that may follow a backslash, except `u` with four hexadecimal digits. */
-const ESCAPES = setOf('"\\/bfnrt')
-
-/** The bytes are not JSON (RFC 8259), or are nested too deeply. */
+/** The bytes are not UTF-8 or not JSON (RFC 8259), or are nested too deeply. */
 export class InvalidJson extends Error {}
 
-/** No byte. */
-const NOTHING = -1
-
-/** A shorter integer is exact as a double. */
-const LONG = 16
+/** Returned in place of a byte at the end of the input. */
+const END_OF_INPUT = -1
 
 /**
  * Scans the tokens of UTF-8 JSON. Each method expects its token at `at` and leaves `at` after it.
  *
- * @throws InvalidJson if the token is not the expected one
+ * @throws InvalidJson if there is another token
  */
 export class JsonScanner {
   protected readonly bytes: Buffer
@@ -46,31 +44,31 @@ export class JsonScanner {
     this.#what = what
   }
 
-  /** NOTHING past the end. An actual out-of-bounds read would make V8 deoptimize all later reads. */
+  /** An out-of-bounds read would make V8 deoptimize all later reads. */
   protected byteAt(index: number): number {
-    return index < this.bytes.length ? (this.bytes[index] as number) : NOTHING
+    return index < this.bytes.length ? (this.bytes[index] as number) : END_OF_INPUT
   }
 
-  protected string(shape: Shape): string | undefined {
+  protected string(projection: Projection): string | undefined {
     const start = this.at
-    const escaped = this.endString()
-    return shape === 'none' ? undefined : this.textFrom(start, escaped)
+    const escaped = this.skipString()
+    return projection === 'none' ? undefined : this.stringFrom(start, escaped)
   }
 
-  /** The string between the quote at `start` and the quote before `at`. */
-  protected textFrom(start: number, escaped: boolean): string {
+  /** The string from the quote at `start` to the quote before `at`. */
+  protected stringFrom(start: number, escaped: boolean): string {
     return escaped
-      ? JSON.parse(this.bytes.toString('utf8', start, this.at))
+      ? (JSON.parse(this.bytes.toString('utf8', start, this.at)) as string)
       : this.bytes.toString('utf8', start + 1, this.at - 1)
   }
 
   /** Skips a string; returns whether it contains an escape sequence. */
-  protected endString(): boolean {
+  protected skipString(): boolean {
     const { bytes } = this
     const { length } = bytes
     let escaped = false
     let at = this.at + 1
-    // After one out-of-bounds read, V8 would run this loop four times slower for good.
+    // After one out-of-bounds read, V8 would run this loop four times slower from then on.
     while (at < length) {
       const byte = bytes[at] as number
       if (byte === QUOTE) {
@@ -81,27 +79,29 @@ export class JsonScanner {
       at++
       if (byte === BACKSLASH) {
         escaped = true
-        at = this.#endEscape(at)
+        at = this.#endOfEscape(at)
       }
     }
     this.at = at
-    this.expected(at < length ? 'an escape sequence for the control character' : 'a closing quote')
+    this.failExpecting(
+      at < length ? 'an escape sequence for the control character' : 'a closing quote',
+    )
   }
 
-  /** @returns the end of the escape sequence whose backslash is before `at` */
-  #endEscape(at: number): number {
+  /** The end of the escape sequence whose backslash is before `at`. */
+  #endOfEscape(at: number): number {
     const unicode = this.byteAt(at) === LOWER_U
     const end = unicode ? at + 5 : at + 1
     let valid = unicode || ESCAPES.has(this.byteAt(at))
     for (let digit = at + 1; digit < end; digit++) valid &&= HEX_DIGITS.has(this.byteAt(digit))
     if (!valid) {
       this.at = at
-      this.expected('an escape sequence')
+      this.failExpecting('an escape sequence')
     }
     return end
   }
 
-  protected number(shape: Shape): number | bigint | undefined {
+  protected number(projection: Projection): number | bigint | typeof INEXACT | undefined {
     const { bytes, at: start } = this
     const negative = this.byteAt(start) === MINUS
     const first = negative ? start + 1 : start
@@ -117,8 +117,8 @@ export class JsonScanner {
       end = this.#endOfDigits(digits, 'a digit')
     }
     this.at = end
-    if (shape === 'none') return undefined
-    if (end !== wholeEnd || end - start >= LONG) {
+    if (projection === 'none') return undefined
+    if (end !== wholeEnd || end - start > SAFE_LENGTH) {
       return exactNumber(bytes.toString('latin1', start, end))
     }
     let value = 0
@@ -126,7 +126,7 @@ export class JsonScanner {
     return negative ? -value : value
   }
 
-  /** @returns the end of the digits at `start`, of which there must be at least one */
+  /** The end of the digits at `start`, of which there must be at least one. */
   #endOfDigits(start: number, expected: string): number {
     const { bytes } = this
     const { length } = bytes
@@ -137,7 +137,7 @@ export class JsonScanner {
     }
     if (at === start) {
       this.at = at
-      this.expected(expected)
+      this.failExpecting(expected)
     }
     return at
   }
@@ -145,38 +145,38 @@ export class JsonScanner {
   protected literal<Value>(name: string, value: Value): Value {
     const { at } = this
     for (let index = 0; index < name.length; index++) {
-      if (this.byteAt(at + index) !== name.charCodeAt(index)) this.expected('a value')
+      if (this.byteAt(at + index) !== name.charCodeAt(index)) this.failExpecting('a value')
     }
     this.at = at + name.length
     return value
   }
 
-  protected space(): void {
+  protected skipSpace(): void {
     this.at = endOfSpace(this.bytes, this.at)
   }
 
-  protected refuse(problem: string): never {
+  protected fail(problem: string): never {
     throw new InvalidJson(`${this.#what} ${problem}`)
   }
 
-  protected expected(what: string): never {
-    this.refuse(`is not JSON: expected ${what} at byte ${this.at}`)
+  protected failExpecting(what: string): never {
+    this.fail(`is not JSON: expected ${what} at byte ${this.at}`)
   }
 }
 
-/** The end of any whitespace at `at`. */
+/** The end of the whitespace at `at`, if any. */
 export function endOfSpace(bytes: Buffer, at: number): number {
   const { length } = bytes
   let end = at
   for (; end < length; end++) {
     const byte = bytes[end] as number
     if (byte === SPACE) continue
-    // The common case, in which the comparisons to the right are skipped.
+    // The first comparison decides in the common case.
     if (byte > SPACE || (byte !== NEWLINE && byte !== RETURN && byte !== TAB)) break
   }
   return end
 }
 
-function setOf(characters: string): ReadonlySet<number> {
+function bytesOf(characters: string): ReadonlySet<number> {
   return new Set(Buffer.from(characters))
 }

@@ -1,14 +1,13 @@
-import type { operations } from './api.gen.ts'
+/** The types of the handlers, computed from the contract. */
+import type { DefaultedParameters, operations } from './api.gen.ts'
 import type { ErrorCode, errorCodes } from './error-codes.gen.ts'
-
-/** The types of a handler class, computed from the contract; nothing here exists at run time. */
 
 export type OperationId = keyof operations
 
-/** What the contract has for content, whatever its media type. */
+/** The type of a content, in any of its media types. */
 type Content<Part> = Part extends { content: infer ByType } ? ByType[keyof ByType] : never
 
-/** A status that the operation documents, such as 200. */
+/** A documented status, such as 200. */
 type Status<Id extends OperationId> = keyof operations[Id]['responses']
 
 type Success<Id extends OperationId> = operations[Id]['responses'][Extract<
@@ -16,58 +15,66 @@ type Success<Id extends OperationId> = operations[Id]['responses'][Extract<
   200 | 201 | 204
 >]
 
-/** A condition of failure whose status the operation documents. */
+/** The error codes whose status the operation documents. */
 export type ErrorCodeOf<Id extends OperationId> = {
   [Name in ErrorCode]: (typeof errorCodes)[Name]['status'] extends Status<Id> ? Name : never
 }[ErrorCode]
 
-type Parameters<
+/** The parameters in one part of a request, as a client sends them. */
+type SentParameters<
   Id extends OperationId,
-  Place extends keyof operations[Id]['parameters'],
-> = NonNullable<operations[Id]['parameters'][Place]>
+  Part extends keyof operations[Id]['parameters'],
+> = NonNullable<operations[Id]['parameters'][Part]>
 
-/** A member that is there if the contract has something for it. */
+/** Parameters as a handler receives them: those with a default are always present. */
+type ParametersIn<
+  Id extends OperationId,
+  Part extends keyof operations[Id]['parameters'],
+> = SentParameters<Id, Part> &
+  Required<Pick<SentParameters<Id, Part>, DefaultedParameters[Id] & keyof SentParameters<Id, Part>>>
+
+/** A member that exists only if it has a type. */
 type Member<Name extends string, Value> = [Value] extends [never]
   ? unknown
   : { readonly [Each in Name]: Value }
 
-/** A request as it reaches a handler: it has passed authentication and the contract. */
-export type OperationRequest<Id extends OperationId> = Member<'params', Parameters<Id, 'path'>> &
-  Member<'query', Parameters<Id, 'query'>> &
+/** A request that has passed authentication and validation. */
+export type OperationRequest<Id extends OperationId> = Member<'params', ParametersIn<Id, 'path'>> &
+  Member<'query', ParametersIn<Id, 'query'>> &
   Member<'body', Content<NonNullable<operations[Id]['requestBody']>>> &
   ('If-Match' extends HeaderOf<Id> ? Precondition : unknown)
 
-/** The headers that the operation reads; `keyof never` would be any. */
-type HeaderOf<Id extends OperationId> = [Parameters<Id, 'header'>] extends [never]
+/** The header names of an operation. `keyof never` would be every name. */
+type HeaderOf<Id extends OperationId> = [SentParameters<Id, 'header'>] extends [never]
   ? never
-  : keyof Parameters<Id, 'header'>
+  : keyof SentParameters<Id, 'header'>
 
 interface Precondition {
-  /** The versions that the client has seen; the request is for one of them only. */
+  /** The versions from `If-Match`: the request applies to one of them only. Undefined allows any. */
   readonly expected?: readonly string[] | undefined
 }
 
-/** What a handler may answer; anything that the contract does not document does not compile. */
-export type OperationAnswer<Id extends OperationId> =
-  | Failed<Id>
+/** The result of an operation. A result that the contract does not document does not compile. */
+export type OperationResult<Id extends OperationId> =
+  | Failure<Id>
   | ([Content<Success<Id>>] extends [never]
       ? Record<string, never>
       : { readonly body: Content<Success<Id>> } & (Success<Id> extends { headers: { ETag: string } }
           ? { readonly version: string }
           : unknown) &
-          (Success<Id> extends { headers: { Link?: string } } ? Continued<Id> : unknown))
+          (Success<Id> extends { headers: { Link?: string } } ? Paged<Id> : unknown))
 
-interface Failed<Id extends OperationId> {
+interface Failure<Id extends OperationId> {
   readonly failure: ErrorCodeOf<Id>
   readonly message: string
 }
 
-interface Continued<Id extends OperationId> {
-  /** What the query for the next page differs in; without it this page is the last. */
-  readonly next?: Partial<Parameters<Id, 'query'>> | undefined
+interface Paged<Id extends OperationId> {
+  /** The query parameters that differ for the next page. Undefined on the last page. */
+  readonly next?: Partial<SentParameters<Id, 'query'>> | undefined
 }
 
-/** A handler class: one method for each `operationId`. */
+/** One method for each `operationId`. */
 export type Handlers = {
-  [Id in OperationId]: (request: OperationRequest<Id>) => Promise<OperationAnswer<Id>>
+  [Id in OperationId]: (request: OperationRequest<Id>) => Promise<OperationResult<Id>>
 }

@@ -1,50 +1,33 @@
 import { Ajv2020, type KeywordErrorDefinition, type Options } from 'ajv/dist/2020.js'
-import type { ContractDocument } from './contract.ts'
+import type { ContractDocument, Schema } from './contract.ts'
 import { parseInt64 } from './int64.ts'
 
-type Schema = { [keyword: string]: unknown }
-
-/** A schema made ready; it may replace parts of the data by what they mean. */
+/** Validates a value. Replaces each integer in it with an exact number or bigint. */
 export type Validator = ReturnType<Ajv2020['compile']>
+
+/** Compiles a schema of the contract. */
+export type ValidatorCompiler = (schema: Schema) => Validator
 
 /** The contract's pattern for strings without U+0000, which exists so that tools generate valid strings. */
 const WITHOUT_NUL = '^[^\\x00]*$'
 
-/** As Fastify calls it, for each part of a request that the contract has a schema for. */
-interface RoutePart {
-  readonly schema: unknown
-  readonly httpPart?: string
+/**
+ * A compiler for schemas of JSON that `parseExactJson` has parsed. Its validators coerce and remove nothing,
+ * and are stricter than JSON Schema:
+ * - `type: integer` requires an exact value. With `format: int64` it must be in the whole range of int64, and
+ *   becomes a bigint;
+ * - `type: string` rejects strings that cannot be stored.
+ */
+export function bodyCompiler(): ValidatorCompiler {
+  const ajv = bodyAjv()
+  return (schema) => ajv.compile(withKeywords(schema))
 }
 
 /**
- * Compiles schemas of the contract for what comes in. Nothing is coerced or removed, and some things are
- * stricter than JSON Schema has them:
- * - `type: integer` takes only what is exact: in a body what `parseExactJson` reads as one, in a
- *   parameter its decimal text. With `format: int64` it checks the whole range and leaves a bigint in
- *   its place, a number otherwise;
- * - `type: string` rejects text that could not be returned as it was sent.
+ * A compiler for schemas of parameters, which are strings. Its validators work like those of `bodyCompiler`,
+ * but integers must be in decimal, int32 becomes a number, and missing parameters get their defaults.
  */
-export function compileValidators(): (part: RoutePart) => Validator {
-  const bodies = bodyAjv()
-  const parameters = parameterAjv()
-  return ({ schema, httpPart }) =>
-    httpPart === 'body'
-      ? bodies.compile(exact(schema))
-      : parameters.compile(exact(parametersOf(schema as Schema, httpPart)))
-}
-
-function bodyAjv(): Ajv2020 {
-  const ajv = ajvWith({})
-  addInteger(ajv, 'int64', 'must be an int64', (value) => {
-    // A text holds no larger one as a bigint, but a program may.
-    const exact =
-      typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)
-    return exact ? BigInt(value as bigint | number) : undefined
-  })
-  return ajv
-}
-
-function parameterAjv(): Ajv2020 {
+export function parameterCompiler(): ValidatorCompiler {
   const ajv = ajvWith({ useDefaults: true, verbose: true })
   addInteger(ajv, 'int64', 'must be an int64 in decimal', (text) => parseInt64(String(text)))
   const bounded: Message = ({ schema }) =>
@@ -52,6 +35,29 @@ function parameterAjv(): Ajv2020 {
   addInteger(ajv, 'int32', bounded, (text, { minimum, maximum }) => {
     const integer = Number(parseInt64(String(text)))
     return integer >= minimum && integer <= maximum ? integer : undefined
+  })
+  return (schema) => ajv.compile(withKeywords(schema))
+}
+
+/**
+ * Compiles a component schema of the contract, such as `NewPlant`, with the rules of `bodyCompiler`.
+ *
+ * @param name the name of the schema in `components/schemas`
+ */
+export function compileComponent({ components }: ContractDocument, name: string): Validator {
+  const ajv = bodyAjv()
+  ajv.addKeyword('components')
+  return ajv.compile({ $ref: `#/components/schemas/${name}`, components: withKeywords(components) })
+}
+
+function bodyAjv(): Ajv2020 {
+  const ajv = ajvWith({})
+  addInteger(ajv, 'int64', 'must be an int64', (value) => {
+    if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined
+    // The parser returns no bigint beyond int64, but the seed of an embedded service can have one.
+    if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? value : undefined
+    // Not a number, or INEXACT.
+    return undefined
   })
   return ajv
 }
@@ -75,12 +81,13 @@ interface Range {
   readonly maximum: number
 }
 
-/** Where in the request the value stands, so that a keyword can replace it. */
+/** Where a value is stored, so that a keyword can replace it. */
 interface Position {
   parentData: { [property: string | number]: unknown }
   parentDataProperty: string | number
 }
 
+/** Adds a keyword that replaces a value with the integer read from it, or fails if there is none. */
 function addInteger(
   ajv: Ajv2020,
   keyword: 'int32' | 'int64',
@@ -102,38 +109,20 @@ function addInteger(
   })
 }
 
-/** Node gives the names of headers in lower case. */
-function parametersOf(schema: Schema, httpPart: string | undefined): Schema {
-  if (httpPart !== 'headers') return schema
-  const properties = Object.entries(schema.properties as Schema)
-  const lower = properties.map(([name, property]) => [name.toLowerCase(), property])
-  return { ...schema, properties: Object.fromEntries(lower) }
+/** Uses our keywords: `int32` and `int64` replace `type: integer`, and `storable` joins `type: string`. */
+function withKeywords<Part>(schema: Part): Part {
+  return replaceKeywords(schema) as Part
 }
 
-/** Puts our keywords where the contract has the types that they make exact. */
-function exact(schema: unknown): Schema {
-  return replaced(schema) as Schema
-}
-
-function replaced(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(replaced)
-  if (typeof schema !== 'object' || schema === null) return schema
-  const ours: Schema = {}
-  for (const [keyword, value] of Object.entries(schema)) ours[keyword] = replaced(value)
-  const { type, format, minimum, maximum, ...rest } = ours
+function replaceKeywords(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(replaceKeywords)
+  if (typeof node !== 'object' || node === null) return node
+  const entries = Object.entries(node).map(([name, member]) => [name, replaceKeywords(member)])
+  const schema: Record<string, unknown> = Object.fromEntries(entries)
+  const { type, format, minimum, maximum, ...rest } = schema
   if (type === 'integer') return { ...rest, [format as string]: { minimum, maximum } }
-  if ([type].flat().includes('string')) ours.storable = true
+  if ([type].flat().includes('string')) schema.storable = true
   // `storable` covers it, and its message names the invalid character.
-  if (ours.pattern === WITHOUT_NUL) delete ours.pattern
-  return ours
-}
-
-/**
- * Compiles a component schema of the contract, such as `NewPlant`, for what is read from a file: it is
- * checked as a body is.
- */
-export function compileComponent({ components }: ContractDocument, name: string): Validator {
-  const ajv = bodyAjv()
-  ajv.addKeyword('components')
-  return ajv.compile({ $ref: `#/components/schemas/${name}`, components: exact(components) })
+  if (schema.pattern === WITHOUT_NUL) delete schema.pattern
+  return schema
 }

@@ -1,110 +1,80 @@
-import type { FastifyReply } from 'fastify'
+/**
+ * # How an error reaches the client
+ *
+ * The contract lists every error as a named example of an `Error` response: `plant-not-found`, status 404, `error` 40402.
+ * `npm run generate` turns these names into the type `ErrorCode` and the table `errorCodes`
+ * (src/contract/error-codes.gen.ts). That table is the only place that maps a code to a status; the rest of the code
+ * refers to an error by its code.
+ *
+ * An error comes from one of five places:
+ *
+ * 1. **Our checks of a request**: the hooks and the body parser in this folder. They throw an `ApiError`, or pass one to
+ *    `next`: a code, a message for the client, and the headers that the contract documents for its status.
+ * 2. **A handler.** `PlantService` knows no HTTP and throws no `ApiError`. It returns `{ failure: code, message }`, which
+ *    compiles only if the contract documents the code's status for that operation. `operations.ts` makes it an
+ *    `ApiError`.
+ * 3. **The store.** Expected outcomes, such as a conflict, are results that the handler translates. If the store cannot
+ *    work, the engine rejects with `StoreUnavailable`, mapping its driver's errors in its own folder. Its `reason` becomes
+ *    `store-busy` or `store-unavailable`, with `Retry-After`. The details go to the log only.
+ * 4. **Fastify and its plugins.** Schema validation fails with `FST_ERR_VALIDATION`, which `parameters.ts` and `body.ts`
+ *    put into words. @fastify/bearer-auth's errors become 401 (`authentication.ts`). A URL that Fastify cannot decode
+ *    reaches no hook, so `frameworkErrors` (server-options.ts) authenticates that request before it is rejected.
+ * 5. **Node's HTTP parser**, which gives up on a request before there is one: malformed, too large or too slow. Fastify
+ *    calls `clientErrorHandler` with the bare socket.
+ *
+ * The first four meet in the error handler (`error-handler.ts`), which turns any value into an `ApiError`. Anything it
+ * does not recognize is a defect: it is logged with its stack, and the client gets `internal-error` with the request id
+ * to quote. `sendError` (response.ts) then sends `{"error": 40402, "message": "…"}` like any other JSON, and the
+ * `onRequest` hook has already set the common headers.
+ *
+ * The fifth has neither a request nor a reply, so `socket-errors.ts` writes the same status, headers and body to the
+ * socket itself and closes it: after the responses to earlier requests, and never in the middle of one.
+ * `client-errors.ts` also uses it for requests that Node accepts but Fastify must not see: CONNECT, methods outside
+ * HTTP, and bodies in tiny chunks.
+ */
 import type { ErrorCode } from '../contract/error-codes.gen.ts'
 import { errorCodes } from '../contract/error-codes.gen.ts'
-import type { ByteBudget } from './byte-budget.ts'
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** For responses in flight. */
-    responseBudget: ByteBudget
-  }
-}
-
-/** Seconds after which it is worth repeating a request that found the service or its store unavailable. */
+/** Values of `Retry-After` in a 503, in seconds. */
 export const RETRY_AFTER = { busy: '1', failing: '5' }
 
-/**
- * A shorter response, in UTF-16 units, does not count towards the budget. So small responses get through while others
- * fill the budget.
- */
-const SMALL_RESPONSE_LENGTH = 2 ** 14
+/** Messages quote the client's input, which can be as long as a request head. */
+const MESSAGE_LENGTH_MAX = 500
 
-/** Messages repeat what a client sent, which may be as long as a request head. */
-const MESSAGE_MAX = 500
-
-/** A failure that ends a request: one of the contract's error codes, and what is wrong in words. */
+/** An error of the contract. Throw it, or pass it to `next`, to end a request. */
 export class ApiError extends Error {
-  readonly condition: ErrorCode
+  readonly code: ErrorCode
   readonly headers: Readonly<Record<string, string>>
 
   /**
-   * @param message what the caller did and what would have been right; the caller reads it
-   * @param headers those that the contract documents for the condition's status
+   * @param message what is wrong with the request and what was expected; sent to the client
+   * @param headers those that the contract documents for the status
    */
-  constructor(condition: ErrorCode, message: string, headers: Record<string, string> = {}) {
-    // A stack trace nobody reads would be a tenth of the cost of a rejected request.
+  constructor(code: ErrorCode, message: string, headers: Record<string, string> = {}) {
+    // Capturing a stack trace, which is never used, would be a tenth of the cost of a rejected request.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     super(
-      message.length > MESSAGE_MAX ? `${message.slice(0, MESSAGE_MAX)}…`.toWellFormed() : message,
+      message.length > MESSAGE_LENGTH_MAX
+        ? `${message.slice(0, MESSAGE_LENGTH_MAX)}…`.toWellFormed()
+        : message,
     )
     Error.stackTraceLimit = stackTraceLimit
-    this.condition = condition
+    this.code = code
     this.headers = headers
   }
 }
 
-/** The status and the Error object (of the contract) for a failure. */
-export function errorOf({ condition, message }: Pick<ApiError, 'condition' | 'message'>): {
+/** The status of an error and its body, the contract's `Error`. */
+export function errorOf({ code, message }: ApiError): {
   status: number
   body: { error: number; message: string }
 } {
-  const { status, error } = errorCodes[condition]
+  const { status, error } = errorCodes[code]
   return { status, body: { error, message } }
 }
 
 /** The process has reached a limit on memory or work. */
 export function serviceBusy(): ApiError {
   return new ApiError('service-busy', 'the service is busy', { 'retry-after': RETRY_AFTER.busy })
-}
-
-export function sendFailure(reply: FastifyReply, failure: ApiError): FastifyReply {
-  const { status, body } = errorOf(failure)
-  return sendJson(reply, status, body, { headers: failure.headers })
-}
-
-interface JsonOptions {
-  readonly headers?: Readonly<Record<string, string>>
-  readonly serialize?: (value: object) => string
-}
-
-/**
- * Sends a JSON value.
- *
- * @throws ApiError if the response budget is used up
- */
-export function sendJson(
-  reply: FastifyReply,
-  status: number,
-  value: object,
-  { headers = {}, serialize = JSON.stringify }: JsonOptions = {},
-): FastifyReply {
-  const text = serialize(value)
-  if (text.length > SMALL_RESPONSE_LENGTH) {
-    reserve(reply, reply.server.responseBudget, Buffer.byteLength(text))
-  }
-  return (
-    reply
-      .code(status)
-      .headers(headers)
-      .header('content-type', 'application/json')
-      // Without a serializer Fastify adds a charset, which `application/json` does not have (RFC 8259 §11).
-      .serializer(asIs)
-      .send(text)
-  )
-}
-
-/**
- * Takes the bytes of a response from a budget until it is sent or the client disconnects.
- *
- * @throws ApiError if the budget is used up
- */
-export function reserve({ raw }: FastifyReply, budget: ByteBudget, bytes: number): void {
-  if (raw.closed) return
-  if (!budget.take(bytes)) throw serviceBusy()
-  raw.once('close', () => budget.release(bytes))
-}
-
-function asIs(text: string): string {
-  return text
 }

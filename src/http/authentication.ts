@@ -1,20 +1,24 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens, Grant } from '../../service/access-tokens.ts'
-import { nameScopes } from '../../service/token-store.ts'
 import type { Limit } from '../config/setting-values.ts'
+import { nameScopes } from '../contract/scopes.ts'
 import { ApiError } from './api-error.ts'
 import { addressKey, failureLimit, tokenLimit } from './rate-limit.ts'
 import { RejectionLog } from './rejection-log.ts'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Set by `authenticateBearers`. */
+    authenticate: Authenticate
+  }
   interface FastifyRequest {
     /** What the request's token permits, once verified. */
     grant: Grant | undefined
   }
 }
 
-/** Tells whether the request carries a token that may do what it asks for: with a ApiError if it does not. */
+/** Verifies a request's token and its scopes. Calls `done` with an error if the request must be rejected. */
 export type Authenticate = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -31,19 +35,19 @@ export interface AuthenticationLimits {
 const REALM = 'Bearer realm="plant-store"'
 
 /**
- * Bearer tokens (RFC 6750) with @fastify/bearer-auth, called directly rather than through its hook. Limits apply
- * before the store is queried: an address that has used up its failures learns nothing and costs almost nothing. A
- * token that was valid before is exempt from the limit per address, so one client cannot lock out another behind the
- * same proxy.
+ * Sets up `app.authenticate` for bearer tokens (RFC 6750) with @fastify/bearer-auth, called directly rather than through
+ * its hook. Limits apply before the store is queried: an address that has used up its failures learns nothing and costs
+ * almost nothing. A token that was valid before is exempt from the limit per address, so one client cannot lock out
+ * others that share its proxy.
  */
-export async function bearerAuthentication(
+export async function authenticateBearers(
   app: FastifyInstance,
   tokens: AccessTokens,
   { authFailureLimit, rateLimit }: AuthenticationLimits,
-): Promise<Authenticate> {
+): Promise<void> {
   const failures = failureLimit(authFailureLimit)
   const requests = tokenLimit(rateLimit)
-  const rejections = new RejectionLog(app)
+  const rejectionLog = new RejectionLog(app)
   app.decorateRequest('grant')
 
   await app.register(bearerAuth, {
@@ -53,7 +57,7 @@ export async function bearerAuthentication(
     specCompliance: 'rfc6749',
     verifyErrorLogLevel: 'debug',
     auth: async (token, request) => {
-      const grant = await verified(token, request)
+      const grant = await verify(token, request)
       requests?.take(grant.name)
       request.grant = grant
       requireScopes(request, grant)
@@ -61,41 +65,41 @@ export async function bearerAuthentication(
     },
   })
 
-  async function verified(token: string, request: FastifyRequest): Promise<Grant> {
+  async function verify(token: string, request: FastifyRequest): Promise<Grant> {
     if (tokens.isKnown(token)) {
       const grant = await tokens.verify(token)
       if (grant !== undefined) return grant
       failures?.take(addressKey(request.ip))
-      throw rejected(request)
+      throw invalidToken(request)
     }
     const key = addressKey(request.ip)
     try {
       failures?.take(key)
     } catch (limited) {
-      rejections.write(request)
+      rejectionLog.write(request)
       throw limited
     }
     try {
       const grant = await tokens.verify(token)
-      if (grant === undefined) throw rejected(request)
+      if (grant === undefined) throw invalidToken(request)
       failures?.putBack(key)
       return grant
     } catch (error) {
-      // That the store cannot be read says nothing about the token.
+      // A failing store says nothing about the token.
       if (!(error instanceof ApiError)) failures?.putBack(key)
       throw error
     }
   }
 
-  function rejected(request: FastifyRequest): ApiError {
-    rejections.write(request)
+  function invalidToken(request: FastifyRequest): ApiError {
+    rejectionLog.write(request)
     return new ApiError('token-invalid', 'the access token is unknown, expired or revoked', {
       'www-authenticate': `${REALM}, error="invalid_token"`,
     })
   }
 
   /** RFC 6750 §3.1: a request without credentials for the scheme gets a challenge without `error`. */
-  function failureOf(error: Error, request: FastifyRequest): Error {
+  function withChallenge(error: Error, request: FastifyRequest): Error {
     if (!(error as FastifyError).code?.startsWith('FST_BEARER_AUTH')) return error
     try {
       failures?.take(addressKey(request.ip))
@@ -109,9 +113,10 @@ export async function bearerAuthentication(
     )
   }
 
-  const verify = app.verifyBearerAuth as bearerAuth.verifyBearerAuth
-  return (request, reply, done) =>
-    verify(request, reply, (error) => done(error && failureOf(error, request)))
+  const verifyBearerAuth = app.verifyBearerAuth as bearerAuth.verifyBearerAuth
+  app.decorate('authenticate', (request, reply, done) =>
+    verifyBearerAuth(request, reply, (error) => done(error && withChallenge(error, request))),
+  )
 }
 
 function requireScopes({ operation }: FastifyRequest, { scopes }: Grant): void {

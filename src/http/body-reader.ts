@@ -1,30 +1,24 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { parseExactJson } from '../contract/exact-json.ts'
-import type { Shape } from '../contract/shape.ts'
+import type { Projection } from '../contract/projection.ts'
 import { ApiError, serviceBusy } from './api-error.ts'
-import type { ByteBudget } from './byte-budget.ts'
+import { ByteBudget, LARGE_MESSAGES_BYTES_MAX, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
 import type { RequestScheduler } from './request-scheduler.ts'
-
-/**
- * Bytes of each body that do not count towards the budget. A body of this size is parsed without waiting for a turn,
- * so requests of a usual size get through while others fill the budget.
- */
-export const SMALL_BODY_BYTES = 2 ** 14
 
 export interface BodyReaderOptions {
   /** The largest body, in bytes. */
-  readonly limit: number
-  readonly budget: ByteBudget
+  readonly bodyLimit: number
   readonly scheduler: RequestScheduler
   /** Which parts of a body the operations read. */
-  readonly shape: Shape
+  readonly projection: Projection
 }
 
 type Done = (error: Error | null, body?: unknown) => void
 
-/** A Fastify content type parser for JSON bodies. */
-export function bodyReader({ limit, budget, scheduler, shape }: BodyReaderOptions) {
+/** Creates a Fastify content type parser for JSON. Large bodies wait for the scheduler before they are parsed. */
+export function bodyReader({ bodyLimit, scheduler, projection }: BodyReaderOptions) {
+  const budget = new ByteBudget(Math.max(LARGE_MESSAGES_BYTES_MAX, bodyLimit))
   return (_request: FastifyRequest, payload: IncomingMessage, done: Done) => {
     let body: Buffer | undefined
     let length = 0
@@ -36,8 +30,8 @@ export function bodyReader({ limit, budget, scheduler, shape }: BodyReaderOption
     }
     const take = (chunk: Buffer) => {
       const received = length + chunk.length
-      if (received > limit) return end(() => fail(bodyTooLarge(limit)))
-      const uncounted = Math.max(0, received - SMALL_BODY_BYTES) - counted
+      if (received > bodyLimit) return end(() => fail(bodyTooLarge(bodyLimit)))
+      const uncounted = Math.max(0, received - SMALL_MESSAGE_BYTES) - counted
       if (uncounted > 0 && !budget.take(uncounted)) return end(() => fail(serviceBusy()))
       counted += uncounted
       body = append(body, length, chunk)
@@ -46,14 +40,14 @@ export function bodyReader({ limit, budget, scheduler, shape }: BodyReaderOption
     const read = () =>
       end(() => {
         if (counted === 0) parse()
-        else scheduler.take(parse, () => fail(serviceBusy()))
+        else scheduler.schedule(parse, () => fail(serviceBusy()))
       })
     const abort = () => end(() => fail(new ApiError('malformed-request', 'the body is incomplete')))
     const parse = () => {
       budget.release(counted)
       let value: unknown
       try {
-        value = parseExactJson((body ?? Buffer.alloc(0)).subarray(0, length), shape)
+        value = parseExactJson((body ?? Buffer.alloc(0)).subarray(0, length), projection)
       } catch (error) {
         return done(error as Error)
       }
@@ -67,13 +61,13 @@ export function bodyReader({ limit, budget, scheduler, shape }: BodyReaderOption
   }
 }
 
-export function bodyTooLarge(limit: number): ApiError {
-  return new ApiError('body-too-large', `the body must not exceed ${limit} bytes`)
+export function bodyTooLarge(bodyLimit: number): ApiError {
+  return new ApiError('body-too-large', `the body must not exceed ${bodyLimit} bytes`)
 }
 
 /**
- * Appends a chunk to the first `length` bytes of a buffer. Chunks are not kept as they are because a one-byte chunk
- * takes a hundred bytes of memory.
+ * Appends a chunk to the first `length` bytes of a buffer. Chunks are copied because each one held takes a hundred bytes
+ * of memory, even if it has a single byte.
  */
 function append(buffer: Buffer | undefined, length: number, chunk: Buffer): Buffer {
   if (buffer === undefined) return chunk

@@ -1,12 +1,23 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
-import type { Operation } from '../contract/contract.ts'
+import type { ContractDocument, Operation } from '../contract/contract.ts'
 import type { ErrorCode } from '../contract/error-codes.gen.ts'
 import { ApiError } from './api-error.ts'
 import { type BodyReaderOptions, bodyReader, bodyTooLarge } from './body-reader.ts'
 
-/** The media types that are JSON; which of them an operation takes, the contract says. */
+/** The media types that are read as JSON. The contract decides which of them an operation accepts. */
 const JSON_TYPES = ['application/json', 'application/merge-patch+json']
+
+/** The methods for which the contract describes a body, in upper case. */
+export function bodyMethods({ paths }: ContractDocument): ReadonlySet<string> {
+  const methods = new Set<string>()
+  for (const operations of Object.values(paths)) {
+    for (const [method, { requestBody }] of Object.entries(operations)) {
+      if (requestBody !== undefined) methods.add(method.toUpperCase())
+    }
+  }
+  return methods
+}
 
 /**
  * Reads bodies as the contract describes them: JSON in UTF-8 with exact numbers. Applies to the scope of the
@@ -15,16 +26,16 @@ const JSON_TYPES = ['application/json', 'application/merge-patch+json']
 export function readExactJson(scope: FastifyInstance, options: BodyReaderOptions): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser(JSON_TYPES, bodyReader(options))
-  // The content of a DELETE means nothing (RFC 9110 §9.3.5), as that of a GET.
+  // Content in a DELETE has no meaning (RFC 9110 §9.3.5), as in a GET.
   scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
   scope.addHook('preParsing', (request, reply, _body, next) => {
     const { mediaTypes } = request.operation as Operation
     if (mediaTypes.length === 0) return next()
-    const refusal = refusalOf(request, mediaTypes, options.limit)
-    if (refusal === undefined && awaitsContinue(request)) reply.raw.writeContinue()
-    next(refusal)
+    const error = headError(request, mediaTypes, options.bodyLimit)
+    if (error === undefined && awaitsContinue(request)) reply.raw.writeContinue()
+    next(error)
   })
-  // Fastify validates only a body of a listed media type; one without any would slip through.
+  // Fastify validates only bodies of a listed media type, so a request without a body would slip through.
   scope.addHook('preValidation', (request, _reply, next) => {
     const missing = request.body === undefined && request.operation?.bodyRequired
     next(missing ? new ApiError('invalid-body', 'body is required') : undefined)
@@ -32,13 +43,15 @@ export function readExactJson(scope: FastifyInstance, options: BodyReaderOptions
 }
 
 /**
- * Whether the client waits for 100 before it sends a body (RFC 9110 §10.1.1). HTTP/1.0 does not have that status, so
- * such a client would take it for the response.
+ * Whether the client waits for 100 before it sends a body (RFC 9110 §10.1.1). An HTTP/1.0 client would take 100 for the
+ * response.
  */
 function awaitsContinue({ headers, raw }: FastifyRequest): boolean {
   if (headers.expect === undefined || raw.httpVersion === '1.0') return false
   const expectations = headers.expect.toLowerCase().split(',')
-  return hasContent(headers) && expectations.some((one) => one.trim() === '100-continue')
+  return (
+    hasContent(headers) && expectations.some((expectation) => expectation.trim() === '100-continue')
+  )
 }
 
 function hasContent({
@@ -48,11 +61,11 @@ function hasContent({
   return length !== '0' || coding !== undefined
 }
 
-/** What is wrong with how a body is sent, before any of it is read. */
-function refusalOf(
+/** Why the headers rule out a body, before any of it is read; undefined if they do not. */
+function headError(
   request: FastifyRequest,
   mediaTypes: readonly string[],
-  limit: number,
+  bodyLimit: number,
 ): ApiError | undefined {
   const { 'content-encoding': coding = 'identity', 'content-length': length } = request.headers
   if (coding.toLowerCase() !== 'identity') {
@@ -60,11 +73,12 @@ function refusalOf(
     return unsupported(request, 'unsupported-content-coding', message)
   }
   return (
-    typeFailure(request, mediaTypes) ?? (Number(length) > limit ? bodyTooLarge(limit) : undefined)
+    typeError(request, mediaTypes) ??
+    (Number(length) > bodyLimit ? bodyTooLarge(bodyLimit) : undefined)
   )
 }
 
-function typeFailure(request: FastifyRequest, mediaTypes: readonly string[]): ApiError | undefined {
+function typeError(request: FastifyRequest, mediaTypes: readonly string[]): ApiError | undefined {
   const { 'content-type': type } = request.headers
   // The common case.
   if (type !== undefined && mediaTypes.includes(type)) return undefined
@@ -75,7 +89,7 @@ function typeFailure(request: FastifyRequest, mediaTypes: readonly string[]): Ap
       return unsupported(request, 'unsupported-charset', message)
     }
   }
-  // Fastify looks at what can be read, not at what the operation takes.
+  // Fastify accepts any type that has a parser, even if the operation does not.
   const { mediaType = '' } = request
   if (mediaTypes.includes(mediaType)) return undefined
   const message = `the Content-Type must be ${mediaTypes.join(' or ')}`
@@ -85,18 +99,18 @@ function typeFailure(request: FastifyRequest, mediaTypes: readonly string[]): Ap
 /** A 415; for PATCH it lists the accepted types (RFC 5789 §2.2). */
 function unsupported(
   { method, operation }: FastifyRequest,
-  condition: ErrorCode,
+  code: ErrorCode,
   message: string,
 ): ApiError {
   const { mediaTypes } = operation as Operation
   const headers = method === 'PATCH' ? { 'accept-patch': mediaTypes.join(', ') } : {}
-  return new ApiError(condition, message, headers)
+  return new ApiError(code, message, headers)
 }
 
-/** What is wrong with the content of a body, as Ajv found it. */
-export function bodyFailure(error: FastifySchemaValidationError): ApiError {
+/** The error for a body that violates its schema, from Ajv's first error. */
+export function bodyError(error: FastifySchemaValidationError): ApiError {
   const { keyword, instancePath, params, message } = error
-  // Of several types Ajv makes a list without a space.
-  const wanted = keyword === 'type' ? `must be ${[params.type].flat().join(' or ')}` : message
-  return new ApiError('invalid-body', `body${instancePath} ${wanted}`)
+  // Ajv joins several types with a bare comma.
+  const expected = keyword === 'type' ? `must be ${[params.type].flat().join(' or ')}` : message
+  return new ApiError('invalid-body', `body${instancePath} ${expected}`)
 }

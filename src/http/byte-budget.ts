@@ -1,3 +1,12 @@
+/**
+ * Bytes of a request body, and of a response, that count towards no budget. Messages of usual size thus get through
+ * while large ones fill the budget.
+ */
+export const SMALL_MESSAGE_BYTES = 2 ** 14
+
+/** The budget for all large bodies being received, and the one for all large responses being sent. */
+export const LARGE_MESSAGES_BYTES_MAX = 2 ** 26
+
 /** Limits the bytes that all requests together hold in memory for one purpose. */
 export class ByteBudget {
   readonly #max: number
@@ -7,7 +16,7 @@ export class ByteBudget {
     this.#max = max
   }
 
-  /** Takes bytes if they fit. While nothing is taken, any amount fits. */
+  /** Takes bytes and returns whether they fit. While none are taken, any number fits. */
   take(bytes: number): boolean {
     if (this.#held > 0 && this.#held + bytes > this.#max) return false
     this.#held += bytes

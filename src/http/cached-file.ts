@@ -3,11 +3,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import Negotiator from 'negotiator'
-import { once } from './once.ts'
+import { memoize } from './memoize.ts'
 
-/** A file as read, before compression. */
+/** An uncompressed file. */
 export interface File {
-  /** Its media type. */
+  /** The media type. */
   readonly type: string
   readonly content: Buffer
 }
@@ -24,7 +24,7 @@ type Coding = 'br' | 'gzip' | 'identity'
 /** Content codings (RFC 9110 §8.4.1), best first. */
 const CODINGS: readonly Coding[] = ['br', 'gzip', 'identity']
 
-/** Qualities above 9 save another tenth but take seconds for Swagger UI's bundle. */
+/** Qualities above 9 save another tenth, but take seconds for Swagger UI's bundle. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 8 } }
 
 /** zlib's asynchronous functions run in the thread pool. */
@@ -35,20 +35,20 @@ const encoders: Record<Coding, (content: Buffer) => Promise<Buffer>> = {
 }
 
 /**
- * Keeps a file in memory, in up to three codings. The first request that needs a coding reads and compresses the
- * file; concurrent requests share that work.
+ * Keeps a file in memory, in up to three codings. The first request that needs a coding reads and compresses the file;
+ * concurrent requests share that work.
  *
- * @returns selects the variant for a request with these headers
+ * @returns a function that selects the variant for a request's headers
  */
 export function cachedFile(
   read: () => Promise<File>,
 ): (headers: IncomingHttpHeaders) => Promise<Variant> {
-  const readOnce = once(read)
+  const load = memoize(read)
   const variants = new Map(
     CODINGS.map((coding) => [
       coding,
-      once(async () => {
-        const file = await readOnce()
+      memoize(async () => {
+        const file = await load()
         const content = await encoders[coding](file.content)
         return { ...file, coding, content, version: hash('sha256', content, 'base64url') }
       }),
@@ -57,7 +57,7 @@ export function cachedFile(
   return (headers) => (variants.get(codingFor(headers)) as () => Promise<Variant>)()
 }
 
-/** If the client rules out all codings, it gets identity rather than 406 (RFC 9110 §12.4.1). */
+/** The best coding that the client accepts. If it accepts none, identity rather than 406 (RFC 9110 §12.4.1). */
 function codingFor(headers: IncomingHttpHeaders): Coding {
   const negotiator = new Negotiator({ headers })
   return negotiator.encoding(CODINGS, { preferred: CODINGS }) ?? 'identity'

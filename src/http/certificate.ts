@@ -12,7 +12,7 @@ export interface CertificateFiles {
   readonly key: string
 }
 
-/** The contents of the files, as node:tls takes them. */
+/** The contents of the files, as node:tls expects them. */
 export interface Pem {
   readonly cert: Buffer
   readonly key: Buffer
@@ -23,8 +23,8 @@ export interface Certificate {
   readonly files: CertificateFiles
   readonly pem: Pem
   readonly x509: X509Certificate
-  /** A warning if the key is not private; undefined otherwise. */
-  readonly exposure: string | undefined
+  /** For the log, if other users can read the key. */
+  readonly warning: string | undefined
 }
 
 /**
@@ -62,9 +62,9 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
       `${keyLabel}: expected the private key of the certificate in ${files.certificate}`,
     )
   }
-  const exposed = (key.mode & READABLE_BY_ALL) !== 0
-  const exposure = exposed ? `every user of this machine can read ${keyLabel}` : undefined
-  return { files, pem, x509, exposure }
+  const isExposed = (key.mode & READABLE_BY_ALL) !== 0
+  const warning = isExposed ? `every user of this machine can read ${keyLabel}` : undefined
+  return { files, pem, x509, warning }
 }
 
 async function read(file: string, label: string): Promise<{ content: Buffer; mode: number }> {
@@ -77,7 +77,7 @@ async function read(file: string, label: string): Promise<{ content: Buffer; mod
 }
 
 function parseCertificate(cert: Buffer, label: string): X509Certificate {
-  const x509 = refusing(`${label}: expected a certificate in PEM`, () => {
+  const x509 = withReason(`${label}: expected a certificate in PEM`, () => {
     // Also validates the issuers' certificates, which follow the first one.
     createSecureContext({ cert })
     return new X509Certificate(cert)
@@ -92,15 +92,15 @@ function parseCertificate(cert: Buffer, label: string): X509Certificate {
 }
 
 function parseKey(key: Buffer, label: string): KeyObject {
-  return refusing(`${label}: expected a private key in PEM, without a passphrase`, () =>
+  return withReason(`${label}: expected a private key in PEM, without a passphrase`, () =>
     createPrivateKey(key),
   )
 }
 
 /** Appends OpenSSL's reason to the expectation. */
-function refusing<Result>(expected: string, work: () => Result): Result {
+function withReason<Result>(expected: string, parse: () => Result): Result {
   try {
-    return work()
+    return parse()
   } catch (error) {
     throw new ConfigError(`${expected} (${(error as Error).message})`, { cause: error })
   }

@@ -1,14 +1,14 @@
-/** Conditional requests (RFC 9110 §13), after the contract has seen that its headers are well-formed. */
+/** Conditional requests (RFC 9110 §13). The contract has already ensured that their headers are well-formed. */
 
 const ENTITY_TAG = /(?:W\/)?"[^"]*"/g
 
-/** The strong entity tag for a version, which has no quote in it. */
+/** The strong entity tag for a version. The version must not contain a double quote. */
 export function entityTag(version: string): string {
   return `"${version}"`
 }
 
 /**
- * The versions that `If-Match` lists; undefined if it allows any. Weak tags are left out because the comparison is
+ * The versions that `If-Match` lists; undefined if it allows any. Weak tags are omitted, because the comparison is
  * strong (RFC 9110 §13.1.1).
  */
 export function expectedVersions(ifMatch: string | undefined): readonly string[] | undefined {
@@ -18,7 +18,7 @@ export function expectedVersions(ifMatch: string | undefined): readonly string[]
     .map((tag) => tag.slice(1, -1))
 }
 
-/** Whether `If-None-Match` names the version, by the weak comparison (RFC 9110 §13.1.2). */
+/** Whether `If-None-Match` lists the version, compared weakly (RFC 9110 §13.1.2). */
 export function isKnown(version: string, ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch === '*') return true

@@ -1,11 +1,25 @@
-/** Functions that run in the browser. Each is sent as source text, so it cannot refer to anything outside itself. */
+/** Code that runs in the browser. Each function is sent as its source text, so it cannot use anything outside it. */
+
+/** The parts of the browser's globals that the functions use. */
+declare const location: { readonly origin: string; readonly pathname: string }
+declare const document: { readonly title: string }
+
+declare global {
+  /** ES2026 (https://tc39.es/proposal-json-parse-with-source/), which TypeScript's library lacks. */
+  interface JSON {
+    parse(
+      text: string,
+      reviver: (key: string, value: unknown, context: { source: string }) => unknown,
+    ): unknown
+    rawJSON(text: string): unknown
+  }
+}
 
 /**
- * Resolves the page's requests relative to the page, because a proxy may have stripped a prefix and the contract's
- * server is `/`. The URL of the contract itself (`loadSpec`) already has the prefix.
+ * A request interceptor for Swagger UI. Resolves requests relative to the page, because a proxy may have stripped a
+ * prefix and the contract's server is `/`. The URL of the contract itself (`loadSpec`) already has the prefix.
  */
-export function belowThePage(request: Record<string, unknown>): Record<string, unknown> {
-  const { location } = globalThis as unknown as { location: { origin: string; pathname: string } }
+export function resolveAgainstPage(request: Record<string, unknown>): Record<string, unknown> {
   const page = location.origin + location.pathname
   const folder = new URL(location.pathname.endsWith('/') ? '..' : '.', page).href
   const { origin, pathname, search } = new URL(String(request.url), location.origin)
@@ -16,14 +30,14 @@ export function belowThePage(request: Record<string, unknown>): Record<string, u
 }
 
 /** A React component. */
-type Component = string | ((props: Answer) => unknown)
+type Component = string | ((props: ResponseBody) => unknown)
 
-interface Answer {
+interface ResponseBody {
   readonly content: string
   readonly contentType?: string
 }
 
-/** The system object that Swagger UI passes to its plugins. */
+/** What Swagger UI passes to its plugins. */
 interface SwaggerUi {
   readonly React: {
     createElement(component: Component, properties: object, ...children: string[]): unknown
@@ -32,38 +46,30 @@ interface SwaggerUi {
 }
 
 /**
- * A Swagger UI plugin. It replaces Swagger UI's logo with the page's title, and shows the JSON of responses exactly:
- * Swagger UI would parse the numbers as doubles, which rounds ids beyond 2^53.
+ * A plugin for Swagger UI. Shows the title of the page in place of Swagger UI's logo, and the JSON of responses without
+ * loss: Swagger UI parses numbers as doubles, which rounds ids beyond 2^53.
  */
 export function plantStorePage() {
-  const exactly = (text: string): string => {
+  const indent = (text: string): string => {
     try {
-      const { parse, rawJSON, stringify } = JSON as unknown as {
-        parse(
-          text: string,
-          read: (key: string, value: unknown, at: { source: string }) => unknown,
-        ): unknown
-        rawJSON(source: string): unknown
-        stringify(value: unknown, replacer: null, indent: number): string
-      }
-      const read = (_key: string, value: unknown, at: { source: string }) =>
-        typeof value === 'number' ? rawJSON(at.source) : value
-      return stringify(parse(text, read), null, 2)
+      const keepDigits = (_key: string, value: unknown, context: { source: string }) =>
+        typeof value === 'number' ? JSON.rawJSON(context.source) : value
+      return JSON.stringify(JSON.parse(text, keepDigits), null, 2)
     } catch {
-      // Not JSON, or a browser from before 2025, which lacks JSON.rawJSON.
+      // Not JSON, or a browser from before 2025, which lacks these functions.
       return text
     }
   }
   return {
     components: {
-      Logo: () => (globalThis as unknown as { document: { title: string } }).document.title,
+      Logo: () => document.title,
     },
     wrapComponents: {
       responseBody:
         (original: Component, { React, getComponent }: SwaggerUi) =>
-        (answer: Answer) => {
-          if (!/json/.test(answer.contentType ?? '')) return React.createElement(original, answer)
-          const shown = {
+        (body: ResponseBody) => {
+          if (!/json/.test(body.contentType ?? '')) return React.createElement(original, body)
+          const properties = {
             language: 'json',
             downloadable: true,
             fileName: 'response.json',
@@ -71,8 +77,8 @@ export function plantStorePage() {
           }
           return React.createElement(
             getComponent('HighlightCode', true),
-            shown,
-            exactly(answer.content),
+            properties,
+            indent(body.content),
           )
         },
     },

@@ -1,4 +1,4 @@
-/** The files of @fastify/swagger-ui. Imported on the first request, because loading it takes time and memory. */
+/** The files of @fastify/swagger-ui. Import this module on demand, because it takes time and memory to load. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger'
@@ -6,16 +6,16 @@ import swaggerUi from '@fastify/swagger-ui'
 import Fastify from 'fastify'
 import type { ContractDocument } from '../contract/contract.ts'
 import type { File } from './cached-file.ts'
-import { belowThePage, plantStorePage } from './docs-page.ts'
+import { plantStorePage, resolveAgainstPage } from './docs-page.ts'
 
-/** Without this, phones lay the page out for a desktop screen and shrink it to a third. */
+/** Without it, phones lay out the page for a desktop screen and shrink it to a third. */
 const VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 
 /**
- * Sets up Swagger UI for the contract in an application that never listens.
+ * Sets up Swagger UI for a contract in an application that never listens.
  *
  * @param prefix the path of the page
- * @returns a function that reads the file at a path and rejects if it cannot
+ * @returns a function that reads the file at a path, which must exist
  */
 export async function openDocs(
   document: ContractDocument,
@@ -26,14 +26,14 @@ export async function openDocs(
   await app.register(swagger, { mode: 'static', specification })
   await app.register(swaggerUi, {
     routePrefix: prefix,
-    // Relative, so that the page finds its files behind a proxy that strips a prefix.
+    // Relative, so that the page finds its files even if a proxy strips a prefix.
     indexPrefix: '.',
     theme: {
       title: document.info.title,
       css: [own('docs.css')],
       favicon: [{ ...own('docs.svg'), rel: 'icon', type: 'image/svg+xml', sizes: 'any' }],
     },
-    // Swagger UI does not support alternative text for a logo. The stylesheet and the plugin provide one with it.
+    // Swagger UI's logo has no alternative text. The stylesheet and the plugin replace it.
     logo: null as never,
     uiConfig: {
       plugins: [plantStorePage],
@@ -42,7 +42,7 @@ export async function openDocs(
       persistAuthorization: true,
       tryItOutEnabled: true,
       displayRequestDuration: true,
-      requestInterceptor: belowThePage,
+      requestInterceptor: resolveAgainstPage,
     },
   })
   return async (path) => {

@@ -1,20 +1,20 @@
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import type { ContractDocument } from '../contract/contract.ts'
-import { reserve } from './api-error.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { cachedFile, type File } from './cached-file.ts'
 import { entityTag, isKnown } from './conditional.ts'
-import { once } from './once.ts'
-import { pathOf } from './path.ts'
+import { memoize } from './memoize.ts'
+import { pathOf } from './request-path.ts'
+import { reserve } from './response.ts'
 
-/** The path of the docs. All their files are below it. */
+/** The path of the docs page. Its files are below it. */
 export const DOCS_PATH = '/documentation'
 
 /** Revalidated before each use, so that the docs match the running service. */
-const CHECKED = 'no-cache'
+const REVALIDATED = 'no-cache'
 
-/** Only an upgrade changes Swagger UI. Afterwards, a browser may mix old files with a new page for this long. */
-const AN_HOUR = 'max-age=3600'
+/** Only an upgrade changes Swagger UI. After one, a browser may mix old files with a new page for this long. */
+const ONE_HOUR = 'max-age=3600'
 
 /**
  * Bytes of all docs responses in flight over TLS, where each response is encrypted into its own memory. Over plain
@@ -22,33 +22,33 @@ const AN_HOUR = 'max-age=3600'
  */
 const ENCRYPTED_BYTES_MAX = 2 ** 25
 
-interface Served {
+interface DocsFile {
   readonly lifetime: string
   /** The media type, if it differs from Swagger UI's. */
   readonly type?: string
-  /** Where a request with a query is redirected to. */
+  /** Where to redirect a request that has a query. */
   readonly withoutQuery?: string
 }
 
-/** By path, relative to the page. Swagger UI has more files, including a page for arbitrary contracts. */
-const FILES: Readonly<Record<string, Served>> = {
-  // With a query in its URL, the page would find neither its files nor the contract. The redirects are
-  // relative so that they work behind a proxy that strips a prefix.
-  '': { lifetime: CHECKED, withoutQuery: `.${DOCS_PATH}` },
-  '/': { lifetime: CHECKED, withoutQuery: './' },
+/** The files to serve, by path relative to the page. Swagger UI has others, such as a page for arbitrary contracts. */
+const FILES: Readonly<Record<string, DocsFile>> = {
+  // With a query in its URL, the page would find neither its files nor the contract. The redirects are relative, so
+  // that they work even if a proxy strips a prefix.
+  '': { lifetime: REVALIDATED, withoutQuery: `.${DOCS_PATH}` },
+  '/': { lifetime: REVALIDATED, withoutQuery: './' },
   // Neither media type has a charset: RFC 8259 §11, RFC 9512 §2.1.
-  '/json': { lifetime: CHECKED, type: 'application/json' },
-  '/yaml': { lifetime: CHECKED, type: 'application/yaml' },
-  '/static/swagger-initializer.js': { lifetime: CHECKED },
-  '/static/theme/docs.css': { lifetime: CHECKED },
-  '/static/theme/docs.svg': { lifetime: CHECKED },
-  '/static/index.css': { lifetime: AN_HOUR },
-  '/static/swagger-ui-bundle.js': { lifetime: AN_HOUR },
-  '/static/swagger-ui-standalone-preset.js': { lifetime: AN_HOUR },
-  '/static/swagger-ui.css': { lifetime: AN_HOUR },
+  '/json': { lifetime: REVALIDATED, type: 'application/json' },
+  '/yaml': { lifetime: REVALIDATED, type: 'application/yaml' },
+  '/static/swagger-initializer.js': { lifetime: REVALIDATED },
+  '/static/theme/docs.css': { lifetime: REVALIDATED },
+  '/static/theme/docs.svg': { lifetime: REVALIDATED },
+  '/static/index.css': { lifetime: ONE_HOUR },
+  '/static/swagger-ui-bundle.js': { lifetime: ONE_HOUR },
+  '/static/swagger-ui-standalone-preset.js': { lifetime: ONE_HOUR },
+  '/static/swagger-ui.css': { lifetime: ONE_HOUR },
 }
 
-/** Nothing from third parties and nothing inline, except for icons. */
+/** The page loads nothing from third parties, and nothing inline except icons. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -66,7 +66,7 @@ const CONTENT_SECURITY_POLICY = [
  */
 export function serveDocs(app: FastifyInstance, document: ContractDocument): void {
   const encrypted = new ByteBudget(ENCRYPTED_BYTES_MAX)
-  const open = once(async () => {
+  const loadDocs = memoize(async () => {
     const { openDocs } = await import('./docs-source.ts')
     return openDocs(document, DOCS_PATH)
   })
@@ -75,18 +75,18 @@ export function serveDocs(app: FastifyInstance, document: ContractDocument): voi
 
   get('/', (_request, reply) => reply.redirect(`.${DOCS_PATH}`))
   get(`${DOCS_PATH}/*`, (_request, reply) => reply.callNotFound())
-  for (const [name, served] of Object.entries(FILES)) {
+  for (const [name, entry] of Object.entries(FILES)) {
     const url = DOCS_PATH + name
     const read = async () => {
-      const file = await (await open())(url)
-      return { ...file, type: served.type ?? file.type }
+      const file = await (await loadDocs())(url)
+      return { ...file, type: entry.type ?? file.type }
     }
-    get(url, serveFile(served, read, encrypted))
+    get(url, serveFile(entry, read, encrypted))
   }
 }
 
 function serveFile(
-  { lifetime, withoutQuery }: Served,
+  { lifetime, withoutQuery }: DocsFile,
   read: () => Promise<File>,
   encrypted: ByteBudget,
 ): RouteHandlerMethod {
@@ -96,15 +96,15 @@ function serveFile(
       return reply.redirect(withoutQuery)
     }
     const { type, coding, content, version } = await variantFor(request.headers)
-    const known = isKnown(version, request.headers['if-none-match'])
-    if (!known && 'encrypted' in request.raw.socket) reserve(reply, encrypted, content.length)
+    const isFresh = isKnown(version, request.headers['if-none-match'])
+    if (!isFresh && 'encrypted' in request.raw.socket) reserve(reply, encrypted, content.length)
     reply.headers({
       'cache-control': lifetime,
       'content-security-policy': CONTENT_SECURITY_POLICY,
       etag: entityTag(version),
       vary: 'Accept-Encoding',
     })
-    if (known) return reply.code(304).send()
+    if (isFresh) return reply.code(304).send()
     if (coding !== 'identity') reply.header('content-encoding', coding)
     return reply.header('content-type', type).send(content)
   }

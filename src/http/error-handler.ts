@@ -1,35 +1,31 @@
 import type {
   FastifyError,
-  FastifyInstance,
   FastifyReply,
   FastifyRequest,
   FastifySchemaValidationError,
 } from 'fastify'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { InvalidJson } from '../contract/json-scanner.ts'
-import { ApiError, RETRY_AFTER, sendFailure } from './api-error.ts'
-import { bodyFailure } from './body.ts'
-import { parameterFailure } from './parameters.ts'
-import { pathOf } from './path.ts'
+import { ApiError, RETRY_AFTER } from './api-error.ts'
+import { bodyError } from './body.ts'
+import { parameterError } from './parameters.ts'
+import { pathOf } from './request-path.ts'
+import { sendError } from './response.ts'
 
-/** Makes an Error of the contract of whatever goes wrong with a request. */
-export function handleErrors(app: FastifyInstance): void {
-  app.setErrorHandler(answerError)
-}
-
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  // Fastify closes the connection after an invalid body, which may reset a client that is still sending before it has
+/** Fastify's error handler: sends any error as one of the contract's. See api-error.ts for the whole flow. */
+export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  // Fastify closes the connection after an invalid body, which can reset a client that is still sending before it has
   // read the response. We keep it open if the client wants that: Node reads and discards the rest until the request
   // timeout. (During shutdown the header is set on `raw` and stays.)
   const stopping = reply.raw.hasHeader('connection')
   if (!stopping && reply.hasHeader('connection')) {
     reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close')
   }
-  return sendFailure(reply, failureOf(error, request))
+  return sendError(reply, toApiError(error, request))
 }
 
-/** The contract's word for an error of Fastify, of the store or of our own. */
-function failureOf(error: unknown, request: FastifyRequest): ApiError {
+/** Also logs what is withheld from the client: why the store is unavailable, or the details of a defect. */
+function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof InvalidJson) return new ApiError('invalid-json', error.message)
   if (error instanceof StoreUnavailable) {
@@ -41,8 +37,8 @@ function failureOf(error: unknown, request: FastifyRequest): ApiError {
   }
   const { code, validation, validationContext } = error as FastifyError
   if (code === 'FST_ERR_VALIDATION') {
-    const [found] = validation as [FastifySchemaValidationError]
-    return parameterFailure(validationContext, found) ?? bodyFailure(found)
+    const [first] = validation as [FastifySchemaValidationError]
+    return parameterError(validationContext, first) ?? bodyError(first)
   }
   const { method } = request
   request.log.error({ err: error, method, path: pathOf(request) }, 'the service has a defect')

@@ -1,17 +1,17 @@
 import type { FastifyInstance } from 'fastify'
 import type { PlantStore } from '../../service/plant-store.ts'
-import { sendJson } from './api-error.ts'
+import { sendJson } from './response.ts'
 
 /**
- * For load balancers and supervisors, hence without a token and outside the contract: `live` succeeds while the process
- * responds, `ready` while the store does (otherwise an Error with 503).
+ * Health checks for load balancers and supervisors, which have no token; hence outside the contract. `live` succeeds
+ * while the process responds. `ready` succeeds while the store works, and otherwise fails with 503 and an `Error`.
  */
 export function reportHealth(app: FastifyInstance, store: PlantStore): void {
   const config = { open: true }
   let checking: Promise<void> | undefined
 
-  // Concurrent requests share one query, because anyone may send any number of them.
-  const check = () => {
+  // Concurrent requests share one query, because anyone can send any number of them.
+  const checkStore = () => {
     checking ??= store.ping().finally(() => {
       checking = undefined
     })
@@ -20,7 +20,7 @@ export function reportHealth(app: FastifyInstance, store: PlantStore): void {
 
   app.get('/health/live', { config }, (_request, reply) => sendJson(reply, 200, { status: 'live' }))
   app.get('/health/ready', { config }, async (_request, reply) => {
-    await check()
+    await checkStore()
     return sendJson(reply, 200, { status: 'ready' })
   })
 }

@@ -3,10 +3,10 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 
-/** Connections that may wait to be accepted; the operating system may allow fewer. */
+/** How many connections can wait to be accepted. The operating system may allow fewer. */
 const BACKLOG = 4096
 
-/** The addresses of `localhost`, whatever the system resolves it to (RFC 6761 §6.3). */
+/** The addresses of `localhost`, without asking the system's resolver (RFC 6761 §6.3). */
 const LOCALHOST = { ipv4: '127.0.0.1', ipv6: '::1' }
 
 /**
@@ -39,12 +39,12 @@ function secondListener(app: FastifyInstance): Server {
   const listener = createServer({ allowHalfOpen: true, noDelay: true }, (connection) =>
     app.server.emit('connection', connection),
   )
-  // Not `once` of node:events, which rejects on 'error', such as when the address is unavailable.
+  // Not `once` from node:events, which would reject if the address is unavailable.
   const closed = new Promise((resolve) => listener.once('close', resolve))
   app.addHook('preClose', async () => {
     listener.close()
   })
-  // By then the HTTP server has closed idle connections, and the others finish or are cut off.
+  // By then, the HTTP server has closed idle connections, and the others finish or are cut.
   app.addHook('onClose', async () => {
     await closed
   })

@@ -3,13 +3,14 @@ import openapiGlue from 'fastify-openapi-glue'
 import type { ContractDocument, Operation } from '../contract/contract.ts'
 import { matchOperations } from '../contract/contract.ts'
 import type { ErrorCodeOf, Handlers, OperationId } from '../contract/operations.ts'
-import { bodyShape } from '../contract/shape.ts'
-import { compileValidators } from '../contract/validation.ts'
-import { ApiError, sendFailure, sendJson } from './api-error.ts'
+import { bodyProjection } from '../contract/projection.ts'
+import { ApiError } from './api-error.ts'
 import { readExactJson } from './body.ts'
 import type { BodyReaderOptions } from './body-reader.ts'
 import { entityTag, expectedVersions, isKnown } from './conditional.ts'
-import { refuseUnnamedParameters } from './parameters.ts'
+import { rejectUndefinedParameters } from './parameters.ts'
+import { sendError, sendJson } from './response.ts'
+import { requestValidators } from './validators.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -18,48 +19,48 @@ declare module 'fastify' {
   }
 }
 
-/** What the operations have in common, whichever it is; `Handlers` has the types of each. */
-type Handle = (request: object) => Promise<Failed | Done>
+/** A handler, whatever its operation. `Handlers` has the exact types. */
+type Handle = (request: object) => Promise<Failure | Success>
 
-interface Failed {
+interface Failure {
   readonly failure: ErrorCodeOf<OperationId>
   readonly message: string
 }
 
-interface Done {
+interface Success {
   readonly body?: object
   readonly version?: string
   readonly next?: object
 }
 
 /**
- * Routes each operation of the contract to its handler.
+ * Routes each operation of the contract to the handler with its `operationId`.
  *
- * @throws ContractError if contract and handlers do not match
+ * @throws ContractError if the contract and the handlers do not match
  */
 export async function serveOperations(
   app: FastifyInstance,
   document: ContractDocument,
   handlers: Handlers,
-  bodies: Omit<BodyReaderOptions, 'shape'>,
+  bodyOptions: Omit<BodyReaderOptions, 'projection'>,
 ): Promise<void> {
   const operations = matchOperations(document, handlers)
   await app.register(async (scope) => {
-    readExactJson(scope, { ...bodies, shape: bodyShape(document) })
-    refuseUnnamedParameters(scope)
-    scope.setValidatorCompiler(compileValidators())
+    readExactJson(scope, { ...bodyOptions, projection: bodyProjection(document) })
+    rejectUndefinedParameters(scope)
+    scope.setValidatorCompiler(requestValidators())
     await scope.register(openapiGlue, {
       specification: document,
       operationResolver: (id, method) => ({
         ...routeOf(operations.get(id) as Operation, handlers),
-        // Fastify would add HEAD by itself, but then says of a 304 that its content had no bytes.
+        // Fastify's automatic HEAD routes send `Content-Length: 0` with a 304.
         method: method === 'GET' ? ['GET', 'HEAD'] : method,
       }),
     })
   })
 }
 
-/** Glue adds the URL and the schemas, though its types ask us for them. */
+/** The handler's part of a route. Glue adds the URL and the schemas, although its types demand them here. */
 function routeOf(operation: Operation, handlers: Handlers): RouteOptions {
   const handle = handlers[operation.id as OperationId].bind(handlers) as Handle
   const route: Pick<RouteOptions, 'config' | 'handler'> = {
@@ -69,7 +70,7 @@ function routeOf(operation: Operation, handlers: Handlers): RouteOptions {
       const expected = expectedVersions(headers['if-match'])
       const answer = await handle({ params, query, body, expected })
       return 'failure' in answer
-        ? sendFailure(reply, new ApiError(answer.failure, answer.message))
+        ? sendError(reply, new ApiError(answer.failure, answer.message))
         : send(answer, operation.success, request, reply)
     },
   }
@@ -77,8 +78,8 @@ function routeOf(operation: Operation, handlers: Handlers): RouteOptions {
 }
 
 function send(
-  { body, version, next }: Done,
-  success: number,
+  { body, version, next }: Success,
+  status: number,
   { method, headers, query }: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
@@ -87,13 +88,13 @@ function send(
     const known = isKnown(version, headers['if-none-match'])
     if (known) return reply.code(304).headers(validators).send()
   }
-  if (body === undefined) return reply.code(success).send()
+  if (body === undefined) return reply.code(status).send()
   const link = next && { link: linkToNext({ ...(query as object), ...next }) }
-  const serialize = reply.getSerializationFunction(String(success), 'application/json') as Serialize
-  return sendJson(reply, success, body, { headers: { ...validators, ...link }, serialize })
+  const serialize = reply.getSerializationFunction(String(status), 'application/json') as Serialize
+  return sendJson(reply, status, body, { headers: { ...validators, ...link }, serialize })
 }
 
-/** Serializers for each successful response with content, from the contract's schemas. */
+/** Fastify compiles one for each successful response with content, from the contract's schemas. */
 type Serialize = (value: object) => string
 
 /** A response with an entity tag may be cached, but must be revalidated before each use. */
@@ -101,7 +102,7 @@ function validatorsOf(version: string) {
   return { etag: entityTag(version), 'cache-control': 'no-cache' }
 }
 
-/** RFC 8288. Relative to the URL of the request, whatever a proxy has made of that. */
+/** The value of `Link` (RFC 8288), relative to the request's URL, which a proxy may have changed. */
 function linkToNext(query: object): string {
   const parameters = Object.entries(query).map(([name, value]) => [name, String(value)])
   return `<?${new URLSearchParams(parameters)}>; rel="next"`

@@ -6,8 +6,8 @@ import type {
 } from 'fastify'
 import { ApiError } from './api-error.ts'
 
-/** The parts of a request that are parameters, in our words, by Fastify's names for them. */
-const PARTS: Readonly<Record<string, string>> = {
+/** What the client calls the parts of a request that Fastify validates, except the body. */
+const PART_NAMES: Readonly<Record<string, string>> = {
   params: 'path parameter',
   querystring: 'query parameter',
   headers: 'header',
@@ -20,18 +20,18 @@ const PARTS: Readonly<Record<string, string>> = {
 const PRECONDITIONS = ['If-Match', 'If-None-Match']
 
 /** Headers that an operation rejects, in lower case, each with the message for the client. */
-type Refused = readonly (readonly [header: string, message: string])[]
+type RejectedHeaders = readonly (readonly [name: string, message: string])[]
 
 /**
  * Rejects query parameters and preconditions that the contract does not define for an operation, before the body is
  * read. Applies to the scope of the contract's routes.
  */
-export function refuseUnnamedParameters(scope: FastifyInstance): void {
+export function rejectUndefinedParameters(scope: FastifyInstance): void {
   scope.addHook('onRoute', (route) => {
     const query = namesIn(route.schema?.querystring)
-    const headers = refusedHeaders(route)
+    const headers = rejectedHeaders(route)
     route.onRequest = (request, _reply, next) =>
-      next(queryFailure(request, query) ?? headerFailure(request, headers))
+      next(queryError(request, query) ?? headerError(request, headers))
   })
 }
 
@@ -39,31 +39,31 @@ function namesIn(schema: unknown): readonly string[] {
   return Object.keys((schema as { properties?: object } | undefined)?.properties ?? {})
 }
 
-function refusedHeaders({ method, schema }: RouteOptions): Refused {
-  const named = namesIn(schema?.headers)
-  const advice = preconditionAdvice(String(method), named)
-  const unnamed = PRECONDITIONS.filter((name) => !named.includes(name))
-  const refused = unnamed.map((name) => ({ name, advice }))
+function rejectedHeaders({ method, schema }: RouteOptions): RejectedHeaders {
+  const defined = namesIn(schema?.headers)
+  const advice = preconditionAdvice(String(method), defined)
+  const unsupported = PRECONDITIONS.filter((name) => !defined.includes(name))
+  const rejected = unsupported.map((name) => ({ name, advice }))
   // RFC 9110 §14.5: a partial PUT would replace the whole plant with a part of it.
-  if (method === 'PUT') refused.push({ name: 'Content-Range', advice: 'send the whole plant' })
-  return refused.map(({ name, advice }) => [
+  if (method === 'PUT') rejected.push({ name: 'Content-Range', advice: 'send the whole plant' })
+  return rejected.map(({ name, advice }) => [
     name.toLowerCase(),
     `this operation does not accept ${name}; ${advice}`,
   ])
 }
 
 /** Why an unsupported precondition is unnecessary, or which one to use instead. */
-function preconditionAdvice(method: string, named: readonly string[]): string {
-  if (named.includes('If-Match')) return 'use If-Match with the ETag that you read'
+function preconditionAdvice(method: string, defined: readonly string[]): string {
+  if (defined.includes('If-Match')) return 'use If-Match with the ETag that you read'
   return method === 'POST' ? 'it never changes an existing plant' : 'its response has no ETag'
 }
 
-function queryFailure(
+function queryError(
   { url, query }: FastifyRequest,
   names: readonly string[],
 ): ApiError | undefined {
   try {
-    // Fastify takes what it cannot decode as it is.
+    // Fastify leaves invalid sequences undecoded.
     if (url.includes('%')) decodeURIComponent(url)
   } catch {
     return new ApiError('malformed-request', 'the query is not percent-encoded UTF-8')
@@ -86,26 +86,27 @@ function unknownParameter(name: string, names: readonly string[]): ApiError {
   )
 }
 
-function headerFailure({ headers }: FastifyRequest, refused: Refused): ApiError | undefined {
-  for (const [name, message] of refused) {
+function headerError({ headers }: FastifyRequest, rejected: RejectedHeaders): ApiError | undefined {
+  for (const [name, message] of rejected) {
     if (headers[name] !== undefined) return new ApiError('invalid-parameter', message)
   }
   return undefined
 }
 
-/** What is wrong with a parameter, as Ajv found it; undefined if it was not a parameter. */
-export function parameterFailure(
+/** The error for an invalid parameter, from Ajv's first error; undefined if the body was invalid. */
+export function parameterError(
   part = '',
   error: FastifySchemaValidationError,
 ): ApiError | undefined {
-  const what = PARTS[part]
-  if (what === undefined) return undefined
-  const { keyword, instancePath, message, parentSchema } = error as Verbose
-  // A pattern says less to people than what the contract calls it.
-  const wanted = keyword === 'pattern' ? `must be ${parentSchema.title}` : message
-  return new ApiError('invalid-parameter', `the ${what} ${instancePath.slice(1)} ${wanted}`)
+  const partName = PART_NAMES[part]
+  if (partName === undefined) return undefined
+  const { keyword, instancePath, message, parentSchema } = error as VerboseError
+  // The contract's title for a pattern is easier to understand than the pattern.
+  const expected = keyword === 'pattern' ? `must be ${parentSchema.title}` : message
+  return new ApiError('invalid-parameter', `the ${partName} ${instancePath.slice(1)} ${expected}`)
 }
 
-interface Verbose extends FastifySchemaValidationError {
+/** With the option `verbose`, Ajv adds the schema. */
+interface VerboseError extends FastifySchemaValidationError {
   readonly parentSchema: { title?: string }
 }

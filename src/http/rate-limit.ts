@@ -3,20 +3,20 @@ import type { Limit, Rate } from '../config/setting-values.ts'
 import { ApiError } from './api-error.ts'
 import { TokenBuckets } from './token-bucket.ts'
 
-/** A limit, with a name for the headers of draft-ietf-httpapi-ratelimit-headers-11. */
+/** A limit and how to report it, in the headers of draft-ietf-httpapi-ratelimit-headers-11 among others. */
 interface Policy {
   readonly name: string
-  readonly condition: 'too-many-failures' | 'too-many-requests'
+  readonly code: 'too-many-failures' | 'too-many-requests'
   readonly message: string
   readonly rate: Rate
-  /** How many requests a burst may have. */
+  /** How many requests a key can send at once. */
   readonly burst: number
 }
 
-/** A burst of failed authentication may use this many windows at once. */
+/** How many windows' worth of failures an address can use at once. */
 const FAILURE_BURST = 10
 
-/** Limits how many requests each key may send. */
+/** Limits how many requests each key can send. */
 export class RateLimit {
   readonly #policy: Policy
   readonly #buckets: TokenBuckets
@@ -28,42 +28,42 @@ export class RateLimit {
 
   /** @throws ApiError if the key has used up its requests */
   take(key: string): void {
-    const wait = this.#buckets.take(key)
-    if (wait === undefined) return
-    const { name, condition, message, rate, burst } = this.#policy
-    const retryAfter = String(Math.ceil(wait / 1000))
-    throw new ApiError(condition, message, {
+    const waitMs = this.#buckets.take(key)
+    if (waitMs === undefined) return
+    const { name, code, message, rate, burst } = this.#policy
+    const retryAfter = String(Math.ceil(waitMs / 1000))
+    throw new ApiError(code, message, {
       'retry-after': retryAfter,
       ratelimit: `"${name}";r=0;t=${retryAfter}`,
       'ratelimit-policy': `"${name}";q=${burst};w=${Math.ceil((burst * rate.window) / rate.requests / 1000)}`,
     })
   }
 
-  /** Returns a request that turned out not to count. */
+  /** Returns a request that turned out not to count towards the limit. */
   putBack(key: string): void {
     this.#buckets.putBack(key)
   }
 }
 
-/** Limits requests without a valid token per address; undefined if the limit is off. */
+/** Limits requests without a valid token, per address; undefined if the limit is off. */
 export function failureLimit(rate: Limit): RateLimit | undefined {
   if (rate === 'off') return undefined
   return new RateLimit({
     name: 'failed-authentication',
-    condition: 'too-many-failures',
+    code: 'too-many-failures',
     message: 'too many requests without a valid access token from this address',
     rate,
     burst: rate.requests * FAILURE_BURST,
   })
 }
 
-/** Limits requests per token; undefined if the limit is off. */
+/** Limits requests with a valid token, per token; undefined if the limit is off. */
 export function tokenLimit(rate: Limit): RateLimit | undefined {
   if (rate === 'off') return undefined
   const { requests, window } = rate
   return new RateLimit({
     name: 'requests',
-    condition: 'too-many-requests',
+    code: 'too-many-requests',
     message: `this access token is limited to ${requests} requests per ${window / 1000} s`,
     rate,
     burst: requests,
@@ -71,8 +71,8 @@ export function tokenLimit(rate: Limit): RateLimit | undefined {
 }
 
 /**
- * The key to limit an address by: the address itself, or the /64 network for IPv6, because one client usually has a
- * whole /64. Anything else that a proxy sends is a key of its own, and so is the unknown address of a closed
+ * The key under which an address is limited: the address itself, or the /64 network for IPv6, because one client usually
+ * has a whole /64. Anything else that a proxy sends is a key too, shortened, and so is the unknown address of a closed
  * connection.
  */
 export function addressKey(address = 'unknown'): string {

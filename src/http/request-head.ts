@@ -3,22 +3,22 @@ import type { IncomingMessage, Server } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { ApiError } from './api-error.ts'
 
-/** `uri-host [ ":" port ]` (RFC 3986 §3.2.2), where the host is a name or an IPv4 address. */
+/** `uri-host [ ":" port ]` (RFC 9110 §4.2.1), where the host is a name or an IPv4 address (RFC 3986 §3.2.2). */
 const NAME_AND_PORT = /^(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*(?::\d*)?$/i
 
-/** The same for an IP literal. Group 1 has the form of an IPv6 address. */
+/** The same for an IP literal. Group 1 looks like an IPv6 address. */
 const LITERAL_AND_PORT = /^\[(?:([\da-f:.]+)|v[\da-f]+\.[\w.~!$&'()*+,;=:-]+)\](?::\d*)?$/i
 
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#:][^/?#]*)(.*)/is
 
-/** Occurrences of headers that must not be repeated. Node keeps the first and drops the others. */
+/** Counts of headers that must not be repeated. Node keeps the first and drops the others. */
 export interface Repetitions {
   hosts: number
   authorizations: number
   contentTypes: number
 }
 
-/** Runs for every header of every request, so it compares names only if their length matches. */
+/** Counts those headers. Lengths are compared first, because this runs for every header of every request. */
 export function repetitionsIn({ rawHeaders }: IncomingMessage): Repetitions {
   const found: Repetitions = { hosts: 0, authorizations: 0, contentTypes: 0 }
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -31,8 +31,8 @@ export function repetitionsIn({ rawHeaders }: IncomingMessage): Repetitions {
 }
 
 /**
- * Reduces a request target that is a URL (absolute-form, RFC 9112 §3.2.2) to its path and query before routing. Leaves
- * invalid targets as they are, to be rejected later; see `isPath`.
+ * Reduces a request target that is a URL (absolute-form, RFC 9112 §3.2.2) to its path and query before routing. Invalid
+ * targets stay unchanged and are rejected after authentication, because they are not paths.
  */
 export function rewriteUrlTargets(server: Server): void {
   server.prependListener('request', (request) => {
@@ -47,13 +47,13 @@ function originForm(target: string): string {
   return isPath(rest) ? rest : `/${rest}`
 }
 
-/** Whether a target is a path, or was a well-formed URL. */
+/** Whether a target, after `rewriteUrlTargets`, is a path. */
 export function isPath(target: string): boolean {
   return target.charCodeAt(0) === 0x2f
 }
 
-/** Why a target that is not a path is invalid; `*` is only for OPTIONS (RFC 9112 §3.2.4). */
-export function targetFailure(target: string): ApiError {
+/** The error for a target that is not a path. `*` is only for OPTIONS (RFC 9112 §3.2.4). */
+export function targetError(target: string): ApiError {
   return new ApiError(
     'malformed-request',
     target === '*'
@@ -62,21 +62,22 @@ export function targetFailure(target: string): ApiError {
   )
 }
 
-/** Why the headers are invalid, regardless of the path and the operation. */
-export function headersFailure(
+/** Why headers are invalid for every path and operation; undefined if they are valid. */
+export function headersError(
   { headers, httpVersion }: IncomingMessage,
   { hosts, contentTypes }: Repetitions,
 ): ApiError | undefined {
-  // A proxy in front of us may use a different one than we do (RFC 9112 §3.2).
-  if (hosts > 1) return repeated('Host')
+  // A proxy in front of us may use a different one of them (RFC 9112 §3.2).
+  if (hosts > 1) return repeatedHeader('Host')
   if (hosts === 0 && httpVersion === '1.1') return malformed('no Host header')
   if (!isAuthority(headers.host ?? '')) return malformed('an invalid Host header')
-  if (contentTypes > 1) return repeated('Content-Type')
+  if (contentTypes > 1) return repeatedHeader('Content-Type')
   const coding = headers['transfer-encoding']
-  return coding === undefined ? undefined : codingFailure(coding, httpVersion)
+  return coding === undefined ? undefined : codingError(coding, httpVersion)
 }
 
-export function repeated(header: string): ApiError {
+/** The error for a header that must not be repeated. */
+export function repeatedHeader(header: string): ApiError {
   return malformed(`more than one ${header} header`)
 }
 
@@ -91,7 +92,7 @@ function isAuthority(text: string): boolean {
 }
 
 /** The parser ensures that `chunked` occurs only once, as the last coding, and decodes it. */
-function codingFailure(coding: string, httpVersion: string): ApiError | undefined {
+function codingError(coding: string, httpVersion: string): ApiError | undefined {
   if (httpVersion === '1.0') {
     // RFC 9112 §6.1: the end of the body is uncertain, so nothing after it can be trusted.
     return malformed('a Transfer-Encoding header, which HTTP/1.0 does not have', {

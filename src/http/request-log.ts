@@ -2,26 +2,26 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LogController } from 'fastify'
 import type { RequestLogs } from '../config/setting-values.ts'
-import { pathOf } from './path.ts'
+import { pathOf } from './request-path.ts'
 
 /** Methods that change nothing (RFC 9110 §9.2.1). */
-const SAFE = ['GET', 'HEAD', 'OPTIONS']
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
 /** `version-trace-parent-flags` (https://www.w3.org/TR/trace-context/#traceparent-header). */
 const TRACE_PARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}/
 
-/** Turns off Fastify's request log, which omits requests whose client disconnected. */
+/** Turns off Fastify's own request log, which omits requests whose client has disconnected. */
 export const noRequestLog = new LogController({
   disableRequestLogging: true,
   requestIdLogLabel: 'requestId',
 })
 
 /** Logs a line for each request once its response is sent or its client has disconnected. */
-export function logRequests(app: FastifyInstance, wanted: RequestLogs): void {
-  if (wanted === 'off') return
+export function logRequests(app: FastifyInstance, which: RequestLogs): void {
+  if (which === 'off') return
   app.addHook('onSend', (request, reply, _payload, next) => {
     const { raw } = reply
-    if (wanted === 'changes' && SAFE.includes(request.method)) return next()
+    if (which === 'changes' && SAFE_METHODS.includes(request.method)) return next()
     if (raw.closed) logRequest(request, reply)
     else raw.once('close', () => logRequest(request, reply))
     next()
@@ -44,8 +44,8 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Adds the request id, and the trace id of a W3C `traceparent`, to every log line about a request. The logger is
- * created with the first line, because that costs as much as finding a plant.
+ * Adds the request id, and the trace id of a W3C `traceparent`, to every log line about a request. The request's logger
+ * is created with its first line, because creating one costs as much as finding a plant.
  */
 export function logRequestIds(app: FastifyInstance): void {
   app.setChildLoggerFactory(
@@ -61,17 +61,18 @@ function traceOf({ headers }: IncomingMessage): { traceId?: string } {
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
 
+/** Creates a logger when it is first used. */
 class LazyLogger implements FastifyBaseLogger {
-  readonly #make: () => FastifyBaseLogger
-  #made: FastifyBaseLogger | undefined
+  readonly #create: () => FastifyBaseLogger
+  #created: FastifyBaseLogger | undefined
 
-  constructor(make: () => FastifyBaseLogger) {
-    this.#make = make
+  constructor(create: () => FastifyBaseLogger) {
+    this.#create = create
   }
 
   get #logger(): FastifyBaseLogger {
-    this.#made ??= this.#make()
-    return this.#made
+    this.#created ??= this.#create()
+    return this.#created
   }
 
   get level(): string {

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** Distinguishes this process's requests from those of other processes and earlier runs. */
-const PROCESS = randomBytes(8).toString('base64url')
+const PROCESS_ID = randomBytes(8).toString('base64url')
 
-let requests = 0
+let requestCount = 0
 
-/** A unique request id. */
+/** A globally unique request id. */
 export function newRequestId(): string {
-  requests++
-  return `${PROCESS}-${requests.toString(36)}`
+  requestCount++
+  return `${PROCESS_ID}-${requestCount.toString(36)}`
 }
 
 /** Headers of every response. Cacheable responses override `Cache-Control`. */
@@ -21,6 +21,15 @@ export function commonHeaders(requestId: string) {
   }
 }
 
+/** Adds the common headers before any other hook can send a response. */
+export function setCommonHeaders(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, next) => {
+    addCommonHeaders(request, reply)
+    next()
+  })
+}
+
+/** For a request that reaches no hook. */
 export function addCommonHeaders({ id }: FastifyRequest, reply: FastifyReply): void {
   reply.headers(commonHeaders(id))
 }

@@ -3,18 +3,18 @@ import type { ServerOptions } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Server } from 'node:tls'
 import type { FastifyBaseLogger, FastifyHttpOptions, FastifyInstance } from 'fastify'
+import { TLS_VERSION_MIN } from '../tls-version.ts'
 import { type Certificate, type Pem, readCertificate } from './certificate.ts'
 
 type Options = FastifyHttpOptions<HttpServer>
 
-/** RFC 9325 §3.1.1: older versions must not be negotiated. */
-const VERSIONS = { minVersion: 'TLSv1.2' } as const
+const VERSIONS = { minVersion: TLS_VERSION_MIN } as const
 
 /** How often to check the certificate files for changes. */
-const LOOK_MS = 2000
+const RELOAD_INTERVAL_MS = 2000
 
 /** Adds TLS to Fastify's options. Node's default for ALPN is HTTP/1.1 alone. */
-export function overTls(options: Options, { pem }: Certificate): Options {
+export function withTls(options: Options, { pem }: Certificate): Options {
   const https: ServerOptions = {
     ...options.http,
     ...pem,
@@ -28,22 +28,22 @@ export function overTls(options: Options, { pem }: Certificate): Options {
 }
 
 /**
- * Closes connections that fail the handshake, and reloads the certificate when the files change.
+ * Closes connections that fail the handshake, and reloads the certificate when its files change.
  *
- * @param lookMs how often to read the files, in milliseconds
+ * @param certificate the one that the server starts with
  */
-export function serveTls(app: FastifyInstance, certificate: Certificate, lookMs = LOOK_MS): void {
+export function serveTls(app: FastifyInstance, certificate: Certificate): void {
   const server = app.server as HttpServer & Server
-  // Node's own listener would answer the failure in plain text, as a malformed request.
+  // Node's own listener would send a plain-text HTTP error.
   server.removeAllListeners('tlsClientError')
   server.on('tlsClientError', (error: NodeJS.ErrnoException, connection) => {
     app.log.debug({ code: error.code, client: connection.remoteAddress }, 'TLS handshake failed')
     connection.destroy()
   })
-  endHandshakes(app, server)
-  if (certificate.exposure !== undefined) app.log.warn(certificate.exposure)
+  abortHandshakesOnClose(app, server)
+  if (certificate.warning !== undefined) app.log.warn(certificate.warning)
   const reloader = new CertificateReloader(certificate, server, app.log)
-  const timer = setInterval(() => reloader.look(), lookMs).unref()
+  const timer = setInterval(() => reloader.reload(), RELOAD_INTERVAL_MS).unref()
   app.addHook('onClose', async () => clearInterval(timer))
 }
 
@@ -51,35 +51,35 @@ export function serveTls(app: FastifyInstance, certificate: Certificate, lookMs 
  * Aborts unfinished handshakes when the application closes. It would wait for them otherwise, because Node's
  * closeIdleConnections() and closeAllConnections() only cover connections past the handshake.
  */
-function endHandshakes(app: FastifyInstance, server: Server): void {
+function abortHandshakesOnClose(app: FastifyInstance, server: Server): void {
   const handshakes = new Map<string, Socket>()
   server.on('connection', (connection: Socket) => {
-    const peer = peerOf(connection)
-    handshakes.set(peer, connection)
-    connection.once('close', () => handshakes.delete(peer))
+    const key = keyOf(connection)
+    handshakes.set(key, connection)
+    connection.once('close', () => handshakes.delete(key))
   })
-  server.on('secureConnection', (connection) => handshakes.delete(peerOf(connection)))
+  server.on('secureConnection', (connection) => handshakes.delete(keyOf(connection)))
   app.addHook('preClose', async () => {
     for (const connection of handshakes.values()) connection.destroy()
   })
 }
 
-/** A key that a raw connection shares with its TLS connection, and with no other. */
-function peerOf({ localAddress, remoteAddress, remotePort }: Socket): string {
+/** Identifies both a raw connection and the TLS connection on top of it. */
+function keyOf({ localAddress, remoteAddress, remotePort }: Socket): string {
   return `${localAddress} ${remoteAddress} ${remotePort}`
 }
 
 /**
- * Polls the files instead of watching them: certbot replaces links and Kubernetes a folder, and file system events are
- * lost in both cases, as on network drives.
+ * Polls the files rather than watching them: file system events are lost when certbot replaces a symbolic link, when
+ * Kubernetes replaces a folder, and on network drives.
  */
 class CertificateReloader {
   readonly #server: Server
   readonly #log: FastifyBaseLogger
   #current: Certificate
-  #looking = false
+  #isReading = false
   /** Why the files were unusable when last read, and whether that was logged. */
-  #trouble: { readonly message: string; logged: boolean } | undefined
+  #problem: { readonly message: string; logged: boolean } | undefined
 
   constructor(certificate: Certificate, server: Server, log: FastifyBaseLogger) {
     this.#current = certificate
@@ -87,33 +87,34 @@ class CertificateReloader {
     this.#log = log
   }
 
-  async look(): Promise<void> {
-    // Reading from a slow disk may take longer than the interval.
-    if (this.#looking) return
-    this.#looking = true
+  /** Reads the files and serves them if they have changed. Never rejects. */
+  async reload(): Promise<void> {
+    // Reading from a slow disk can take longer than the interval.
+    if (this.#isReading) return
+    this.#isReading = true
     try {
       this.#serve(await readCertificate(this.#current.files))
-      this.#trouble = undefined
+      this.#problem = undefined
     } catch (error) {
-      this.#note((error as Error).message)
+      this.#logIfPersistent((error as Error).message)
     }
-    this.#looking = false
+    this.#isReading = false
   }
 
   #serve(certificate: Certificate): void {
-    const { pem, x509, exposure } = certificate
+    const { pem, x509, warning } = certificate
     if (isSame(pem, this.#current.pem)) return
     this.#server.setSecureContext({ ...pem, ...VERSIONS })
     this.#current = certificate
     this.#log.info({ expires: x509.validToDate }, 'TLS certificate reloaded')
-    if (exposure !== undefined) this.#log.warn(exposure)
+    if (warning !== undefined) this.#log.warn(warning)
   }
 
   /** Logs a problem only if it persists: one file may be replaced shortly before the other. */
-  #note(message: string): void {
-    if (this.#trouble?.message !== message) this.#trouble = { message, logged: false }
-    else if (!this.#trouble.logged) {
-      this.#trouble.logged = true
+  #logIfPersistent(message: string): void {
+    if (this.#problem?.message !== message) this.#problem = { message, logged: false }
+    else if (!this.#problem.logged) {
+      this.#problem.logged = true
       this.#log.warn(
         { reason: message },
         'TLS certificate not reloaded; the previous one stays in use',

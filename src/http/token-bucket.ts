@@ -1,28 +1,28 @@
 import type { Rate } from '../config/setting-values.ts'
 
-/** Keys remembered at most; when there are more, the least recently used is forgotten. */
+/** How many keys to remember. Beyond that, the least recently used one is forgotten. */
 const KEYS_MAX = 10_000
 
-/** Tolerance for rounding errors in sums of times, in milliseconds. */
-const ROUNDING = 1e-3
+/** Tolerance for rounding errors in sums of times. */
+const ROUNDING_MS = 1e-3
 
 /**
  * One token bucket per key: each allows a burst of requests and refills at a constant rate. A bucket is a single
  * number, the time at which it will be full (the generic cell rate algorithm, ITU-T I.371).
  *
- * Not a library, because the maintained ones count fixed windows (@fastify/rate-limit, rate-limiter-flexible) or
- * provide a single bucket and no bound on the number of keys (limiter).
+ * The maintained libraries do not fit: @fastify/rate-limit and rate-limiter-flexible count fixed windows, and limiter
+ * has a single bucket and no bound on the number of keys.
  */
 export class TokenBuckets {
-  readonly #interval: number
-  readonly #capacity: number
+  readonly #intervalMs: number
+  readonly #capacityMs: number
   readonly #now: () => number
   /** Ordered by last use. */
   readonly #fullAt = new Map<string, number>()
 
   /**
-   * @param rate at which a bucket is refilled
-   * @param burst how many requests a full bucket takes at once
+   * @param rate the rate at which a bucket refills
+   * @param burst how many requests a full bucket allows at once
    * @param now a monotonic clock in milliseconds
    */
   constructor(
@@ -30,25 +30,25 @@ export class TokenBuckets {
     burst: number,
     now: () => number = () => performance.now(),
   ) {
-    this.#interval = window / requests
-    this.#capacity = burst * this.#interval
+    this.#intervalMs = window / requests
+    this.#capacityMs = burst * this.#intervalMs
     this.#now = now
   }
 
-  /** Takes a request from the bucket. If it is empty, returns the milliseconds until the next request. */
+  /** Takes a request from a bucket. If it is empty, returns how long to wait for the next one, in milliseconds. */
   take(key: string): number | undefined {
     const now = this.#now()
-    const fullAt = Math.max(this.#fullAt.get(key) ?? now, now) + this.#interval
-    const wait = fullAt - this.#capacity - now
-    if (wait > ROUNDING) return wait
+    const fullAt = Math.max(this.#fullAt.get(key) ?? now, now) + this.#intervalMs
+    const waitMs = fullAt - this.#capacityMs - now
+    if (waitMs > ROUNDING_MS) return waitMs
     this.#set(key, fullAt)
     return undefined
   }
 
-  /** Returns a request to the bucket. */
+  /** Returns a request to a bucket. */
   putBack(key: string): void {
     const fullAt = this.#fullAt.get(key)
-    if (fullAt !== undefined) this.#set(key, fullAt - this.#interval)
+    if (fullAt !== undefined) this.#set(key, fullAt - this.#intervalMs)
   }
 
   #set(key: string, fullAt: number): void {

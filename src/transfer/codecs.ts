@@ -1,18 +1,20 @@
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { CsvReader, csvHeader, csvLine } from './csv.ts'
-import type { Check } from './entry.ts'
 import type { Format } from './format.ts'
 import { NdjsonReader, ndjsonLine } from './ndjson.ts'
 import type { RecordReader } from './record-reader.ts'
+import type { RecordValidator } from './record-validator.ts'
 
-/** How plants are read from a format, and written in it. */
+/** Reads and writes plants in one format. */
 export interface Codec {
-  /** @param limit how many bytes a record may have */
+  /** @param limitBytes the largest record accepted */
   readonly Reader: new (
-    check: Check,
-    limit: number,
+    validate: RecordValidator,
+    limitBytes: number,
   ) => RecordReader
+  /** Precedes the records; empty if the format has no header. */
   readonly header: string
+  /** Formats a plant as one record, including its newline. */
   readonly line: (plant: StoredPlant) => string
 }
 

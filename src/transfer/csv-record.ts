@@ -1,9 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-
-const NEWLINE = 0x0a
-const RETURN = 0x0d
-const QUOTE = 0x22
-const COMMA = 0x2c
+import { COMMA, NEWLINE, QUOTE, RETURN } from '../contract/bytes.ts'
 
 /** Why a record could not be read completely. */
 export type Problem = (typeof problems)[keyof typeof problems]
@@ -23,28 +19,27 @@ export interface Field {
   readonly index: number
   readonly start: number
   readonly end: number
-  readonly quoted: boolean
-  /** Whether the field contains doubled quotes. */
-  readonly doubled: boolean
+  readonly isQuoted: boolean
+  readonly hasDoubledQuotes: boolean
 }
 
 /**
- * Finds the fields of CSV records (RFC 4180). Lines may end with CRLF or LF. Scans the bytes once and allocates
+ * Finds the fields of CSV records (RFC 4180). Lines end with CRLF or LF. Scans the bytes once and allocates
  * nothing per field, because a record can have a million fields.
  */
 export class CsvRecord {
   readonly #bytes: Buffer
-  readonly #ended: boolean
-  readonly #field = { index: 0, start: 0, end: 0, quoted: false, doubled: false }
+  readonly #isLast: boolean
+  readonly #field = { index: 0, start: 0, end: 0, isQuoted: false, hasDoubledQuotes: false }
   #start = 0
   #at = 0
   #highBits = 0
   #lines = 0
 
-  /** @param ended whether these are the last bytes of the catalogue */
-  constructor(bytes: Buffer, ended: boolean) {
+  /** @param isLast whether the file ends with these bytes */
+  constructor(bytes: Buffer, isLast: boolean) {
     this.#bytes = bytes
-    this.#ended = ended
+    this.#isLast = isLast
   }
 
   /** Number of fields in the record. */
@@ -63,9 +58,9 @@ export class CsvRecord {
   }
 
   /** Whether the record is completely empty, without even quotes. */
-  get blank(): boolean {
-    const { index, start, end, quoted } = this.#field
-    return index === 0 && start === end && !quoted
+  get isBlank(): boolean {
+    const { index, start, end, isQuoted } = this.#field
+    return index === 0 && start === end && !isQuoted
   }
 
   isUtf8(): boolean {
@@ -75,24 +70,24 @@ export class CsvRecord {
   /**
    * Reads the record at `start`.
    *
-   * @param take called with each field; the object is reused for the next field
+   * @param onField called with each field; the object is reused for the next field
    */
-  read(start: number, take: (field: Field) => void): Problem | undefined {
+  read(start: number, onField: (field: Field) => void): Problem | undefined {
     const bytes = this.#bytes
     this.#start = start
     this.#at = start
     this.#highBits = 0
     this.#lines = 0
     for (this.#field.index = 0; ; this.#field.index++) {
-      const problem = bytes[this.#at] === QUOTE ? this.#quoted() : this.#unquoted()
+      const problem = bytes[this.#at] === QUOTE ? this.#readQuoted() : this.#readUnquoted()
       if (problem !== undefined) return problem
-      take(this.#field)
+      onField(this.#field)
       if (bytes[this.#at] !== COMMA) return this.#endLine()
       this.#at++
     }
   }
 
-  #unquoted(): Problem | undefined {
+  #readUnquoted(): Problem | undefined {
     const bytes = this.#bytes
     const start = this.#at
     let at = start
@@ -109,15 +104,15 @@ export class CsvRecord {
     const crlf = bytes[at] === NEWLINE && at > start && bytes[at - 1] === RETURN
     this.#highBits = highBits
     this.#at = crlf ? at - 1 : at
-    this.#take(start, this.#at, false, false)
+    this.#setField(start, this.#at, false, false)
     return undefined
   }
 
-  #quoted(): Problem | undefined {
+  #readQuoted(): Problem | undefined {
     const bytes = this.#bytes
     const start = this.#at + 1
     let at = start
-    let doubled = false
+    let hasDoubledQuotes = false
     let highBits = this.#highBits
     for (; ; at++) {
       if (at === bytes.length) return problems.quoteNotClosed
@@ -126,26 +121,26 @@ export class CsvRecord {
       if (byte === NEWLINE) this.#lines++
       if (byte !== QUOTE) continue
       if (bytes[at + 1] !== QUOTE) break
-      doubled = true
+      hasDoubledQuotes = true
       at++
     }
     this.#highBits = highBits
     this.#at = at + 1
-    this.#take(start, at, true, doubled)
+    this.#setField(start, at, true, hasDoubledQuotes)
     return undefined
   }
 
-  #take(start: number, end: number, quoted: boolean, doubled: boolean): void {
+  #setField(start: number, end: number, isQuoted: boolean, hasDoubledQuotes: boolean): void {
     this.#field.start = start
     this.#field.end = end
-    this.#field.quoted = quoted
-    this.#field.doubled = doubled
+    this.#field.isQuoted = isQuoted
+    this.#field.hasDoubledQuotes = hasDoubledQuotes
   }
 
   #endLine(): Problem | undefined {
     const bytes = this.#bytes
     const at = bytes[this.#at] === RETURN ? this.#at + 1 : this.#at
-    if (at === bytes.length && !this.#ended) return problems.unfinished
+    if (at === bytes.length && !this.#isLast) return problems.unfinished
     if (this.#at === bytes.length) return undefined
     this.#at = at + 1
     if (bytes[at] !== NEWLINE) return problems.quoteNotDoubled
@@ -155,7 +150,7 @@ export class CsvRecord {
 }
 
 /** Decodes a field and unescapes its doubled quotes. */
-export function textOf(bytes: Buffer, { start, end, doubled }: Field): string {
+export function decodeField(bytes: Buffer, { start, end, hasDoubledQuotes }: Field): string {
   const text = bytes.toString('utf8', start, end)
-  return doubled ? text.replaceAll('""', '"') : text
+  return hasDoubledQuotes ? text.replaceAll('""', '"') : text
 }

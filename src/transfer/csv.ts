@@ -1,17 +1,19 @@
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { ConfigError } from '../config/config.ts'
 import { parseInt64 } from '../contract/int64.ts'
-import { CsvRecord, type Field, problems, textOf } from './csv-record.ts'
-import type { Check, Content, Entry } from './entry.ts'
+import { CsvRecord, decodeField, type Field, problems } from './csv-record.ts'
 import {
   endOfLine,
   endsLine,
   NOT_UTF8,
-  RECORD_BATCH_SIZE,
+  type ParsedRecord,
+  type ParseResult,
+  READ_RECORDS_MAX,
+  type ReadResult,
   type RecordReader,
-  type Records,
   tooLarge,
 } from './record-reader.ts'
+import type { RecordValidator } from './record-validator.ts'
 
 const REQUIRED = ['id', 'name']
 const COLUMNS = [...REQUIRED, 'tag']
@@ -21,92 +23,92 @@ export const csvHeader = `${COLUMNS.join()}\n`
 /** Names of the known columns, by index. */
 type Columns = ReadonlyMap<number, string>
 
-/** The index and text of a field in a known column. */
+/** A field of a known column: its index and text. */
 type Value = readonly [index: number, text: string]
 
 /**
- * CSV (RFC 4180) whose first record names the columns. A field without anything is no value, one that is
- * a pair of quotes is an empty text. A line without anything is no record.
+ * Reads CSV (RFC 4180) whose first record names the columns. An empty field means no value; a pair of quotes means an
+ * empty string. Skips empty lines.
  *
- * After a malformed record, such as one with a stray quote, the start of the next record is ambiguous. We resume
+ * After a malformed record, such as one with a stray quote, the start of the next record is ambiguous. Reading resumes
  * at the next line, so that an unclosed quote costs only one record.
  */
 export class CsvReader implements RecordReader {
-  readonly #check: Check
-  readonly #limit: number
+  readonly #validate: RecordValidator
+  readonly #limitBytes: number
   #line = 1
-  /** What is left of a line that was refused for its size means nothing. */
-  #skipping = false
+  /** Whether the bytes are the rest of a line that was refused because of its size. */
+  #isSkipping = false
   #columns: Columns | undefined
   /** Number of fields in the header, and therefore in each record. */
   #width = 0
 
-  /** @param limit how many bytes a record may have */
-  constructor(check: Check, limit: number) {
-    this.#check = check
-    this.#limit = limit
+  /** @param limitBytes the largest record accepted */
+  constructor(validate: RecordValidator, limitBytes: number) {
+    this.#validate = validate
+    this.#limitBytes = limitBytes
   }
 
-  read(bytes: Buffer, ended: boolean): Records {
-    const entries: Entry[] = []
+  read(bytes: Buffer, isLast: boolean): ReadResult {
+    const records: ParsedRecord[] = []
     let from = 0
-    const accept = (end: number, lines: number, content: Content | undefined) => {
-      if (content !== undefined && !this.#skipping) entries.push({ line: this.#line, content })
+    const advance = (end: number, lines: number, result: ParseResult | undefined) => {
+      if (result !== undefined && !this.#isSkipping) records.push({ line: this.#line, result })
       this.#line += lines
       from = end
     }
     const skipLine = (reason: string) => {
       const end = endOfLine(bytes, from)
-      const whole = endsLine(bytes, end)
-      accept(end, whole ? 1 : 0, this.#refuse(reason))
-      this.#skipping = !whole
+      const isComplete = endsLine(bytes, end)
+      advance(end, isComplete ? 1 : 0, this.#refuse(reason))
+      this.#isSkipping = !isComplete
     }
-    if (this.#skipping) skipLine('')
-    const record = new CsvRecord(bytes, ended)
-    for (let count = 0; from < bytes.length && count < RECORD_BATCH_SIZE; count++) {
+    if (this.#isSkipping) skipLine('')
+    const record = new CsvRecord(bytes, isLast)
+    for (let count = 0; from < bytes.length && count < READ_RECORDS_MAX; count++) {
       const values: Value[] = []
       const problem = record.read(from, (field) => {
         const value = this.#valueOf(field, bytes)
         if (value !== undefined) values.push(value)
       })
-      const unfinished = problem === problems.unfinished || problem === problems.quoteNotClosed
-      const end = unfinished ? bytes.length : record.end
-      if (end - from > this.#limit) skipLine(tooLarge(this.#limit))
-      else if (unfinished && !ended) return { entries, length: from, more: false }
+      const isIncomplete = problem === problems.unfinished || problem === problems.quoteNotClosed
+      const end = isIncomplete ? bytes.length : record.end
+      if (end - from > this.#limitBytes) skipLine(tooLarge(this.#limitBytes))
+      else if (isIncomplete && !isLast) return { records, length: from, more: false }
       else if (problem !== undefined) skipLine(problem)
-      else accept(end, record.lines, this.#contentOf(record, values))
+      else advance(end, record.lines, this.#parse(record, values))
     }
-    return { entries, length: from, more: from < bytes.length }
+    return { records, length: from, more: from < bytes.length }
   }
 
-  /** Decodes a field that is a known column name in the header, or belongs to a known column; else undefined. */
+  /** Decodes a column name or a value. Returns undefined if the column is unknown or the field has no value. */
   #valueOf(field: Field, bytes: Buffer): Value | undefined {
-    const { index, start, end, quoted } = field
+    const { index, start, end, isQuoted } = field
     if (this.#columns === undefined) {
-      const name = textOf(bytes, field)
+      const name = decodeField(bytes, field)
       return COLUMNS.includes(name) ? [index, name] : undefined
     }
-    return this.#columns.has(index) && (quoted || start < end)
-      ? [index, textOf(bytes, field)]
+    return this.#columns.has(index) && (isQuoted || start < end)
+      ? [index, decodeField(bytes, field)]
       : undefined
   }
 
-  /** What a record is; nothing if it is the header, or a line without anything. */
-  #contentOf(record: CsvRecord, values: readonly Value[]): Content | undefined {
+  /** Returns undefined for the header and for empty lines. */
+  #parse(record: CsvRecord, values: readonly Value[]): ParseResult | undefined {
     if (!record.isUtf8()) return this.#refuse(NOT_UTF8)
-    if (record.blank) return undefined
+    if (record.isBlank) return undefined
     if (this.#columns === undefined) {
       this.#columns = columnsOf(values, this.#line)
       this.#width = record.width
       return undefined
     }
     if (record.width !== this.#width) {
-      return `record must have ${this.#width} fields, as the header has, not ${record.width}`
+      return `record must have ${this.#width} fields like the header, not ${record.width}`
     }
-    return this.#check(plantOf(values, this.#columns))
+    return this.#validate(plantOf(values, this.#columns))
   }
 
-  /** @throws ConfigError if it is the header: without it the rest means nothing */
+  /** @throws ConfigError if the record is the header, because no record can be read without it */
   #refuse(reason: string): string {
     if (this.#columns === undefined) throw new ConfigError(`line ${this.#line}: ${reason}`)
     return reason
@@ -119,14 +121,14 @@ function columnsOf(header: readonly Value[], line: number): Columns {
     if (count > 1) throw new ConfigError(`line ${line}: the header names the column ${name} twice`)
     if (count === 0 && REQUIRED.includes(name)) {
       throw new ConfigError(
-        `line ${line}: the header must name the columns, id and name among them, as in ${csvHeader.trim()}`,
+        `line ${line}: the header must include the columns id and name, as in ${csvHeader.trim()}`,
       )
     }
   }
   return new Map(header)
 }
 
-/** The fields by their names, as the contract has them. */
+/** Builds a plant as the contract describes it. An id that is not an int64 stays a string, which the validator rejects. */
 function plantOf(values: readonly Value[], columns: Columns): object {
   const plant: { [name: string]: unknown } = {}
   for (const [index, text] of values) {
@@ -136,11 +138,11 @@ function plantOf(values: readonly Value[], columns: Columns): object {
   return plant
 }
 
-/** A plant as a line, which the same number and text are read from again. */
+/** Formats a plant as a line that `CsvReader` reads back exactly. */
 export function csvLine({ id, name, tag }: StoredPlant): string {
-  return `${id},${quoted(name)},${tag === undefined ? '' : quoted(tag)}\n`
+  return `${id},${quoteIfNeeded(name)},${tag === undefined ? '' : quoteIfNeeded(tag)}\n`
 }
 
-function quoted(text: string): string {
+function quoteIfNeeded(text: string): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

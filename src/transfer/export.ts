@@ -2,20 +2,20 @@ import type { StoredPlant } from '../../service/plant-store.ts'
 import type { Codec } from './codecs.ts'
 
 /**
- * The text of a catalogue, some plants at a time.
+ * Formats plants as the contents of a file, one batch at a time.
  *
- * @param progress told how many plants there are in what was asked for
+ * @param onProgress called with the number of plants in the batches consumed so far
  */
-export async function* writeCatalogue(
-  plants: AsyncIterable<readonly StoredPlant[]>,
+export async function* formatPlants(
+  batches: AsyncIterable<readonly StoredPlant[]>,
   { header, line }: Codec,
-  progress: (plants: number) => void,
+  onProgress: (plants: number) => void,
 ): AsyncGenerator<string, void> {
   let count = 0
   if (header !== '') yield header
-  for await (const batch of plants) {
-    yield batch.map(line).join('')
-    count += batch.length
-    progress(count)
+  for await (const plants of batches) {
+    yield plants.map(line).join('')
+    count += plants.length
+    onProgress(count)
   }
 }

@@ -7,7 +7,7 @@ import type { StoredPlant } from '../../service/plant-store.ts'
 const AT_START = /^(?:[^\S\t\r\n]*[=+\-@＝＋－＠]|[\t\r\n])/
 
 /**
- * The same within text. In locales whose decimal mark is a comma, Excel splits lines at semicolons. Each line starts
+ * The same characters within text. In locales whose decimal mark is a comma, Excel splits lines at semicolons. Each line starts
  * with an unquoted id, so Excel then ignores the quotes after it and splits text at semicolons and line breaks.
  */
 const WITHIN = /([;\t\r\n](?:[^\S\t\r\n]|")*)([=+\-@＝＋－＠])/g
@@ -21,10 +21,10 @@ const WITHIN = /([;\t\r\n](?:[^\S\t\r\n]|")*)([=+\-@＝＋－＠])/g
  * locales whose decimal mark is a comma.
  */
 export function formulaFreeLine({ id, name, tag }: StoredPlant): string {
-  return `${id},${escaped(name)},${tag === undefined ? '' : escaped(tag)}\n`
+  return `${id},${escapeFormulas(name)},${tag === undefined ? '' : escapeFormulas(tag)}\n`
 }
 
-function escaped(text: string): string {
+function escapeFormulas(text: string): string {
   const harmless = text.replace(AT_START, "'$&").replace(WITHIN, "$1'$2")
   return `"${harmless.replaceAll('"', '""')}"`
 }

@@ -4,83 +4,91 @@ import {
   type OnConflict,
   type PlantStore,
 } from '../../service/plant-store.ts'
-import type { Content, Entry } from './entry.ts'
+import type { ParsedRecord, ParseResult } from './record-reader.ts'
 import type { RecordBatch } from './record-stream.ts'
 
-/** What to do about a record that is refused. */
+/** What to do about an invalid record. */
 export const onErrors = ['stop', 'skip'] as const
 export type OnError = (typeof onErrors)[number]
 
-/** How many records came to which end. */
+/** The part of the store that an import needs. */
+export type ImportStore = Pick<PlantStore, 'importPlants'>
+
+/** Number of records per outcome. */
 export type Counts = Record<Exclude<ImportResult, 'conflict'> | 'refused', number>
 
-export interface StoringOptions {
-  readonly store: Pick<PlantStore, 'importPlants'>
+export function newCounts(): Counts {
+  return { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0 }
+}
+
+export interface RecordImportOptions {
+  readonly store: ImportStore
   readonly onConflict: OnConflict
   readonly onError: OnError
-  /** Grows with every transaction; right also when one fails. */
+  /** Incremented after every transaction, so it is accurate even if a later one fails. */
   readonly counts: Counts
-  /** Told of each record that is refused, by its line, in their order. */
-  readonly refuse: (line: number, reason: string) => void
-  /** Told how many bytes of the catalogue are done. */
-  readonly progress: (position: number) => void
+  /** Called for each refused record, in file order. */
+  readonly onRefused: (line: number, reason: string) => void
+  /** Called after each transaction with the number of bytes imported so far. */
+  readonly onProgress: (bytes: number) => void
 }
 
 /**
- * How many records make a transaction. Ids at random touch about a page each of the file, fewer the more
- * of them come together; but other processes have to wait until the transaction is over.
+ * Number of records that fill a transaction. With random ids, each plant dirties about one page of the database; larger
+ * transactions dirty fewer, but block other writers for longer.
  */
-export const BATCH_SIZE = 16_000
+export const TRANSACTION_RECORDS = 16_000
 
-/** How many bytes of a catalogue do, where records are large. */
-const BATCH_BYTES = 2 ** 22
+/** Number of input bytes that fill a transaction, for large records. */
+const TRANSACTION_BYTES = 2 ** 22
 
 /**
- * Stores the plants of a catalogue, in its order.
+ * Stores records in file order.
  *
- * @returns whether it came to the end. If not, the last record refused has stopped it: what is before it
- *   is stored, what is behind it is not
- * @throws StoreUnavailable, and what `batches` throws
+ * @returns false if a refused record stopped the import: the records before it are stored, those after it are not
+ * @throws StoreUnavailable, and the errors of `batches`
  */
-export async function storePlants(
+export async function importRecords(
   batches: AsyncIterable<RecordBatch>,
-  options: StoringOptions,
+  options: RecordImportOptions,
 ): Promise<boolean> {
-  let batch: Entry[] = []
-  let stored = 0
-  let read = 0
-  for await (const { entries, position } of batches) {
-    batch = batch.concat(entries)
-    read = position
-    if (batch.length < BATCH_SIZE && read - stored < BATCH_BYTES) continue
-    if (!(await storeBatch(batch, options))) return false
-    options.progress(read)
-    stored = read
-    batch = []
+  let pending: ParsedRecord[] = []
+  let storedBytes = 0
+  for await (const { records, position } of batches) {
+    pending = pending.concat(records)
+    if (pending.length < TRANSACTION_RECORDS && position - storedBytes < TRANSACTION_BYTES) continue
+    if (!(await storeRecords(pending, options))) return false
+    options.onProgress(position)
+    storedBytes = position
+    pending = []
   }
-  return await storeBatch(batch, options)
+  return await storeRecords(pending, options)
 }
 
-async function storeBatch(entries: readonly Entry[], options: StoringOptions): Promise<boolean> {
-  const { store, onConflict, onError, counts, refuse } = options
-  const bad = onError === 'stop' ? entries.findIndex(({ content }) => isReason(content)) : -1
-  const wanted = bad === -1 ? entries : entries.slice(0, bad + 1)
-  const plants = wanted.flatMap(({ content }) => (isReason(content) ? [] : content))
-  const results = plants.length === 0 ? [] : await store.importPlants(plants, onConflict)
+/** Stores records in one transaction. Returns false if one of them stops the import. */
+async function storeRecords(
+  records: readonly ParsedRecord[],
+  { store, onConflict, onError, counts, onRefused }: RecordImportOptions,
+): Promise<boolean> {
+  const stopAt = onError === 'stop' ? records.findIndex(({ result }) => isInvalid(result)) : -1
+  const selected = stopAt === -1 ? records : records.slice(0, stopAt + 1)
+  const plants = selected.flatMap(({ result }) => (isInvalid(result) ? [] : result))
+  const outcomes = plants.length === 0 ? [] : await store.importPlants(plants, onConflict)
   let next = 0
-  for (const { line, content } of wanted) {
-    const result = isReason(content) ? undefined : results[next++]
-    if (result !== undefined && result !== 'conflict') {
-      counts[result] += 1
+  for (const { line, result } of selected) {
+    const outcome = isInvalid(result) ? undefined : outcomes[next++]
+    if (outcome !== undefined && outcome !== 'conflict') {
+      counts[outcome] += 1
       continue
     }
     counts.refused += 1
-    refuse(line, isReason(content) ? content : conflictMessage(content.id))
-    if (result === 'conflict') return false
+    onRefused(line, isInvalid(result) ? result : conflictMessage(result.id))
+    // The store imports nothing after a conflict.
+    if (outcome === 'conflict') return false
   }
-  return bad === -1
+  return stopAt === -1
 }
 
-function isReason(content: Content): content is string {
-  return typeof content === 'string'
+function isInvalid(result: ParseResult): result is string {
+  return typeof result === 'string'
 }

@@ -1,65 +1,67 @@
 import { isUtf8 } from 'node:buffer'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { JsonReader } from '../contract/json-reader.ts'
+import { JsonParser } from '../contract/json-parser.ts'
 import { endOfSpace, type InvalidJson } from '../contract/json-scanner.ts'
-import type { Check, Content, Entry } from './entry.ts'
 import {
   endOfLine,
   endsLine,
   NOT_UTF8,
-  RECORD_BATCH_SIZE,
+  type ParsedRecord,
+  type ParseResult,
+  READ_RECORDS_MAX,
+  type ReadResult,
   type RecordReader,
-  type Records,
   tooLarge,
 } from './record-reader.ts'
+import type { RecordValidator } from './record-validator.ts'
 
-/** A JSON text a line, ended by a newline; a line without anything is no record. */
+/** Reads newline-delimited JSON (https://github.com/ndjson/ndjson-spec). Skips blank lines. */
 export class NdjsonReader implements RecordReader {
-  readonly #check: Check
-  readonly #limit: number
+  readonly #validate: RecordValidator
+  readonly #limitBytes: number
   #line = 1
-  /** What is left of a line that was refused for its size means nothing. */
-  #skipping = false
+  /** Whether the bytes are the rest of a line that was refused because of its size. */
+  #isSkipping = false
 
-  /** @param limit how many bytes a record may have */
-  constructor(check: Check, limit: number) {
-    this.#check = check
-    this.#limit = limit
+  /** @param limitBytes the largest record accepted */
+  constructor(validate: RecordValidator, limitBytes: number) {
+    this.#validate = validate
+    this.#limitBytes = limitBytes
   }
 
-  read(bytes: Buffer, ended: boolean): Records {
-    const entries: Entry[] = []
+  read(bytes: Buffer, isLast: boolean): ReadResult {
+    const records: ParsedRecord[] = []
     let from = 0
-    for (let count = 0; from < bytes.length && count < RECORD_BATCH_SIZE; count++) {
+    for (let count = 0; from < bytes.length && count < READ_RECORDS_MAX; count++) {
       const end = endOfLine(bytes, from)
-      const whole = endsLine(bytes, end)
-      const large = end - from > this.#limit
-      if (!whole && !ended && !large) return { entries, length: from, more: false }
-      const content = large
-        ? tooLarge(this.#limit)
-        : this.#contentOf(bytes.subarray(from, whole ? end - 1 : end))
-      if (content !== undefined && !this.#skipping) entries.push({ line: this.#line, content })
-      this.#skipping = !whole
-      if (whole) this.#line += 1
+      const isComplete = endsLine(bytes, end)
+      const isTooLarge = end - from > this.#limitBytes
+      if (!isComplete && !isLast && !isTooLarge) return { records, length: from, more: false }
+      const result = isTooLarge
+        ? tooLarge(this.#limitBytes)
+        : this.#parse(bytes.subarray(from, isComplete ? end - 1 : end))
+      if (result !== undefined && !this.#isSkipping) records.push({ line: this.#line, result })
+      this.#isSkipping = !isComplete
+      if (isComplete) this.#line += 1
       from = end
     }
-    return { entries, length: from, more: from < bytes.length }
+    return { records, length: from, more: from < bytes.length }
   }
 
-  #contentOf(line: Buffer): Content | undefined {
+  #parse(line: Buffer): ParseResult | undefined {
     if (endOfSpace(line, 0) === line.length) return undefined
     if (!isUtf8(line)) return NOT_UTF8
     let value: unknown
     try {
-      value = new JsonReader(line, 'record').read(this.#check.shape)
+      value = new JsonParser(line, 'record').parse(this.#validate.projection)
     } catch (error) {
       return (error as InvalidJson).message
     }
-    return this.#check(value)
+    return this.#validate(value)
   }
 }
 
-/** A plant as a line, which the same number and text are read from again. */
+/** Formats a plant as a line that `NdjsonReader` reads back exactly. */
 export function ndjsonLine({ id, name, tag }: StoredPlant): string {
   const rest = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`
   return `{"id":${id},"name":${JSON.stringify(name)}${rest}}\n`

@@ -1,47 +1,53 @@
-import type { Entry } from './entry.ts'
+import type { NewPlant } from '../../service/plant-store.ts'
+import { NEWLINE } from '../contract/bytes.ts'
 
-const NEWLINE = 0x0a
+/** A plant, or the reason why a record is invalid. */
+export type ParseResult = NewPlant | string
 
-/** Reads the records of one catalogue from its first byte to its last. */
-export interface RecordReader {
-  /**
-   * Reads whole records from the beginning of `bytes`, at most `RECORD_BATCH_SIZE` of them.
-   *
-   * @param bytes the bytes after the records already read
-   * @param ended whether these are the last bytes; if so, the last record needs no newline
-   * @throws ConfigError if this is no catalogue at all
-   */
-  read(bytes: Buffer, ended: boolean): Records
+export interface ParsedRecord {
+  /** The line of the file that the record starts on, counted from 1. */
+  readonly line: number
+  readonly result: ParseResult
 }
 
-export interface Records {
-  readonly entries: readonly Entry[]
-  /** How many bytes they took. */
+/** Reads the records of one file, from its first byte to its last. */
+export interface RecordReader {
+  /**
+   * Reads complete records from the start of `bytes`, at most `READ_RECORDS_MAX` of them.
+   *
+   * @param bytes the bytes after the records already read
+   * @param isLast whether the file ends with these bytes; if so, the last record needs no newline
+   * @throws ConfigError if the file's header is invalid
+   */
+  read(bytes: Buffer, isLast: boolean): ReadResult
+}
+
+export interface ReadResult {
+  readonly records: readonly ParsedRecord[]
+  /** Length of the records, in bytes. */
   readonly length: number
   /** Whether the remaining bytes can be read without waiting for more. */
   readonly more: boolean
 }
 
 /** Large enough to amortize the cost of a call, small enough not to block the event loop. */
-export const RECORD_BATCH_SIZE = 1000
+export const READ_RECORDS_MAX = 1000
 
-/** How many bytes a record may have where nobody says otherwise. */
-export const RECORD_LIMIT = 2 ** 22
+/** Default limit on the size of a record. */
+export const RECORD_LIMIT_BYTES = 2 ** 22
 
-/** Where the line that contains byte `from` ends: after its newline, or at the end of the bytes. */
+/** Returns the end of the line that contains byte `from`: after its newline, or the end of the bytes. */
 export function endOfLine(bytes: Buffer, from: number): number {
   return bytes.indexOf(NEWLINE, from) + 1 || bytes.length
 }
 
-/** Whether a newline is in front of `end`. */
+/** Whether the byte before `end` is a newline. */
 export function endsLine(bytes: Buffer, end: number): boolean {
   return bytes[end - 1] === NEWLINE
 }
 
-/** The reason to refuse a record for its encoding. */
 export const NOT_UTF8 = 'record is not UTF-8'
 
-/** The reason to refuse a record for its size. */
-export function tooLarge(limit: number): string {
-  return `record must not be larger than ${limit} bytes`
+export function tooLarge(limitBytes: number): string {
+  return `record must not be larger than ${limitBytes} bytes`
 }

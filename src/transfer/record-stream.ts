@@ -1,50 +1,48 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Entry } from './entry.ts'
-import type { RecordReader } from './record-reader.ts'
+import type { ParsedRecord, RecordReader } from './record-reader.ts'
 
-/** Records that were read together. */
+/** Consecutive records of a file. */
 export interface RecordBatch {
-  readonly entries: readonly Entry[]
-  /** How many bytes of the catalogue are behind us, from its beginning. */
+  readonly records: readonly ParsedRecord[]
+  /** Where the batch ends in the file, in bytes from its start. */
   readonly position: number
 }
 
-/** A file may begin with it, and means nothing by it. */
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
-const INITIAL_SIZE = 2 ** 18
+const INITIAL_BUFFER_BYTES = 2 ** 18
 
 /**
- * Reads a catalogue as its bytes arrive, buffering at most one record. Yields to the event loop after each
- * batch.
+ * Reads records as the bytes of a file arrive, buffering at most one incomplete record. Ignores a byte order mark at
+ * the start. Yields to the event loop after each batch.
  *
- * @throws ConfigError if it is no catalogue at all, and what `source` throws
+ * @throws ConfigError if the file's header is invalid, and the errors of `source`
  */
-export async function* readBatches(
+export async function* readRecords(
   source: AsyncIterable<Buffer>,
   reader: RecordReader,
 ): AsyncGenerator<RecordBatch, void> {
-  // One buffer for all: a new one for each chunk would be garbage that is collected late.
-  let buffer = Buffer.allocUnsafe(INITIAL_SIZE)
+  // One buffer for the whole file: a new one per chunk would be collected late.
+  let buffer = Buffer.allocUnsafe(INITIAL_BUFFER_BYTES)
   let filled = 0
   let needed = BYTE_ORDER_MARK.length
   let done = 0
 
-  async function* read(ended: boolean): AsyncGenerator<RecordBatch, void> {
-    const beginning = buffer.subarray(0, Math.min(filled, BYTE_ORDER_MARK.length))
-    let taken = done === 0 && beginning.equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0
+  async function* read(isLast: boolean): AsyncGenerator<RecordBatch, void> {
+    const start = buffer.subarray(0, Math.min(filled, BYTE_ORDER_MARK.length))
+    let taken = done === 0 && start.equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0
     for (let more = true; more; ) {
-      const records = reader.read(buffer.subarray(taken, filled), ended)
-      more = records.more
-      taken += records.length
-      yield { entries: records.entries, position: done + taken }
+      const result = reader.read(buffer.subarray(taken, filled), isLast)
+      more = result.more
+      taken += result.length
+      yield { records: result.records, position: done + taken }
       await setImmediate()
     }
     buffer.copyWithin(0, taken, filled)
     filled -= taken
     done += taken
-    // What is not whole is read again with what follows. Were that done with each chunk, a large record
-    // would cost the square of its size.
+    // An incomplete record is read again from its start. Doing that only when the bytes have doubled keeps the total
+    // time linear in the size of the record.
     needed = taken === 0 ? filled * 2 : 0
   }
 

@@ -1,41 +1,42 @@
 import { access } from 'node:fs/promises'
-import type { NewPlant, PlantStore } from '../../service/plant-store.ts'
+import type { NewPlant } from '../../service/plant-store.ts'
 import { ConfigError } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
 import { codecs } from './codecs.ts'
-import { plantCheck } from './entry.ts'
+import { escapeControlCharacters } from './control-characters.ts'
 import { formatOf } from './format.ts'
-import { storePlants } from './import.ts'
-import { printable } from './printable.ts'
-import { RECORD_LIMIT } from './record-reader.ts'
-import { type RecordBatch, readBatches } from './record-stream.ts'
-import { bytesOf, openSource } from './source.ts'
-
-type Store = Pick<PlantStore, 'importPlants'>
-
-/** What stores the plants that a service begins with; those that are stored already change nothing. */
-export type Seed = (store: Store) => Promise<void>
+import { type ImportStore, importRecords, newCounts } from './import.ts'
+import { RECORD_LIMIT_BYTES } from './record-reader.ts'
+import { type RecordBatch, readRecords } from './record-stream.ts'
+import { recordValidator } from './record-validator.ts'
+import { openSource, readSource } from './source.ts'
 
 /**
- * Looks at the plants that a service is to begin with, as far as that can be done without a store: there is
- * none yet that a mistake would leave behind.
+ * Stores the seed. Plants that are already stored do not change.
+ *
+ * @throws ConfigError about the first record that is invalid or conflicts with a stored plant; the records before it
+ *   are stored
+ */
+export type Seeder = (store: ImportStore) => Promise<void>
+
+/**
+ * Validates a seed as far as possible without a store, so that a mistake is found before a database is created.
  *
  * @param seed the name of a file, or plants
- * @returns a function that throws ConfigError too, where a record or a plant is none or its id is taken by
- *   another plant; what is before it is stored then
- * @throws ConfigError naming what is wrong
+ * @throws ConfigError if the file cannot be read or its format is unknown
  */
-export async function prepareSeed(seed: string | readonly NewPlant[] = []): Promise<Seed> {
-  if (typeof seed !== 'string') return seedPlants(seed)
+export async function prepareSeed(seed: string | readonly NewPlant[] = []): Promise<Seeder> {
+  if (typeof seed !== 'string') return preparePlants(seed)
   const format = formatOf(seed)
   await access(seed).catch((error) => {
     throw fileError(`cannot read ${seed}`, error)
   })
   return async (store) => {
-    const { source } = await openSource(seed)
-    const reader = new codecs[format].Reader(plantCheck(), RECORD_LIMIT)
+    const { stream } = await openSource(seed)
+    const reader = new codecs[format].Reader(recordValidator(), RECORD_LIMIT_BYTES)
     try {
-      await seedStore(readBatches(bytesOf(seed, source), reader), store, (line) => `line ${line}`)
+      const batches = readRecords(readSource(seed, stream), reader)
+      await importSeed(batches, store, (line) => `line ${line}`)
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
       throw new ConfigError(`cannot seed from ${seed}: ${error.message}`, { cause: error })
@@ -43,31 +44,32 @@ export async function prepareSeed(seed: string | readonly NewPlant[] = []): Prom
   }
 }
 
-function seedPlants(plants: readonly NewPlant[]): Seed {
-  // The check is not made for nothing, and changes what it is given.
+function preparePlants(plants: readonly NewPlant[]): Seeder {
+  // Compiling the validator would slow down every start.
   if (plants.length === 0) return async () => {}
-  const check = plantCheck()
-  const entries = plants.map((plant, line) => ({ line, content: check({ ...plant }) }))
+  const validate = recordValidator()
+  // The validator modifies its argument, so it gets copies.
+  const records = plants.map((plant, line) => ({ line, result: validate({ ...plant }) }))
   async function* batches() {
-    yield { entries, position: 0 }
+    yield { records, position: 0 }
   }
-  return (store) => seedStore(batches(), store, (line) => `seed[${line}]`)
+  return (store) => importSeed(batches(), store, (line) => `seed[${line}]`)
 }
 
-/** @param nameOf what to call the record of a line */
-async function seedStore(
+/** @param locate describes the position of a record, given its line */
+async function importSeed(
   batches: AsyncIterable<RecordBatch>,
-  store: Store,
-  nameOf: (line: number) => string,
+  store: ImportStore,
+  locate: (line: number) => string,
 ): Promise<void> {
-  await storePlants(batches, {
+  await importRecords(batches, {
     store,
     onConflict: 'stop',
     onError: 'stop',
-    counts: { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0 },
-    refuse: (line, reason) => {
-      throw new ConfigError(`${nameOf(line)}: ${printable(reason)}`)
+    counts: newCounts(),
+    onRefused: (line, reason) => {
+      throw new ConfigError(`${locate(line)}: ${escapeControlCharacters(reason)}`)
     },
-    progress: () => {},
+    onProgress: () => {},
   })
 }

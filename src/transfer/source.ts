@@ -1,44 +1,46 @@
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { fileError } from '../config/file-error.ts'
-import { STANDARD } from './format.ts'
+import { STDIO } from './format.ts'
 
-/** Where a catalogue is read from and, where that is known, how many bytes it has. */
+/** A file to import, or standard input. */
 export interface Source {
-  readonly source: Readable
-  readonly size?: number
+  readonly stream: Readable
+  /** Undefined if it is not a regular file. */
+  readonly sizeBytes?: number
 }
 
 /**
- * Opens what a file names on the command line.
+ * Opens a file, or standard input for `-`.
  *
- * @throws ConfigError if it cannot be read
+ * @throws ConfigError if the file cannot be opened
  */
 export async function openSource(file: string): Promise<Source> {
-  if (file === STANDARD) return { source: process.stdin }
+  if (file === STDIO) return { stream: process.stdin }
   try {
     const handle = await open(file)
     const stat = await handle.stat()
-    const source = handle.createReadStream()
-    return stat.isFile() ? { source, size: stat.size } : { source }
+    const stream = handle.createReadStream()
+    return stat.isFile() ? { stream, sizeBytes: stat.size } : { stream }
   } catch (error) {
     throw fileError(`cannot read ${file}`, error)
   }
 }
 
 /**
- * What can be read until the end, or until it is interrupted.
+ * Reads a stream to its end.
  *
- * @throws ConfigError if it cannot be read
+ * @param isInterrupted whether the stream was destroyed on purpose; if so, the bytes end there without an error
+ * @throws ConfigError if the stream cannot be read
  */
-export async function* bytesOf(
+export async function* readSource(
   file: string,
-  source: AsyncIterable<Buffer>,
-  interrupted = () => false,
+  stream: AsyncIterable<Buffer>,
+  isInterrupted = () => false,
 ): AsyncGenerator<Buffer, void> {
   try {
-    yield* source
+    yield* stream
   } catch (error) {
-    if (!interrupted()) throw fileError(`cannot read ${file}`, error)
+    if (!isInterrupted()) throw fileError(`cannot read ${file}`, error)
   }
 }

@@ -1,4 +1,4 @@
-/** The client calls the service: what it sends, and what it makes of the answers. */
+/** The client against the real service: what it sends, and what its calls resolve to. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
@@ -14,7 +14,7 @@ t.before(async () => {
 
 const connect = () => createClient(service)
 
-/** Each test has a tag of its own, and so does not see the plants of the others. */
+/** Each test uses its own tag, which keeps its plants apart from those of other tests. */
 const plantsOf = (tag: string, ids: readonly bigint[]): StoredPlant[] =>
   ids.map((id) => ({ id, name: `${tag} ${id}`, tag }))
 
@@ -36,7 +36,7 @@ t.test('a plant is created, fetched, changed and deleted', async (t) => {
   const untagged = { id: 4n, name: 'Abies alba Mill.' }
   const updated = await client.updatePlant(4n, { tag: null }, { ifMatch: etag })
   t.strictSame(updated.plant, untagged)
-  t.strictSame(await client.getPlant(4n), updated, 'the entity tag is the new one')
+  t.strictSame(await client.getPlant(4n), updated, 'the entity tag is current')
   t.strictSame(await client.listPlants({ after: 3n, limit: 1 }), { plants: [untagged] })
 
   const replaced = await client.replacePlant(4n, { name: 'Abies', tag: 'Tree' })
@@ -45,7 +45,7 @@ t.test('a plant is created, fetched, changed and deleted', async (t) => {
   t.equal(await service.stored(4n), undefined)
 })
 
-t.test('a change is made to the version of ifMatch only', async (t) => {
+t.test('a change with ifMatch applies to that version only', async (t) => {
   const client = connect()
   await store('versions', [10n, 11n, 12n])
   const change = { name: 'changed' }
@@ -62,7 +62,7 @@ t.test('a change is made to the version of ifMatch only', async (t) => {
   }
 })
 
-t.test('a plant that is as in ifNoneMatch is not fetched again', async (t) => {
+t.test('a plant that matches ifNoneMatch is not fetched again', async (t) => {
   const client = connect()
   await store('known', [20n])
   const { etag } = await client.getPlant(20n)
@@ -75,7 +75,7 @@ t.test('a plant that is as in ifNoneMatch is not fetched again', async (t) => {
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 
-t.test('every plant comes back as it was sent, and its id digit for digit', async () => {
+t.test('every plant is returned exactly as sent', async () => {
   const client = connect()
   const plants = fc.record(
     { id: int64, name: storable, tag: storable },
@@ -106,7 +106,7 @@ t.test('every plant comes back as it was sent, and its id digit for digit', asyn
   )
 })
 
-t.test('the iteration has all plants of a tag once, however many a page has', async (t) => {
+t.test('the iteration yields each plant with a tag once, for any page size', async (t) => {
   const client = connect()
   const tag = 'a & b=c #"ä"'
   const plants = await store(tag, [2n ** 62n, 2n ** 62n + 1n, 2n ** 62n + 2n, 2n ** 63n - 1n])
@@ -118,14 +118,14 @@ t.test('the iteration has all plants of a tag once, however many a page has', as
   t.strictSame(await all(client.plants({ tag: 'none' })), [])
 })
 
-t.test('the iteration is over the whole store without a query', async (t) => {
+t.test('without a query, the iteration yields the whole store', async (t) => {
   const { store, url, token } = await startService(t)
   const plants = plantsOf('x', [-1n, 0n, 1n])
   await store.importPlants(plants, 'stop')
   t.strictSame(await all(createClient({ url, token }).plants()), plants)
 })
 
-t.test('a page is fetched when it is needed, and each with its own query', async (t) => {
+t.test('the iteration fetches a page only when it reaches it', async (t) => {
   const proxy = await startFaultyProxy(t, service)
   const client = createClient({ url: proxy.url, token: service.token })
   await store('lazy', [30n, 31n, 32n])
@@ -143,7 +143,7 @@ t.test('a page is fetched when it is needed, and each with its own query', async
 })
 
 for (const ending of ['', '/', '//']) {
-  t.test(`behind a prefix that ends with '${ending}' all is the same`, async (t) => {
+  t.test(`a URL with a path that ends with '${ending}' works`, async (t) => {
     const { url, requests } = await startFaultyProxy(t, service, [], '/some/prefix')
     const client = createClient({ url: new URL(url + ending), token: service.token })
     const tag = `prefix ${ending}`
@@ -156,7 +156,7 @@ for (const ending of ['', '/', '//']) {
   })
 }
 
-t.test('another fetch is used where one is given', async (t) => {
+t.test('a custom fetch is used', async (t) => {
   const { url, token } = service
   const authorizations: (string | null)[] = []
   const client = createClient({
@@ -180,17 +180,17 @@ for (const url of [
   'http://host/?query',
   'http://host/#fragment',
 ]) {
-  t.test(`the URL '${url}' is refused, and not told`, async (t) => {
-    // It may have a password.
+  t.test(`the URL '${url}' is rejected, and not quoted`, async (t) => {
+    // It can contain a password.
     t.throws(() => createClient({ url, token: 'x' }), {
       name: 'TypeError',
       message:
-        /^the url has to be like http:\/\/host:3000 or https:\/\/host\/prefix, without a user, a query and a fragment$/,
+        /^invalid url: expected http:\/\/host:3000 or https:\/\/host\/prefix, without credentials, query or fragment$/,
     })
   })
 }
 
-t.test('an id that is not a bigint is refused before anything is sent', async (t) => {
+t.test('an id that is not a bigint is rejected before anything is sent', async (t) => {
   const proxy = await startFaultyProxy(t, service)
   const client = createClient({ url: proxy.url, token: service.token })
   for (const id of [4, '4', undefined, null] as unknown as bigint[]) {
@@ -202,13 +202,13 @@ t.test('an id that is not a bigint is refused before anything is sent', async (t
       () => client.deletePlant(id),
       ...(id === undefined ? [] : [() => client.listPlants({ after: id })]),
     ]
-    const message = `an id is a bigint such as 4n, not the ${typeof id} ${id}`
+    const message = `invalid id: expected a bigint such as 4n, not the ${typeof id} ${id}`
     for (const call of calls) t.match(await thrownBy(call()), { name: 'TypeError', message })
   }
   t.same(proxy.requests, [])
 })
 
-t.test('what cannot be sent as it is, is refused by name', async (t) => {
+t.test('a value that cannot be sent unchanged is rejected', async (t) => {
   const client = connect()
   t.match(await thrownBy(client.listPlants({ tag: '\ud800' })), { name: 'URIError' })
   t.match(await thrownBy(client.deletePlant(1n, { ifMatch: '"ä€"' })), { name: 'TypeError' })

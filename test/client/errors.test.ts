@@ -1,4 +1,4 @@
-/** How the client tells of what the service refuses, and of answers that are not those of a plant store. */
+/** The errors for requests that the service rejects, and for responses that violate the contract. */
 import t, { type Test } from 'tap'
 import { createClient, type PlantStoreClient, PlantStoreError } from '../../client/client.ts'
 import { errorCodes } from '../../src/contract/error-codes.gen.ts'
@@ -15,7 +15,7 @@ const connect = (t: Test, fault: Fault) => connectThrough(t, service, [fault], {
 const json = (status: number, value: unknown, headers = {}): Fault =>
   answered(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(value))
 
-t.test('what the service refuses is thrown by the name of its condition', async (t) => {
+t.test('a rejected request throws the matching error of the contract', async (t) => {
   const { url, token } = service
   const client = createClient(service)
   await client.createPlant({ id: 1n, name: 'Abies' })
@@ -48,7 +48,7 @@ t.test('what the service refuses is thrown by the name of its condition', async 
   }
 })
 
-t.test('seconds to wait are told of, and no other Retry-After', async (t) => {
+t.test('a Retry-After in seconds is reported, and one with a date is not', async (t) => {
   for (const [header, retryAfter] of [
     ['7', 7],
     [new Date().toUTCString(), undefined],
@@ -72,28 +72,28 @@ const CALLS = {
 
 const page = `<html>${'x'.repeat(1000)}`
 
-const ANSWERS: Record<string, { fault: Fault; status: number; message: RegExp | string }> = {
+const UNEXPECTED: Record<string, { fault: Fault; status: number; message: RegExp | string }> = {
   'an error page': {
     fault: answered(502, HTML, page),
     status: 502,
     message: new RegExp(
-      `/plants.* answered 502, which is not as the contract has it: ${page.slice(0, 200)}$`,
+      `^unexpected response from http.*/plants.*: status 502: ${page.slice(0, 200)}$`,
     ),
   },
-  'a page to log in': { fault: answered(200, HTML, page), status: 200, message: /: <html>x+$/ },
-  'nothing, as a success': { fault: answered(200), status: 200, message: / has it$/ },
-  'nothing, as a failure': { fault: answered(500), status: 500, message: / has it$/ },
+  'a login page': { fault: answered(200, HTML, page), status: 200, message: /: <html>x+$/ },
+  'an empty success': { fault: answered(200), status: 200, message: /: status 200$/ },
+  'an empty failure': { fault: answered(500), status: 500, message: /: status 500$/ },
   'a redirect': {
     fault: answered(301, { location: 'https://elsewhere/plants' }),
     status: 301,
-    message: /: a redirect to https:\/\/elsewhere\/plants$/,
+    message: /: redirect to https:\/\/elsewhere\/plants$/,
   },
-  'an error of another service': {
+  'an error of a different service': {
     fault: json(404, { error: 'not_found', message: 'no such route' }),
     status: 404,
     message: /: {"error":"not_found","message":"no such route"}$/,
   },
-  'an error that the contract does not have': {
+  'an error with an unknown number': {
     fault: json(404, { error: 40499, message: 'x' }),
     status: 404,
     message: /: {"error":40499,"message":"x"}$/,
@@ -103,37 +103,40 @@ const ANSWERS: Record<string, { fault: Fault; status: number; message: RegExp | 
     status: 404,
     message: /: {"error":40402}$/,
   },
-  'an error of another status': {
+  'an error with the number of a different status': {
     fault: json(400, { error: 40402, message: 'x' }),
     status: 400,
     message: /40402/,
   },
   'a number': { fault: json(500, 7), status: 500, message: /: 7$/ },
-  'null, as a failure': { fault: json(500, null), status: 500, message: /: null$/ },
-  'null, as a success': { fault: json(200, null), status: 200, message: /: null$/ },
+  'a failure with null': { fault: json(500, null), status: 500, message: /: null$/ },
+  'a success with null': { fault: json(200, null), status: 200, message: /: null$/ },
 }
 for (const [name, call] of Object.entries(CALLS)) {
-  t.test(`${name} does not take another answer for one of the contract`, async (t) => {
-    for (const [what, { fault, ...expected }] of Object.entries(ANSWERS)) {
-      const { client, proxy } = await connect(t, fault)
-      const error = await thrownBy(call(client))
-      t.match(error, { name: 'UnexpectedAnswerError', retryAfter: undefined, ...expected }, what)
-      t.equal(proxy.requests.length, 1, 'and does not follow it')
-    }
-  })
+  t.test(
+    `${name} throws UnexpectedAnswerError for a response that violates the contract`,
+    async (t) => {
+      for (const [what, { fault, ...expected }] of Object.entries(UNEXPECTED)) {
+        const { client, proxy } = await connect(t, fault)
+        const error = await thrownBy(call(client))
+        t.match(error, { name: 'UnexpectedAnswerError', retryAfter: undefined, ...expected }, what)
+        t.equal(proxy.requests.length, 1, 'the redirect is not followed')
+      }
+    },
+  )
 }
 
 const stored = { id: 1, name: 'Abies' }
 const tag = { etag: '"x"' }
 
-const NO_PLANTS = {
-  'no object': 'Abies',
+const INVALID_PLANTS = {
+  'not an object': 'Abies',
   'no name': { id: 1 },
-  'a name that is no text': { ...stored, name: 1 },
-  'a tag that is no text': { ...stored, tag: null },
+  'a name that is not a string': { ...stored, name: 1 },
+  'a tag that is not a string': { ...stored, tag: null },
 }
-const NO_STORED_PLANTS = {
-  ...NO_PLANTS,
+const INVALID_STORED_PLANTS = {
+  ...INVALID_PLANTS,
   'no id': { name: 'Abies' },
   'an id in quotes': { ...stored, id: '1' },
   'a fraction': { ...stored, id: 1.5 },
@@ -143,16 +146,16 @@ const NO_STORED_PLANTS = {
 const inArrays = (plants: object) =>
   Object.fromEntries(Object.entries(plants).map(([what, plant]) => [what, [stored, plant]]))
 
-const NO_CONTENT: [name: keyof typeof CALLS, contents: object][] = [
-  ['createPlant', NO_PLANTS],
-  ['getPlant', NO_STORED_PLANTS],
-  ['replacePlant', NO_STORED_PLANTS],
-  ['updatePlant', NO_STORED_PLANTS],
-  ['listPlants', { 'no array': stored, ...inArrays(NO_STORED_PLANTS) }],
+const INVALID_CONTENT: [name: keyof typeof CALLS, contents: object][] = [
+  ['createPlant', INVALID_PLANTS],
+  ['getPlant', INVALID_STORED_PLANTS],
+  ['replacePlant', INVALID_STORED_PLANTS],
+  ['updatePlant', INVALID_STORED_PLANTS],
+  ['listPlants', { 'not an array': stored, ...inArrays(INVALID_STORED_PLANTS) }],
   ['deletePlant', { 'a plant': stored }],
 ]
-for (const [name, contents] of NO_CONTENT) {
-  t.test(`what is not the content of ${name} is not taken for it`, async (t) => {
+for (const [name, contents] of INVALID_CONTENT) {
+  t.test(`${name} rejects invalid content`, async (t) => {
     for (const [what, content] of Object.entries(contents)) {
       const { client } = await connect(t, json(200, content, tag))
       const error = await thrownBy(CALLS[name](client))
@@ -161,19 +164,19 @@ for (const [name, contents] of NO_CONTENT) {
   })
 }
 
-t.test('a plant without an entity tag is not one as the contract has it', async (t) => {
+t.test('a plant without an entity tag is an unexpected response', async (t) => {
   for (const call of [CALLS.getPlant, CALLS.updatePlant]) {
     const { client } = await connect(t, json(200, stored))
     t.match(await thrownBy(call(client)), { name: 'UnexpectedAnswerError', status: 200 })
   }
 })
 
-t.test('an entity tag that a proxy has made weak is good for ifMatch', async (t) => {
+t.test('an entity tag that a proxy made weak works in ifMatch', async (t) => {
   const { client } = await connect(t, json(200, stored, { etag: 'W/"x"' }))
   t.equal((await client.getPlant(1n)).etag, '"x"')
 })
 
-t.test('an id is exact, whatever its spelling', async (t) => {
+t.test('an id is exact in any spelling', async (t) => {
   for (const [text, id] of Object.entries({
     '9007199254740993': 9007199254740993n,
     '-9223372036854775808': -(2n ** 63n),

@@ -1,4 +1,4 @@
-/** A proxy that does harm on the way between a client and the service. */
+/** A proxy between a client and the service that injects faults. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,14 +7,14 @@ import type { Test } from 'tap'
 import { type ClientOptions, createClient, type PlantStoreClient } from '../../client/client.ts'
 import type { Service } from '../helpers/service.ts'
 
-/** What the proxy does with a request, all of which it has read. */
+/** Handles a request after the proxy has read all of it. */
 export type Fault = (exchange: Exchange) => unknown
 
 interface Exchange {
-  /** Has the service answer. */
+  /** Sends the request to the service and resolves to the response. */
   readonly forward: () => Promise<Forwarded>
   readonly response: ServerResponse
-  /** Ends the connection to the client. */
+  /** Destroys the connection to the client. */
   readonly cut: () => void
 }
 
@@ -31,13 +31,13 @@ export const passed: Fault = async ({ forward, response }) => {
 
 export const lost: Fault = ({ cut }) => cut()
 
-export const lostAnswer: Fault = async ({ forward, cut }) => {
+export const lostResponse: Fault = async ({ forward, cut }) => {
   await forward()
   cut()
 }
 
-/** The end of the content is missing. */
-export const halfAnAnswer: Fault = async ({ forward, response, cut }) => {
+/** Cuts the connection before the last byte of the response. */
+export const halfAResponse: Fault = async ({ forward, response, cut }) => {
   const { body } = await forward()
   response.writeHead(200, { 'content-length': body.length + 1 }).write(`${body}`, cut)
   response.flushHeaders()
@@ -47,7 +47,7 @@ export const silence: Fault = () => {}
 
 export const HTML = { 'content-type': 'text/html' }
 
-/** How the service refuses what it has no room for. */
+/** The service's response when it is overloaded. */
 export const busy: Answering = [
   503,
   { 'content-type': 'application/json', 'retry-after': 0 },
@@ -56,12 +56,12 @@ export const busy: Answering = [
 
 type Answering = [status: number, headers?: object, body?: string]
 
-/** Answers in place of the service, to which the request does not come. */
+/** Responds without forwarding the request. */
 export function answered(...[status, headers, body]: Answering): Fault {
   return ({ response }) => response.writeHead(status, { ...headers }).end(body)
 }
 
-/** Answers in place of the service, which has done what it was asked for. */
+/** Forwards the request, but replaces the response. */
 export function answeredInstead(...[status, headers, body]: Answering): Fault {
   return async ({ forward, response }) => {
     await forward()
@@ -71,13 +71,13 @@ export function answeredInstead(...[status, headers, body]: Answering): Fault {
 
 export interface FaultyProxy {
   readonly url: string
-  /** The requests so far, such as `GET /plants/4`, and when they came. */
+  /** The requests so far, such as `GET /plants/4`, and when they arrived. */
   readonly requests: { readonly line: string; readonly time: number }[]
-  /** What happens to the next requests, one after the other; those behind them are passed on. */
+  /** The faults of the next requests, in order. All later requests are forwarded. */
   faults: Fault[]
 }
 
-/** A client whose tries meet with these faults, without long waits between them. */
+/** A client whose requests meet these faults, in order, with short delays between retries. */
 export async function connectThrough(
   t: Test,
   service: Service,
@@ -89,7 +89,7 @@ export async function connectThrough(
   return { proxy, client: createClient({ url: proxy.url, token, retryDelay: 1, ...options }) }
 }
 
-/** What a call is rejected with. */
+/** Resolves to the error that a call rejects with. */
 export async function thrownBy(call: Promise<unknown>): Promise<unknown> {
   return call.then(
     () => Promise.reject(new Error('the call did not fail')),
@@ -97,7 +97,7 @@ export async function thrownBy(call: Promise<unknown>): Promise<unknown> {
   )
 }
 
-/** Starts a proxy that strips a prefix from the path, and is gone when the test is. */
+/** Starts a proxy that strips a prefix from the path. It stops when the test ends. */
 export async function startFaultyProxy(
   t: Test,
   service: Service,

@@ -1,4 +1,4 @@
-/** What is told of a change when an earlier try of it may have been the one that made it. */
+/** The result of a retried change when an earlier attempt may have taken effect. */
 import t, { type Test } from 'tap'
 import type { ChangeOptions, PlantStoreClient } from '../../client/client.ts'
 import { type Service, startService } from '../helpers/service.ts'
@@ -9,7 +9,7 @@ import {
   connectThrough,
   type Fault,
   lost,
-  lostAnswer,
+  lostResponse,
   passed,
   thrownBy,
 } from './faulty-proxy.ts'
@@ -32,7 +32,7 @@ const CHANGES: Record<string, Change> = {
   deletePlant: (client, id, options) => client.deletePlant(id, options),
 }
 
-/** A plant for a test alone, its entity tag, and a client whose tries meet with these faults. */
+/** A new plant, its entity tag, and a client whose requests meet these faults, in order. */
 let latest = 0n
 const prepare = async (t: Test, ...faults: Fault[]) => {
   const id = ++latest
@@ -43,7 +43,7 @@ const prepare = async (t: Test, ...faults: Fault[]) => {
   return { id, client, ifMatch, stored: () => service.stored(id) }
 }
 
-/** Somebody else is quicker. */
+/** Another client changes the plant first. */
 const overtaken =
   (after: Fault): Fault =>
   async (exchange) => {
@@ -51,22 +51,25 @@ const overtaken =
     return after(exchange)
   }
 
-const MAY_HAVE_DONE_IT = {
-  ConnectionError: lostAnswer,
+const AMBIGUOUS = {
+  ConnectionError: lostResponse,
   PlantStoreError: answeredInstead(...busy),
   UnexpectedAnswerError: answeredInstead(504),
 }
 
 for (const [name, change] of Object.entries(CHANGES)) {
-  t.test(`${name} with ifMatch is made by a later try if not by the first`, async (t) => {
-    for (const fault of [lost, answered(...busy), answered(429), answered(502)]) {
-      const { id, client, ifMatch, stored } = await prepare(t, fault)
-      await change(client, id, { ifMatch })
-      t.strictSame(await stored(), name === 'deletePlant' ? undefined : { id, ...changed })
-    }
-  })
+  t.test(
+    `${name} with ifMatch succeeds in a retry if the first attempt had no effect`,
+    async (t) => {
+      for (const fault of [lost, answered(...busy), answered(429), answered(502)]) {
+        const { id, client, ifMatch, stored } = await prepare(t, fault)
+        await change(client, id, { ifMatch })
+        t.strictSame(await stored(), name === 'deletePlant' ? undefined : { id, ...changed })
+      }
+    },
+  )
 
-  t.test(`${name} tells that somebody else was quicker`, async (t) => {
+  t.test(`${name} with ifMatch throws plant-changed if another client was first`, async (t) => {
     for (const faults of [[overtaken(passed)], [answered(429), overtaken(passed)]]) {
       const { id, client, ifMatch, stored } = await prepare(t, ...faults)
       const error = await thrownBy(change(client, id, { ifMatch }))
@@ -77,28 +80,34 @@ for (const [name, change] of Object.entries(CHANGES)) {
 }
 
 for (const [name, change] of Object.entries(UPDATES)) {
-  t.test(`${name} with ifMatch does not take its own change for that of another`, async (t) => {
-    for (const [cause, fault] of Object.entries(MAY_HAVE_DONE_IT)) {
-      const { id, client, ifMatch, stored } = await prepare(t, fault)
-      const error = await thrownBy(change(client, id, { ifMatch }))
-      t.match(error, {
-        name: 'UnknownOutcomeError',
-        message: /^whether the change took effect is not known: .*; then plant \d+ has changed/,
-        cause: { name: cause },
-      })
-      t.strictSame(await stored(), { id, ...changed })
-    }
-  })
+  t.test(
+    `${name} with ifMatch throws UnknownOutcomeError if an earlier attempt may have changed the plant`,
+    async (t) => {
+      for (const [cause, fault] of Object.entries(AMBIGUOUS)) {
+        const { id, client, ifMatch, stored } = await prepare(t, fault)
+        const error = await thrownBy(change(client, id, { ifMatch }))
+        t.match(error, {
+          name: 'UnknownOutcomeError',
+          message: /^the change may have taken effect: .*, then plant \d+ has changed/,
+          cause: { name: cause },
+        })
+        t.strictSame(await stored(), { id, ...changed })
+      }
+    },
+  )
 
-  t.test(`${name} with ifMatch is not certain of another's change either`, async (t) => {
-    const { id, client, ifMatch } = await prepare(t, lost, answered(429), overtaken(passed))
-    const error = await thrownBy(change(client, id, { ifMatch }))
-    t.match(error, { name: 'UnknownOutcomeError', cause: { name: 'ConnectionError' } })
-  })
+  t.test(
+    `${name} with ifMatch throws UnknownOutcomeError even if another client changed the plant`,
+    async (t) => {
+      const { id, client, ifMatch } = await prepare(t, lost, answered(429), overtaken(passed))
+      const error = await thrownBy(change(client, id, { ifMatch }))
+      t.match(error, { name: 'UnknownOutcomeError', cause: { name: 'ConnectionError' } })
+    },
+  )
 }
 
-t.test('deletePlant is done when a later try finds nothing any more', async (t) => {
-  for (const fault of Object.values(MAY_HAVE_DONE_IT)) {
+t.test('deletePlant succeeds if a retry finds the plant gone', async (t) => {
+  for (const fault of Object.values(AMBIGUOUS)) {
     for (const conditional of [false, true]) {
       const { id, client, ifMatch, stored } = await prepare(t, fault)
       await client.deletePlant(id, conditional ? { ifMatch } : {})
@@ -107,14 +116,14 @@ t.test('deletePlant is done when a later try finds nothing any more', async (t) 
   }
 })
 
-t.test('deletePlant tells if there was no such plant', async (t) => {
+t.test('deletePlant throws plant-not-found if no attempt can have removed the plant', async (t) => {
   for (const faults of [[], [answered(429)]]) {
     const { client } = await prepare(t, ...faults)
     t.match(await thrownBy(client.deletePlant(-1n)), { condition: 'plant-not-found' })
   }
 })
 
-t.test('deletePlant is not done when a later try finds another 404', async (t) => {
+t.test('deletePlant throws a 404 of a retry unless it is plant-not-found', async (t) => {
   const elsewhere = '{"error":40401,"message":"unknown path /"}'
   for (const [body, name] of [
     [elsewhere, 'PlantStoreError'],

@@ -1,4 +1,4 @@
-/** What the client does by itself when a request, an answer or the service gets lost. */
+/** Retries: which failures, how often, after which delays, and how a caller ends them. */
 import { getEventListeners } from 'node:events'
 import t, { type Test } from 'tap'
 import type { ClientOptions, PlantStoreClient } from '../../client/client.ts'
@@ -11,9 +11,9 @@ import {
   type Fault,
   type FaultyProxy,
   HTML,
-  halfAnAnswer,
+  halfAResponse,
   lost,
-  lostAnswer,
+  lostResponse,
   silence,
   thrownBy,
 } from './faulty-proxy.ts'
@@ -26,7 +26,7 @@ t.before(async () => {
 const connect = (t: Test, faults?: Fault[], options?: Partial<ClientOptions>) =>
   connectThrough(t, service, faults, options)
 
-/** A plant that each test has for itself. */
+/** Each test has its own plant. */
 let latest = 0n
 const plant = async () => {
   const id = ++latest
@@ -36,14 +36,14 @@ const plant = async () => {
 
 const FAULTS: Record<string, Fault> = {
   'a lost request': lost,
-  'a lost answer': lostAnswer,
-  'half an answer': halfAnAnswer,
+  'a lost response': lostResponse,
+  'half a response': halfAResponse,
   'a busy store': answered(...busy),
-  'a busy store that has done it': answeredInstead(...busy),
+  'a busy error after the change took effect': answeredInstead(...busy),
   'too many requests': answered(429, HTML, 'Slow down'),
   'a bad gateway': answered(502, HTML, '<html>'),
   'an unavailable proxy': answered(503),
-  'a slow service': answeredInstead(504, HTML, '<html>'),
+  'a gateway timeout after the change took effect': answeredInstead(504, HTML, '<html>'),
 }
 
 type Call = (client: PlantStoreClient, id: bigint) => Promise<unknown>
@@ -83,7 +83,7 @@ const CASES: Record<string, Case> = {
 
 for (const [name, [call, result, stored]] of Object.entries(CASES)) {
   for (const [what, fault] of Object.entries(FAULTS)) {
-    t.test(`${name} gets over ${what}`, async (t) => {
+    t.test(`${name} recovers from ${what}`, async (t) => {
       const id = name === 'createPlant' ? ++latest : await plant()
       const { client, proxy } = await connect(t, [fault])
       t.strictSame(await call(client, id), result(id))
@@ -93,7 +93,7 @@ for (const [name, [call, result, stored]] of Object.entries(CASES)) {
   }
 }
 
-t.test('what another try would not help is not tried again', async (t) => {
+t.test('a permanent failure is not retried', async (t) => {
   const id = await plant()
   const { client, proxy } = await connect(t)
   t.match(await thrownBy(client.createPlant({ id, name: 'other' })), { condition: 'plant-exists' })
@@ -104,12 +104,12 @@ t.test('what another try would not help is not tried again', async (t) => {
   t.equal(proxy.requests.length, 13)
 })
 
-t.test('a request is tried as often as is asked for, and the last failure is thrown', async (t) => {
+t.test('a request is retried as often as configured, and the last failure is thrown', async (t) => {
   for (const retries of [0, 1, 3]) {
     const { client, proxy } = await connect(t, Array(9).fill(lost), { retries })
     t.match(await thrownBy(client.listPlants()), {
       name: 'ConnectionError',
-      message: `there is no answer from ${proxy.url}`,
+      message: `no response from ${proxy.url}`,
       cause: { name: 'TypeError', cause: { code: 'UND_ERR_SOCKET' } },
     })
     t.equal(proxy.requests.length, retries + 1)
@@ -118,32 +118,35 @@ t.test('a request is tried as often as is asked for, and the last failure is thr
   t.match(await thrownBy(client.listPlants()), { name: 'UnexpectedAnswerError', status: 503 })
 })
 
-/** Milliseconds between one request and the next. */
-const waitsOf = ({ requests }: FaultyProxy): number[] =>
+/** Milliseconds between consecutive requests. */
+const delaysOf = ({ requests }: FaultyProxy): number[] =>
   requests.slice(1).map(({ time }, index) => time - Number(requests[index]?.time))
 
-/** Timers may fire a little early. */
-const EARLY = 2
+/** Milliseconds. Timers can fire a little early. */
+const EARLY_MS = 2
 
-t.test('the waits double, and each is between half and the whole', async (t) => {
+t.test('the delays double, each randomly shortened by up to half', async (t) => {
   const { client, proxy } = await connect(t, [lost, lost, lost], { retryDelay: 50 })
   await client.listPlants()
-  const [first = 0, second = 0, third = 0] = waitsOf(proxy)
-  t.ok(first > 25 - EARLY && second > 50 - EARLY && third > 100 - EARLY, `${waitsOf(proxy)}`)
+  const [first = 0, second = 0, third = 0] = delaysOf(proxy)
+  t.ok(
+    first > 25 - EARLY_MS && second > 50 - EARLY_MS && third > 100 - EARLY_MS,
+    `${delaysOf(proxy)}`,
+  )
 })
 
-t.test('no wait is longer than allowed', async (t) => {
+t.test('a delay does not exceed the maximum', async (t) => {
   const { client } = await connect(t, [lost, lost], { retryDelay: 1e9, maxRetryDelay: 2 })
   await client.listPlants()
 })
 
-t.test('Retry-After is waited for', async (t) => {
+t.test('a retry waits for Retry-After', async (t) => {
   const { client, proxy } = await connect(t, [answered(503, { 'retry-after': 1 })])
   await client.listPlants()
-  t.ok(Number(waitsOf(proxy)[0]) > 1000 - EARLY, `${waitsOf(proxy)}`)
+  t.ok(Number(delaysOf(proxy)[0]) > 1000 - EARLY_MS, `${delaysOf(proxy)}`)
 })
 
-t.test('a Retry-After beyond the longest wait is left to the caller', async (t) => {
+t.test('a failure whose Retry-After exceeds the maximum delay is thrown at once', async (t) => {
   const { client, proxy } = await connect(t, [answered(503, { 'retry-after': 31 })])
   t.match(await thrownBy(client.listPlants()), { status: 503, retryAfter: 31 })
   t.equal(proxy.requests.length, 1)
@@ -151,13 +154,13 @@ t.test('a Retry-After beyond the longest wait is left to the caller', async (t) 
   t.match(await thrownBy(client.listPlants()), { status: 429, retryAfter: 3600 })
 })
 
-t.test('a Retry-After that is not in seconds is as none', async (t) => {
+t.test('a Retry-After with a date is ignored', async (t) => {
   const date = new Date(Date.now() + 86_400_000).toUTCString()
   const { client } = await connect(t, [answered(503, { 'retry-after': date })])
   await client.listPlants()
 })
 
-t.test('a try that takes too long is given up, and tried again', async (t) => {
+t.test('an attempt that times out is retried', async (t) => {
   const { client } = await connect(t, [silence, silence], { timeout: 30, retries: 1 })
   t.match(await thrownBy(client.listPlants()), {
     name: 'ConnectionError',
@@ -167,10 +170,10 @@ t.test('a try that takes too long is given up, and tried again', async (t) => {
 
 const reason = new Error('enough')
 
-/** Long before a wait or a try would end by itself. */
+/** Well before a delay or an attempt would end on its own. */
 const SOON = { timeout: 10_000 }
 
-t.test('a call that is aborted before it began sends nothing', async (t) => {
+t.test('a call with an aborted signal sends nothing', async (t) => {
   const { client, proxy } = await connect(t)
   const signal = AbortSignal.abort(reason)
   for (const call of [
@@ -187,14 +190,14 @@ t.test('a call that is aborted before it began sends nothing', async (t) => {
   t.same(proxy.requests, [])
 })
 
-t.test('a call that is aborted while it waits for the answer ends at once', SOON, async (t) => {
+t.test('aborting a call that waits for its response ends it at once', SOON, async (t) => {
   const stop = new AbortController()
   const { client, proxy } = await connect(t, [() => stop.abort(reason)])
   t.equal(await thrownBy(client.listPlants({}, stop)), reason)
   t.equal(proxy.requests.length, 1)
 })
 
-t.test('a call that is aborted while it waits for another try ends at once', SOON, async (t) => {
+t.test('aborting a call that waits for a retry ends it at once', SOON, async (t) => {
   const stop = new AbortController()
   const { client, proxy } = await connect(t, [answered(503, { 'retry-after': 25 })])
   const call = client.listPlants({}, stop)
@@ -208,14 +211,14 @@ t.test('a call that is aborted while it waits for another try ends at once', SOO
   t.equal(proxy.requests.length, 1)
 })
 
-t.test('a signal that outlives its calls is not listened to any more', async (t) => {
+t.test('a finished call leaves no listener on its signal', async (t) => {
   const { signal } = new AbortController()
   const { client } = await connect(t, [lost])
   await client.listPlants({}, { signal })
   t.equal(getEventListeners(signal, 'abort').length, 0)
 })
 
-t.test('the iteration ends with the reason of its signal', async (t) => {
+t.test('aborting the iteration throws the abort reason', async (t) => {
   const id = await plant()
   await plant()
   const stop = new AbortController()
@@ -227,7 +230,7 @@ t.test('the iteration ends with the reason of its signal', async (t) => {
   t.equal(proxy.requests.length, 1)
 })
 
-/** Resolves when somebody waits for the signal. */
+/** Resolves when the signal has a listener. */
 async function listenedTo(signal: AbortSignal): Promise<void> {
   while (getEventListeners(signal, 'abort').length === 0) await new Promise(setImmediate)
 }

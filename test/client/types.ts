@@ -1,6 +1,6 @@
 /**
- * Not run but compiled, by `npm run types`: what the client's types do not allow is an error here, and an
- * error that does not come is one too.
+ * Type tests for the client: compiled by `npm run types`, never run. An expected error that does not occur fails
+ * them too.
  */
 import type {
   PlantStoreClient,
@@ -10,12 +10,10 @@ import type {
 } from '../../client/client.ts'
 import { createClient } from '../../client/client.ts'
 
-/** Whether two types are the same, and not only one a part of the other. */
+/** Whether two types are identical, not only assignable. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 
-type Given<Result> = Awaited<Result>
-
-export async function takesWhatTheContractHas(client: PlantStoreClient): Promise<void> {
+export async function acceptsContractRequests(client: PlantStoreClient): Promise<void> {
   await client.createPlant({ id: 4n, name: 'x', tag: 'y' })
   await client.listPlants({ limit: 1, after: 4n, tag: 'y' })
   await client.updatePlant(4n, { tag: null }, { ifMatch: '"x"' })
@@ -24,7 +22,7 @@ export async function takesWhatTheContractHas(client: PlantStoreClient): Promise
   await client.createPlant({ id: 4, name: 'x' })
   // @ts-expect-error a plant has a name
   await client.createPlant({ id: 4n })
-  // @ts-expect-error a tag is text; only a patch removes it by null
+  // @ts-expect-error a tag is a string; only a patch accepts null
   await client.replacePlant(4n, { name: 'x', tag: null })
   // @ts-expect-error an id is a bigint
   await client.getPlant(4)
@@ -32,32 +30,32 @@ export async function takesWhatTheContractHas(client: PlantStoreClient): Promise
   await client.listPlants({ after: 4 })
   // @ts-expect-error the contract has no such parameter
   await client.listPlants({ offset: 4n })
-  // @ts-expect-error how many there are on a page is pageSize here
+  // @ts-expect-error the iteration calls it pageSize
   client.plants({ limit: 4 })
-  // @ts-expect-error a create has no condition
+  // @ts-expect-error a create has no precondition
   await client.createPlant({ id: 4n, name: 'x' }, { ifMatch: '"x"' })
 }
 
-export async function givesWhatTheContractHas(
+export async function returnsContractResponses(
   client: PlantStoreClient,
   options: ReadOptions,
 ): Promise<true[]> {
   const { plant, etag } = await client.getPlant(4n)
   const { plants, next } = await client.listPlants()
   const created = await client.createPlant({ id: 4n, name: 'x' })
-  // @ts-expect-error the answer to a create has no id
+  // @ts-expect-error the result of a create has no id
   created.plant.id
   const known = await client.getPlant(4n, { ifNoneMatch: etag })
-  const perhapsKnown = await client.getPlant(4n, options)
+  const optional = await client.getPlant(4n, options)
   for await (const { id } of client.plants()) true satisfies Same<typeof id, bigint>
   return [
     true satisfies Same<typeof plant.id, bigint>,
     true satisfies Same<typeof plant.tag, string | undefined>,
     true satisfies Same<(typeof plants)[0]['id'], bigint>,
-    true satisfies Same<Given<ReturnType<NonNullable<typeof next>>>['plants'], typeof plants>,
-    true satisfies Same<Given<ReturnType<typeof client.deletePlant>>, void>,
+    true satisfies Same<Awaited<ReturnType<NonNullable<typeof next>>>['plants'], typeof plants>,
+    true satisfies Same<Awaited<ReturnType<typeof client.deletePlant>>, void>,
     true satisfies Same<typeof known, TaggedPlant | undefined>,
-    true satisfies Same<typeof perhapsKnown, TaggedPlant | undefined>,
+    true satisfies Same<typeof optional, TaggedPlant | undefined>,
   ]
 }
 
@@ -66,7 +64,7 @@ export function isUntouched({ condition }: PlantStoreError): boolean {
     case 'plant-changed':
     case 'plant-exists':
       return true
-    // @ts-expect-error the contract has no such condition
+    // @ts-expect-error the contract has no such error code
     case 'plant-eaten':
       return true
     default:

@@ -10,7 +10,7 @@ import { StoreError } from '../../src/stores/store-error.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
 
-t.test('a service started on a backup has every plant acknowledged before it', async (t) => {
+t.test('a backup contains every plant acknowledged before it started', async (t) => {
   const folder = t.testdir()
   const [database, file] = [join(folder, 'plants.db'), join(folder, 'backup.db')]
   const serve = (name: string) => new Command(t, ['--port', '0', '--database', name])
@@ -54,7 +54,7 @@ t.test('a service started on a backup has every plant acknowledged before it', a
   t.equal((await createPlant(restored, token, { ...last, name: 'x' })).status, 409)
 })
 
-/** A database that takes a while to copy, and the path of its backup. */
+/** Creates a database that takes a while to copy, and a folder for its backup. */
 function largeDatabase(t: Test, megabytes: number) {
   const folder = t.testdir({ backups: {} })
   const database = join(folder, 'plants.db')
@@ -66,7 +66,7 @@ function largeDatabase(t: Test, megabytes: number) {
   return { database, file: join(folder, 'backups', 'backup.db') }
 }
 
-/** Resolves when the copy has started. */
+/** Resolves once a backup is being written. */
 async function copying(file: string): Promise<void> {
   let partial = ''
   for await (const { filename } of watch(dirname(file))) {
@@ -77,7 +77,7 @@ async function copying(file: string): Promise<void> {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  t.test(`${signal} ends a backup at once and leaves no files`, async (t) => {
+  t.test(`${signal} ends a backup immediately and leaves no files`, async (t) => {
     const { database, file } = largeDatabase(t, 100)
     const begun = copying(file)
     const measured = signal === 'SIGINT'
@@ -90,22 +90,25 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 
-t.test('a killed backup leaves no file of that name, and the next one succeeds', async (t) => {
-  const { database, file } = largeDatabase(t, 100)
-  const args = ['backup', file, '--database', database]
-  const begun = copying(file)
-  const command = new Command(t, args)
-  await begun
-  command.process.kill('SIGKILL')
-  await command.finished()
-  const left = readdirSync(dirname(file))
-  t.match(left, [/^backup\.db\.partial-/])
-  t.equal(left.length, 1)
-  t.match(await run(t, args, { measured: true }), { code: 0, stdout: /: 100 plants, / })
-  t.same(readdirSync(dirname(file)).sort(), ['backup.db', ...left])
-})
+t.test(
+  'a killed backup leaves only a partial folder, which does not affect the next backup',
+  async (t) => {
+    const { database, file } = largeDatabase(t, 100)
+    const args = ['backup', file, '--database', database]
+    const begun = copying(file)
+    const command = new Command(t, args)
+    await begun
+    command.process.kill('SIGKILL')
+    await command.finished()
+    const left = readdirSync(dirname(file))
+    t.match(left, [/^backup\.db\.partial-/])
+    t.equal(left.length, 1)
+    t.match(await run(t, args, { measured: true }), { code: 0, stdout: /: 100 plants, / })
+    t.same(readdirSync(dirname(file)).sort(), ['backup.db', ...left])
+  },
+)
 
-t.test('an impossible backup is rejected in one line and leaves no files', async (t) => {
+t.test('a refused backup prints one line and leaves no files', async (t) => {
   const folder = t.testdir({
     'taken.db': 'it is mine',
     'stale.db-wal': '',
@@ -139,7 +142,7 @@ t.test('an impossible backup is rejected in one line and leaves no files', async
   t.equal(stderr, `plant-store: ${into('taken.db')} already exists; nothing was overwritten\n`)
 })
 
-t.test('a file created during the backup is not overwritten', async (t) => {
+t.test('a file that appears during the backup is not overwritten', async (t) => {
   const folder = t.testdir()
   const [database, file] = [join(folder, 'plants.db'), join(folder, 'backup.db')]
   openDatabase({ file: database, lockTimeout: 0 }).close()
@@ -156,9 +159,9 @@ t.test('a file created during the backup is not overwritten', async (t) => {
 const MOUNT = 'mount -t tmpfs -o size=1m none "$0" && { "$@"; code=$?; ls -A "$0"; exit $code; }'
 const noMounts =
   spawnSync('unshare', ['-rm', 'sh', '-c', MOUNT, t.testdir(), 'true']).status !== 0 &&
-  'this user may not mount a file system of its own'
+  'this user cannot mount file systems'
 
-t.test('a backup on a full disk fails and leaves no files', { skip: noMounts }, async (t) => {
+t.test('a backup to a full disk fails and leaves no files', { skip: noMounts }, async (t) => {
   const { database, file } = largeDatabase(t, 2)
   const args = [process.execPath, MAIN, 'backup', file, '--database', database]
   const line = ['unshare', '-rm', 'sh', '-c', MOUNT, dirname(file), ...args]

@@ -19,44 +19,33 @@ function get(path: string, ...headers: string[]): string {
 
 const LAST = get(BUNDLE, 'Connection: close')
 
-t.test(
-  'requests for the docs use no file descriptors, however many are sent',
-  { skip },
-  async (t) => {
-    const service = new Command(t, [
-      '--database',
-      ':memory:',
-      '--port',
-      '0',
-      '--log-level',
-      'silent',
-    ])
-    const { hostname, port } = new URL(await service.listening())
-    const descriptors = () => readdirSync(`/proc/${service.process.pid}/fd`).length
-    const connection = () => connected(t, Number(port), hostname)
+t.test('requests for the docs use no file descriptors', { skip }, async (t) => {
+  const service = new Command(t, ['--database', ':memory:', '--port', '0', '--log-level', 'silent'])
+  const { hostname, port } = new URL(await service.listening())
+  const descriptors = () => readdirSync(`/proc/${service.process.pid}/fd`).length
+  const connection = () => connected(t, Number(port), hostname)
 
-    const first = connection()
-    first.write(LAST)
-    t.equal(successes(await readAll(first)), 1)
+  const first = connection()
+  first.write(LAST)
+  t.equal(successes(await readAll(first)), 1)
 
-    const sockets = Array.from({ length: CONNECTIONS }, connection)
-    for (const socket of sockets) {
-      socket.write(get('/health/live'))
-      await once(socket, 'data')
-    }
-    const before = descriptors()
-    let most = before
-    const received = sockets.map(async (socket) => {
-      socket.on('data', () => {
-        most = Math.max(most, descriptors())
-      })
-      socket.write(get(BUNDLE).repeat(REQUESTS - 1) + LAST)
-      return successes(await readAll(socket))
+  const sockets = Array.from({ length: CONNECTIONS }, connection)
+  for (const socket of sockets) {
+    socket.write(get('/health/live'))
+    await once(socket, 'data')
+  }
+  const before = descriptors()
+  let most = before
+  const received = sockets.map(async (socket) => {
+    socket.on('data', () => {
+      most = Math.max(most, descriptors())
     })
-    for (const count of await Promise.all(received)) t.equal(count, REQUESTS)
-    t.equal(most, before)
-  },
-)
+    socket.write(get(BUNDLE).repeat(REQUESTS - 1) + LAST)
+    return successes(await readAll(socket))
+  })
+  for (const count of await Promise.all(received)) t.equal(count, REQUESTS)
+  t.equal(most, before)
+})
 
 function connected(t: Test, port: number, host: string) {
   const socket = connect(port, host)

@@ -26,10 +26,10 @@ const csv = `id,name,tag
 9223372036854775807,"",Forb/herb
 `
 
-/** More than a pipe holds. */
+/** More than the buffer of a pipe. */
 const many = Array.from({ length: 5000 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(50) }))
 
-/** Makes a database of the test's own, and runs `plant-store export …` on it. */
+/** Creates a database and runs `plant-store export …` on it. */
 async function exportsOf(t: Test, plants: readonly NewPlant[]) {
   const folder = t.testdir()
   const database = join(folder, 'plants.db')
@@ -43,12 +43,12 @@ async function exportsOf(t: Test, plants: readonly NewPlant[]) {
   return { folder, database, args, write, start, files }
 }
 
-t.test('all plants come by id, on standard output or in a file', async (t) => {
+t.test('all plants are exported in order of their ids, to standard output or a file', async (t) => {
   const { folder, write, files } = await exportsOf(t, plants)
   t.strictSame(await write(), { code: 0, stdout: ndjson, stderr: '' })
   t.strictSame(await write('-', '--format', 'csv'), { code: 0, stdout: csv, stderr: '' })
   const target = join(folder, 'target.csv')
-  writeFileSync(target, 'what was there before')
+  writeFileSync(target, 'old')
   symlinkSync(target, join(folder, 'link.csv'))
   t.strictSame(await write(join(folder, 'link.csv')), { code: 0, stdout: '', stderr: '' })
   t.equal(readFileSync(target, 'utf8'), csv)
@@ -71,7 +71,7 @@ t.test('--escape-formulas makes CSV safe to open in a spreadsheet', async (t) =>
 
 t.test('--escape-formulas is rejected for NDJSON', async (t) => {
   const { folder, write, files } = await exportsOf(t, plants)
-  const stderr = 'plant-store: --escape-formulas is for CSV; the format of this export is ndjson\n'
+  const stderr = 'plant-store: --escape-formulas requires CSV, not ndjson\n'
   for (const args of [[], [join(folder, 'plants.ndjson')], ['x.csv', '--format', 'ndjson']]) {
     const finished = await write(...args, '--escape-formulas')
     t.strictSame(finished, { code: 1, stdout: '', stderr })
@@ -88,7 +88,7 @@ t.test('a named pipe is written to, not replaced', async (t) => {
   t.equal(text, csv)
 })
 
-t.test('what cannot be written is refused in a line, and nothing is left of it', async (t) => {
+t.test('a target that cannot be written causes a one-line error and leaves no files', async (t) => {
   const { folder, database, write, files } = await exportsOf(t, plants)
   const link = join(folder, 'link.csv')
   symlinkSync(database, link)
@@ -105,29 +105,29 @@ t.test('what cannot be written is refused in a line, and nothing is left of it',
   t.strictSame(files(), ['link.csv'])
 })
 
-t.test('there has to be a database', async (t) => {
+t.test('a missing database is an error', async (t) => {
   const database = join(t.testdir(), 'plants.db')
   const stderr = `plant-store: there is no database ${database}\n`
   const finished = await run(t, ['export', '--database', database])
   t.strictSame(finished, { code: 1, stdout: '', stderr })
 })
 
-t.test('a file that cannot be finished leaves the one that was there', async (t) => {
+t.test('a failed export keeps the existing file', async (t) => {
   const { folder, args, files } = await exportsOf(t, many)
   const target = join(folder, 'target.csv')
-  writeFileSync(target, 'what was there before')
-  // Node ignores the signal that comes with it, but not with what tap puts into each process.
+  writeFileSync(target, 'old')
+  // Node ignores SIGXFSZ, but not with the hooks that tap installs in each process.
   const limited = ['/bin/sh', '-c', 'ulimit -f 128; exec "$0" "$@"', process.execPath, MAIN]
   const { status, stderr } = spawnSync(...unmeasured([...limited, ...args(target)]), {
     encoding: 'utf8',
   })
   t.equal(stderr, `plant-store: cannot write ${target}: file too large\n`)
   t.equal(status, 1)
-  t.equal(readFileSync(target, 'utf8'), 'what was there before')
+  t.equal(readFileSync(target, 'utf8'), 'old')
   t.strictSame(files(), ['target.csv'])
 })
 
-t.test('standard output that cannot be written is a failure', async (t) => {
+t.test('the export fails if standard output cannot be written', async (t) => {
   const { args } = await exportsOf(t, plants)
   const full = openSync('/dev/full', 'w')
   const command = new Command(t, args(), { stdio: ['ignore', full, 'pipe'], measured: true })
@@ -137,7 +137,7 @@ t.test('standard output that cannot be written is a failure', async (t) => {
   t.equal(stderr, 'plant-store: cannot write standard output: no space left on device\n')
 })
 
-t.test('it ends in silence when nobody reads on', async (t) => {
+t.test('the export ends silently when the reader of its output exits', async (t) => {
   const { start } = await exportsOf(t, many)
   const command = start({ measured: true })
   await once(command.process.stdout as Readable, 'data')
@@ -145,12 +145,12 @@ t.test('it ends in silence when nobody reads on', async (t) => {
   t.match(await command.finished(), { code: 0, stderr: '' })
 })
 
-/** Resolves when a file is being written to. */
+/** Resolves once an export to the folder has started. */
 async function writing(folder: string): Promise<void> {
   for await (const { filename } of watch(folder)) if (filename?.includes('.partial-')) return
 }
 
-t.test('an interruption leaves nothing of a file that is not whole', async (t) => {
+t.test('an interrupted export leaves no file', async (t) => {
   const large = many.map(({ id }) => ({ id, name: 'x'.repeat(5000) }))
   const { folder, args, files } = await exportsOf(t, large)
   const begun = writing(folder)
@@ -162,7 +162,7 @@ t.test('an interruption leaves nothing of a file that is not whole', async (t) =
   t.strictSame(files(), [])
 })
 
-t.test('an interruption ends it also while nobody reads', async (t) => {
+t.test('an export that waits for its reader can be interrupted', async (t) => {
   const { args } = await exportsOf(t, many)
   const command = new Command(t, args())
   const stdout = command.process.stdout as Readable

@@ -6,8 +6,8 @@ import { Command } from '../helpers/command.ts'
 
 const TOKEN = 'a-token-of-the-environment'
 
-/** A service with a create that waits for a database which another process holds. */
-async function hanging(t: Test, ...args: string[]) {
+/** Starts a service with a create that waits for a database locked by another process. */
+async function startHanging(t: Test, ...args: string[]) {
   const database = join(t.testdir(), 'plants.db')
   const command = new Command(
     t,
@@ -25,8 +25,8 @@ async function hanging(t: Test, ...args: string[]) {
   return { command, answers }
 }
 
-t.test('a stop that hangs is ended by force', async (t) => {
-  const { command, answers } = await hanging(t, '--shutdown-timeout=500ms')
+t.test('a stop that hangs ends the process by force', async (t) => {
+  const { command, answers } = await startHanging(t, '--shutdown-timeout=500ms')
   command.process.kill('SIGTERM')
   t.same(await answers, [])
   const { code, stderr } = await command.finished()
@@ -34,11 +34,11 @@ t.test('a stop that hangs is ended by force', async (t) => {
   t.notMatch(stderr, 'stopped')
 })
 
-t.test('a second signal ends the process at once, even while the store waits', async (t) => {
-  const { command, answers } = await hanging(t, '--shutdown-timeout=10m')
+t.test('a second signal ends the process immediately, even while the store waits', async (t) => {
+  const { command, answers } = await startHanging(t, '--shutdown-timeout=10m')
   command.process.kill('SIGTERM')
   await logged(command, 'stopping')
-  // One that comes too soon is taken for an echo of the first.
+  // A signal that follows the first one too soon counts as its echo.
   const impatience = setInterval(() => command.process.kill('SIGTERM'), 50)
   t.same(await answers, [])
   clearInterval(impatience)

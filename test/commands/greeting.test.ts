@@ -4,7 +4,7 @@ import t from 'tap'
 import { greeting, readyLine } from '../../src/commands/greeting.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import type { Certificate } from '../../src/http/certificate.ts'
-import { urlOf } from '../../src/start.ts'
+import { localUrl } from '../../src/start.ts'
 import { type Issued, issue } from '../helpers/certificates.ts'
 
 const config = defaultConfig()
@@ -19,8 +19,8 @@ const addresses = [
 ]
 
 for (const { address, url } of addresses) {
-  t.test(`a service that listens on ${address} is said to be at ${url}`, async (t) => {
-    const text = greeting(config, urlOf({ address, port: 3000 }), { file: '/x' })
+  t.test(`the greeting for a service on ${address} shows ${url}`, async (t) => {
+    const text = greeting(config, localUrl({ address, port: 3000 }), { file: '/x' })
     t.match(text, `listens on ${url}\n`)
     t.match(text, `docs      ${url}/documentation\n`)
     t.match(text, `curl ${url}/plants `)
@@ -30,11 +30,10 @@ for (const { address, url } of addresses) {
 const files = { certificate: 'cert.pem', key: 'key.pem' }
 const authority = issue({ name: 'authority' })
 
-/** A certificate for the given hosts. */
 function certificateFor(hosts: string[], issuer?: Issued): Certificate {
   const { cert, key } = issue({ name: 'plants', hosts, ...(issuer && { issuer }) })
   const pem = { cert: Buffer.from(cert), key: Buffer.from(key) }
-  return { files, pem, x509: new X509Certificate(cert), exposure: undefined }
+  return { files, pem, x509: new X509Certificate(cert), warning: undefined }
 }
 
 for (const { hosts, address, url, curl } of [
@@ -49,14 +48,17 @@ for (const { hosts, address, url, curl } of [
   },
   { hosts: ['*.example.com'], address: '127.0.0.1', url: 'https://127.0.0.1:3000' },
 ]) {
-  t.test(`with a certificate for ${hosts} the service on ${address} is at ${url}`, async (t) => {
-    const certificate = certificateFor(hosts, authority)
-    const found = urlOf({ address, port: 3000 }, certificate)
-    t.equal(found, url)
-    const text = greeting(config, found, { file: '/x' }, certificate)
-    t.match(text, `listens on ${url}\n`)
-    t.match(text, curl ?? `curl ${url}/plants -H`)
-  })
+  t.test(
+    `with a certificate for ${hosts}, the greeting for a service on ${address} shows ${url}`,
+    async (t) => {
+      const certificate = certificateFor(hosts, authority)
+      const found = localUrl({ address, port: 3000 }, certificate)
+      t.equal(found, url)
+      const text = greeting(config, found, { file: '/x' }, certificate)
+      t.match(text, `listens on ${url}\n`)
+      t.match(text, curl ?? `curl ${url}/plants -H`)
+    },
+  )
 }
 
 t.test('the curl command trusts a self-signed certificate', async (t) => {
@@ -68,49 +70,52 @@ t.test('the curl command trusts a self-signed certificate', async (t) => {
 const accesses = [
   {
     access: { file: '/x/access-token' },
-    place: '/x/access-token',
+    location: '/x/access-token',
     bearer: "$(cat '/x/access-token')",
   },
-  { access: { file: "/it's" }, place: "/it's", bearer: "$(cat '/it'\\''s')" },
-  { access: { variable: 'A_TOKEN' }, place: 'in A_TOKEN', bearer: '$A_TOKEN' },
-  { access: { token: 'plant_x' }, place: 'plant_x', bearer: 'plant_x' },
+  { access: { file: "/it's" }, location: "/it's", bearer: "$(cat '/it'\\''s')" },
+  { access: { variable: 'A_TOKEN' }, location: 'in A_TOKEN', bearer: '$A_TOKEN' },
+  { access: { token: 'plant_x' }, location: 'plant_x', bearer: 'plant_x' },
   {
     access: { command: 'make-token' },
-    place: 'none at hand; make one with make-token',
+    location: 'create one with make-token',
     bearer: '<token>',
   },
 ]
 
-for (const { access, place, bearer } of accesses) {
-  t.test(`the token is said to be: ${place}`, async (t) => {
+for (const { access, location, bearer } of accesses) {
+  t.test(`the greeting shows the token as: ${location}`, async (t) => {
     const text = greeting(config, here, access)
-    t.match(text, `token     ${place}\n`)
+    t.match(text, `token     ${location}\n`)
     t.match(text, `-H "Authorization: Bearer ${bearer}"`)
   })
 }
 
-t.test('the database is named with its whole path, or as being in memory', async (t) => {
-  t.match(greeting(config, here, { token: 'x' }), `database  ${resolve('data/plants.db')}\n`)
-  const inMemory = { ...config, database: ':memory:' }
-  t.match(greeting(inMemory, here, { token: 'x' }), 'database  in memory\n')
-})
+t.test(
+  'the greeting shows the absolute path of the database, or that it is in memory',
+  async (t) => {
+    t.match(greeting(config, here, { token: 'x' }), `database  ${resolve('data/plants.db')}\n`)
+    const inMemory = { ...config, database: ':memory:' }
+    t.match(greeting(inMemory, here, { token: 'x' }), 'database  in memory\n')
+  },
+)
 
-t.test('a database on a server is named without what may be secret', async (t) => {
+t.test('the greeting shows the URL of a database server without its secrets', async (t) => {
   const database = 'postgres://me:s3cret@one:5433,two/plants?sslpassword=s3cret'
   const text = greeting({ ...config, database }, here, { variable: 'A_TOKEN' })
   t.match(text, 'database  postgres://me@one:5433,two/plants\n')
   t.notMatch(text, 's3cret')
 })
 
-t.test('a program is told it as one line of JSON, with a token that is nowhere else', async (t) => {
-  const told = { url: here, docs: `${here}/documentation` }
+t.test('the ready line is JSON, with the token only if it is nowhere else', async (t) => {
+  const expected = { url: here, docs: `${here}/documentation` }
   const line = readyLine(config, here, { token: 'plant_x' })
   t.match(line, /^[^\n]*\n$/)
-  t.strictSame(JSON.parse(line), { ...told, token: 'plant_x' })
-  t.strictSame(JSON.parse(readyLine(config, here, { variable: 'A_TOKEN' })), told)
+  t.strictSame(JSON.parse(line), { ...expected, token: 'plant_x' })
+  t.strictSame(JSON.parse(readyLine(config, here, { variable: 'A_TOKEN' })), expected)
 })
 
-t.test('without the docs, the greeting does not link to them', async (t) => {
+t.test('the greeting does not link to docs that are turned off', async (t) => {
   const withoutDocs = { ...config, docs: false }
   const text = greeting(withoutDocs, here, { token: 'x' })
   t.match(text, `listens on ${here}\n  database `)

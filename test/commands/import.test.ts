@@ -5,12 +5,12 @@ import { setTimeout } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
-import { BATCH_SIZE } from '../../src/transfer/import.ts'
+import { TRANSACTION_RECORDS } from '../../src/transfer/import.ts'
 import { Command, type CommandOptions, run } from '../helpers/command.ts'
 
 const SAMPLE = new URL('../../data/sample.csv', import.meta.url).pathname
 
-/** Runs `plant-store import …` on a database of the test's own. */
+/** Runs `plant-store import …` on a new database. */
 function importsOf(t: Test, { measured = false } = {}) {
   const folder = t.testdir()
   const database = join(folder, 'plants.db')
@@ -20,7 +20,7 @@ function importsOf(t: Test, { measured = false } = {}) {
   }
   const load = (args: readonly string[]) =>
     run(t, ['import', ...args, '--database', database], { measured })
-  /** Starts to import what is written to its standard input. */
+  /** Starts an import from standard input. */
   const feed = (options?: CommandOptions) => {
     const args = ['import', '-', '--format', 'ndjson', '--database', database]
     return new Command(t, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
@@ -28,9 +28,9 @@ function importsOf(t: Test, { measured = false } = {}) {
   const stored = () => {
     const db = new Sqlite(database)
     const plants = db.prepare('SELECT * FROM plants ORDER BY id').all()
-    const sound = db.pragma('integrity_check', { simple: true }) === 'ok'
+    const isIntact = db.pragma('integrity_check', { simple: true }) === 'ok'
     db.close()
-    return sound ? plants : 'damaged'
+    return isIntact ? plants : 'damaged'
   }
   return { folder, database, file, load, feed, stored }
 }
@@ -42,7 +42,7 @@ function summary(counts: { [what: string]: number }): string {
     .join('')
 }
 
-t.test('a catalogue is stored, and again changes nothing', async (t) => {
+t.test('a file is imported; importing it again changes nothing', async (t) => {
   const { load, stored } = importsOf(t, { measured: true })
   t.strictSame(await load([SAMPLE]), {
     code: 0,
@@ -59,7 +59,7 @@ t.test('a catalogue is stored, and again changes nothing', async (t) => {
   t.strictSame(stored(), plants)
 })
 
-t.test('a bad record stops it, unless told otherwise', async (t) => {
+t.test('an invalid record stops the import unless it is skipped', async (t) => {
   const { file, load, stored } = importsOf(t, { measured: true })
   const bad = file('bad.jsonl', '{"id":1,"name":"a"}\n{"id":2}\n\x1b[2J\n{"id":3,"name":"c"}\n')
   const second = "line 2: must have required property 'name'\n"
@@ -72,11 +72,11 @@ t.test('a bad record stops it, unless told otherwise', async (t) => {
   t.equal(skipped.code, 2)
   t.equal(skipped.stdout, summary({ created: 1, replayed: 1, refused: 2 }))
   t.ok(skipped.stderr.startsWith(`${second}line 3: record is not JSON: `))
-  t.notMatch(skipped.stderr, '\x1b', 'a terminal is not told what to do by a record')
+  t.notMatch(skipped.stderr, '\x1b', 'escape sequences are not passed on to the terminal')
   t.match(stored(), [{ id: 1 }, { id: 3 }])
 })
 
-t.test('another plant under the same id stops it, is kept or is replaced', async (t) => {
+t.test('a conflict stops the import, keeps the stored plant or replaces it', async (t) => {
   const { database, file, load, stored } = importsOf(t)
   const second = file('second.csv', 'id,name\n7,second\n')
   const db = openDatabase({ file: database, lockTimeout: 0 })
@@ -95,12 +95,15 @@ t.test('another plant under the same id stops it, is kept or is replaced', async
   t.match(stored(), [{ name: 'second' }])
 })
 
-t.test('what cannot be read is refused in a line, and makes no database', async (t) => {
+t.test('a file that cannot be read causes a one-line error and creates no database', async (t) => {
   const { database, folder, load } = importsOf(t, { measured: true })
   const nowhere = join(folder, 'nowhere.csv')
   const cases = [
     { args: [nowhere], says: `cannot read ${nowhere}: no such file or directory` },
-    { args: ['-'], says: /^plant-store: the name - does not end .* say --format ndjson or csv\n$/ },
+    {
+      args: ['-'],
+      says: /^plant-store: cannot tell the format of -: .*; use --format ndjson or csv\n$/,
+    },
   ]
   for (const { args, says } of cases) {
     const { code, stdout, stderr } = await load(args)
@@ -110,7 +113,7 @@ t.test('what cannot be read is refused in a line, and makes no database', async 
   }
 })
 
-t.test('a folder, and what has no header, are refused in a line', async (t) => {
+t.test('a folder and a file without a header cause a one-line error', async (t) => {
   const { folder, file, load } = importsOf(t, { measured: true })
   const cases = [
     { args: [folder, '--format', 'csv'], says: `cannot read ${folder}: illegal operation on a d` },
@@ -123,7 +126,7 @@ t.test('a folder, and what has no header, are refused in a line', async (t) => {
   }
 })
 
-t.test('it goes on when nobody reads what it says', async (t) => {
+t.test('the import continues when the readers of its output exit', async (t) => {
   const { database, file, stored } = importsOf(t)
   const plants = file('bad.csv', `id,name\n${'x,y\n'.repeat(5000)}1,a\n`)
   const args = ['import', plants, '--on-error', 'skip', '--database', database]
@@ -134,7 +137,7 @@ t.test('it goes on when nobody reads what it says', async (t) => {
   t.match(stored(), [{ id: 1, name: 'a' }])
 })
 
-t.test('a summary that cannot be written is a failure', async (t) => {
+t.test('the import fails if its summary cannot be written', async (t) => {
   const { database } = importsOf(t)
   const full = openSync('/dev/full', 'w')
   const stdio: StdioOptions = ['ignore', full, 'pipe']
@@ -147,38 +150,38 @@ t.test('a summary that cannot be written is a failure', async (t) => {
 })
 
 const lines = Array.from(
-  { length: BATCH_SIZE + 500 },
+  { length: TRANSACTION_RECORDS + 500 },
   (_, id) => `{"id":${id},"name":"plant ${id}"}\n`,
 )
 const expected = lines.map((_, id) => ({ id, name: `plant ${id}`, tag: null }))
 
-/** Feeds it what makes a transaction, and resolves when that is stored and it waits for more. */
-async function underWay(command: Command, database: string): Promise<void> {
-  command.process.stdin?.write(lines.slice(0, BATCH_SIZE + 100).join(''))
+/** Feeds the import more than a transaction, and resolves once the transaction is stored. */
+async function storeTransaction(command: Command, database: string): Promise<void> {
+  command.process.stdin?.write(lines.slice(0, TRANSACTION_RECORDS + 100).join(''))
   await until(() => existsSync(`${database}-wal`))
   const db = new Sqlite(database)
   const tables = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'plants'").pluck()
   await until(() => tables.get() === 1)
   const plants = db.prepare('SELECT count(*) FROM plants').pluck()
-  await until(() => Number(plants.get()) >= BATCH_SIZE)
+  await until(() => Number(plants.get()) >= TRANSACTION_RECORDS)
   db.close()
 }
 
-/** Asks now and then, as the process that is waited for needs the processor more. */
+/** Polls rarely, because the other process needs the processor more. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await setTimeout(5)
 }
 
 for (const signal of ['SIGINT', 'SIGKILL'] as const) {
-  t.test(`interrupted by ${signal} and started again, it ends in the same state`, async (t) => {
+  t.test(`an import interrupted by ${signal} can be repeated, with the same result`, async (t) => {
     const { database, file, load, feed, stored } = importsOf(t)
     const command = feed({ measured: signal === 'SIGINT' })
-    await underWay(command, database)
+    await storeTransaction(command, database)
     command.process.kill(signal)
     const { code, stdout, stderr } = await command.finished()
     const before = stored().length
     if (signal === 'SIGKILL') {
-      t.ok(before >= BATCH_SIZE)
+      t.ok(before >= TRANSACTION_RECORDS)
     } else {
       t.equal(code, 130)
       t.equal(stdout, summary({ created: before }))

@@ -20,7 +20,7 @@ async function start(t: Test, args: string[] = [], measured = false) {
   return { command, database, url: await command.listening() }
 }
 
-/** Resolves when nobody listens there any more. */
+/** Resolves once the port refuses connections. */
 async function refusesConnections(url: string): Promise<void> {
   for (let refused = false; !refused; ) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -34,11 +34,11 @@ async function refusesConnections(url: string): Promise<void> {
 
 const stops = [
   { signals: ['SIGTERM'], by: 'SIGTERM' },
-  { signals: ['SIGINT', 'SIGINT'], by: 'SIGINT with its echo' },
+  { signals: ['SIGINT', 'SIGINT'], by: 'SIGINT and its echo' },
 ] as const
 
 for (const { signals, by } of stops) {
-  t.test(`${by} lets the request under way end, then the process`, async (t) => {
+  t.test(`${by} finishes the request in flight and then ends the process`, async (t) => {
     const { command, database, url } = await start(t)
     t.equal((await createPlant(url, TOKEN, { id: 1, name: 'a' })).status, 200)
     const { socket, answers, rest } = await halfACreate(url, TOKEN, FIR)
@@ -56,22 +56,22 @@ for (const { signals, by } of stops) {
   })
 }
 
-t.test('a request that never ends does not hold up the stop', async (t) => {
+t.test('a request that never ends does not delay the stop', async (t) => {
   const { command, database, url } = await start(t, ['--shutdown-timeout', '200ms'])
   const { answers } = await halfACreate(url, TOKEN, FIR)
   command.process.kill('SIGTERM')
-  t.same(await answers, [], 'its connection is cut')
+  t.same(await answers, [], 'its connection is cut off')
   t.match(await command.finished(), { code: 0, stderr: /"msg":"stopped"/ })
   t.notOk(existsSync(`${database}-wal`))
 })
 
-t.test('a second SIGINT ends the process at once, whatever is under way', async (t) => {
+t.test('a second signal ends the process immediately, even during a request', async (t) => {
   const patience = ['--shutdown-timeout', '10m', '--request-timeout', '10m']
   const { command, url } = await start(t, patience, true)
   const { answers } = await halfACreate(url, TOKEN, FIR)
   command.process.kill('SIGTERM')
   await logged(command, 'stopping')
-  // One that comes too soon is taken for an echo of the first.
+  // A signal that follows the first one too soon counts as its echo.
   const impatience = setInterval(() => command.process.kill('SIGINT'), 50)
   t.same(await answers, [])
   clearInterval(impatience)
@@ -80,7 +80,7 @@ t.test('a second SIGINT ends the process at once, whatever is under way', async 
   t.notMatch(stderr, 'stopped')
 })
 
-t.test('an address that cannot be had stops the start with a line', async (t) => {
+t.test('an unavailable address stops the start with a one-line error', async (t) => {
   const folder = t.testdir()
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { run } from '../helpers/command.ts'
 import { startService } from '../helpers/service.ts'
 
-/** A service, and another connection that takes and gives back the lock of its database. */
+/** Starts a service and opens another connection that can lock its database. */
 async function lockable(t: Test, lockTimeout: number) {
   let close = () => {}
   t.teardown(() => close())
@@ -15,7 +15,7 @@ async function lockable(t: Test, lockTimeout: number) {
   return { holder, create, live }
 }
 
-t.test('while another process holds the database, creates wait, but not for ever', async (t) => {
+t.test('creates wait for a locked database until the lock timeout', async (t) => {
   const { holder, create, live } = await lockable(t, 500)
   holder.exec('BEGIN IMMEDIATE')
   const begun = performance.now()
@@ -29,10 +29,10 @@ t.test('while another process holds the database, creates wait, but not for ever
   t.ok(answered < after, 'while the create waits')
 
   holder.exec('ROLLBACK')
-  t.equal((await create(1)).status, 200, 'as soon as the database is free')
+  t.equal((await create(1)).status, 200, 'once the database is unlocked')
 })
 
-t.test('a create that waits goes on when the database is free', async (t) => {
+t.test('a waiting create continues when the database is unlocked', async (t) => {
   const { holder, create, live } = await lockable(t, 60_000)
   holder.exec('BEGIN IMMEDIATE')
   const waiting = [create(1), create(2)]
@@ -41,7 +41,7 @@ t.test('a create that waits goes on when the database is free', async (t) => {
   for (const { status } of await Promise.all(waiting)) t.equal(status, 200)
 })
 
-t.test('a start while another process holds the database fails in a line', async (t) => {
+t.test('a locked database stops the start with a one-line error', async (t) => {
   const { holder } = await lockable(t, 60_000)
   holder.exec('BEGIN IMMEDIATE')
   const args = ['--port=0', '--lock-timeout=100ms', '--database', holder.name]

@@ -8,9 +8,9 @@ import { checkAnswer } from '../helpers/contract-check.ts'
 
 const TOKEN = 'a-token-of-the-environment'
 
-/** A command in which something was done before it began. */
-function prepared(t: Test, what: string, ...args: string[]): Command {
-  const folder = t.testdir({ 'prepare.mjs': what })
+/** Starts a command that first runs `script` in its process. */
+function startPrepared(t: Test, script: string, ...args: string[]): Command {
+  const folder = t.testdir({ 'prepare.mjs': script })
   const prepare = pathToFileURL(join(folder, 'prepare.mjs'))
   return new Command(t, ['--port', '0', '--database', join(folder, 'plants.db'), ...args], {
     env: { PLANT_STORE_TOKEN: TOKEN },
@@ -19,7 +19,7 @@ function prepared(t: Test, what: string, ...args: string[]): Command {
   })
 }
 
-t.test('each request is a JSON line with its id, without what may be secret', async (t) => {
+t.test('each request is logged as a JSON line with its id and without secrets', async (t) => {
   const args = ['--port', '0', '--database', join(t.testdir(), 'plants.db'), '--log-level', 'trace']
   const command = new Command(t, [...args, '--log-requests'], {
     env: { PLANT_STORE_TOKEN: TOKEN },
@@ -68,7 +68,7 @@ t.test('each request is a JSON line with its id, without what may be secret', as
   t.notMatch(stderr, /a-token-of|a-wrong-token|-of-the-body|broken-body|in-the-query/)
 })
 
-t.test('requests are logged only where that is wanted', async (t) => {
+t.test('requests are not logged by default', async (t) => {
   const args = ['--port=0', '--database', join(t.testdir(), 'plants.db')]
   const command = new Command(t, args)
   const url = await command.listening()
@@ -78,8 +78,8 @@ t.test('requests are logged only where that is wanted', async (t) => {
   t.notMatch(stderr, 'health')
 })
 
-t.test('the log is put readably where a person looks at it', async (t) => {
-  const command = prepared(t, 'process.stderr.isTTY = true')
+t.test('the log is readable text on a terminal', async (t) => {
+  const command = startPrepared(t, 'process.stderr.isTTY = true')
   await command.listening()
   command.process.kill('SIGTERM')
   const { code, stderr } = await command.finished()
@@ -87,9 +87,9 @@ t.test('the log is put readably where a person looks at it', async (t) => {
   t.match(stderr, /^\[[\d:.]+\] .*INFO.*: .*Server listening at .*\n.*stopping.*\n.*stopped.*\n$/)
 })
 
-const noTerminal = spawnSync('script', ['--version']).error && 'there is no script of util-linux'
+const noTerminal = spawnSync('script', ['--version']).error && 'requires script from util-linux'
 t.test(
-  'Ctrl-C on a terminal stops what it shows readably',
+  'Ctrl-C on a terminal stops the service, which logs that',
   { skip: noTerminal ?? false },
   async (t) => {
     const line = 'exec "$NODE" "$MAIN" --port 0 --database "$DATABASE"'
@@ -115,11 +115,11 @@ t.test(
   },
 )
 
-t.test('a defect ends the process with code 1 and its stack', async (t) => {
+t.test('an unexpected error ends the process with code 1 and prints its stack', async (t) => {
   const failing = `Object.defineProperty(process.stderr, 'isTTY', {
     get() { throw new Error('a defect') },
   })`
-  const { code, stdout, stderr } = await prepared(t, failing).finished()
+  const { code, stdout, stderr } = await startPrepared(t, failing).finished()
   t.equal(code, 1)
   t.equal(stdout, '')
   t.match(stderr, /Error: a defect\n +at /)

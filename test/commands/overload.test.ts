@@ -10,17 +10,17 @@ import { type Answer, checkAnswer } from '../helpers/contract-check.ts'
 
 const TOKEN = 'a-token-of-the-environment'
 
-/** Nearly the largest that the default body limit lets in. */
+/** Just below the default body limit. */
 const NAME = Buffer.alloc(2 ** 20 - 100, 'x')
 
-/** How many of them may wait: 64 Mi characters, and what the last one has beyond them. */
+/** How many such creates can wait: as many as have 64 Mi characters, rounded up. */
 const ROOM = Math.ceil(2 ** 26 / NAME.length)
 
-/** More than there is room for in the heap of the service. */
+/** More creates than the heap of the service can hold. */
 const SENT = 130
 const HEAP = '--max-old-space-size=130'
 
-t.test('a service that cannot store refuses what its memory could not hold', async (t) => {
+t.test('a service that cannot write refuses requests before its memory is full', async (t) => {
   const database = join(t.testdir(), 'plants.db')
   const args = ['--port=0', '--lock-timeout=2m', '--request-timeout=2m', '--database', database]
   const command = new Command(t, args, {
@@ -33,7 +33,7 @@ t.test('a service that cannot store refuses what its memory could not hold', asy
   t.teardown(() => holder.close())
   holder.exec('BEGIN IMMEDIATE')
   const first = createPlant(url, TOKEN, { id: 1, name: 'first' })
-  // What was sent before them has been read when they are answered, so the first is on its way.
+  // Requests are read in order, so the first create is in flight once these are answered.
   for (const _ of 'ab') t.equal((await fetch(`${url}/health/live`)).status, 200)
 
   const answers: Answer[] = []

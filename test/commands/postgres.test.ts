@@ -1,4 +1,4 @@
-/** The commands, where the plants are on a PostgreSQL server. */
+/** The commands on a PostgreSQL server. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,14 +14,14 @@ import { byId, exported, STRINGS, scatteredIds } from '../stores/plants.ts'
 
 const { server, emptyDatabase } = await startPostgres(t)
 
-/** With a password, which nobody may be shown; the server does not ask for it. */
+/** Adds a password, which must never be printed. The server does not ask for it. */
 const withSecret = (url: string) => url.replace('@', ':s3cret@')
 
-/** The warning about such a URL on the command line. */
+/** The warning about a password on the command line. */
 const WARNING =
   'plant-store: other users can read the password in --database; set PLANT_STORE_DATABASE or use ~/.pgpass instead\n'
 
-t.test('plants that are moved to a server and back are what they were', async (t) => {
+t.test('plants moved to a server and back are unchanged', async (t) => {
   const folder = t.testdir()
   const [before, after] = [join(folder, 'before.db'), join(folder, 'after.db')]
   const url = await emptyDatabase()
@@ -56,44 +56,47 @@ async function using<Result>(
   }
 }
 
-t.test('a service keeps plants and tokens there, and nothing in its folder', async (t) => {
-  const cwd = t.testdir()
-  const url = await emptyDatabase()
-  const database = withSecret(url)
-  const token = (...args: string[]) => run(t, ['token', ...args, '--database', database])
-  const service = new Command(t, ['--port', '0', '--log-level=trace'], {
-    cwd,
-    env: { PLANT_STORE_DATABASE: database },
-  })
-  const address = await service.listening()
-  t.match(service.stdout, `database  ${url}\n`)
-  t.match(
-    service.stdout,
-    'token     none at hand; make one with plant-store token create --name mine --scope read,write\n',
-  )
+t.test(
+  'the service stores plants and tokens on the server, and nothing in its folder',
+  async (t) => {
+    const cwd = t.testdir()
+    const url = await emptyDatabase()
+    const database = withSecret(url)
+    const token = (...args: string[]) => run(t, ['token', ...args, '--database', database])
+    const service = new Command(t, ['--port', '0', '--log-level=trace'], {
+      cwd,
+      env: { PLANT_STORE_DATABASE: database },
+    })
+    const address = await service.listening()
+    t.match(service.stdout, `database  ${url}\n`)
+    t.match(
+      service.stdout,
+      'token     create one with plant-store token create --name mine --scope read,write\n',
+    )
 
-  const { stdout } = await token('create', '--name', 'ci', '--scope', 'read,write')
-  const secret = stdout.trim()
-  t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 200)
-  t.same(await using(url, (store) => store.get(4n)), { id: 4n, name: 'Abies' })
-  t.strictSame(await token('revoke', 'ci'), { code: 0, stdout: 'revoked ci\n', stderr: WARNING })
-  t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 401)
+    const { stdout } = await token('create', '--name', 'ci', '--scope', 'read,write')
+    const secret = stdout.trim()
+    t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 200)
+    t.same(await using(url, (store) => store.get(4n)), { id: 4n, name: 'Abies' })
+    t.strictSame(await token('revoke', 'ci'), { code: 0, stdout: 'revoked ci\n', stderr: WARNING })
+    t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 401)
 
-  service.process.kill('SIGTERM')
-  const { code, stdout: said, stderr } = await service.finished()
-  t.equal(code, 0)
-  t.notMatch(said + stderr, 's3cret')
-  t.same(readdirSync(cwd), [])
-})
+    service.process.kill('SIGTERM')
+    const { code, stdout: said, stderr } = await service.finished()
+    t.equal(code, 0)
+    t.notMatch(said + stderr, 's3cret')
+    t.same(readdirSync(cwd), [])
+  },
+)
 
-t.test('what reads a database makes none of an empty one', async (t) => {
+t.test('commands that only read do not initialize an empty database', async (t) => {
   const url = await emptyDatabase()
   const stderr = `plant-store: cannot use the database ${url}: it is empty\n`
   const exporting = await run(t, ['export', '--database', url])
   t.strictSame(exporting, { code: 1, stdout: '', stderr })
 })
 
-t.test('a check prints what it finds', async (t) => {
+t.test('a check prints one line per finding', async (t) => {
   const url = await emptyDatabase()
   const empty = { code: 2, stdout: 'FAIL  kind: it is empty\n', stderr: '' }
   t.strictSame(await run(t, ['check', '--database', url]), empty)
@@ -105,7 +108,7 @@ t.test('a check prints what it finds', async (t) => {
   t.match(stdout, /^(ok {4}\w+: .+\n){6}ok {4}plants: 1\n$/)
 })
 
-t.test('what cannot be used is refused in a line, without its secrets', async (t) => {
+t.test('an unusable database causes a one-line error without secrets', async (t) => {
   const nowhere = server.url('nowhere')
   const refused = await run(t, ['--port', '0', '--database', withSecret(nowhere)])
   const reason = `cannot use the database ${nowhere}: the store is failing: 3D000: database "nowhere" does not exist`
@@ -119,7 +122,7 @@ t.test('what cannot be used is refused in a line, without its secrets', async (t
   t.notMatch(malformed.stderr, 's3cret')
 })
 
-t.test('a password causes a warning only where other users can read it', async (t) => {
+t.test('a password causes a warning only if other users can read it', async (t) => {
   const url = await emptyDatabase()
   const environment = await run(t, ['check'], { env: { PLANT_STORE_DATABASE: withSecret(url) } })
   t.equal(environment.stderr, '')
@@ -128,7 +131,7 @@ t.test('a password causes a warning only where other users can read it', async (
   t.equal((await run(t, ['check', '--database', parameter], { measured: true })).stderr, WARNING)
 })
 
-t.test('a backup is left to the tools of the server', async (t) => {
+t.test('a backup of a server is refused with a hint to use its own tools', async (t) => {
   const file = join(t.testdir(), 'backup.db')
   const message =
     /^plant-store cannot back up a database on a server: use its own tools, such as pg_dump/

@@ -2,11 +2,11 @@ import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { destinationOf } from '../../src/commands/destination.ts'
+import { openDestination } from '../../src/commands/destination.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, run } from '../helpers/command.ts'
 
-// The commands inherit it, so the umask makes nothing private.
+// The commands inherit the umask, so it makes nothing private.
 const umask = process.umask(0)
 t.teardown(() => process.umask(umask))
 
@@ -44,7 +44,7 @@ t.test('every file that the service and its commands create is private', async (
 
 t.test('an export is private before its first byte is written', async (t) => {
   const folder = t.testdir()
-  const { discard } = await destinationOf(join(folder, 'plants.csv'), ':memory:')
+  const { discard } = await openDestination(join(folder, 'plants.csv'), ':memory:')
   const [partial = ''] = readdirSync(folder)
   t.match(partial, /^plants\.csv\.partial-/)
   t.equal(modeOf(folder, partial), 0o600)
@@ -52,35 +52,35 @@ t.test('an export is private before its first byte is written', async (t) => {
   t.same(readdirSync(folder), [])
 })
 
-/** Replaces a file of that mode with an export, and resolves to the mode of the export. */
-async function replaced(folder: string, mode: number): Promise<number> {
+/** Replaces a file that has the given mode with an export, and returns the mode of the export. */
+async function modeOfReplacement(folder: string, mode: number): Promise<number> {
   const file = join(folder, 'plants.csv')
-  writeFileSync(file, 'what was there before')
+  writeFileSync(file, 'old')
   chmodSync(file, mode)
-  const { stream, publish } = await destinationOf(file, ':memory:')
+  const { stream, publish } = await openDestination(file, ':memory:')
   await new Promise<void>((resolve) => stream.end('id,name\n', resolve))
   await publish()
   return modeOf(file)
 }
 
-t.test('an export keeps the mode of the file that it replaces', async (t) => {
+t.test('an export keeps the mode of the file it replaces', async (t) => {
   for (const mode of [0o644, 0o640, 0o600, 0o400, 0o666]) {
-    t.equal(await replaced(t.testdir(), mode), mode, mode.toString(8))
+    t.equal(await modeOfReplacement(t.testdir(), mode), mode, mode.toString(8))
   }
 })
 
-t.test('special bits of the mode are not kept', async (t) => {
+t.test('an export does not keep special mode bits', async (t) => {
   const folder = t.testdir()
-  await replaced(folder, 0o6755)
+  await modeOfReplacement(folder, 0o6755)
   t.equal(statSync(join(folder, 'plants.csv')).mode & 0o7777, 0o755)
 })
 
 const notRoot =
   process.geteuid?.() !== 0 && 'only root can give a file to a group that it is not in'
-t.test('an export keeps the group of the file that it replaces', { skip: notRoot }, async (t) => {
+t.test('an export keeps the group of the file it replaces', { skip: notRoot }, async (t) => {
   const folder = t.testdir({ 'plants.csv': '' })
   chownSync(join(folder, 'plants.csv'), 0, 12_345)
-  t.equal(await replaced(folder, 0o640), 0o640)
+  t.equal(await modeOfReplacement(folder, 0o640), 0o640)
   t.equal(statSync(join(folder, 'plants.csv')).gid, 12_345)
 })
 
@@ -88,7 +88,7 @@ t.test('an export that replaces the file of another user is private', async (t) 
   const folder = t.testdir()
   const user = process.geteuid?.() ?? 0
   t.intercept(process, 'geteuid', { value: () => user + 1 })
-  t.equal(await replaced(folder, 0o666), 0o600)
+  t.equal(await modeOfReplacement(folder, 0o666), 0o600)
 })
 
 t.test('an export that cannot keep the group of the replaced file is private', async (t) => {
@@ -98,5 +98,5 @@ t.test('an export that cannot keep the group of the replaced file is private', a
   const refuse = () => Promise.reject(Object.assign(new Error('not permitted'), { code: 'EPERM' }))
   // Simulated, because root is never refused and other users cannot create such a file.
   t.intercept(Object.getPrototypeOf(handle), 'chown', { value: refuse })
-  t.equal(await replaced(folder, 0o664), 0o600)
+  t.equal(await modeOfReplacement(folder, 0o664), 0o600)
 })

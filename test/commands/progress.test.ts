@@ -5,46 +5,46 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { startProgress } from '../../src/commands/progress.ts'
 
-/** Reports 1 done after each second, and returns what came of it, each line with its second. */
+/** Reports progress every second, and returns the printed lines, each prefixed with the second. */
 function reportEachSecond(seconds: number, options: { total?: number }): string[] {
   const shown: string[] = []
   let second = 0
   const stream = new PassThrough({ encoding: 'utf8' })
   stream.on('data', (text) => shown.push(`${second} ${text}`))
   const now = () => second * 1000
-  const progress = startProgress({ what: 'a work', unit: 'plants', stream, now, ...options })
+  const progress = startProgress({ what: 'a task', unit: 'plants', stream, now, ...options })
   for (second = 1; second <= seconds; second++) progress.update(second * 1000)
   progress.end()
   return shown
 }
 
-t.test('where nobody watches there is a line every five seconds', async (t) => {
+t.test('without a terminal, a line is printed every five seconds', async (t) => {
   t.same(reportEachSecond(14, { total: 14_000 }), [
-    '5 a work: 5,000 of 14,000 plants (35%)\n',
-    '10 a work: 10,000 of 14,000 plants (71%)\n',
+    '5 a task: 5,000 of 14,000 plants (35%)\n',
+    '10 a task: 10,000 of 14,000 plants (71%)\n',
   ])
 })
 
-t.test('without a total there is no percentage', async (t) => {
-  t.same(reportEachSecond(6, {}), ['5 a work: 5,000 plants\n'])
-  t.same(reportEachSecond(6, { total: 0 }), ['5 a work: 5,000 plants\n'])
+t.test('there is no percentage without a total', async (t) => {
+  t.same(reportEachSecond(6, {}), ['5 a task: 5,000 plants\n'])
+  t.same(reportEachSecond(6, { total: 0 }), ['5 a task: 5,000 plants\n'])
 })
 
-t.test('a work of hours does not fill a log', async (t) => {
+t.test('a long task does not flood the log', async (t) => {
   const hour = reportEachSecond(3600, { total: 3_600_000 })
   t.ok(hour.length < 60, `${hour.length} lines`)
-  t.match(hour.at(-1), /^3[2-6]\d\d /, 'yet goes on telling')
+  t.match(hour.at(-1), /^3[2-6]\d\d /, 'lines are still printed at the end')
 })
 
-t.test('a warning is a line of its own', async (t) => {
+t.test('a message is printed on its own line', async (t) => {
   const stream = new PassThrough({ encoding: 'utf8' })
-  const progress = startProgress({ what: 'a work', unit: 'plants', stream })
-  progress.say('line 7: no plant')
+  const progress = startProgress({ what: 'a task', unit: 'plants', stream })
+  progress.say('line 7: invalid')
   progress.end()
-  t.equal(stream.read(), 'line 7: no plant\n')
+  t.equal(stream.read(), 'line 7: invalid\n')
 })
 
-t.test('a terminal that cannot go back gets lines', async (t) => {
+t.test('a dumb terminal gets lines', async (t) => {
   const { TERM } = process.env
   t.teardown(() => {
     delete process.env.TERM
@@ -52,15 +52,15 @@ t.test('a terminal that cannot go back gets lines', async (t) => {
   })
   process.env.TERM = 'dumb'
   const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true })
-  const progress = startProgress({ what: 'a work', unit: 'plants', total: 2, stream })
+  const progress = startProgress({ what: 'a task', unit: 'plants', total: 2, stream })
   progress.end()
   t.equal(stream.read(), null)
 })
 
-const noTerminal = spawnSync('script', ['--version']).error && 'there is no script of util-linux'
+const noTerminal = spawnSync('script', ['--version']).error && 'requires script from util-linux'
 const SHOW = fileURLToPath(new URL('./show-progress.ts', import.meta.url))
 
-t.test('on a terminal there is a bar, which ends', { skip: noTerminal ?? false }, async (t) => {
+t.test('a terminal gets a bar', { skip: noTerminal ?? false }, async (t) => {
   const terminal = spawn('script', ['-qec', 'exec "$NODE" "$SHOW"', '/dev/null'], {
     env: { ...process.env, NODE: process.execPath, SHOW, TERM: 'xterm' },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -72,7 +72,7 @@ t.test('on a terminal there is a bar, which ends', { skip: noTerminal ?? false }
   })
   const [code] = await once(terminal, 'close')
   t.equal(code, 0)
-  // Each frame begins with going to the begin of the line.
+  // Each frame starts by moving the cursor to the start of the line.
   const frames = shown.split('\x1b[1G')
   for (const expected of [
     /^known {2}=+-+ [1-9]\d% {2}[1-9]00 of 1,000 plants {2}\S+ left/,
@@ -85,6 +85,10 @@ t.test('on a terminal there is a bar, which ends', { skip: noTerminal ?? false }
       `${expected}`,
     )
   }
-  t.equal(shown.split('\x1b[2Ksaid at last\r\n').length, 3, 'twice, on a line that was cleared')
-  t.match(shown, /\r\nthe end\r\n$/, 'the bar leaves the line')
+  t.equal(
+    shown.split('\x1b[2Ksaid at last\r\n').length,
+    3,
+    'both messages are printed on a cleared line',
+  )
+  t.match(shown, /\r\nthe end\r\n$/, 'output continues on the next line')
 })

@@ -10,25 +10,22 @@ import { Command, MAIN, run } from '../helpers/command.ts'
 const PLANTS = 'id,name,tag\n4,Abies alba Mill.,Tree\n'
 const IN_MEMORY = ['--database', ':memory:', '--port', '0', '--log-level', 'silent']
 
-t.test(
-  'a program is told one line of JSON, and finds the plants that were asked for',
-  async (t) => {
-    const seed = join(t.testdir({ 'plants.csv': PLANTS }), 'plants.csv')
-    const command = new Command(t, [...IN_MEMORY, '--ready-json', '--seed', seed], {
-      measured: true,
-    })
-    const [line] = await command.says(/.*\n/)
-    const { url, docs, token, ...rest } = JSON.parse(line)
-    t.strictSame(rest, {})
-    t.equal(docs, `${url}/documentation`)
-    const other = await createPlant(url, token, { id: 4, name: 'Abies balsamea (L.) Mill.' })
-    t.equal(other.status, 409)
-    command.process.kill('SIGTERM')
-    t.strictSame(await command.finished(), { code: 0, stdout: line, stderr: '' })
-  },
-)
+t.test('--ready-json prints one line of JSON once the seed is stored', async (t) => {
+  const seed = join(t.testdir({ 'plants.csv': PLANTS }), 'plants.csv')
+  const command = new Command(t, [...IN_MEMORY, '--ready-json', '--seed', seed], {
+    measured: true,
+  })
+  const [line] = await command.says(/.*\n/)
+  const { url, docs, token, ...rest } = JSON.parse(line)
+  t.strictSame(rest, {})
+  t.equal(docs, `${url}/documentation`)
+  const other = await createPlant(url, token, { id: 4, name: 'Abies balsamea (L.) Mill.' })
+  t.equal(other.status, 409)
+  command.process.kill('SIGTERM')
+  t.strictSame(await command.finished(), { code: 0, stdout: line, stderr: '' })
+})
 
-t.test('a token that was given is not told', async (t) => {
+t.test('--ready-json does not print a token from the environment', async (t) => {
   const env = { PLANT_STORE_TOKEN: 'sixteen-letters.', PLANT_STORE_READY_JSON: 'on' }
   const command = new Command(t, IN_MEMORY, { env })
   const [line] = await command.says(/.*\n/)
@@ -46,7 +43,7 @@ t.test('--docs off removes the docs and the link to them', async (t) => {
   }
 })
 
-t.test('plants that cannot be stored stop the start in a line', async (t) => {
+t.test('an invalid seed stops the start with a one-line error', async (t) => {
   const folder = t.testdir({ 'plants.csv': `${PLANTS}5,,Tree\n` })
   const database = join(folder, 'plants.db')
   const seed = join(folder, 'plants.csv')
@@ -61,12 +58,12 @@ t.test('plants that cannot be stored stop the start in a line', async (t) => {
     ...stopped,
     stderr: `plant-store: cannot read ${nowhere}: no such file or directory\n`,
   })
-  t.notOk(existsSync(other), 'no database is made')
+  t.notOk(existsSync(other), 'no database is created')
 })
 
 for (const event of ['npx', 'start']) {
-  t.test(`it ends when npm, of which it was started by ${event}, was killed`, async (t) => {
-    // As npm does: with a shell between.
+  t.test(`the service stops when npm is killed (npm_lifecycle_event=${event})`, async (t) => {
+    // npm runs commands in a shell.
     const shell = spawn('/bin/sh', ['-c', '"$@"; :', 'sh', process.execPath, MAIN, ...IN_MEMORY], {
       env: { ...process.env, npm_lifecycle_event: event },
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -76,13 +73,13 @@ for (const event of ['npx', 'start']) {
       try {
         process.kill(-Number(shell.pid), 'SIGKILL')
       } catch {
-        // Nobody is left, as it should be.
+        // The process group has ended, as it should.
       }
     })
     const [first] = await once(createInterface(shell.stdout), 'line')
     t.match(first, 'listens on')
     shell.kill('SIGTERM')
-    // The shell ends at once, and the service has the pipe until it ends too.
+    // The shell ends immediately, but the service keeps the pipe open until it ends too.
     await once(shell, 'close')
     await t.rejects(fetch(first.replace(/.* /, '')), { cause: { code: 'ECONNREFUSED' } })
   })

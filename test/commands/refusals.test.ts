@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { run } from '../helpers/command.ts'
 
-/** A database that another program made. */
+/** Creates a database as another program would. */
 function database(file: string, statements: string): void {
   const db = new Sqlite(file)
   db.exec(statements)
@@ -13,7 +13,7 @@ function database(file: string, statements: string): void {
 
 const files = [
   {
-    what: 'the database of another program',
+    what: 'a database of another program',
     make: (file: string) => database(file, 'CREATE TABLE notes (text TEXT)'),
     says: 'it belongs to another program',
   },
@@ -25,7 +25,7 @@ const files = [
   },
 ]
 
-/** What is in a folder, byte for byte. */
+/** The files in a folder, byte for byte. */
 function contents(folder: string) {
   return readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'latin1')])
 }
@@ -40,7 +40,7 @@ async function refuses(t: Test, file: string, says: string | RegExp): Promise<vo
 }
 
 for (const { what, make, says } of files) {
-  t.test(`${what} stops the start and stays as it is`, async (t) => {
+  t.test(`${what} stops the start and is not modified`, async (t) => {
     const folder = t.testdir()
     make(join(folder, 'plants.db'))
     const before = contents(folder)
@@ -49,21 +49,21 @@ for (const { what, make, says } of files) {
   })
 }
 
-t.test('a file that is no database stops the start and stays as it is', async (t) => {
+t.test('a file that is not a database stops the start and is not modified', async (t) => {
   const folder = t.testdir({ 'plants.db': 'id,name,tag\n'.repeat(1000) })
   const before = contents(folder)
   await refuses(t, join(folder, 'plants.db'), 'it is not an SQLite database')
   t.same(contents(folder), before)
 })
 
-t.test('a folder that is missing stops the start and is not made', async (t) => {
+t.test('a missing folder stops the start and is not created', async (t) => {
   const folder = t.testdir()
   await refuses(t, join(folder, 'missing', 'plants.db'), 'the directory does not exist')
   t.same(readdirSync(folder), [])
 })
 
-t.test('a folder in which nothing can be made stops the start', async (t) => {
-  // Not even root may make a file here, which a folder without the permission lets root do.
+t.test('a folder in which no file can be created stops the start', async (t) => {
+  // Not even root can create a file here. Missing permissions would not stop root.
   await refuses(
     t,
     '/proc/plants.db',
@@ -71,7 +71,7 @@ t.test('a folder in which nothing can be made stops the start', async (t) => {
   )
 })
 
-const skip = process.getuid?.() === 0 && 'root may write what is read-only'
+const skip = process.getuid?.() === 0 && 'root can write read-only files'
 t.test('a read-only folder or database stops the start', { skip }, async (t) => {
   const folder = t.testdir({ empty: {}, full: {} })
   chmodSync(join(folder, 'empty'), 0o500)

@@ -9,7 +9,7 @@ import { Command } from '../helpers/command.ts'
 
 const SECRET = /plant_[\w-]{43}/
 
-/** Does with the arguments of curl what curl does, where there is none. */
+/** Stands in for curl on a machine without it. */
 const STAND_IN = `
 const [url, ...options] = process.argv.slice(2)
 const headers = []
@@ -39,69 +39,69 @@ function linesOf(stdout: string) {
   return { docs: field('docs'), database: field('database'), token: field('token') }
 }
 
-t.test('objects of requests are not made old from the start', async (t) => {
+t.test('objects of requests are allocated in the young generation', async (t) => {
   const traces = ['--trace-gc', '--trace-pretenuring-statistics']
   const command = new Command(t, ['--port', '0', '--database', ':memory:'], { node: traces })
   const { hostname, port } = new URL(await command.listening())
   const starting = command.stdout.length
   const socket = connect(Number(port), hostname)
   const answers = text(socket)
-  // All at once, so that they live long, and enough of them for some collections.
+  // All at once, so that the objects live long, and enough of them for several collections.
   const request = (more: string) => `GET /health/live HTTP/1.1\r\nHost: x\r\n${more}\r\n`
   socket.write(request('').repeat(10_000) + request('Connection: close\r\n'))
   t.equal((await answers).split('HTTP/1.1 200').length - 1, 10_001)
   await command.says(/Scavenge.*\n[\s\S]*Scavenge/)
-  // V8 does not even count for which places it should.
+  // V8 does not even collect the statistics for it.
   t.notMatch(command.stdout.slice(starting), /pretenuring/)
 })
 
-t.test('the greeting says all that a newcomer needs, and its curl works as pasted', async (t) => {
-  const folder = t.testdir({ 'stand-in.mjs': STAND_IN, "it's here": {} })
-  const database = join(folder, "it's here", 'plants.db')
-  const command = new Command(t, ['--port', '0', '--database', database])
-  const url = await command.listening()
-  const { docs, token } = linesOf(command.stdout)
-  t.equal(linesOf(command.stdout).database, database)
-  t.equal(token, join(folder, "it's here", 'access-token'))
-  const page = await fetch(docs)
-  t.equal(page.status, 200)
-  t.match(await page.text(), /<html/)
-
-  const line = /^ {2}curl .*$/m.exec(command.stdout)?.[0] ?? ''
-  t.ok(line.startsWith(`  curl ${url}/plants`))
-  const answer = await paste(line, join(folder, 'stand-in.mjs'))
-  t.same(JSON.parse(answer), { name: 'Abies alba Mill.', tag: 'Tree' })
-  const secret = readFileSync(token, 'utf8').trim()
-  const other = await createPlant(url, secret, { id: 4, name: 'Abies balsamea (L.) Mill.' })
-  t.equal(other.status, 409, 'the plant of the curl is stored')
-})
-
 t.test(
-  'the first token is for its owner only, in no log, and kept by the next start',
+  'the greeting links to the docs and the token, and its curl command works as pasted',
   async (t) => {
-    const database = join(t.testdir(), 'plants.db')
-    const start = () => new Command(t, ['--port=0', '--database', database, '--log-level=trace'])
-    const first = start()
-    await first.listening()
-    const { token } = linesOf(first.stdout)
-    t.equal(statSync(token).mode & 0o777, 0o600)
-    const secret = readFileSync(token, 'utf8')
-    t.match(secret, SECRET)
-    first.process.kill('SIGTERM')
-    const { stdout, stderr } = await first.finished()
-    t.notMatch(stdout + stderr, SECRET)
+    const folder = t.testdir({ 'stand-in.mjs': STAND_IN, "it's here": {} })
+    const database = join(folder, "it's here", 'plants.db')
+    const command = new Command(t, ['--port', '0', '--database', database])
+    const url = await command.listening()
+    const { docs, token } = linesOf(command.stdout)
+    t.equal(linesOf(command.stdout).database, database)
+    t.equal(token, join(folder, "it's here", 'access-token'))
+    const page = await fetch(docs)
+    t.equal(page.status, 200)
+    t.match(await page.text(), /<html/)
 
-    const second = start()
-    const url = await second.listening()
-    t.equal(linesOf(second.stdout).token, token)
-    t.equal(readFileSync(token, 'utf8'), secret)
-    t.equal((await createPlant(url, secret.trim(), { id: 1, name: 'a' })).status, 200)
-    second.process.kill('SIGTERM')
-    t.equal((await second.finished()).code, 0)
+    const line = /^ {2}curl .*$/m.exec(command.stdout)?.[0] ?? ''
+    t.ok(line.startsWith(`  curl ${url}/plants`))
+    const answer = await paste(line, join(folder, 'stand-in.mjs'))
+    t.same(JSON.parse(answer), { name: 'Abies alba Mill.', tag: 'Tree' })
+    const secret = readFileSync(token, 'utf8').trim()
+    const other = await createPlant(url, secret, { id: 4, name: 'Abies balsamea (L.) Mill.' })
+    t.equal(other.status, 409, 'curl has stored the plant')
   },
 )
 
-t.test('a database in memory has its token shown once, on the terminal', async (t) => {
+t.test('the first token is private, never logged and reused by the next start', async (t) => {
+  const database = join(t.testdir(), 'plants.db')
+  const start = () => new Command(t, ['--port=0', '--database', database, '--log-level=trace'])
+  const first = start()
+  await first.listening()
+  const { token } = linesOf(first.stdout)
+  t.equal(statSync(token).mode & 0o777, 0o600)
+  const secret = readFileSync(token, 'utf8')
+  t.match(secret, SECRET)
+  first.process.kill('SIGTERM')
+  const { stdout, stderr } = await first.finished()
+  t.notMatch(stdout + stderr, SECRET)
+
+  const second = start()
+  const url = await second.listening()
+  t.equal(linesOf(second.stdout).token, token)
+  t.equal(readFileSync(token, 'utf8'), secret)
+  t.equal((await createPlant(url, secret.trim(), { id: 1, name: 'a' })).status, 200)
+  second.process.kill('SIGTERM')
+  t.equal((await second.finished()).code, 0)
+})
+
+t.test('the token of a database in memory is printed on standard output only', async (t) => {
   const command = new Command(t, ['--port', '0', '--database', ':memory:'], { cwd: t.testdir() })
   const url = await command.listening()
   const { database, token } = linesOf(command.stdout)
@@ -114,19 +114,22 @@ t.test('a database in memory has its token shown once, on the terminal', async (
   t.notMatch(stderr, SECRET)
 })
 
-t.test('a token of the environment is valid, named and not written anywhere', async (t) => {
-  const folder = t.testdir()
-  const token = 'sixteen-letters.'
-  const command = new Command(t, ['--port', '0', '--database', join(folder, 'plants.db')], {
-    env: { PLANT_STORE_TOKEN: token },
-  })
-  const url = await command.listening()
-  t.equal(linesOf(command.stdout).token, 'in PLANT_STORE_TOKEN')
-  t.match(command.stdout, '"Authorization: Bearer $PLANT_STORE_TOKEN"')
-  t.equal((await createPlant(url, token, { id: 1, name: 'a' })).status, 200)
-  t.equal((await createPlant(url, `${token}x`, { id: 1, name: 'a' })).status, 401)
-  t.throws(() => statSync(join(folder, 'access-token')), { code: 'ENOENT' })
-  command.process.kill('SIGTERM')
-  const { stdout, stderr } = await command.finished()
-  t.notMatch(stdout + stderr, token)
-})
+t.test(
+  'a token from the environment is valid, and only the name of its variable is printed',
+  async (t) => {
+    const folder = t.testdir()
+    const token = 'sixteen-letters.'
+    const command = new Command(t, ['--port', '0', '--database', join(folder, 'plants.db')], {
+      env: { PLANT_STORE_TOKEN: token },
+    })
+    const url = await command.listening()
+    t.equal(linesOf(command.stdout).token, 'in PLANT_STORE_TOKEN')
+    t.match(command.stdout, '"Authorization: Bearer $PLANT_STORE_TOKEN"')
+    t.equal((await createPlant(url, token, { id: 1, name: 'a' })).status, 200)
+    t.equal((await createPlant(url, `${token}x`, { id: 1, name: 'a' })).status, 401)
+    t.throws(() => statSync(join(folder, 'access-token')), { code: 'ENOENT' })
+    command.process.kill('SIGTERM')
+    const { stdout, stderr } = await command.finished()
+    t.notMatch(stdout + stderr, token)
+  },
+)

@@ -1,4 +1,4 @@
-/** Run on a terminal by progress.test.ts: half a second with a known total, half a second without. */
+/** Run on a terminal by progress.test.ts. Shows progress for half a second with a total, then for as long without one. */
 import { setInterval } from 'node:timers/promises'
 import { startProgress } from '../../src/commands/progress.ts'
 
@@ -10,7 +10,7 @@ for (const options of [{ what: 'known', total: 1000 }, { what: 'unknown' }]) {
     progress.update(done)
     if (done === 900) break
   }
-  // Too soon behind the one before to be shown, but for the end.
+  // Too soon after the last update to be drawn before the end.
   progress.update(1000)
   progress.say('said at last')
   progress.end()

@@ -37,7 +37,7 @@ t.test('--ready-json prints an HTTPS URL whose certificate can be verified', asy
   t.equal(status, 200)
 })
 
-t.test('a certificate without its key fails the start with one line', async (t) => {
+t.test('a certificate without its key stops the start with a one-line error', async (t) => {
   t.match(await run(t, ['--database', ':memory:', '--tls-certificate', tlsCertificate]), {
     code: 1,
     stdout: '',
@@ -63,7 +63,7 @@ for (const { args, warns } of [
   })
 }
 
-/** The health check of the image, as Docker would run it. */
+/** Runs the health check of the image as Docker does. */
 function healthCheck(environment: NodeJS.ProcessEnv) {
   const file = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8')
   const [, instruction = ''] =

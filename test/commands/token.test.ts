@@ -6,7 +6,7 @@ import { Command, run } from '../helpers/command.ts'
 
 const SECRET = /plant_[\w-]{43}/
 
-/** Runs `plant-store token …` on a database of the test's own. */
+/** Runs `plant-store token …` on a new database. */
 function commandsOf(t: Test) {
   const database = join(t.testdir(), 'plants.db')
   const command = (args: string[]) => ['token', ...args, '--database', database]
@@ -17,18 +17,18 @@ function commandsOf(t: Test) {
   return { database, token, create, serve }
 }
 
-t.test('tokens are shown once, listed without secrets, and do what they are for', async (t) => {
+t.test('tokens are shown once, listed without secrets, limited by scope and expiry', async (t) => {
   const { database, token, create, serve } = commandsOf(t)
   const first = await token('create', '--name', 'ci', '--scope', 'write,read', '--expires', '90d')
   t.equal(first.code, 0)
-  t.match(first.stdout, new RegExp(`^${SECRET.source}\n$`), 'alone on standard output')
+  t.match(first.stdout, new RegExp(`^${SECRET.source}\n$`), 'standard output has nothing else')
   t.equal(first.stderr, 'It has the read and write scopes. Keep it safe: it is not shown again.\n')
   const cases = [
     { secret: first.stdout.trim(), status: 200 },
     { secret: await create('--name', 'a.reader'), status: 403 },
     { secret: await create('--name', 'gone', '--expires', '1ms'), status: 401 },
   ]
-  t.notOk(existsSync(join(database, '..', 'access-token')), 'a first one is not made')
+  t.notOk(existsSync(join(database, '..', 'access-token')), 'no first token is created')
   const url = await serve()
   for (const { secret, status } of cases) {
     t.equal((await createPlant(url, secret, { id: 1, name: 'a' })).status, status)
@@ -59,7 +59,7 @@ t.test('a token created without --scope can only read', async (t) => {
   t.equal((await createPlant(url, stdout.trim(), { id: 1, name: 'a' })).status, 403)
 })
 
-t.test('a revoked token is refused at once by a running service', async (t) => {
+t.test('a running service rejects a revoked token immediately', async (t) => {
   const { token, create, serve } = commandsOf(t)
   const both = ['--scope', 'read,write']
   const kept = await create('--name', 'kept', ...both)
@@ -71,13 +71,13 @@ t.test('a revoked token is refused at once by a running service', async (t) => {
   t.equal((await createPlant(url, kept, { id: 1, name: 'a' })).status, 200)
 })
 
-t.test('what cannot be done is refused in a line, and changes nothing', async (t) => {
+t.test('a failed command prints one line and changes nothing', async (t) => {
   const { token, create } = commandsOf(t)
   await create('--name', 'taken', '--scope', 'read')
   const before = await token('list')
   const cases = [
-    { args: ['create', '--name', 'taken'], says: 'there is a token taken already' },
-    { args: ['revoke', 'unknown'], says: 'there is no token unknown' },
+    { args: ['create', '--name', 'taken'], says: 'token taken already exists' },
+    { args: ['revoke', 'unknown'], says: 'token unknown does not exist' },
   ]
   for (const { args, says } of cases) {
     const stderr = `plant-store: ${says}\n`
@@ -87,7 +87,7 @@ t.test('what cannot be done is refused in a line, and changes nothing', async (t
 })
 
 for (const args of [['list'], ['revoke', 'x']]) {
-  t.test(`token ${args[0]} makes no database where there is none`, async (t) => {
+  t.test(`token ${args[0]} does not create a missing database`, async (t) => {
     const { database, token } = commandsOf(t)
     const stderr = `plant-store: there is no database ${database}\n`
     t.match(await token(...args), { code: 1, stdout: '', stderr })

@@ -9,7 +9,7 @@ import {
 
 const service = new PlantService({} as PlantStore)
 
-t.test('the contract and the service match', async (t) => {
+t.test('every operation of the contract has a handler', async (t) => {
   const json = { mediaTypes: ['application/json'], bodyRequired: true }
   const patch = {
     mediaTypes: ['application/merge-patch+json', 'application/json'],
@@ -33,7 +33,9 @@ const operation = { operationId: 'createPlant', 'x-scope': 'write', responses: {
 
 class Inheriting extends PlantService {}
 
-const REFUSED: [what: string, change: (document: ContractDocument) => void, message: string][] = [
+type InvalidCase = [what: string, change: (document: ContractDocument) => void, message: string]
+
+const INVALID: InvalidCase[] = [
   [
     'an operation without a handler',
     ({ paths }) => {
@@ -42,7 +44,7 @@ const REFUSED: [what: string, change: (document: ContractDocument) => void, mess
     'the operation listTrees has no handler',
   ],
   [
-    'an operation whose name every object has',
+    'an operationId that every object inherits',
     ({ paths }) => {
       paths['/text'] = { get: { ...operation, operationId: 'toString' } }
     },
@@ -56,26 +58,26 @@ const REFUSED: [what: string, change: (document: ContractDocument) => void, mess
     'the handler createPlant has no operation in the contract',
   ],
   [
-    'two operations of one name',
+    'a duplicate operationId',
     ({ paths }) => {
       paths['/trees'] = { post: operation }
     },
-    'POST /trees: the operationId createPlant is taken',
+    'POST /trees: duplicate operationId createPlant',
   ],
   [
-    'an operation without a name',
+    'an operation without an operationId',
     ({ paths }) => {
       paths['/plants'] = { post: { responses: {} } }
     },
-    'POST /plants has no operationId',
+    'POST /plants: no operationId',
   ],
   ...[[], [{}], [{ other: [] }], [{ bearer: [] }, {}]].map(
-    (security): [string, (document: ContractDocument) => void, string] => [
-      `an operation behind ${JSON.stringify(security)}`,
+    (security): InvalidCase => [
+      `an operation with the security ${JSON.stringify(security)}`,
       ({ paths }) => {
         paths['/plants'] = { post: { ...operation, security } }
       },
-      'POST /plants is not behind the security scheme bearer',
+      'POST /plants: every security requirement must include bearer',
     ],
   ),
   [
@@ -84,15 +86,15 @@ const REFUSED: [what: string, change: (document: ContractDocument) => void, mess
       delete document.security
       document.paths['/plants'] = { post: operation }
     },
-    'POST /plants is not behind the security scheme bearer',
+    'POST /plants: every security requirement must include bearer',
   ],
   ...['nonsense', [], ['nonsense'], ['read', 'nonsense'], ['write', 'write']].map(
-    (scope): [string, (document: ContractDocument) => void, string] => [
+    (scope): InvalidCase => [
       `an operation with the x-scope ${JSON.stringify(scope)}`,
       ({ paths }) => {
         paths['/plants'] = { post: { ...operation, 'x-scope': scope } }
       },
-      'POST /plants must have an x-scope: one of read, write, or a list',
+      'POST /plants: x-scope must be one of read, write, or a list',
     ],
   ),
   [
@@ -100,11 +102,11 @@ const REFUSED: [what: string, change: (document: ContractDocument) => void, mess
     ({ paths }) => {
       paths['/plants'] = { post: { operationId: 'createPlant', responses: {} } }
     },
-    'POST /plants must have an x-scope: one of read, write, or a list',
+    'POST /plants: x-scope must be one of read, write, or a list',
   ],
 ]
-for (const [what, change, message] of REFUSED) {
-  t.test(`${what} is refused, with the culprit's name`, async (t) => {
+for (const [what, change, message] of INVALID) {
+  t.test(`${what} is reported by name`, async (t) => {
     const document = loadContract()
     for (const item of Object.values(document.paths)) item.parameters = [] as never
     change(document)
@@ -112,7 +114,7 @@ for (const [what, change, message] of REFUSED) {
   })
 }
 
-t.test('a method that a handler class inherits is no handler', async (t) => {
+t.test('an inherited method is not a handler', async (t) => {
   t.throws(() => matchOperations(loadContract(), new Inheriting({} as PlantStore)), {
     message: 'the operation listPlants has no handler',
   })

@@ -1,20 +1,20 @@
 /**
- * Not run but compiled, by `npm run types`: what the contract does not allow is an error here, and
- * an error that does not come is one too.
+ * Type tests for handlers: compiled by `npm run types`, never run. An expected error that does not occur fails
+ * them too.
  */
 import type { PlantService } from '../../service/plant-service.ts'
 import type {
   ErrorCodeOf,
   Handlers,
-  OperationAnswer,
   OperationId,
   OperationRequest,
+  OperationResult,
 } from '../../src/contract/operations.ts'
 
 const stored = { id: 1n, name: 'x' }
 const changed = { failure: 'plant-changed', message: 'x' } as const
 
-export const created: OperationAnswer<'createPlant'>[] = [
+export const created: OperationResult<'createPlant'>[] = [
   { body: { name: 'x' } },
   { body: { name: 'x', tag: 'y' } },
   { failure: 'plant-exists', message: 'x' },
@@ -22,19 +22,19 @@ export const created: OperationAnswer<'createPlant'>[] = [
   { body: {} },
   // @ts-expect-error a Plant has no id
   { body: { name: 'x', id: 1n } },
-  // @ts-expect-error a tag is text
+  // @ts-expect-error a tag is a string
   { body: { name: 'x', tag: 1 } },
-  // @ts-expect-error a missing tag is not there, rather than undefined
+  // @ts-expect-error a missing tag is omitted, not undefined
   { body: { name: 'x', tag: undefined } },
-  // @ts-expect-error the contract has no ETag for it
+  // @ts-expect-error the contract has no ETag for this operation
   { body: { name: 'x' }, version: 'x' },
-  // @ts-expect-error the contract has no such condition
+  // @ts-expect-error the contract has no such error code
   { failure: 'plant-eaten', message: 'x' },
-  // @ts-expect-error createPlant does not answer 404
+  // @ts-expect-error createPlant has no 404
   { failure: 'unknown-path', message: 'x' },
 ]
 
-export const listed: OperationAnswer<'listPlants'>[] = [
+export const listed: OperationResult<'listPlants'>[] = [
   { body: [] },
   { body: [stored, { ...stored, tag: 'y' }], next: { after: 1n } },
   { body: [], next: undefined },
@@ -48,44 +48,44 @@ export const listed: OperationAnswer<'listPlants'>[] = [
   { body: [], next: { after: 1 } },
   // @ts-expect-error the contract has no such parameter
   { body: [], next: { offset: 1n } },
-  // @ts-expect-error the contract has no ETag for it
+  // @ts-expect-error the contract has no ETag for this operation
   { body: [], version: 'x' },
-  // @ts-expect-error listPlants does not answer 404
+  // @ts-expect-error listPlants has no 404
   { failure: 'plant-not-found', message: 'x' },
 ]
 
-export const fetched: OperationAnswer<'getPlant'>[] = [
+export const fetched: OperationResult<'getPlant'>[] = [
   { body: stored, version: 'x' },
   { failure: 'plant-not-found', message: 'x' },
   // @ts-expect-error the contract requires an ETag
   { body: stored },
-  // @ts-expect-error the contract has no Link for it
+  // @ts-expect-error the contract has no Link for this operation
   { body: stored, version: 'x', next: { after: 1n } },
   changed,
 ]
 
-export const replaced: OperationAnswer<'replacePlant'>[] = [
+export const replaced: OperationResult<'replacePlant'>[] = [
   { body: stored },
   changed,
-  // @ts-expect-error the contract has no ETag for it
+  // @ts-expect-error the contract has no ETag for this operation
   { body: stored, version: 'x' },
 ]
 
-export const updated: OperationAnswer<'updatePlant'>[] = [
+export const updated: OperationResult<'updatePlant'>[] = [
   { body: stored, version: 'x' },
   changed,
   // @ts-expect-error the contract requires an ETag
   { body: stored },
 ]
 
-export const deleted: OperationAnswer<'deletePlant'>[] = [
+export const deleted: OperationResult<'deletePlant'>[] = [
   {},
   changed,
   // @ts-expect-error 204 has no content
   { body: stored },
 ]
 
-/** Whether two types are the same, and not only one a part of the other. */
+/** Whether two types are identical, not only assignable. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 
 type MembersOf<Id extends OperationId> = keyof OperationRequest<Id>
@@ -98,7 +98,7 @@ export const requests: true[] = [
   true satisfies Same<MembersOf<'updatePlant'>, 'params' | 'body' | 'expected'>,
   true satisfies Same<MembersOf<'deletePlant'>, 'params' | 'expected'>,
   true satisfies Same<OperationRequest<'getPlant'>['params']['id'], bigint>,
-  // A parameter with a default is always there, one without may not be.
+  // Only a parameter with a default is always present.
   true satisfies Same<OperationRequest<'listPlants'>['query']['limit'], number>,
   true satisfies Same<OperationRequest<'listPlants'>['query']['after'], bigint | undefined>,
   true satisfies Same<OperationRequest<'updatePlant'>['body']['tag'], string | null | undefined>,
@@ -108,7 +108,7 @@ export const requests: true[] = [
 
 type NotDeleted = 'plant-not-found' | 'plant-changed'
 
-// @ts-expect-error an operation has to have a handler
+// @ts-expect-error every operation needs a handler
 export const incomplete: Handlers = {}
 
 export function takesExactIds(service: PlantService) {
@@ -116,6 +116,6 @@ export function takesExactIds(service: PlantService) {
   service.createPlant({ body: { id: 1, name: 'x' } })
   // @ts-expect-error an id is a bigint
   service.getPlant({ params: { id: 1 } })
-  // @ts-expect-error versions are text
+  // @ts-expect-error a version is a string
   service.deletePlant({ params: { id: 1n }, expected: [1n] })
 }

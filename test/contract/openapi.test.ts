@@ -1,4 +1,4 @@
-/** The contract itself: that it keeps its promises to clients, and that the code is made from it. */
+/** The contract itself: it stays compatible, its examples are valid, and the generated code is current. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
@@ -23,13 +23,13 @@ const frozen: Frozen = parse(
   readFileSync(new URL('../fixtures/interface-1.0.0.yaml', import.meta.url), 'utf8'),
 )
 
-t.test('the generated files are current', async (t) => {
+t.test('the generated files are up to date', async (t) => {
   for (const [file, text] of await generatedFiles()) {
-    t.equal(readFileSync(file, 'utf8'), text, 'else: npm run generate')
+    t.equal(readFileSync(file, 'utf8'), text, 'run `npm run generate`')
   }
 })
 
-t.test('what the interface 1.0.0 publishes still holds', async (t) => {
+t.test('everything in the interface 1.0.0 is unchanged', async (t) => {
   const [ours, theirs] = [contract, frozen].map((each) => plain(dereferenced(each))) as Frozen[]
   t.strictSame(ours.info.version, theirs.info.version)
   t.strictSame(ours.info.license, theirs.info.license)
@@ -39,7 +39,11 @@ t.test('what the interface 1.0.0 publishes still holds', async (t) => {
     t.strictSame(ours.components.schemas[name], schema, name)
   }
   for (const [path, item] of Object.entries<object>(theirs.paths)) {
-    t.strictSame(ours.paths[path].parameters, undefined, 'shared parameters would be theirs too')
+    t.strictSame(
+      ours.paths[path].parameters,
+      undefined,
+      'path-level parameters would add to those of the interface',
+    )
     for (const [method, operation] of Object.entries(item)) {
       const same = ours.paths[path][method]
       t.strictSame(same.security, operation.security)
@@ -54,7 +58,7 @@ t.test('what the interface 1.0.0 publishes still holds', async (t) => {
   }
 })
 
-t.test('the interface 1.0.0 knows no other way to be let in', async (t) => {
+t.test('the only authentication is that of the interface 1.0.0', async (t) => {
   for (const { operationId, security = contract.security } of operations()) {
     t.strictSame(security, [{ bearer: [] }], String(operationId))
   }
@@ -71,7 +75,7 @@ t.test('every example is valid against its schema', async (t) => {
     }
   })
   const missing = Object.keys(errorCodes).filter((name) => !valid.has(name))
-  t.same(missing, [], 'every condition has an example')
+  t.same(missing, [], 'every error code has an example')
 })
 
 t.test('every example within a schema is valid against it', async (t) => {
@@ -85,7 +89,7 @@ t.test('every example within a schema is valid against it', async (t) => {
   t.ok(valid.includes('<?limit=2&after=49>; rel="next"'))
 })
 
-t.test('no string in a request may contain U+0000', async (t) => {
+t.test('a string with U+0000 is invalid everywhere in a request', async (t) => {
   const strings: object[] = []
   for (const { parameters = [], requestBody } of operations() as Frozen[]) {
     visit([parameters, requestBody], (schema) => {
@@ -106,13 +110,13 @@ t.test('no string in a request may contain U+0000', async (t) => {
   t.equal(schemaErrors(PlantPatch, { tag: null }), undefined)
 })
 
-t.test('the number of a condition tells its status', async (t) => {
+t.test('the number of an error code starts with its status', async (t) => {
   for (const [name, { status, error }] of Object.entries(errorCodes)) {
     t.ok(error > status * 100 && error < status * 100 + 100, name)
   }
 })
 
-t.test('every condition stands in responses of its own status', async (t) => {
+t.test('every error code is an example in responses with its status', async (t) => {
   const placed = new Set<string>()
   const groups = [responsesOutsideOperations(), ...operations().map(({ responses }) => responses)]
   for (const [status, { content = {} }] of groups.flatMap((group) => Object.entries(group))) {
@@ -129,8 +133,8 @@ t.test('every condition stands in responses of its own status', async (t) => {
 })
 
 /**
- * The document without descriptions, which may change without breaking clients, and without the pattern for U+0000,
- * which the service has always rejected.
+ * The document without descriptions, which can change without breaking clients, and without the pattern against
+ * U+0000, a character that the service has always rejected.
  */
 function plain(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(plain)

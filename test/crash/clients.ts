@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import type { NewPlant } from '../../service/plant-store.ts'
-import { versionOf } from '../../service/plant-store.ts'
+import { contentVersion } from '../../service/plant-store.ts'
 import { type Answer, checkAnswer } from '../helpers/contract-check.ts'
 import type { Change, ChangeRequest } from './changes.ts'
 import { creation, creationRequest, removal, replacement, update } from './changes.ts'
@@ -90,7 +90,7 @@ export class Clients {
     const content = this.#newPlant(id)
     if (kind === 'create again') return creation(stored && randomInt(2) ? stored : content)
     // Now and then a version that the plant does not have.
-    const version = versionOf(stored && randomInt(4) ? stored : content)
+    const version = contentVersion(stored && randomInt(4) ? stored : content)
     return CHANGES[kind](content, randomInt(2) ? version : undefined)
   }
 

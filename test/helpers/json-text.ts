@@ -1,5 +1,6 @@
 /** Generates JSON together with its value, independently of the parser under test. */
 import fc from 'fast-check'
+import { INEXACT } from '../../src/contract/int64.ts'
 import { anyText } from './arbitraries.ts'
 
 export interface JsonText {
@@ -76,18 +77,19 @@ export function jsonText(): fc.Arbitrary<JsonText> {
 }
 
 /** The expected value of a number, computed with bigints. */
-export function exactValue(text: string): number | bigint {
+export function exactValue(text: string): number | bigint | typeof INEXACT {
   const rounded = Number(text)
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE](.+))?$/.exec(text) ?? []
   const mantissa = BigInt(whole + fraction)
   const power = Number(exponent) - fraction.length
+  if (!Number.isFinite(rounded)) return INEXACT
   if (mantissa === 0n || !Number.isInteger(rounded)) return rounded
   const integer = scaled(mantissa, power)
-  if (integer === undefined) return Number.NaN
+  if (integer === undefined) return INEXACT
   const signed = sign === '-' ? -integer : integer
   if (Number.isSafeInteger(rounded)) return Number(signed)
-  return signed >= INT64.min && signed <= INT64.max ? signed : Number.NaN
+  return signed >= INT64.min && signed <= INT64.max ? signed : INEXACT
 }
 
 /** Undefined if it is not an integer, or far beyond int64. */

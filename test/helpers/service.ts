@@ -4,9 +4,9 @@ import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
-import type { Scope } from '../../service/token-store.ts'
 import { type AppOptions, buildApp } from '../../src/app.ts'
 import { type Config, defaultConfig } from '../../src/config/config.ts'
+import type { Scope } from '../../src/contract/scopes.ts'
 import { certificateOf } from '../../src/http/certificate.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
@@ -97,8 +97,8 @@ export class Service {
     return Number((await this.#place.query<{ count: bigint }>(sql))[0]?.count)
   }
 
-  async issueToken(name: string, scopes: readonly Scope[], lifetime?: number): Promise<string> {
-    const request = { name, scopes, ...(lifetime !== undefined && { lifetime }) }
+  async issueToken(name: string, scopes: readonly Scope[], lifetimeMs?: number): Promise<string> {
+    const request = { name, scopes, ...(lifetimeMs !== undefined && { lifetimeMs }) }
     return (await new AccessTokens(this.store).issue(request)) as string
   }
 }
@@ -121,9 +121,11 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const place = await engine(t)
   const config = { ...defaultConfig(), ...PATIENCE, ...options.config, database: place.database }
   const store = await openStore(config)
+  const served = withInstead(store, options.instead)
   const app = await buildApp({
     config,
-    store: withInstead(store, options.instead),
+    store: served,
+    tokens: new AccessTokens(served, config.token),
     ...(options.logger !== undefined && { logger: options.logger }),
     ...(options.now !== undefined && { now: options.now }),
     certificate: await certificateOf(config),

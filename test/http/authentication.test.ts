@@ -1,4 +1,4 @@
-/** Bearer tokens as RFC 6750 has them; the clauses are quoted in the names. */
+/** Bearer tokens (RFC 6750). Test titles name the sections. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
@@ -24,69 +24,66 @@ const WITHOUT_CREDENTIALS: [what: string, headers: Record<string, string>][] = [
   ['the token without a scheme', { authorization: 'plant_abcdefghijklmnop' }],
 ]
 for (const [what, headers] of WITHOUT_CREDENTIALS) {
-  t.test(`§3.1: ${what} is answered with a challenge without error`, async (t) => {
-    await refused(t, { headers, token: null, body: plant }, ANONYMOUS, 40101)
+  t.test(`§3.1: ${what} gets a challenge without an error`, async (t) => {
+    await assertRejected(t, { headers, token: null, body: plant }, ANONYMOUS, 40101)
   })
 }
 
 const WRONG_TOKENS = ['plant_wrong', 'x'.repeat(5000), 'a b', 'é', 'null', "' OR 1=1 --", ',']
 for (const token of WRONG_TOKENS) {
-  t.test(
-    `§3.1: the wrong token ${token.slice(0, 20)} is answered with invalid_token`,
-    async (t) => {
-      await refused(
-        t,
-        { token: Buffer.from(token).toString('latin1'), body: plant },
-        INVALID,
-        40102,
-      )
-    },
-  )
+  t.test(`§3.1: the unknown token ${token.slice(0, 20)} gets invalid_token`, async (t) => {
+    await assertRejected(
+      t,
+      { token: Buffer.from(token).toString('latin1'), body: plant },
+      INVALID,
+      40102,
+    )
+  })
 }
 
 t.test('an expired token is invalid', async (t) => {
   const token = await service.issueToken('expired', ['write'], -1)
-  await refused(t, { token, body: plant }, INVALID, 40102)
+  await assertRejected(t, { token, body: plant }, INVALID, 40102)
 })
 
-t.test('a revoked token is invalid at once', async (t) => {
+t.test('a revoked token is invalid immediately', async (t) => {
   const token = await service.issueToken('revoked', ['write'], 60_000)
   t.equal((await service.call({ token, body: plant })).status, 200)
   await service.store.removeToken('revoked')
-  await refused(t, { token, body: plant }, INVALID, 40102)
+  await assertRejected(t, { token, body: plant }, INVALID, 40102)
 })
 
-t.test('a part of a token, or more than it, is no token', async (t) => {
+t.test('a truncated or extended token is invalid', async (t) => {
   for (const token of [service.token.slice(0, -1), `${service.token}x`, service.token.slice(1)]) {
-    await refused(t, { token, body: plant }, INVALID, 40102)
+    await assertRejected(t, { token, body: plant }, INVALID, 40102)
   }
 })
 
-t.test('§2.3: a token in the query is not one', async (t) => {
+t.test('§2.3: a token in the query is ignored', async (t) => {
   const path = `/plants?access_token=${service.token}`
-  await refused(t, { path, token: null, body: plant }, ANONYMOUS, 40101)
+  await assertRejected(t, { path, token: null, body: plant }, ANONYMOUS, 40101)
 })
 
-t.test('§2.2: a token in the body is not one', async (t) => {
+t.test('§2.2: a token in the body is ignored', async (t) => {
   const body = { ...plant, access_token: service.token }
-  await refused(t, { token: null, body }, ANONYMOUS, 40101)
+  await assertRejected(t, { token: null, body }, ANONYMOUS, 40101)
 })
 
 for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
-  t.test(`RFC 9110 §11.1: the scheme is accepted as ${scheme}`, async (t) => {
+  t.test(`RFC 9110 §11.1: the scheme ${scheme} is accepted`, async (t) => {
     const headers = { authorization: `${scheme} ${service.token}` }
     t.equal((await service.call({ token: null, headers, body: plant })).status, 200)
   })
 }
 
-t.test('the token of the environment is accepted', async (t) => {
+t.test('the token from the environment is accepted', async (t) => {
   const answer = await service.call({ token: 'a-token-of-the-environment', body: plant })
   t.equal(answer.status, 200)
 })
 
-t.test('§3.1: a token without the scope is answered with insufficient_scope', async (t) => {
+t.test('§3.1: a token without the scope gets insufficient_scope', async (t) => {
   const token = await service.issueToken('reader', ['read'])
-  const answer = await service.call({ token, body: { id: 2n, name: 'refused' } })
+  const answer = await service.call({ token, body: { id: 2n, name: 'rejected' } })
   t.equal(answer.status, 403)
   t.equal(
     answer.headers['www-authenticate'],
@@ -96,7 +93,7 @@ t.test('§3.1: a token without the scope is answered with insufficient_scope', a
   t.equal(await service.stored(2n), undefined)
 })
 
-const ALSO_WRONG: [what: string, call: Call][] = [
+const OTHER_FAULTS: [what: string, call: Call][] = [
   ['a body that is not JSON', { body: '{' }],
   ['a body that violates the contract', { body: {} }],
   ['a body over the limit', { body: 'x'.repeat(2000) }],
@@ -107,20 +104,20 @@ const ALSO_WRONG: [what: string, call: Call][] = [
   ['an unknown method', { method: 'DELETE' }],
   ['OPTIONS', { method: 'OPTIONS' }],
   ['an unknown query parameter', { method: 'GET', path: '/plants?nonsense=1' }],
-  ['an id that is none', { method: 'GET', path: '/plants/one' }],
-  ['an id that there is not', { method: 'DELETE', path: '/plants/404' }],
-  ['a precondition that is none', { method: 'DELETE', headers: { 'if-match': 'nonsense' } }],
+  ['an invalid id', { method: 'GET', path: '/plants/one' }],
+  ['the id of no plant', { method: 'DELETE', path: '/plants/404' }],
+  ['a malformed precondition', { method: 'DELETE', headers: { 'if-match': 'nonsense' } }],
   ['a patch that violates the contract', { method: 'PATCH', path: '/plants/1', body: [] }],
-  ['a plant that does', { method: 'PUT', path: '/plants/1', body: {} }],
+  ['a replacement that violates the contract', { method: 'PUT', path: '/plants/1', body: {} }],
 ]
-for (const [what, call] of ALSO_WRONG) {
-  t.test(`without a token, ${what} is not what is answered`, async (t) => {
-    await refused(t, { ...call, token: null }, ANONYMOUS, 40101)
-    await refused(t, { ...call, token: 'wrong' }, INVALID, 40102)
+for (const [what, call] of OTHER_FAULTS) {
+  t.test(`authentication comes before ${what}`, async (t) => {
+    await assertRejected(t, { ...call, token: null }, ANONYMOUS, 40101)
+    await assertRejected(t, { ...call, token: 'wrong' }, INVALID, 40102)
   })
 }
 
-t.test('a request without a token is answered before its body has come', async (t) => {
+t.test('a request without a token is rejected before its body arrives', async (t) => {
   const socket = connect(service.port, '127.0.0.1')
   socket.write('POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n')
   const [bytes] = await once(socket, 'data')
@@ -128,7 +125,7 @@ t.test('a request without a token is answered before its body has come', async (
   socket.destroy()
 })
 
-t.test('a request without a token is not told to continue', async (t) => {
+t.test('a request that expects 100 but has no token gets 401 instead', async (t) => {
   const socket = connect(service.port, '127.0.0.1')
   socket.write(
     'POST /plants HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n',
@@ -138,7 +135,7 @@ t.test('a request without a token is not told to continue', async (t) => {
   socket.destroy()
 })
 
-t.test('a connection is of use after a refused request', async (t) => {
+t.test('a connection stays usable after a rejected request', async (t) => {
   const authorized = `Authorization: Bearer ${service.token}`
   const body = '{"id": 1, "name": "x"}'
   const socket = connect(service.port, '127.0.0.1')
@@ -154,7 +151,7 @@ t.test('a connection is of use after a refused request', async (t) => {
   )
 })
 
-t.test('a store that cannot look a token up is no reason for 401', async (t) => {
+t.test('a store that fails to look up a token causes 503, not 401', async (t) => {
   const failing = await startService(t, {
     instead: { findToken: () => Promise.reject(new StoreUnavailable('failing', 'SQLITE_IOERR')) },
   })
@@ -163,7 +160,7 @@ t.test('a store that cannot look a token up is no reason for 401', async (t) => 
   t.match(answer.json, { error: 50302 })
 })
 
-async function refused(t: Test, call: Call, challenge: string, error: number) {
+async function assertRejected(t: Test, call: Call, challenge: string, error: number) {
   const answer = await service.call(call)
   t.equal(answer.status, 401)
   t.equal(answer.headers['www-authenticate'], challenge)

@@ -20,7 +20,7 @@ t.test('concurrent first requests share the read and the compression', async (t)
   t.equal(variants[3]?.content, FILE.content, 'identity is not a copy')
 })
 
-t.test('a read that failed is repeated at the next request', async (t) => {
+t.test('a failed read is repeated by the next request', async (t) => {
   const failures = [new Error('EMFILE')]
   const variantFor = cachedFile(async () => {
     const failure = failures.pop()

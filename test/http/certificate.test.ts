@@ -1,4 +1,4 @@
-/** Which certificates the service accepts, and the messages about the others. */
+/** Which certificates the service accepts, and how it reports the others. */
 import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,47 +15,47 @@ const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const cipher = { cipher: 'aes-256-cbc', passphrase: 'secret' }
 const encrypted = privateKey.export({ type: 'pkcs8', format: 'pem', ...cipher }).toString()
 
-const certificate = (says: string) => `cert.pem (--tls-certificate): ${says}`
-const key = (says: string) => `key.pem (--tls-key): ${says}`
+const certificate = (message: string) => `cert.pem (--tls-certificate): ${message}`
+const key = (message: string) => `key.pem (--tls-key): ${message}`
 const noCertificate = certificate('expected a certificate in PEM (')
 const noKey = key('expected a private key in PEM, without a passphrase (')
 const notNow = certificate('expected a certificate that is valid now, not from 20')
 
 const unusable = [
-  { what: 'a certificate that is not PEM', pair: { ...valid, cert: 'x' }, says: noCertificate },
-  { what: 'an empty certificate', pair: { ...valid, cert: '' }, says: noCertificate },
+  { what: 'a certificate that is not PEM', pair: { ...valid, cert: 'x' }, message: noCertificate },
+  { what: 'an empty certificate', pair: { ...valid, cert: '' }, message: noCertificate },
   {
-    what: "an issuer's certificate that is cut off",
+    what: "a truncated issuer's certificate",
     pair: { ...valid, cert: `${valid.cert}${other.cert.slice(0, 200)}` },
-    says: noCertificate,
+    message: noCertificate,
   },
   {
     what: 'swapped files',
     pair: { cert: valid.key, key: valid.cert },
-    says: noCertificate,
+    message: noCertificate,
   },
-  { what: 'a key that is not PEM', pair: { ...valid, key: 'x' }, says: noKey },
-  { what: 'a key with a passphrase', pair: { ...valid, key: encrypted }, says: noKey },
+  { what: 'a key that is not PEM', pair: { ...valid, key: 'x' }, message: noKey },
+  { what: 'a key with a passphrase', pair: { ...valid, key: encrypted }, message: noKey },
   {
     what: 'the key of another certificate',
     pair: { ...valid, key: other.key },
-    says: key('expected the private key of the certificate in '),
+    message: key('expected the private key of the certificate in '),
   },
-  { what: 'a certificate that has expired', pair: expired, says: notNow },
-  { what: 'a certificate that is not valid yet', pair: early, says: notNow },
+  { what: 'a certificate that has expired', pair: expired, message: notNow },
+  { what: 'a certificate that is not valid yet', pair: early, message: notNow },
 ]
 
-for (const { what, pair, says } of unusable) {
+for (const { what, pair, message } of unusable) {
   t.test(`${what} is rejected with a message that names the file`, async (t) => {
     const config = { ...defaultConfig(), ...writeFiles(t.testdir(), pair) }
     const error = await certificateOf(config).catch((error) => error)
     t.type(error, ConfigError)
-    t.match(error.message, says)
+    t.match(error.message, message)
     t.notMatch(error.message, '\n')
   })
 }
 
-t.test('a file that cannot be read is rejected with the reason', async (t) => {
+t.test('an unreadable file is rejected with the reason', async (t) => {
   const config = { ...defaultConfig(), ...writeFiles(t.testdir(), valid) }
   const missing = join(t.testdirName, 'missing.pem')
   await t.rejects(certificateOf({ ...config, tlsCertificate: missing }), {
@@ -74,19 +74,19 @@ t.test('a certificate and its key must be set together', async (t) => {
   t.equal(await certificateOf(defaultConfig()), undefined)
 })
 
-t.test('a key that every user can read causes a warning', async (t) => {
+t.test('a key that every user can read gives a warning', async (t) => {
   const config = { ...defaultConfig(), ...writeFiles(t.testdir(), valid) }
-  for (const [mode, exposure] of [
+  for (const [mode, warning] of [
     [0o600, undefined],
     [0o640, undefined],
     [0o604, `every user of this machine can read ${config.tlsKey} (--tls-key)`],
   ] as const) {
     chmodSync(config.tlsKey, mode)
-    t.equal((await certificateOf(config))?.exposure, exposure, mode.toString(8))
+    t.equal((await certificateOf(config))?.warning, warning, mode.toString(8))
   }
 })
 
-t.test('a certificate covers the names and addresses that are in it', async (t) => {
+t.test('a certificate covers the names and addresses it contains', async (t) => {
   const x509 = new X509Certificate(valid.cert)
   t.ok(covers(x509, 'plants.example.com'))
   t.ok(covers(x509, '192.0.2.1'))

@@ -1,4 +1,4 @@
-/** PUT and PATCH /plants/{id}: what they change, and what they refuse. */
+/** PUT and PATCH /plants/{id}. */
 import t, { type Test } from 'tap'
 import { type Call, type Service, startService } from '../helpers/service.ts'
 
@@ -12,7 +12,7 @@ const PATH = `/plants/${ID}`
 const JSON_TYPE = 'application/json'
 const PATCH_TYPE = 'application/merge-patch+json'
 
-/** Each test has the plant as it is here, whatever those before it did. */
+/** Resets the plant, which the tests change. */
 t.beforeEach(async () => {
   await service.store.importPlants([{ id: ID, name: 'Abies', tag: 'Tree' }], 'replace')
 })
@@ -23,7 +23,7 @@ const patch = (body: unknown, call: Call = {}) =>
   service.call({ method: 'PATCH', path: PATH, body, ...call })
 const etagNow = async () => (await service.call({ method: 'GET', path: PATH })).headers.etag
 
-t.test('PUT replaces name and tag, and answers with the plant', async (t) => {
+t.test('PUT replaces name and tag and returns the plant', async (t) => {
   const answer = await put({ name: 'Acer', tag: 'Shrub' })
   t.equal(answer.status, 200)
   t.equal(answer.body, `{"id":${ID},"name":"Acer","tag":"Shrub"}`)
@@ -35,12 +35,12 @@ t.test('PUT without a tag removes the tag', async (t) => {
   t.same(await service.stored(ID), { id: ID, name: 'Abies', tag: null })
 })
 
-t.test('PUT with an empty tag leaves an empty one', async (t) => {
+t.test('PUT with an empty tag stores an empty tag', async (t) => {
   t.equal((await put({ name: '', tag: '' })).body, `{"id":${ID},"name":"","tag":""}`)
   t.same(await service.stored(ID), { id: ID, name: '', tag: '' })
 })
 
-t.test('PUT sent again answers as the first did', async (t) => {
+t.test('a repeated PUT returns the first response', async (t) => {
   const answers = [await put({ name: 'Acer' }), await put({ name: 'Acer' })]
   t.same(answers[0]?.json, answers[1]?.json)
   t.same(await service.stored(ID), { id: ID, name: 'Acer', tag: null })
@@ -62,7 +62,7 @@ t.test('neither PUT nor PATCH creates a plant', async (t) => {
   }
 })
 
-/** RFC 7396 §3 and its appendix A, as far as they speak of a flat object of two texts. */
+/** The cases of RFC 7396 §3 and appendix A that apply to a flat object of two strings. */
 const PATCHES: [what: string, patch: string, stored: { name: string; tag: string | null }][] = [
   ['changes nothing when it is empty', '{}', { name: 'Abies', tag: 'Tree' }],
   ['changes a name and leaves the tag', '{"name": "Acer"}', { name: 'Acer', tag: 'Tree' }],
@@ -74,7 +74,7 @@ const PATCHES: [what: string, patch: string, stored: { name: string; tag: string
   ['ignores an id', '{"id": 5, "name": "Acer"}', { name: 'Acer', tag: 'Tree' }],
   ['ignores an id that is null', '{"id": null}', { name: 'Abies', tag: 'Tree' }],
   ['ignores __proto__', '{"__proto__": {"name": "Acer"}}', { name: 'Abies', tag: 'Tree' }],
-  ['takes the last of two', '{"tag": "a", "tag": null}', { name: 'Abies', tag: null }],
+  ['uses the last of two equal members', '{"tag": "a", "tag": null}', { name: 'Abies', tag: null }],
 ]
 for (const [what, text, stored] of PATCHES) {
   t.test(`PATCH ${what}`, async (t) => {
@@ -87,13 +87,13 @@ for (const [what, text, stored] of PATCHES) {
   })
 }
 
-t.test('PATCH gives and removes a tag that there was not', async (t) => {
+t.test('PATCH adds a missing tag, and removing a missing tag is no error', async (t) => {
   await put({ name: 'Abies' })
   t.equal((await patch({ tag: null })).body, `{"id":${ID},"name":"Abies"}`)
   t.equal((await patch({ tag: 'Tree' })).body, `{"id":${ID},"name":"Abies","tag":"Tree"}`)
 })
 
-t.test('text is changed code point for code point', async (t) => {
+t.test('strings are stored code point by code point', async (t) => {
   const text = '🌱\u{10ffff}e\u0301\ufeff\u2028\u0001"\\\uffff'
   t.strictSame((await put({ name: text, tag: text })).json, { id: ID, name: text, tag: text })
   t.strictSame((await patch({ name: 'x' })).json, { id: ID, name: 'x', tag: text })
@@ -101,7 +101,7 @@ t.test('text is changed code point for code point', async (t) => {
 })
 
 const UNSTORABLE = 'must not contain U+0000 or a lone surrogate'
-const REFUSED: [method: string, body: string, error: number, message: string][] = [
+const REJECTED: [method: string, body: string, error: number, message: string][] = [
   ...['null', '[]', '[{"name": "x"}]', '"x"', '5', 'true'].flatMap((body) =>
     ['PUT', 'PATCH'].map((method): [string, string, number, string] => [
       ...([method, body, 40002, 'body must be object'] as const),
@@ -127,15 +127,15 @@ const REFUSED: [method: string, body: string, error: number, message: string][] 
   ['PATCH', '', 40001, 'body is not JSON'],
   ['PATCH', `${'['.repeat(65)}${']'.repeat(65)}`, 40001, 'body is nested deeper than 64 levels'],
 ]
-for (const [method, body, error, message] of REFUSED) {
-  t.test(`${method} of ${body.slice(0, 30)} is refused`, async (t) => {
+for (const [method, body, error, message] of REJECTED) {
+  t.test(`${method} of ${body.slice(0, 30)} is rejected`, async (t) => {
     const answer = await service.call({ method, path: PATH, body })
     await untouched(t, 400, answer)
     t.match(answer.json, { error, message })
   })
 }
 
-t.test('a body that is missing, too large or encoded is refused', async (t) => {
+t.test('a missing, oversized or encoded body is rejected', async (t) => {
   for (const method of ['PUT', 'PATCH']) {
     const call = { method, path: PATH }
     const missing = await service.call({ ...call, headers: { 'content-length': '0' } })
@@ -162,7 +162,7 @@ for (const [method, path, right, wrong] of [
   ['POST', '/plants', [JSON_TYPE], [PATCH_TYPE, '']],
 ] as const) {
   const body = { id: ID, name: 'Abies', tag: 'Tree' }
-  t.test(`${method} takes ${right}, and says so of another content type`, async (t) => {
+  t.test(`${method} accepts only ${right}`, async (t) => {
     const message = `the Content-Type must be ${right.join(' or ')}`
     for (const type of wrong) {
       const headers = { 'content-type': type }
@@ -186,16 +186,16 @@ function variants(type: string): string[] {
   return [type, type.toUpperCase(), `${type};charset=utf-8`, `${type}; x="y"`]
 }
 
-t.test('PATCH sent as application/json means the same, and is checked alike', async (t) => {
+t.test('PATCH treats application/json like application/merge-patch+json', async (t) => {
   const headers = { 'content-type': JSON_TYPE }
-  const refused = await patch('{"name": "x", "tag": 7}', { headers })
-  await untouched(t, 400, refused)
-  t.match(refused.json, { error: 40002, message: 'body/tag must be string or null' })
+  const rejected = await patch('{"name": "x", "tag": 7}', { headers })
+  await untouched(t, 400, rejected)
+  t.match(rejected.json, { error: 40002, message: 'body/tag must be string or null' })
   t.same((await patch({ tag: null }, { headers })).json, { id: ID, name: 'Abies' })
   t.same(await service.stored(ID), { id: ID, name: 'Abies', tag: null })
 })
 
-t.test('a change is seen by the list too, under its new tag only', async (t) => {
+t.test('the list shows a changed plant under its new tag only', async (t) => {
   await patch({ tag: 'moved' })
   const list = (tag: string) => service.call({ method: 'GET', path: `/plants?tag=${tag}` })
   t.same((await list('Tree')).json, [])
@@ -207,7 +207,7 @@ async function untouched(t: Test, status: number, answer: { status: number; body
   t.same(await service.stored(ID), { id: ID, name: 'Abies', tag: 'Tree' })
 }
 
-t.test('a 415 to PATCH lists the accepted types, a 415 to PUT does not', async (t) => {
+t.test('a 415 lists the accepted types for PATCH but not for PUT', async (t) => {
   const types = 'application/merge-patch+json, application/json'
   for (const headers of [
     { 'content-type': 'application/json-patch+json' },

@@ -10,20 +10,20 @@ const MAX = 2n ** 63n - 1n
 const MIN = -(2n ** 63n)
 const SAFE = 2n ** 53n
 
-t.test('a new plant is answered as a Plant, without its id, and stored', async (t) => {
+t.test('a new plant is stored and returned without its id', async (t) => {
   const answer = await service.call({ body: { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' } })
   t.equal(answer.status, 200)
   t.same(answer.json, { name: 'Abies alba Mill.', tag: 'Tree' })
   t.same(await service.stored(4n), { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' })
 })
 
-t.test('a plant without a tag is answered without one', async (t) => {
+t.test('a plant without a tag is returned without one', async (t) => {
   const answer = await service.call({ body: { id: 5n, name: 'Acer rubrum L.' } })
   t.equal(answer.body, '{"name":"Acer rubrum L."}')
   t.equal((await service.stored(5n))?.tag, null)
 })
 
-t.test('a repeated create answers as the first did and changes nothing', async (t) => {
+t.test('a repeated create returns the first response and changes nothing', async (t) => {
   const body = { id: 6n, name: 'Abronia alpina Brandegee', tag: 'Forb/herb' }
   const first = await service.call({ body })
   const second = await service.call({ body })
@@ -37,7 +37,7 @@ for (const [what, other] of [
   ['missing tag', { name: 'a' }],
   ['empty tag', { name: 'a', tag: '' }],
 ] as const) {
-  t.test(`another ${what} under the same id is a conflict and the first stays`, async (t) => {
+  t.test(`another ${what} under the same id is a conflict and changes nothing`, async (t) => {
     const id = BigInt(100 + what.length)
     await service.call({ body: { id, name: 'a', tag: 'x' } })
     const answer = await service.call({ body: { id, ...other } })
@@ -77,7 +77,7 @@ const EXACT_IDS: [spelling: string, id: bigint][] = [
 ]
 for (const [spelling, id] of EXACT_IDS) {
   t.test(`the id ${spelling.slice(0, 30)} is stored as ${id}`, async (t) => {
-    // A name of its own, as 1.0 and -0 are ids that other spellings mean too.
+    // Unique, because other spellings give some of these ids too.
     const name = `id ${id}`
     const answer = await service.call({ body: `{"id": ${spelling}, "name": "${name}"}` })
     t.equal(answer.status, 200)
@@ -85,21 +85,21 @@ for (const [spelling, id] of EXACT_IDS) {
   })
 }
 
-const REFUSED_IDS = [
+const INVALID_IDS = [
   ...[`${MAX + 1n}`, `${MIN - 1n}`, `${MAX + 1n}.0`, '1e19', '1.5', '1e400', '-1e400', '1e-400'],
   ...['1.00000000000000000001', '9007199254740993.5', '"5"', 'true', 'null', '[1]', '{}'],
   '1'.repeat(100_000),
 ]
-for (const id of REFUSED_IDS) {
-  t.test(`the id ${id.slice(0, 30)} is refused`, async (t) => {
-    await refusedWithoutTrace(t, `{"id": ${id}, "name": "refused"}`, {
+for (const id of INVALID_IDS) {
+  t.test(`the id ${id.slice(0, 30)} is rejected`, async (t) => {
+    await assertRejected(t, `{"id": ${id}, "name": "rejected"}`, {
       error: 40002,
       message: 'body/id must be an int64',
     })
   })
 }
 
-const REFUSED_BODIES: [what: string, body: string, message: string][] = [
+const INVALID_BODIES: [what: string, body: string, message: string][] = [
   ['a missing name', '{"id": 1}', "body must have required property 'name'"],
   ['a missing id', '{"name": "x"}', "body must have required property 'id'"],
   ...['null', '7', 'true', '["x"]', '{}'].flatMap((value): [string, string, string][] => [
@@ -119,9 +119,9 @@ const REFUSED_BODIES: [what: string, body: string, message: string][] = [
     ]),
   ),
 ]
-for (const [what, body, message] of REFUSED_BODIES) {
-  t.test(`${what} is refused`, async (t) => {
-    await refusedWithoutTrace(t, body, { error: 40002, message })
+for (const [what, body, message] of INVALID_BODIES) {
+  t.test(`${what} is rejected`, async (t) => {
+    await assertRejected(t, body, { error: 40002, message })
   })
 }
 
@@ -144,19 +144,19 @@ const NOT_JSON: [what: string, body: string | Buffer][] = [
   ['65 levels deep', `{"id": 1, "name": "x", "more": ${'['.repeat(64)}${']'.repeat(64)}}`],
 ]
 for (const [what, body] of NOT_JSON) {
-  t.test(`a body that is ${what} is refused as not JSON`, async (t) => {
-    await refusedWithoutTrace(t, body, { error: 40001, message: /^body is / })
+  t.test(`a body that is ${what} is rejected as invalid JSON`, async (t) => {
+    await assertRejected(t, body, { error: 40001, message: /^body is / })
   })
 }
 
-t.test('64 levels of nesting are read', async (t) => {
+t.test('64 levels of nesting are accepted', async (t) => {
   const body = `{"id": 8, "name": "\\"[{", "more": ${'['.repeat(63)}${']'.repeat(63)}}`
   t.equal((await service.call({ body })).status, 200)
 })
 
-const TEXTS: [what: string, text: string][] = [
+const STRINGS: [what: string, text: string][] = [
   ['empty', ''],
-  ['white space around', '  \t x \n '],
+  ['surrounding white space', '  \t x \n '],
   ['astral', '🌱𝒜\u{10ffff}'],
   ['composed', '\u00e9'],
   ['decomposed', 'e\u0301'],
@@ -166,10 +166,10 @@ const TEXTS: [what: string, text: string][] = [
   ['non-characters', '\ufffe\uffff\ufdd0'],
   ['quotes', `"'\\\`$(id)%00--; DROP TABLE plants`],
   ['long', 'x'.repeat(500_000)],
-  ['numbers in text', '12345678901234567890 1e400'],
+  ['numbers in a string', '12345678901234567890 1e400'],
 ]
-for (const [index, [what, text]] of TEXTS.entries()) {
-  t.test(`text comes back code point for code point: ${what}`, async (t) => {
+for (const [index, [what, text]] of STRINGS.entries()) {
+  t.test(`strings are returned code point by code point: ${what}`, async (t) => {
     const id = BigInt(200 + index)
     const answer = await service.call({ body: { id, name: text, tag: text } })
     t.equal(answer.status, 200)
@@ -178,7 +178,7 @@ for (const [index, [what, text]] of TEXTS.entries()) {
   })
 }
 
-t.test('members that the contract does not know are ignored and pollute nothing', async (t) => {
+t.test('unknown members are ignored and do not pollute prototypes', async (t) => {
   const body = `{
     "id": 9, "name": "x", "colour": "green", "toString": null, "more": {"id": 5, "x": [null, 1e400]},
     "__proto__": {"tag": "polluted", "polluted": true},
@@ -190,12 +190,12 @@ t.test('members that the contract does not know are ignored and pollute nothing'
   t.equal(({} as { polluted?: boolean }).polluted, undefined)
 })
 
-t.test('members that a plant has are not taken from __proto__', async (t) => {
+t.test('members of a plant are not read from __proto__', async (t) => {
   const body = '{"id": 1, "__proto__": {"name": "x"}}'
-  await refusedWithoutTrace(t, body, { message: "body must have required property 'name'" })
+  await assertRejected(t, body, { message: "body must have required property 'name'" })
 })
 
-async function refusedWithoutTrace(t: Test, body: string | Buffer, error: object) {
+async function assertRejected(t: Test, body: string | Buffer, error: object) {
   const before = await service.count()
   const answer = await service.call({ body })
   t.equal(answer.status, 400)

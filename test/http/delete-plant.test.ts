@@ -1,4 +1,4 @@
-/** DELETE /plants/{id}, and content where it means nothing. */
+/** DELETE /plants/{id}, and content in requests where it has no meaning. */
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -13,7 +13,7 @@ const remove = (id: bigint, call: Call = {}) =>
   service.call({ method: 'DELETE', path: `/plants/${id}`, ...call })
 
 for (const id of [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, 0n]) {
-  t.test(`the plant ${id} is removed once`, async (t) => {
+  t.test(`the plant ${id} is deleted once`, async (t) => {
     await service.store.importPlants(
       [id - 1n, id, id + 1n]
         .filter((each) => BigInt.asIntN(64, each) === each)
@@ -29,14 +29,14 @@ for (const id of [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, 0n]) {
   })
 }
 
-t.test('an id is free again behind a DELETE', async (t) => {
+t.test('an id can be reused after a DELETE', async (t) => {
   await service.call({ body: { id: 10n, name: 'Abies', tag: 'Tree' } })
   await remove(10n)
   t.equal((await service.call({ body: { id: 10n, name: 'Acer' } })).status, 200)
   t.same(await service.stored(10n), { id: 10n, name: 'Acer', tag: null })
 })
 
-t.test('of many deletes at once one removes the plant', async (t) => {
+t.test('one of many concurrent deletes removes the plant', async (t) => {
   await service.call({ body: { id: 11n, name: 'Abies' } })
   const answers = await Promise.all(Array.from({ length: 20 }, () => remove(11n)))
   t.same(answers.map(({ status }) => status).sort(), [204, ...Array(19).fill(404)])
@@ -44,14 +44,14 @@ t.test('of many deletes at once one removes the plant', async (t) => {
 
 const CONTENTS: [what: string, call: Call][] = [
   ['JSON', { body: { id: 5n, name: 'x' } }],
-  ['what is not JSON', { body: '{nonsense' }],
+  ['invalid JSON', { body: '{nonsense' }],
   ['text', { body: 'x', headers: { 'content-type': 'text/plain' } }],
-  ['no known type', { body: 'x', headers: { 'content-type': 'nonsense' } }],
+  ['an unknown type', { body: 'x', headers: { 'content-type': 'nonsense' } }],
   ['another charset', { body: 'x', headers: { 'content-type': 'a/b; charset=utf-16' } }],
   ['gzip', { body: gzipSync('x'), headers: { 'content-encoding': 'gzip' } }],
   ['chunks', { body: '{', headers: { 'transfer-encoding': 'chunked' } }],
-  ['more than the limit', { body: 'x'.repeat(2 ** 21) }],
-  ['a type and nothing else', { headers: { 'content-type': 'application/json' } }],
+  ['an oversized body', { body: 'x'.repeat(2 ** 21) }],
+  ['a type but no content', { headers: { 'content-type': 'application/json' } }],
 ]
 for (const [what, call] of CONTENTS) {
   t.test(`content of a GET, DELETE or OPTIONS is ignored: ${what}`, async (t) => {
@@ -68,7 +68,7 @@ for (const [what, call] of CONTENTS) {
   })
 }
 
-t.test('a connection is of use behind content that was ignored', async (t) => {
+t.test('a connection stays usable after ignored content', async (t) => {
   await service.call({ body: { id: 13n, name: 'Abies' } })
   const request = (method: string, content: string, path = '/plants/13', more = '') =>
     [
@@ -77,7 +77,7 @@ t.test('a connection is of use behind content that was ignored', async (t) => {
     ].join('')
   const bytes = [
     request('GET', '{nonsense'),
-    // What looks like a request is content, and no request.
+    // Content that looks like a request.
     request('OPTIONS', 'DELETE /plants/13 HTTP/1.1\r\nHost: x\r\n\r\n'),
     request('DELETE', 'x'.repeat(100_000)),
     request('DELETE', ''),

@@ -4,7 +4,7 @@ import { type Service, startService } from '../helpers/service.ts'
 
 const { cache } = createRequire(import.meta.url)
 
-/** The modules of Swagger UI and its plugins that this process has loaded. */
+/** The modules of Swagger UI and its plugins that are loaded in this process. */
 function swaggerModules(): string[] {
   return Object.keys(cache).filter((path) => path.includes('/@fastify/swagger'))
 }
@@ -24,7 +24,7 @@ for (const path of [
   '/documentation/static/swagger-ui-bundle.js',
   '/documentation/nothing',
 ]) {
-  t.test(`without the docs ${path} is unknown`, async (t) => {
+  t.test(`with --docs off, ${path} does not exist`, async (t) => {
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {
       t.equal((await service.call({ method, path, token: null })).status, 401, method)
       t.equal((await service.call({ method, path, token: 'wrong' })).status, 401, method)
@@ -35,7 +35,7 @@ for (const path of [
   })
 }
 
-t.test('Swagger UI is loaded by the first request for it, not at startup', async (t) => {
+t.test('Swagger UI is loaded on the first request for it, not at startup', async (t) => {
   t.same(swaggerModules(), [])
   const withDocs = await startService(t)
   await withDocs.call({ method: 'GET', path: '/' })

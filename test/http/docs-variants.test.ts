@@ -59,7 +59,7 @@ function call(path: string, headers: IncomingHttpHeaders = {}, method = 'GET'): 
 }
 
 for (const name of SHIPPED) {
-  t.test(`${name} is the one that Swagger UI ships, in every coding`, async (t) => {
+  t.test(`${name} equals the file in Swagger UI's package, in every coding`, async (t) => {
     const require = createRequire(import.meta.url)
     const shipped = readFileSync(require.resolve(`@fastify/swagger-ui/static/${name}`))
     for (const coding of CODINGS) {
@@ -70,7 +70,7 @@ for (const name of SHIPPED) {
 }
 
 for (const path of PATHS) {
-  t.test(`${path} is smaller in gzip and brotli, and otherwise equal`, async (t) => {
+  t.test(`${path} is smaller with gzip and brotli, and otherwise the same`, async (t) => {
     const plain = await call(path)
     t.equal(plain.headers['content-encoding'], undefined)
     for (const coding of ['br', 'gzip'] as const) {
@@ -84,7 +84,7 @@ for (const path of PATHS) {
     }
   })
 
-  t.test(`HEAD of ${path} has the headers of GET`, async (t) => {
+  t.test(`HEAD ${path} has the headers of GET`, async (t) => {
     for (const coding of CODINGS) {
       const accept = { 'accept-encoding': coding }
       const { date: _date, 'x-request-id': _id, ...expected } = (await call(path, accept)).headers
@@ -123,7 +123,7 @@ for (const [accepted, coding] of [
   [`gzip${',x;q=0.1'.repeat(1500)}`, 'gzip'],
   [`gzip;${'"\\'.repeat(6000)}`, 'gzip'],
 ] as const) {
-  t.test(`Accept-Encoding: ${accepted?.slice(0, 40)} is answered with ${coding}`, async (t) => {
+  t.test(`Accept-Encoding: ${accepted?.slice(0, 40)} selects ${coding}`, async (t) => {
     const headers = accepted === undefined ? {} : { 'accept-encoding': accepted }
     const answer = await call(ONE, headers)
     t.equal(answer.status, 200)
@@ -132,7 +132,7 @@ for (const [accepted, coding] of [
   })
 }
 
-t.test('entity tags are strong, and no two files or codings share one', async (t) => {
+t.test('entity tags are strong and unique to a file and coding', async (t) => {
   const tags = await Promise.all(
     PATHS.flatMap((path) =>
       CODINGS.map(async (coding) => (await call(path, { 'accept-encoding': coding })).headers.etag),
@@ -143,7 +143,7 @@ t.test('entity tags are strong, and no two files or codings share one', async (t
 })
 
 for (const path of PATHS) {
-  t.test(`If-None-Match with the entity tag of ${path} is answered with 304`, async (t) => {
+  t.test(`If-None-Match with the entity tag of ${path} gets 304`, async (t) => {
     const accept = { 'accept-encoding': 'gzip' }
     const { headers } = await call(path, accept)
     const { etag, vary, 'cache-control': lifetime } = headers
@@ -173,7 +173,7 @@ t.test(
 )
 
 t.test(
-  'browsers keep the parts of Swagger UI for an hour, and check everything else before each use',
+  'browsers cache the files of Swagger UI for an hour and revalidate everything else',
   async (t) => {
     for (const path of PATHS) {
       const { headers } = await call(path)

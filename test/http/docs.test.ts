@@ -1,7 +1,6 @@
-import { createContext, runInContext } from 'node:vm'
+/** The docs page, its files and redirects. */
 import t from 'tap'
 import { parse } from 'yaml'
-import { belowThePage, plantStorePage } from '../../src/http/docs-page.ts'
 import { contract } from '../helpers/contract-check.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
@@ -10,19 +9,19 @@ t.before(async () => {
   service = await startService(t)
 })
 
-/** As a browser without a token does. */
+/** Requests a file like a browser, without a token and without following redirects. */
 function get(path: string): Promise<Response> {
   return fetch(service.url + path, { redirect: 'manual' })
 }
 
-/** What the page loads, as the HTML has it. */
+/** The URLs of the files that the page loads. */
 function referencesOf(html: string): string[] {
   return [...html.matchAll(/ (?:src|href)="([^"]*)"/g)].map(([, reference]) => reference as string)
 }
 
 for (const prefix of ['', '/some/prefix', '/documentation/of']) {
   for (const path of ['/documentation', '/documentation/']) {
-    t.test(`the page at ${prefix}${path} is there with all its parts, below it`, async (t) => {
+    t.test(`the page at ${prefix}${path} finds all its files below it`, async (t) => {
       const page = await get(path)
       t.equal(page.status, 200)
       t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
@@ -45,7 +44,7 @@ for (const prefix of ['', '/some/prefix', '/documentation/of']) {
 
 for (const prefix of ['', '/some/prefix']) {
   for (const path of ['/', '/?theme=dark']) {
-    t.test(`${prefix}${path} leads to the docs below it`, async (t) => {
+    t.test(`${prefix}${path} redirects to the docs below it`, async (t) => {
       for (const method of ['GET', 'HEAD']) {
         const answer = await service.call({ method, path, token: null })
         t.equal(answer.status, 302)
@@ -56,7 +55,7 @@ for (const prefix of ['', '/some/prefix']) {
   }
 }
 
-t.test('a phone shows the page at its own width', async (t) => {
+t.test('the page adapts to the width of a phone', async (t) => {
   for (const path of ['/documentation', '/documentation/']) {
     const page = await get(path)
     const html = await page.text()
@@ -66,7 +65,7 @@ t.test('a phone shows the page at its own width', async (t) => {
   }
 })
 
-t.test('the page may load nothing from elsewhere and nothing inline', async (t) => {
+t.test('the page can load nothing from third parties and nothing inline', async (t) => {
   const page = await get('/documentation')
   const policy = page.headers.get('content-security-policy') ?? ''
   t.same(policy.split(/; ?/).filter(Boolean).sort(), [
@@ -81,7 +80,7 @@ t.test('the page may load nothing from elsewhere and nothing inline', async (t) 
   ])
 })
 
-t.test('the styles need nothing from elsewhere', async (t) => {
+t.test('the stylesheets need nothing from third parties', async (t) => {
   for (const part of ['swagger-ui.css', 'index.css', 'theme/docs.css']) {
     const css = await (await get(`/documentation/static/${part}`)).text()
     t.notMatch(css, /@import/)
@@ -94,7 +93,7 @@ for (const [path, location] of [
   ['/documentation?', './documentation'],
   ['/documentation/?a=b/', './'],
 ] as const) {
-  t.test(`${path} is redirected to the page, which a query would break`, async (t) => {
+  t.test(`${path} redirects to the page without a query, which would break it`, async (t) => {
     const answer = await get(path)
     t.equal(answer.status, 302)
     t.equal(answer.headers.get('location'), location)
@@ -136,130 +135,17 @@ for (const path of [
   '/documentation/static/index.css%00',
   `/documentation/static/${'long'.repeat(1000)}`,
 ]) {
-  t.test(`there is nothing at ${path.slice(0, 60)}`, async (t) => {
+  t.test(`${path.slice(0, 60)} does not exist`, async (t) => {
     const answer = await service.call({ method: 'GET', path, token: null })
     t.equal(answer.status, 404)
     t.match(answer.json, { error: 40401 })
   })
 }
 
-t.test('a method that the docs do not have is refused', async (t) => {
+t.test('other methods than GET and HEAD are rejected', async (t) => {
   for (const path of ['/', '/documentation', '/documentation/', '/documentation/json']) {
     const answer = await service.call({ path, body: {} })
     t.equal(answer.status, 405)
     t.equal(answer.headers.allow, 'GET, HEAD, OPTIONS')
   }
-})
-
-type Plugin = ReturnType<typeof plantStorePage>
-type Request = Parameters<typeof belowThePage>[0]
-
-interface Configuration {
-  readonly url: string
-  readonly persistAuthorization: boolean
-  readonly validatorUrl: null
-  readonly requestInterceptor: typeof belowThePage
-  readonly plugins: (typeof plantStorePage)[]
-}
-
-/** Runs the served initializer as the page at that address does; what Swagger UI is given. */
-async function configurationAt(page: string): Promise<Configuration> {
-  const script = await (await get('/documentation/static/swagger-initializer.js')).text()
-  const configurations: Configuration[] = []
-  const bundle = (configuration: Configuration) => {
-    configurations.push(configuration)
-    return { initOAuth: () => {} }
-  }
-  const location = new URL(page)
-  const context = {
-    URL,
-    location,
-    window: { location, onload: () => {} },
-    document: { createElement: () => ({}), querySelector: () => ({ appendChild: () => {} }) },
-    SwaggerUIBundle: Object.assign(bundle, { presets: {}, plugins: {} }),
-    SwaggerUIStandalonePreset: {},
-  }
-  runInContext(script, createContext(context))
-  context.window.onload()
-  return configurations[0] as Configuration
-}
-
-t.test('Swagger UI keeps the token over a reload and asks no validator', async (t) => {
-  const configuration = await configurationAt('http://here/documentation')
-  t.equal(configuration.persistAuthorization, true)
-  t.equal(configuration.validatorUrl, null)
-})
-
-for (const page of ['/documentation', '/prefix/documentation/', '/documentation#/plants']) {
-  t.test(`Swagger UI at ${page} finds the contract beside it`, async (t) => {
-    const { url } = await configurationAt(`http://here${page}`)
-    t.equal(new URL(url).pathname, page.replace(/documentation.*/, 'documentation/json'))
-  })
-}
-
-const REQUESTS: [page: string, request: Request, sent: string][] = [
-  ['/documentation', { url: 'http://here/plants' }, 'http://here/plants'],
-  ['/documentation/', { url: 'http://here/plants?limit=1' }, 'http://here/plants?limit=1'],
-  ['/a/b/documentation', { url: 'http://here/plants' }, 'http://here/a/b/plants'],
-  ['/a/b/documentation/', { url: '/plants?limit=1' }, 'http://here/a/b/plants?limit=1'],
-  ['/plants/documentation', { url: 'http://here/plants/4' }, 'http://here/plants/plants/4'],
-  ['/documentation/v2/documentation', { url: '/plants' }, 'http://here/documentation/v2/plants'],
-  ['/documentation-v2/documentation', { url: '/plants' }, 'http://here/documentation-v2/plants'],
-  ['/elsewhere/', { url: 'http://here/plants' }, 'http://here/plants'],
-  ['/a/documentation', { url: 'http://there/plants' }, 'http://there/plants'],
-  [
-    '/a/documentation',
-    { url: 'http://here/a/documentation/json', loadSpec: true },
-    'http://here/a/documentation/json',
-  ],
-]
-for (const [page, request, sent] of REQUESTS) {
-  t.test(`the page at ${page} sends a request for ${request.url} to ${sent}`, async (t) => {
-    const { requestInterceptor } = await configurationAt(`http://here${page}`)
-    t.same(requestInterceptor({ ...request }), { ...request, url: sent })
-    t.intercept(globalThis as { location?: URL }, 'location', {
-      value: new URL(`http://here${page}`),
-    })
-    t.same(belowThePage({ ...request }), { ...request, url: sent })
-  })
-}
-
-/** What the plugin makes of an answer: a component, and the text in it. */
-function shown({ wrapComponents }: Plugin, content: string, contentType?: string) {
-  const ui = {
-    React: { createElement: (...element: unknown[]) => element },
-    getComponent: (name: string) => name,
-  }
-  const show = wrapComponents.responseBody("Swagger UI's own", ui)
-  const [component, , text] = show({ content, ...(contentType && { contentType }) }) as string[]
-  return { component, text }
-}
-
-for (const [content, text] of [
-  ['{"id":9007199254740993}', '{\n  "id": 9007199254740993\n}'],
-  [
-    '[{"id":-9223372036854775808,"tag":"1"}]',
-    '[\n  {\n    "id": -9223372036854775808,\n    "tag": "1"\n  }\n]',
-  ],
-  ['[1.0, 1e2, -0, true, null]', '[\n  1.0,\n  1e2,\n  -0,\n  true,\n  null\n]'],
-  ['{"not": JSON', '{"not": JSON'],
-] as const) {
-  t.test(`Swagger UI shows ${content} digit for digit`, async (t) => {
-    const { plugins } = await configurationAt('http://here/documentation')
-    for (const plugin of [...plugins, plantStorePage]) {
-      const json = shown(plugin(), content, 'application/json; charset=utf-8')
-      t.same(json, { component: 'HighlightCode', text })
-    }
-  })
-}
-
-t.test('Swagger UI shows what is not JSON as it always does', async (t) => {
-  for (const type of ['text/html', undefined]) {
-    t.match(shown(plantStorePage(), '<p>', type), { component: "Swagger UI's own" })
-  }
-})
-
-t.test('the page has its own name at the top', async (t) => {
-  t.intercept(globalThis as { document?: object }, 'document', { value: { title: 'Plant Store' } })
-  t.equal(plantStorePage().components.Logo(), 'Plant Store')
 })

@@ -1,29 +1,29 @@
-/** Every Error example in the contract is a message that the service really sends. */
+/** The service sends every Error example of the contract. */
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { serviceBusy } from '../../src/http/api-error.ts'
 import { type Answer, operations, responsesOutsideOperations } from '../helpers/contract-check.ts'
 import { type Call, type Service, sendRaw, startService } from '../helpers/service.ts'
 
-/** Once an hour. */
+/** One request per hour. */
 const LIMIT = { requests: 1, window: 3_600_000 }
 
 const name = 'Abies alba Mill.'
 const create: Call = { body: { id: 4n, name } }
 
 let service: Service
-/** What the failing service's store rejects with. */
-let trouble: Error
+/** The error with which the failing service's store rejects. */
+let storeError: Error
 let failing: Service
 
 t.before(async () => {
   service = await startService(t)
   await service.call(create)
-  failing = await startService(t, { instead: { create: () => Promise.reject(trouble) } })
+  failing = await startService(t, { instead: { create: () => Promise.reject(storeError) } })
 })
 
 function fail(error: Error) {
-  trouble = error
+  storeError = error
   return failing.call(create)
 }
 
@@ -33,7 +33,7 @@ async function sendHead({ port, token }: Service, headers: string) {
   return (await sendRaw(port, head, false))[0]
 }
 
-/** For each condition, a request that causes exactly the error in its example. */
+/** For each error code, a request that causes exactly the error in its example. */
 const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>> = {
   'invalid-json': () => service.call({ body: '{"id":4,}' }),
   'invalid-body': () => service.call({ body: { id: 'four', name } }),
@@ -84,14 +84,14 @@ const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>
   'service-busy': () => fail(serviceBusy()),
 }
 
-/** A message without the parts that vary: numbers and the request id. */
+/** A message without its variable parts: numbers and the request id. */
 function template(message: string, requestId = 'hS0qXv2jQ6k-1a'): string {
   return message.replace(requestId, '<request id>').replace(/\d+(\.\d+)?/g, '<number>')
 }
 
-for (const [condition, example] of errorExamples()) {
-  t.test(`the example of ${condition} is what the service says`, async (t) => {
-    const produce = PRODUCE[condition]
+for (const [code, example] of errorExamples()) {
+  t.test(`the service sends the example of ${code}`, async (t) => {
+    const produce = PRODUCE[code]
     if (produce === undefined) return t.fail('add a request for it to PRODUCE in this file')
     const { body = '{}', headers } = (await produce(t)) ?? {}
     const { error, message } = JSON.parse(body)
@@ -107,9 +107,7 @@ function errorExamples(): Map<string, { error: number; message: string }> {
     .flatMap(({ content = {} }) => Object.values(content))
     .flatMap(({ examples }) => Object.entries(examples))
   return new Map(
-    examples.flatMap(([condition, { value }]) =>
-      isError(value) ? [[condition, value] as const] : [],
-    ),
+    examples.flatMap(([code, { value }]) => (isError(value) ? [[code, value] as const] : [])),
   )
 }
 

@@ -52,7 +52,7 @@ t.test('100 is sent for a chunked body', async (t) => {
   t.equal(word.toString(), 'HTTP/1.1 100 Continue\r\n\r\n')
 })
 
-const REFUSED: [what: string, status: number, head: Head][] = [
+const REJECTED: [what: string, status: number, head: Head][] = [
   ['a body over the limit', 413, { headers: { ...TYPE, 'Content-Length': BODY_LIMIT + 1 } }],
   ['a body far over the limit', 413, { headers: { ...TYPE, 'Content-Length': '9'.repeat(18) } }],
   ['a wrong content type', 415, { headers: { 'Content-Type': 'text/plain', ...LENGTH } }],
@@ -62,7 +62,7 @@ const REFUSED: [what: string, status: number, head: Head][] = [
   ['an invalid Host', 400, { headers: { ...TYPE, ...LENGTH, Host: 'a b' } }],
   ['a precondition', 400, { headers: { ...TYPE, ...LENGTH, 'If-None-Match': '*' } }],
 ]
-for (const [what, status, head] of REFUSED) {
+for (const [what, status, head] of REJECTED) {
   t.test(`${what} gets ${status} without 100, and the connection is closed`, async (t) => {
     const bytes = await readAll(create(t, head))
     t.ok(bytes.toString().startsWith(`HTTP/1.1 ${status} `), bytes.toString())

@@ -2,7 +2,7 @@ import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { startService } from '../helpers/service.ts'
 
-t.test('health is told without a token', async (t) => {
+t.test('health checks need no token', async (t) => {
   const service = await startService(t)
   for (const [path, status] of [
     ['/health/live', 'live'],
@@ -15,7 +15,7 @@ t.test('health is told without a token', async (t) => {
   }
 })
 
-t.test('a service whose store does not answer is live, but not ready', async (t) => {
+t.test('a service whose store fails is live but not ready', async (t) => {
   const ping = () => Promise.reject(new StoreUnavailable('failing', 'SQLITE_IOERR'))
   const service = await startService(t, { instead: { ping } })
   const ready = await service.call({ method: 'GET', path: '/health/ready', token: null })

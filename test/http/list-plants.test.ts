@@ -1,4 +1,4 @@
-/** GET /plants: pages of plants, walked by their `Link`. */
+/** GET /plants: pages of plants, followed by their `Link`. */
 import t from 'tap'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { type Service, startService } from '../helpers/service.ts'
@@ -12,7 +12,7 @@ const MAX = 2n ** 63n - 1n
 const MIN = -(2n ** 63n)
 const SAFE = 2n ** 53n
 
-/** Each test has tags of its own, and so does not see the plants of the others. */
+/** Each test uses its own tags, so it does not see the plants of other tests. */
 const store = async (tag: string, ids: readonly bigint[]): Promise<StoredPlant[]> => {
   const plants = ids.map((id) => ({ id, name: `${tag} ${id}`.slice(0, 30), tag }))
   await service.store.importPlants(plants, 'stop')
@@ -24,7 +24,7 @@ const list = async (query: string) => {
   return { ...answer, plants: answer.json as StoredPlant[] }
 }
 
-/** The query of the next page, found as a client behind a proxy finds it. */
+/** The query of the next page, resolved like a client that reaches the service through a proxy. */
 const nextOf = (link: string | undefined, query: string): string | undefined => {
   if (link === undefined) return undefined
   const reference = /^<(.*)>; rel="next"$/.exec(link)?.[1] ?? ''
@@ -35,7 +35,7 @@ const nextOf = (link: string | undefined, query: string): string | undefined => 
   return url.search
 }
 
-/** The plants of each page, from the query on; `between` is done behind each but the last. */
+/** Follows the pages from a query on and returns their plants. Calls `between` after each page except the last. */
 const walk = async (start: string, between = async () => {}): Promise<StoredPlant[][]> => {
   const pages: StoredPlant[][] = []
   let query: string | undefined = start
@@ -50,20 +50,20 @@ const walk = async (start: string, between = async () => {}): Promise<StoredPlan
 
 const byTag = (tag: string) => `?tag=${encodeURIComponent(tag)}`
 
-t.test('an empty store has an empty page, and no more', async (t) => {
+t.test('an empty store has one empty page', async (t) => {
   const answer = await list('')
   t.equal(answer.status, 200)
   t.equal(answer.body, '[]')
   t.equal(answer.headers.link, undefined)
 })
 
-t.test('the client of the public sample gets an array of objects with names', async (t) => {
+t.test('a client of the public sample gets an array of objects with names', async (t) => {
   await service.call({ body: { id: 1n, name: 'Acer', tag: 'sample' } })
   const { body } = await list('?limit=10')
   t.match(JSON.parse(body), [{ id: 1, name: 'Acer', tag: 'sample' }])
 })
 
-t.test('plants come in the order of their ids, each digit for digit', async (t) => {
+t.test('plants are sorted by id, and ids are exact', async (t) => {
   const ids = [MAX, 0n, SAFE + 1n, -SAFE - 1n, MIN, MAX - 1n, SAFE, 10n, 9n, -9n, -10n, MIN + 1n]
   await store('order', ids)
   const { body, plants } = await list('?tag=order')
@@ -82,7 +82,7 @@ t.test('plants come in the order of their ids, each digit for digit', async (t) 
 })
 
 for (const limit of [1, 2, 3, 6, 7, 8, 1000]) {
-  t.test(`pages of ${limit} have each of 7 plants once`, async (t) => {
+  t.test(`pages of ${limit} contain each of 7 plants once`, async (t) => {
     const tag = `pages of ${limit}`
     const first = 10_000n * BigInt(limit)
     const plants = await store(
@@ -92,13 +92,13 @@ for (const limit of [1, 2, 3, 6, 7, 8, 1000]) {
     const inOrder = plants.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     const pages = await walk(`${byTag(tag)}&limit=${limit}`)
     t.same(pages.flat(), inOrder)
-    t.equal(pages.length, Math.ceil(7 / limit), 'a full last page has no further one')
+    t.equal(pages.length, Math.ceil(7 / limit), 'a full last page has no next page')
     const untagged = await walk(`?limit=${limit}&after=${first - 1n}`)
     t.same(untagged.flat().slice(0, 7), inOrder)
   })
 }
 
-t.test('a page has 100 plants if nothing else is asked for, 1000 at the most', async (t) => {
+t.test('a page has 100 plants by default and at most 1000', async (t) => {
   const ids = Array.from({ length: 1001 }, (_, index) => 100_000n + BigInt(index))
   await store('many', ids)
   t.equal((await list('?tag=many')).plants.length, 100)
@@ -109,7 +109,7 @@ t.test('a page has 100 plants if nothing else is asked for, 1000 at the most', a
   )
 })
 
-t.test('plants that stay are seen once while others come and go', async (t) => {
+t.test('unchanged plants are listed once while others are created and deleted', async (t) => {
   const staying = await store(
     'busy',
     [20n, 40n, 60n, 80n, 100n].map((id) => 200_000n + id),
@@ -117,7 +117,7 @@ t.test('plants that stay are seen once while others come and go', async (t) => {
   let turn = 0n
   const pages = await walk('?tag=busy&limit=2', async () => {
     turn++
-    // Before the cursor and behind it; the last one of a page goes too.
+    // Before and after the cursor, including the last plant of a page.
     await store('busy', [200_000n + turn, 200_110n + turn])
     await service.store.remove(200_110n + turn - 1n)
   })
@@ -133,7 +133,7 @@ t.test('plants that stay are seen once while others come and go', async (t) => {
   )
 })
 
-t.test('a page goes on behind a plant that is gone', async (t) => {
+t.test('the next page starts after a cursor whose plant was deleted', async (t) => {
   await store('gone', [300_001n, 300_002n, 300_003n])
   const { headers } = await list('?tag=gone&limit=2')
   await service.store.remove(300_002n)
@@ -157,7 +157,7 @@ for (const [index, tag] of TAGS.entries()) {
   })
 }
 
-t.test('a tag is compared code point for code point, and a missing one is none', async (t) => {
+t.test('tags are compared code point by code point, and a missing tag matches none', async (t) => {
   const near = [
     'Tree',
     'tree',
@@ -180,8 +180,8 @@ t.test('a tag is compared code point for code point, and a missing one is none',
   t.same(last, [{ id: 500_100n, name: 'untagged' }])
 })
 
-t.test('very large plants make pages that are shorter than the limit', async (t) => {
-  // Three of them are more text than a page may have; two are not.
+t.test('pages of very large plants are shorter than the limit', async (t) => {
+  // Two of them fit on a page, three do not.
   const name = 'x'.repeat(0.4 * 2 ** 20)
   const plants = [1n, 2n, 3n, 4n].map((id) => ({ id: 600_000n + id, name, tag: 'large' }))
   await service.store.importPlants(plants, 'stop')
@@ -192,7 +192,7 @@ t.test('very large plants make pages that are shorter than the limit', async (t)
   )
 })
 
-const REFUSED: [query: string, message: string][] = [
+const REJECTED: [query: string, message: string][] = [
   ...['', '0', '-1', '1001', '1e1', '1.0', '+1', '01', '0x1', '%201', '1%20', 'all', '%D9%A3'].map(
     (limit): [string, string] => [
       `limit=${limit}`,
@@ -215,8 +215,8 @@ const REFUSED: [query: string, message: string][] = [
   ['toString=a', 'unknown query parameter "toString": this operation has limit, after, tag'],
   ['tag=%00', 'the query parameter tag must not contain U+0000 or a lone surrogate'],
 ]
-for (const [query, message] of REFUSED) {
-  t.test(`the query ${query} is refused`, async (t) => {
+for (const [query, message] of REJECTED) {
+  t.test(`the query ${query} is rejected`, async (t) => {
     const answer = await list(`?${query}`)
     t.equal(answer.status, 400)
     t.same(answer.json, { error: 40004, message })
@@ -224,7 +224,7 @@ for (const [query, message] of REFUSED) {
 }
 
 for (const query of ['tag=%', 'tag=%zz', 'tag=%ff', 'tag=%ed%a0%80', '%c0=1']) {
-  t.test(`the query ${query}, which is not UTF-8, is refused`, async (t) => {
+  t.test(`the query ${query}, which is not UTF-8, is rejected`, async (t) => {
     const answer = await list(`?${query}`)
     t.same(answer.json, { error: 40003, message: 'the query is not percent-encoded UTF-8' })
   })

@@ -29,14 +29,14 @@ async function started(t: Test, options?: PlantStoreOptions): Promise<RunningPla
 
 const portOf = ({ url }: RunningPlantStore) => Number(new URL(url).port)
 
-/** Resolves to the next text received. */
+/** Resolves to the next data received. */
 const next = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0])
 
 /** The URL of the service at one of its addresses. */
 const urlAt = (running: RunningPlantStore, host: string) =>
   `http://${host.includes(':') ? `[${host}]` : host}:${portOf(running)}`
 
-t.test('localhost means both loopback addresses', { skip }, async (t) => {
+t.test('localhost listens on both loopback addresses', { skip }, async (t) => {
   const running = await started(t)
   t.match(running.url, 'http://127.0.0.1:')
   for (const host of ADDRESSES) {
@@ -44,7 +44,7 @@ t.test('localhost means both loopback addresses', { skip }, async (t) => {
   }
 })
 
-t.test('shutdown drains the connections of both', { skip }, async (t) => {
+t.test('shutdown drains the connections of both addresses', { skip }, async (t) => {
   const hour = 3_600_000
   const running = await started(t, { shutdownTimeout: hour, requestTimeout: hour })
   const port = portOf(running)
@@ -72,7 +72,7 @@ t.test('shutdown drains the connections of both', { skip }, async (t) => {
   await closed
 })
 
-t.test('a request that does not end is cut off on both', { skip }, async (t) => {
+t.test('a request that does not finish is cut on both addresses', { skip }, async (t) => {
   const running = await started(t, { shutdownTimeout: 50 })
   const requests = await Promise.all(
     ADDRESSES.map((host, id) =>
@@ -95,16 +95,16 @@ const CREATE = [
   plant,
 ].join('\r\n')
 
-/** Enough that the client half-closes before the last response. */
+/** Enough requests that the client half-closes before the last response. */
 const MANY = 50
 
 const RAW: [what: string, bytes: string, answers: object[]][] = [
-  ['what is not HTTP', 'hello\r\n\r\n', [{ status: 400, body: /"error":40003/ }]],
+  ['malformed HTTP', 'hello\r\n\r\n', [{ status: 400, body: /"error":40003/ }]],
   ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n', [{ status: 400, body: /40003/ }]],
-  ['a client that ends its side and waits', CREATE.repeat(MANY), Array(MANY).fill({ status: 200 })],
+  ['a half-closed connection', CREATE.repeat(MANY), Array(MANY).fill({ status: 200 })],
 ]
 for (const [what, bytes, answers] of RAW) {
-  t.test(`${what} is answered alike on both`, { skip }, async (t) => {
+  t.test(`${what} gets the same responses on both addresses`, { skip }, async (t) => {
     const running = await started(t, { token: TOKEN })
     for (const host of ADDRESSES) {
       const socket = connect(portOf(running), host)

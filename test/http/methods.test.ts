@@ -1,4 +1,4 @@
-/** HEAD, answered as GET without the content, and OPTIONS. */
+/** HEAD and OPTIONS. */
 import t from 'tap'
 import type { Answer } from '../helpers/contract-check.ts'
 import { type Call, type Service, sendRaw, startService } from '../helpers/service.ts'
@@ -33,7 +33,7 @@ const GETS: [status: number, what: string, call: () => Call][] = [
   [200, 'the docs', () => ({ path: '/documentation', token: null })],
 ]
 for (const [status, what, call] of GETS) {
-  t.test(`HEAD of ${what} is ${status}, as GET is`, async (t) => {
+  t.test(`HEAD of ${what} gets ${status}, like GET`, async (t) => {
     const get = await service.call({ ...call(), method: 'GET' })
     const head = await service.call({ ...call(), method: 'HEAD' })
     t.equal(get.status, status)
@@ -55,7 +55,7 @@ t.test('HEAD needs the scope of GET', async (t) => {
   }
 })
 
-t.test('nothing of a body comes behind the answer to a HEAD', async (t) => {
+t.test('the response to HEAD has no body', async (t) => {
   const head = (path: string) =>
     `HEAD ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.token}\r\n`
   const bytes = `${head('/plants/4')}Connection: close\r\n\r\n`
@@ -77,14 +77,14 @@ const OPTIONS: [path: string, open: boolean, allow: string][] = [
 ]
 for (const [path, open, allow] of OPTIONS) {
   const target = path.slice(0, 30)
-  t.test(`OPTIONS ${target} says which methods there are`, async (t) => {
+  t.test(`OPTIONS ${target} lists the methods`, async (t) => {
     for (const token of [service.token, ...(open ? [null, 'wrong'] : [])]) {
       const answer = await service.call({ method: 'OPTIONS', path, token })
       t.match(answer, { status: 204, headers: { allow }, body: '' })
     }
   })
 
-  t.test(`every method that OPTIONS ${target} names is there, and no other`, async (t) => {
+  t.test(`OPTIONS ${target} lists exactly the methods that exist`, async (t) => {
     const { headers } = await service.call({ method: 'OPTIONS', path })
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY']) {
       const { status } = await service.call({ method, path: path.replace('/4', '/404') })
@@ -126,7 +126,7 @@ for (const path of [
   })
 }
 
-t.test('OPTIONS of what needs a token says nothing without one', async (t) => {
+t.test('OPTIONS needs a token where other methods do', async (t) => {
   for (const path of ['/plants', '/plants/4', '/nowhere']) {
     t.equal((await service.call({ method: 'OPTIONS', path, token: null })).status, 401)
     t.equal((await service.call({ method: 'OPTIONS', path, token: 'wrong' })).status, 401)
@@ -140,7 +140,7 @@ t.test('OPTIONS needs no scope', async (t) => {
   }
 })
 
-t.test('OPTIONS of an unknown path is 404', async (t) => {
+t.test('OPTIONS of an unknown path gets 404', async (t) => {
   for (const path of ['/nowhere', '/plants/4/', '/plants/4/x', '/health']) {
     const answer = await service.call({ method: 'OPTIONS', path })
     t.equal(answer.status, 404, path)

@@ -1,9 +1,9 @@
-/** Random sequences of operations have the answers that a map would give. */
+/** Compares the service with an in-memory model over random sequences of operations. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Plant, StoredPlant } from '../../service/plant-store.ts'
-import { versionOf } from '../../service/plant-store.ts'
+import { contentVersion } from '../../service/plant-store.ts'
 import { type Call, type Service, startService } from '../helpers/service.ts'
 import { PlantModel } from '../stores/plant-model.ts'
 
@@ -12,7 +12,7 @@ t.before(async () => {
   service = await startService(t)
 })
 
-/** Few, so that operations meet. */
+/** Few, so that operations collide. */
 const IDS = [-(2n ** 63n), -1n, 0n, 2n ** 53n + 1n, 2n ** 63n - 1n]
 const TAGS = ['', 'Tree', 'tree']
 
@@ -26,7 +26,7 @@ const patch = fc.record(
   { name: fc.constantFrom('', 'Abies'), tag: fc.oneof(tag, fc.constant(null)) },
   { requiredKeys: [] },
 )
-/** The contents that a plant is expected to have one of, if any are. */
+/** Entity tags for `If-Match`, given by the content that they stand for. */
 const expected = fc.option(fc.array(content, { minLength: 1, maxLength: 4 }), { nil: undefined })
 const page = fc.record(
   { after: id, tag, limit: fc.integer({ min: 1, max: IDS.length }) },
@@ -40,7 +40,7 @@ interface Expected {
   readonly linked?: boolean
 }
 
-/** What is asked of the service, and what it has to answer according to the model. */
+/** A request, and the response that the model expects. */
 type Step = readonly [call: Call, answer: (model: PlantModel) => Expected]
 
 const create: fc.Arbitrary<Step> = fc.tuple(id, content).map(([id, plant]) => [
@@ -65,7 +65,7 @@ const get: fc.Arbitrary<Step> = fc.tuple(id, expected).map(([id, known]) => [
 const replace: fc.Arbitrary<Step> = fc.tuple(id, content, expected).map(([id, plant, before]) => [
   { method: 'PUT', path: `/plants/${id}`, body: plant, headers: headerOf('if-match', before) },
   (model) =>
-    changed(model.update(id, { tag: null, ...plant }, before?.map(versionOf)), (json) => ({
+    changed(model.update(id, { tag: null, ...plant }, before?.map(contentVersion)), (json) => ({
       status: 200,
       json,
     })),
@@ -74,7 +74,7 @@ const replace: fc.Arbitrary<Step> = fc.tuple(id, content, expected).map(([id, pl
 const update: fc.Arbitrary<Step> = fc.tuple(id, patch, expected).map(([id, body, before]) => [
   { method: 'PATCH', path: `/plants/${id}`, body, headers: headerOf('if-match', before) },
   (model) =>
-    changed(model.update(id, body, before?.map(versionOf)), (json) => ({
+    changed(model.update(id, body, before?.map(contentVersion)), (json) => ({
       status: 200,
       json,
       etag: tagOf(json),
@@ -84,8 +84,8 @@ const update: fc.Arbitrary<Step> = fc.tuple(id, patch, expected).map(([id, body,
 const remove: fc.Arbitrary<Step> = fc.tuple(id, expected).map(([id, before]) => [
   { method: 'DELETE', path: `/plants/${id}`, headers: headerOf('if-match', before) },
   (model) => {
-    const result = model.remove(id, before?.map(versionOf))
-    return { status: result === 'removed' ? 204 : REFUSED[result] }
+    const result = model.remove(id, before?.map(contentVersion))
+    return { status: result === 'removed' ? 204 : REJECTED[result] }
   },
 ])
 
@@ -97,9 +97,9 @@ const list: fc.Arbitrary<Step> = page.map((query) => [
   },
 ])
 
-const REFUSED = { 'not-found': 404, changed: 412 }
+const REJECTED = { 'not-found': 404, changed: 412 }
 
-t.test('a sequence of operations is answered as the model has it', async () => {
+t.test('the service responds to sequences of operations like the model', async () => {
   const steps = fc.array(fc.oneof(create, create, get, replace, update, remove, list), {
     minLength: 5,
     maxLength: 40,
@@ -125,14 +125,14 @@ t.test('a sequence of operations is answered as the model has it', async () => {
 })
 
 function changed(
-  result: StoredPlant | keyof typeof REFUSED,
+  result: StoredPlant | keyof typeof REJECTED,
   done: (plant: StoredPlant) => Expected,
 ) {
-  return typeof result === 'string' ? { status: REFUSED[result] } : done(result)
+  return typeof result === 'string' ? { status: REJECTED[result] } : done(result)
 }
 
 function tagOf(plant: Plant): string {
-  return `"${versionOf(plant)}"`
+  return `"${contentVersion(plant)}"`
 }
 
 function headerOf(name: string, plants: Plant[] | undefined): Record<string, string> {

@@ -1,14 +1,11 @@
-/**
- * The tests of this folder that are about plants and tokens, with both on a PostgreSQL server: the same
- * files, whose tests become those of this one.
- */
+/** Runs the tests of this folder that depend on the store again, on PostgreSQL. */
 import t from 'tap'
 import { postgres } from '../helpers/engine.ts'
 import { startOn, startService } from '../helpers/service.ts'
 
 startOn(await postgres(t))
 
-t.test('the services of these tests are on the server', async (t) => {
+t.test('these services use PostgreSQL', async (t) => {
   t.match((await startService(t)).database, /^postgres:/)
 })
 
@@ -22,6 +19,6 @@ await import('./model.test.ts')
 await import('./properties.test.ts')
 await import('./requests.test.ts')
 await import('./statuses.test.ts')
-// The last, as what they do before each of their tests is done before each that follows.
+// Last, because their `beforeEach` hooks also run before the tests of files imported after them.
 await import('./change-plant.test.ts')
 await import('./preconditions.test.ts')

@@ -6,7 +6,7 @@ import type { CreateResult } from '../../service/plant-store.ts'
 import { type Answer, checkAnswer } from '../helpers/contract-check.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
-/** A service that can read, and whose changes wait until `release`. */
+/** A service whose reads work and whose changes wait for `release`. */
 async function heldService(t: Test) {
   const service = await startService(t, { config: { lockTimeout: 60_000 } })
   await service.call({ body: { id: 0, name: 'before' } })
@@ -14,7 +14,7 @@ async function heldService(t: Test) {
   t.teardown(() => holder.close())
   holder.exec('BEGIN IMMEDIATE')
   const first = service.store.create({ id: 1n, name: 'first' })
-  // In the next turn it is on its way, and so does not count for what waits.
+  // From the next turn on, it is in flight and no longer counts as waiting.
   await new Promise(setImmediate)
   await new Promise(setImmediate)
   return { service, first, release: () => holder.exec('COMMIT') }
@@ -22,11 +22,11 @@ async function heldService(t: Test) {
 
 const FULL_QUEUES = [
   { of: 'changes', room: 10_000, name: 'x' },
-  { of: 'text', room: 64, name: 'x'.repeat(2 ** 20) },
+  { of: 'bytes', room: 64, name: 'x'.repeat(2 ** 20) },
 ]
 
 for (const { of, room, name } of FULL_QUEUES) {
-  t.test(`beyond the ${of} that may wait a request is refused at once`, async (t) => {
+  t.test(`beyond the limit on waiting ${of}, a change is rejected immediately`, async (t) => {
     const { service, first, release } = await heldService(t)
     const waiting: Promise<CreateResult>[] = []
     for (let id = 2; id < room + 2; id++) {
@@ -35,9 +35,9 @@ for (const { of, room, name } of FULL_QUEUES) {
     let answered = 0
     for (const change of [first, ...waiting]) change.then(() => answered++)
     for (const { method, path, body } of [
-      { method: 'POST', path: '/plants', body: { id: -1, name: 'refused' } },
-      { method: 'PUT', path: '/plants/0', body: { name: 'refused' } },
-      { method: 'PATCH', path: '/plants/0', body: { name: 'refused' } },
+      { method: 'POST', path: '/plants', body: { id: -1, name: 'rejected' } },
+      { method: 'PUT', path: '/plants/0', body: { name: 'rejected' } },
+      { method: 'PATCH', path: '/plants/0', body: { name: 'rejected' } },
       { method: 'DELETE', path: '/plants/0' },
     ]) {
       const { status, headers } = await service.call({ method, path, body })
@@ -45,24 +45,24 @@ for (const { of, room, name } of FULL_QUEUES) {
       t.equal(headers['retry-after'], '1')
     }
     const read = await service.call({ method: 'GET', path: '/plants/0' })
-    t.match(read, { status: 200, json: { name: 'before' } }, 'reads go on')
+    t.match(read, { status: 200, json: { name: 'before' } }, 'reads still work')
     const live = await service.call({ method: 'GET', path: '/health/live', token: null })
     t.equal(live.status, 200)
-    t.equal(answered, 0, 'all of this while the others wait')
+    t.equal(answered, 0, 'the others are still waiting')
 
     release()
     t.same(new Set(await Promise.all([first, ...waiting])), new Set(['created']))
-    t.equal(await service.count(), room + 2, 'what waited is stored, what was refused is not')
-    t.equal((await service.call({ body: { id: -1, name: 'refused' } })).status, 200)
+    t.equal(await service.count(), room + 2, 'waiting changes are stored and rejected ones are not')
+    t.equal((await service.call({ body: { id: -1, name: 'rejected' } })).status, 200)
   })
 }
 
 const CONNECTIONS = 2000
 
-/** Connections that come at once wait in a queue of the system, which holds 511 if nobody asks for more. */
-const AT_ONCE = 500
+/** Simultaneous connections wait in the system's accept queue, whose default length is 511. */
+const BATCH_SIZE = 500
 
-t.test(`${CONNECTIONS} connections each have their own answers`, async (t) => {
+t.test(`${CONNECTIONS} simultaneous connections each get their own responses`, async (t) => {
   const { service, release } = await heldService(t)
   const { server } = service.app
   const agent = new Agent({ keepAlive: true, maxFreeSockets: CONNECTIONS })
@@ -75,26 +75,26 @@ t.test(`${CONNECTIONS} connections each have their own answers`, async (t) => {
   let connections = 0
   server.on('connection', () => connections++)
   const creating: Promise<Answer>[] = []
-  for (let from = 0; from < CONNECTIONS; from += AT_ONCE) {
-    creating.push(...plants.slice(from, from + AT_ONCE).map(create))
+  for (let from = 0; from < CONNECTIONS; from += BATCH_SIZE) {
+    creating.push(...plants.slice(from, from + BATCH_SIZE).map(create))
     while (connections < creating.length) await once(server, 'connection')
   }
   release()
   t.same((await Promise.all(creating)).map(contentOf), contents)
   const replayed = await Promise.all(plants.map(create))
   t.same(replayed.map(contentOf), contents)
-  const refused = await Promise.all(ids.map((id) => create({ id, name: 'other' })))
+  const rejected = await Promise.all(ids.map((id) => create({ id, name: 'other' })))
   t.same(
-    refused.map(({ status, body }) => [status, JSON.parse(body).message]),
+    rejected.map(({ status, body }) => [status, JSON.parse(body).message]),
     ids.map((id) => [409, `plant ${id} already exists with different content`]),
   )
   const read = await Promise.all(ids.map((id) => ask(service, agent, 'GET', `/plants/${id}`)))
   t.same(read.map(contentOf), plants)
-  t.equal(connections, CONNECTIONS, 'none was lost')
+  t.equal(connections, CONNECTIONS, 'no connection was lost')
   t.equal(await service.count(), CONNECTIONS + 2)
 })
 
-/** Sends a request over a connection that is kept, and judges the answer by the contract. */
+/** Sends a request over a kept-alive connection and checks the response against the contract. */
 async function ask(
   { port, token }: Service,
   agent: Agent,

@@ -40,7 +40,7 @@ for (const call of WITHOUT_PARAMETERS) {
     t.equal(await service.count(), count)
   })
 
-  t.test(`${call.method} ${call.path} may have an empty query`, async (t) => {
+  t.test(`${call.method} ${call.path} accepts an empty query`, async (t) => {
     const { status } = await service.call({ ...call, path: `${call.path}?` })
     t.ok(status < 300)
   })

@@ -89,7 +89,7 @@ t.test('reading from a connection pauses while many requests are queued', async 
     `${connection.bytesRead} bytes were read`,
   )
   release()
-  t.equal(answersOf(await bytes).length, COUNT, 'all are answered in the end')
+  t.equal(answersOf(await bytes).length, COUNT, 'all requests are served eventually')
 })
 
 t.test('a connection is closed when the queue of the process is full', async (t) => {
@@ -103,9 +103,9 @@ t.test('a connection is closed when the queue of the process is full', async (t)
   })
   await first
   const lengths = await Promise.race(open)
-  t.equal(lengths, 0, 'no response was sent yet')
+  t.equal(lengths, 0, 'no response has been sent yet')
   const health = await service.call({ method: 'GET', path: '/health/live', token: null })
-  t.equal(health.status, 200, 'others are served')
+  t.equal(health.status, 200, 'other connections are served')
   const read = service.call({ method: 'GET', path: '/plants/1' })
   release()
   t.equal((await read).status, 404)
@@ -166,7 +166,7 @@ t.test('a body that turns out malformed after its response closes the connection
   )
 })
 
-t.test('a reset after CONNECT harms nobody else', async (t) => {
+t.test('a reset after CONNECT leaves other connections alone', async (t) => {
   const service = await startService(t)
   for (let sent = 0; sent < 300; sent++) {
     const socket = connect(service.port, '127.0.0.1').on('error', () => {})
@@ -194,7 +194,7 @@ t.test('requests after a response that ends the connection are not served', asyn
   t.equal(await service.count(), 1)
 })
 
-t.test('a change that needs no body is answered, whatever is wrong with the body', async (t) => {
+t.test('a change without a body is reported even if its content is malformed', async (t) => {
   const service = await startService(t)
   await service.call({ body: { id: 1n, name: 'Abies alba Mill.' } })
   const socket = connect(service.port, '127.0.0.1')
@@ -204,7 +204,7 @@ t.test('a change that needs no body is answered, whatever is wrong with the body
   t.equal(await service.count(), 0)
 })
 
-t.test('a body in tiny chunks is refused before it takes memory', async (t) => {
+t.test('a body in tiny chunks is rejected before it takes memory', async (t) => {
   const service = await startService(t)
   for (const authorization of [`Authorization: Bearer ${service.token}\r\n`, '']) {
     const socket = connect(service.port, '127.0.0.1').on('error', () => {})

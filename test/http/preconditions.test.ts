@@ -11,7 +11,7 @@ const ID = -(2n ** 63n)
 const PATH = `/plants/${ID}`
 const plant = { id: ID, name: 'Abies', tag: 'Tree' }
 
-/** Each test has the plant as it is here, whatever those before it did. */
+/** Resets the plant, which the tests change. */
 t.beforeEach(async () => {
   await service.store.importPlants([plant], 'replace')
 })
@@ -32,7 +32,7 @@ const CHANGES: Call[] = [
 ]
 for (const call of CHANGES) {
   const what = `${call.method} ${JSON.stringify(call.body ?? '')}`
-  t.test(`${what} is made if the plant has the entity tag`, async (t) => {
+  t.test(`${what} succeeds if If-Match has the plant's entity tag`, async (t) => {
     const { etag } = await read()
     for (const ifMatch of [
       ...[etag, '*', `"a", ${etag}`, `${etag}, "a"`, `"a",,\t${etag} ,`, `W/"a", ${etag}`],
@@ -47,7 +47,7 @@ for (const call of CHANGES) {
     }
   })
 
-  t.test(`${what} is refused if the plant does not have the entity tag`, async (t) => {
+  t.test(`${what} gets 412 if If-Match does not have the plant's entity tag`, async (t) => {
     const { etag } = await read()
     const others = ['""', '"*"', `W/${etag}`, `"${etag.slice(2)}`, `W/${etag}, "a"`, '"a", "b"']
     for (const ifMatch of [...others, `"a,${etag.slice(1)}`, ['"a"', `W/${etag}`]]) {
@@ -57,7 +57,7 @@ for (const call of CHANGES) {
     }
   })
 
-  t.test(`${what} with an If-Match that is none is refused`, async (t) => {
+  t.test(`${what} with a malformed If-Match is rejected`, async (t) => {
     const { etag } = await read()
     for (const ifMatch of [etag.slice(1, -1), etag.slice(1), '', `*, ${etag}`, `${etag} "a"`]) {
       const answer = await change(call, ifMatch)
@@ -81,7 +81,7 @@ for (const call of CHANGES) {
     }
   })
 
-  t.test(`${what} of no plant is 404, whatever the precondition says`, async (t) => {
+  t.test(`${what} of a missing plant gets 404, regardless of If-Match`, async (t) => {
     for (const ifMatch of ['*', '"a"', 'W/"a"']) {
       const answer = await change({ ...call, path: '/plants/404' }, ifMatch)
       t.match(answer, { status: 404, json: { error: 40402 } })
@@ -120,7 +120,7 @@ t.test('OPTIONS ignores preconditions (RFC 9110 §13.2.1)', async (t) => {
 })
 
 t.test(
-  'preconditions with a date are ignored, because plants have none (RFC 9110 §13.1)',
+  'preconditions with a date are ignored, because plants have no modification date',
   async (t) => {
     const headers = {
       'If-Modified-Since': new Date().toUTCString(),
@@ -139,7 +139,7 @@ t.test(
   },
 )
 
-t.test('a body that violates the contract is said before what If-Match refuses', async (t) => {
+t.test('an invalid body is reported before a failed If-Match', async (t) => {
   for (const call of [
     { method: 'PUT', body: {} },
     { method: 'PATCH', body: { name: null } },
@@ -149,7 +149,7 @@ t.test('a body that violates the contract is said before what If-Match refuses',
   }
 })
 
-t.test('the ETag of a PATCH is that of the next change', async (t) => {
+t.test('the ETag of a PATCH is valid for the next change', async (t) => {
   let { etag } = await read()
   for (const name of ['a', 'b', 'c']) {
     const answer = await change({ method: 'PATCH', body: { name } }, etag)
@@ -159,7 +159,7 @@ t.test('the ETag of a PATCH is that of the next change', async (t) => {
   t.same(await service.stored(ID), { ...plant, name: 'c' })
 })
 
-t.test('of two writers with one entity tag one succeeds', async (t) => {
+t.test('one of two writers with the same entity tag succeeds', async (t) => {
   const body = (name: string) => ({ name, tag: 'Tree' })
   for (const [first, second] of [
     [
@@ -191,16 +191,16 @@ t.test('of two writers with one entity tag one succeeds', async (t) => {
 const WRITERS = 20
 const INCREMENTS = 3
 
-t.test('twenty writers count without losing one', async (t) => {
+t.test('twenty writers increment a counter without losing an update', async (t) => {
   await service.store.importPlants([{ ...plant, name: '0' }], 'replace')
-  let refused = 0
+  let rejected = 0
   const increment = async (method: string): Promise<void> => {
     const { etag, name } = await read()
     const body = { name: String(Number(name) + 1), ...(method === 'PUT' && { tag: 'Tree' }) }
     const { status } = await change({ method, body }, etag)
     if (status === 200) return
     t.equal(status, 412)
-    refused++
+    rejected++
     await increment(method)
   }
   const writer = async (_: unknown, index: number) => {
@@ -208,10 +208,10 @@ t.test('twenty writers count without losing one', async (t) => {
   }
   await Promise.all(Array.from({ length: WRITERS }, writer))
   t.same(await service.stored(ID), { ...plant, name: String(WRITERS * INCREMENTS) })
-  t.ok(refused > 0, 'they did get in the way of each other')
+  t.ok(rejected > 0, 'some writers conflicted')
 })
 
-t.test('an entity tag of a plant that is gone does not fit another one under its id', async (t) => {
+t.test('the entity tag of a deleted plant does not match a new plant with its id', async (t) => {
   const { etag } = await read()
   await service.call({ method: 'DELETE', path: PATH })
   await service.call({ body: { id: ID, name: 'Acer' } })
@@ -219,7 +219,7 @@ t.test('an entity tag of a plant that is gone does not fit another one under its
   t.same(await service.stored(ID), { id: ID, name: 'Acer', tag: null })
 })
 
-t.test('deletes race with updates, and each answer tells what it did', async (t) => {
+t.test('concurrent deletes and updates each report their own outcome', async (t) => {
   const { etag } = await read()
   const update = (name: string) => change({ method: 'PATCH', body: { name } }, '*')
   const answers = await Promise.all([
@@ -231,7 +231,7 @@ t.test('deletes race with updates, and each answer tells what it did', async (t)
   const statuses = answers.map(({ status }) => status)
   t.equal(statuses.filter((status) => status === 204).length, 1)
   t.ok(statuses.every((status) => [200, 204, 404, 412].includes(status)))
-  t.equal(await service.stored(ID), undefined, 'none of them has made it again')
+  t.equal(await service.stored(ID), undefined, 'no update recreated the plant')
 })
 
 async function untouched(t: Test, status: number, answer: { status: number; body: string }) {

@@ -1,4 +1,4 @@
-/** What holds for all bodies, drawn from the schemas of the contract. */
+/** Properties that hold for all requests, with bodies generated from the contract's schemas. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
@@ -19,7 +19,7 @@ t.before(async () => {
   service = await startService(t)
 })
 
-t.test('every valid body is stored as it is, and replayed when it is sent again', async () => {
+t.test('every valid create is stored exactly and can be repeated', async () => {
   await fc.assert(
     fc.asyncProperty(validMembers(newPlant), unknownMembers(newPlant), async (members, more) => {
       const id = integerOf(members.id as string)
@@ -36,7 +36,7 @@ t.test('every valid body is stored as it is, and replayed when it is sent again'
   )
 })
 
-t.test('every invalid body is refused and leaves nothing behind', async (t) => {
+t.test('every invalid create is rejected and stores nothing', async (t) => {
   const before = await service.count()
   await fc.assert(
     fc.asyncProperty(invalidMembers(newPlant), unknownMembers(newPlant), async (members, more) => {
@@ -50,11 +50,11 @@ t.test('every invalid body is refused and leaves nothing behind', async (t) => {
   t.equal(await service.count(), before)
 })
 
-/** A plant with a tag, under an id that no other test has. */
+/** A plant with a tag, under an id that no other test uses. */
 const changed = { id: 2n ** 62n, name: 'Abies', tag: 'Tree' }
 const CHANGED = `/plants/${changed.id}`
 
-/** What the bodies of PUT and PATCH make of a plant with a tag. */
+/** The schemas of PUT and PATCH, and the members that they do not need to repeat. */
 const CHANGES = {
   PUT: { schema: schemaOf('Plant'), before: {} },
   PATCH: { schema: schemaOf('PlantPatch'), before: changed },
@@ -66,7 +66,7 @@ for (const [method, { schema, before }] of Object.entries(CHANGES)) {
     return service.call({ method, path: CHANGED, body: objectText(members) })
   }
 
-  t.test(`every valid body of a ${method} changes what it names, and nothing else`, async () => {
+  t.test(`every valid ${method} changes the members it names and nothing else`, async () => {
     await fc.assert(
       fc.asyncProperty(validMembers(schema), others, async (members, more) => {
         const answer = await send({ ...more, ...members })
@@ -80,7 +80,7 @@ for (const [method, { schema, before }] of Object.entries(CHANGES)) {
     )
   })
 
-  t.test(`every invalid body of a ${method} is refused and changes nothing`, async () => {
+  t.test(`every invalid ${method} is rejected and changes nothing`, async () => {
     await fc.assert(
       fc.asyncProperty(invalidMembers(schema), others, async (members, more) => {
         const answer = await send({ ...more, ...members })
@@ -93,7 +93,7 @@ for (const [method, { schema, before }] of Object.entries(CHANGES)) {
   })
 }
 
-t.test('whatever the path, the query and the entity tag, the answer is documented', async () => {
+t.test('every path, query and entity tag gets a documented response', async () => {
   const urlText = fc.oneof(anyText().map(percentEncoded), fc.webSegment())
   const parameter = fc.tuple(fc.constantFrom('limit', 'after', 'tag', 'If', ''), urlText)
   const queries = fc.array(parameter).map((query) => query.map((pair) => pair.join('=')).join('&'))
@@ -110,7 +110,7 @@ t.test('whatever the path, the query and the entity tag, the answer is documente
   )
 })
 
-t.test('whatever the bytes, the answer is one that the contract documents', async () => {
+t.test('every body gets a documented response', async () => {
   const bytes = fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.json().map(Buffer.from))
   await fc.assert(
     fc.asyncProperty(bytes, async (body) => {
@@ -121,17 +121,17 @@ t.test('whatever the bytes, the answer is one that the contract documents', asyn
   )
 })
 
-/** A lone surrogate cannot be. */
+/** Replaces lone surrogates, which cannot be encoded. */
 function percentEncoded(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }
 
-/** The integer that `5`, `5.00`, `5e0` and `50e-1` mean. */
+/** The integer that is written as `5`, `5.00`, `5e0` or `50e-1`. */
 function integerOf(text: string): bigint {
   return BigInt(text.endsWith('0e-1') ? text.slice(0, -4) : text.replace(/(\.0+|e0)$/, ''))
 }
 
 function valuesOf(members: Record<string, string>): { name?: string; tag?: string | null } {
-  const { id: _id, ...texts } = members
-  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, JSON.parse(text)]))
+  const { id: _id, ...others } = members
+  return Object.fromEntries(Object.entries(others).map(([name, json]) => [name, JSON.parse(json)]))
 }

@@ -1,16 +1,16 @@
-/** Rate limits: per address without a valid token, per token with one. */
+/** Rate limits: per token, and per address for requests without a valid token. */
 import t from 'tap'
 import { addressKey } from '../../src/http/rate-limit.ts'
 import { TokenBuckets } from '../../src/http/token-bucket.ts'
 import type { Answer } from '../helpers/contract-check.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
-/** A burst of ten failures, then practically none. */
+/** Allows a burst of ten failures, then practically none. */
 const TEN_FAILURES = { requests: 1, window: 3_600_000 }
 
 const read = { method: 'GET', path: '/plants' }
 
-/** Sends failing requests that appear to come from an address, and resolves to the responses. */
+/** Sends requests with an unknown token that appear to come from an address, and returns the responses. */
 async function fail(service: Service, count: number, address = '192.0.2.1'): Promise<Answer[]> {
   const answers: Answer[] = []
   for (let sent = 0; sent < count; sent++) {
@@ -43,12 +43,12 @@ t.test('an address that has used up its failures gets 429', async (t) => {
     },
     body: /"error":42901,/,
   })
-  t.same(statusesOf(await fail(service, 1, '192.0.2.2')), [401], 'another address may still fail')
+  t.same(statusesOf(await fail(service, 1, '192.0.2.2')), [401], 'another address is not limited')
   const ready = await service.call({ method: 'GET', path: '/health/ready', token: null })
   t.equal(ready.status, 200, 'requests that need no token are not limited')
 })
 
-t.test('a limited address causes no work for the store', async (t) => {
+t.test('requests from a limited address do not reach the store', async (t) => {
   let asked = 0
   const service = await startService(t, {
     config: { authFailureLimit: TEN_FAILURES },
@@ -63,7 +63,7 @@ t.test('a limited address causes no work for the store', async (t) => {
   t.equal(asked, 10)
 })
 
-t.test('a token that was valid before is not limited by address', async (t) => {
+t.test('a previously valid token is exempt from the limit per address', async (t) => {
   const service = await startService(t, {
     config: { authFailureLimit: TEN_FAILURES, trustProxy: '127.0.0.1' },
   })
@@ -94,7 +94,7 @@ t.test('valid requests do not count as failures', async (t) => {
   for (const token of tokens) t.equal((await service.call({ ...read, token })).status, 200)
 })
 
-t.test('X-Forwarded-For counts only where it comes from a trusted proxy', async (t) => {
+t.test('X-Forwarded-For is used only if it comes from a trusted proxy', async (t) => {
   const service = await startService(t, {
     config: { authFailureLimit: TEN_FAILURES, trustProxy: '192.0.2.0/24' },
   })
@@ -165,7 +165,7 @@ t.test('when there are too many keys, the least recently used is forgotten', asy
   buckets.putBack('0')
   buckets.take('0')
   buckets.take('one more')
-  t.equal(buckets.take('0'), 1000, 'it was used again')
+  t.equal(buckets.take('0'), 1000, 'it is remembered')
   t.equal(buckets.take('2'), 1000)
   t.equal(buckets.take('1'), undefined, 'it is forgotten')
 })

@@ -1,4 +1,4 @@
-/** Log lines about requests: who did what, and from where. */
+/** Log lines about requests. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import Fastify from 'fastify'
@@ -25,7 +25,7 @@ async function loggingService(t: Test, config: Partial<Config>, options: StartOp
   const logger = { level: 'trace', stream: { write } }
   const service = await startService(t, { ...options, config, logger })
   const aboutRequests = () => lines.filter(({ requestId }) => requestId !== undefined)
-  /** Resolves to the first line with that message. */
+  /** Resolves to the first line with a given message. */
   const logged = async (msg: string): Promise<Line> => {
     for (;;) {
       const line = lines.find((each) => each.msg === msg)
@@ -171,32 +171,29 @@ t.test('only a few of many rejected tokens are logged, with a count of the rest'
   t.pass('shutdown logs the count of the rest')
 })
 
-t.test(
-  'a line of any level about a request has its id, and children of its logger too',
-  async (t) => {
-    const lines: Line[] = []
-    const app = Fastify({
-      logger: {
-        level: 'trace',
-        stream: { write: (line: string) => void lines.push(JSON.parse(line)) },
-      },
-      logController: noRequestLog,
-      genReqId: () => 'the-id',
-    })
-    t.teardown(() => app.close())
-    logRequestIds(app)
-    const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
-    app.get('/', async ({ log }) => {
-      for (const level of levels) log[level](level)
-      log.silent('not written')
-      log.child({ of: 'it' }).info('child')
-      return log.level
-    })
-    t.equal((await app.inject('/')).body, 'trace')
-    t.match(
-      lines,
-      [...levels, 'child'].map((msg) => ({ msg, requestId: 'the-id' })),
-    )
-    t.equal(lines.length, levels.length + 1)
-  },
-)
+t.test('lines of any level have the request id, including those of child loggers', async (t) => {
+  const lines: Line[] = []
+  const app = Fastify({
+    logger: {
+      level: 'trace',
+      stream: { write: (line: string) => void lines.push(JSON.parse(line)) },
+    },
+    logController: noRequestLog,
+    genReqId: () => 'the-id',
+  })
+  t.teardown(() => app.close())
+  logRequestIds(app)
+  const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
+  app.get('/', async ({ log }) => {
+    for (const level of levels) log[level](level)
+    log.silent('not written')
+    log.child({ of: 'it' }).info('child')
+    return log.level
+  })
+  t.equal((await app.inject('/')).body, 'trace')
+  t.match(
+    lines,
+    [...levels, 'child'].map((msg) => ({ msg, requestId: 'the-id' })),
+  )
+  t.equal(lines.length, levels.length + 1)
+})

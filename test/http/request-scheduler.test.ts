@@ -14,7 +14,7 @@ t.test('requests start immediately while a turn has time, otherwise in later tur
   const scheduler = new RequestScheduler(now)
   const done: string[] = []
   const start = (name: string) =>
-    scheduler.take(() => {
+    scheduler.schedule(() => {
       done.push(name)
       work(15)
     }, never)
@@ -31,16 +31,16 @@ t.test('requests start immediately while a turn has time, otherwise in later tur
   while (done.length < 7) await new Promise(setImmediate)
   t.same(done, ['a', 'b', 'others', 'c', 'd', 'e', 'f'])
   start('g')
-  t.equal(done.at(-1), 'g', 'and immediately again')
+  t.equal(done.at(-1), 'g', 'a request starts immediately again')
 })
 
 t.test('a request that has waited too long is rejected', async (t) => {
   const { now, work } = clock()
   const scheduler = new RequestScheduler(now)
   const done: string[] = []
-  scheduler.take(() => work(6000), never)
+  scheduler.schedule(() => work(6000), never)
   const rejected = new Promise<void>((resolve) => {
-    scheduler.take(
+    scheduler.schedule(
       () => done.push('started'),
       () => {
         done.push('rejected')

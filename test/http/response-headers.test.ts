@@ -20,7 +20,7 @@ const CALLS: [what: string, cacheControl: string, call: Call][] = [
   ['a plant', NO_CACHE, { method: 'GET', path: '/plants/4' }],
   ['its HEAD', NO_CACHE, { method: 'HEAD', path: '/plants/4' }],
   [
-    'a plant that the client has',
+    'an unchanged plant',
     NO_CACHE,
     { method: 'GET', path: '/plants/4', headers: { 'if-none-match': '*' } },
   ],
@@ -40,7 +40,7 @@ const CALLS: [what: string, cacheControl: string, call: Call][] = [
 ]
 
 for (const [what, cacheControl, call] of CALLS) {
-  t.test(`the response to ${what} has them`, async (t) => {
+  t.test(`the response to ${what} has the common headers`, async (t) => {
     const { headers } = await service.call(call)
     t.match(headers, {
       'x-request-id': /^[\w-]{11}-[\da-z]+$/,
@@ -50,7 +50,7 @@ for (const [what, cacheControl, call] of CALLS) {
   })
 }
 
-t.test('the response to a request that is not HTTP has them', async (t) => {
+t.test('the response to malformed HTTP has the common headers', async (t) => {
   const socket = connect(service.port, '127.0.0.1')
   const bytes = readAll(socket)
   await once(socket, 'connect')

@@ -1,4 +1,4 @@
-/** Every status that the contract documents for an operation happens, and has the documented form. */
+/** Every status that the contract documents for an operation occurs, with the documented content. */
 import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { operations } from '../../src/contract/api.gen.ts'
@@ -13,8 +13,8 @@ let slow: Service
 /** Allows each token one request per hour. */
 let limited: Service
 let failing: Service
-/** What every method of the failing service's store rejects with. */
-let trouble: Error
+/** The error with which the failing service's store rejects. */
+let storeError: Error
 const lines: string[] = []
 let reader: string
 let writer: string
@@ -23,7 +23,7 @@ t.before(async () => {
   service = await startService(t, { config: { bodyLimit: BODY_LIMIT } })
   slow = await startService(t, { config: { requestTimeout: 50 } })
   limited = await startService(t, { config: { rateLimit: { requests: 1, window: 3_600_000 } } })
-  const fail = () => Promise.reject(trouble)
+  const fail = () => Promise.reject(storeError)
   failing = await startService(t, {
     instead: { create: fail, get: fail, list: fail, update: fail, remove: fail },
     logger: { stream: { write: (line) => void lines.push(line) } },
@@ -40,7 +40,7 @@ const noSuchVersion = { headers: { 'if-match': '"another"' } }
 
 type Produce = () => Promise<Answer | undefined>
 
-/** What an operation has in common with others; `call` succeeds, but for what its caller changes. */
+/** Statuses that all operations have. `call` succeeds unless it is changed. */
 const ofAny = (call: Call, withoutScope: () => string) => ({
   401: () => service.call({ ...call, token: 'wrong' }),
   403: () => service.call({ ...call, token: withoutScope() }),
@@ -54,12 +54,12 @@ const ofAny = (call: Call, withoutScope: () => string) => ({
   },
   431: () => service.call({ ...call, headers: { 'x-long': 'x'.repeat(20_000) } }),
   500: () => {
-    trouble = new TypeError('a bug')
+    storeError = new TypeError('a bug')
     return failing.call(call)
   },
   501: () => service.call({ ...call, headers: { 'transfer-encoding': 'gzip, chunked' } }),
   503: () => {
-    trouble = new StoreUnavailable('busy', 'SQLITE_BUSY')
+    storeError = new StoreUnavailable('busy', 'SQLITE_BUSY')
     return failing.call(call)
   },
 })
@@ -81,7 +81,7 @@ const replace = { method: 'PUT', path: '/plants/4', body: { name } }
 const update = { method: 'PATCH', path: '/plants/4', body: { name } }
 const remove = { method: 'DELETE', path: '/plants/4' }
 
-/** A status that is missing here, or is here and not in the contract, does not compile. */
+/** Does not compile unless it has exactly the statuses of the contract. */
 const PRODUCE: {
   [Id in OperationId]: { [Status in keyof operations[Id]['responses']]: Produce }
 } = {
@@ -130,39 +130,39 @@ const PRODUCE: {
 }
 
 for (const { operation, status } of documentedStatuses()) {
-  t.test(`${operation} answers ${status}`, async (t) => {
+  t.test(`${operation} responds with ${status}`, async (t) => {
     const produce: Record<number, Produce> = PRODUCE[operation as OperationId]
     t.match(await produce[status]?.(), { status })
   })
 }
 
-/** The scopes that a 403 names in its message and challenge, and the calls that each token must not make. */
+/** Calls that need a scope, tokens without it, and how a 403 names the scope in its message and challenge. */
 const BY_SCOPES = [
   {
     names: 'read scope',
     challenges: 'read',
     calls: [list, get, { ...get, method: 'HEAD' }],
-    refused: () => [writer],
+    tokens: () => [writer],
   },
   {
     names: 'write scope',
     challenges: 'write',
     calls: [create, replace, remove],
-    refused: () => [reader],
+    tokens: () => [reader],
   },
   {
     names: 'read and write scopes',
     challenges: 'read write',
     calls: [update, { ...update, body: {} }],
-    refused: () => [reader, writer],
+    tokens: () => [reader, writer],
   },
 ]
-for (const { names, challenges, calls, refused } of BY_SCOPES) {
+for (const { names, challenges, calls, tokens } of BY_SCOPES) {
   for (const call of calls) {
     const body =
       'body' in call ? ` ${JSON.stringify(call.body, (_key, value) => String(value))}` : ''
     t.test(`${call.method} ${call.path}${body} needs the ${names}`, async (t) => {
-      for (const token of refused()) {
+      for (const token of tokens()) {
         const answer = await service.call({ ...call, token })
         t.equal(answer.status, 403)
         const challenge = `Bearer realm="plant-store", error="insufficient_scope", scope="${challenges}"`
@@ -174,13 +174,13 @@ for (const { names, challenges, calls, refused } of BY_SCOPES) {
   }
 }
 
-t.test('a token with one scope is enough for operations that need only that scope', async (t) => {
+t.test('an operation needs no other scopes than its own', async (t) => {
   t.equal((await service.call({ ...list, token: reader })).status, 200)
   t.equal((await service.call({ ...get, token: reader })).status, 200)
   t.equal((await service.call({ ...replace, token: writer })).status, 200)
 })
 
-t.test('a token with only the write scope never receives what others have stored', async (t) => {
+t.test('a token with only the scope write receives no stored data', async (t) => {
   const secret = 'Abies secreta'
   await service.call({ body: { id: 7n, name: secret, tag: secret } })
   const path = '/plants/7'
@@ -200,8 +200,8 @@ t.test('a token with only the write scope never receives what others have stored
   }
 })
 
-t.test('a defect is told to the log and not to the caller', async (t) => {
-  trouble = new TypeError('secret detail at /secret/path')
+t.test('a defect is described in the log and not in the response', async (t) => {
+  storeError = new TypeError('secret detail at /secret/path')
   const answer = await failing.call(create)
   const id = answer.headers['x-request-id']
   const message = `internal error: look up request ${id} in the service's log`
@@ -210,12 +210,12 @@ t.test('a defect is told to the log and not to the caller', async (t) => {
   t.match(logged, { requestId: id, err: { message: /secret detail/ } })
 })
 
-t.test('503 says when to come back, and not why', async (t) => {
+t.test('a 503 says when to retry, but not why', async (t) => {
   for (const [reason, error, seconds] of [
     ['busy', 50301, '1'],
     ['failing', 50302, '5'],
   ] as const) {
-    trouble = new StoreUnavailable(reason, 'SQLITE_SECRET')
+    storeError = new StoreUnavailable(reason, 'SQLITE_SECRET')
     const answer = await failing.call(create)
     t.match(answer, { status: 503, headers: { 'retry-after': seconds }, json: { error } })
     t.notMatch(answer.body, /SQLITE/)

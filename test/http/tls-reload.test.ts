@@ -1,4 +1,4 @@
-/** Certificates that are replaced while they are served, the ways that real programs do it. */
+/** Certificates replaced while in use, the way real programs do it. */
 import {
   chmodSync,
   mkdirSync,
@@ -84,7 +84,7 @@ t.test('files renamed into place are served, and their expiry is logged', async 
   t.equal(service.lines(KEPT), 0)
 })
 
-t.test('a folder swapped through a symbolic link is served, as with Kubernetes', async (t) => {
+t.test('a folder replaced through a symbolic link is served, as in Kubernetes', async (t) => {
   const folder = mkdtempSync(parent)
   for (const [name, pair] of Object.entries({ one: first, two: second })) {
     mkdirSync(join(folder, name))

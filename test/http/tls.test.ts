@@ -15,7 +15,7 @@ const pair = issue({ name: 'plants', hosts: ['localhost'], issuer: authority })
 
 const files = writeFiles(t.testdir(), pair)
 
-/** Far longer than any test takes. */
+/** Longer than any test takes. */
 const NEVER = 600_000
 
 function startTls(t: Test, config: { requestTimeout?: number } = {}): Promise<Service> {
@@ -41,7 +41,7 @@ t.test('requests are answered over TLS, even after the client has half-closed', 
   t.equal(await service.count(), 2)
 })
 
-t.test('malformed requests are answered over TLS', async (t) => {
+t.test('malformed requests are rejected over TLS', async (t) => {
   const { port } = await startTls(t, { requestTimeout: 100 })
   const cases = [
     { bytes: 'no HTTP\r\n\r\n', status: 400 },
@@ -74,14 +74,14 @@ t.test('a client that does not speak TLS is disconnected without a response', as
     config: files,
     logger: { level: 'debug', stream: { write: (line) => log.push(line) } },
   })
-  let refused = 0
-  service.app.server.on('clientError', () => refused++)
+  let rejected = 0
+  service.app.server.on('clientError', () => rejected++)
   for (const bytes of ['GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'x'.repeat(1000)]) {
     const socket = connect(service.port, '127.0.0.1')
     socket.end(bytes)
     t.notMatch(`${await readAll(socket)}`, 'HTTP')
   }
-  t.equal(refused, 0, 'it does not count as a malformed request')
+  t.equal(rejected, 0, 'it does not count as a malformed request')
   const failed = log.filter((line) => line.includes('TLS handshake failed'))
   t.equal(failed.length, 2)
   for (const line of failed) t.match(JSON.parse(line), { level: 20, client: '127.0.0.1' })
@@ -98,7 +98,7 @@ t.test('bytes outside the TLS session end the connection', async (t) => {
   t.match(await sendTls(service.port, ca, head('GET', '/plants', service.token)), [{ status: 200 }])
 })
 
-t.test('a handshake may take as long as a request', async (t) => {
+t.test('a handshake can take as long as a request', async (t) => {
   const { port } = await startTls(t, { requestTimeout: 100 })
   const socket = connect(port, '127.0.0.1')
   await readAll(socket)
@@ -155,7 +155,7 @@ t.test('the URL of an embedded service matches its certificate', async (t) => {
   )
 })
 
-t.test('docs that nobody reads take a bounded amount of memory', async (t) => {
+t.test('unread docs responses take a bounded amount of memory', async (t) => {
   const { port } = await startTls(t)
   const bundle =
     'GET /documentation/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n'
@@ -163,7 +163,7 @@ t.test('docs that nobody reads take a bounded amount of memory', async (t) => {
   const last = bundle.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')
   const unread: TLSSocket[] = []
   for (let status = 200; status === 200; ) {
-    t.ok(unread.length < 100, `${unread.length} clients do not read`)
+    t.ok(unread.length < 100, `${unread.length} clients have not read`)
     const socket = (await connectTls(port, ca)).pause()
     socket.write(bundle.repeat(10))
     unread.push(socket)
@@ -175,6 +175,6 @@ t.test('docs that nobody reads take a bounded amount of memory', async (t) => {
   t.match(
     await sendTls(port, ca, page),
     [{ status: 200 }],
-    'when they are gone there is room again',
+    'when they disconnect, the budget is free again',
   )
 })

@@ -1,4 +1,4 @@
-/** Runs plant stores, one of them on the file named, and says what is left of them when they are closed. */
+/** Runs plant stores, one of them on the given file, and reports which resources are left after they are closed. */
 import { Server } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
@@ -6,7 +6,7 @@ import { startPlantStore } from '../../src/index.ts'
 
 const [, , database = ''] = process.argv
 
-/** What of them is in the process: servers that are not garbage, timers that it waits for, and listeners. */
+/** Resources of plant stores in this process: servers that are not collected, active timers and listeners. */
 const left = () => ({
   servers: queryObjects(Server, { format: 'count' }),
   timers: process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length,
@@ -26,6 +26,6 @@ async function run(): Promise<void> {
 
 const before = left()
 await run()
-// What has just closed may still be on its way through the last events.
+// Servers are collected only after their last events.
 for (let times = 0; left().servers > 0 && times < 100; times++) await setImmediate()
 console.log(JSON.stringify(left()) === JSON.stringify(before) ? 'nothing is left' : left())

@@ -14,8 +14,8 @@ import { unmeasured } from '../helpers/command.ts'
 
 const FIR = { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' }
 
-/** A plant store that is closed when the test is over. */
-async function started(t: Test, options?: PlantStoreOptions) {
+/** Starts a plant store that is closed after the test. */
+async function startStore(t: Test, options?: PlantStoreOptions) {
   let close = async () => {}
   t.teardown(() => close())
   const running = await startPlantStore(options)
@@ -28,21 +28,24 @@ async function listPlants({ url, token }: { url: string; token: string }): Promi
   return (await fetch(`${url}/plants`, { headers })).text()
 }
 
-t.test('several at once have an address, a token and plants of their own', async (t) => {
-  const one = await started(t, { seed: [{ ...FIR, id: 2n ** 63n - 1n }] })
-  const other = await started(t)
-  const plants = '[{"id":9223372036854775807,"name":"Abies alba Mill.","tag":"Tree"}]'
-  t.equal(await listPlants(one), plants)
-  t.equal(await listPlants(other), '[]')
-  t.equal((await createPlant(other.url, one.token, { id: 1, name: 'a' })).status, 401)
-  t.equal((await createPlant(other.url, other.token, { id: 1, name: 'a' })).status, 200)
-  t.match(other.token, /^plant_[\w-]{43}$/)
-  await other.close()
-  t.equal(await listPlants(one), plants, 'one is not closed with the other')
-})
+t.test(
+  'several plant stores in one process have their own addresses, tokens and plants',
+  async (t) => {
+    const one = await startStore(t, { seed: [{ ...FIR, id: 2n ** 63n - 1n }] })
+    const other = await startStore(t)
+    const plants = '[{"id":9223372036854775807,"name":"Abies alba Mill.","tag":"Tree"}]'
+    t.equal(await listPlants(one), plants)
+    t.equal(await listPlants(other), '[]')
+    t.equal((await createPlant(other.url, one.token, { id: 1, name: 'a' })).status, 401)
+    t.equal((await createPlant(other.url, other.token, { id: 1, name: 'a' })).status, 200)
+    t.match(other.token, /^plant_[\w-]{43}$/)
+    await other.close()
+    t.equal(await listPlants(one), plants, 'the first one still runs')
+  },
+)
 
-t.test('it is closed once, and has let the request under way end', async (t) => {
-  const { url, token, close } = await started(t)
+t.test('closing finishes the request in flight and happens only once', async (t) => {
+  const { url, token, close } = await startStore(t)
   const { socket, answers, rest } = await halfACreate(url, token, { id: 1, name: 'a' })
   const closed = close()
   t.equal(close(), closed)
@@ -54,7 +57,7 @@ t.test('it is closed once, and has let the request under way end', async (t) => 
 
 const CLOSING = fileURLToPath(new URL('./closing.ts', import.meta.url))
 
-t.test('nothing is left of it in a process, which then ends by itself', async (t) => {
+t.test('after closing, nothing keeps the process alive', async (t) => {
   const folder = t.testdir()
   const node = [process.execPath, '--disable-warning=ExperimentalWarning']
   const child = spawn(...unmeasured([...node, CLOSING, join(folder, 'plants.db')]), { cwd: folder })
@@ -65,7 +68,7 @@ t.test('nothing is left of it in a process, which then ends by itself', async (t
   t.same(readdirSync(folder), ['plants.db'])
 })
 
-t.test('a request that does not end is cut, at the end of a block too', async (t) => {
+t.test('leaving an `await using` block cuts off a request that does not end', async (t) => {
   let answers: Promise<unknown[]>
   {
     await using running = await startPlantStore({ shutdownTimeout: 50 })
@@ -75,55 +78,79 @@ t.test('a request that does not end is cut, at the end of a block too', async (t
   t.same(await answers, [])
 })
 
-t.test('its options are the settings, and what is undefined is not said', async (t) => {
+t.test('options are the settings, and undefined ones are ignored', async (t) => {
   const folder = t.testdir({ 'plants.csv': `id,name,tag\n4,${FIR.name},${FIR.tag}\n` })
   const database = join(folder, 'plants.db')
   const token = 'sixteen-letters.'
   const options = { database, token, seed: join(folder, 'plants.csv'), bodyLimit: 30 }
   const undefineds = { port: undefined, logLevel: undefined, host: undefined } as object
-  const first = await started(t, { ...options, ...undefineds })
+  const first = await startStore(t, { ...options, ...undefineds })
   t.equal(first.token, token)
   const large = await createPlant(first.url, token, { id: 1, name: 'a'.repeat(30) })
   t.equal(large.status, 413)
   await first.close()
-  t.same(readdirSync(folder).sort(), ['plants.csv', 'plants.db'], 'no token is left behind')
-  const second = await started(t, options)
+  t.same(readdirSync(folder).sort(), ['plants.csv', 'plants.db'], 'no token file is written')
+  const second = await startStore(t, options)
   t.equal(await listPlants(second), '[{"id":4,"name":"Abies alba Mill.","tag":"Tree"}]')
 })
 
-t.test('the environment says nothing', async (t) => {
-  process.env.PLANT_STORE_PORT = 'no port'
+t.test('embedding does not load the packages of the command line', async (t) => {
+  const program = `
+    import { registerHooks } from 'node:module'
+    registerHooks({
+      load(url, context, next) {
+        console.log(url)
+        return next(url, context)
+      },
+    })
+    await import(${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)})
+  `
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
+  t.teardown(() => child.kill('SIGKILL'))
+  const loaded = await text(child.stdout)
+  t.match(loaded, '/node_modules/fastify/', 'modules are listed')
+  t.notMatch(loaded, /node_modules\/(commander|cli-progress)\//)
+})
+
+t.test('the environment is ignored', async (t) => {
+  process.env.PLANT_STORE_PORT = 'invalid'
   t.teardown(() => delete process.env.PLANT_STORE_PORT)
-  await started(t)
+  await startStore(t)
 })
 
 const bad = [
-  { options: { port: 'x' }, says: /^option 'port' argument 'x' is invalid\. Expected a whole num/ },
-  { options: { port: 1.5 }, says: /'port' argument 1\.5 .* a whole number from 0 to 65535\.$/ },
-  { options: { host: 7 }, says: /'host' argument 7 is invalid\. Expected some text\.$/ },
+  { options: { port: 'x' }, says: /^invalid port 'x': expected an integer/ },
+  { options: { port: 1.5 }, says: /^invalid port 1\.5: .* an integer from 0 to 65535$/ },
+  { options: { host: 7 }, says: /^invalid host 7: expected a non-empty string$/ },
   {
     options: { logRequests: 1 },
-    says: /'logRequests' argument 1 .*\. Expected one of off, changes, all\.$/,
+    says: /^invalid logRequests 1: expected one of off, changes, all$/,
   },
-  { options: { rateLimit: { requests: 0, window: 1000 } }, says: /Expected a rate such as 100\/s/ },
-  { options: { rateLimit: null }, says: /argument null is invalid\. Expected a rate such as/ },
-  { options: { rateLimit: 7 }, says: /argument 7 is invalid\. Expected a rate such as 100\/s/ },
+  {
+    options: { rateLimit: { requests: 0, window: 1000 } },
+    says: /: expected a rate such as 100\/s/,
+  },
+  { options: { rateLimit: null }, says: /rateLimit null: expected a rate such as/ },
+  { options: { rateLimit: 7 }, says: /rateLimit 7: expected a rate such as 100\/s/ },
   {
     options: { logLevel: 'loud' },
-    says: /'loud' is invalid. Expected one of trace, .*, silent\.$/,
+    says: /logLevel 'loud': expected one of trace, .*, silent$/,
   },
-  { options: { lockTimeout: Number.NaN }, says: /Expected a time such as .* not more than 1d\.$/ },
-  { options: { lockTimeout: true }, says: /argument true is invalid. Expected a time such as/ },
-  { options: { seed: 'plants.txt' }, says: /^the name plants\.txt does not end with one of/ },
+  { options: { lockTimeout: Number.NaN }, says: /NaN: expected a duration such as .* at most 1d$/ },
+  { options: { lockTimeout: true }, says: /lockTimeout true: expected a duration such as/ },
+  { options: { seed: 'plants.txt' }, says: /^cannot tell the format of plants\.txt: / },
   { options: { seed: [{ id: 1n }] }, says: /^seed\[0\]: must have required property 'name'$/ },
-  { options: { token: 'short' }, says: /^token must have at least 16 characters/ },
-  { options: { token: 7 }, says: /^token must have at least 16 characters/ },
-  { options: { prot: 1 }, says: /^prot is not an option; these are: host, port, .*, seed, token$/ },
-  { options: { readyJson: true }, says: /^readyJson is not an option/ },
+  { options: { token: 'short' }, says: /^invalid token: expected at least 16 characters/ },
+  { options: { token: 7 }, says: /^invalid token: expected at least 16 characters/ },
+  {
+    options: { prot: 1 },
+    says: /^unknown option prot: expected one of host, port, .*, seed, token$/,
+  },
+  { options: { readyJson: true }, says: /^unknown option readyJson/ },
 ]
 
 for (const { options, says } of bad) {
-  t.test(`${Object.keys(options)} as ${Object.values(options)} starts nothing`, async (t) => {
+  t.test(`the option ${Object.keys(options)} cannot be ${Object.values(options)}`, async (t) => {
     const error = await t.rejects(startPlantStore(options as unknown as PlantStoreOptions))
     t.type(error, ConfigError)
     t.match((error as Error).message, says)
@@ -131,22 +158,22 @@ for (const { options, says } of bad) {
 }
 
 t.test('the service can run without the docs', async (t) => {
-  const { url, token } = await started(t, { docs: false })
+  const { url, token } = await startStore(t, { docs: false })
   const headers = { authorization: `Bearer ${token}` }
   t.equal((await fetch(`${url}/documentation`, { headers })).status, 404)
   t.equal((await fetch(`${url}/plants`, { headers })).status, 200)
 })
 
-t.test('times may be told as on the command line', async (t) => {
-  await started(t, { requestTimeout: '10s' as unknown as number, trustProxy: '10.0.0.0/8,::1' })
-  await started(t, { logRequests: 'on' as 'all', host: '0.0.0.0' })
+t.test('values can be written as on the command line', async (t) => {
+  await startStore(t, { requestTimeout: '10s' as unknown as number, trustProxy: '10.0.0.0/8,::1' })
+  await startStore(t, { logRequests: 'on' as 'all', host: '0.0.0.0' })
   const rateLimit = { requests: 1, window: 3_600_000 }
-  const limited = await started(t, { rateLimit, authFailureLimit: 'off' })
+  const limited = await startStore(t, { rateLimit, authFailureLimit: 'off' })
   await listPlants(limited)
   t.match(await listPlants(limited), '"error":42902')
 })
 
-t.test('an address that is taken is an error, and leaves the database closed', async (t) => {
+t.test('if the address is in use, the start fails and the database is closed', async (t) => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.teardown(() => other.close())

@@ -7,9 +7,9 @@ import { AccessTokens } from '../../service/access-tokens.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { SELECTOR_BYTES, type TokenStore } from '../../service/token-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
-import { CI, NOW, setUp, verify } from './issuing.ts'
+import { CI, NOW, setUp, verify } from './token-setup.ts'
 
-t.test('an issued token is 256 random bits and entitles to what was asked for', async (t) => {
+t.test('an issued token is 256 random bits with the requested scopes', async (t) => {
   const { tokens } = setUp(t)
   const one = (await tokens.issue(CI)) as string
   const other = (await tokens.issue({ name: 'laptop', scopes: ['read', 'write'] })) as string
@@ -19,7 +19,7 @@ t.test('an issued token is 256 random bits and entitles to what was asked for', 
   t.match(await verify(tokens, other), { name: 'laptop', scopes: ['read', 'write'] })
 })
 
-t.test('what is not exactly an issued token is none', async (t) => {
+t.test('only an exact copy of an issued token is valid', async (t) => {
   const { tokens } = setUp(t)
   const token = (await tokens.issue(CI)) as string
   const last = token.endsWith('A') ? 'B' : 'A'
@@ -40,14 +40,14 @@ t.test('what is not exactly an issued token is none', async (t) => {
   }
 })
 
-t.test('a name that is taken issues nothing, and the token that has it stays', async (t) => {
+t.test('a token under a taken name is not issued, and the existing one stays valid', async (t) => {
   const { tokens } = setUp(t)
   const token = (await tokens.issue(CI)) as string
   t.equal(await tokens.issue({ name: 'ci', scopes: ['read'] }), undefined)
   t.match(await verify(tokens, token), { scopes: ['write'] })
 })
 
-t.test('a first token is issued only where there is none', async (t) => {
+t.test('of concurrent first tokens, one is issued', async (t) => {
   const { tokens } = setUp(t)
   const issued = await Promise.all(['a', 'b'].map((name) => tokens.issueFirst({ ...CI, name })))
   const first = issued.filter((token) => token !== undefined)
@@ -55,9 +55,9 @@ t.test('a first token is issued only where there is none', async (t) => {
   t.match(await verify(tokens, first[0] as string), { scopes: ['write'] })
 })
 
-t.test('a token is valid up to the millisecond in which it expires', async (t) => {
+t.test('a token expires exactly at the end of its lifetime', async (t) => {
   const { tokens, clock } = setUp(t)
-  const token = (await tokens.issue({ ...CI, lifetime: 90_000 })) as string
+  const token = (await tokens.issue({ ...CI, lifetimeMs: 90_000 })) as string
   for (const [after, valid] of [
     [0, true],
     [89_999, true],
@@ -70,21 +70,21 @@ t.test('a token is valid up to the millisecond in which it expires', async (t) =
   }
 })
 
-for (const [what, lifetime, expiresAt] of [
-  ['without an end', undefined, undefined],
-  ['longer than dates go', 8.64e15, new Date(8.64e15)],
-  ['endless', Number.POSITIVE_INFINITY, new Date(8.64e15)],
+for (const [what, lifetimeMs, expiresAt] of [
+  ['no lifetime', undefined, undefined],
+  ['the longest lifetime that a Date can hold', 8.64e15, new Date(8.64e15)],
+  ['an infinite lifetime', Number.POSITIVE_INFINITY, new Date(8.64e15)],
 ] as const) {
-  t.test(`a token with a lifetime ${what} is valid in a thousand years`, async (t) => {
+  t.test(`a token with ${what} is valid in a thousand years`, async (t) => {
     const { tokens, clock, store } = setUp(t)
-    const token = (await tokens.issue({ ...CI, ...(lifetime && { lifetime }) })) as string
+    const token = (await tokens.issue({ ...CI, ...(lifetimeMs && { lifetimeMs }) })) as string
     clock.now = Date.parse('3026-01-01')
     t.match(await verify(tokens, token), { name: 'ci' })
     t.same((await store.listTokens())[0]?.expiresAt, expiresAt)
   })
 }
 
-t.test('a revoked token is invalid at once, for whoever shares the store', async (t) => {
+t.test('a revoked token is invalid at once, including in other processes', async (t) => {
   const { tokens, watched } = setUp(t)
   const others = new AccessTokens(watched)
   const token = (await tokens.issue(CI)) as string
@@ -96,42 +96,45 @@ t.test('a revoked token is invalid at once, for whoever shares the store', async
   t.equal(await tokens.revoke('ci'), false)
 })
 
-t.test('requests of one turn share one look at a token, unless it was revoked', async (t) => {
-  const { watched, tokens: issuer } = setUp(t)
-  const token = (await issuer.issue(CI)) as string
-  let looks = 0
-  const tokens = new AccessTokens({
-    ...watched,
-    removeToken: async () => true,
-    findToken: (selector) => {
-      looks += 1
-      return watched.findToken(selector)
-    },
-  })
-  const both = await Promise.all([verify(tokens, token), verify(tokens, token)])
-  t.match(both, [{ name: 'ci' }, { name: 'ci' }])
-  t.equal(looks, 1)
-  await tokens.verify(`${token}x`)
-  t.equal(looks, 2, 'another token is looked at')
-  await tokens.revoke('ci')
-  await tokens.verify(token)
-  t.equal(looks, 3)
-  await verify(tokens, token)
-  t.equal(looks, 4, 'another turn looks again')
-})
+t.test(
+  'requests of one turn of the event loop share a verification until a revocation',
+  async (t) => {
+    const { watched, tokens: issuer } = setUp(t)
+    const token = (await issuer.issue(CI)) as string
+    let lookups = 0
+    const tokens = new AccessTokens({
+      ...watched,
+      removeToken: async () => true,
+      findToken: (selector) => {
+        lookups += 1
+        return watched.findToken(selector)
+      },
+    })
+    const both = await Promise.all([verify(tokens, token), verify(tokens, token)])
+    t.match(both, [{ name: 'ci' }, { name: 'ci' }])
+    t.equal(lookups, 1)
+    await tokens.verify(`${token}x`)
+    t.equal(lookups, 2, 'another token has its own verification')
+    await tokens.revoke('ci')
+    await tokens.verify(token)
+    t.equal(lookups, 3, 'a revocation ends the sharing')
+    await verify(tokens, token)
+    t.equal(lookups, 4, 'the next turn verifies again')
+  },
+)
 
-t.test('the fixed token may everything, even while the store is unavailable', async (t) => {
+t.test('the fixed token has all scopes, even while the store is unavailable', async (t) => {
   const { tokens, store } = setUp(t, 'fixed-in-the-environment')
   const issued = (await tokens.issue(CI)) as string
-  t.match(await verify(tokens, issued), { scopes: ['write'] }, 'it is one more token')
+  t.match(await verify(tokens, issued), { scopes: ['write'] }, 'other tokens stay valid')
   t.equal(await verify(tokens, 'fixed-in-the-environmenT'), undefined)
   await store.close()
   const grant = { name: 'PLANT_STORE_TOKEN', scopes: ['read', 'write'] }
   t.same(await verify(tokens, 'fixed-in-the-environment'), grant)
-  await t.rejects(verify(tokens, issued), 'no other token is verified without the store')
+  await t.rejects(verify(tokens, issued), 'other tokens need the store')
 })
 
-t.test('a digest that shares no more than the selector is another token', async (t) => {
+t.test('a token whose digest matches in the selector only is invalid', async (t) => {
   const token = 'presented'
   const digest = hash('sha256', token, 'buffer')
   const near = Buffer.concat([digest.subarray(0, SELECTOR_BYTES), randomBytes(32 - SELECTOR_BYTES)])
@@ -149,7 +152,7 @@ t.test('a digest that shares no more than the selector is another token', async 
   }
 })
 
-t.test('a store that is unavailable is not taken for a wrong token', async (t) => {
+t.test('an unavailable store is an error, not an invalid token', async (t) => {
   const { watched } = setUp(t)
   const findToken = async () => {
     throw new StoreUnavailable('busy', 'SQLITE_BUSY')
@@ -157,13 +160,13 @@ t.test('a store that is unavailable is not taken for a wrong token', async (t) =
   await t.rejects(new AccessTokens({ ...watched, findToken }).verify('any'), StoreUnavailable)
 })
 
-t.test('nothing that the store holds or lists gives a token away', async (t) => {
+t.test('neither the stored nor the listed data reveals a token', async (t) => {
   let store: SqliteStore | undefined
   t.teardown(() => store?.close())
   const folder = t.testdir()
   store = new SqliteStore({ file: join(folder, 'plants.db'), lockTimeout: 5000 })
   const tokens = new AccessTokens(store)
-  const token = (await tokens.issue({ name: 'ci', scopes: ['read'], lifetime: 1e6 })) as string
+  const token = (await tokens.issue({ name: 'ci', scopes: ['read'], lifetimeMs: 1e6 })) as string
   await verify(tokens, token)
   const random = token.slice('plant_'.length)
   const secrets = [Buffer.from(random), Buffer.from(random, 'base64url')]
@@ -176,11 +179,11 @@ t.test('nothing that the store holds or lists gives a token away', async (t) => 
   for (const when of ['open', 'closed']) {
     if (when === 'closed') await store.close()
     for (const secret of secrets) t.notOk(bytesOnDisk().includes(secret), when)
-    t.ok(bytesOnDisk().includes(hash('sha256', token, 'buffer')), `only its digest, ${when}`)
+    t.ok(bytesOnDisk().includes(hash('sha256', token, 'buffer')), `the digest is stored, ${when}`)
   }
 })
 
-t.test('of too many known tokens the one that became known first is forgotten', async (t) => {
+t.test('beyond the limit, the oldest known token is forgotten', async (t) => {
   const digestOf = (token: string) => hash('sha256', token, 'buffer')
   const valid = new Map<string, Buffer>()
   const store = {

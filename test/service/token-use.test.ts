@@ -1,7 +1,7 @@
 import t from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { CI, NOW, setUp, verify } from './issuing.ts'
+import { CI, NOW, setUp, verify } from './token-setup.ts'
 
 t.test('a use is noted at most once a minute', async (t) => {
   const { tokens, clock, notes, lastUse } = setUp(t)
@@ -22,7 +22,7 @@ t.test('a use is noted at most once a minute', async (t) => {
   t.equal(notes.length, 3)
 })
 
-t.test('a use that another process has noted is not noted again within the minute', async (t) => {
+t.test('a use noted by another process is not noted again within the minute', async (t) => {
   const { tokens, watched, clock, notes } = setUp(t)
   const token = (await tokens.issue(CI)) as string
   await verify(tokens, token)
@@ -36,9 +36,9 @@ t.test('a use that another process has noted is not noted again within the minut
   t.equal(notes.length, 2)
 })
 
-t.test('neither a wrong, an expired nor a revoked token is noted as used', async (t) => {
+t.test('the use of an invalid, expired or revoked token is not noted', async (t) => {
   const { tokens, clock, notes } = setUp(t)
-  const expired = (await tokens.issue({ ...CI, lifetime: 1 })) as string
+  const expired = (await tokens.issue({ ...CI, lifetimeMs: 1 })) as string
   clock.now += 1
   await verify(tokens, expired)
   await verify(tokens, `${expired}x`)
@@ -47,37 +47,43 @@ t.test('neither a wrong, an expired nor a revoked token is noted as used', async
   t.equal(notes.length, 0)
 })
 
-t.test('the use of a token is noted though a revoked one of its name was just used', async (t) => {
-  const { tokens, clock, lastUse } = setUp(t)
-  await verify(tokens, (await tokens.issue(CI)) as string)
-  await tokens.revoke('ci')
-  clock.now += 10
-  await verify(tokens, (await tokens.issue(CI)) as string)
-  t.equal(await lastUse(), NOW + 10)
-})
+t.test(
+  'the first use of a token is noted even if a revoked token of the same name was just used',
+  async (t) => {
+    const { tokens, clock, lastUse } = setUp(t)
+    await verify(tokens, (await tokens.issue(CI)) as string)
+    await tokens.revoke('ci')
+    clock.now += 10
+    await verify(tokens, (await tokens.issue(CI)) as string)
+    t.equal(await lastUse(), NOW + 10)
+  },
+)
 
-t.test('a note that fails fails no request, and is made with the next use', async (t) => {
-  const { watched, clock, lastUse } = setUp(t)
-  const failed: Promise<void>[] = []
-  const tokens = new AccessTokens(
-    {
-      ...watched,
-      noteTokenUse: (name, at) => {
-        if (failed.length >= 2) return watched.noteTokenUse(name, at)
-        const failure = Promise.reject(new StoreUnavailable('failing', 'SQLITE_FULL'))
-        failed.push(failure)
-        return failure
+t.test(
+  'a failure to note a use does not fail the request, and the next use is noted',
+  async (t) => {
+    const { watched, clock, lastUse } = setUp(t)
+    const failed: Promise<void>[] = []
+    const tokens = new AccessTokens(
+      {
+        ...watched,
+        noteTokenUse: (name, at) => {
+          if (failed.length >= 2) return watched.noteTokenUse(name, at)
+          const failure = Promise.reject(new StoreUnavailable('failing', 'SQLITE_FULL'))
+          failed.push(failure)
+          return failure
+        },
       },
-    },
-    undefined,
-    () => clock.now,
-  )
-  const token = (await tokens.issue(CI)) as string
-  for (const uses of [1, 2, 2]) {
-    clock.now += 1
-    t.match(await verify(tokens, token), { name: 'ci' })
-    await Promise.allSettled(failed)
-    t.equal(failed.length, uses)
-  }
-  t.equal(await lastUse(), NOW + 3)
-})
+      undefined,
+      () => clock.now,
+    )
+    const token = (await tokens.issue(CI)) as string
+    for (const uses of [1, 2, 2]) {
+      clock.now += 1
+      t.match(await verify(tokens, token), { name: 'ci' })
+      await Promise.allSettled(failed)
+      t.equal(failed.length, uses)
+    }
+    t.equal(await lastUse(), NOW + 3)
+  },
+)

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Test } from 'tap'
 import type { Plant, PlantPatch, PlantStore } from '../../service/plant-store.ts'
-import { versionOf } from '../../service/plant-store.ts'
+import { contentVersion } from '../../service/plant-store.ts'
 import { count, EDGES, STRINGS, samePlants } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
@@ -22,7 +22,7 @@ const CHANGES: [what: string, before: Plant, patch: PlantPatch, after: Plant][] 
   ['the same content', { name: 'a', tag: 'x' }, { name: 'a', tag: 'x' }, { name: 'a', tag: 'x' }],
 ]
 
-const STALE = versionOf({ name: 'stale' })
+const STALE = contentVersion({ name: 'stale' })
 
 /** The obligations of PlantStore.update and remove. */
 export function changeSuite(t: Test, engine: Engine): void {
@@ -50,7 +50,7 @@ export function changeSuite(t: Test, engine: Engine): void {
       t.strictSame(await store.get(id), { id, ...after })
       for (const tag of ['x', 'y', '']) t.equal(await isListed(id, tag), tag === after.tag)
       t.equal(await store.create({ id, ...after }), 'replayed')
-      const unchanged = versionOf(before) === versionOf(after)
+      const unchanged = contentVersion(before) === contentVersion(after)
       t.equal(await store.create({ id, ...before }), unchanged ? 'replayed' : 'conflict')
     })
   }
@@ -101,9 +101,9 @@ export function changeSuite(t: Test, engine: Engine): void {
   for (const plant of [{ name: 'a', tag: 'x' }, { name: 'a', tag: '' }, { name: 'a' }]) {
     t.test(`only the expected version of ${JSON.stringify(plant)} is changed`, async (t) => {
       const id = await stored(plant)
-      const current = versionOf(plant)
+      const current = contentVersion(plant)
       const others = [{ name: 'a', tag: 'x' }, { name: 'a', tag: '' }, { name: 'a' }]
-        .map(versionOf)
+        .map(contentVersion)
         .filter((version) => version !== current)
       for (const expected of [[], [STALE], others, [current.toLowerCase()], ['*'], ['']]) {
         t.equal(await store.update(id, { name: 'b', tag: 'y' }, expected), 'changed')
@@ -114,14 +114,14 @@ export function changeSuite(t: Test, engine: Engine): void {
       t.strictSame(await store.update(id, { name: 'b', tag: 'y' }, [...others, current]), updated)
       t.equal(await store.remove(id, [current, ...others]), 'changed')
       t.strictSame(await store.get(id), updated)
-      t.equal(await store.remove(id, [current, versionOf(updated), STALE]), 'removed')
+      t.equal(await store.remove(id, [current, contentVersion(updated), STALE]), 'removed')
       t.equal(await store.get(id), undefined)
     })
   }
 
   t.test('one of several concurrent updates of a version succeeds', async (t) => {
     const id = await stored({ name: 'before' })
-    const expected = [versionOf({ name: 'before' })]
+    const expected = [contentVersion({ name: 'before' })]
     const names = Array.from({ length: 100 }, (_, index) => `by ${index}`)
     const results = await Promise.all(names.map((name) => store.update(id, { name }, expected)))
     const made = results.filter((result) => typeof result !== 'string')
@@ -134,7 +134,7 @@ export function changeSuite(t: Test, engine: Engine): void {
 
   t.test('one of several concurrent removals succeeds', async (t) => {
     const id = await stored({ name: 'a' })
-    for (const expected of [[versionOf({ name: 'a' })], undefined]) {
+    for (const expected of [[contentVersion({ name: 'a' })], undefined]) {
       await store.create({ id, name: 'a' })
       const removals = Array.from({ length: 100 }, () => store.remove(id, expected))
       const results = await Promise.all(removals)

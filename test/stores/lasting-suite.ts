@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import type { Plant } from '../../service/plant-store.ts'
-import { versionOf } from '../../service/plant-store.ts'
+import { contentVersion } from '../../service/plant-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { byId, count, exported, STRINGS, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
@@ -34,7 +34,7 @@ export function lastingSuite(t: Test, engine: Engine): void {
     const creates = Array.from({ length: 2000 }, (_, index) =>
       store.create({ id: BigInt(index) + 2n, name: 'x' }),
     )
-    const update = store.update(0n, { name: 'y' }, [versionOf({ name: 'x' })])
+    const update = store.update(0n, { name: 'y' }, [contentVersion({ name: 'x' })])
     const removal = store.remove(1n)
     const imported = store.importPlants([{ id: -1n, name: 'x' }], 'stop')
     await store.close()
@@ -83,7 +83,7 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
 
   t.test('have one winner among concurrent changes of a version', async (t) => {
     const before = { name: 'before' }
-    const expected = [versionOf(before)]
+    const expected = [contentVersion(before)]
     const ids = Array.from({ length: 100 }, (_, index) => BigInt(index) + 2000n)
     await one.importPlants(
       ids.map((id) => ({ id, ...before })),
@@ -119,7 +119,9 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
     await one.create({ id, name: '0' })
     const increment = async (store: Store): Promise<void> => {
       const read = (await store.get(id)) as Plant
-      const result = await store.update(id, { name: `${Number(read.name) + 1}` }, [versionOf(read)])
+      const result = await store.update(id, { name: `${Number(read.name) + 1}` }, [
+        contentVersion(read),
+      ])
       if (result === 'changed') await increment(store)
     }
     const client = async (store: Store) => {

@@ -2,7 +2,7 @@ import { inspect, isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { NewPlant, PlantStore } from '../../service/plant-store.ts'
-import { onConflicts, versionOf } from '../../service/plant-store.ts'
+import { contentVersion, onConflicts } from '../../service/plant-store.ts'
 import { storable } from '../helpers/arbitraries.ts'
 import { PlantModel } from './plant-model.ts'
 import { exported, MAX, MIN } from './plants.ts'
@@ -92,8 +92,8 @@ function callModel(model: PlantModel, [name, ...parameters]: Operation): unknown
 
 function versions(expected: Expected, model: PlantModel, id: bigint): string[] | undefined {
   const stored = model.get(id)
-  const current = stored === undefined ? [] : [versionOf(stored)]
-  const stale = versionOf({ name: 'never stored' })
+  const current = stored === undefined ? [] : [contentVersion(stored)]
+  const stale = contentVersion({ name: 'never stored' })
   return { any: undefined, none: [], current, stale: [stale], several: [stale, ...current] }[
     expected
   ]

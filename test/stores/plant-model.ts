@@ -2,14 +2,14 @@ import type {
   CreateResult,
   ImportResult,
   NewPlant,
+  NoMatch,
   OnConflict,
   Page,
   PageRequest,
   PlantPatch,
-  Refusal,
   StoredPlant,
 } from '../../service/plant-store.ts'
-import { versionOf } from '../../service/plant-store.ts'
+import { contentVersion } from '../../service/plant-store.ts'
 import { byId } from './plants.ts'
 
 /** PlantStore on a Map. Each method returns the result that a store's method must resolve to. */
@@ -27,7 +27,7 @@ export class PlantModel {
   create(plant: NewPlant): CreateResult {
     const stored = this.#plants.get(plant.id)
     if (stored !== undefined)
-      return versionOf(stored) === versionOf(plant) ? 'replayed' : 'conflict'
+      return contentVersion(stored) === contentVersion(plant) ? 'replayed' : 'conflict'
     this.#plants.set(plant.id, plant)
     return 'created'
   }
@@ -43,7 +43,7 @@ export class PlantModel {
     return { plants: plants.slice(0, limit), more: plants.length > limit }
   }
 
-  update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | Refusal {
+  update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | NoMatch {
     const stored = this.#find(id, expected)
     if (typeof stored === 'string') return stored
     const name = patch.name ?? stored.name
@@ -53,7 +53,7 @@ export class PlantModel {
     return plant
   }
 
-  remove(id: bigint, expected?: readonly string[]): 'removed' | Refusal {
+  remove(id: bigint, expected?: readonly string[]): 'removed' | NoMatch {
     const stored = this.#find(id, expected)
     if (typeof stored === 'string') return stored
     this.#plants.delete(id)
@@ -75,10 +75,10 @@ export class PlantModel {
     return byId(this.#plants.values())
   }
 
-  #find(id: bigint, expected?: readonly string[]): StoredPlant | Refusal {
+  #find(id: bigint, expected?: readonly string[]): StoredPlant | NoMatch {
     const stored = this.#plants.get(id)
     if (stored === undefined) return 'not-found'
-    return expected === undefined || expected.includes(versionOf(stored)) ? stored : 'changed'
+    return expected === undefined || expected.includes(contentVersion(stored)) ? stored : 'changed'
   }
 }
 

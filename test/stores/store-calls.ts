@@ -1,4 +1,4 @@
-import { versionOf } from '../../service/plant-store.ts'
+import { contentVersion } from '../../service/plant-store.ts'
 import { SELECTOR_BYTES } from '../../service/token-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { exported } from './plants.ts'
@@ -51,5 +51,5 @@ export const STORE_CALLS: Record<Exclude<keyof Store, 'close'>, readonly Call[]>
 
 async function versionIn(store: Store): Promise<string> {
   const stored = await store.get(1n)
-  return stored === undefined ? '' : versionOf(stored)
+  return stored === undefined ? '' : contentVersion(stored)
 }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { CsvError, parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import t from 'tap'
-import { CsvRecord, type Problem, problems, textOf } from '../../src/transfer/csv-record.ts'
+import { CsvRecord, decodeField, type Problem, problems } from '../../src/transfer/csv-record.ts'
 
 interface Read {
-  /** Undefined means an empty field without quotes. */
+  /** An empty field without quotes is undefined. */
   readonly records: (string | undefined)[][]
   readonly problem: Problem | undefined
 }
@@ -17,12 +17,12 @@ function read(text: string): Read {
   for (let from = 0; from < bytes.length; from = record.end) {
     const fields: (string | undefined)[] = []
     const problem = record.read(from, (field) => {
-      const empty = field.start === field.end && !field.quoted
-      fields[field.index] = empty ? undefined : textOf(bytes, field)
+      const empty = field.start === field.end && !field.isQuoted
+      fields[field.index] = empty ? undefined : decodeField(bytes, field)
     })
     if (problem !== undefined) return { records, problem }
     assert.equal(record.width, fields.length)
-    assert.equal(record.blank, fields.length === 1 && fields[0] === undefined)
+    assert.equal(record.isBlank, fields.length === 1 && fields[0] === undefined)
     assert.equal(record.lines, bytes.subarray(from, record.end).toString().split('\n').length - 1)
     assert.ok(record.isUtf8())
     records.push(fields)
@@ -56,7 +56,7 @@ function readByCsvParse(text: string): Read {
   }
 }
 
-t.test('any input has the records that csv-parse finds', async () => {
+t.test('records are split as csv-parse splits them', async () => {
   const part = fc.constantFrom('"', '""', ',', '\n', '\r\n', '\r', 'a', 'é🌱', ' ', '"a"', '"\n"')
   fc.assert(
     fc.property(fc.string({ unit: part, maxLength: 16 }), (text) => {
@@ -66,7 +66,7 @@ t.test('any input has the records that csv-parse finds', async () => {
   )
 })
 
-t.test('a record is unfinished until its end is known', async (t) => {
+t.test('a record is incomplete until its newline is read', async (t) => {
   const text = '1,"a""b\n",c\r\n'
   for (let length = 1; length < text.length; length++) {
     const record = new CsvRecord(Buffer.from(text.slice(0, length)), false)

@@ -6,15 +6,15 @@ for (const [file, format] of [
   ['a.csv/plants.jsonl', 'ndjson'],
   ['PLANTS.CSV', 'csv'],
 ] as const) {
-  t.test(`${file} is ${format}`, async (t) => {
+  t.test(`the format of ${file} is ${format}`, async (t) => {
     t.equal(formatOf(file), format)
   })
 }
 
 for (const file of ['plants', 'plants.json', 'plants.csv.gz', '.csv', '-']) {
-  t.test(`${file} does not say its format`, async (t) => {
-    const message = `the name ${file} does not end with one of .ndjson, .jsonl, .csv`
+  t.test(`${file} has no known format`, async (t) => {
+    const message = `cannot tell the format of ${file}: expected a name ending in one of .ndjson, .jsonl, .csv`
     t.throws(() => formatOf(file), { message })
-    t.throws(() => formatOf(file, '; say so'), { message: `${message}; say so` })
+    t.throws(() => formatOf(file, '; use --format'), { message: `${message}; use --format` })
   })
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { formulaFreeLine } from '../../src/transfer/formulas.ts'
 
-/** Names and their escaped form. */
+/** Names and their escaped forms. */
 const ESCAPED = [
   ['=1+1', "'=1+1"],
   ['+1', "'+1"],
@@ -19,7 +19,7 @@ const ESCAPED = [
   ['－1', "'－1"],
   ['＠SUM(A1)', "'＠SUM(A1)"],
   [' \u00a0\ufeff=1', "' \u00a0\ufeff=1"],
-  // If lines are split at semicolons.
+  // For locales in which spreadsheets split lines at semicolons.
   ['Abies;=1', "Abies;'=1"],
   ['Abies; "-1";+1', 'Abies; "\'-1";\'+1'],
   ['Abies\r\n=1', "Abies\r\n'=1"],
@@ -53,7 +53,7 @@ t.test('an id stays a number, even a negative one', async (t) => {
   t.equal(formulaFreeLine({ id: -5n, name: 'Abies', tag: '' }), '-5,"Abies",""\n')
 })
 
-/** Strings in which significant characters are likely. */
+/** Strings that consist mostly of significant characters. */
 const text = fc
   .array(fc.constantFrom(...'=+-@＝＠\t\r\n;,"\' 1a|'), { maxLength: 12 })
   .map((characters) => characters.join(''))
@@ -63,7 +63,7 @@ const plants = fc.oneof(fc.record({ id, name: text }), fc.record({ id, name: tex
 /** A spreadsheet may or may not strip quotes and spaces before it looks at the first character. */
 const FORMULA = /^["\s]*[=+\-@＝＋－＠]/
 
-t.test('no name becomes a formula, whether lines are split at commas or semicolons', async () => {
+t.test('no cell is a formula, whether lines are split at commas or semicolons', async () => {
   fc.assert(
     fc.property(plants, (plant) => {
       const line = formulaFreeLine(plant)
@@ -71,14 +71,14 @@ t.test('no name becomes a formula, whether lines are split at commas or semicolo
       for (const cell of record?.slice(1) ?? []) assert.doesNotMatch(cell, /^\s*[=+\-@＝＋－＠]/)
       const [first, ...others] = line.split(/[;\t\r\n]/)
       for (const cell of others) assert.doesNotMatch(cell, FORMULA)
-      // An id and the start of a string are not a number with a decimal comma.
+      // The id and the name do not read as a number with a decimal comma.
       assert.match(first ?? '', /^-?\d+,"/)
     }),
     { numRuns: 2000 },
   )
 })
 
-t.test('long names take linear time', async (t) => {
+t.test('escaping takes linear time', async (t) => {
   for (const part of ['=', ' ', ';', '; ', '"', ';"', '\t', '\r\n', ';\u00a0"']) {
     const name = part.repeat(2 ** 20 / part.length)
     t.ok(formulaFreeLine({ id: 1n, name }).length >= name.length, JSON.stringify(part))

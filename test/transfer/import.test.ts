@@ -1,42 +1,47 @@
 import t, { type Test } from 'tap'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
-import type { Content } from '../../src/transfer/entry.ts'
-import { BATCH_SIZE, type StoringOptions, storePlants } from '../../src/transfer/import.ts'
+import {
+  type Counts,
+  importRecords,
+  newCounts,
+  type RecordImportOptions,
+  TRANSACTION_RECORDS,
+} from '../../src/transfer/import.ts'
+import type { ParseResult } from '../../src/transfer/record-reader.ts'
 import type { RecordBatch } from '../../src/transfer/record-stream.ts'
 
-const NOTHING = { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0 }
-
-/** Stores records, one on each line, in a store of the test's own that has the plant 1 already. */
-async function storeLines(
+/** Imports records, one per line, into a new store that already contains `one`. */
+async function importLines(
   t: Test,
-  contents: readonly Content[],
-  options: Partial<StoringOptions> = {},
-  bytes = 1,
+  results: readonly ParseResult[],
+  options: Partial<RecordImportOptions> = {},
+  lineBytes = 1,
 ) {
   const store = new SqliteStore({ file: ':memory:', lockTimeout: 0 })
   t.teardown(() => store.close())
-  await store.create({ id: 1n, name: 'one' })
+  await store.create(one)
   const sizes: number[] = []
   const importPlants: SqliteStore['importPlants'] = (plants, onConflict) => {
     sizes.push(plants.length)
     return store.importPlants(plants, onConflict)
   }
   async function* batches(): AsyncGenerator<RecordBatch, void> {
-    for (const [index, content] of contents.entries()) {
-      yield { entries: [{ line: index + 1, content }], position: (index + 1) * bytes }
+    for (const [index, result] of results.entries()) {
+      const line = index + 1
+      yield { records: [{ line, result }], position: line * lineBytes }
     }
   }
   const refused: string[] = []
   const positions: number[] = []
-  const counts = { ...NOTHING }
-  const complete = await storePlants(batches(), {
+  const counts = newCounts()
+  const complete = await importRecords(batches(), {
     store: { importPlants },
     onConflict: 'stop',
     onError: 'stop',
     counts,
-    refuse: (line, reason) => refused.push(`${line}: ${reason}`),
-    progress: (position) => positions.push(position),
+    onRefused: (line, reason) => refused.push(`${line}: ${reason}`),
+    onProgress: (position) => positions.push(position),
     ...options,
   })
   const stored = (await Array.fromAsync(store.exportPlants())).flat()
@@ -51,34 +56,34 @@ const CONFLICT = 'plant 1 already exists with different content'
 
 interface Case {
   readonly what: string
-  readonly contents: readonly Content[]
-  readonly options?: Partial<StoringOptions>
+  readonly results: readonly ParseResult[]
+  readonly options?: Partial<RecordImportOptions>
   readonly complete: boolean
-  readonly counts: Partial<typeof NOTHING>
+  readonly counts: Partial<Counts>
   readonly refused?: readonly string[]
   readonly stored: readonly NewPlant[]
 }
 
 const cases: Case[] = [
-  { what: 'nothing', contents: [], complete: true, counts: {}, stored: [one] },
+  { what: 'an empty file stores nothing', results: [], complete: true, counts: {}, stored: [one] },
   {
-    what: 'plants that are new and plants that are stored already',
-    contents: [two, one, two],
+    what: 'new plants are created and stored ones are replayed',
+    results: [two, one, two],
     complete: true,
     counts: { created: 1, replayed: 2 },
     stored: [one, two],
   },
   {
-    what: 'a bad record stops it',
-    contents: [two, 'bad', three, 'worse'],
+    what: 'an invalid record stops the import',
+    results: [two, 'bad', three, 'worse'],
     complete: false,
     counts: { created: 1, refused: 1 },
     refused: ['2: bad'],
     stored: [one, two],
   },
   {
-    what: 'bad records are left out',
-    contents: ['bad', two, 'worse', three],
+    what: 'invalid records are skipped on request',
+    results: ['bad', two, 'worse', three],
     options: { onError: 'skip' },
     complete: true,
     counts: { created: 2, refused: 2 },
@@ -86,8 +91,8 @@ const cases: Case[] = [
     stored: [one, two, three],
   },
   {
-    what: 'a conflict stops it, also where bad records are left out',
-    contents: ['bad', two, other, three, 'worse'],
+    what: 'a conflict stops the import even if invalid records are skipped',
+    results: ['bad', two, other, three, 'worse'],
     options: { onError: 'skip' },
     complete: false,
     counts: { created: 1, refused: 2 },
@@ -95,24 +100,24 @@ const cases: Case[] = [
     stored: [one, two],
   },
   {
-    what: 'a conflict in front of a bad record is what stops it',
-    contents: [other, 'bad'],
+    what: 'a conflict stops the import before a later invalid record does',
+    results: [other, 'bad'],
     complete: false,
     counts: { refused: 1 },
     refused: [`1: ${CONFLICT}`],
     stored: [one],
   },
   {
-    what: 'what is stored is kept',
-    contents: [other, two, { ...two, tag: 'x' }],
+    what: 'stored plants are kept on request',
+    results: [other, two, { ...two, tag: 'x' }],
     options: { onConflict: 'keep' },
     complete: true,
     counts: { created: 1, kept: 2 },
     stored: [one, two],
   },
   {
-    what: 'what is stored is replaced',
-    contents: [other, two, three, { ...two, name: '2' }],
+    what: 'stored plants are replaced on request',
+    results: [other, two, three, { ...two, name: '2' }],
     options: { onConflict: 'replace' },
     complete: true,
     counts: { created: 2, replaced: 2 },
@@ -120,35 +125,38 @@ const cases: Case[] = [
   },
 ]
 
-for (const { what, contents, options, complete, counts, refused = [], stored } of cases) {
+for (const { what, results, options, complete, counts, refused = [], stored } of cases) {
   t.test(what, async (t) => {
-    const done = await storeLines(t, contents, options)
+    const done = await importLines(t, results, options)
     t.equal(done.complete, complete)
-    t.strictSame(done.counts, { ...NOTHING, ...counts })
+    t.strictSame(done.counts, { ...newCounts(), ...counts })
     t.strictSame(done.refused, refused)
     t.strictSame(done.stored, stored)
   })
 }
 
-t.test('many plants go together in a transaction', async (t) => {
-  const plants = Array.from({ length: BATCH_SIZE + 2 }, (_, index) => ({
+t.test('small records share a transaction', async (t) => {
+  const plants = Array.from({ length: TRANSACTION_RECORDS + 2 }, (_, index) => ({
     id: BigInt(index),
     name: 'one',
   }))
-  const { sizes, positions, counts } = await storeLines(t, plants)
-  t.strictSame(sizes, [BATCH_SIZE, 2])
-  t.strictSame(positions, [BATCH_SIZE])
-  t.match(counts, { created: BATCH_SIZE + 1, replayed: 1 })
+  const { sizes, positions, counts } = await importLines(t, plants)
+  t.strictSame(sizes, [TRANSACTION_RECORDS, 2])
+  t.strictSame(positions, [TRANSACTION_RECORDS])
+  t.match(counts, { created: TRANSACTION_RECORDS + 1, replayed: 1 })
 })
 
-t.test('fewer of them where they are large', async (t) => {
-  const { sizes, positions } = await storeLines(t, [one, two, three], {}, 2 ** 21)
+t.test('fewer records share a transaction if they are large', async (t) => {
+  const { sizes, positions } = await importLines(t, [one, two, three], {}, 2 ** 21)
   t.strictSame(sizes, [2, 1])
   t.strictSame(positions, [2 ** 22])
 })
 
-t.test('behind a record that stops it, in whatever transaction, nothing is read', async (t) => {
-  const { sizes, stored } = await storeLines(t, ['bad', two, three], {}, 2 ** 22)
-  t.strictSame(sizes, [])
-  t.strictSame(stored, [one])
-})
+t.test(
+  'nothing is imported after a record that stops the import, in any transaction',
+  async (t) => {
+    const { sizes, stored } = await importLines(t, ['bad', two, three], {}, 2 ** 22)
+    t.strictSame(sizes, [])
+    t.strictSame(stored, [one])
+  },
+)

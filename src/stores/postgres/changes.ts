@@ -1,5 +1,5 @@
-import type { PlantPatch, Refusal, StoredPlant } from '../../../service/plant-store.ts'
-import { versionOf } from '../../../service/plant-store.ts'
+import type { NoMatch, PlantPatch, StoredPlant } from '../../../service/plant-store.ts'
+import { contentVersion } from '../../../service/plant-store.ts'
 import { type PlantRow, plantOf } from '../plant-row.ts'
 import { retry } from './attempts.ts'
 import type { Connections } from './connections.ts'
@@ -23,7 +23,7 @@ export async function updatePlant(
   id: bigint,
   patch: PlantPatch,
   expected?: readonly string[],
-): Promise<StoredPlant | Refusal> {
+): Promise<StoredPlant | NoMatch> {
   const { name, tag } = patch
   const values = [id, name !== undefined, name, tag !== undefined, tag] as const
   const result = await change(connections, UPDATE, values, expected)
@@ -35,7 +35,7 @@ export async function removePlant(
   connections: Pick<Connections, 'query'>,
   id: bigint,
   expected?: readonly string[],
-): Promise<'removed' | Refusal> {
+): Promise<'removed' | NoMatch> {
   const result = await change(connections, REMOVE, [id], expected)
   return typeof result === 'string' ? result : 'removed'
 }
@@ -51,7 +51,7 @@ async function change(
   statement: string,
   values: readonly [id: bigint, ...others: unknown[]],
   expected?: readonly string[],
-): Promise<PlantRow | Refusal> {
+): Promise<PlantRow | NoMatch> {
   const [id] = values
   const returning = 'RETURNING id, name, tag'
   if (expected === undefined) {
@@ -62,7 +62,7 @@ async function change(
   return retry(async () => {
     const [stored] = await connections.query<PlantRow>(FIND, [id])
     if (stored === undefined) return 'not-found'
-    if (!expected.includes(versionOf(plantOf(stored)))) return 'changed'
+    if (!expected.includes(contentVersion(plantOf(stored)))) return 'changed'
     const given = [...values, stored.name, stored.tag]
     const [changed] = await connections.query<PlantRow>(conditional, given)
     return changed

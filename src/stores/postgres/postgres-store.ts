@@ -2,11 +2,11 @@ import type {
   CreateResult,
   ImportResult,
   NewPlant,
+  NoMatch,
   OnConflict,
   Page,
   PageRequest,
   PlantPatch,
-  Refusal,
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
@@ -95,11 +95,11 @@ export class PostgresStore implements Store {
     id: bigint,
     patch: PlantPatch,
     expected?: readonly string[],
-  ): Promise<StoredPlant | Refusal> {
+  ): Promise<StoredPlant | NoMatch> {
     return this.#changes.track(() => updatePlant(this.#connections, id, patch, expected))
   }
 
-  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | Refusal> {
+  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
     return this.#changes.track(() => removePlant(this.#connections, id, expected))
   }
 

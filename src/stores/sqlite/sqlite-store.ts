@@ -3,11 +3,11 @@ import type {
   CreateResult,
   ImportResult,
   NewPlant,
+  NoMatch,
   OnConflict,
   Page,
   PageRequest,
   PlantPatch,
-  Refusal,
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
@@ -67,11 +67,11 @@ export class SqliteStore implements Store {
     id: bigint,
     patch: PlantPatch,
     expected?: readonly string[],
-  ): Promise<StoredPlant | Refusal> {
+  ): Promise<StoredPlant | NoMatch> {
     return this.#change<'update'>(['update', id, patch, expected])
   }
 
-  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | Refusal> {
+  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
     return this.#change<'remove'>(['remove', id, expected])
   }
 

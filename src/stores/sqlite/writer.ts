@@ -3,12 +3,12 @@ import type {
   CreateResult,
   ImportResult,
   NewPlant,
+  NoMatch,
   OnConflict,
   PlantPatch,
-  Refusal,
   StoredPlant,
 } from '../../../service/plant-store.ts'
-import { versionOf } from '../../../service/plant-store.ts'
+import { contentVersion } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import { type PlantRow, plantOf } from '../plant-row.ts'
@@ -17,8 +17,8 @@ import { storeError } from './errors.ts'
 /** Every change that a store makes, as PlantStore and TokenStore describe it. */
 interface Operations {
   create(plant: NewPlant): CreateResult
-  update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | Refusal
-  remove(id: bigint, expected?: readonly string[]): 'removed' | Refusal
+  update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | NoMatch
+  remove(id: bigint, expected?: readonly string[]): 'removed' | NoMatch
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): ImportResult[]
   addToken(token: StoredToken): boolean
   addFirstToken(token: StoredToken): boolean
@@ -89,10 +89,10 @@ function prepareOperations(db: Database): Operations {
   const deleteToken = db.prepare('DELETE FROM tokens WHERE name = ?')
   const updateToken = db.prepare('UPDATE tokens SET last_used_at = ? WHERE name = ?')
 
-  const findExpected = (id: bigint, expected?: readonly string[]): PlantRow | Refusal => {
+  const findExpected = (id: bigint, expected?: readonly string[]): PlantRow | NoMatch => {
     const stored = findPlant.get(id)
     if (stored === undefined) return 'not-found'
-    return expected?.includes(versionOf(plantOf(stored))) === false ? 'changed' : stored
+    return expected?.includes(contentVersion(plantOf(stored))) === false ? 'changed' : stored
   }
   const importOne = (plant: NewPlant, onConflict: OnConflict): ImportResult => {
     const result = operations.create(plant)

@@ -8,7 +8,8 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { Command, Option } from 'commander'
-import { number } from '../../../src/config/setting-values.ts'
+import { argument } from '../../../src/commands/options.ts'
+import { integer } from '../../../src/config/setting-values.ts'
 import { MEMORY_MAX } from '../bound.ts'
 import { Monitor } from '../monitor.ts'
 import { Target } from '../target.ts'
@@ -141,5 +142,5 @@ function runShare(options: CampaignOptions, onProgress: (mutated: number) => voi
 }
 
 function whole(flags: string, description: string, max: number): Option {
-  return new Option(flags, description).argParser(number(0, max))
+  return new Option(flags, description).argParser(argument(integer(0, max)))
 }

@@ -1,5 +1,5 @@
 /** Valid requests, generated from the contract so that new operations are fuzzed as well. */
-import { versionOf } from '../../../service/plant-store.ts'
+import { contentVersion } from '../../../service/plant-store.ts'
 import { contract, dereferenced } from '../../helpers/contract-check.ts'
 import { TOKEN } from '../target.ts'
 import type { Random } from './random.ts'
@@ -70,7 +70,7 @@ const ENTITY_TAGS = [
   '"nothing"',
   'W/"weak"',
   '"one", W/"two" , "three"',
-  ...NAMES.flatMap((name) => TAGS.map((tag) => versionOf({ name, ...(tag && { tag }) }))).map(
+  ...NAMES.flatMap((name) => TAGS.map((tag) => contentVersion({ name, ...(tag && { tag }) }))).map(
     (version) => `"${version}"`,
   ),
 ]

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { versionOf } from '../../../service/plant-store.ts'
+import { contentVersion } from '../../../service/plant-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { startPostgres } from '../../helpers/postgres.ts'
 import { emptyDatabases } from './databases.ts'
@@ -27,7 +27,7 @@ async function contendedStore(t: Test) {
   return { store, attempts }
 }
 
-const expected = [versionOf({ name: 'x' })]
+const expected = [contentVersion({ name: 'x' })]
 
 const CHANGES: readonly [what: string, change: (store: PostgresStore) => Promise<unknown>][] = [
   ['update', (store: PostgresStore) => store.update(1n, { name: 'y' }, expected)],

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type NewPlant, versionOf } from '../../../service/plant-store.ts'
+import { contentVersion, type NewPlant } from '../../../service/plant-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { startPostgres } from '../../helpers/postgres.ts'
 import { storeSuite } from '../store-suite.ts'
@@ -25,7 +25,7 @@ t.test('close can be called again', async () => {
 t.test('close waits for both statements of a conditional update', async (t) => {
   const store = await open()
   await store.create({ id: 1n, name: 'x' })
-  const update = store.update(1n, { name: 'y' }, [versionOf({ name: 'x' })])
+  const update = store.update(1n, { name: 'y' }, [contentVersion({ name: 'x' })])
   await store.close()
   t.strictSame(await update, { id: 1n, name: 'y' })
 })

@@ -1,30 +1,34 @@
 import t from 'tap'
-import { type ContractDocument, loadContract } from '../../src/contract/contract.ts'
-import { bodyShape, componentShape, type Shape } from '../../src/contract/shape.ts'
+import { type ContractDocument, loadContract, type Schema } from '../../src/contract/contract.ts'
+import {
+  bodyProjection,
+  componentProjection,
+  type Projection,
+} from '../../src/contract/projection.ts'
 
 const scalar = { items: 'none' }
 
-/** A shape without the fields that exist only for speed. */
-function plain(shape: Shape): unknown {
-  if (typeof shape === 'string') return shape
-  const members = shape.members.map(({ name, shape }) => [name, plain(shape)])
-  return { ...Object.fromEntries(members), items: plain(shape.items) }
+/** A projection without the fields that exist only for speed. */
+function plain(projection: Projection): unknown {
+  if (typeof projection === 'string') return projection
+  const members = projection.members.map(({ name, projection }) => [name, plain(projection)])
+  return { ...Object.fromEntries(members), items: plain(projection.items) }
 }
 
-function shapeOf(schema: object): unknown {
+function projectionOf(schema: Schema): unknown {
   const components = { schemas: { Leaf: { type: 'string' }, Tested: schema } }
-  const document = { components, paths: {} } as unknown as ContractDocument
-  return plain(componentShape(document, 'Tested'))
+  const document: ContractDocument = { info: { title: '', version: '' }, components, paths: {} }
+  return plain(componentProjection(document, 'Tested'))
 }
 
-t.test('the operations read these parts of a body, and an import these of a record', async (t) => {
+t.test('only the members of a plant are built from a body or an imported record', async (t) => {
   const plant = { id: scalar, name: scalar, tag: scalar, items: 'none' }
-  t.same(plain(bodyShape(loadContract())), plant)
-  t.same(plain(componentShape(loadContract(), 'NewPlant')), plant)
+  t.same(plain(bodyProjection(loadContract())), plant)
+  t.same(plain(componentProjection(loadContract(), 'NewPlant')), plant)
 })
 
 const leaf = { $ref: '#/components/schemas/Leaf' }
-const cases: [what: string, schema: object, shape: unknown][] = [
+const cases: [what: string, schema: Schema, expected: unknown][] = [
   ['a scalar', { type: 'integer', format: 'int64' }, scalar],
   ['one of several scalars', { type: ['string', 'null'] }, scalar],
   ['a reference', { ...leaf, description: 'A leaf.' }, scalar],
@@ -55,13 +59,13 @@ const cases: [what: string, schema: object, shape: unknown][] = [
   ['different items', { type: 'array', items: leaf, uniqueItems: true }, 'all'],
 ]
 
-for (const [what, schema, shape] of cases) {
-  t.test(`the shape of a schema for ${what}`, async (t) => {
-    t.same(shapeOf(schema), shape)
+for (const [what, schema, expected] of cases) {
+  t.test(`the projection of a schema for ${what}`, async (t) => {
+    t.same(projectionOf(schema), expected)
   })
 }
 
-t.test('the shape of a contract without bodies is none', async (t) => {
+t.test('the projection of a contract without bodies is none', async (t) => {
   const document = { info: { title: '', version: '' }, paths: { '/': { get: { responses: {} } } } }
-  t.equal(bodyShape(document), 'none')
+  t.equal(bodyProjection(document), 'none')
 })

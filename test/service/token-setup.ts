@@ -7,7 +7,7 @@ import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 export const NOW = Date.parse('2026-11-20T12:00:00.000Z')
 export const CI = { name: 'ci', scopes: ['write'] } as const
 
-/** Access tokens on a store of their own, with a clock that the test sets and every note in sight. */
+/** Access tokens with their own store, a clock that the test sets, and a promise for each noted use. */
 export function setUp(t: Test, fixedToken?: string) {
   const store = new SqliteStore({ file: ':memory:', lockTimeout: 0 })
   t.teardown(() => store.close())
@@ -33,7 +33,7 @@ export function setUp(t: Test, fixedToken?: string) {
   return { store, watched, tokens, clock, notes, lastUse }
 }
 
-/** Verifies as for a request of its own: those of one turn of the event loop share a look at the token. */
+/** Verifies in a new turn of the event loop, because calls in the same turn share a verification. */
 export async function verify(tokens: AccessTokens, token: string) {
   await nextTurn()
   return tokens.verify(token)

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-/** The path of a request as it was sent, without the query, in which there may be secrets. */
+/** The path of a request as sent, without the query, which may contain secrets. */
 export function pathOf({ url }: FastifyRequest): string {
   return url.replace(/[?#].*/s, '')
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** RFC 1122 §3.2.1.3 (g) and RFC 4291 §2.5.3; a list of IPv4 addresses also matches them mapped to IPv6. */
+/** RFC 1122 §3.2.1.3 (g) and RFC 4291 §2.5.3. A BlockList also matches IPv4-mapped IPv6 addresses. */
 const LOOPBACK = new BlockList()
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
 LOOPBACK.addAddress('::1', 'ipv6')

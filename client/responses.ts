@@ -1,0 +1,110 @@
+/** Reads responses, and finds those that violate the contract. */
+import type { components } from '../src/contract/api.gen.ts'
+import { type ErrorCode, errorCodes } from '../src/contract/error-codes.gen.ts'
+import { PlantStoreError, type ResponseError, UnexpectedAnswerError } from './errors.ts'
+import { parseJson } from './json.ts'
+
+type Schemas = components['schemas']
+
+/** A result of openapi-fetch: `data` is the content of a success, `error` the parsed content of a failure. */
+export interface FetchResult {
+  readonly data?: string
+  readonly error?: unknown
+  readonly response: Response
+}
+
+/** Finds the query of the next page, even among links that a proxy has added (RFC 8288). */
+const NEXT = /<[^<>?]*(\?[^<>]*)>\s*;\s*rel="?next"?/
+
+/** A proxy that compresses a response weakens its entity tag, and a weak tag never matches `If-Match`. */
+const WEAK = /^W\//
+
+/** How many characters of an unexpected response an error message quotes. */
+const EXCERPT_LENGTH = 200
+
+/**
+ * The content of a success.
+ *
+ * @throws PlantStoreError
+ * @throws UnexpectedAnswerError
+ */
+export function readContent<Content>(
+  result: FetchResult,
+  isContent: (value: unknown) => value is Content,
+): Content {
+  const content = jsonContent(result.data)
+  if (!isContent(content)) throw toError(result)
+  return content
+}
+
+/** Undefined, which is never valid content, for a failure and for invalid JSON. */
+function jsonContent(text = ''): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
+}
+
+export function isPlant(value: unknown): value is Schemas['Plant'] {
+  const { name, tag } = membersOf(value)
+  return typeof name === 'string' && (tag === undefined || typeof tag === 'string')
+}
+
+export function isStoredPlant(value: unknown): value is Schemas['StoredPlant'] {
+  return isPlant(value) && typeof membersOf(value).id === 'bigint'
+}
+
+export function areStoredPlants(value: unknown): value is Schemas['StoredPlant'][] {
+  return Array.isArray(value) && value.every(isStoredPlant)
+}
+
+function isError(value: unknown): value is Schemas['Error'] {
+  const { error, message } = membersOf(value)
+  return typeof error === 'number' && typeof message === 'string'
+}
+
+/** Null and scalars have no members. */
+function membersOf(value: unknown): Record<string, unknown> {
+  return Object(value) as Record<string, unknown>
+}
+
+/**
+ * The strong entity tag of a response.
+ *
+ * @throws UnexpectedAnswerError if there is none
+ */
+export function readEntityTag(result: FetchResult): string {
+  const tag = result.response.headers.get('etag')
+  if (tag === null) throw toError(result)
+  return tag.replace(WEAK, '')
+}
+
+/** The query of the next page, with its `?`. Undefined on the last page. */
+export function nextQuery(result: FetchResult): string | undefined {
+  return NEXT.exec(result.response.headers.get('link') ?? '')?.[1]
+}
+
+/** The error for a response that is a failure or violates the contract. */
+export function toError({ data, error, response }: FetchResult): ResponseError {
+  const { status, headers, url } = response
+  const seconds = headers.get('retry-after') ?? ''
+  const retryAfter = /^\d+$/.test(seconds) ? Number(seconds) : undefined
+  const condition = isError(error) && findErrorCode(status, error.error)
+  if (condition) return new PlantStoreError(condition, error.message, retryAfter)
+  const location = headers.get('location')
+  const text = data ?? (typeof error === 'string' ? error : JSON.stringify(error))
+  const message = [
+    `unexpected response from ${url}: status ${status}`,
+    ...(location === null ? [] : [`redirect to ${location}`]),
+    ...(text ? [text.slice(0, EXCERPT_LENGTH)] : []),
+  ].join(': ')
+  return new UnexpectedAnswerError(message, status, retryAfter)
+}
+
+function findErrorCode(status: number, error: number): ErrorCode | undefined {
+  const names = Object.keys(errorCodes) as ErrorCode[]
+  return names.find(
+    (name) => errorCodes[name].status === status && errorCodes[name].error === error,
+  )
+}

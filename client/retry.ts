@@ -1,0 +1,113 @@
+import { ConnectionError, hasCondition, ResponseError, UnknownOutcomeError } from './errors.ts'
+
+/** When and how often a request is retried. Times are in milliseconds. */
+export interface RetryOptions {
+  /**
+   * The maximum number of retries; 0 for none.
+   *
+   * @default 4
+   */
+  readonly retries?: number | undefined
+  /**
+   * The delay before the first retry, in addition to a `Retry-After`. It doubles for each further retry, and
+   * is randomly shortened by up to half.
+   *
+   * @default 250
+   */
+  readonly retryDelay?: number | undefined
+  /**
+   * The maximum delay. A failure whose `Retry-After` is longer is thrown at once.
+   *
+   * @default 30_000
+   */
+  readonly maxRetryDelay?: number | undefined
+  /**
+   * The maximum time of each attempt, including its response.
+   *
+   * @default 30_000
+   */
+  readonly timeout?: number | undefined
+}
+
+/** Receives a signal that ends the attempt, and the error of an earlier one that may have taken effect. */
+type Attempt<Result> = (signal: AbortSignal, earlier?: Error) => Promise<Result>
+
+/** The service did nothing, because the client sends too many requests (RFC 6585 §4). */
+const TOO_MANY_REQUESTS = 429
+
+/** The service is unavailable, or a proxy cannot reach it (RFC 9110 §15.6). */
+const TRANSIENT = new Set([TOO_MANY_REQUESTS, 502, 503, 504])
+
+/**
+ * Repeats an attempt until it succeeds or fails permanently. That is safe because every operation of the
+ * contract is idempotent (RFC 9110 §9.2.2), including PATCH, whose merge patch sets absolute values.
+ *
+ * @throws the error of the last attempt, or the abort reason of `signal`
+ * @throws UnknownOutcomeError if the plant does not match `If-Match`, possibly because of an earlier attempt
+ */
+export async function withRetries<Result>(
+  attempt: Attempt<Result>,
+  { retries = 4, retryDelay = 250, maxRetryDelay = 30_000, timeout = 30_000 }: RetryOptions,
+  signal?: AbortSignal,
+): Promise<Result> {
+  let earlier: Error | undefined
+  for (let attempts = 0; attempts < retries; attempts++) {
+    try {
+      return await attemptOnce(attempt, timeout, signal, earlier)
+    } catch (error) {
+      if (!isTransient(error)) throw error
+      const retryAfterMs = error instanceof ResponseError ? 1000 * (error.retryAfter ?? 0) : 0
+      if (retryAfterMs > maxRetryDelay) throw error
+      if (mayHaveTakenEffect(error)) earlier = error
+      const backoffMs = Math.min(retryDelay * 2 ** attempts, maxRetryDelay)
+      // Jitter keeps clients that failed at the same time from retrying in lockstep.
+      await delay(retryAfterMs + backoffMs * (0.5 + Math.random() / 2), signal)
+    }
+  }
+  return attemptOnce(attempt, timeout, signal, earlier)
+}
+
+async function attemptOnce<Result>(
+  attempt: Attempt<Result>,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  earlier: Error | undefined,
+): Promise<Result> {
+  const signals = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]
+  try {
+    return await attempt(AbortSignal.any(signals), earlier)
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw earlier && hasCondition(error, 'plant-changed') ? unknownOutcome(earlier, error) : error
+  }
+}
+
+function unknownOutcome(earlier: Error, { message }: Error): UnknownOutcomeError {
+  const text = `the change may have taken effect: ${earlier.message}, then ${message}`
+  return new UnknownOutcomeError(text, { cause: earlier })
+}
+
+function isTransient(error: unknown): error is ResponseError | ConnectionError {
+  if (error instanceof ConnectionError) return true
+  return error instanceof ResponseError && TRANSIENT.has(error.status)
+}
+
+function mayHaveTakenEffect(error: ResponseError | ConnectionError): boolean {
+  return !(error instanceof ResponseError && error.status === TOO_MANY_REQUESTS)
+}
+
+/** @throws the abort reason of the signal */
+function delay(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted()
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, milliseconds)
+    signal?.addEventListener('abort', abort)
+  })
+}

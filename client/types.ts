@@ -1,0 +1,115 @@
+import type { components, operations } from '../src/contract/api.gen.ts'
+import type { CallOptions } from './connection.ts'
+
+/**
+ * A plant without its id. A missing tag and an empty one are different.
+ *
+ * @example
+ * const plant: Plant = { name: 'Abies alba Mill.', tag: 'Tree' }
+ */
+export type Plant = components['schemas']['Plant']
+
+/**
+ * A plant to create, with the id that you choose.
+ *
+ * @example
+ * const plant: NewPlant = { id: 4n, name: 'Abies alba Mill.' }
+ */
+export type NewPlant = components['schemas']['NewPlant']
+
+/**
+ * A plant as it is stored.
+ *
+ * @example
+ * const { id, name, tag = 'no tag' }: StoredPlant = (await plants.getPlant(4n)).plant
+ */
+export type StoredPlant = components['schemas']['StoredPlant']
+
+/**
+ * A JSON merge patch (RFC 7396). Omitted members stay unchanged; `tag: null` removes the tag.
+ *
+ * @example
+ * const patch: PlantPatch = { name: 'Abies alba', tag: null }
+ */
+export type PlantPatch = components['schemas']['PlantPatch']
+
+/**
+ * Selects a page of plants: those with an id greater than `after`, those with exactly the `tag`, and at most
+ * `limit` of them (by default 100).
+ *
+ * @example
+ * const query: PlantQuery = { after: 4n, tag: 'Tree', limit: 10 }
+ */
+export type PlantQuery = NonNullable<operations['listPlants']['parameters']['query']>
+
+/**
+ * Selects plants to iterate over.
+ *
+ * @example
+ * for await (const plant of plants.plants({ tag: 'Tree', pageSize: 1000 })) console.log(plant)
+ */
+export interface PlantsQuery extends Omit<PlantQuery, 'limit'> {
+  /**
+   * How many plants to fetch per request. Larger pages need fewer requests and more memory.
+   *
+   * @default 100
+   */
+  readonly pageSize?: PlantQuery['limit']
+}
+
+/**
+ * Options of a read.
+ *
+ * @example
+ * const newer = await plants.getPlant(4n, { ifNoneMatch: etag })
+ */
+export interface ReadOptions extends CallOptions {
+  /** The `etag` of the version that you have. If it is still current, the call resolves to undefined. */
+  readonly ifNoneMatch?: string | undefined
+}
+
+/** A read that always resolves to a plant. */
+export interface UnconditionalOptions extends CallOptions {
+  readonly ifNoneMatch?: undefined
+}
+
+/**
+ * Options of a change.
+ *
+ * @example
+ * const { plant, etag } = await plants.getPlant(4n)
+ * await plants.replacePlant(4n, { ...plant, name: 'Abies alba' }, { ifMatch: etag })
+ */
+export interface ChangeOptions extends CallOptions {
+  /**
+   * The `etag` of the version to change. If the plant has another version, nothing changes and the call
+   * throws a PlantStoreError with the condition `plant-changed`. Without it, the change overwrites any
+   * version.
+   */
+  readonly ifMatch?: string | undefined
+}
+
+/**
+ * A plant and the `etag` of its version, for `ifMatch` and `ifNoneMatch`.
+ *
+ * @example
+ * const { plant, etag }: TaggedPlant = await plants.getPlant(4n)
+ */
+export interface TaggedPlant {
+  readonly plant: StoredPlant
+  readonly etag: string
+}
+
+/**
+ * A page of plants.
+ *
+ * @example
+ * const first: Page = await plants.listPlants({ limit: 10 })
+ * const second = await first.next?.()
+ */
+export interface Page {
+  /** Ordered by id. There can be fewer than the limit even if more follow. */
+  readonly plants: StoredPlant[]
+  /** Fetches the next page. Undefined on the last page. */
+  readonly next?: (options?: CallOptions) => Promise<Page>
+}

@@ -1,0 +1,164 @@
+import {
+  duration,
+  integer,
+  logRequests,
+  networks,
+  nonEmptyString,
+  oneOf,
+  onOff,
+  rate,
+  seed,
+} from './setting-values.ts'
+
+/** A setting of the command line, the environment and the embedded API. */
+export interface Setting {
+  /** The placeholder in `--help`, in square brackets if the flag can stand alone. */
+  readonly argument: string
+  readonly description: string
+  /** Written as on the command line; a setting without a default is optional. */
+  readonly default?: string
+  /** What the flag means when it stands alone. */
+  readonly bareFlag?: string
+  /** @throws InvalidValue */
+  readonly read: (value: unknown) => unknown
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
+/** Node's timers count milliseconds in 32 bits; a longer timeout would fire immediately. */
+const TIMEOUT_MAX = '1d'
+
+/** All settings by name, in the order of `--help`. A flag and its variable are derived from the name. */
+export const settings = {
+  host: {
+    argument: '<address>',
+    description: 'the address to listen on; localhost means both 127.0.0.1 and ::1',
+    default: '127.0.0.1',
+    read: nonEmptyString,
+  },
+  port: {
+    argument: '<number>',
+    description: 'the port to listen on; 0 picks a free one',
+    default: '3000',
+    read: integer(0, 65_535),
+  },
+  tlsCertificate: {
+    argument: '<file>',
+    description: 'serve HTTPS with this PEM certificate chain; reloaded when the file changes',
+    read: nonEmptyString,
+  },
+  tlsKey: {
+    argument: '<file>',
+    description: 'the PEM private key of that certificate',
+    read: nonEmptyString,
+  },
+  database: {
+    argument: '<location>',
+    description:
+      'where the plants are stored: a file, a server as postgres://user@host1,host2/name, or :memory: until the process ends',
+    default: 'data/plants.db',
+    read: nonEmptyString,
+  },
+  logLevel: {
+    argument: '<level>',
+    description: `the minimum level to log: ${LOG_LEVELS.join(', ')}`,
+    default: 'info',
+    read: oneOf(LOG_LEVELS),
+  },
+  logRequests: {
+    argument: '[which]',
+    description: 'log one line per request: all, changes (requests that can modify data) or off',
+    default: 'off',
+    bareFlag: 'all',
+    read: logRequests,
+  },
+  docs: {
+    argument: '[on|off]',
+    description: 'serve the docs and the contract',
+    default: 'on',
+    bareFlag: 'on',
+    read: onOff,
+  },
+  bodyLimit: {
+    argument: '<bytes>',
+    description: 'the largest request body accepted',
+    default: '1048576',
+    read: integer(1, 2 ** 30),
+  },
+  requestTimeout: {
+    argument: '<duration>',
+    description: 'how long a request can take to arrive',
+    default: '10s',
+    read: duration(TIMEOUT_MAX),
+  },
+  responseTimeout: {
+    argument: '<duration>',
+    description: 'how long a client can leave a response unread before it is disconnected',
+    default: '30s',
+    read: duration(TIMEOUT_MAX),
+  },
+  maxConnections: {
+    argument: '<number>',
+    description: 'the maximum number of open connections',
+    default: '2048',
+    read: integer(1, 2 ** 20),
+  },
+  authFailureLimit: {
+    argument: '<rate>',
+    description:
+      'requests without a valid token allowed per address, after a burst of ten times as many; or off',
+    default: '100/s',
+    read: rate,
+  },
+  rateLimit: {
+    argument: '<rate>',
+    description: 'requests allowed per token, such as 1000/s; or off',
+    default: 'off',
+    read: rate,
+  },
+  trustProxy: {
+    argument: '<networks>',
+    description: 'proxies whose X-Forwarded-For header is trusted, such as 10.0.0.0/8,::1',
+    read: networks,
+  },
+  lockTimeout: {
+    argument: '<duration>',
+    description: 'how long a change waits for a locked database file, or a statement for a server',
+    default: '5s',
+    read: duration(TIMEOUT_MAX),
+  },
+  shutdownTimeout: {
+    argument: '<duration>',
+    description: 'how long to wait for requests in flight when the service stops',
+    default: '10s',
+    read: duration(TIMEOUT_MAX),
+  },
+  seed: {
+    argument: '<file>',
+    description: 'import this file before serving: NDJSON or CSV, depending on its extension',
+    read: seed,
+  },
+  readyJson: {
+    argument: '[on|off]',
+    description: 'print one line of JSON when ready, instead of the greeting',
+    default: 'off',
+    bareFlag: 'on',
+    read: onOff,
+  },
+} as const satisfies { readonly [name: string]: Setting }
+
+export type SettingName = keyof typeof settings
+
+export const settingNames = Object.keys(settings) as SettingName[]
+
+export const VARIABLE_PREFIX = 'PLANT_STORE_'
+
+/** The flag of a setting, such as `--log-level`. */
+export function flagOf(name: SettingName): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+/** The environment variable of a setting, such as `PLANT_STORE_LOG_LEVEL`. */
+export function variableOf(name: SettingName): string {
+  return VARIABLE_PREFIX + name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
+}

@@ -1,0 +1,8 @@
+/** What a token can allow. An operation names the scopes that it needs in its `x-scope`. */
+export const scopes = ['read', 'write'] as const
+export type Scope = (typeof scopes)[number]
+
+/** Scopes as part of a sentence: `read scope`, `read and write scopes`. */
+export function nameScopes(scopes: readonly Scope[]): string {
+  return `${scopes.join(' and ')} ${scopes.length > 1 ? 'scopes' : 'scope'}`
+}

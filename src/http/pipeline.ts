@@ -1,0 +1,129 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** How many requests can be queued, across all connections. */
+const QUEUED_MAX = 10_000
+
+/** How many requests of one connection can be queued before we stop reading from it. */
+const PIPELINE_LENGTH_MAX = 100
+
+const latest = Symbol('the response to the latest request of a connection')
+const current = Symbol('the response to the request being served')
+const queue = Symbol('the pipelined requests that follow it, in order')
+
+interface QueuedRequest {
+  readonly response: ServerResponse
+  /** Serves or rejects the request. */
+  start: () => void
+}
+
+/** Properties rather than a WeakMap, because they are read for every request. */
+type Connection = Socket & {
+  [latest]?: ServerResponse<IncomingMessage>
+  [current]?: ServerResponse
+  [queue]?: QueuedRequest[]
+}
+
+/** The response to the latest request of a connection, whether queued, in flight or ended. */
+export function latestResponse(connection: Connection): ServerResponse | undefined {
+  return connection[latest]
+}
+
+/**
+ * Serves the pipelined requests of a connection one at a time, in order (RFC 9112 §9.3.2). Otherwise a client could
+ * make us prepare thousands of responses that it never reads. Requests of a closed connection are dropped. While the
+ * process has too many queued requests, a connection that pipelines another one is closed; clients must expect that
+ * (§9.3.1).
+ *
+ * Wraps Fastify's listener, so that a queued request costs as little as possible.
+ *
+ * @returns the open connections that have sent a request, kept up to date
+ */
+export function servePipelined(server: Server): ReadonlySet<Socket> {
+  const [serve] = server.listeners('request') as [RequestListener]
+  const connections = new Set<Socket>()
+  let queuedCount = 0
+
+  server.off('request', serve).on('request', (request, response) => {
+    const connection: Connection = request.socket
+    if (connection.destroyed || connection.writableEnded) return
+    const previous = connection[current]
+    connection[latest] = response
+    if (previous === undefined) track(connection)
+    else if (!previous.closed) return enqueue(connection, previous, request, response)
+    connection[current] = response
+    serve(request, response)
+  })
+  return connections
+
+  function track(connection: Connection): void {
+    // Node caches the address on first access. The log needs it after the connection has closed.
+    void connection.remoteAddress
+    connections.add(connection)
+    // Node creates two errors for each queued request of a closed connection. Their stack traces would take a
+    // tenth of a second per thousand requests.
+    let { stackTraceLimit } = Error
+    connection.prependOnceListener('close', () => {
+      stackTraceLimit = Error.stackTraceLimit
+      if (connection[queue]?.length) Error.stackTraceLimit = 0
+    })
+    connection.once('close', () => {
+      Error.stackTraceLimit = stackTraceLimit
+      connections.delete(connection)
+    })
+  }
+
+  function enqueue(
+    connection: Connection,
+    previous: ServerResponse,
+    request: IncomingMessage,
+    response: ServerResponse<IncomingMessage>,
+  ): void {
+    if (queuedCount === QUEUED_MAX) {
+      connection.destroy()
+      return
+    }
+    queuedCount++
+    connection[queue] ??= []
+    const length = connection[queue].push({ response, start: () => serve(request, response) })
+    if (length === 1) previous.once('close', () => advance(connection))
+    if (length === PIPELINE_LENGTH_MAX) stopReading(connection)
+  }
+
+  function advance(connection: Connection): void {
+    const requests = connection[queue] as QueuedRequest[]
+    // Also after a response that announced `Connection: close`.
+    if (connection.destroyed || connection.writableEnded) queuedCount -= requests.splice(0).length
+    const first = requests.shift()
+    if (first === undefined) return
+    queuedCount--
+    if (requests.length > 0) first.response.once('close', () => advance(connection))
+    else connection.resume()
+    connection[current] = first.response
+    first.start()
+  }
+}
+
+/** Stops reading from a connection until its queued requests are served. */
+function stopReading(connection: Connection): void {
+  // Ends the loop in which libuv reads up to 2 MB at once.
+  connection.pause()
+  // The parser then resumes the connection after each request it has already read, so pause again.
+  setImmediate(() => connection[queue]?.length && connection.pause())
+}
+
+/**
+ * Changes what happens to the last request of a connection once its turn comes.
+ *
+ * @returns false if it is not queued any more
+ */
+export function replaceQueued(
+  connection: Connection,
+  response: ServerResponse,
+  start: () => void,
+): boolean {
+  const last = connection[queue]?.at(-1)
+  if (last?.response !== response) return false
+  last.start = start
+  return true
+}

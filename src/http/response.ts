@@ -1,0 +1,68 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { type ApiError, errorOf, serviceBusy } from './api-error.ts'
+import { ByteBudget, LARGE_MESSAGES_BYTES_MAX, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** For large responses in flight. */
+    responseBudget: ByteBudget
+  }
+}
+
+/** Sets up the budget for `sendJson`. */
+export function limitResponses(app: FastifyInstance): void {
+  app.decorate('responseBudget', new ByteBudget(LARGE_MESSAGES_BYTES_MAX))
+}
+
+interface JsonOptions {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly serialize?: (value: object) => string
+}
+
+/**
+ * Sends a JSON value.
+ *
+ * @throws ApiError if the response budget is used up
+ */
+export function sendJson(
+  reply: FastifyReply,
+  status: number,
+  value: object,
+  { headers = {}, serialize = JSON.stringify }: JsonOptions = {},
+): FastifyReply {
+  const json = serialize(value)
+  // Compares UTF-16 units because counting the bytes of every response would cost more.
+  if (json.length > SMALL_MESSAGE_BYTES) {
+    reserve(reply, reply.server.responseBudget, Buffer.byteLength(json))
+  }
+  return (
+    reply
+      .code(status)
+      .headers(headers)
+      .header('content-type', 'application/json')
+      // Without a serializer Fastify adds a charset, which `application/json` does not have (RFC 8259 §11).
+      .serializer(identity)
+      .send(json)
+  )
+}
+
+/** Sends an error as the contract's `Error`. */
+export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
+  const { status, body } = errorOf(error)
+  return sendJson(reply, status, body, { headers: error.headers })
+}
+
+/**
+ * Takes the bytes of a response from a budget until it is sent or the client disconnects.
+ *
+ * @throws ApiError if the budget is used up
+ */
+export function reserve({ raw }: FastifyReply, budget: ByteBudget, bytes: number): void {
+  if (raw.closed) return
+  if (!budget.take(bytes)) throw serviceBusy()
+  raw.once('close', () => budget.release(bytes))
+}
+
+function identity(json: string): string {
+  return json
+}

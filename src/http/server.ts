@@ -1,0 +1,105 @@
+import type { Server } from 'node:http'
+import Fastify, {
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyServerOptions,
+} from 'fastify'
+import type { Config } from '../config/config.ts'
+import type { ContractDocument } from '../contract/contract.ts'
+import { rejectBadUrl } from './admission.ts'
+import { bodyMethods } from './body.ts'
+import { SMALL_MESSAGE_BYTES } from './byte-budget.ts'
+import type { Certificate } from './certificate.ts'
+import {
+  rejectConnect,
+  rejectParserErrors,
+  rejectTinyChunks,
+  rejectUnknownMethods,
+} from './client-errors.ts'
+import { servePipelined } from './pipeline.ts'
+import { rewriteUrlTargets } from './request-head.ts'
+import { noRequestLog } from './request-log.ts'
+import { newRequestId } from './response-headers.ts'
+import { PARAMETER_LENGTH_MAX } from './route-table.ts'
+import { type Reject, socketRejecter } from './socket-errors.ts'
+import { abortStalledResponses } from './stalled-responses.ts'
+import { serveTls, withTls } from './tls.ts'
+
+/** How often Node checks for requests that take too long. */
+const TIMEOUT_CHECK_MS = 1000
+
+export interface ServerParts {
+  readonly config: Config
+  readonly contract: ContractDocument
+  readonly logger: FastifyServerOptions['logger']
+  /** Undefined for plain HTTP. */
+  readonly certificate: Certificate | undefined
+}
+
+/**
+ * Creates the Fastify instance and sets up its HTTP server: limits, timeouts, TLS, and the cases in which Node would
+ * respond on its own in a way that the contract does not document.
+ */
+export function createServer({
+  config,
+  contract,
+  logger,
+  certificate,
+}: ServerParts): FastifyInstance {
+  const reject = socketRejecter(bodyMethods(contract))
+  const options: FastifyHttpOptions<Server> = {
+    ...serverOptions(config, reject),
+    logger: logger ?? false,
+  }
+  const app = Fastify(certificate ? withTls(options, certificate) : options)
+  if (certificate !== undefined) serveTls(app, certificate)
+  const { server } = app
+  server.maxConnections = config.maxConnections
+  rejectUnknownMethods(server)
+  const connections = servePipelined(server)
+  abortStalledResponses(app, connections, config.responseTimeout)
+  serveExpectations(server)
+  rejectConnect(server, reject)
+  rejectTinyChunks(server, reject)
+  rewriteUrlTargets(server)
+  // A client can end its side after its last request and still read the response. Node has no option for this.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  return app
+}
+
+function serverOptions(
+  { trustProxy, requestTimeout }: Config,
+  reject: Reject,
+): FastifyHttpOptions<Server> {
+  return {
+    logController: noRequestLog,
+    genReqId: newRequestId,
+    trustProxy: trustProxy ?? false,
+    routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
+    requestTimeout,
+    http: {
+      // How much Node buffers of a body or response before it applies backpressure.
+      highWaterMark: SMALL_MESSAGE_BYTES,
+      // Fastify sets this on the server, but too late: Node compares it with `headersTimeout` at creation.
+      requestTimeout,
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeout),
+      // Node's 400 has no body; `headersError` gives it one.
+      requireHostHeader: false,
+    },
+    // During shutdown, a request on an open connection is served and the connection then closed.
+    return503OnClosing: false,
+    clientErrorHandler: rejectParserErrors(reject, requestTimeout),
+    frameworkErrors: rejectBadUrl,
+  }
+}
+
+/**
+ * Leaves `Expect` to the body reader, which sends 100 only if the body is wanted. Unknown expectations are ignored, as
+ * RFC 9110 §10.1.1 allows.
+ */
+function serveExpectations(server: Server): void {
+  for (const event of ['checkContinue', 'checkExpectation']) {
+    server.on(event, (request, response) => server.emit('request', request, response))
+  }
+}

@@ -1,0 +1,66 @@
+/** Responses that clients do not read. */
+import { once } from 'node:events'
+import { connect, Socket } from 'node:net'
+import Fastify from 'fastify'
+import t, { type Test } from 'tap'
+import { abortStalledResponses } from '../../src/http/stalled-responses.ts'
+import { answersOf, readAll, type Service, startService } from '../helpers/service.ts'
+
+const MIB = 2 ** 20
+
+function head({ token }: Service, line: string, headers = ''): string {
+  return `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n`
+}
+
+/** A connection that is closed when the test ends. */
+function connected(t: Test, service: Service): Socket {
+  const socket = connect(service.port, '127.0.0.1').on('error', () => {})
+  t.teardown(() => socket.destroy())
+  return socket
+}
+
+t.test('a client that does not read its response is disconnected', async (t) => {
+  const service = await startService(t, { config: { responseTimeout: 400 } })
+  await service.store.create({ id: 1n, name: '\x01'.repeat(MIB) })
+  const silent = connected(t, service).pause()
+  silent.write(head(service, 'GET /plants/1').repeat(4))
+  const [connection] = await once(service.app.server, 'connection')
+  await new Promise((resolve) => connection.on('close', resolve))
+  t.pass('the connection is closed')
+})
+
+t.test('a response can take longer than the timeout while it is being prepared', async (t) => {
+  const gate = Promise.withResolvers<undefined>()
+  const service = await startService(t, {
+    config: { responseTimeout: 400 },
+    instead: { get: (id) => (id === 2n ? gate.promise : service.store.get(id)) },
+  })
+  const socket = connected(t, service)
+  const bytes = readAll(socket)
+  socket.write(head(service, 'GET /plants/2', 'Connection: close\r\n'))
+  // When another connection has been closed, the timeout has passed for this one too.
+  const other = await startService(t, { config: { responseTimeout: 400 } })
+  await other.store.create({ id: 1n, name: '\x01'.repeat(MIB) })
+  const silent = connected(t, other).pause()
+  silent.write(head(other, 'GET /plants/1').repeat(4))
+  const [connection] = await once(other.app.server, 'connection')
+  await new Promise((resolve) => connection.on('close', resolve))
+  gate.resolve(undefined)
+  t.match(answersOf(await bytes), [{ status: 404 }])
+})
+
+t.test('a connection without a handle counts as having no bytes waiting', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const checked = Promise.withResolvers<void>()
+  const connections = {
+    *[Symbol.iterator]() {
+      yield new Socket()
+      checked.resolve()
+    },
+  }
+  abortStalledResponses(app, connections as unknown as Set<Socket>, 4)
+  await app.listen({ port: 0 })
+  await checked.promise
+  t.pass('it threw no error')
+})

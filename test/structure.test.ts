@@ -1,0 +1,84 @@
+/** The direction of the imports between folders. */
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import ts from 'typescript'
+
+/** What the files of a folder can import besides each other: folders, or single files. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  'src/contract': ['src/package.ts'],
+  service: ['src/contract'],
+  client: [
+    'src/contract/api.gen.ts',
+    'src/contract/error-codes.gen.ts',
+    // It has no dependencies, so it also runs in browsers.
+    'src/contract/int64.ts',
+  ],
+  'src/config': ['service', 'src/contract'],
+  'src/stores': ['service', 'src/contract', 'src/file-modes.ts'],
+  'src/transfer': ['service', 'src/contract', 'src/config'],
+  'src/http': ['service', 'src/contract', 'src/config'],
+  src: ['service'],
+  bench: ['src', 'service', 'client'],
+  scripts: ['src', 'service', 'client'],
+}
+
+const files = globSync('{src,service,client,bench,scripts}/**/*.ts').sort()
+const imports = new Map(files.map((file) => [file, importsOf(file)]))
+
+for (const [folder, others] of Object.entries(ALLOWED)) {
+  t.test(`${folder} imports from ${others.join(', ')} only`, async (t) => {
+    const importers = files.filter((file) => isIn(folder, file))
+    t.ok(importers.length > 0)
+    const isAllowed = (file: string) => [folder, ...others].some((each) => isIn(each, file))
+    t.same(
+      edges(importers, (imported) => !isAllowed(imported)),
+      [],
+    )
+  })
+}
+
+t.test('in src, engines are imported in src/stores only', async (t) => {
+  const importers = files.filter((file) => isIn('src', file) && !isIn('src/stores', file))
+  t.same(
+    edges(importers, (imported) => /^src\/stores\/\w+\//.test(imported)),
+    [],
+  )
+})
+
+t.test('no file imports itself, directly or through others', async (t) => {
+  const cycles: string[] = []
+  const acyclic = new Set<string>()
+  const visit = (file: string, importers: readonly string[]): void => {
+    const chain = [...importers, file]
+    if (importers.includes(file)) {
+      cycles.push(chain.slice(importers.indexOf(file)).join(' → '))
+    } else if (!acyclic.has(file)) {
+      for (const imported of imports.get(file) ?? []) visit(imported, chain)
+      acyclic.add(file)
+    }
+  }
+  for (const file of files) visit(file, [])
+  t.same(cycles, [])
+})
+
+/** The imports of some files that match, each as `importer → imported`. */
+function edges(importers: readonly string[], matches: (imported: string) => boolean): string[] {
+  return importers.flatMap((file) => {
+    const matching = imports.get(file)?.filter(matches) ?? []
+    return matching.map((imported) => `${file} → ${imported}`)
+  })
+}
+
+/** The files that a file imports, including those it imports types from. */
+function importsOf(file: string): string[] {
+  return ts
+    .preProcessFile(readFileSync(file, 'utf8'))
+    .importedFiles.filter(({ fileName }) => fileName.startsWith('.'))
+    .map(({ fileName }) => join(dirname(file), fileName))
+}
+
+/** Whether a file is in a folder, at any depth, or is the file itself. */
+function isIn(folder: string, file: string): boolean {
+  return file === folder || file.startsWith(`${folder}/`)
+}
