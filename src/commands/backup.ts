@@ -16,8 +16,9 @@ export async function backup(file: string, database: string): Promise<void> {
   const { lockTimeout } = defaultConfig()
   const abort = new AbortController()
   let progress: Progress | undefined
+  const endProgress = () => progress?.end()
   const stopHandling = onSignal(() => {
-    progress?.end()
+    endProgress()
     abort.abort()
   })
   const onProgress = (copied: number, total: number) => {
@@ -30,7 +31,7 @@ export async function backup(file: string, database: string): Promise<void> {
     .backUp(options)
     .finally(() => {
       stopHandling()
-      progress?.end()
+      endProgress()
     })
   const seconds = ((performance.now() - start) / 1000).toFixed(1)
   const size = `${plants.toLocaleString('en')} plants, ${bytes.toLocaleString('en')} bytes`

@@ -142,14 +142,21 @@ t.test('a refused backup prints one line and leaves no files', async (t) => {
   t.equal(stderr, `plant-store: ${into('taken.db')} already exists; nothing was overwritten\n`)
 })
 
+async function firstChangeIn(folder: string): Promise<void> {
+  for await (const _ of watch(folder)) return
+}
+
 t.test('a file that appears during the backup is not overwritten', async (t) => {
   const folder = t.testdir()
   const [database, file] = [join(folder, 'plants.db'), join(folder, 'backup.db')]
   openDatabase({ file: database, lockTimeout: 0 }).close()
+  const started = firstChangeIn(folder)
   const ended = t.rejects(
     backup(file, database),
     new StoreError(`${file} already exists; nothing was overwritten`),
   )
+  // The backup has verified that the name is free, and is now copying.
+  await started
   writeFileSync(file, 'it is mine')
   await ended
   t.equal(readFileSync(file, 'utf8'), 'it is mine')

@@ -88,15 +88,17 @@ export async function missingObjects(connections: Connections, version: number):
 }
 
 /** Runs a migration, and repeats it up to 100 times if another replica interferes. */
-async function define(connections: Connections, statement: string): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await connections.query(statement)
-      return
-    } catch (error) {
-      const raced = error instanceof pg.DatabaseError && RACE.test(String(error.code))
-      if (!raced || attempt === ATTEMPTS_MAX) throw error
-      await setTimeout(PAUSE_MS)
-    }
+async function define(
+  connections: Connections,
+  statement: string,
+  attempts = ATTEMPTS_MAX,
+): Promise<void> {
+  try {
+    await connections.query(statement)
+  } catch (error) {
+    const raced = error instanceof pg.DatabaseError && RACE.test(String(error.code))
+    if (!raced || attempts === 1) throw error
+    await setTimeout(PAUSE_MS)
+    await define(connections, statement, attempts - 1)
   }
 }
