@@ -4,7 +4,7 @@
  * a quarter less time if nobody counts.
  */
 const UNCOUNTED =
-  /^test\/(browser|crash|failover|faults|hostile|replicas|http\/(model|on-postgres|properties))\b/
+  /^test\/(browser|crash|failover|faults|hostile|replicas|scripts|http\/(model|on-postgres|properties))\b/
 
 /** @returns the sources that count: none, or all that the test comes by */
 export default function coverageOf(test: string): null | [] {

@@ -85,8 +85,9 @@ function tokenCommand(): Command {
     .addOption(databaseOption)
     .action(({ database }: TokenOptions) => listTokens(database))
   command
-    .command('revoke <name>')
+    .command('revoke')
     .description('revoke a token immediately')
+    .argument('<name>', 'the name it was created with')
     .addOption(databaseOption)
     .action((name: string, { database }: TokenOptions) => revokeToken(database, name))
   return command

@@ -106,3 +106,22 @@ for (const { args, says } of rejected) {
     t.match(await parseError(t, args), says)
   })
 }
+
+/** A command with all commands under it. */
+function commandsOf(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(commandsOf)]
+}
+
+t.test('--help describes every command, argument and option', async (t) => {
+  const commands = commandsOf(program())
+  t.ok(commands.length > 5)
+  for (const command of commands) {
+    t.match(command.description(), /\w/, command.name())
+    for (const argument of command.registeredArguments) {
+      t.match(argument.description, /\w/, `${command.name()} ${argument.name()}`)
+    }
+    for (const { description, flags } of command.options) {
+      t.match(description, /\w/, `${command.name()} ${flags}`)
+    }
+  }
+})

@@ -82,3 +82,14 @@ t.test('a read-only folder or database stops the start', { skip }, async (t) => 
   chmodSync(file, 0o400)
   await refuses(t, file, 'this user cannot write the file')
 })
+
+for (const command of [
+  ['token', 'create', '--name', 'x'],
+  ['import', 'data/sample.csv'],
+]) {
+  t.test(`${command[0]} refuses a database in memory, which would end with it`, async (t) => {
+    const { code, stdout, stderr } = await run(t, [...command, '--database', ':memory:'])
+    t.match({ code, stdout }, { code: 1, stdout: '' })
+    t.match(stderr, 'plant-store: a database in memory ')
+  })
+}

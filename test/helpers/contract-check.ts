@@ -97,6 +97,9 @@ export function checkAnswer(method: string | undefined, path: string | undefined
   if (error !== undefined && Math.trunc(error / 100) !== status) {
     throw new Error(`the error ${error} is not one of the status ${status}`)
   }
+  if (error !== undefined && (value as { message: string }).message === '') {
+    throw new Error(`the error ${error} has no message`)
+  }
 }
 
 /** An answer has the headers that the contract names for it, as it describes them, and no other. */

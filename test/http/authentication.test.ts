@@ -152,12 +152,15 @@ t.test('a connection stays usable after a rejected request', async (t) => {
 })
 
 t.test('a store that fails to look up a token causes 503, not 401', async (t) => {
-  const failing = await startService(t, {
-    instead: { findToken: () => Promise.reject(new StoreUnavailable('failing', 'SQLITE_IOERR')) },
-  })
-  const answer = await failing.call({ body: plant })
-  t.equal(answer.status, 503)
-  t.match(answer.json, { error: 50302 })
+  for (const config of [{}, { authFailureLimit: 'off' as const }]) {
+    const failing = await startService(t, {
+      config,
+      instead: { findToken: () => Promise.reject(new StoreUnavailable('failing', 'SQLITE_IOERR')) },
+    })
+    const answer = await failing.call({ body: plant })
+    t.equal(answer.status, 503)
+    t.match(answer.json, { error: 50302 })
+  }
 })
 
 async function assertRejected(t: Test, call: Call, challenge: string, error: number) {

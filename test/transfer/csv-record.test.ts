@@ -83,3 +83,14 @@ t.test('a record is incomplete until its newline is read', async (t) => {
   )
   t.equal(record.end, text.length)
 })
+
+for (const [text, end] of [
+  ['ab"c\n', 3],
+  ['"a"b\n', 4],
+] as const) {
+  t.test(`the malformed record ${text.trim()} ends after its first invalid byte`, async (t) => {
+    const record = new CsvRecord(Buffer.from(text), true)
+    t.ok(record.read(0, () => {}))
+    t.equal(record.end, end)
+  })
+}

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type NewPlant, StoreUnavailable } from '../../service/plant-store.ts'
+import { ConfigError } from '../../src/config/config.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 import { prepareSeed } from '../../src/transfer/seed.ts'
 
@@ -80,9 +81,11 @@ for (const { what, name = 'plants.jsonl', text, line, says } of invalidFiles) {
   t.test(`${what} is reported with its file and line`, async (t) => {
     const file = join(t.testdir({ [name]: text }), name)
     const seedStore = await prepareSeed(file)
-    const { message } = (await t.rejects(seedStore(openStore(t).store))) as Error
+    const { message, cause } = (await t.rejects(seedStore(openStore(t).store))) as Error
     t.ok(message.startsWith(`cannot seed from ${file}: line ${line}: `), message)
     t.match(message, says)
+    t.ok(cause instanceof ConfigError, 'the cause has the original stack')
+    t.match((cause as Error).message, says)
   })
 }
 

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { Connections, type Run } from '../../../src/stores/postgres/connections.ts'
 import { startPostgres } from '../../helpers/postgres.ts'
-import { databaseOf, nameOf, raise, UNREACHABLE } from './sessions.ts'
+import { databaseOf, nameOf, raise, silentHost, UNREACHABLE } from './sessions.ts'
 
 const { server, emptyDatabase } = await startPostgres(t, { deadlock_timeout: '10ms' })
 
@@ -46,6 +46,22 @@ t.test('hosts that are down or read-only are skipped', async (t) => {
   await terminate(primary)
   const names = await Promise.all(Array.from({ length: ALL }, () => databaseOf(connections)))
   t.same(new Set(names), new Set([nameOf(standby)]))
+})
+
+t.test('a late failure of a host does not move the primary again', async (t) => {
+  const [slow, down] = [await silentHost(t), await silentHost(t)]
+  const url = await emptyDatabase()
+  const connections = connectionsTo(t, [slow.url, down.url, url], 60_000)
+  const both = [databaseOf(connections), databaseOf(connections)]
+  await slow.accepted(2)
+  const [first, second] = slow.sockets
+  first?.destroy()
+  await down.accepted(1)
+  down.sockets[0]?.destroy()
+  t.equal(await Promise.race(both), nameOf(url))
+  second?.destroy()
+  t.same(await Promise.all(both), [nameOf(url), nameOf(url)])
+  t.equal(down.sockets.length, 1, 'the primary stays, and no other host is tried')
 })
 
 t.test('if no host is reachable, the error is that of the last', async (t) => {
@@ -206,6 +222,18 @@ t.test('a statement times out without affecting the next one', async (t) => {
     return connections.query(make).catch((error: unknown) => error)
   })
   t.match(refused, { name: 'StoreUnavailable', reason: 'failing' })
+  t.equal(await databaseOf(connections), nameOf(url))
+})
+
+t.test('a connection whose ROLLBACK failed is not reused', async (t) => {
+  const url = await emptyDatabase()
+  const connections = connectionsTo(t, [url], 1000)
+  const abandoned = connections.transaction(async (run) => {
+    // Still running when the ROLLBACK is sent, which therefore times out.
+    run('SELECT pg_sleep(60)').catch(() => {})
+    throw new Error('rolled back on purpose')
+  })
+  await t.rejects(abandoned, { message: 'rolled back on purpose' })
   t.equal(await databaseOf(connections), nameOf(url))
 })
 

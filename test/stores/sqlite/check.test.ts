@@ -214,6 +214,8 @@ t.test('a check that cannot run throws, and reports no fault', async (t) => {
   t.teardown(() => other.close())
   other.exec('BEGIN EXCLUSIVE')
   const missing = `${file}.missing`
+  const held = thrownBy(() => check(file))
+  t.match(held?.cause, { code: 'SQLITE_BUSY' }, 'the error of SQLite is the cause')
   for (const [database, message] of [
     [file, `cannot check the database ${file}: another process has locked it`],
     [missing, `there is no database ${missing}`],

@@ -30,13 +30,14 @@ t.test('a snapshot keeps its pages in the WAL until it ends', async (t) => {
 })
 
 t.test('the writer runs checkpoints if the thread cannot open the database', async (t) => {
-  const { commitUntil, committed, stored } = await start(t, { file: '/' })
+  const { commitUntil, committed, stored, longest } = await start(t, { file: '/' })
   // Long enough for further attempts to start the thread.
   for (let round = 0; round < 100; round++) {
     await commitUntil(({ log }) => log >= PAGES)
     await commitUntil(({ log }) => log < PAGES)
   }
   t.equal(stored(), committed())
+  t.ok(longest() < 2 * PAGES, `the WAL had up to ${longest()} pages`)
 })
 
 t.test('a checkpoint that cannot run now is skipped', async (t) => {
@@ -70,11 +71,14 @@ async function start(t: Test, elsewhere: Partial<DatabaseOptions> = {}) {
   const insert = db.prepare("INSERT INTO plants (id, name) VALUES (?, 'x')")
   const look = prepareCheckpoint(db, 'NOOP')
   let count = 0
+  let longest = 0
   const commitUntil = async (reached: (state: WalState) => boolean) => {
     for (const end = count + 100_000; count < end; await setImmediate()) {
       insert.run(count++)
       checkpointer.committed()
-      if (reached(look())) return
+      const state = look()
+      longest = Math.max(longest, state.log)
+      if (reached(state)) return
     }
     throw new Error(`the WAL has ${JSON.stringify(look())}`)
   }
@@ -89,5 +93,5 @@ async function start(t: Test, elsewhere: Partial<DatabaseOptions> = {}) {
       return seen
     }
   }
-  return { commitUntil, committed: () => count, stored, snapshot }
+  return { commitUntil, committed: () => count, stored, snapshot, longest: () => longest }
 }

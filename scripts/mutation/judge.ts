@@ -1,0 +1,90 @@
+import { posix } from 'node:path'
+import { apply } from './edit.ts'
+import type { Mutant } from './mutant.ts'
+import { blockAround, blocksOf } from './probes.ts'
+import type { Reach } from './reach.ts'
+import { runTest } from './test-run.ts'
+import type { Workspace } from './workspace.ts'
+
+export type Verdict = 'killed' | 'timeout' | 'survived' | 'not covered' | 'equivalent'
+
+export interface Judgement {
+  readonly mutant: Mutant
+  readonly verdict: Verdict
+  /** The test that noticed, if any. */
+  readonly test?: string
+  /** How many test files ran. */
+  readonly tests: number
+  readonly durationMs: number
+  /** Why the mutant is equivalent. */
+  readonly reason?: string
+}
+
+/** A test may take this many times as long as usual, plus an allowance for a busy machine. */
+const TIMES = 4
+const ALLOWANCE_MS = 15_000
+
+/** After this many tests have passed, a failure may be an accident and is tried again. */
+const TRUSTED = 3
+
+/** Decides about mutants, each of them in a workspace. */
+export class Judge {
+  readonly #reaches: readonly Reach[]
+  /** The tests that have noticed a mutant of a file. */
+  readonly #noticed = new Map<string, Set<string>>()
+
+  constructor(reaches: readonly Reach[]) {
+    this.#reaches = reaches
+  }
+
+  /** Runs the tests that reach the mutant until one of them fails. */
+  async judge(workspace: Workspace, mutant: Mutant, signal: AbortSignal): Promise<Judgement> {
+    const { file } = mutant
+    const text = workspace.read(file)
+    const reaches = this.#inOrder(mutant, text)
+    if (reaches.length === 0) return { mutant, verdict: 'not covered', tests: 0, durationMs: 0 }
+    const start = performance.now()
+    const result = (verdict: Verdict, tests: number, test?: string): Judgement => {
+      const durationMs = performance.now() - start
+      return { mutant, verdict, tests, durationMs, ...(test !== undefined && { test }) }
+    }
+    workspace.change(file, apply(text, mutant))
+    try {
+      for (const [index, { test, durationMs }] of reaches.entries()) {
+        const timeoutMs = TIMES * durationMs + ALLOWANCE_MS
+        const run = async () => (await runTest(workspace, test, timeoutMs, signal)).outcome
+        let outcome = await run()
+        if (outcome !== 'passed' && index >= TRUSTED) outcome = await run()
+        if (outcome === 'passed') continue
+        this.#noticed.set(file, (this.#noticed.get(file) ?? new Set()).add(test))
+        return result(outcome === 'timeout' ? 'timeout' : 'killed', index + 1, test)
+      }
+      return result('survived', reaches.length)
+    } finally {
+      workspace.restore(file)
+    }
+  }
+
+  #inOrder(mutant: Mutant, text: string): Reach[] {
+    const { start } = blockAround(blocksOf(text), mutant)
+    const noticed = this.#noticed.get(mutant.file)
+    const cost = ({ test, durationMs }: Reach) =>
+      durationMs / closeness(test, mutant.file) / (noticed?.has(test) ? 4 : 1)
+    return this.#reaches
+      .filter(({ blocks, isPartial }) => {
+        const reached = blocks[mutant.file]
+        return reached !== undefined && (isPartial || reached.includes(start))
+      })
+      .toSorted((one, other) => cost(one) - cost(other))
+  }
+}
+
+/** How likely a test is about a file, judged by their names: 1 or more. */
+export function closeness(test: string, file: string): number {
+  const [testName, fileName] = [posix.basename(test, '.test.ts'), posix.basename(file, '.ts')]
+  if (testName === fileName) return 16
+  const sameFolder =
+    posix.dirname(test).replace(/^test\/?/, '') === posix.dirname(file).replace(/^src\/?/, '')
+  const related = testName.includes(fileName) || fileName.includes(testName)
+  return (sameFolder ? 4 : 1) * (related ? 2 : 1)
+}

@@ -1,0 +1,81 @@
+/**
+ * Probes record which blocks of code a test reaches. V8's own coverage would lose what a process reached
+ * that was killed, and many tests end with a SIGKILL.
+ */
+import ts from 'typescript'
+
+/** The file of a workspace that the probes import. */
+export const PROBE_FILE = '.probe.mjs'
+
+/** A stretch of code of which all is reached, or nothing. Its start identifies it within the file. */
+export interface Block {
+  readonly start: number
+  readonly end: number
+}
+
+/** @returns the blocks of a file, with outer blocks before those in them; the first one is the module */
+export function blocksOf(text: string): Block[] {
+  const source = ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true)
+  const blocks: Block[] = [{ start: 0, end: text.length }]
+  const visit = (node: ts.Node): void => {
+    if (ts.isBlock(node) || isConciseBody(node)) {
+      blocks.push({ start: node.getStart(), end: node.getEnd() })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return blocks
+}
+
+function isConciseBody(node: ts.Node): boolean {
+  const { parent } = node
+  return parent !== undefined && ts.isArrowFunction(parent) && parent.body === node
+}
+
+/** @returns the innermost block around an edit */
+export function blockAround(blocks: readonly Block[], edit: Block): Block {
+  const around = blocks.filter(({ start, end }) => start <= edit.start && edit.end <= end)
+  return around.at(-1) as Block
+}
+
+/**
+ * @param text the source, which keeps its lines
+ * @param name what the records call the file
+ * @param probe the absolute path of the file with `probeSource`
+ */
+export function instrument(text: string, name: string, probe: string): string {
+  const insertions: { at: number; order: number; code: string }[] = []
+  for (const [order, { start, end }] of blocksOf(text).entries()) {
+    const call = `__reach(${JSON.stringify(`${name} ${start}`)})`
+    if (order === 0) {
+      const code = `import { reach as __reach } from ${JSON.stringify(probe)}; ${call}; `
+      insertions.push({ at: 0, order, code })
+    } else if (text[start] === '{') {
+      insertions.push({ at: start + 1, order, code: ` ${call}; ` })
+    } else {
+      insertions.push({ at: start, order, code: `(${call}, ` })
+      insertions.push({ at: end, order: -order, code: ')' })
+    }
+  }
+  // From the back, so that positions stay valid.
+  insertions.sort((one, other) => other.at - one.at || other.order - one.order)
+  return insertions.reduce(
+    (code, insertion) => code.slice(0, insertion.at) + insertion.code + code.slice(insertion.at),
+    text,
+  )
+}
+
+/** @param records the file to which the probes append `name start`, once per process or thread */
+export function probeSource(records: string): string {
+  return `import { appendFileSync } from 'node:fs'
+const seen = new Set()
+export function reach(block) {
+  if (seen.has(block)) return
+  seen.add(block)
+  // Some tests leave no descriptor, no room on the disk or no rights.
+  try {
+    appendFileSync(${JSON.stringify(records)}, block + '\\n', { mode: 0o666 })
+  } catch {}
+}
+`
+}
