@@ -11,12 +11,12 @@ import {
   schemaFinding,
   tokensFinding,
 } from '../check-result.ts'
+import { IN_MEMORY } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
 import { brokenStrings } from './broken-strings.ts'
 import { type DatabaseOptions, explain } from './database.ts'
 import { openExisting } from './existing.ts'
 import { fileAccess } from './file-access.ts'
-import { IN_MEMORY } from './memory.ts'
 import { incompatibilityOf, migrate, SCHEMA_VERSION, schemaVersionOf } from './schema.ts'
 
 type Check = (db: Database) => Iterable<Finding>

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
+import { IN_MEMORY } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
-import { IN_MEMORY } from './memory.ts'
 import { createDatabaseFile } from './new-file.ts'
 import { incompatibilityOf, migrate } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Engine } from '../engine.ts'
-import { IN_MEMORY } from './memory.ts'
+import { IN_MEMORY } from '../in-memory.ts'
 
 /** SQLite: a file, or the memory of this process. */
 export const sqlite: Engine = {

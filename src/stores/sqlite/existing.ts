@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
+import { refuseMemory } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
 import type { DatabaseOptions } from './database.ts'
-import { refuseMemory } from './memory.ts'
 
 /**
  * Opens a database of any version and program to read it while a service may write to it. The connection refuses

@@ -1,6 +1,6 @@
-import { StoreError } from '../store-error.ts'
+import { StoreError } from './store-error.ts'
 
-/** SQLite's name for a database in memory. */
+/** The value of `--database` for a database in memory. */
 export const IN_MEMORY = ':memory:'
 
 /**
