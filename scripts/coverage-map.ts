@@ -1,12 +1,15 @@
-/**
- * Tells tap which tests count for the coverage. Those of many processes or of a browser, those
- * that make up many requests, and those that have run on the other engine see no more of the sources, and take
- * a quarter less time if nobody counts.
- */
-const UNCOUNTED =
-  /^test\/(browser|crash|failover|faults|hostile|replicas|scripts|http\/(model|on-postgres|properties))\b/
+import { basename } from 'node:path'
+import { PROCESSES } from './test-processes.ts'
 
-/** @returns the sources that count: none, or all that the test comes by */
-export default function coverageOf(test: string): null | [] {
-  return UNCOUNTED.test(test) ? null : []
+/** Run again on another engine what other processes run and measure. */
+const REPEATED = ['test/http/on-postgres.test.ts']
+
+/**
+ * Tells tap which test processes to measure for coverage.
+ *
+ * @returns null for no sources, an empty list for all that the process loads
+ */
+export default function coverageOf(file: string): null | [] {
+  const unmeasured = PROCESSES[basename(file, '.ts')]?.unmeasured !== undefined
+  return unmeasured || REPEATED.includes(file) ? null : []
 }

@@ -49,9 +49,12 @@ export interface ContractDocument {
 const SCHEME = 'bearer'
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'])
 
-/** Loads the contract that ships with this package. */
+let contract: ContractDocument | undefined
+
+/** The contract that ships with this package, for the caller to change. The file is read and parsed once. */
 export function loadContract(): ContractDocument {
-  return parse(readFileSync(new URL('openapi.yaml', PACKAGE), 'utf8')) as ContractDocument
+  contract ??= parse(readFileSync(new URL('openapi.yaml', PACKAGE), 'utf8')) as ContractDocument
+  return structuredClone(contract)
 }
 
 /**
