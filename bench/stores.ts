@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NewPlant } from '../service/plant-store.ts'
 import { scopes } from '../src/contract/scopes.ts'
-import type { Store } from '../src/stores/open.ts'
 import { SqliteStore } from '../src/stores/sqlite/sqlite-store.ts'
+import type { Store } from '../src/stores/store.ts'
 
 /** The token of every benchmark store. */
 export const TOKEN = 'a-token-for-the-benchmark'

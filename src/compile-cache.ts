@@ -2,11 +2,9 @@ import { lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { enableCompileCache, getCompileCacheDir } from 'node:module'
 import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join } from 'node:path'
+import { NON_OWNER, PRIVATE_FOLDER_MODE } from './file-modes.ts'
 
 const ROOT_USER = 0
-
-/** Permission bits of the group and all other users. */
-const OTHERS = { any: 0o077, write: 0o022 }
 
 /**
  * Turns on Node's compile cache, which makes later starts about a quarter faster. Anyone who can write to the cache
@@ -42,7 +40,7 @@ export function compileCacheFolder(user: number | undefined, trusted?: string): 
     const caches = provideFolder(base, user, trusted)
     const folder = provideFolder(join(caches, 'plant-store'), user, trusted)
     const stat = lstatSync(folder)
-    const isOwn = stat.isDirectory() && stat.uid === user && (stat.mode & OTHERS.any) === 0
+    const isOwn = stat.isDirectory() && stat.uid === user && (stat.mode & NON_OWNER.any) === 0
     return isOwn ? folder : undefined
   } catch {
     // No home directory, no permission or a read-only disk: the service works without a cache.
@@ -64,7 +62,7 @@ function provideFolder(path: string, user: number, trusted?: string): string {
   const isOwn = lstatSync(parent).uid === user && parent !== dirname(parent)
   if (isOwn && lstatSync(folder, { throwIfNoEntry: false }) === undefined) {
     // The mode is from the XDG Base Directory Specification; `recursive` tolerates a concurrent process.
-    mkdirSync(folder, { mode: 0o700, recursive: true })
+    mkdirSync(folder, { mode: PRIVATE_FOLDER_MODE, recursive: true })
   }
   return folder
 }
@@ -73,7 +71,7 @@ function provideFolder(path: string, user: number, trusted?: string): string {
 function assertTrusted(folder: string, user: number, trusted?: string): void {
   for (let each = folder; each !== trusted; each = dirname(each)) {
     const { uid, mode } = lstatSync(each)
-    const isSafe = (uid === user || uid === ROOT_USER) && (mode & OTHERS.write) === 0
+    const isSafe = (uid === user || uid === ROOT_USER) && (mode & NON_OWNER.write) === 0
     if (!isSafe) throw new Error(`${each} can be changed by other users`)
     if (each === dirname(each)) return
   }

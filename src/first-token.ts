@@ -3,9 +3,9 @@ import type { AccessTokens } from '../service/access-tokens.ts'
 import { type Config, TOKEN_VARIABLE } from './config/config.ts'
 import { scopes } from './contract/scopes.ts'
 import { PRIVATE_MODE } from './file-modes.ts'
-import { locationOf } from './stores/location.ts'
-import { tokenFilesOf } from './stores/sqlite/file-access.ts'
+import { locationOf } from './stores/engines.ts'
 import { StoreError } from './stores/store-error.ts'
+import { tokenFilesOf } from './stores/token-files.ts'
 
 /** Where to find a token: in a variable, in a file, here, or nowhere until a command creates one. */
 export type Access =

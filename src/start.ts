@@ -8,7 +8,8 @@ import { type Certificate, certificateOf, covers } from './http/certificate.ts'
 import { listen } from './http/listener.ts'
 import { gracefulShutdown } from './http/shutdown.ts'
 import { isLoopback } from './loopback.ts'
-import { openStore, type Store } from './stores/open.ts'
+import { openStore } from './stores/engines.ts'
+import type { Store } from './stores/store.ts'
 import { prepareSeed } from './transfer/seed.ts'
 
 const UNENCRYPTED =

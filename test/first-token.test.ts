@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { AccessTokens } from '../service/access-tokens.ts'
 import { defaultConfig } from '../src/config/config.ts'
 import { provideFirstToken } from '../src/first-token.ts'
-import { openStore } from '../src/stores/open.ts'
+import { openStore } from '../src/stores/engines.ts'
 import { StoreError } from '../src/stores/store-error.ts'
 
 const CREATE_COMMAND = { command: 'plant-store token create --name mine --scope read,write' }

@@ -1,29 +1,26 @@
 import { defaultConfig } from '../config/config.ts'
-import type { CheckResult } from '../stores/check-result.ts'
-import { checkStore } from '../stores/open.ts'
+import { engineOf } from '../stores/engines.ts'
 
-/** What `plant-store check --help` says after the options. */
+/** Follows the options in the output of `plant-store check --help`. */
 export const checkHelp = `
 Verifies the database, prints one line per check (ok, WARN or FAIL) and changes nothing. A service may be
 running. Exit codes: 0 no faults, possibly warnings; 1 the check could not run; 2 the database has a fault.`
 
 const FAULTY = 2
 
+const LABELS = { ok: 'ok', warning: 'WARN', fault: 'FAIL' }
+
 /**
- * Verifies a database and prints a line for each finding. A fault sets the process's exit code to 2. A warning does
+ * Verifies a database and prints a line for each result. A fault sets the process's exit code to 2. A warning does
  * not, so that a nightly job does not fail because of one.
  *
- * @throws StoreError if it cannot be checked
+ * @throws StoreError if the check cannot run
  */
 export async function check(database: string): Promise<void> {
   const { lockTimeout } = defaultConfig()
-  for await (const finding of checkStore({ database, lockTimeout })) {
-    process.stdout.write(`${labelOf(finding).padEnd(4)}  ${finding.what}: ${finding.says}\n`)
-    if (!finding.sound) process.exitCode = FAULTY
+  const results = engineOf(database).check({ database, lockTimeout })
+  for await (const { subject, status, message } of results) {
+    process.stdout.write(`${LABELS[status].padEnd(4)}  ${subject}: ${message}\n`)
+    if (status === 'fault') process.exitCode = FAULTY
   }
-}
-
-function labelOf({ sound, warning }: CheckResult): string {
-  if (!sound) return 'FAIL'
-  return warning ? 'WARN' : 'ok'
 }

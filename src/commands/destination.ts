@@ -4,8 +4,8 @@ import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promi
 import { pipeline } from 'node:stream/promises'
 import { ConfigError } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
-import { PRIVATE_MODE } from '../file-modes.ts'
-import { locationOf } from '../stores/location.ts'
+import { PERMISSIONS, PRIVATE_MODE } from '../file-modes.ts'
+import { locationOf } from '../stores/engines.ts'
 import { STDIO } from '../transfer/format.ts'
 
 /** How the error of a failed write to standard output starts. */
@@ -57,7 +57,7 @@ async function inheritAccess(handle: FileHandle, { uid, gid, mode }: Stats): Pro
   if (uid !== process.geteuid?.()) return
   try {
     await handle.chown(uid, gid)
-    await handle.chmod(mode & 0o777)
+    await handle.chmod(mode & PERMISSIONS)
   } catch {}
 }
 

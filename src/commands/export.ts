@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import { ConfigError, defaultConfig } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
-import { openStore } from '../stores/open.ts'
+import { openStore } from '../stores/engines.ts'
 import { type Codec, codecs } from '../transfer/codecs.ts'
 import { formatPlants } from '../transfer/export.ts'
 import { FORMAT_HINT, type Format, formatOf, STDIO } from '../transfer/format.ts'

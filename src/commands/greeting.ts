@@ -3,7 +3,8 @@ import type { Config } from '../config/config.ts'
 import type { Access } from '../first-token.ts'
 import { type Certificate, covers } from '../http/certificate.ts'
 import { DOCS_PATH } from '../http/docs.ts'
-import { type Location, locationOf } from '../stores/location.ts'
+import type { Location } from '../stores/engine.ts'
+import { locationOf } from '../stores/engines.ts'
 
 /** A name without a wildcard, in the notation of X509Certificate.subjectAltName. */
 const DNS_NAME = /(?:^|, )DNS:([\w.-]+)(?:,|$)/

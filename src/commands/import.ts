@@ -1,6 +1,6 @@
 import type { OnConflict } from '../../service/plant-store.ts'
 import { defaultConfig } from '../config/config.ts'
-import { openStore } from '../stores/open.ts'
+import { openStore } from '../stores/engines.ts'
 import { codecs } from '../transfer/codecs.ts'
 import { escapeControlCharacters } from '../transfer/control-characters.ts'
 import { FORMAT_HINT, type Format, formatOf } from '../transfer/format.ts'

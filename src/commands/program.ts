@@ -5,7 +5,7 @@ import { type Config, tokenFromEnvironment } from '../config/config.ts'
 import { duration, integer } from '../config/setting-values.ts'
 import { type Scope, scopes } from '../contract/scopes.ts'
 import { PACKAGE } from '../package.ts'
-import { hasPassword } from '../stores/location.ts'
+import { locationOf } from '../stores/engines.ts'
 import { formats } from '../transfer/format.ts'
 import { onErrors } from '../transfer/import.ts'
 import { RECORD_LIMIT_BYTES } from '../transfer/record-reader.ts'
@@ -50,7 +50,8 @@ export function program(): Command {
 function warnOfPassword(command: Command): void {
   if (command.getOptionValueSource('database') !== 'cli') return
   const { database } = command.opts<{ database: string }>()
-  if (!hasPassword(database)) return
+  const location = locationOf(database)
+  if (!('server' in location && location.hasPassword)) return
   const { envVar } = databaseOption
   process.stderr.write(
     `plant-store: other users can read the password in --database; set ${envVar} or use ~/.pgpass instead\n`,

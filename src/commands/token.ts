@@ -2,7 +2,8 @@ import { AccessTokens } from '../../service/access-tokens.ts'
 import type { StoredToken } from '../../service/token-store.ts'
 import { ConfigError, defaultConfig } from '../config/config.ts'
 import { nameScopes, type Scope } from '../contract/scopes.ts'
-import { openStore, type Store } from '../stores/open.ts'
+import { openStore } from '../stores/engines.ts'
+import type { Store } from '../stores/store.ts'
 
 export interface TokenOptions {
   readonly database: string

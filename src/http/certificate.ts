@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { type Config, ConfigError } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
+import { READABLE_BY_ALL } from '../file-modes.ts'
 
 /** Paths of a certificate and its key. */
 export interface CertificateFiles {
@@ -25,9 +26,6 @@ export interface Certificate {
   /** For the log, if other users can read the key. */
   readonly warning: string | undefined
 }
-
-/** Permission bit: readable by all users. */
-const READABLE_BY_OTHERS = 0o004
 
 /**
  * The configured certificate, or undefined if none is configured.
@@ -64,7 +62,7 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
       `${keyLabel}: expected the private key of the certificate in ${files.certificate}`,
     )
   }
-  const isExposed = (key.mode & READABLE_BY_OTHERS) !== 0
+  const isExposed = (key.mode & READABLE_BY_ALL) !== 0
   const warning = isExposed ? `every user of this machine can read ${keyLabel}` : undefined
   return { files, pem, x509, warning }
 }

@@ -1,13 +1,43 @@
-/** What a check has found out about one thing. */
-export interface CheckResult extends Verdict {
-  /** The thing, in a word. */
-  readonly what: string
+/** The result of verifying one aspect of a database. */
+export interface CheckResult extends Finding {
+  /** What was verified, in one word. */
+  readonly subject: string
 }
 
-export interface Verdict {
-  readonly sound: boolean
-  /** Not a fault, but something the operator may want to change. */
-  readonly warning?: true
-  /** One line for whoever runs the service. */
-  readonly says: string
+/** A warning may be intended, so it is not a fault. */
+export interface Finding {
+  readonly status: 'ok' | 'warning' | 'fault'
+  /** One line for the operator. */
+  readonly message: string
+}
+
+export function ok(message: string): Finding {
+  return { status: 'ok', message }
+}
+
+export function warning(message: string): Finding {
+  return { status: 'warning', message }
+}
+
+export function fault(message: string): Finding {
+  return { status: 'fault', message }
+}
+
+/** The finding for a database that this program created. */
+export const OWN_DATABASE = ok('a database of plant-store')
+
+/** The finding for a sound schema, which may be older than this program's. */
+export function schemaFinding(version: number, latest: number): Finding {
+  const upgrade = version < latest ? `; the next start of the service upgrades it to ${latest}` : ''
+  return ok(`version ${version}${upgrade}`)
+}
+
+/** @param names of tokens whose digest has the wrong length or does not begin with their selector */
+export function tokensFinding(damaged: readonly string[], count: number | bigint): Finding {
+  if (damaged.length === 0) return countFinding(count)
+  return fault(`damaged, revoke them and create new ones: ${damaged.join(', ')}`)
+}
+
+export function countFinding(count: number | bigint): Finding {
+  return ok(count.toLocaleString('en'))
 }

@@ -1,26 +1,31 @@
 import { StoreUnavailable } from '../../service/plant-store.ts'
 
+interface Size {
+  readonly changes: number
+  /** In UTF-16 units. */
+  readonly text: number
+}
+
 /**
- * What goes into one transaction. More gains nothing more and keeps the first change waiting, and all of
- * the text is copied on its way to whoever commits it.
+ * One transaction. Larger batches are not faster, delay their first change, and take more memory, because the text is
+ * copied to the writer.
  */
-const BATCH_SIZE = { changes: 512, text: 2 ** 23 }
+const BATCH_MAX: Size = { changes: 512, text: 2 ** 23 }
 
-/** What may wait for the disk; beyond it the service is overloaded, and says so at once. */
-const WAITING = { changes: 10_000, text: 2 ** 26 }
+/** All waiting changes. Beyond this the store is busy. */
+const WAITING_MAX: Size = { changes: 10_000, text: 2 ** 26 }
 
-/** With the next commit at hand whoever commits does not wait for us; more would only make them smaller. */
+/** With a second batch in flight, the writer never waits for us. More would only make the batches smaller. */
 const MAX_IN_FLIGHT = 2
 
 export interface GroupCommitOptions<Change, Result> {
   /**
-   * Makes changes together, and resolves to their results. May be called again before a call has ended;
-   * the calls have to end in their order.
+   * Makes changes in one transaction and resolves to their results. Called again before the previous call has ended, up
+   * to `maxInFlight`; calls must end in the order in which they were made.
    */
   readonly commit: (changes: readonly Change[]) => Promise<Result[]>
-  /** How much text a change holds on to while it waits, in UTF-16 units. */
+  /** The text that a change keeps in memory while it waits, in UTF-16 units. */
   readonly sizeOf: (change: Change) => number
-  /** How many commits there are at a time. */
   readonly maxInFlight?: number
 }
 
@@ -32,20 +37,18 @@ interface Waiting<Change, Result> {
 }
 
 /**
- * Group commit: changes that arrive while others are on their way to the disk go together in a later
- * transaction, so many share one wait for the disk. Each resolves after the commit that it was part of.
+ * Group commit: changes that arrive during a commit share the next transaction, and so one wait for the disk. A change
+ * resolves after the commit that contains it.
  *
- * Both what waits and what goes together is bounded by the number of changes and by their text, in
- * UTF-16 units. The last change may go beyond the bound of the text, or a large one would never get in.
- * What was handed over behind a commit that is under way waits as well.
+ * A batch, and all waiting changes together, are limited in number and text. The last change may exceed the text limit;
+ * otherwise a very large one could never be accepted. A batch counts as waiting until it is the first one in flight.
  */
 export class GroupCommit<Change, Result> {
   readonly #commit: GroupCommitOptions<Change, Result>['commit']
   readonly #sizeOf: (change: Change) => number
   readonly #maxInFlight: number
   #arrived: Waiting<Change, Result>[] = []
-  /** The first of these is on its way, the others are at hand. */
-  readonly #handedOver: Waiting<Change, Result>[][] = []
+  readonly #inFlight: Waiting<Change, Result>[][] = []
   readonly #waiting = { changes: 0, text: 0 }
   #settled: PromiseWithResolvers<void> | undefined
 
@@ -55,52 +58,53 @@ export class GroupCommit<Change, Result> {
     this.#maxInFlight = maxInFlight
   }
 
-  /** @throws StoreUnavailable if the commit failed for a reason that passes, or too much is waiting */
-  change(change: Change): Promise<Result> {
+  /** @throws StoreUnavailable if the store cannot commit now, or too many changes are waiting */
+  submit(change: Change): Promise<Result> {
     const { changes, text } = this.#waiting
-    if (changes >= WAITING.changes || text >= WAITING.text) {
-      const much = `${changes} changes with ${text} characters are waiting`
-      return Promise.reject(new StoreUnavailable('busy', much))
+    if (changes >= WAITING_MAX.changes || text >= WAITING_MAX.text) {
+      const detail = `${changes} changes with ${text} characters are waiting`
+      return Promise.reject(new StoreUnavailable('busy', detail))
     }
     return new Promise((resolve, reject) => {
       const waiting = { change, text: this.#sizeOf(change), resolve, reject }
-      // What arrives in the same turn of the event loop belongs together.
-      if (this.#arrived.length === 0) setImmediate(() => this.#handOver())
+      // Deferred, so that all changes of this turn of the event loop share a batch.
+      if (this.#arrived.length === 0) setImmediate(() => this.#dispatch())
       this.#arrived.push(waiting)
       this.#count([waiting], 1)
       this.#settled ??= Promise.withResolvers()
     })
   }
 
-  /** Resolves when nothing is waiting. */
+  /** Resolves when no change is waiting or in flight. */
   async settle(): Promise<void> {
     await this.#settled?.promise
   }
 
-  #handOver(): void {
-    while (this.#arrived.length > 0 && this.#handedOver.length < this.#maxInFlight)
-      this.#commitNext()
-    if (this.#handedOver.length > 0) return
+  #dispatch(): void {
+    while (this.#arrived.length > 0 && this.#inFlight.length < this.#maxInFlight) {
+      this.#commitBatch()
+    }
+    if (this.#inFlight.length > 0) return
     this.#settled?.resolve()
     this.#settled = undefined
   }
 
-  async #commitNext(): Promise<void> {
-    const together = this.#take(BATCH_SIZE)
-    this.#handedOver.push(together)
-    if (together === this.#handedOver[0]) this.#count(together, -1)
+  async #commitBatch(): Promise<void> {
+    const batch = this.#take(BATCH_MAX)
+    this.#inFlight.push(batch)
+    if (batch === this.#inFlight[0]) this.#count(batch, -1)
     try {
-      const results = await this.#commit(together.map(({ change }) => change))
-      for (const [index, result] of results.entries()) together[index]?.resolve(result)
+      const results = await this.#commit(batch.map(({ change }) => change))
+      for (const [index, result] of results.entries()) batch[index]?.resolve(result)
     } catch (error) {
-      // What came meanwhile would wait in vain for what has just failed.
-      const alike = error instanceof StoreUnavailable ? this.#take(WAITING) : []
-      this.#count(alike, -1)
-      for (const { reject } of [...together, ...alike]) reject(error)
+      // Changes that arrived during the failed commit would only wait to fail the same way.
+      const others = error instanceof StoreUnavailable ? this.#take(WAITING_MAX) : []
+      this.#count(others, -1)
+      for (const { reject } of [...batch, ...others]) reject(error)
     }
-    this.#handedOver.shift()
-    this.#count(this.#handedOver[0] ?? [], -1)
-    this.#handOver()
+    this.#inFlight.shift()
+    this.#count(this.#inFlight[0] ?? [], -1)
+    this.#dispatch()
   }
 
   #count(changes: readonly Waiting<Change, Result>[], sign: 1 | -1): void {
@@ -110,12 +114,12 @@ export class GroupCommit<Change, Result> {
     }
   }
 
-  /** Takes from the front of what has arrived until a bound is reached; that of WAITING takes all. */
-  #take(bound: { readonly changes: number; readonly text: number }): Waiting<Change, Result>[] {
+  /** Removes the first changes that arrived, up to a limit. WAITING_MAX removes all. */
+  #take(limit: Size): Waiting<Change, Result>[] {
     let count = 0
     let text = 0
     for (const waiting of this.#arrived) {
-      if (count === bound.changes || text >= bound.text) break
+      if (count === limit.changes || text >= limit.text) break
       count += 1
       text += waiting.text
     }

@@ -1,5 +1,6 @@
 import type { StoredPlant } from '../../service/plant-store.ts'
 
+/** A row of the table `plants`. */
 export interface PlantRow {
   readonly id: bigint
   readonly name: string

@@ -1,8 +1,5 @@
-/**
- * How much text plants that are read together may have, beside that of the last one; in UTF-16 units or in
- * bytes, as the engine counts.
- */
-export const MAX_TEXT = 2 ** 20
+/** The limit on the text of a page or batch, not counting its last plant: in UTF-16 units (SQLite) or bytes (PostgreSQL). */
+export const BATCH_TEXT_MAX = 2 ** 20
 
-/** Plants of an export that are read together; more of them gain nothing. */
+/** Plants per batch of an export. Larger batches are not faster. */
 export const EXPORT_BATCH_SIZE = 1000

@@ -1,2 +1,2 @@
-/** A store cannot be opened; the message says why, in one line for whoever runs the service. */
+/** A database cannot be opened, checked or backed up. The message gives the reason in one line, for the operator. */
 export class StoreError extends Error {}

@@ -1,7 +1,7 @@
 import type { StoredToken } from '../../service/token-store.ts'
 import { scopes } from '../contract/scopes.ts'
 
-/** A token as a database has it; times are in milliseconds since 1970. */
+/** A row of the table `tokens`. Times are in milliseconds since 1970. */
 export interface TokenRow {
   readonly digest: Uint8Array
   readonly name: string

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { backup } from '../../src/commands/backup.ts'
-import { ConfigError } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
+import { StoreError } from '../../src/stores/store-error.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
@@ -120,14 +120,18 @@ t.test('a refused backup prints one line and leaves no files', async (t) => {
   const before = readdirSync(folder)
   const into = (name: string) => join(folder, name)
   for (const [name, from, message] of [
-    ['taken.db', database, `there is ${into('taken.db')} already; nothing is overwritten`],
-    ['copies', database, `there is ${into('copies')} already; nothing is overwritten`],
-    ['plants.db', database, `there is ${into('plants.db')} already; nothing is overwritten`],
-    ['stale.db', database, `there is ${into('stale.db-wal')} already; nothing is overwritten`],
-    ['plants.db-journal', database, /: SQLite gives such names to its logs; choose another$/],
+    ['taken.db', database, `${into('taken.db')} already exists; nothing was overwritten`],
+    ['copies', database, `${into('copies')} already exists; nothing was overwritten`],
+    ['plants.db', database, `${into('plants.db')} already exists; nothing was overwritten`],
+    ['stale.db', database, `${into('stale.db-wal')} already exists; nothing was overwritten`],
+    [
+      'plants.db-journal',
+      database,
+      /: SQLite uses such names for its own files; choose another name$/,
+    ],
     ['no/copy.db', database, /^cannot write \S+\/no\/copy.db: ENOENT: [^\n]+$/],
     ['copy.db', into('none.db'), `there is no database ${into('none.db')}`],
-    ['copy.db', ':memory:', 'a database in memory is seen by its own process only; name a file'],
+    ['copy.db', ':memory:', 'a database in memory is private to its process: use a file'],
   ] as const) {
     await t.rejects(backup(into(name), from), { message }, `${name} of ${from}`)
   }
@@ -136,17 +140,24 @@ t.test('a refused backup prints one line and leaves no files', async (t) => {
 
   const { code, stdout, stderr } = await run(t, ['backup', into('taken.db')])
   t.match({ code, stdout }, { code: 1, stdout: '' })
-  t.equal(stderr, `plant-store: there is ${into('taken.db')} already; nothing is overwritten\n`)
+  t.equal(stderr, `plant-store: ${into('taken.db')} already exists; nothing was overwritten\n`)
 })
+
+async function firstChangeIn(folder: string): Promise<void> {
+  for await (const _ of watch(folder)) return
+}
 
 t.test('a file that appears during the backup is not overwritten', async (t) => {
   const folder = t.testdir()
   const [database, file] = [join(folder, 'plants.db'), join(folder, 'backup.db')]
   openDatabase({ file: database, lockTimeout: 0 }).close()
+  const started = firstChangeIn(folder)
   const ended = t.rejects(
     backup(file, database),
-    new ConfigError(`there is ${file} already; nothing is overwritten`),
+    new StoreError(`${file} already exists; nothing was overwritten`),
   )
+  // The backup has verified that the name is free, and is now copying.
+  await started
   writeFileSync(file, 'it is mine')
   await ended
   t.equal(readFileSync(file, 'utf8'), 'it is mine')
@@ -164,7 +175,7 @@ t.test('a backup to a full disk fails and leaves no files', { skip: noMounts }, 
   const line = ['unshare', '-rm', 'sh', '-c', MOUNT, dirname(file), ...args]
   const ended = spawnSync(...unmeasured(line))
   t.equal(ended.status, 1)
-  t.equal(`${ended.stdout}`, '', 'neither a word nor a file')
+  t.equal(`${ended.stdout}`, '', 'no output and no file')
   const reason = 'database or disk is full'
   t.equal(`${ended.stderr}`, `plant-store: cannot back up the database ${database}: ${reason}\n`)
 })

@@ -47,5 +47,5 @@ t.test('a locked database stops the start with a one-line error', async (t) => {
   const args = ['--port=0', '--lock-timeout=100ms', '--database', holder.name]
   const { code, stderr } = await runHere(args)
   t.equal(code, 1)
-  t.match(stderr, /^plant-store: .*(busy|another process holds it).*\n$/)
+  t.match(stderr, /^plant-store: .*(busy|another process has locked it).*\n$/)
 })

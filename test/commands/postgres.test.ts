@@ -4,13 +4,14 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { backup } from '../../src/commands/backup.ts'
-import { ConfigError } from '../../src/config/config.ts'
-import { openStore, type Store } from '../../src/stores/open.ts'
+import { openStore } from '../../src/stores/engines.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { StoreError } from '../../src/stores/store-error.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
-import { byId, exported, scatteredIds, TEXTS } from '../stores/plants.ts'
+import { byId, exported, STRINGS, scatteredIds } from '../stores/plants.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 
@@ -26,7 +27,7 @@ t.test('plants moved to a server and back are unchanged', async (t) => {
   const [before, after] = [join(folder, 'before.db'), join(folder, 'after.db')]
   const url = await emptyDatabase()
   const plants = byId([
-    ...TEXTS.map((text, index) => ({ id: BigInt(index), name: text, tag: text })),
+    ...STRINGS.map((text, index) => ({ id: BigInt(index), name: text, tag: text })),
     ...scatteredIds(3000).map((id) => ({ id, name: `plant ${id}` })),
   ])
   await using(before, (store) => store.importPlants(plants, 'stop'))
@@ -115,7 +116,7 @@ t.test('an unusable database causes a one-line error without secrets', async (t)
   t.match(malformed, {
     code: 1,
     stdout: '',
-    stderr: /^plant-store: the database is not a URL such as/,
+    stderr: /^plant-store: invalid database URL: expected one such as/,
   })
   t.notMatch(malformed.stderr, 's3cret')
 })
@@ -131,7 +132,8 @@ t.test('a password causes a warning only if other users can read it', async (t) 
 
 t.test('a backup of a server is refused with a hint to use its own tools', async (t) => {
   const file = join(t.testdir(), 'backup.db')
-  const message = /^a database on a server is backed up by the tools of the server, such as pg_dump/
-  await t.rejects(backup(file, server.url()), { constructor: ConfigError, message })
+  const message =
+    /^plant-store cannot back up a database on a server: use its own tools, such as pg_dump/
+  await t.rejects(backup(file, server.url()), { constructor: StoreError, message })
   t.notOk(existsSync(file))
 })

@@ -15,13 +15,13 @@ const files = [
   {
     what: 'a database of another program',
     make: (file: string) => database(file, 'CREATE TABLE notes (text TEXT)'),
-    says: 'it is the database of another program',
+    says: 'it belongs to another program',
   },
   {
     what: 'a newer schema',
     make: (file: string) =>
       database(file, 'PRAGMA application_id = 0x504c4e54; PRAGMA user_version = 1000'),
-    says: /its schema has version 1000, this program knows up to \d+; use a newer one/,
+    says: /its schema has version 1000, but this program supports versions up to \d+: use a newer plant-store/,
   },
 ]
 
@@ -64,19 +64,23 @@ t.test('a missing folder stops the start and is not created', async (t) => {
 
 t.test('a folder in which no file can be created stops the start', async (t) => {
   // Not even root can create a file here. Missing permissions would not stop root.
-  await refuses(t, '/proc/plants.db', 'it cannot be opened; may this user read and write it')
+  await refuses(
+    t,
+    '/proc/plants.db',
+    'it cannot be opened: check that this user can read and write',
+  )
 })
 
 const skip = process.getuid?.() === 0 && 'root can write read-only files'
 t.test('a read-only folder or database stops the start', { skip }, async (t) => {
   const folder = t.testdir({ empty: {}, full: {} })
   chmodSync(join(folder, 'empty'), 0o500)
-  await refuses(t, join(folder, 'empty', 'plants.db'), 'it cannot be opened; may this user')
+  await refuses(t, join(folder, 'empty', 'plants.db'), 'it cannot be opened: check that this user')
 
   const file = join(folder, 'full', 'plants.db')
   await runHere(['token', 'create', '--name', 'x', '--database', file])
   chmodSync(file, 0o400)
-  await refuses(t, file, 'it is read-only for this user')
+  await refuses(t, file, 'this user cannot write the file')
 })
 
 for (const command of [

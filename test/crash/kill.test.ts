@@ -50,7 +50,7 @@ t.test(
     }
     const findings = [...checkDatabase({ file, lockTimeout: 5000 })]
     t.same(
-      findings.filter(({ sound }) => !sound),
+      findings.filter(({ status }) => status === 'fault'),
       [],
     )
     const { acknowledged, answers, lost } = history
@@ -110,7 +110,8 @@ function storedIn(file: string): StoredPlant[] {
 /** The faults that `plant-store check` finds. */
 function faultsOf(file: string): string[] {
   const findings = [...checkDatabase({ file, lockTimeout: 5000 })]
-  return findings.filter(({ sound }) => !sound).map(({ what, says }) => `${what}: ${says}`)
+  const faults = findings.filter(({ status }) => status === 'fault')
+  return faults.map(({ subject, message }) => `${subject}: ${message}`)
 }
 
 /** A plant whose last acknowledged change had the method, and had an effect. */

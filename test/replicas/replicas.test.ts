@@ -3,8 +3,9 @@ import { randomInt } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
-import { checkStore, openStore, type Store } from '../../src/stores/open.ts'
+import { engineOf, openStore } from '../../src/stores/engines.ts'
 import { type PlantRow, plantOf } from '../../src/stores/plant-row.ts'
+import type { Store } from '../../src/stores/store.ts'
 import { creationRequest } from '../crash/changes.ts'
 import { startPostgres } from '../helpers/postgres.ts'
 import { atATime, Client } from './client.ts'
@@ -37,8 +38,9 @@ t.teardown(() => client.close())
 const replicas = await startAtOnce(t, REPLICAS, database, TOKEN)
 
 t.test('replicas that start at once on an empty database create one complete schema', async (t) => {
-  for await (const { what, sound, says } of checkStore({ database, lockTimeout: 5000 })) {
-    t.ok(sound, `${what}: ${says}`)
+  const results = engineOf(database).check({ database, lockTimeout: 5000 })
+  for await (const { subject, status, message } of results) {
+    t.equal(status, 'ok', `${subject}: ${message}`)
   }
   for (const url of replicas) {
     t.match(await client.send(url, { method: 'GET' }), { status: 200, body: '[]' })

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { contentVersion, type Plant } from '../../service/plant-store.ts'
-import { TEXTS } from '../stores/plants.ts'
+import { STRINGS } from '../stores/plants.ts'
 
 const SIMILAR: Plant[] = [
-  ...TEXTS.flatMap((text) => [
+  ...STRINGS.flatMap((text) => [
     { name: text },
     { name: text, tag: '' },
     { name: text, tag: 'x' },

@@ -2,29 +2,29 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Test } from 'tap'
 import type { Plant, PlantPatch, PlantStore } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
-import { count, EDGES, samePlants, TEXTS } from './plants.ts'
+import { count, EDGES, STRINGS, samePlants } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 const CHANGES: [what: string, before: Plant, patch: PlantPatch, after: Plant][] = [
   ['a name', { name: 'a', tag: 'x' }, { name: 'b' }, { name: 'b', tag: 'x' }],
-  ['a name, where there is no tag', { name: 'a' }, { name: 'b' }, { name: 'b' }],
+  ['a name, without a tag', { name: 'a' }, { name: 'b' }, { name: 'b' }],
   ['an empty name', { name: 'a', tag: '' }, { name: '' }, { name: '', tag: '' }],
   ['a tag', { name: 'a', tag: 'x' }, { tag: 'y' }, { name: 'a', tag: 'y' }],
-  ['a tag, where there is none', { name: 'a' }, { tag: 'y' }, { name: 'a', tag: 'y' }],
+  ['a tag, without an old one', { name: 'a' }, { tag: 'y' }, { name: 'a', tag: 'y' }],
   ['an empty tag', { name: 'a', tag: 'x' }, { tag: '' }, { name: 'a', tag: '' }],
-  ['an empty tag, where there is none', { name: 'a' }, { tag: '' }, { name: 'a', tag: '' }],
+  ['an empty tag, without an old one', { name: 'a' }, { tag: '' }, { name: 'a', tag: '' }],
   ['no tag', { name: 'a', tag: 'x' }, { tag: null }, { name: 'a' }],
-  ['no tag, where it is empty', { name: 'a', tag: '' }, { tag: null }, { name: 'a' }],
-  ['no tag, where there is none', { name: 'a' }, { tag: null }, { name: 'a' }],
-  ['both', { name: 'a', tag: 'x' }, { name: 'b', tag: 'y' }, { name: 'b', tag: 'y' }],
+  ['no tag, with an empty one', { name: 'a', tag: '' }, { tag: null }, { name: 'a' }],
+  ['no tag, without an old one', { name: 'a' }, { tag: null }, { name: 'a' }],
+  ['a name and a tag', { name: 'a', tag: 'x' }, { name: 'b', tag: 'y' }, { name: 'b', tag: 'y' }],
   ['a name and no tag', { name: 'a', tag: 'x' }, { name: 'b', tag: null }, { name: 'b' }],
   ['nothing', { name: 'a', tag: 'x' }, {}, { name: 'a', tag: 'x' }],
-  ['what it is', { name: 'a', tag: 'x' }, { name: 'a', tag: 'x' }, { name: 'a', tag: 'x' }],
+  ['the same content', { name: 'a', tag: 'x' }, { name: 'a', tag: 'x' }, { name: 'a', tag: 'x' }],
 ]
 
 const STALE = contentVersion({ name: 'stale' })
 
-/** What PlantStore says of updating and removing. */
+/** The obligations of PlantStore.update and remove. */
 export function changeSuite(t: Test, engine: Engine): void {
   let store: PlantStore
   let lastId = 0n
@@ -44,7 +44,7 @@ export function changeSuite(t: Test, engine: Engine): void {
   }
 
   for (const [what, before, patch, after] of CHANGES) {
-    t.test(`an update to ${what} merges, resolves to the plant, and leaves it so`, async (t) => {
+    t.test(`an update to ${what} merges the patch and resolves to the stored plant`, async (t) => {
       const id = await stored(before)
       t.strictSame(await store.update(id, patch), { id, ...after })
       t.strictSame(await store.get(id), { id, ...after })
@@ -55,8 +55,8 @@ export function changeSuite(t: Test, engine: Engine): void {
     })
   }
 
-  t.test('an update keeps text code point for code point, under any id', async (t) => {
-    const plants = TEXTS.map((text, index) => ({
+  t.test('an update keeps text exactly, for any id', async (t) => {
+    const plants = STRINGS.map((text, index) => ({
       id: EDGES[index] ?? ++lastId,
       name: text,
       tag: text,
@@ -72,7 +72,7 @@ export function changeSuite(t: Test, engine: Engine): void {
     t.equal(count(found, undefined), plants.length)
   })
 
-  t.test('a removed plant is gone, its neighbours are not, and its id is free', async (t) => {
+  t.test('remove deletes one plant and frees its id', async (t) => {
     const [one, id, other] = [
       await stored({ name: 'one' }),
       await stored({ name: 'a', tag: 'x' }),
@@ -89,7 +89,7 @@ export function changeSuite(t: Test, engine: Engine): void {
     t.strictSame(await store.get(id), { id, name: 'a' })
   })
 
-  t.test('where no plant is there is none to change, whatever is expected', async (t) => {
+  t.test('a missing plant is not found, with or without expected versions', async (t) => {
     const id = ++lastId
     for (const expected of [undefined, [], [STALE]]) {
       t.equal(await store.update(id, { name: 'a', tag: 'x' }, expected), 'not-found')
@@ -99,7 +99,7 @@ export function changeSuite(t: Test, engine: Engine): void {
   })
 
   for (const plant of [{ name: 'a', tag: 'x' }, { name: 'a', tag: '' }, { name: 'a' }]) {
-    t.test(`a version of ${JSON.stringify(plant)} is expected or nothing changes`, async (t) => {
+    t.test(`only the expected version of ${JSON.stringify(plant)} is changed`, async (t) => {
       const id = await stored(plant)
       const current = contentVersion(plant)
       const others = [{ name: 'a', tag: 'x' }, { name: 'a', tag: '' }, { name: 'a' }]
@@ -119,7 +119,7 @@ export function changeSuite(t: Test, engine: Engine): void {
     })
   }
 
-  t.test('of concurrent updates of one version exactly one is made', async (t) => {
+  t.test('one of several concurrent updates of a version succeeds', async (t) => {
     const id = await stored({ name: 'before' })
     const expected = [contentVersion({ name: 'before' })]
     const names = Array.from({ length: 100 }, (_, index) => `by ${index}`)
@@ -132,7 +132,7 @@ export function changeSuite(t: Test, engine: Engine): void {
     t.equal(made[0]?.name, names[winner])
   })
 
-  t.test('of concurrent removals of one plant exactly one is made', async (t) => {
+  t.test('one of several concurrent removals succeeds', async (t) => {
     const id = await stored({ name: 'a' })
     for (const expected of [[contentVersion({ name: 'a' })], undefined]) {
       await store.create({ id, name: 'a' })
@@ -143,7 +143,7 @@ export function changeSuite(t: Test, engine: Engine): void {
     }
   })
 
-  t.test('who learns of a change sees it, whatever others read just before', async (t) => {
+  t.test('a resolved change is visible even during concurrent reads', async (t) => {
     for (let round = 0; round < 20; round++) {
       const id = await stored({ name: 'a' })
       let seen: Plant | undefined

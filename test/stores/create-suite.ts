@@ -1,9 +1,9 @@
 import type { Test } from 'tap'
 import type { Plant, PlantStore } from '../../service/plant-store.ts'
-import { count, EDGES, MEGABYTE, TEXTS } from './plants.ts'
+import { count, EDGES, MEGABYTE, STRINGS } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
-/** What PlantStore says of creating plants. */
+/** The obligations of PlantStore.create. */
 export function createSuite(t: Test, engine: Engine): void {
   let store: PlantStore
   let lastId = 0n
@@ -18,7 +18,7 @@ export function createSuite(t: Test, engine: Engine): void {
     ['with an empty tag', { name: 'a', tag: '' }],
     ['without a tag', { name: 'a' }],
   ] as const) {
-    t.test(`a plant ${what} is created, then replayed, and conflicts with any other`, async (t) => {
+    t.test(`a plant ${what} is created, then replayed, and conflicts with others`, async (t) => {
       const id = unusedId()
       const others: Plant[] = [
         { name: 'b' },
@@ -31,11 +31,11 @@ export function createSuite(t: Test, engine: Engine): void {
       t.equal(await store.create({ id, ...first }), 'created')
       t.equal(await store.create({ id, ...first }), 'replayed')
       for (const other of others) t.equal(await store.create({ id, ...other }), 'conflict')
-      t.equal(await store.create({ id, ...first }), 'replayed', 'the first stays')
+      t.equal(await store.create({ id, ...first }), 'replayed', 'the first plant is unchanged')
     })
   }
 
-  t.test('ids are exact over all of int64', async (t) => {
+  t.test('ids are exact across int64', async (t) => {
     const ids = EDGES.filter((id) => id <= 0n || id > 1000n)
     for (const expected of ['created', 'replayed']) {
       const results = ids.map((id) => store.create({ id, name: `plant ${id}` }))
@@ -43,23 +43,20 @@ export function createSuite(t: Test, engine: Engine): void {
     }
   })
 
-  t.test(
-    'text is kept code point for code point, and no two texts are taken for one',
-    async (t) => {
-      const plants = TEXTS.map((text) => ({ id: unusedId(), name: text, tag: text }))
-      const creates = plants.map((plant) => store.create(plant))
-      t.same(await Promise.all(creates), Array(TEXTS.length).fill('created'))
-      for (const [index, { id }] of plants.entries()) {
-        const expected = TEXTS.map((_, other) => (other === index ? 'replayed' : 'conflict'))
-        const names = TEXTS.map((name) => store.create({ id, name, tag: TEXTS[index] as string }))
-        t.same(await Promise.all(names), expected, `name ${index}`)
-        const tags = TEXTS.map((tag) => store.create({ id, name: TEXTS[index] as string, tag }))
-        t.same(await Promise.all(tags), expected, `tag ${index}`)
-      }
-    },
-  )
+  t.test('text is kept exactly, and similar strings are distinct', async (t) => {
+    const plants = STRINGS.map((text) => ({ id: unusedId(), name: text, tag: text }))
+    const creates = plants.map((plant) => store.create(plant))
+    t.same(await Promise.all(creates), Array(STRINGS.length).fill('created'))
+    for (const [index, { id }] of plants.entries()) {
+      const expected = STRINGS.map((_, other) => (other === index ? 'replayed' : 'conflict'))
+      const names = STRINGS.map((name) => store.create({ id, name, tag: STRINGS[index] as string }))
+      t.same(await Promise.all(names), expected, `name ${index}`)
+      const tags = STRINGS.map((tag) => store.create({ id, name: STRINGS[index] as string, tag }))
+      t.same(await Promise.all(tags), expected, `tag ${index}`)
+    }
+  })
 
-  t.test('a megabyte of text is kept to its last character', async (t) => {
+  t.test('a megabyte of text is kept exactly', async (t) => {
     const plant = { id: unusedId(), name: MEGABYTE, tag: MEGABYTE }
     t.equal(await store.create(plant), 'created')
     t.equal(await store.create(plant), 'replayed')
@@ -67,7 +64,7 @@ export function createSuite(t: Test, engine: Engine): void {
     t.equal(await store.create({ ...plant, tag: MEGABYTE.slice(2) }), 'conflict')
   })
 
-  t.test('of a thousand concurrent creates of one id exactly one wins and is stored', async (t) => {
+  t.test('one of a thousand concurrent creates of an id is stored', async (t) => {
     const id = unusedId()
     const plants = Array.from({ length: 1000 }, (_, index) => ({ id, name: `plant ${index}` }))
     const results = await Promise.all(plants.map((plant) => store.create(plant)))
@@ -79,7 +76,7 @@ export function createSuite(t: Test, engine: Engine): void {
   })
 
   t.test(
-    'of a thousand concurrent creates of one plant one creates, all others replay',
+    'of a thousand concurrent creates of the same plant, one creates and the others replay',
     async (t) => {
       const plant = { id: unusedId(), name: 'the same', tag: '' }
       const results = await Promise.all(Array.from({ length: 1000 }, () => store.create(plant)))
@@ -88,11 +85,11 @@ export function createSuite(t: Test, engine: Engine): void {
     },
   )
 
-  t.test('any number of plants that arrive together are all created', async (t) => {
+  t.test('concurrent creates of distinct ids all succeed', async (t) => {
     const plants = Array.from({ length: 3000 }, () => ({ id: unusedId(), name: 'together' }))
     const results = await Promise.all(plants.map((plant) => store.create(plant)))
     t.equal(count(results, 'created'), 3000)
   })
 
-  t.test('a working store answers a ping', (t) => t.resolves(store.ping()))
+  t.test('ping resolves', (t) => t.resolves(store.ping()))
 }

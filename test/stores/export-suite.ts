@@ -1,16 +1,17 @@
 import type { Test } from 'tap'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { byId, exported, MAX, MIN, samePlants, scatteredIds, TEXTS } from './plants.ts'
-import { type Engine, opener, type Store } from './store-suite.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { byId, exported, MAX, MIN, STRINGS, samePlants, scatteredIds } from './plants.ts'
+import { type Engine, opener } from './store-suite.ts'
 
-/** More than a store reads at a time. */
+/** More than one batch. */
 const PLANTS = byId([
   { id: MIN, name: 'first', tag: '' },
   ...scatteredIds(5000).map((id, index) => textsOf(id, index)),
   { id: MAX, name: 'last' },
 ])
 
-/** What PlantStore says of exporting. Each test leaves the store with the PLANTS. */
+/** The obligations of PlantStore.exportPlants. Each test leaves the store with PLANTS. */
 export function exportSuite(t: Test, engine: Engine): void {
   let store: Store
   t.before(async () => {
@@ -19,14 +20,14 @@ export function exportSuite(t: Test, engine: Engine): void {
     await store.importPlants(PLANTS, 'stop')
   })
 
-  t.test('an export has every plant, equal, by id, some at a time', async (t) => {
+  t.test('an export returns every plant by id, in batches', async (t) => {
     const parts = await Array.fromAsync(store.exportPlants())
     samePlants(t, parts.flat(), PLANTS)
     t.ok(parts.length > 1)
     t.ok(parts.every((plants) => plants.length > 0))
   })
 
-  t.test('it has the plants of the moment of its first read, whatever changes', async (t) => {
+  t.test('an export is a snapshot of its first read', async (t) => {
     const late = { id: MAX - 1n, name: 'created before the first read' }
     const plants = byId([...PLANTS, late])
     const [last, earlier] = [PLANTS.at(-1), PLANTS.at(-2)] as [StoredPlant, StoredPlant]
@@ -57,7 +58,7 @@ export function exportSuite(t: Test, engine: Engine): void {
     samePlants(t, await exported(store), PLANTS)
   })
 
-  t.test('any number that nobody reads to the end leaves the store as it is', async (t) => {
+  t.test('abandoned exports release what they hold', async (t) => {
     for (let time = 0; time < 30; time++) {
       for await (const plants of store.exportPlants()) {
         samePlants(t, plants, PLANTS.slice(0, plants.length))
@@ -72,7 +73,7 @@ export function exportSuite(t: Test, engine: Engine): void {
     samePlants(t, await exported(store), PLANTS)
   })
 
-  t.test('one that nobody reads to the end keeps no store from closing', async (t) => {
+  t.test('a store closes despite an abandoned export', async (t) => {
     const open = await opener(t, engine)
     const other = await open()
     await other.importPlants(PLANTS, 'replace')
@@ -80,13 +81,13 @@ export function exportSuite(t: Test, engine: Engine): void {
     await t.resolves(other.close())
   })
 
-  t.test('several at once have what they would have alone', async (t) => {
+  t.test('concurrent exports are independent', async (t) => {
     const all = await Promise.all([exported(store), exported(store), exported(store)])
     for (const each of all) samePlants(t, each, PLANTS)
   })
 }
 
 function textsOf(id: bigint, index: number): StoredPlant {
-  const text = TEXTS[index % TEXTS.length] ?? ''
+  const text = STRINGS[index % STRINGS.length] ?? ''
   return index % 2 === 0 ? { id, name: text } : { id, name: `${text} ${index}`, tag: text }
 }

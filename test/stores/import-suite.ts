@@ -4,7 +4,7 @@ import { onConflicts } from '../../service/plant-store.ts'
 import { byId, count, exported, MAX, MIN, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
-/** Of several plants: what is under their ids before, what is imported, and what comes of it. */
+/** An import, with the plants before and after it. */
 interface Case {
   readonly what: string
   readonly plants: readonly [id: bigint, plant: Plant][]
@@ -14,10 +14,10 @@ interface Case {
 
 const [A, TAGGED, B] = [{ name: 'a' }, { name: 'a', tag: '' }, { name: 'b', tag: 'x' }]
 
-/** Under 0 and 3 is A before, under 1 and 2 is nothing; `after` is what is under 0, 1, 2 and 3 then. */
+/** Before the import, ids 0 and 3 have plant A, and 1 and 2 are free. `after` has the plants 0, 1, 2 and 3. */
 const CASES: Case[] = [
   {
-    what: 'of which some are stored and some ids are taken',
+    what: 'some of them stored, others in conflict',
     plants: [
       [2n, B],
       [0n, A],
@@ -32,7 +32,7 @@ const CASES: Case[] = [
     after: { stop: [A, undefined, B, A], keep: [A, A, B, A], replace: [A, A, B, B] },
   },
   {
-    what: 'that differ from the stored ones in an empty tag',
+    what: 'that differ from stored ones by an empty tag',
     plants: [
       [0n, TAGGED],
       [3n, A],
@@ -49,7 +49,7 @@ const CASES: Case[] = [
     },
   },
   {
-    what: 'of which several have one id',
+    what: 'several with the same id',
     plants: [
       [1n, A],
       [1n, A],
@@ -66,7 +66,7 @@ const CASES: Case[] = [
     after: { stop: [A, A, undefined, A], keep: [A, A, A, A], replace: [A, A, A, A] },
   },
   {
-    what: 'of which there is none',
+    what: '(none)',
     plants: [],
     results: { stop: [], keep: [], replace: [] },
     after: {
@@ -77,7 +77,7 @@ const CASES: Case[] = [
   },
 ]
 
-/** What PlantStore says of storing many plants in one transaction. */
+/** The obligations of PlantStore.importPlants. */
 export function importSuite(t: Test, engine: Engine): void {
   let store: PlantStore
   let lastId = 0n
@@ -89,7 +89,7 @@ export function importSuite(t: Test, engine: Engine): void {
 
   for (const { what, plants, results, after } of CASES) {
     for (const onConflict of onConflicts) {
-      t.test(`plants ${what} are imported one after the other: ${onConflict}`, async (t) => {
+      t.test(`an import with ${onConflict}: plants ${what}`, async (t) => {
         const ids = unusedIds(4)
         const first = ids[0] as bigint
         await Promise.all([first, first + 3n].map((id) => store.create({ id, ...A })))
@@ -103,15 +103,15 @@ export function importSuite(t: Test, engine: Engine): void {
     }
   }
 
-  t.test('a plant that was replaced is found by its new tag only', async (t) => {
+  t.test('a replaced plant is found only by its new tag', async (t) => {
     const [id = 0n] = unusedIds(1)
     await store.create({ id, name: 'a', tag: 'before' })
-    await store.importPlants([{ id, name: 'a', tag: 'behind' }], 'replace')
+    await store.importPlants([{ id, name: 'a', tag: 'after' }], 'replace')
     t.strictSame((await store.list({ tag: 'before', limit: 1 })).plants, [])
-    t.equal((await store.list({ tag: 'behind', limit: 1 })).plants[0]?.id, id)
+    t.equal((await store.list({ tag: 'after', limit: 1 })).plants[0]?.id, id)
   })
 
-  t.test('of an import and creates of the same ids at once one is first for each', async (t) => {
+  t.test('an import and concurrent creates of the same ids have one winner per id', async (t) => {
     const ids = unusedIds(300)
     const [early, imported, late] = await Promise.all([
       Promise.all(ids.slice(0, 200).map((id) => store.create({ id, name: 'created' }))),
@@ -129,20 +129,17 @@ export function importSuite(t: Test, engine: Engine): void {
     }
   })
 
-  t.test(
-    'any number of plants is imported, then replayed, and is what an export has',
-    async (t) => {
-      const open = await opener(t, engine)
-      const store = await open()
-      const ids = [MAX, MIN, ...scatteredIds(19_998)]
-      const plants = ids.map((id, index) => ({
-        id,
-        name: `plant ${id}`,
-        ...(index % 3 > 0 && { tag: index % 3 === 1 ? '' : `tag ${index % 100}` }),
-      }))
-      t.equal(count(await store.importPlants(plants, 'stop'), 'created'), plants.length)
-      t.equal(count(await store.importPlants(plants, 'stop'), 'replayed'), plants.length)
-      samePlants(t, await exported(store), byId(plants))
-    },
-  )
+  t.test('a large import is stored, then replayed, and exported', async (t) => {
+    const open = await opener(t, engine)
+    const store = await open()
+    const ids = [MAX, MIN, ...scatteredIds(19_998)]
+    const plants = ids.map((id, index) => ({
+      id,
+      name: `plant ${id}`,
+      ...(index % 3 > 0 && { tag: index % 3 === 1 ? '' : `tag ${index % 100}` }),
+    }))
+    t.equal(count(await store.importPlants(plants, 'stop'), 'created'), plants.length)
+    t.equal(count(await store.importPlants(plants, 'stop'), 'replayed'), plants.length)
+    samePlants(t, await exported(store), byId(plants))
+  })
 }

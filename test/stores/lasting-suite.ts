@@ -1,14 +1,15 @@
 import type { Test } from 'tap'
 import type { Plant } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
-import { byId, count, exported, samePlants, scatteredIds, TEXTS } from './plants.ts'
-import { type Engine, opener, type Store } from './store-suite.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { byId, count, exported, STRINGS, samePlants, scatteredIds } from './plants.ts'
+import { type Engine, opener } from './store-suite.ts'
 
-/** What PlantStore says of plants that outlive a store, and that several stores share. */
+/** The obligations of PlantStore for data that outlives a store, or is shared by several. */
 export function lastingSuite(t: Test, engine: Engine): void {
-  t.test('what was changed is so after the store was closed and opened again', async (t) => {
+  t.test('changes survive closing and reopening the store', async (t) => {
     const open = await opener(t, engine)
-    const plants = byId(TEXTS.map((tag, index) => ({ id: BigInt(index), name: 'x', tag })))
+    const plants = byId(STRINGS.map((tag, index) => ({ id: BigInt(index), name: 'x', tag })))
     const imported = scatteredIds(1000).map((id) => ({ id, name: `plant ${id}` }))
     const before = await open()
     const removed = { id: -1n, name: 'x' }
@@ -23,19 +24,27 @@ export function lastingSuite(t: Test, engine: Engine): void {
     t.equal(await after.create({ id: 1n, name: 'other' }), 'conflict')
   })
 
-  t.test('what was asked for before the close is done by it', async (t) => {
+  t.test('close completes the changes in flight', async (t) => {
     const open = await opener(t, engine)
     const store = await open()
-    const creates = Array.from({ length: 2000 }, (_, index) =>
-      store.create({ id: BigInt(index), name: 'x' }),
+    await store.importPlants(
+      [0n, 1n].map((id) => ({ id, name: 'x' })),
+      'stop',
     )
-    const update = store.update(0n, { name: 'y' })
+    const creates = Array.from({ length: 2000 }, (_, index) =>
+      store.create({ id: BigInt(index) + 2n, name: 'x' }),
+    )
+    const update = store.update(0n, { name: 'y' }, [contentVersion({ name: 'x' })])
+    const removal = store.remove(1n)
+    const imported = store.importPlants([{ id: -1n, name: 'x' }], 'stop')
     await store.close()
     t.equal(count(await Promise.all(creates), 'created'), 2000)
     t.strictSame(await update, { id: 0n, name: 'y' })
+    t.equal(await removal, 'removed')
+    t.same(await imported, ['created'])
   })
 
-  t.test('several stores', (t) => severalStores(t, engine))
+  t.test('stores that share a database', (t) => severalStores(t, engine))
 }
 
 async function severalStores(t: Test, engine: Engine): Promise<void> {
@@ -43,7 +52,7 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
   const stores = [await open(), await open(), await open()] as const
   const [one, other] = stores
 
-  t.test('each see at once what another one changed', async (t) => {
+  t.test('see changes of other stores at once', async (t) => {
     for (let id = 1n; id < 10n; id++) {
       const plant = { id, name: 'x', tag: `shared ${id}` }
       t.equal(await one.create(plant), 'created')
@@ -60,7 +69,7 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
     }
   })
 
-  t.test('that create under one id at once have exactly one winner', async (t) => {
+  t.test('have one winner among concurrent creates of an id', async (t) => {
     const ids = Array.from({ length: 300 }, (_, index) => BigInt(index) + 1000n)
     const results = await Promise.all(
       ids.map((id) =>
@@ -72,7 +81,7 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
     }
   })
 
-  t.test('that change one version at once have exactly one winner', async (t) => {
+  t.test('have one winner among concurrent changes of a version', async (t) => {
     const before = { name: 'before' }
     const expected = [contentVersion(before)]
     const ids = Array.from({ length: 100 }, (_, index) => BigInt(index) + 2000n)
@@ -92,7 +101,7 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
     for (const [index, id] of ids.entries()) {
       const plant = await one.get(id)
       const [byOne, byOther, removal] = results[index] ?? []
-      // A change that came behind the removal found no plant; one behind an update found another.
+      // After the removal, a change finds no plant. After an update, it finds another version.
       const explained =
         plant === undefined
           ? ['not-found', 'not-found', 'removed']
@@ -105,7 +114,7 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
     }
   })
 
-  t.test('lose no update of clients that read, change and expect what they read', async (t) => {
+  t.test('lose no update of clients that expect the version they read', async (t) => {
     const id = 3000n
     await one.create({ id, name: '0' })
     const increment = async (store: Store): Promise<void> => {
@@ -122,7 +131,7 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
     t.strictSame(await other.get(id), { id, name: '24' })
   })
 
-  t.test('see an import of another one wholly or not at all', async (t) => {
+  t.test('see an import of another store as a whole or not at all', async (t) => {
     const tag = 'imported together'
     const plants = byId(scatteredIds(5000).map((id) => ({ id, name: 'x', tag })))
     const [first, last] = [plants[0], plants.at(-1)].map((plant) => plant?.id ?? 0n)
@@ -139,7 +148,7 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
     t.equal(count(await results, 'created'), plants.length)
   })
 
-  t.test('agree on ids that they import at once, in opposite orders', async (t) => {
+  t.test('import the same ids concurrently in opposite orders', async (t) => {
     const ids = Array.from({ length: 500 }, (_, index) => BigInt(index) + 5000n)
     const results = await Promise.all([
       one.importPlants(

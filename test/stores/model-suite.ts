@@ -8,9 +8,12 @@ import { PlantModel } from './plant-model.ts'
 import { exported, MAX, MIN } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
-/** A method of both, and what it is called with. */
+/** A call of a method that stores and the model have. */
 type Operation = {
-  [Name in Exclude<keyof PlantStore, 'ping'>]: [name: Name, ...using: Parameters<PlantStore[Name]>]
+  [Name in Exclude<keyof PlantStore, 'ping'>]: [
+    name: Name,
+    ...parameters: Parameters<PlantStore[Name]>,
+  ]
 }[Exclude<keyof PlantStore, 'ping'>]
 
 interface Made {
@@ -18,42 +21,45 @@ interface Made {
   readonly result: unknown
 }
 
-/** Which versions to expect is known only when it is known what is stored. */
+/** Which versions to expect. They depend on what is stored when the call is made. */
 type Planned = (model: PlantModel) => Operation
 
 const IDS = [MIN, -1n, 0n, 7n, MAX]
 
 type Expected = 'any' | 'none' | 'current' | 'stale' | 'several'
 
-/** What need not wait for a disk is tried more often. */
+/** More runs for a store that does not wait for a disk. */
 const RUNS = { lasting: 40, passing: 400 }
 
-/** Whether any operations, one after the other and several at once, have results that a map explains. */
+/** Compares random operations, sequential and concurrent, with a model based on a Map. */
 export function modelSuite(t: Test, engine: Engine): void {
-  t.test('any sequence of operations, alone and together, has the results of a map', async (t) => {
+  t.test('random sequences of operations have the results of the model', async (t) => {
     const open = await opener(t, engine)
-    // What is asked for at once is asked of different stores where they share the data.
+    // Concurrent operations go to different stores if they share the data.
     const stores = engine.lasting ? [await open(), await open()] : [await open()]
     const store = stores[0] as PlantStore
-    const property = fc.asyncProperty(fc.array(together(), { maxLength: 8 }), async (sequence) => {
-      await Promise.all(IDS.map((id) => store.remove(id)))
-      let model = new PlantModel()
-      for (const planned of sequence) {
-        const operations = planned.map((operation) => operation(model))
-        const made = await Promise.all(
-          operations.map(async (operation, index) => {
-            const one = stores[index % stores.length] ?? store
-            return { operation, result: await makeOf(one, operation) }
-          }),
-        )
-        model = explained(model, made, await exported(store))
-      }
-    })
+    const property = fc.asyncProperty(
+      fc.array(operations(), { maxLength: 8 }),
+      async (sequence) => {
+        await Promise.all(IDS.map((id) => store.remove(id)))
+        let model = new PlantModel()
+        for (const planned of sequence) {
+          const operations = planned.map((operation) => operation(model))
+          const made = await Promise.all(
+            operations.map(async (operation, index) => {
+              const one = stores[index % stores.length] ?? store
+              return { operation, result: await callStore(one, operation) }
+            }),
+          )
+          model = explained(model, made, await exported(store))
+        }
+      },
+    )
     await fc.assert(property, { numRuns: engine.lasting ? RUNS.lasting : RUNS.passing })
   })
 }
 
-/** The model that the store has become, in whichever order it made what was asked for at once. */
+/** The model after concurrent operations, in an order that explains their results. */
 function explained(model: PlantModel, made: readonly Made[], stored: unknown): PlantModel {
   for (const ending of endingsOf(model, made)) {
     if (isDeepStrictEqual(ending.exportPlants(), stored)) return ending
@@ -67,7 +73,7 @@ function* endingsOf(model: PlantModel, made: readonly Made[]): Generator<PlantMo
   if (made.length === 0) yield model
   for (const first of made) {
     const next = model.copy()
-    if (!isDeepStrictEqual(resultOf(next, first.operation), first.result)) continue
+    if (!isDeepStrictEqual(callModel(next, first.operation), first.result)) continue
     yield* endingsOf(
       next,
       made.filter((each) => each !== first),
@@ -75,13 +81,13 @@ function* endingsOf(model: PlantModel, made: readonly Made[]): Generator<PlantMo
   }
 }
 
-async function makeOf(store: PlantStore, [name, ...using]: Operation): Promise<unknown> {
+async function callStore(store: PlantStore, [name, ...parameters]: Operation): Promise<unknown> {
   if (name === 'exportPlants') return exported(store)
-  return (store[name] as (...using: unknown[]) => Promise<unknown>)(...using)
+  return (store[name] as (...parameters: unknown[]) => Promise<unknown>)(...parameters)
 }
 
-function resultOf(model: PlantModel, [name, ...using]: Operation): unknown {
-  return (model[name] as (...using: unknown[]) => unknown)(...using)
+function callModel(model: PlantModel, [name, ...parameters]: Operation): unknown {
+  return (model[name] as (...parameters: unknown[]) => unknown)(...parameters)
 }
 
 function versions(expected: Expected, model: PlantModel, id: bigint): string[] | undefined {
@@ -93,10 +99,10 @@ function versions(expected: Expected, model: PlantModel, id: bigint): string[] |
   ]
 }
 
-/** As what a store gives back, and what is compared with it. */
+/** Generates objects with a prototype, like those that stores return. */
 const PLAIN = { noNullPrototype: true }
 
-function together(): fc.Arbitrary<Planned[]> {
+function operations(): fc.Arbitrary<Planned[]> {
   const text = fc.oneof(
     { arbitrary: fc.constantFrom('', 'a', '\u00e9', 'e\u0301'), weight: 4 },
     {

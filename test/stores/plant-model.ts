@@ -12,7 +12,7 @@ import type {
 import { contentVersion } from '../../service/plant-store.ts'
 import { byId } from './plants.ts'
 
-/** What PlantStore says, done with a map: each method has the result that the store's one must have. */
+/** PlantStore on a Map. Each method returns the result that a store's method must resolve to. */
 export class PlantModel {
   readonly #plants: Map<bigint, StoredPlant>
 

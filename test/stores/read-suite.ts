@@ -9,23 +9,23 @@ import {
   MAX,
   MEGABYTE,
   MIN,
+  STRINGS,
   samePlants,
   scatteredIds,
-  TEXTS,
 } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 const TEN_KILOBYTES = 'x'.repeat(10_000)
 
-const TAGS = [...TEXTS, TEN_KILOBYTES, `${TEN_KILOBYTES}a`, `${TEN_KILOBYTES}b`]
+const TAGS = [...STRINGS, TEN_KILOBYTES, `${TEN_KILOBYTES}a`, `${TEN_KILOBYTES}b`]
 
-/** Three plants of each tag, and some without one, all over int64. */
+/** Three plants per tag and some without a tag, scattered across int64. */
 const PLANTS = withIds([
-  ...TAGS.flatMap((tag) => [...TEXTS.slice(0, 2), tag].map((name) => ({ name, tag }))),
-  ...TEXTS.map((name) => ({ name })),
+  ...TAGS.flatMap((tag) => [...STRINGS.slice(0, 2), tag].map((name) => ({ name, tag }))),
+  ...STRINGS.map((name) => ({ name })),
 ])
 
-/** What PlantStore says of reading one plant and pages of them, on a store that nobody changes. */
+/** The obligations of PlantStore.get and list, without concurrent changes. */
 export function readSuite(t: Test, engine: Engine): void {
   let store: PlantStore
   t.before(async () => {
@@ -34,11 +34,11 @@ export function readSuite(t: Test, engine: Engine): void {
     await store.importPlants(PLANTS, 'stop')
   })
 
-  t.test('a plant comes back as it was stored, code point for code point', async (t) => {
+  t.test('get returns exactly the stored plant', async (t) => {
     samePlants(t, await Promise.all(PLANTS.map(({ id }) => store.get(id))), PLANTS)
   })
 
-  t.test('there is no plant under an id that is only near that of one', async (t) => {
+  t.test('ids that are close to a stored one are free', async (t) => {
     const ids = new Set(PLANTS.map(({ id }) => id))
     const near = scatteredIds(20).flatMap((id) => [id - 1n, id + 1n, -id, BigInt(Number(id))])
     const free = near.filter((id) => !ids.has(id) && id >= MIN && id <= MAX)
@@ -47,7 +47,7 @@ export function readSuite(t: Test, engine: Engine): void {
     t.strictSame(new Set(found), new Set([undefined]))
   })
 
-  t.test('a page begins behind the id, at either end of int64 too', async (t) => {
+  t.test('a page begins after the given id, up to the limits of int64', async (t) => {
     const afters = [...EDGES, ...scatteredIds(5), 12_345n]
     const requests = [undefined, ...afters].flatMap((after) =>
       [1, 2, 1000].map((limit) => ({ after, limit })),
@@ -55,8 +55,8 @@ export function readSuite(t: Test, engine: Engine): void {
     t.strictSame(await wronglyAnswered(store, requests), [])
   })
 
-  t.test('a page of a tag has its plants and no others, of which each equals it', async (t) => {
-    const requests = [...TAGS, 'no plant has it', `${TEN_KILOBYTES}c`].flatMap((tag) => {
+  t.test('a page of a tag has only plants with exactly that tag', async (t) => {
+    const requests = [...TAGS, 'unused', `${TEN_KILOBYTES}c`].flatMap((tag) => {
       const ids = PLANTS.filter((plant) => plant.tag === tag).map(({ id }) => id)
       const [first = 0n, second] = ids
       return [
@@ -71,7 +71,7 @@ export function readSuite(t: Test, engine: Engine): void {
     t.strictSame(await wronglyAnswered(store, requests), [])
   })
 
-  t.test('a page of a tag begins and ends at either end of int64', async (t) => {
+  t.test('a page of a tag covers all of int64', async (t) => {
     const tags = [MIN, MAX].map((end) => PLANTS.find(({ id }) => id === end)?.tag)
     const requests = tags.flatMap((tag) =>
       [undefined, MIN, MAX - 1n, MAX].map((after) => ({ tag, after, limit: 3 })),
@@ -79,18 +79,18 @@ export function readSuite(t: Test, engine: Engine): void {
     t.strictSame(await wronglyAnswered(store, requests), [])
   })
 
-  t.test('pages of any size, one behind the other, have each plant once, by id', async (t) => {
+  t.test('consecutive pages have each plant once, by id', async (t) => {
     const all = PLANTS.length
     for (const limit of [7, 50, all - 1, all, all + 1, 2 ** 31]) {
       const pages = await walk(store, { limit })
       samePlants(t, plantsOf(pages), PLANTS)
       const sizes = pages.map(({ plants }) => plants.length)
-      t.equal(sizes.length, Math.ceil(all / limit), 'no page behind the last plant')
+      t.equal(sizes.length, Math.ceil(all / limit), 'no page after the last plant')
       t.ok(sizes.slice(0, -1).every((size) => size === limit))
     }
   })
 
-  t.test('an empty store has an empty page, and exports nothing', async (t) => {
+  t.test('an empty store returns an empty page and an empty export', async (t) => {
     const open = await opener(t, engine)
     const empty = await open()
     t.strictSame(await empty.list({ limit: 10 }), { plants: [], more: false })
@@ -98,10 +98,10 @@ export function readSuite(t: Test, engine: Engine): void {
     t.strictSame(await exported(empty), [])
   })
 
-  t.test('plants of megabytes', (t) => largePlants(t, engine))
+  t.test('very large plants', (t) => largePlants(t, engine))
 }
 
-/** What a page and a part of an export hold must be bounded whatever the plants are. */
+/** Pages and batches must be limited in text. */
 async function largePlants(t: Test, engine: Engine): Promise<void> {
   const tag = `${MEGABYTE}.`
   const name = 'x'.repeat(2 ** 20)
@@ -116,7 +116,7 @@ async function largePlants(t: Test, engine: Engine): Promise<void> {
   const store = await open()
   await store.importPlants(plants, 'stop')
 
-  t.test('make pages shorter, yet none is empty and none is left out', async (t) => {
+  t.test('shorten pages, but never to zero plants', async (t) => {
     const pages = await walk(store, { limit: 1000 })
     samePlants(t, plantsOf(pages), plants)
     t.ok(pages.length > 1)
@@ -126,7 +126,7 @@ async function largePlants(t: Test, engine: Engine): Promise<void> {
     t.ok(tagged.length > 1)
   })
 
-  t.test('are found by tags of a megabyte, exactly', async (t) => {
+  t.test('are found by tags of a megabyte', async (t) => {
     samePlants(t, plantsOf(await walk(store, { limit: 10, tag })), plants.slice(1, 3))
     samePlants(t, plantsOf(await walk(store, { limit: 1, tag: MEGABYTE })), plants.slice(0, 1))
     t.strictSame(await walk(store, { limit: 1, tag: MEGABYTE.slice(2) }), [
@@ -134,14 +134,14 @@ async function largePlants(t: Test, engine: Engine): Promise<void> {
     ])
   })
 
-  t.test('are exported a few at a time', async (t) => {
+  t.test('are exported in small batches', async (t) => {
     const parts = await Array.fromAsync(store.exportPlants())
     samePlants(t, parts.flat(), plants)
     t.ok(parts.length > 1)
   })
 }
 
-/** The requests, but the right answer, that got another one. */
+/** The requests whose page differs from the model's, with the expected page. */
 async function wronglyAnswered(store: PlantStore, requests: PageRequest[]): Promise<PageRequest[]> {
   const model = new PlantModel(PLANTS)
   const pages = await Promise.all(requests.map((request) => store.list(request)))

@@ -1,6 +1,5 @@
 import type { Test } from 'tap'
-import type { PlantStore } from '../../service/plant-store.ts'
-import type { TokenStore } from '../../service/token-store.ts'
+import type { Store } from '../../src/stores/store.ts'
 import { changeSuite } from './change-suite.ts'
 import { createSuite } from './create-suite.ts'
 import { exportSuite } from './export-suite.ts'
@@ -10,23 +9,17 @@ import { modelSuite } from './model-suite.ts'
 import { readSuite } from './read-suite.ts'
 import { tokenSuite } from './token-suite.ts'
 
-export type Store = PlantStore &
-  TokenStore & {
-    /** Does what was asked for before; does nothing if it was called before. */
-    close(): Promise<void>
-  }
-
-/** Opens a store, each time another one; all of them on the same data if the engine is `lasting`. */
+/** Opens a new store. All stores share their data if the engine is `lasting`. */
 export type Open = () => Promise<Store>
 
 export interface Engine {
-  /** Finds a place for the data of one test, empty and nobody else's, gone when the test is. */
+  /** Provides an empty database for one test, and removes it afterwards. */
   place(t: Test): Open | Promise<Open>
-  /** Whether what is stored outlives the store, and other stores see it. */
+  /** Whether the data outlives the store and is visible to other stores. */
   readonly lasting: boolean
 }
 
-/** What PlantStore and TokenStore oblige every engine to. */
+/** Tests the obligations that PlantStore and TokenStore state for every engine. */
 export function storeSuite(t: Test, name: string, engine: Engine): void {
   for (const [what, suite] of [
     ['creating plants', createSuite],
@@ -34,18 +27,19 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['changing plants', changeSuite],
     ['importing plants', importSuite],
     ['exporting plants', exportSuite],
-    ['plants by a model', modelSuite],
+    ['random operations', modelSuite],
     ['tokens', tokenSuite],
   ] as const) {
     t.test(`${name}: ${what}`, async (t) => suite(t, engine))
   }
-  if (engine.lasting) t.test(`${name}: plants that last`, async (t) => lastingSuite(t, engine))
+  if (engine.lasting)
+    t.test(`${name}: shared and reopened databases`, async (t) => lastingSuite(t, engine))
 }
 
-/** Finds a place, for stores that are closed when the test ends. */
+/** Provides a database whose stores are closed when the test ends. */
 export async function opener(t: Test, engine: Engine): Promise<Open> {
   const stores: Store[] = []
-  // Before the place, so that what is registered last, and runs first, is not the end of the place.
+  // Registered before `place` makes a folder, so that tap closes the stores before it removes the folder.
   t.teardown(() => Promise.all(stores.map((store) => store.close())))
   const open = await engine.place(t)
   return async () => {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
 import { SELECTOR_BYTES, type StoredToken } from '../../service/token-store.ts'
-import { type Engine, opener, type Store } from './store-suite.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { type Engine, opener } from './store-suite.ts'
 
 const AT = new Date('2026-11-20T12:34:56.789Z')
 
-/** What TokenStore says, clause by clause. */
+/** The obligations of TokenStore. */
 export function tokenSuite(t: Test, engine: Engine): void {
   let store: Store
   t.before(async () => {
@@ -18,15 +19,15 @@ export function tokenSuite(t: Test, engine: Engine): void {
   })
 
   for (const [what, fields] of [
-    ['all that it has', { expiresAt: new Date(8.64e15), lastUsedAt: new Date(1) }],
+    ['every field', { expiresAt: new Date(8.64e15), lastUsedAt: new Date(1) }],
     ['an expiry', { expiresAt: new Date('2027-01-01T00:00:00.001Z') }],
-    ['no more than it needs', {}],
+    ['only the required fields', {}],
     ['one scope', { scopes: ['write'] }],
     ['no scope', { scopes: [] }],
-    ['the beginning of time as every date', { createdAt: new Date(0), expiresAt: new Date(0) }],
-    ['a name that is no identifier', { name: " it's a \u{1f331}; -- " }],
+    ['dates at the epoch', { createdAt: new Date(0), expiresAt: new Date(0) }],
+    ['a name with special characters', { name: " it's a \u{1f331}; -- " }],
   ] as [string, Partial<StoredToken>][]) {
-    t.test(`a token with ${what} comes back as it was added`, async (t) => {
+    t.test(`a token with ${what} is returned as it was added`, async (t) => {
       const token = tokenOf('ci', fields)
       t.equal(await store.addToken(token), true)
       t.same(comparable(await found(store, token)), comparable(token))
@@ -34,7 +35,7 @@ export function tokenSuite(t: Test, engine: Engine): void {
     })
   }
 
-  t.test('a token is found by the selector and by nothing else', async (t) => {
+  t.test('a token is found only by its selector', async (t) => {
     const tokens = ['a', 'b', 'c'].map((name) => tokenOf(name))
     for (const token of tokens) await store.addToken(token)
     for (const token of tokens) {
@@ -48,7 +49,7 @@ export function tokenSuite(t: Test, engine: Engine): void {
     t.equal(await store.findToken(new Uint8Array()), undefined)
   })
 
-  t.test('tokens are listed by name, in the order of code points', async (t) => {
+  t.test('tokens are listed by name, in code point order', async (t) => {
     t.same(await store.listTokens(), [])
     const names = ['-', '.', '10', '9', 'B', 'CI', '_', 'a', 'a-b', 'a.b', 'aB', 'ab', 'ci', 'é']
     for (const name of names.toReversed()) await store.addToken(tokenOf(name))
@@ -58,16 +59,16 @@ export function tokenSuite(t: Test, engine: Engine): void {
     )
   })
 
-  t.test('a name that is taken adds nothing and changes nothing', async (t) => {
+  t.test('a token with a taken name is not added', async (t) => {
     const [first, second] = [tokenOf('ci'), tokenOf('ci', { scopes: [], expiresAt: AT })]
     await store.addToken(first)
     t.equal(await store.addToken(second), false)
     t.same((await store.listTokens()).map(comparable), [comparable(first)])
     t.equal(await found(store, second), undefined)
-    t.equal(await store.addToken(tokenOf('CI')), true, 'in another case it is another name')
+    t.equal(await store.addToken(tokenOf('CI')), true, 'names are case-sensitive')
   })
 
-  t.test('of racing tokens with one name one is added', async (t) => {
+  t.test('one of several concurrent tokens with the same name is added', async (t) => {
     const tokens = Array.from({ length: 100 }, () => tokenOf('ci'))
     const added = await Promise.all(tokens.map((token) => store.addToken(token)))
     t.equal(added.filter(Boolean).length, 1)
@@ -75,7 +76,7 @@ export function tokenSuite(t: Test, engine: Engine): void {
     t.same((await store.listTokens()).map(comparable), [comparable(winner)])
   })
 
-  t.test('a first token is added only while there is none', async (t) => {
+  t.test('a first token is added only to an empty store', async (t) => {
     t.equal(await store.addFirstToken(tokenOf('first')), true)
     t.equal(await store.addFirstToken(tokenOf('second')), false)
     t.equal(await store.removeToken('first'), true)
@@ -89,7 +90,7 @@ export function tokenSuite(t: Test, engine: Engine): void {
     )
   })
 
-  t.test('of many first tokens that race one is added', async (t) => {
+  t.test('one of several concurrent first tokens is added', async (t) => {
     const open = await opener(t, engine)
     const stores = [await open(), ...(engine.lasting ? [await open(), await open()] : [])]
     for (let round = 0; round < 20; round++) {
@@ -106,7 +107,7 @@ export function tokenSuite(t: Test, engine: Engine): void {
     }
   })
 
-  t.test('a removed token is gone, others stay, and its name is free again', async (t) => {
+  t.test('remove deletes one token and frees its name', async (t) => {
     const [gone, stays] = [tokenOf('ci'), tokenOf('laptop')]
     await store.addToken(gone)
     await store.addToken(stays)
@@ -118,7 +119,7 @@ export function tokenSuite(t: Test, engine: Engine): void {
     t.equal(await store.addToken(tokenOf('ci')), true)
   })
 
-  t.test('the last use is that which was noted last', async (t) => {
+  t.test('the latest note of a use is kept', async (t) => {
     const [used, unused] = [tokenOf('ci'), tokenOf('laptop')]
     await store.addToken(used)
     await store.addToken(unused)
@@ -129,7 +130,7 @@ export function tokenSuite(t: Test, engine: Engine): void {
     t.same(comparable(await found(store, unused)), comparable(unused))
   })
 
-  t.test('the use of a token that is gone is not noted', async (t) => {
+  t.test('noting the use of a removed token has no effect', async (t) => {
     await store.noteTokenUse('ci', AT)
     t.same(await store.listTokens(), [])
   })
@@ -138,7 +139,7 @@ export function tokenSuite(t: Test, engine: Engine): void {
 }
 
 function lastingTokens(t: Test, engine: Engine): void {
-  t.test('what one store changes another one sees with its next call', async (t) => {
+  t.test('changes are visible to other stores at once', async (t) => {
     const open = await opener(t, engine)
     const [one, other] = [await open(), await open()]
     for (let round = 0; round < 20; round++) {
@@ -153,7 +154,7 @@ function lastingTokens(t: Test, engine: Engine): void {
     }
   })
 
-  t.test('tokens are there after the store was closed and opened again', async (t) => {
+  t.test('tokens survive closing and reopening the store', async (t) => {
     const open = await opener(t, engine)
     const token = tokenOf('ci', { expiresAt: AT })
     const before = await open()
@@ -174,7 +175,7 @@ function found(store: Store, { digest }: StoredToken): Promise<StoredToken | und
   return store.findToken(digest.subarray(0, SELECTOR_BYTES))
 }
 
-/** Bytes are the same whatever kind of array holds them; a field that is missing is not there. */
+/** Normalizes a token for comparison, regardless of the type of its byte array. */
 function comparable(token: StoredToken | undefined): unknown {
   return (
     token && Object.entries({ ...token, digest: Buffer.from(token.digest).toString('hex') }).sort()

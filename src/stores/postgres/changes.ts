@@ -1,51 +1,70 @@
 import type { NoMatch, PlantPatch, StoredPlant } from '../../../service/plant-store.ts'
 import { contentVersion } from '../../../service/plant-store.ts'
 import { type PlantRow, plantOf } from '../plant-row.ts'
+import { retry } from './attempts.ts'
 import type { Connections } from './connections.ts'
+
+/** `$2` and `$4` say whether the patch has a name and a tag. */
+const UPDATE = `
+  UPDATE plants
+  SET name = CASE WHEN $2 THEN $3::text ELSE name END, tag = CASE WHEN $4 THEN $5::text ELSE tag END
+  WHERE id = $1`
+const REMOVE = 'DELETE FROM plants WHERE id = $1'
 
 const FIND = 'SELECT id, name, tag FROM plants WHERE id = $1'
 
-/** Only a plant that is still what it was when we looked. */
-const UNCHANGED = 'id = $1 AND name = $2 AND tag IS NOT DISTINCT FROM $3::text'
-const UPDATE = `UPDATE plants SET name = $4, tag = $5 WHERE ${UNCHANGED} RETURNING id`
-const REMOVE = `DELETE FROM plants WHERE ${UNCHANGED} RETURNING id`
+/** Restricts a change to a plant with the content that was read. */
+const UNCHANGED = (first: number) =>
+  `AND name = $${first} AND tag IS NOT DISTINCT FROM $${first + 1}::text`
 
-/** As PlantStore has it. */
+/** See PlantStore.update. */
 export async function updatePlant(
-  connections: Connections,
+  connections: Pick<Connections, 'query'>,
   id: bigint,
   patch: PlantPatch,
   expected?: readonly string[],
 ): Promise<StoredPlant | NoMatch> {
-  for (;;) {
-    const stored = await findExpected(connections, id, expected)
-    if (typeof stored === 'string') return stored
-    const { name = stored.name, tag = stored.tag } = patch
-    const changed = await connections.query(UPDATE, [id, stored.name, stored.tag, name, tag])
-    if (changed.length > 0) return plantOf({ id, name, tag })
-  }
+  const { name, tag } = patch
+  const values = [id, name !== undefined, name, tag !== undefined, tag] as const
+  const result = await change(connections, UPDATE, values, expected)
+  return typeof result === 'string' ? result : plantOf(result)
 }
 
-/** As PlantStore has it. */
+/** See PlantStore.remove. */
 export async function removePlant(
-  connections: Connections,
+  connections: Pick<Connections, 'query'>,
   id: bigint,
   expected?: readonly string[],
 ): Promise<'removed' | NoMatch> {
-  for (;;) {
-    const stored = await findExpected(connections, id, expected)
-    if (typeof stored === 'string') return stored
-    const removed = await connections.query(REMOVE, [id, stored.name, stored.tag])
-    if (removed.length > 0) return 'removed'
-  }
+  const result = await change(connections, REMOVE, [id], expected)
+  return typeof result === 'string' ? result : 'removed'
 }
 
-async function findExpected(
-  connections: Connections,
-  id: bigint,
+/**
+ * Runs a statement that changes a plant. With expected versions the plant is read first, because SQL cannot compute a
+ * version, and changed only if it still has the content that was read.
+ *
+ * @param values parameters of the statement, the id first
+ */
+async function change(
+  connections: Pick<Connections, 'query'>,
+  statement: string,
+  values: readonly [id: bigint, ...others: unknown[]],
   expected?: readonly string[],
 ): Promise<PlantRow | NoMatch> {
-  const [stored] = await connections.query<PlantRow>(FIND, [id])
-  if (stored === undefined) return 'not-found'
-  return expected?.includes(contentVersion(plantOf(stored))) === false ? 'changed' : stored
+  const [id] = values
+  const returning = 'RETURNING id, name, tag'
+  if (expected === undefined) {
+    const [changed] = await connections.query<PlantRow>(`${statement} ${returning}`, values)
+    return changed ?? 'not-found'
+  }
+  const conditional = `${statement} ${UNCHANGED(values.length + 1)} ${returning}`
+  return retry(async () => {
+    const [stored] = await connections.query<PlantRow>(FIND, [id])
+    if (stored === undefined) return 'not-found'
+    if (!expected.includes(contentVersion(plantOf(stored)))) return 'changed'
+    const given = [...values, stored.name, stored.tag]
+    const [changed] = await connections.query<PlantRow>(conditional, given)
+    return changed
+  })
 }

@@ -1,18 +1,28 @@
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
-import type { CheckResult, Verdict } from '../check-result.ts'
+import {
+  type CheckResult,
+  countFinding,
+  type Finding,
+  fault,
+  OWN_DATABASE,
+  ok,
+  schemaFinding,
+  tokensFinding,
+} from '../check-result.ts'
+import { newerSchemaMessage } from '../schema-version.ts'
 import { StoreError } from '../store-error.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
-import { readSettings, refuseSettings } from './durability.ts'
+import { readSettings, unsafeSetting } from './durability.ts'
 import type { ServerOptions } from './postgres-store.ts'
-import { missingObjects, SCHEMA_VERSION, versionOf } from './schema.ts'
+import { missingObjects, SCHEMA_VERSION, schemaVersionOf } from './schema.ts'
 
-type Verify = (connections: Connections) => Promise<Verdict>
+type Check = (connections: Connections) => Promise<Finding>
 
 const UNDEFINED_TABLE = '42P01'
 
-/** If the first one finds a fault, the others would have nothing to say. */
-const VERIFICATIONS: Record<string, Verify> = {
+/** The checks by subject. If the first finds a fault, the others are skipped. */
+const CHECKS: Record<string, Check> = {
   kind,
   schema,
   server,
@@ -23,101 +33,90 @@ const VERIFICATIONS: Record<string, Verify> = {
 }
 
 /**
- * Verifies a database of ours on a server, without changing it; services may go on writing to it. Its
- * pages are the server's to verify, as with `pg_amcheck`.
+ * Verifies a database on a server without changing it; services may be writing to it. The integrity of its pages is
+ * left to the server's own tools, such as `pg_amcheck`.
  *
- * @throws StoreError if it cannot be checked
+ * @throws StoreError if the check cannot run
  */
 export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGenerator<CheckResult> {
-  const { urls, shown } = parseConnectionString(url)
+  const { urls, redacted } = parseConnectionString(url)
   const connections = new Connections({ urls, timeout })
   try {
-    for (const [what, verify] of Object.entries(VERIFICATIONS)) {
-      const verdict = await verify(connections).catch(withoutTable)
-      yield { what, ...verdict }
-      if (verify === kind && !verdict.sound) return
+    for (const [subject, check] of Object.entries(CHECKS)) {
+      const finding = await check(connections).catch(missingTable)
+      yield { subject, ...finding }
+      if (check === kind && finding.status === 'fault') return
     }
   } catch (cause) {
-    const reason = `cannot check the database ${shown}: ${(cause as Error).message}`
-    throw new StoreError(reason, { cause })
+    const message = `cannot check the database ${redacted}: ${(cause as Error).message}`
+    throw new StoreError(message, { cause })
   } finally {
     await connections.close()
   }
 }
 
-function sound(says: string): Verdict {
-  return { sound: true, says }
-}
-
-function fault(says: string): Verdict {
-  return { sound: false, says }
-}
-
-/** What `schema` misses the others cannot look into. */
-function withoutTable(error: { code?: string; message: string }): Verdict {
+/** Reports a missing table as a fault, and rethrows any other error. */
+function missingTable(error: { code?: string; message: string }): Finding {
   if (error.code === UNDEFINED_TABLE) return fault(error.message)
   throw error
 }
 
-async function kind(connections: Connections): Promise<Verdict> {
+async function kind(connections: Connections): Promise<Finding> {
   try {
-    const version = await versionOf(connections)
-    return version > 0 ? sound('a database of plant-store') : fault('it is empty')
+    const version = await schemaVersionOf(connections)
+    return version > 0 ? OWN_DATABASE : fault('it is empty')
   } catch (error) {
     if (error instanceof StoreError) return fault(error.message)
     throw error
   }
 }
 
-async function schema(connections: Connections): Promise<Verdict> {
-  const version = await versionOf(connections)
-  if (version > SCHEMA_VERSION)
-    return fault(`version ${version}, this program knows up to ${SCHEMA_VERSION}`)
+async function schema(connections: Connections): Promise<Finding> {
+  const version = await schemaVersionOf(connections)
+  if (version > SCHEMA_VERSION) return fault(newerSchemaMessage(version, SCHEMA_VERSION))
   const missing = await missingObjects(connections, version)
-  if (missing.length > 0) return fault(`these are not there: ${missing.join(', ')}`)
-  const upgrade = `; the next start of the service makes it ${SCHEMA_VERSION}`
-  return sound(`version ${version}${version < SCHEMA_VERSION ? upgrade : ''}`)
+  if (missing.length > 0) return fault(`missing: ${missing.join(', ')}`)
+  return schemaFinding(version, SCHEMA_VERSION)
 }
 
-async function server(connections: Connections): Promise<Verdict> {
+async function server(connections: Connections): Promise<Finding> {
   const [row] = await connections.query<{ version: string }>('SELECT version() AS version')
   const { server_encoding } = await readSettings(connections)
-  return sound(
+  return ok(
     [row?.version, server_encoding && `text in ${server_encoding}`].filter(Boolean).join(', '),
   )
 }
 
-async function connection(connections: Connections): Promise<Verdict> {
-  return sound(connections.encryption)
+async function connection(connections: Connections): Promise<Finding> {
+  return ok(connections.encryption)
 }
 
-/** What it means when a change is acknowledged. */
-async function acknowledged(connections: Connections): Promise<Verdict> {
+/** What an acknowledgement guarantees. */
+async function acknowledged(connections: Connections): Promise<Finding> {
   const settings = await readSettings(connections)
-  const reason = refuseSettings(settings)
+  const reason = unsafeSetting(settings)
   if (reason !== undefined) return fault(reason)
   const { synchronous_commit, synchronous_standby_names: standbys } = settings
-  const alone = !standbys || synchronous_commit === 'local'
-  return sound(alone ? "on the server's disk" : `on the server's disk and on standbys: ${standbys}`)
+  const isAlone = !standbys || synchronous_commit === 'local'
+  return ok(isAlone ? "on the server's disk" : `on the server's disk and on standbys: ${standbys}`)
 }
 
-async function tokens(connections: Connections): Promise<Verdict> {
-  const broken = await connections.query<{ name: string }>(
+async function tokens(connections: Connections): Promise<Finding> {
+  const damaged = await connections.query<{ name: string }>(
     `SELECT name FROM tokens WHERE octet_length(digest) <> 32 OR substr(digest, 1, $1) <> selector
      ORDER BY name`,
     [SELECTOR_BYTES],
   )
-  const names = broken.map(({ name }) => name)
-  if (names.length > 0) return fault(`these are not whole, make them anew: ${names.join(', ')}`)
-  return sound(await countOf(connections, 'tokens'))
+  const names = damaged.map(({ name }) => name)
+  return tokensFinding(names, await countOf(connections, 'tokens'))
 }
 
-async function plants(connections: Connections): Promise<Verdict> {
-  return sound(await countOf(connections, 'plants'))
+async function plants(connections: Connections): Promise<Finding> {
+  return countFinding(await countOf(connections, 'plants'))
 }
 
-async function countOf(connections: Connections, table: string): Promise<string> {
+async function countOf(connections: Connections, table: string): Promise<bigint> {
   const rows = await connections.query<{ count: bigint }>(`SELECT count(*) AS count FROM ${table}`)
   const [{ count }] = rows as [{ count: bigint }]
-  return count.toLocaleString('en')
+  return count
 }

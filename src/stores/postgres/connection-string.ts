@@ -1,26 +1,26 @@
 import { StoreError } from '../store-error.ts'
 
-/** A database on a server, which several hosts may have. */
+/** A parsed connection string. */
 export interface Address {
-  /** A connection string for each host, in their order. */
+  /** A connection string for each host, in order. */
   readonly urls: readonly string[]
-  /** All of it but the password and what else may be secret, to be shown. */
-  readonly shown: string
+  /** The connection string without the password and the parameters, for messages. */
+  readonly redacted: string
   readonly hasPassword: boolean
 }
 
 /**
- * Scheme, user and password, hosts, and what is behind them. No part that is shown may have an `@` in it:
- * what is in front of it would be of a password that was not escaped.
+ * Scheme, user and password, hosts, path, and parameters. The parts that are shown exclude `@`, which could otherwise
+ * follow part of an unescaped password.
  */
 const URL_PARTS = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^@/?#]*)(\/[^@?#]*)?(\?.*)?$/
 
 /**
- * Takes apart a connection string of libpq's form, which may name several hosts with a comma between:
+ * Parses a connection string in libpq's form, with one or more hosts separated by commas:
  * `postgres://user@host1:5432,host2/plants?sslrootcert=ca.pem`
  * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS).
  *
- * @throws StoreError if it is none
+ * @throws StoreError if it is malformed
  */
 export function parseConnectionString(text: string): Address {
   const [, scheme, login, hosts = '', path = '', parameters = ''] = URL_PARTS.exec(text) ?? []
@@ -28,15 +28,15 @@ export function parseConnectionString(text: string): Address {
     .split(',')
     .map((host) => `${scheme}${login === undefined ? '' : `${login}@`}${host}${path}${parameters}`)
   if (scheme === undefined || !urls.every((url) => URL.canParse(url))) {
-    // Not the text itself, as there may be a password in it.
+    // Without the string itself, which may contain a password.
     throw new StoreError(
-      'the database is not a URL such as postgres://user:password@host1:5432,host2:5432/plants',
+      'invalid database URL: expected one such as postgres://user:password@host1:5432,host2:5432/plants',
     )
   }
   const [user, password] = (login ?? '').split(':')
   return {
     urls,
-    shown: `${scheme}${user ? `${user}@` : ''}${hosts}${path}`,
+    redacted: `${scheme}${user ? `${user}@` : ''}${hosts}${path}`,
     hasPassword: Boolean(password) || new URLSearchParams(parameters).has('password'),
   }
 }

@@ -1,42 +1,41 @@
 import pg from 'pg'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { InFlight } from '../in-flight.ts'
 import { type Server, serversOf } from './encryption.ts'
-import { isWorthAnotherTry, storeError, unavailable } from './errors.ts'
+import { isRetryable, storeError, unavailable } from './errors.ts'
 
-/** More of them at a time would only make the server slower; each replica has as many. */
-const CONNECTIONS = 10
+/** Connections per replica. More would only slow the server down. */
+const CONNECTIONS_MAX = 10
 
-/** How many statements may wait for a connection. */
-const WAITING = 10_000
+/** Statements that can wait for a connection. */
+const WAITING_MAX = 10_000
 
-/** How often a transaction is made that the server has ended for the sake of others. */
-const TRIES = 10
+/** How many times a transaction is attempted that the server rolls back in favour of others. */
+const ATTEMPTS_MAX = 10
 
-/** What the server says instead of an error when a commit was to be on the standbys and is not. */
+/** The code of the warning (not an error) after a commit whose wait for the standbys was cancelled. */
 const NOT_REPLICATED = '01000'
 
-/** Makes a statement on one connection, and resolves to its rows. */
+/** Runs a statement on one connection, and resolves to its rows. */
 export type Run = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>
 
 export interface ConnectionsOptions {
   /** A connection string for each host. */
   readonly urls: readonly string[]
-  /** How long it may take to connect, and how long a statement may take, in milliseconds. */
+  /** Milliseconds that a connection attempt, to all hosts together, and each statement can take. */
   readonly timeout: number
 }
 
 /**
- * Connections to the one of several hosts that takes changes: that which did so last or, when it does not,
- * the first that does. Statements have no names and no settings outlive a transaction, so that a pooler
- * in between may give each transaction another connection.
+ * Connections to the primary among several hosts: the last one known, otherwise the next host that accepts changes.
+ * There are no named statements and no session settings, so a pooler can give each transaction another connection.
  */
 export class Connections {
   readonly #servers: readonly Server[]
   readonly #pools: readonly pg.Pool[]
   readonly #unreplicated = new WeakSet<pg.PoolClient>()
   #primary = 0
-  #underWay = 0
-  #idle = Promise.withResolvers<void>()
+  readonly #inFlight = new InFlight()
 
   /** @throws StoreError if the connection strings ask for an unverified connection */
   constructor({ urls, timeout }: ConnectionsOptions) {
@@ -50,66 +49,54 @@ export class Connections {
   }
 
   /**
-   * Makes one statement, a transaction of its own.
+   * Runs one statement in a transaction of its own.
    *
-   * @throws StoreUnavailable if it could not be made now; it may have been made all the same
+   * @throws StoreUnavailable if the server cannot run it now; it may have taken effect
    */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
-    return this.#use((run) => run<Row>(text, values))
+    return this.#inFlight.track(() => this.#attempt((run) => run<Row>(text, values)))
   }
 
   /**
-   * Makes a transaction of all that `work` runs. It may be made several times, as long as the server ends
-   * it for the sake of others.
+   * Runs a transaction, and repeats it if the server rolls it back in favour of others.
    *
-   * @param work throws to have nothing of it done
+   * @param work may be called several times; throws to roll back
    */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    return this.#use(async (run) => {
+    const attempt = async (run: Run) => {
       await run('BEGIN')
       const result = await work(run)
       await run('COMMIT')
       return result
-    })
+    }
+    return this.#inFlight.track(() => this.#attempt(attempt))
   }
 
   /**
-   * What `work` makes of the database as it is at the moment of its first statement, part by part. The
-   * connection is held until the last part was taken, or no more are wanted.
+   * Yields what `work` reads from the database as it is at its first statement. Holds a connection until the iteration
+   * ends, also early.
    */
   async *snapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
     const client = await this.#connect()
-    let whole = false
+    let isComplete = false
     try {
       const run: Run = (text, values) => this.#run(client, text, values)
       await run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
       yield* work(run)
       await run('COMMIT')
-      whole = true
+      isComplete = true
     } finally {
-      client.release(!whole)
+      client.release(!isComplete)
     }
   }
 
-  /** Waits for what is under way, then closes all connections. */
+  /** Waits for statements and transactions in flight, then closes all connections. */
   async close(): Promise<void> {
-    if (this.#underWay > 0) await this.#idle.promise
+    await this.#inFlight.settle()
     await Promise.all(this.#pools.map((pool) => pool.end()))
   }
 
-  async #use<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    this.#underWay++
-    try {
-      return await this.#tryToUse(work)
-    } finally {
-      if (--this.#underWay === 0) {
-        this.#idle.resolve()
-        this.#idle = Promise.withResolvers()
-      }
-    }
-  }
-
-  async #tryToUse<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+  async #attempt<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
       const client = await this.#connect()
       try {
@@ -118,7 +105,7 @@ export class Connections {
         return result
       } catch (error) {
         await this.#rollBack(client, error)
-        if (!isWorthAnotherTry(error) || attempt === TRIES) throw error
+        if (!isRetryable(error) || attempt === ATTEMPTS_MAX) throw error
       }
     }
   }
@@ -134,15 +121,15 @@ export class Connections {
     return rows
   }
 
-  /** Makes the connection fit for others, or closes it. */
+  /** Returns a connection to the pool after a failure, or closes it if its state is unknown. */
   async #rollBack(client: pg.PoolClient, error: unknown): Promise<void> {
-    let lost = error instanceof StoreUnavailable && !isWorthAnotherTry(error)
+    let isLost = error instanceof StoreUnavailable && !isRetryable(error)
     try {
-      if (!lost) await this.#run(client, 'ROLLBACK')
+      if (!isLost) await this.#run(client, 'ROLLBACK')
     } catch {
-      lost = true
+      isLost = true
     }
-    client.release(lost)
+    client.release(isLost)
   }
 
   async #connect(): Promise<pg.PoolClient> {
@@ -150,14 +137,14 @@ export class Connections {
     for (let tried = 0; tried < this.#pools.length; tried++) {
       const host = this.#primary
       const pool = this.#pools[host] as pg.Pool
-      if (pool.waitingCount >= WAITING) {
-        throw new StoreUnavailable('busy', `${WAITING} statements wait for a connection`)
+      if (pool.waitingCount >= WAITING_MAX) {
+        throw new StoreUnavailable('busy', `${WAITING_MAX} statements are waiting for a connection`)
       }
       try {
         return await pool.connect()
       } catch (error) {
         failure = error
-        // Unless somebody else has found that already.
+        // Unless a concurrent call has already moved on.
         if (this.#primary === host) this.#primary = (host + 1) % this.#pools.length
       }
     }
@@ -168,18 +155,18 @@ export class Connections {
     const pool = new pg.Pool({
       ...options,
       application_name: 'plant-store',
-      max: CONNECTIONS,
+      max: CONNECTIONS_MAX,
       connectionTimeoutMillis: Math.ceil(timeout / hosts),
       query_timeout: timeout,
       keepAlive: true,
       types: { getTypeParser },
-      // Only of a new connection; one whose server becomes a standby is ended by the server.
+      // New connections only: a server that becomes a standby closes its connections.
       verify: (client, done) => verifyPrimary(client).then(() => done(), done),
     })
-    // An idle connection that is lost is replaced; without a listener it would end the process.
+    // The pool replaces idle connections that are lost. An unhandled `error` event would end the process.
     pool.on('error', () => {})
     pool.on('connect', (client) => {
-      // Nor may one that is lost between two statements; the next statement fails.
+      // The same for a connection lost between two statements. The next statement fails.
       client.on('error', () => {})
       client.on('notice', ({ code }) => {
         if (code === NOT_REPLICATED) this.#unreplicated.add(client)
@@ -204,10 +191,10 @@ async function queryOn<Row extends object>(
 async function verifyPrimary(client: pg.PoolClient): Promise<void> {
   const { rows } = await client.query('SHOW transaction_read_only')
   if (rows[0]?.transaction_read_only === 'on') {
-    throw new StoreUnavailable('failing', 'the server is read-only, as a standby is')
+    throw new StoreUnavailable('failing', 'the server is read-only, like a standby')
   }
 }
 
-/** Integers of 64 bits are bigints; all else is as the driver has it. */
+/** Returns 64-bit integers as bigints, and other types as the driver does by default. */
 const getTypeParser: typeof pg.types.getTypeParser = (type, format) =>
   type === pg.types.builtins.INT8 ? BigInt : pg.types.getTypeParser(type, format)

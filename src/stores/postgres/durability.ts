@@ -1,7 +1,7 @@
 import { StoreError } from '../store-error.ts'
 import type { Connections } from './connections.ts'
 
-/** Settings of the server on which it depends whether text comes back as it was, and what a commit means. */
+/** Settings of the server that determine the encoding of text, and what a commit guarantees. */
 export interface ServerSettings {
   readonly server_encoding: string | null
   readonly fsync: string | null
@@ -9,7 +9,7 @@ export interface ServerSettings {
   readonly synchronous_standby_names: string | null
 }
 
-/** What is null the server does not know: others than PostgreSQL have no such choice. */
+/** Reads the settings. Null means that the server does not have a setting; only PostgreSQL has all of them. */
 export async function readSettings(connections: Connections): Promise<ServerSettings> {
   const [settings] = await connections.query<ServerSettings>(
     `SELECT current_setting('server_encoding', true) AS server_encoding,
@@ -20,18 +20,19 @@ export async function readSettings(connections: Connections): Promise<ServerSett
   return settings as ServerSettings
 }
 
-/** Why plants cannot be entrusted to a server with these settings; if there is no reason they can. */
-export function refuseSettings(settings: ServerSettings): string | undefined {
+/** Why a server with these settings could lose or alter plants; undefined if it could not. */
+export function unsafeSetting(settings: ServerSettings): string | undefined {
   const { server_encoding: encoding, fsync, synchronous_commit: synchronous } = settings
-  if (encoding !== null && !/^utf-?8$/i.test(encoding))
+  if (encoding !== null && !/^utf-?8$/i.test(encoding)) {
     return `its encoding is ${encoding}, not UTF8`
-  if (fsync === 'off') return 'it has fsync = off, and may lose what it has acknowledged'
+  }
+  if (fsync === 'off') return 'fsync is off, so it can lose acknowledged changes'
   if (synchronous !== 'off') return undefined
-  return 'it has synchronous_commit = off, and may lose what it has acknowledged'
+  return 'synchronous_commit is off, so it can lose acknowledged changes'
 }
 
-/** @throws StoreError saying what is in the way of entrusting plants to the server */
+/** @throws StoreError if a setting of the server is unsafe */
 export async function requireDurable(connections: Connections): Promise<void> {
-  const reason = refuseSettings(await readSettings(connections))
+  const reason = unsafeSetting(await readSettings(connections))
   if (reason !== undefined) throw new StoreError(reason)
 }

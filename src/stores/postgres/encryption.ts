@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext, getCACertificates } from 'node:tls'
 import pg from 'pg'
 import { isLoopback } from '../../loopback.ts'
+import { TLS_VERSION_MIN } from '../../tls-version.ts'
 import { StoreError } from '../store-error.ts'
 import {
   type TlsSetting,
@@ -76,7 +77,7 @@ function verificationOf({ sslmode, sslrootcert, sslcert, sslkey }: TlsSettings):
     throw new StoreError('sslcert and sslkey go together: set both, or neither')
   }
   const secureContext = contextOf({
-    minVersion: 'TLSv1.2',
+    minVersion: TLS_VERSION_MIN,
     ca: file === undefined ? systemAuthorities() : authoritiesOf(file),
     ...(sslcert && { cert: read(sslcert) }),
     ...(sslkey && { key: read(sslkey) }),

@@ -2,28 +2,27 @@ import pg from 'pg'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 
 /**
- * Codes of errors that pass (https://www.postgresql.org/docs/current/errcodes-appendix.html), though
- * perhaps not before somebody has mended the server: others hold what we need, or there are too many
- * connections.
+ * Serialization failures, deadlocks, lock timeouts and too many connections
+ * (https://www.postgresql.org/docs/current/errcodes-appendix.html).
  */
 const BUSY = /^(40001|40P01|55P03|53300)$/
 
 /**
- * The connection is lost, nobody may log in, the database is not to be had or read-only, resources are
- * exhausted, somebody has ended it, or the system fails.
+ * The connection was lost or refused, the database is missing or read-only, resources are exhausted, an administrator
+ * intervened, or the system failed. Some of these last until someone repairs the server.
  */
 const FAILING = /^(08|25006|28|3D000|53|57|58|XX)/
 
-/** The server has ended the transaction so that another one could go on; made again it may succeed. */
-const AGAIN = /^(40001|40P01)\b/
+/** The server rolled the transaction back in favour of another one. */
+const ROLLED_BACK = /^(40001|40P01)\b/
 
 /** OpenSSL's codes for a certificate without a trusted authority. */
 const UNKNOWN_AUTHORITY = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
 
-/** The driver has no code for this. */
+/** The message of an error for which `pg` has no code. */
 const NO_TLS = 'The server does not support SSL connections'
 
-/** Makes the store's word of an error of a statement; leaves what is our mistake as it is. */
+/** Maps an error of a statement to StoreUnavailable. Returns an error that is our bug unchanged. */
 export function storeError(error: unknown): unknown {
   if (error instanceof TypeError) return error
   if (!(error instanceof pg.DatabaseError)) return unavailable(error)
@@ -31,18 +30,18 @@ export function storeError(error: unknown): unknown {
   return BUSY.test(code) || FAILING.test(code) ? unavailable(error) : error
 }
 
-/** Whatever keeps us from a connection, it is none of the caller's fault. */
+/** Maps an error of a connection, which is never the caller's fault. */
 export function unavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error
   const { code = '', message } = error as { code?: string; message: string }
-  // An error of several attempts to connect has no message of its own.
+  // The AggregateError of several connection attempts has an empty message.
   const detail = [code, message].filter(Boolean).join(': ') + adviceOn(code, message)
   return new StoreUnavailable(BUSY.test(code) ? 'busy' : 'failing', detail)
 }
 
-/** Whether the transaction may succeed when it is made again, at once and on the same connection. */
-export function isWorthAnotherTry(error: unknown): boolean {
-  return error instanceof StoreUnavailable && AGAIN.test(error.detail)
+/** Whether the same transaction may succeed if repeated at once, on the same connection. */
+export function isRetryable(error: unknown): boolean {
+  return error instanceof StoreUnavailable && ROLLED_BACK.test(error.detail)
 }
 
 function adviceOn(code: string, message: string): string {

@@ -4,7 +4,7 @@ export function isSame(one: Plant, other: Plant): boolean {
   return one.name === other.name && one.tag === other.tag
 }
 
-/** Plants as the three arrays that `unnest` makes rows of. */
+/** Plants as three arrays, the parameters of UNNESTED. */
 export function columnsOf(
   plants: readonly NewPlant[],
 ): [ids: bigint[], names: string[], tags: (string | null)[]] {
@@ -15,12 +15,12 @@ export function columnsOf(
   ]
 }
 
-/** For `FROM`: the rows of `columnsOf`, as the parameters 1 to 3. */
+/** A FROM item with the plants in parameters 1 to 3. */
 export const UNNESTED = 'unnest($1::int8[], $2::text[], $3::text[]) AS given (id, name, tag)'
 
 /**
- * Inserts plants with different ids, those whose id is free, and gives the ids that were. By id, as two that
- * insert the same in different orders would wait for each other.
+ * Inserts plants with distinct ids, skips those whose id is taken, and returns the ids of the others. Sorted, because
+ * two statements that insert the same ids in different orders would deadlock.
  */
 export const INSERT = `
   INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM ${UNNESTED} ORDER BY id

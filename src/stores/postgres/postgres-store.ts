@@ -7,82 +7,84 @@ import type {
   Page,
   PageRequest,
   PlantPatch,
-  PlantStore,
   StoredPlant,
 } from '../../../service/plant-store.ts'
-import type { StoredToken, TokenStore } from '../../../service/token-store.ts'
+import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit } from '../group-commit.ts'
+import { InFlight } from '../in-flight.ts'
+import type { Store } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import { textLengthOf } from '../text-length.ts'
 import { removePlant, updatePlant } from './changes.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
 import { createPlants } from './creates.ts'
 import { requireDurable } from './durability.ts'
 import { importPlants } from './imports.ts'
-import { exportPlants, listPlants, PointReads } from './reads.ts'
-import { migrate, versionOf } from './schema.ts'
+import { exportPlants, listPlants, pointReads } from './reads.ts'
+import { migrate, schemaVersionOf } from './schema.ts'
 import { Tokens } from './tokens.ts'
-import { Turns } from './turns.ts'
 
 export interface ServerOptions {
-  /** A connection string of libpq's form, with one host or several. */
+  /** A connection string in libpq's form, with one or more hosts. */
   readonly url: string
-  /** How long it may take to connect, and how long a statement may take, in milliseconds. */
+  /** Milliseconds that a connection attempt, and each statement, can take. */
   readonly timeout: number
-  /** Refuse an empty database, rather than make the schema. */
+  /** Fail instead of creating the schema in an empty database. */
   readonly mustExist?: boolean
 }
 
 /**
- * Plants and tokens on a PostgreSQL server, or one that speaks its protocol, which any number of processes
- * share. Creates that arrive together go as one statement.
+ * A store on a PostgreSQL server, or one that speaks its protocol. Any number of processes can share it. Concurrent
+ * creates share a statement.
  */
-export class PostgresStore implements PlantStore, TokenStore {
+export class PostgresStore implements Store {
   readonly #connections: Connections
   readonly #creates: GroupCommit<NewPlant, CreateResult>
-  readonly #pointReads: PointReads
+  readonly #pointReads: ReturnType<typeof pointReads>
   readonly #tokens: Tokens
-  readonly #turns = new Turns()
+  readonly #changes = new InFlight()
   #closed: Promise<void> | undefined
 
   private constructor(connections: Connections) {
     this.#connections = connections
     this.#creates = new GroupCommit({
       commit: (plants: readonly NewPlant[]) => createPlants(connections, plants),
-      sizeOf,
-      // One behind the other, so that they end in their order.
+      sizeOf: textLengthOf,
+      // GroupCommit needs commits to end in order, which several connections do not guarantee.
       maxInFlight: 1,
     })
-    this.#pointReads = new PointReads(connections)
+    this.#pointReads = pointReads(connections)
     this.#tokens = new Tokens(connections)
   }
 
   /**
-   * Connects, and brings the schema up to date.
+   * Connects, and upgrades the schema.
    *
-   * @throws StoreError saying in a line why the database cannot be used
+   * @throws StoreError with a one-line reason if the database cannot be used
    */
   static async open({ url, timeout, mustExist = false }: ServerOptions): Promise<PostgresStore> {
-    const { urls, shown } = parseConnectionString(url)
+    const { urls, redacted } = parseConnectionString(url)
     const connections = new Connections({ urls, timeout })
     try {
       await requireDurable(connections)
-      if (mustExist && (await versionOf(connections)) === 0) throw new StoreError('it is empty')
+      if (mustExist && (await schemaVersionOf(connections)) === 0)
+        throw new StoreError('it is empty')
       await migrate(connections)
       return new PostgresStore(connections)
     } catch (cause) {
       await connections.close()
       const { message } = cause as Error
-      throw new StoreError(`cannot use the database ${shown}: ${message}`, { cause })
+      throw new StoreError(`cannot use the database ${redacted}: ${message}`, { cause })
     }
   }
 
   create(plant: NewPlant): Promise<CreateResult> {
-    return this.#turns.create(plant.id, () => this.#creates.change(plant))
+    return this.#creates.submit(plant)
   }
 
   get(id: bigint): Promise<StoredPlant | undefined> {
-    return this.#pointReads.find(id)
+    return this.#pointReads.load(id)
   }
 
   list(request: PageRequest): Promise<Page> {
@@ -94,16 +96,15 @@ export class PostgresStore implements PlantStore, TokenStore {
     patch: PlantPatch,
     expected?: readonly string[],
   ): Promise<StoredPlant | NoMatch> {
-    return this.#turns.change([id], () => updatePlant(this.#connections, id, patch, expected))
+    return this.#changes.track(() => updatePlant(this.#connections, id, patch, expected))
   }
 
   remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
-    return this.#turns.change([id], () => removePlant(this.#connections, id, expected))
+    return this.#changes.track(() => removePlant(this.#connections, id, expected))
   }
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
-    const ids = plants.map(({ id }) => id)
-    return this.#turns.change(ids, () => importPlants(this.#connections, plants, onConflict))
+    return this.#changes.track(() => importPlants(this.#connections, plants, onConflict))
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
@@ -138,19 +139,14 @@ export class PostgresStore implements PlantStore, TokenStore {
     return this.#tokens.noteUse(name, at)
   }
 
-  /** Waits for changes under way, then closes the connections. */
+  /** Waits for changes in flight, then closes the connections. */
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
   }
 
   async #close(): Promise<void> {
-    await this.#turns.settle()
+    await Promise.all([this.#creates.settle(), this.#changes.settle()])
     await this.#connections.close()
   }
-}
-
-/** In UTF-16 units. */
-function sizeOf({ name, tag = '' }: NewPlant): number {
-  return name.length + tag.length
 }

@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
+import { newerSchemaMessage } from '../schema-version.ts'
 import { StoreError } from '../store-error.ts'
 import type { Connections } from './connections.ts'
 
 /**
- * The statement that leads from each version of the schema to the next one, from nothing to 1 first. Any
- * number of replicas may make it at once and again. A tag may be longer than an entry of an index, so what
- * is indexed is a hash of it.
+ * The statement that upgrades each schema version to the next, starting from an empty database. Replicas run these
+ * concurrently and repeatedly. An index entry is limited to about 2.7 kB, so the index is on a hash of the tag.
  */
 const MIGRATIONS = [
   'CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',
@@ -23,37 +23,30 @@ const MIGRATIONS = [
   'CREATE INDEX IF NOT EXISTS tokens_by_selector ON tokens (selector)',
 ]
 
-/** The version of the schema that this program reads and writes. */
+/** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length
 
 const VERSIONS = 'CREATE TABLE IF NOT EXISTS plant_store_schema (version int PRIMARY KEY)'
 
-/**
- * What goes wrong when others do the same at the same time: unique_violation, duplicate_table and
- * duplicate_object. Transactions that the server ends are made again by the connections.
- */
+/** Codes of a concurrent migration: unique_violation, duplicate_table and duplicate_object. `IF NOT EXISTS` is racy. */
 const RACE = /^(23505|42P07|42710)$/
-const TRIES = 100
+const ATTEMPTS_MAX = 100
+const PAUSE_MS = 10
 
 /**
- * Brings the schema to this program's version, from whatever version it has; other replicas may do so at
- * the same time.
+ * Upgrades the schema to SCHEMA_VERSION. Safe to run on several replicas at once.
  *
- * @throws StoreError if it is the schema of another program, or a newer version than this one knows
+ * @throws StoreError if the schema is newer, or the database belongs to another program
  */
 export async function migrate(connections: Connections): Promise<void> {
-  const version = await versionOf(connections)
+  const version = await schemaVersionOf(connections)
   if (version === SCHEMA_VERSION) return
-  if (version > SCHEMA_VERSION) {
-    throw new StoreError(
-      `its schema has version ${version}, this program knows up to ${SCHEMA_VERSION}; use a newer one`,
-    )
-  }
-  await once(connections, VERSIONS)
+  if (version > SCHEMA_VERSION) throw new StoreError(newerSchemaMessage(version, SCHEMA_VERSION))
+  await define(connections, VERSIONS)
   for (const [index, statement] of MIGRATIONS.entries()) {
     if (index < version) continue
-    await once(connections, statement)
-    await once(
+    await define(connections, statement)
+    await define(
       connections,
       `INSERT INTO plant_store_schema VALUES (${index + 1}) ON CONFLICT DO NOTHING`,
     )
@@ -61,11 +54,11 @@ export async function migrate(connections: Connections): Promise<void> {
 }
 
 /**
- * The version of the schema that is there; 0 while there is none.
+ * The schema version of a database; 0 if it has none.
  *
- * @throws StoreError if another program has tables of our names
+ * @throws StoreError if a table of another program has one of our names
  */
-export async function versionOf(connections: Connections): Promise<number> {
+export async function schemaVersionOf(connections: Connections): Promise<number> {
   const tables = await connections.query<{ table_name: string }>(
     `SELECT table_name FROM information_schema.tables
      WHERE table_schema = current_schema() AND table_name IN ('plant_store_schema', 'plants', 'tokens')`,
@@ -73,7 +66,7 @@ export async function versionOf(connections: Connections): Promise<number> {
   const names = tables.map(({ table_name }) => table_name)
   if (!names.includes('plant_store_schema')) {
     if (names.length === 0) return 0
-    throw new StoreError(`its table ${names[0]} is of another program`)
+    throw new StoreError(`its table ${names[0]} belongs to another program`)
   }
   const [row] = await connections.query<{ version: number | null }>(
     'SELECT max(version) AS version FROM plant_store_schema',
@@ -81,9 +74,9 @@ export async function versionOf(connections: Connections): Promise<number> {
   return row?.version ?? 0
 }
 
-/** The tables and indexes of a version that are not there, by their names. */
+/** The names of the tables and indexes of a schema version that are missing. */
 export async function missingObjects(connections: Connections, version: number): Promise<string[]> {
-  const wanted = MIGRATIONS.slice(0, version).map(
+  const expected = MIGRATIONS.slice(0, version).map(
     (statement) => / IF NOT EXISTS (\w+)/.exec(statement)?.[1] as string,
   )
   const present = await connections.query<{ name: string }>(
@@ -91,16 +84,21 @@ export async function missingObjects(connections: Connections, version: number):
      UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()`,
   )
   const names = new Set(present.map(({ name }) => name))
-  return wanted.filter((name) => !names.has(name))
+  return expected.filter((name) => !names.has(name))
 }
 
-async function once(connections: Connections, statement: string, tries = TRIES): Promise<unknown> {
+/** Runs a migration, and repeats it up to 100 times if another replica interferes. */
+async function define(
+  connections: Connections,
+  statement: string,
+  attempts = ATTEMPTS_MAX,
+): Promise<void> {
   try {
-    return await connections.query(statement)
+    await connections.query(statement)
   } catch (error) {
     const raced = error instanceof pg.DatabaseError && RACE.test(String(error.code))
-    if (!raced || tries === 1) throw error
-    await setTimeout(10)
-    return once(connections, statement, tries - 1)
+    if (!raced || attempts === 1) throw error
+    await setTimeout(PAUSE_MS)
+    await define(connections, statement, attempts - 1)
   }
 }

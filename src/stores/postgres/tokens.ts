@@ -7,10 +7,10 @@ const INSERT = `
   INSERT INTO tokens (selector, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)
   ON CONFLICT (name) DO NOTHING RETURNING name`
 
-/** Whoever has this row is alone in adding a first token. */
+/** Locks a row, so that only one transaction at a time can add the first token. */
 const LOCK = 'SELECT version FROM plant_store_schema WHERE version = 1 FOR UPDATE'
 
-/** As TokenStore has it. */
+/** Implements TokenStore. */
 export class Tokens {
   readonly #connections: Connections
 
@@ -28,7 +28,7 @@ export class Tokens {
 
   async list(): Promise<StoredToken[]> {
     const rows = await this.#connections.query<TokenRow>(`SELECT ${COLUMNS} FROM tokens`)
-    // Here, as what the server makes of an order depends on its settings.
+    // Not by the server, whose sort order depends on its locale.
     return rows.map(tokenOf).sort((one, other) => Buffer.compare(bytesOf(one), bytesOf(other)))
   }
 
@@ -68,7 +68,7 @@ async function insert(run: Run, token: StoredToken): Promise<boolean> {
   return (await run(INSERT, values)).length > 0
 }
 
-/** UTF-8 has the order of code points. */
+/** UTF-8 sorts by code point. */
 function bytesOf({ name }: StoredToken): Buffer {
   return Buffer.from(name)
 }

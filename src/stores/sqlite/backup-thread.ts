@@ -1,16 +1,16 @@
-/** Runs in a thread of its own: a verification must not keep a signal or the progress bar waiting. */
-import { parentPort, workerData } from 'node:worker_threads'
+/** Copies a database in a thread of its own, so that signals and the progress bar do not wait for it. */
+import { parentPort } from 'node:worker_threads'
 import { StoreError } from '../store-error.ts'
-import { copyDatabase } from './backup.ts'
-import type { BackupMessage } from './threaded-backup.ts'
+import { copyDatabase } from './copy.ts'
+import { type BackupMessage, backupThread } from './threaded-backup.ts'
 
-const tell = (message: BackupMessage) => parentPort?.postMessage(message)
+const send = (message: BackupMessage) => parentPort?.postMessage(message)
 
 try {
-  const copied = await copyDatabase(workerData, (done, total) => tell({ done, total }))
-  tell({ copied })
+  const onProgress = (copied: number, total: number) => send({ copied, total })
+  send({ summary: await copyDatabase(backupThread.data, onProgress) })
 } catch (error) {
-  // An error loses its class on the way to the other thread.
+  // Errors lose their class between threads.
   if (!(error instanceof StoreError)) throw error
-  tell({ refused: error.message })
+  send({ storeError: error.message })
 }

@@ -1,91 +1,69 @@
-import { closeSync, fdatasyncSync, openSync, statSync } from 'node:fs'
-import Sqlite from 'better-sqlite3'
-import { PRIVATE_MODE } from '../../file-modes.ts'
+import { existsSync, rmSync } from 'node:fs'
+import { link, mkdtemp, open } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import type { BackupOptions, BackupSummary } from '../engine.ts'
 import { StoreError } from '../store-error.ts'
-import { integrityFaults, kindFault } from './check.ts'
-import { type DatabaseOptions, explain } from './database.ts'
-import { openExisting } from './existing.ts'
-
-/** Pages that are copied at a time: 16 MB, as SQLite keeps that much in memory anyway. */
-const PAGES = 4000
-
-export interface CopyOptions extends DatabaseOptions {
-  /** Where to make the copy; there is no such file, and its folder is nobody else's. */
-  readonly copy: string
-}
-
-/** What a copy holds. */
-export interface Copied {
-  readonly plants: number
-  readonly bytes: number
-}
-
-/** Is told the pages copied so far, and how many there are. */
-export type OnProgress = (done: number, total: number) => void
+import { COMPANION_SUFFIXES } from './file-access.ts'
+import { copyInThread } from './threaded-backup.ts'
 
 /**
- * Copies a database as it is at one moment, in the version that it has, while others go on writing to
- * it. The copy is one file, without a log beside it. It is verified, for which there is time between
- * the last call of `onProgress` and the end.
- *
- * @throws StoreError if the database cannot be read, or the copy cannot be written or is not sound
+ * Makes a verified copy of a database; see Engine.backUp. Until it is complete, the copy is in a folder
+ * `file`.partial-…, which is always removed, except after a kill -9.
  */
-export async function copyDatabase(options: CopyOptions, onProgress: OnProgress): Promise<Copied> {
+export async function backUpDatabase(options: BackupOptions): Promise<BackupSummary> {
+  const { database, lockTimeout, file, onProgress, signal } = options
+  refuseTaken(file)
+  const folder = await writing(file, () => mkdtemp(`${resolve(file)}.partial-`))
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  signal.addEventListener('abort', removeFolder)
   try {
-    await copyPages(options, onProgress)
-    return verify(options)
+    const copy = join(folder, 'plants.db')
+    const summary = await copyInThread({ file: database, lockTimeout, copy }, onProgress)
+    await writing(file, () => publish(copy, file))
+    return summary
+  } finally {
+    removeFolder()
+  }
+}
+
+/** SQLite would apply the WAL or journal of another database to the copy when it first opens it. */
+function refuseTaken(file: string): void {
+  const taken = ['', ...COMPANION_SUFFIXES].map((suffix) => file + suffix).find(existsSync)
+  if (taken !== undefined) throw alreadyExists(taken)
+  if (COMPANION_SUFFIXES.some((suffix) => file.endsWith(suffix))) {
+    throw new StoreError(
+      `cannot write ${file}: SQLite uses such names for its own files; choose another name`,
+    )
+  }
+}
+
+/** Names the copy once it is on disk, atomically, unless the name has been taken meanwhile. */
+async function publish(copy: string, file: string): Promise<void> {
+  await sync(copy)
+  // Unlike a rename, a link replaces nothing.
+  await link(copy, file)
+  await sync(dirname(resolve(file)))
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function writing<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
   } catch (error) {
-    const ofSystem = (error as NodeJS.ErrnoException).errno !== undefined
-    if (!ofSystem && !(error instanceof Sqlite.SqliteError)) throw error
-    throw cannotBackUp(options, explain(error))
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') throw alreadyExists(file)
+    throw new StoreError(`cannot write ${file}: ${message}`, { cause: error })
   }
 }
 
-async function copyPages(options: CopyOptions, onProgress: OnProgress): Promise<void> {
-  const { copy } = options
-  const db = openExisting(options)
-  // Private because it contains digests of tokens, whatever the mode of the database.
-  const written = openSync(copy, 'wx', PRIVATE_MODE)
-  try {
-    // SQLite begins a copy again with every change that another connection makes, for ever under load;
-    // but not while the connection that copies is in a transaction: then it copies what that one sees.
-    db.exec('BEGIN')
-    const reason = kindFault(db)
-    if (reason !== undefined) throw cannotBackUp(options, reason)
-    const { totalPages } = await db.backup(copy, {
-      progress({ totalPages, remainingPages }) {
-        // All at the end would keep the commits of the service waiting for the disk.
-        fdatasyncSync(written)
-        onProgress(totalPages - remainingPages, totalPages)
-        return PAGES
-      },
-    })
-    onProgress(totalPages, totalPages)
-  } finally {
-    db.close()
-    // Not before, as the locks that a process has on a file end with the first time it closes it.
-    closeSync(written)
-  }
-}
-
-/** Goes by what is in the file, as better-sqlite3 resolves also when it found a lock and copied nothing. */
-function verify(options: CopyOptions): Copied {
-  const db = new Sqlite(options.copy, { fileMustExist: true })
-  try {
-    // A copy of a database in WAL mode is in it too, and could not be read where nothing may be written.
-    db.pragma('journal_mode = DELETE')
-    const [damage] = integrityFaults(db)
-    const reason = damage ?? kindFault(db)
-    if (reason !== undefined) {
-      throw cannotBackUp(options, `the copy is not sound, nor perhaps the database: ${reason}`)
-    }
-    const plants = db.prepare('SELECT count(*) FROM plants').pluck().get() as number
-    return { plants, bytes: statSync(options.copy).size }
-  } finally {
-    db.close()
-  }
-}
-
-function cannotBackUp({ file }: CopyOptions, reason: string): StoreError {
-  return new StoreError(`cannot back up the database ${file}: ${reason}`)
+function alreadyExists(file: string): StoreError {
+  return new StoreError(`${file} already exists; nothing was overwritten`)
 }

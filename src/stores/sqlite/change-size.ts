@@ -1,29 +1,25 @@
-import type { PlantPatch } from '../../../service/plant-store.ts'
+import { textLengthOf } from '../text-length.ts'
 import type { Change } from './writer.ts'
 
-/** What a string takes beside its text, in UTF-16 units; a header may hold thousands of short ones. */
-const OF_A_STRING = 16
+/** The memory of a string object, in UTF-16 units. An If-Match header can hold thousands of short strings. */
+const STRING_OVERHEAD = 16
 
-/** How much text a change holds on to while it waits, in UTF-16 units. */
-export function sizeOf(change: Change): number {
+/** The text that a change keeps in memory while it waits, in UTF-16 units. */
+export function changeSizeOf(change: Change): number {
   switch (change[0]) {
     case 'create':
-      return lengthOf(change[1])
+      return textLengthOf(change[1])
     case 'update':
-      return lengthOf(change[2]) + lengthOfAll(change[3])
+      return textLengthOf(change[2]) + totalSizeOf(change[3])
     case 'remove':
-      return lengthOfAll(change[2])
+      return totalSizeOf(change[2])
     case 'importPlants':
-      return change[1].reduce((sum, plant) => sum + lengthOf(plant), 0)
+      return change[1].reduce((sum, plant) => sum + textLengthOf(plant), 0)
     default:
       return 0
   }
 }
 
-function lengthOf({ name, tag }: PlantPatch): number {
-  return (name?.length ?? 0) + (tag?.length ?? 0)
-}
-
-function lengthOfAll(versions: readonly string[] = []): number {
-  return versions.reduce((sum, { length }) => sum + length + OF_A_STRING, 0)
+function totalSizeOf(versions: readonly string[] = []): number {
+  return versions.reduce((sum, { length }) => sum + length + STRING_OVERHEAD, 0)
 }

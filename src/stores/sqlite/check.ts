@@ -1,18 +1,28 @@
 import { realpathSync, statSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
-import type { CheckResult, Verdict } from '../check-result.ts'
+import {
+  type CheckResult,
+  countFinding,
+  type Finding,
+  fault,
+  OWN_DATABASE,
+  ok,
+  schemaFinding,
+  tokensFinding,
+} from '../check-result.ts'
+import { IN_MEMORY } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
 import { brokenStrings } from './broken-strings.ts'
-import { type DatabaseOptions, explain, IN_MEMORY } from './database.ts'
+import { type DatabaseOptions, explain } from './database.ts'
 import { openExisting } from './existing.ts'
 import { fileAccess } from './file-access.ts'
-import { migrate, refuseForeign, SCHEMA_VERSION, versionOf } from './schema.ts'
+import { incompatibilityOf, migrate, SCHEMA_VERSION, schemaVersionOf } from './schema.ts'
 
-type Verify = (db: Database) => Iterable<Verdict>
+type Check = (db: Database) => Iterable<Finding>
 
-/** Quick ones first. If the first one finds a fault, the others would have nothing to say. */
-const VERIFICATIONS: Record<string, Verify> = {
+/** The checks by subject, quick ones first. If the first finds a fault, the others are skipped. */
+const CHECKS: Record<string, Check> = {
   kind,
   schema,
   file,
@@ -23,84 +33,73 @@ const VERIFICATIONS: Record<string, Verify> = {
   plants,
 }
 
-/** Of ids that are said; more would not help the person who reads them. */
-const MANY = 10
+/** The number of ids listed in a message. */
+const IDS_MAX = 10
 
-/** These are in the way of a check; other errors of SQLite are what it was for. */
-const HINDRANCE = /^SQLITE_(BUSY|CANTOPEN|PERM|READONLY|NOMEM)/
+/** Errors that prevent a check. Any other SqliteError is a finding. */
+const PREVENTING = /^SQLITE_(BUSY|CANTOPEN|PERM|READONLY|NOMEM)/
 
 /**
- * Verifies a database of ours as it is at one moment, without changing it; a service may go on writing
- * to it. Each finding comes as soon as it is made: with millions of plants some take seconds.
+ * Verifies a database as it is at one moment, without changing it; a service may be writing to it. Yields each result
+ * at once, because some checks take seconds with millions of plants.
  *
- * Whether commits wait for the disk is not in the file; every start of a service sees to it.
+ * Durability is not checked: it is not a property of the file, and every connection of the service verifies it.
  *
- * @throws StoreError if it cannot be checked
+ * @throws StoreError if the check cannot run
  */
 export function* checkDatabase(options: DatabaseOptions): Generator<CheckResult> {
   let db: Database | undefined
   try {
     db = openExisting(options)
     db.exec('BEGIN')
-    for (const [what, verify] of Object.entries(VERIFICATIONS)) {
-      let sound = true
-      for (const verdict of verdicts(verify, db)) {
-        sound &&= verdict.sound
-        yield { what, ...verdict }
+    for (const [subject, check] of Object.entries(CHECKS)) {
+      let isFaulty = false
+      for (const finding of findings(check, db)) {
+        isFaulty ||= finding.status === 'fault'
+        yield { subject, ...finding }
       }
-      if (verify === kind && !sound) return
+      if (check === kind && isFaulty) return
     }
   } catch (error) {
     if (!(error instanceof Sqlite.SqliteError)) throw error
-    const reason = `cannot check the database ${options.file}: ${explain(error)}`
-    throw new StoreError(reason, { cause: error })
+    const message = `cannot check the database ${options.file}: ${explain(error)}`
+    throw new StoreError(message, { cause: error })
   } finally {
     db?.close()
   }
 }
 
-function* verdicts(verify: Verify, db: Database): Generator<Verdict> {
+function* findings(check: Check, db: Database): Generator<Finding> {
   try {
-    yield* verify(db)
+    yield* check(db)
   } catch (error) {
-    if (!(error instanceof Sqlite.SqliteError) || HINDRANCE.test(error.code)) throw error
+    if (!(error instanceof Sqlite.SqliteError) || PREVENTING.test(error.code)) throw error
     yield fault(explain(error))
   }
 }
 
-function sound(says: string): Verdict {
-  return { sound: true, says }
+function* kind(db: Database): Generator<Finding> {
+  const reason = kindFaultOf(db)
+  yield reason === undefined ? OWN_DATABASE : fault(reason)
 }
 
-function fault(says: string): Verdict {
-  return { sound: false, says }
+/** Why a file is not a database of this program, or of a version it supports; undefined if it is. */
+export function kindFaultOf(db: Database): string | undefined {
+  return incompatibilityOf(db) ?? (schemaVersionOf(db) === 0 ? 'it is empty' : undefined)
 }
 
-function* kind(db: Database): Generator<Verdict> {
-  const reason = kindFault(db)
-  yield reason === undefined ? sound('a database of plant-store') : fault(reason)
-}
-
-/** Why a database is none of ours, or of a version that we do not know; if there is no reason it is one. */
-export function kindFault(db: Database): string | undefined {
-  return refuseForeign(db) ?? (versionOf(db) === 0 ? 'it is empty' : undefined)
-}
-
-/** Compares it with one that is made for that, as SQLite does not miss an index or a NOT NULL. */
-function* schema(db: Database): Generator<Verdict> {
-  const version = versionOf(db)
-  const made = new Sqlite(IN_MEMORY)
-  migrate(made, version)
-  const [wanted, found] = [objectsOf(made), objectsOf(db)]
-  made.close()
-  const missing = [...wanted].filter(([name, sql]) => found.get(name) !== sql)
-  const added = [...found].filter(([name]) => !wanted.has(name))
-  for (const [name] of missing) yield fault(`${name} is not there, or not as it has to be`)
-  for (const [name] of added) yield fault(`${name} is there, which this program did not make`)
-  if (missing.length + added.length > 0) return
-  const old = version < SCHEMA_VERSION
-  const upgrade = old ? `; the next start of the service makes it ${SCHEMA_VERSION}` : ''
-  yield sound(`version ${version}${upgrade}`)
+/** Compares the schema with a new one: SQLite itself does not notice a missing index or NOT NULL. */
+function* schema(db: Database): Generator<Finding> {
+  const version = schemaVersionOf(db)
+  const reference = new Sqlite(IN_MEMORY)
+  migrate(reference, version)
+  const [expected, actual] = [objectsOf(reference), objectsOf(db)]
+  reference.close()
+  const wrong = [...expected].filter(([name, sql]) => actual.get(name) !== sql)
+  const unknown = [...actual].filter(([name]) => !expected.has(name))
+  for (const [name] of wrong) yield fault(`${name} is missing or differs from the schema`)
+  for (const [name] of unknown) yield fault(`${name} is not part of the schema`)
+  if (wrong.length + unknown.length === 0) yield schemaFinding(version, SCHEMA_VERSION)
 }
 
 function objectsOf(db: Database): Map<string, string | null> {
@@ -111,60 +110,58 @@ function objectsOf(db: Database): Map<string, string | null> {
   return new Map(rows as [string, string | null][])
 }
 
-function* file(db: Database): Generator<Verdict> {
+function* file(db: Database): Generator<Finding> {
   const size = db.pragma('page_size', { simple: true })
   const encoding = db.pragma('encoding', { simple: true })
-  const text = `${bytesOf(db.name)}, in pages of ${size}, text in ${encoding}`
-  yield encoding === 'UTF-8' ? sound(text) : fault(text)
+  const message = `${sizeOf(db.name)}, in pages of ${size}, text in ${encoding}`
+  yield encoding === 'UTF-8' ? ok(message) : fault(message)
 }
 
-function* journal(db: Database): Generator<Verdict> {
+function* journal(db: Database): Generator<Finding> {
   const mode = db.pragma('journal_mode', { simple: true })
-  // Such is a backup, until a service is started on it.
-  if (mode !== 'wal') return yield sound(`${mode}; the next start of the service makes it wal`)
+  // A backup is not in WAL mode until a service uses it.
+  if (mode !== 'wal') return yield ok(`${mode}; the next start of the service switches to wal`)
   // The WAL is next to the target of a symbolic link.
-  yield sound(`wal, ${bytesOf(`${realpathSync(db.name)}-wal`)}`)
+  yield ok(`wal, ${sizeOf(`${realpathSync(db.name)}-wal`)}`)
 }
 
-function access(db: Database): Iterable<Verdict> {
+function access(db: Database): Iterable<Finding> {
   return fileAccess(db.name)
 }
 
-function bytesOf(path: string): string {
+function sizeOf(path: string): string {
   return `${statSync(path).size.toLocaleString('en')} bytes`
 }
 
-function* tokens(db: Database): Generator<Verdict> {
-  const broken = db
-    .prepare(
+function* tokens(db: Database): Generator<Finding> {
+  const damaged = db
+    .prepare<[number], string>(
       `SELECT name FROM tokens WHERE length(digest) <> 32 OR substr(digest, 1, ?) <> selector
        ORDER BY name`,
     )
     .pluck()
     .all(SELECTOR_BYTES)
-  if (broken.length > 0) yield fault(`these are not whole, make them anew: ${broken.join(', ')}`)
-  else yield sound(countOf(db, 'tokens'))
+  yield tokensFinding(damaged, countOf(db, 'tokens'))
 }
 
-function countOf(db: Database, table: string): string {
-  const count = db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number
-  return count.toLocaleString('en')
+function countOf(db: Database, table: string): number {
+  return db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number
 }
 
-function* integrity(db: Database): Generator<Verdict> {
-  let faults = 0
-  for (const line of integrityFaults(db)) {
-    faults++
-    yield fault(line)
+function* integrity(db: Database): Generator<Finding> {
+  let count = 0
+  for (const message of integrityFaults(db)) {
+    count++
+    yield fault(message)
   }
-  if (faults === 0) yield sound('pages, rows, types and indexes')
+  if (count === 0) yield ok('pages, rows, types and indexes')
 }
 
 /**
- * What SQLite finds wrong: of its pages, the order of rows, indexes that do not equal their tables, and
- * values that the types of their columns forbid. About a hundred lines at most; none if all is well.
+ * The faults that SQLite finds in pages, the order of rows, indexes that differ from their tables, and values that do
+ * not fit the types of their columns: about a hundred at most.
  *
- * @throws SqliteError behind the last of them if it could not go on
+ * @throws SqliteError after the last of them if SQLite cannot continue
  */
 export function* integrityFaults(db: Database): Generator<string> {
   for (const row of db.prepare('PRAGMA integrity_check').pluck().iterate()) {
@@ -173,11 +170,11 @@ export function* integrityFaults(db: Database): Generator<string> {
   }
 }
 
-function* plants(db: Database): Generator<Verdict> {
-  const broken = [...brokenStrings(db).take(MANY)]
+function* plants(db: Database): Generator<Finding> {
+  const broken = [...brokenStrings(db).take(IDS_MAX)]
   if (broken.length > 0) {
-    const ids = broken.join(', ') + (broken.length === MANY ? ' and perhaps others' : '')
-    return yield fault(`text that is not UTF-8, or with U+0000, in ${ids}`)
+    const ids = broken.join(', ') + (broken.length === IDS_MAX ? ' and possibly others' : '')
+    return yield fault(`text with invalid UTF-8 or U+0000 in ${ids}`)
   }
-  yield sound(countOf(db, 'plants'))
+  yield countFinding(countOf(db, 'plants'))
 }

@@ -1,20 +1,19 @@
-/** Runs in a thread of its own: to write back a long log takes longer than a commit should wait. */
-import { workerData } from 'node:worker_threads'
-import { type CheckpointOptions, type CheckpointRequest, checkpoint } from './checkpointer.ts'
+/** Writes the WAL back in a thread of its own, because a long one takes longer than a commit may wait. */
+import { type CheckpointRequest, checkpointThread, prepareCheckpoint } from './checkpointer.ts'
 import { openDatabase } from './database.ts'
 
-const { port, ...options }: CheckpointOptions = workerData
+const { port, ...options } = checkpointThread.data
 const db = openDatabase(options)
-const writeBack = checkpoint(db, 'PASSIVE')
+const checkpoint = prepareCheckpoint(db, 'PASSIVE')
 
 port.on('message', (request: CheckpointRequest) => {
   if (request === 'close') {
     db.close()
     return port.close()
   }
-  writeBack()
-  // What has come meanwhile takes less time, so less is left after it.
-  writeBack()
+  checkpoint()
+  // Commits have extended the WAL meanwhile. The second pass is shorter, so it leaves less to the writer.
+  checkpoint()
   port.postMessage('done')
 })
 port.postMessage('ready')

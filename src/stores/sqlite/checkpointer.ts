@@ -6,122 +6,128 @@ import {
 } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { type DatabaseOptions, LOG_PAGES } from './database.ts'
+import { type DatabaseOptions, WAL_PAGES } from './database.ts'
 import { storeError } from './errors.ts'
-import { startThread } from './thread.ts'
+import { ThreadModule } from './thread.ts'
 
-/** How the log stands, in pages: how long it is, and how much of it is written back. */
-export interface Log {
+/** The state of the WAL, in pages: its length, and how much of it has been written back. */
+export interface WalState {
   readonly log: number
   readonly checkpointed: number
 }
 
-/** What the thread is told. It sends a message when it is ready, and when a checkpoint is done. */
+/** Sent to the thread, which sends a message when it is ready and after each checkpoint. */
 export type CheckpointRequest = 'checkpoint' | 'close'
 
-/** What the thread has to know. */
 export interface CheckpointOptions extends DatabaseOptions {
   readonly port: MessagePort
 }
 
+export const checkpointThread = new ThreadModule<CheckpointOptions>(
+  'checkpoint-thread',
+  import.meta.url,
+)
+
 /**
- * Writes the log back into the database whenever it has become long. A log starts anew only when all of
- * it is written back, so a thread of its own writes most of it while commits go on, and then the writer
- * the little that has come meanwhile. Were all of it the writer's, commits would wait as long as thousands
- * of pages take, all over the database if ids are random.
+ * Writes the WAL back into the database when it has become long. SQLite starts the WAL over only after all of it is
+ * written back. So a separate thread writes most of it while commits continue, and the writer then writes the few
+ * pages that were added meanwhile. If the writer wrote everything, commits would wait for thousands of pages, scattered
+ * over the database if ids are random.
  */
 export class Checkpointer {
   readonly #options: DatabaseOptions
   readonly #pages: number
-  readonly #look: () => Log
-  readonly #writeBack: () => Log
+  readonly #inspect: () => WalState
+  readonly #checkpoint: () => WalState
   #thread: { readonly worker: Worker; readonly port: MessagePort } | undefined
-  #ready = false
-  #atWork = false
+  #isReady = false
+  #isRunning = false
+  /** The length of the WAL at which the next checkpoint starts. */
   #due: number
 
   /**
-   * @param db the writer's connection, which leaves the log to this from now on
-   * @param options what it was opened with
-   * @param pages how long the log may become before it is written back
+   * @param db the writer's connection; its automatic checkpoints are turned off
+   * @param options of that connection
+   * @param pages the length of the WAL at which it is written back
    */
-  constructor(db: Database, options: DatabaseOptions, pages = LOG_PAGES) {
+  constructor(db: Database, options: DatabaseOptions, pages = WAL_PAGES) {
     db.pragma('wal_autocheckpoint = 0')
-    this.#look = checkpoint(db, 'NOOP')
-    this.#writeBack = checkpoint(db, 'PASSIVE')
+    this.#inspect = prepareCheckpoint(db, 'NOOP')
+    this.#checkpoint = prepareCheckpoint(db, 'PASSIVE')
     this.#options = options
     this.#pages = pages
     this.#due = pages
   }
 
-  /** To be called after each commit. */
+  /** Must be called after each commit. */
   committed(): void {
-    if (this.#atWork) {
-      if (this.#hears()) this.#finish()
+    if (this.#isRunning) {
+      if (this.#receive()) this.#finish()
       return
     }
-    const { log } = this.#look()
-    // It takes a while to start, and few services need it.
+    const { log } = this.#inspect()
+    // Early, because the thread takes a while to start; but few services need it.
     if (log >= this.#pages / 2) this.#thread ??= this.#start()
     if (log < this.#due) return
-    this.#ready ||= this.#hears()
-    if (this.#ready) {
-      this.#atWork = true
-      this.#tell('checkpoint')
+    this.#isReady ||= this.#receive()
+    if (this.#isReady) {
+      this.#isRunning = true
+      this.#send('checkpoint')
     } else {
       this.#finish()
     }
   }
 
-  /** Resolves when the thread has closed its connection, so that the writer's is the last of the two. */
+  /** Resolves when the thread has closed its connection: the writer's must be closed last. */
   async close(): Promise<void> {
     const exit = Promise.withResolvers<void>()
     if (this.#thread === undefined) return
     this.#thread.worker.on('exit', exit.resolve)
-    this.#tell('close')
+    this.#send('close')
     await exit.promise
   }
 
   #start() {
     const { port1, port2 } = new MessageChannel()
-    const workerData: CheckpointOptions = { ...this.#options, port: port1 }
-    const worker = startThread('checkpoint-thread', { workerData, transferList: [port1] })
-    // It cannot open the database, for want of file descriptors perhaps. Then all is the writer's.
+    const worker = checkpointThread.start({ ...this.#options, port: port1 }, [port1])
+    // The thread cannot open the database, perhaps for lack of file descriptors. The writer then does all of the work.
     worker.on('error', () => {
       this.#thread = undefined
-      this.#ready = false
-      this.#atWork = false
+      this.#isReady = false
+      this.#isRunning = false
     })
     return { worker, port: port2 }
   }
 
-  /** Whether there is a message; an event of it would wait behind a thousand orders to the writer. */
-  #hears(): boolean {
+  /** Whether the thread has sent a message. Polled, because an event would be queued after the writer's requests. */
+  #receive(): boolean {
     return this.#thread !== undefined && receiveMessageOnPort(this.#thread.port) !== undefined
   }
 
-  #tell(request: CheckpointRequest): void {
+  #send(request: CheckpointRequest): void {
     this.#thread?.port.postMessage(request)
   }
 
   #finish(): void {
-    const { log, checkpointed } = this.#writeBack()
-    this.#atWork = false
-    // What a snapshot still needs stays. Most last for less than a commit, but that of an export does not,
-    // and to try again with each commit would cost more than it gains.
+    const { log, checkpointed } = this.#checkpoint()
+    this.#isRunning = false
+    // Pages that a snapshot needs stay in the WAL. An export's snapshot lasts long, and a checkpoint after every
+    // commit would cost more than it gains.
     this.#due = checkpointed === log ? this.#pages : log + this.#pages / 16
   }
 }
 
 /**
- * Prepares a checkpoint (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint) and says how the log
- * stands behind it, with zeros if it cannot be made now: the log keeps what was not written back.
+ * Prepares a checkpoint (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
+ *
+ * @returns a function that runs it and returns the resulting state of the WAL: zeros if it could not run, which loses
+ *   nothing
  */
-export function checkpoint(db: Database, mode: 'NOOP' | 'PASSIVE'): () => Log {
-  const statement = db.prepare<[], Log>(`PRAGMA wal_checkpoint(${mode})`).safeIntegers(false)
+export function prepareCheckpoint(db: Database, mode: 'NOOP' | 'PASSIVE'): () => WalState {
+  const statement = db.prepare<[], WalState>(`PRAGMA wal_checkpoint(${mode})`).safeIntegers(false)
   return () => {
     try {
-      return statement.get() as Log
+      return statement.get() as WalState
     } catch (error) {
       if (storeError(error) instanceof StoreUnavailable) return { log: 0, checkpointed: 0 }
       throw error

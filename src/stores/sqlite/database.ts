@@ -1,35 +1,34 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
+import { IN_MEMORY } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
 import { createDatabaseFile } from './new-file.ts'
-import { migrate, refuseForeign } from './schema.ts'
+import { incompatibilityOf, migrate } from './schema.ts'
 
-export const IN_MEMORY = ':memory:'
-
-/** What SQLite answers to `PRAGMA synchronous` when every commit waits for the disk. */
+/** The value of `PRAGMA synchronous` with which every commit waits for the disk. */
 const FULL = 2
 
 /**
- * How long the log may become, 64 MB, before it is written back into the database: a page that has changed
- * often is written once then, which is worth a fifth of the creates with ids at random.
+ * The length of the WAL at which it is written back into the database: 64 MB. A page that changed often is then
+ * written once, which makes creates with random ids a fifth faster.
  */
-export const LOG_PAGES = 16_000
+export const WAL_PAGES = 16_000
 
 export interface DatabaseOptions {
   readonly file: string
-  /** How long to wait, in milliseconds, while another connection holds a lock. */
+  /** Milliseconds to wait for a lock that another connection holds. */
   readonly lockTimeout: number
-  /** Refuse if there is no such file, rather than make it. */
+  /** Fail instead of creating a missing file. */
   readonly mustExist?: boolean
-  /** Change on the calling thread, which waits meanwhile: for a process that has nothing else to do. */
+  /** Make changes on the calling thread, which blocks: for short-lived processes. */
   readonly sameThread?: boolean
 }
 
 /**
- * Opens a database to write to: ours or new, of our version, in WAL mode, every commit on disk
- * before it returns.
+ * Opens a database for writing. Creates or upgrades it if needed, switches it to WAL mode, and makes every commit wait
+ * for the disk.
  *
- * @throws StoreError saying in a line why it cannot be used
+ * @throws StoreError with a one-line reason if the database cannot be used
  */
 export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseOptions): Database {
   if (mustExist && file !== IN_MEMORY && !existsSync(file)) {
@@ -37,13 +36,13 @@ export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseO
   }
   let db: Database | undefined
   try {
-    // better-sqlite3 trims the name too, and an empty one means a temporary database.
+    // better-sqlite3 also trims the name. An empty name means a temporary database.
     const name = file.trim()
     if (name !== '' && name !== IN_MEMORY && !existsSync(name)) createDatabaseFile(name)
     db = new Sqlite(file, { timeout: lockTimeout })
-    // SQLite opens what it may not write to all the same, and says so with the first change.
+    // SQLite opens a read-only file without an error, and fails only at the first change.
     if (existsSync(file)) accessSync(file, constants.W_OK)
-    const reason = refuseForeign(db)
+    const reason = incompatibilityOf(db)
     if (reason !== undefined) throw new StoreError(`cannot use the database ${file}: ${reason}`)
     makeDurable(db, { file, lockTimeout })
     migrate(db)
@@ -55,7 +54,7 @@ export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseO
   }
 }
 
-/** Opens another connection to what `db` is open on, to read it in peace. */
+/** Opens another connection for a long read. In memory it reads a copy, because a connection is a database there. */
 export function openSnapshot(db: Database, { file, lockTimeout }: DatabaseOptions): Database {
   const source = file === IN_MEMORY ? db.serialize() : file
   const options = { readonly: file !== IN_MEMORY, timeout: lockTimeout }
@@ -64,19 +63,19 @@ export function openSnapshot(db: Database, { file, lockTimeout }: DatabaseOption
 
 function makeDurable(db: Database, { file, lockTimeout }: DatabaseOptions): void {
   switchToWal(db, lockTimeout)
-  // better-sqlite3 is built so that WAL alone means NORMAL, which can lose commits with the power.
+  // better-sqlite3 is compiled with NORMAL as the default in WAL mode, which can lose commits in a power failure.
   db.pragma('synchronous = FULL')
-  db.pragma(`wal_autocheckpoint = ${LOG_PAGES}`)
+  db.pragma(`wal_autocheckpoint = ${WAL_PAGES}`)
   const journal = db.pragma('journal_mode', { simple: true })
   const synchronous = db.pragma('synchronous', { simple: true })
   if ((journal !== 'wal' && file !== IN_MEMORY) || synchronous !== FULL) {
     throw new StoreError(
-      `cannot use the database ${file}: its file system allows no WAL with synchronous=FULL`,
+      `cannot use the database ${file}: its file system does not support WAL with synchronous=FULL`,
     )
   }
 }
 
-/** Unlike other statements, this one does not wait by itself for other connections. */
+/** Retries until the timeout, because SQLite's own timeout does not apply to this statement. */
 function switchToWal(db: Database, lockTimeout: number): void {
   const deadline = performance.now() + lockTimeout
   const sleeper = new Int32Array(new SharedArrayBuffer(4))
@@ -92,20 +91,20 @@ function switchToWal(db: Database, lockTimeout: number): void {
   }
 }
 
-/** Most people who read this know files, not SQLite. */
+/** The reason for an error in terms of files, for operators who do not know SQLite. */
 export function explain(error: unknown): string {
   const { code = '', message } = error as { code?: string; message: string }
   switch (code.split('_').slice(0, 2).join('_')) {
     case 'SQLITE_CANTOPEN':
-      return 'it cannot be opened; may this user read and write it and its folder?'
+      return 'it cannot be opened: check that this user can read and write the file and its folder'
     case 'SQLITE_READONLY':
     case 'EACCES':
     case 'EROFS':
-      return 'it is read-only for this user, or its folder is'
+      return 'this user cannot write the file or its folder'
     case 'SQLITE_NOTADB':
       return 'it is not an SQLite database'
     case 'SQLITE_BUSY':
-      return 'another process holds it'
+      return 'another process has locked it'
     default:
       return message
   }

@@ -3,34 +3,35 @@ import type { Page, PageRequest, StoredPlant } from '../../../service/plant-stor
 import type { StoredToken } from '../../../service/token-store.ts'
 import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
 import { type PlantRow, plantOf } from '../plant-row.ts'
-import { EXPORT_BATCH_SIZE, MAX_TEXT } from '../read-limits.ts'
+import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../read-limits.ts'
+import { textLengthOf } from '../text-length.ts'
 import { type TokenRow, tokenOf } from '../token-row.ts'
 import { storeError } from './errors.ts'
 
-/** Rows that are asked for at a time: one by one takes twice as long, and large ones take memory. */
-const READ_TOGETHER = 34
+/** Rows fetched at a time: one by one takes twice as long, and more large rows would take too much memory. */
+const ROWS_MAX = 34
 
 /**
- * Reads; every method throws StoreUnavailable when that cannot be done now.
+ * Reads plants and tokens. Every method throws StoreUnavailable if the database cannot be read now.
  *
- * What is read in one turn of the event loop is read in one transaction, as locking and unlocking the
- * file for each takes as long as the reading itself.
+ * Reads in one turn of the event loop share a transaction, because locking and unlocking the file for each read takes
+ * as long as the read itself.
  */
 export class Reader {
   readonly #db: Database
   readonly #statements: ReturnType<typeof prepareReads>
-  readonly #endTurn = () => this.refresh()
-  #inTurn = false
+  readonly #endTransaction = () => this.refresh()
+  #inTransaction = false
 
   constructor(db: Database) {
     this.#db = db
     this.#statements = prepareReads(db)
   }
 
-  /** What is read from now on was not read before: call it when a change has been made. */
+  /** Ends the shared transaction. Must be called after a change, so that later reads see it. */
   refresh(): void {
-    this.#inTurn = false
-    // An error may have ended it already. Unlike COMMIT this works with a damaged file too.
+    this.#inTransaction = false
+    // An error may have ended it already. Unlike COMMIT, ROLLBACK also works if the file is damaged.
     if (this.#db.inTransaction) this.#statements.rollback.run()
   }
 
@@ -48,12 +49,12 @@ export class Reader {
     let text = 0
     let from = after === undefined ? MIN_INT64 : after + 1n
     while (from <= MAX_INT64) {
-      const wanted = Math.min(limit + 1 - plants.length, READ_TOGETHER)
+      const wanted = Math.min(limit + 1 - plants.length, ROWS_MAX)
       const rows = this.#rows(tag, from, wanted)
       for (const row of rows) {
-        if (plants.length === limit || text >= MAX_TEXT) return { plants, more: true }
+        if (plants.length === limit || text >= BATCH_TEXT_MAX) return { plants, more: true }
         plants.push(plantOf(row))
-        text += lengthOf(row)
+        text += textLengthOf(row)
       }
       const last = rows.at(-1)
       if (last === undefined || rows.length < wanted) break
@@ -85,25 +86,25 @@ export class Reader {
 
   #reading<Result>(read: () => Result): Result {
     try {
-      if (!this.#inTurn) this.#beginTurn()
+      if (!this.#inTransaction) this.#begin()
       return read()
     } catch (error) {
       throw storeError(error)
     }
   }
 
-  #beginTurn(): void {
+  #begin(): void {
     this.#statements.begin.run()
-    this.#inTurn = true
-    setImmediate(this.#endTurn)
+    this.#inTransaction = true
+    setImmediate(this.#endTransaction)
   }
 }
 
 /**
- * All plants, as they are at the moment of the first read.
+ * All plants by id, as they are at the first read.
  *
- * @param open makes a connection for this alone; it is closed at the end
- * @throws StoreUnavailable if they cannot be read, or not to the end
+ * @param open opens a connection for this export; it is closed at the end
+ * @throws StoreUnavailable if the database cannot be read, or fails during the export
  */
 export async function* exportPlants(open: () => Database): AsyncGenerator<StoredPlant[], void> {
   let db: Database | undefined
@@ -118,24 +119,19 @@ export async function* exportPlants(open: () => Database): AsyncGenerator<Stored
   }
 }
 
-/** Plants by id, as many together as their number and their text allow. */
+/** Groups plants into batches, limited in number and text. */
 function* batches(rows: Iterable<PlantRow>): Generator<StoredPlant[], void> {
   let batch: StoredPlant[] = []
   let text = 0
   for (const row of rows) {
     batch.push(plantOf(row))
-    text += lengthOf(row)
-    if (batch.length < EXPORT_BATCH_SIZE && text < MAX_TEXT) continue
+    text += textLengthOf(row)
+    if (batch.length < EXPORT_BATCH_SIZE && text < BATCH_TEXT_MAX) continue
     yield batch
     batch = []
     text = 0
   }
   if (batch.length > 0) yield batch
-}
-
-/** In UTF-16 units. */
-function lengthOf({ name, tag }: PlantRow): number {
-  return name.length + (tag?.length ?? 0)
 }
 
 function prepareReads(db: Database) {

@@ -1,11 +1,25 @@
 import { extname } from 'node:path'
-import { Worker, type WorkerOptions } from 'node:worker_threads'
+import { type Transferable, Worker, workerData } from 'node:worker_threads'
 
-/**
- * Runs a module of this folder in a thread of its own.
- *
- * @param name of its file, which in the published package is JavaScript as this one is
- */
-export function startThread(name: string, options: WorkerOptions): Worker {
-  return new Worker(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url), options)
+/** A module that runs in a thread of its own. Ties the data that starts it to the data that it receives. */
+export class ThreadModule<Data> {
+  readonly #url: URL
+
+  /**
+   * @param name of the file, without its extension: `.ts` in the repository, `.js` in the published package
+   * @param sibling `import.meta.url` of a module in the same folder
+   */
+  constructor(name: string, sibling: string) {
+    this.#url = new URL(`./${name}${extname(sibling)}`, sibling)
+  }
+
+  /** @param data must be cloneable, apart from what is in `transferList` */
+  start(data: Data, transferList: Transferable[] = []): Worker {
+    return new Worker(this.#url, { workerData: data, transferList })
+  }
+
+  /** For the thread itself: the data that it was started with. */
+  get data(): Data {
+    return workerData
+  }
 }

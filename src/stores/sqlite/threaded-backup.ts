@@ -1,22 +1,25 @@
+import type { BackupSummary, OnProgress } from '../engine.ts'
 import { StoreError } from '../store-error.ts'
-import type { Copied, CopyOptions, OnProgress } from './backup.ts'
-import { startThread } from './thread.ts'
+import type { CopyOptions } from './copy.ts'
+import { ThreadModule } from './thread.ts'
 
-/** What the thread tells. */
+export const backupThread = new ThreadModule<CopyOptions>('backup-thread', import.meta.url)
+
+/** Sent by the thread: any number of progress messages, then one of the others. */
 export type BackupMessage =
-  | { readonly done: number; readonly total: number }
-  | { readonly copied: Copied }
-  | { readonly refused: string }
+  | { readonly copied: number; readonly total: number }
+  | { readonly summary: BackupSummary }
+  | { readonly storeError: string }
 
-/** As copyDatabase has it. */
-export function copyInThread(options: CopyOptions, onProgress: OnProgress): Promise<Copied> {
-  const { promise, resolve, reject } = Promise.withResolvers<Copied>()
-  const thread = startThread('backup-thread', { workerData: options })
+/** Runs copyDatabase in a thread of its own. */
+export function copyInThread(options: CopyOptions, onProgress: OnProgress): Promise<BackupSummary> {
+  const { promise, resolve, reject } = Promise.withResolvers<BackupSummary>()
+  const thread = backupThread.start(options)
   thread.on('error', reject)
   thread.on('message', (message: BackupMessage) => {
-    if ('copied' in message) resolve(message.copied)
-    else if ('refused' in message) reject(new StoreError(message.refused))
-    else onProgress(message.done, message.total)
+    if ('summary' in message) resolve(message.summary)
+    else if ('storeError' in message) reject(new StoreError(message.storeError))
+    else onProgress(message.copied, message.total)
   })
   return promise
 }

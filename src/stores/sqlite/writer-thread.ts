@@ -1,18 +1,17 @@
-/** Runs in a thread of its own: waiting for the disk or for a lock must not keep requests waiting. */
-import { parentPort, workerData } from 'node:worker_threads'
+/** Commits in a thread of its own, so that requests do not wait for the disk or for locks. */
+import { parentPort } from 'node:worker_threads'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { Checkpointer } from './checkpointer.ts'
-import { type DatabaseOptions, openDatabase } from './database.ts'
-import type { WriterReply, WriterRequest } from './threaded-writer.ts'
+import { openDatabase } from './database.ts'
+import { type WriterReply, type WriterRequest, writerThread } from './threaded-writer.ts'
 import { type Change, type ChangeResult, Writer } from './writer.ts'
 
-/** While SQLite itself waits for a lock, in milliseconds, the process cannot end. */
-const WAIT = 100
+/** SQLite waits for a lock at most this long at a time, because the process cannot end while it waits. */
+const BUSY_TIMEOUT_MS = 100
 
-const options: DatabaseOptions = workerData
-const { lockTimeout } = options
+const options = writerThread.data
 const db = openDatabase(options)
-db.pragma(`busy_timeout = ${Math.min(WAIT, lockTimeout)}`)
+db.pragma(`busy_timeout = ${Math.min(BUSY_TIMEOUT_MS, options.lockTimeout)}`)
 const writer = new Writer(db)
 const checkpointer = new Checkpointer(db, options)
 
@@ -26,23 +25,23 @@ parentPort?.on('message', async (request: WriterRequest) => {
   parentPort?.close()
 })
 
-/** An error loses its class on the way to the other thread, so the one that matters is spelt out. */
-function replyTo({ changes, until }: Exclude<WriterRequest, 'close'>): WriterReply {
+/** Sends StoreUnavailable as its properties, because errors lose their class between threads. */
+function replyTo({ changes, deadline }: Exclude<WriterRequest, 'close'>): WriterReply {
   try {
-    return { results: commit(changes, until) }
+    return { results: commit(changes, deadline) }
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) return { error }
     return { unavailable: { reason: error.reason, detail: error.detail } }
   }
 }
 
-function commit(changes: readonly Change[], until: number): ChangeResult[] {
+function commit(changes: readonly Change[], deadline: number): ChangeResult[] {
   for (;;) {
     try {
       return writer.commit(changes)
     } catch (error) {
-      const locked = error instanceof StoreUnavailable && error.reason === 'busy'
-      if (!locked || Date.now() >= until) throw error
+      const isLocked = error instanceof StoreUnavailable && error.reason === 'busy'
+      if (!isLocked || Date.now() >= deadline) throw error
     }
   }
 }

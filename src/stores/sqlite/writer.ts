@@ -14,8 +14,8 @@ import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import { type PlantRow, plantOf } from '../plant-row.ts'
 import { storeError } from './errors.ts'
 
-/** Every change that the store makes, and what comes of it; see PlantStore and TokenStore. */
-export interface Changes {
+/** Every change that a store makes, as PlantStore and TokenStore describe it. */
+interface Operations {
   create(plant: NewPlant): CreateResult
   update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | NoMatch
   remove(id: bigint, expected?: readonly string[]): 'removed' | NoMatch
@@ -26,30 +26,40 @@ export interface Changes {
   noteTokenUse(name: string, at: Date): void
 }
 
-/** A change: its name and what it is made with, so that it can be sent to another thread. */
-export type Change = {
-  [Name in keyof Changes]: [name: Name, ...using: Parameters<Changes[Name]>]
-}[keyof Changes]
-export type ChangeResult = ReturnType<Changes[keyof Changes]>
+/** A call of each operation: a value that can be sent to another thread. */
+export type Changes = {
+  [Name in keyof Operations]: readonly [name: Name, ...parameters: Parameters<Operations[Name]>]
+}
+export type Change = Changes[keyof Changes]
 
-/** Makes changes: those of one call in one transaction, and so with one wait for the disk. */
+export type ChangeResults = { [Name in keyof Operations]: ReturnType<Operations[Name]> }
+export type ChangeResult = ChangeResults[keyof ChangeResults]
+
+/** The same operations, in the form in which TypeScript can relate a name to its parameters. */
+type Prepared = {
+  [Name in keyof Operations]: (...parameters: Parameters<Operations[Name]>) => ChangeResults[Name]
+}
+
+/** Makes changes. Those of one call share a transaction, and so one wait for the disk. */
 export class Writer {
   readonly #db: Database
   readonly #commit: (changes: readonly Change[]) => ChangeResult[]
 
   constructor(db: Database) {
     this.#db = db
-    const made = prepareChanges(db)
-    const make = ([name, ...using]: Change): ChangeResult =>
-      (made[name] as (...using: unknown[]) => ChangeResult)(...using)
-    const all = db.transaction((changes: readonly Change[]) => changes.map(make))
-    this.#commit = all.immediate
+    const prepared: Prepared = prepareOperations(db)
+    const make = <Name extends keyof Changes>([name, ...parameters]: Changes[Name]) =>
+      prepared[name](...parameters)
+    const makeAll = db.transaction((changes: readonly Change[]) =>
+      changes.map((change) => make(change)),
+    )
+    this.#commit = makeAll.immediate
   }
 
   /**
-   * Makes all changes, in their order, or none; returns when they are on disk.
+   * Makes all changes, in order, or none. Returns when they are on disk.
    *
-   * @throws StoreUnavailable if that cannot be done now
+   * @throws StoreUnavailable if the changes cannot be made now
    */
   commit(changes: readonly Change[]): ChangeResult[] {
     try {
@@ -64,7 +74,7 @@ export class Writer {
   }
 }
 
-function prepareChanges(db: Database): Changes {
+function prepareOperations(db: Database): Operations {
   const insertPlant = db.prepare(
     'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   )
@@ -85,14 +95,14 @@ function prepareChanges(db: Database): Changes {
     return expected?.includes(contentVersion(plantOf(stored))) === false ? 'changed' : stored
   }
   const importOne = (plant: NewPlant, onConflict: OnConflict): ImportResult => {
-    const result = changes.create(plant)
+    const result = operations.create(plant)
     if (result !== 'conflict' || onConflict === 'stop') return result
     if (onConflict === 'keep') return 'kept'
     updatePlant.run(plant.name, plant.tag ?? null, plant.id)
     return 'replaced'
   }
 
-  const changes: Changes = {
+  const operations: Operations = {
     create({ id, name, tag = null }) {
       if (insertPlant.run(id, name, tag).changes === 1) return 'created'
       const stored = findPlant.get(id)
@@ -113,7 +123,7 @@ function prepareChanges(db: Database): Changes {
     },
     importPlants(plants, onConflict) {
       const results: ImportResult[] = []
-      // Neighbours share a page of the file. The sorting is stable, so those of one id stay in their order.
+      // Sorted, because neighbours share a page of the file. The sort is stable, so plants with one id stay in order.
       const byId = [...plants.entries()].sort(([, a], [, b]) =>
         a.id < b.id ? -1 : Number(a.id > b.id),
       )
@@ -131,7 +141,7 @@ function prepareChanges(db: Database): Changes {
       return insertToken.run(selector, digest, name, scopes.join(), ...times).changes === 1
     },
     addFirstToken(token) {
-      return anyToken.get() === undefined && changes.addToken(token)
+      return anyToken.get() === undefined && operations.addToken(token)
     },
     removeToken(name) {
       return deleteToken.run(name).changes === 1
@@ -140,5 +150,5 @@ function prepareChanges(db: Database): Changes {
       updateToken.run(at.getTime(), name)
     },
   }
-  return changes
+  return operations
 }

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { checkDatabase } from '../../../src/stores/postgres/check.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/postgres/schema.ts'
+import { newerSchemaMessage } from '../../../src/stores/schema-version.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { type Database, emptyDatabases, set } from './databases.ts'
@@ -29,11 +30,11 @@ async function filledDatabase(): Promise<Database> {
   return made
 }
 
-/** What is found, by what it is found about. */
+/** Status and message by subject. */
 async function findingsOf(url: string): Promise<Record<string, string>> {
   const findings: Record<string, string> = {}
-  for await (const { what, sound, says } of checkDatabase({ url, timeout })) {
-    findings[what] = `${sound ? 'ok' : 'FAIL'} ${says}`
+  for await (const { subject, status, message } of checkDatabase({ url, timeout })) {
+    findings[subject] = `${status} ${message}`
   }
   return findings
 }
@@ -53,7 +54,7 @@ function found(t: Test, findings: Record<string, string>, others: Record<string,
   t.same(rest, { ...SOUND, ...others })
 }
 
-t.test('a sound database is found to be so, with no right to change it', async (t) => {
+t.test('a sound database passes, checked by a read-only role', async (t) => {
   const { url, name, query } = await filledDatabase()
   await query(`ALTER DATABASE ${name} SET role = pg_read_all_data`)
   found(t, await findingsOf(url))
@@ -61,54 +62,54 @@ t.test('a sound database is found to be so, with no right to change it', async (
 
 const FAULTS = [
   {
-    what: 'an older schema, as while a replica is bringing it up',
+    what: 'an older schema, as during an upgrade',
     make: ['DROP TABLE tokens', 'DELETE FROM plant_store_schema WHERE version > 2'],
     finds: {
-      schema: `ok version 2; the next start of the service makes it ${SCHEMA_VERSION}`,
-      tokens: 'FAIL relation "tokens" does not exist',
+      schema: `ok version 2; the next start of the service upgrades it to ${SCHEMA_VERSION}`,
+      tokens: 'fault relation "tokens" does not exist',
     },
   },
   {
     what: 'a newer schema',
     make: [`INSERT INTO plant_store_schema VALUES (${SCHEMA_VERSION + 1})`],
     finds: {
-      schema: `FAIL version ${SCHEMA_VERSION + 1}, this program knows up to ${SCHEMA_VERSION}`,
+      schema: `fault ${newerSchemaMessage(SCHEMA_VERSION + 1, SCHEMA_VERSION)}`,
     },
   },
   {
     what: 'a missing table and a missing index',
     make: ['DROP TABLE plants', 'DROP INDEX tokens_by_selector'],
     finds: {
-      schema: 'FAIL these are not there: plants, plants_by_tag, tokens_by_selector',
-      plants: 'FAIL relation "plants" does not exist',
+      schema: 'fault missing: plants, plants_by_tag, tokens_by_selector',
+      plants: 'fault relation "plants" does not exist',
     },
   },
   {
-    what: 'tokens that are not whole',
+    what: 'damaged tokens',
     make: [
       "UPDATE tokens SET digest = substr(digest, 1, 31) WHERE name = 'ci'",
       `INSERT INTO tokens (name, selector, digest, scopes, created_at)
        VALUES ('another', '\\x00', sha256('x'), 'read', 0)`,
     ],
-    finds: { tokens: 'FAIL these are not whole, make them anew: another, ci' },
+    finds: { tokens: 'fault damaged, revoke them and create new ones: another, ci' },
   },
   {
-    what: 'a commit that does not wait for the disk',
+    what: 'commits that do not wait for the disk',
     make: ['ALTER DATABASE :name SET synchronous_commit = off'],
     finds: {
-      acknowledged: 'FAIL it has synchronous_commit = off, and may lose what it has acknowledged',
+      acknowledged: 'fault synchronous_commit is off, so it can lose acknowledged changes',
     },
   },
 ]
 for (const { what, make, finds } of FAULTS) {
-  t.test(`${what}: this is found, and the rest is checked all the same`, async (t) => {
+  t.test(`reports ${what}, and checks the rest`, async (t) => {
     const { url, name, query } = await filledDatabase()
     for (const statement of make) await query(statement.replace(':name', name))
     found(t, await findingsOf(url), finds)
   })
 }
 
-t.test('it is said which standbys a change is on when it is acknowledged', async (t) => {
+t.test('reports the standbys that have a change before it is acknowledged', async (t) => {
   const [local, remote] = [await filledDatabase(), await filledDatabase()]
   await local.query(`ALTER DATABASE ${local.name} SET synchronous_commit = local`)
   await set(server, 'synchronous_standby_names', 'ANY 1 (one, two)')
@@ -118,14 +119,14 @@ t.test('it is said which standbys a change is on when it is acknowledged', async
   found(t, await findingsOf(remote.url), { acknowledged })
 })
 
-t.test('in what is no database of ours there is nothing else to check', async (t) => {
+t.test('checks nothing else in a database of another program', async (t) => {
   const { url, query } = await database()
-  t.same(await findingsOf(url), { kind: 'FAIL it is empty' })
+  t.same(await findingsOf(url), { kind: 'fault it is empty' })
   await query('CREATE TABLE plants (id int)')
-  t.same(await findingsOf(url), { kind: 'FAIL its table plants is of another program' })
+  t.same(await findingsOf(url), { kind: 'fault its table plants belongs to another program' })
 })
 
-t.test('what cannot be reached cannot be checked', async (t) => {
+t.test('a check of an unreachable database fails', async (t) => {
   const url = server.url('nowhere')
   const message = `cannot check the database ${url}: the store is failing: 3D000: database "nowhere" does not exist`
   await t.rejects(findingsOf(url), { constructor: StoreError, message })

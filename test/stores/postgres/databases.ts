@@ -4,11 +4,11 @@ import type { PostgresServer } from '../../helpers/postgres.ts'
 export interface Database {
   readonly url: string
   readonly name: string
-  /** Runs a statement in it, on a connection of its own. */
+  /** Runs a statement on a new connection. */
   query<Row extends object>(text: string): Promise<Row[]>
 }
 
-/** Makes databases of which a test does not only want the URL. */
+/** Creates databases for tests that need more than the URL. */
 export function emptyDatabases(
   server: PostgresServer,
   emptyDatabase: () => Promise<string>,
@@ -20,7 +20,7 @@ export function emptyDatabases(
   }
 }
 
-/** Gives the server a setting that it reads while it runs; resolves when new connections have it. */
+/** Changes a setting that needs no restart. Resolves when new connections use it. */
 export async function set(server: PostgresServer, name: string, value: string): Promise<void> {
   await server.query(`ALTER SYSTEM SET ${name} = '${value}'`)
   await server.query('SELECT pg_reload_conf()')

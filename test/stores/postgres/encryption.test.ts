@@ -114,8 +114,8 @@ for (const { what, url, session, says } of accepted) {
     await (await PostgresStore.open({ url, timeout })).close()
     const findings = await Array.fromAsync(checkDatabase({ url, timeout }))
     t.match(
-      findings.find(({ what }) => what === 'connection'),
-      { sound: true, says },
+      findings.find(({ subject }) => subject === 'connection'),
+      { status: 'ok', message: says },
       'check reports it too',
     )
   })

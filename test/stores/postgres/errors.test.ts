@@ -1,10 +1,10 @@
 import pg from 'pg'
 import t from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { isWorthAnotherTry, storeError, unavailable } from '../../../src/stores/postgres/errors.ts'
+import { isRetryable, storeError, unavailable } from '../../../src/stores/postgres/errors.ts'
 
 function databaseError(code?: string): pg.DatabaseError {
-  const error = new pg.DatabaseError('what the server says', 0, 'error')
+  const error = new pg.DatabaseError('message of the server', 0, 'error')
   return code === undefined ? error : Object.assign(error, { code })
 }
 
@@ -16,7 +16,7 @@ for (const [code, reason, meaning] of [
   ['53100', 'failing', 'disk_full'],
   ['53200', 'failing', 'out_of_memory'],
   ['08006', 'failing', 'connection_failure'],
-  ['08P01', 'failing', 'protocol_violation, as a pooler says of a server that is gone'],
+  ['08P01', 'failing', 'protocol_violation, also from a pooler that has lost its server'],
   ['25006', 'failing', 'read_only_sql_transaction'],
   ['28P01', 'failing', 'invalid_password'],
   ['3D000', 'failing', 'invalid_catalog_name'],
@@ -27,7 +27,7 @@ for (const [code, reason, meaning] of [
   ['XX001', 'failing', 'data_corrupted'],
 ] as const) {
   t.test(`${code}, ${meaning}: the store is ${reason}`, (t) => {
-    const expected = new StoreUnavailable(reason, `${code}: what the server says`)
+    const expected = new StoreUnavailable(reason, `${code}: message of the server`)
     t.same(storeError(databaseError(code)), expected)
     t.same(unavailable(databaseError(code)), expected)
     t.end()
@@ -41,38 +41,38 @@ for (const [code, meaning] of [
   ['40002', 'transaction_integrity_constraint_violation'],
   ['42601', 'syntax_error'],
   ['54000', 'program_limit_exceeded'],
-  [undefined, 'nothing'],
+  [undefined, 'no code'],
 ]) {
-  t.test(`${code}, ${meaning}: a mistake of ours, not passed off as anything else`, (t) => {
+  t.test(`${code}, ${meaning}: returned unchanged, as a bug`, (t) => {
     const error = databaseError(code)
     t.equal(storeError(error), error)
     t.end()
   })
 }
 
-t.test('what is wrong with a connection is none of the caller’s fault', (t) => {
+t.test('a connection failure makes the store unavailable', (t) => {
   const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
   t.same(storeError(reset), new StoreUnavailable('failing', 'ECONNRESET: read ECONNRESET'))
   const everywhere = Object.assign(new AggregateError([reset]), { code: 'ECONNREFUSED' })
   t.same(storeError(everywhere), new StoreUnavailable('failing', 'ECONNREFUSED'))
   const silent = new Error('Query read timeout')
   t.same(storeError(silent), new StoreUnavailable('failing', 'Query read timeout'))
-  const already = new StoreUnavailable('busy', 'so it is')
+  const already = new StoreUnavailable('busy', 'detail')
   t.equal(unavailable(already), already)
   t.end()
 })
 
-t.test('a value that the driver cannot send is a mistake of ours', (t) => {
+t.test('a value that the driver cannot send is a bug', (t) => {
   const error = new TypeError('Do not know how to serialize a BigInt')
   t.equal(storeError(error), error)
   t.end()
 })
 
-t.test('only what was ended for the sake of others is made again', (t) => {
-  t.ok(isWorthAnotherTry(new StoreUnavailable('busy', '40001: could not serialize access')))
-  t.ok(isWorthAnotherTry(new StoreUnavailable('busy', '40P01')))
-  t.notOk(isWorthAnotherTry(new StoreUnavailable('busy', '53300')))
-  t.notOk(isWorthAnotherTry(new StoreUnavailable('failing', '57P01')))
-  t.notOk(isWorthAnotherTry(new Error('40001')))
+t.test('only serialization failures and deadlocks are retryable', (t) => {
+  t.ok(isRetryable(new StoreUnavailable('busy', '40001: could not serialize access')))
+  t.ok(isRetryable(new StoreUnavailable('busy', '40P01')))
+  t.notOk(isRetryable(new StoreUnavailable('busy', '53300')))
+  t.notOk(isRetryable(new StoreUnavailable('failing', '57P01')))
+  t.notOk(isRetryable(new Error('40001')))
   t.end()
 })

@@ -1,4 +1,4 @@
-/** Which databases a store is opened on, by how many at once, and which are refused. */
+/** Opening: migrations, concurrent starts, and databases that are rejected. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
@@ -6,6 +6,7 @@ import pg from 'pg'
 import t from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/postgres/schema.ts'
+import { newerSchemaMessage } from '../../../src/stores/schema-version.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { emptyDatabases, set } from './databases.ts'
@@ -18,7 +19,7 @@ const open = (url: string, timeout = 10_000) => PostgresStore.open({ url, timeou
 const REPLICAS = 6
 const ROUNDS = 3
 
-t.test('replicas that start at once on an empty database make the schema together', async (t) => {
+t.test('replicas that start concurrently create the schema once', async (t) => {
   for (let round = 0; round < ROUNDS; round++) {
     const { url, query } = await database()
     const stores = await Promise.all(Array.from({ length: REPLICAS }, () => open(url)))
@@ -35,7 +36,7 @@ t.test('replicas that start at once on an empty database make the schema togethe
   }
 })
 
-t.test('a start that another one overtakes goes on from there', async (t) => {
+t.test('a start continues after a concurrent one has created the schema table', async (t) => {
   const { url, name, query } = await database()
   const other = new pg.Client({ connectionString: url })
   await other.connect()
@@ -52,7 +53,7 @@ t.test('a start that another one overtakes goes on from there', async (t) => {
   await store.close()
 })
 
-t.test('a start goes on where another one was ended behind its first statement', async (t) => {
+t.test('a start completes a migration that was interrupted', async (t) => {
   const { url, query } = await database()
   await query('CREATE TABLE plant_store_schema (version int PRIMARY KEY)')
   const store = await open(url)
@@ -62,7 +63,7 @@ t.test('a start goes on where another one was ended behind its first statement',
 })
 
 t.test(
-  'replicas that start at once on an older schema bring it up, and keep the plants',
+  'replicas that start concurrently upgrade an older schema and keep the plants',
   async (t) => {
     const { url, query } = await database()
     const before = await open(url)
@@ -91,26 +92,26 @@ const REFUSED = [
       'CREATE TABLE plant_store_schema (version int PRIMARY KEY)',
       `INSERT INTO plant_store_schema VALUES (${SCHEMA_VERSION + 1})`,
     ],
-    says: `its schema has version ${SCHEMA_VERSION + 1}, this program knows up to ${SCHEMA_VERSION}; use a newer one`,
+    says: newerSchemaMessage(SCHEMA_VERSION + 1, SCHEMA_VERSION),
   },
   {
-    what: 'in which another program has a table of our name',
+    what: 'with a table of another program that has one of our names',
     make: ['CREATE TABLE tokens (id int)'],
-    says: 'its table tokens is of another program',
+    says: 'its table tokens belongs to another program',
   },
   {
-    what: 'that is told not to wait for its disk',
+    what: 'whose commits do not wait for the disk',
     make: ['ALTER DATABASE :name SET synchronous_commit = off'],
-    says: 'it has synchronous_commit = off, and may lose what it has acknowledged',
+    says: 'synchronous_commit is off, so it can lose acknowledged changes',
   },
   {
-    what: 'in which we may make nothing',
+    what: 'without the permission to create tables',
     make: ['ALTER DATABASE :name SET role = pg_monitor'],
     says: 'permission denied for schema public',
   },
 ]
 for (const { what, make, says } of REFUSED) {
-  t.test(`a database ${what} is refused, and left as it is`, async (t) => {
+  t.test(`a database ${what} is rejected and left unchanged`, async (t) => {
     const { url, name, query } = await database()
     for (const statement of make) await query(statement.replace(':name', name))
     const tables = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
@@ -118,12 +119,12 @@ for (const { what, make, says } of REFUSED) {
     const message = `cannot use the database ${url}: ${says}`
     await t.rejects(open(url), { constructor: StoreError, message })
     t.same(await query(tables), before)
-    // Impossible while there is a connection to it.
+    // Fails while there is a connection.
     await t.resolves(server.query(`DROP DATABASE ${name}`))
   })
 }
 
-t.test('an empty database is refused by what needs one with plants, and left empty', async (t) => {
+t.test('mustExist rejects an empty database and leaves it empty', async (t) => {
   const { url, query } = await database()
   const message = `cannot use the database ${url}: it is empty`
   const options = { url, timeout: 10_000, mustExist: true }
@@ -133,20 +134,20 @@ t.test('an empty database is refused by what needs one with plants, and left emp
   await (await PostgresStore.open(options)).close()
 })
 
-t.test('a database whose text is not in UTF-8 is refused', async (t) => {
+t.test('a database with an encoding other than UTF-8 is rejected', async (t) => {
   await server.query("CREATE DATABASE bytes ENCODING 'SQL_ASCII' TEMPLATE template0")
   await t.rejects(open(server.url('bytes')), { message: /: its encoding is SQL_ASCII, not UTF8$/ })
 })
 
-t.test('a server that does not write to its disk is refused', async (t) => {
+t.test('a server without fsync is rejected', async (t) => {
   const { url } = await database()
   await set(server, 'fsync', 'off')
   t.teardown(() => set(server, 'fsync', 'on'))
-  const message = /: it has fsync = off, and may lose what it has acknowledged$/
+  const message = /: fsync is off, so it can lose acknowledged changes$/
   await t.rejects(open(url), { constructor: StoreError, message })
 })
 
-t.test('a schema that could not be made whole is so by the next start', async (t) => {
+t.test('the next start completes a migration that failed', async (t) => {
   const { url, query } = await database()
   await query("CREATE TYPE tokens AS ENUM ('in the way')")
   await t.rejects(open(url), {
@@ -160,14 +161,14 @@ t.test('a schema that could not be made whole is so by the next start', async (t
   t.same(await query('SELECT version FROM plant_store_schema ORDER BY version'), versions())
 })
 
-t.test('a database that there is not is refused, without its secrets', async (t) => {
+t.test('the error about a missing database contains no secrets', async (t) => {
   const shown = server.url('nowhere')
   const url = `${shown.replace('@', ':s3cret@')}?password=s3cret`
   const message = `cannot use the database ${shown}: the store is failing: 3D000: database "nowhere" does not exist`
   await t.rejects(open(url), { constructor: StoreError, message })
 })
 
-t.test('servers that do not answer are given up in time', async (t) => {
+t.test('opening gives up on silent servers after the timeout', async (t) => {
   const silent = createServer().listen(0, '127.0.0.1')
   t.teardown(() => silent.close())
   await once(silent, 'listening')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { NewPlant } from '../../../service/plant-store.ts'
+import { contentVersion, type NewPlant } from '../../../service/plant-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { storeSuite } from '../store-suite.ts'
@@ -16,13 +16,21 @@ storeSuite(t, 'PostgreSQL', {
 
 const open = async () => PostgresStore.open({ url: await emptyDatabase(), timeout: 10_000 })
 
-t.test('closing twice is closing once', async () => {
+t.test('close can be called again', async () => {
   const store = await open()
   await Promise.all([store.close(), store.close()])
   await store.close()
 })
 
-t.test('an error that no retry mends is passed on as it is', async (t) => {
+t.test('close waits for both statements of a conditional update', async (t) => {
+  const store = await open()
+  await store.create({ id: 1n, name: 'x' })
+  const update = store.update(1n, { name: 'y' }, [contentVersion({ name: 'x' })])
+  await store.close()
+  t.strictSame(await update, { id: 1n, name: 'y' })
+})
+
+t.test('an error that is a bug is passed on unchanged', async (t) => {
   const store = await open()
   t.teardown(() => store.close())
   const mistyped = { id: 1n, name: null as unknown } as NewPlant

@@ -2,7 +2,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { copyDatabase } from '../../../src/stores/sqlite/backup.ts'
+import { copyDatabase } from '../../../src/stores/sqlite/copy.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/schema.ts'
 import { copyInThread } from '../../../src/stores/sqlite/threaded-backup.ts'
@@ -10,7 +10,7 @@ import { StoreError } from '../../../src/stores/store-error.ts'
 import { overwritePage } from './damage.ts'
 import { sql } from './provoking.ts'
 
-/** Where a database and its copy are. */
+/** Paths of a database and its copy. */
 function filesOf(t: Test) {
   const folder = t.testdir()
   return { file: join(folder, 'plants.db'), copy: join(folder, 'copy.db'), lockTimeout: 0 }
@@ -18,11 +18,11 @@ function filesOf(t: Test) {
 
 const INSERT = 'INSERT INTO plants (id, name) VALUES (?, ?)'
 
-t.test('a copy is of one moment, whatever is written while it is made', async (t) => {
+t.test('a copy is a snapshot, despite concurrent changes', async (t) => {
   const options = filesOf(t)
   const service = openDatabase(options)
   t.teardown(() => service.close())
-  // More than is copied at a time.
+  // More than one step copies.
   for (let id = 1; id <= 40; id++) service.prepare(INSERT).run(id, 'x'.repeat(500_000))
   const seen: [number, number][] = []
   const copied = await copyDatabase(options, (done, total) => {
@@ -38,14 +38,14 @@ t.test('a copy is of one moment, whatever is written while it is made', async (t
   t.ok(more.length > 1)
   t.ok(
     more.every(([done], index) => done > (seen[index]?.[0] ?? 0)),
-    'it never begins again',
+    'the copy never restarts',
   )
   t.same(more.at(-1), [total, total])
   t.equal(copied.bytes, statSync(options.copy).size)
   t.equal(copied.bytes, total * 4096)
 })
 
-t.test('a copy is one file that its owner alone can read, and needs no log', async (t) => {
+t.test('a copy is one private file without a WAL', async (t) => {
   const folder = t.testdir({ copies: {} })
   const copy = join(folder, 'copies', 'copy.db')
   const options = { file: join(folder, 'plants.db'), copy, lockTimeout: 0 }
@@ -58,7 +58,7 @@ t.test('a copy is one file that its owner alone can read, and needs no log', asy
   db.close()
 })
 
-t.test('a database of an older version is copied in that version', async (t) => {
+t.test('the copy of an older database keeps its version', async (t) => {
   const options = filesOf(t)
   const db = new Sqlite(options.file)
   migrate(db, 1)
@@ -75,23 +75,33 @@ const NEWER = SCHEMA_VERSION + 1
 for (const [what, make, reason] of [
   ['no database', () => {}, /^there is no database \S+plants.db$/],
   ['an empty file', (file) => writeFileSync(file, ''), /: it is empty$/],
-  ['a text', (file) => writeFileSync(file, 'x'.repeat(5000)), /: it is not an SQLite database$/],
-  ['that of another program', sql('CREATE TABLE notes (text)'), / database of another program$/],
   [
-    'a newer one',
+    'a text file',
+    (file) => writeFileSync(file, 'x'.repeat(5000)),
+    /: it is not an SQLite database$/,
+  ],
+  [
+    'the database of another program',
+    sql('CREATE TABLE notes (text)'),
+    / it belongs to another program$/,
+  ],
+  [
+    'a database with a newer schema',
     (file) => {
       openDatabase({ file, lockTimeout: 0 }).close()
       sql(`PRAGMA user_version = ${NEWER}`)(file)
     },
-    new RegExp(`: its schema has version ${NEWER}, this program knows up to ${SCHEMA_VERSION}; `),
+    new RegExp(
+      `: its schema has version ${NEWER}, but this program supports versions up to ${SCHEMA_VERSION}: `,
+    ),
   ],
   [
     'a damaged one',
     damaged,
-    /: the copy is not sound, nor perhaps the database: Tree \d+ page \d+: /,
+    /: the copy is damaged, and the database may be too: Tree \d+ page \d+: /,
   ],
 ] satisfies [string, (file: string) => void, RegExp][]) {
-  t.test(`of ${what} there is no backup`, async (t) => {
+  t.test(`rejects ${what}`, async (t) => {
     const options = filesOf(t)
     make(options.file)
     const error = await copyDatabase(options, () => {}).catch((error) => error)
@@ -101,7 +111,7 @@ for (const [what, make, reason] of [
   })
 }
 
-t.test('a file that is there already is not written to', async (t) => {
+t.test('an existing file is not overwritten', async (t) => {
   const options = filesOf(t)
   openDatabase(options).close()
   writeFileSync(options.copy, '')
@@ -111,7 +121,7 @@ t.test('a file that is there already is not written to', async (t) => {
   t.equal(statSync(options.copy).size, 0)
 })
 
-t.test('a thread tells what the copying came to', async (t) => {
+t.test('the thread reports the result of the copy', async (t) => {
   const options = filesOf(t)
   openDatabase(options).close()
   const seen: number[] = []

@@ -15,7 +15,7 @@ import { sql, thrownBy } from './provoking.ts'
 
 const INSERT = `INSERT INTO plants (id, name, tag) VALUES (?, ?, 'Tree')`
 
-/** A database with plants, which nobody has open. */
+/** A closed database with plants. */
 function makeDatabase(t: Test): string {
   const file = join(t.testdir(), 'plants.db')
   const db = openDatabase({ file, lockTimeout: 0 })
@@ -32,28 +32,28 @@ function check(file: string): CheckResult[] {
 }
 
 function faultsOf(file: string): string[] {
-  const faults = check(file).filter(({ sound }) => !sound)
-  return faults.map(({ what, says }) => `${what}: ${says}`)
+  const faults = check(file).filter(({ status }) => status === 'fault')
+  return faults.map(({ subject, message }) => `${subject}: ${message}`)
 }
 
-t.test('a sound database is said to be so, and not changed', async (t) => {
+t.test('a sound database passes and is not changed', async (t) => {
   const file = makeDatabase(t)
   const before = contentsOf(file)
   const bytes = readFileSync(file).length.toLocaleString('en')
   t.same(check(file), [
-    { what: 'kind', sound: true, says: 'a database of plant-store' },
-    { what: 'schema', sound: true, says: `version ${SCHEMA_VERSION}` },
-    { what: 'file', sound: true, says: `${bytes} bytes, in pages of 4096, text in UTF-8` },
-    { what: 'journal', sound: true, says: 'wal, 0 bytes' },
-    { what: 'access', sound: true, says: 'only the owner can read or write the files' },
-    { what: 'tokens', sound: true, says: '0' },
-    { what: 'integrity', sound: true, says: 'pages, rows, types and indexes' },
-    { what: 'plants', sound: true, says: '250' },
+    { subject: 'kind', status: 'ok', message: 'a database of plant-store' },
+    { subject: 'schema', status: 'ok', message: `version ${SCHEMA_VERSION}` },
+    { subject: 'file', status: 'ok', message: `${bytes} bytes, in pages of 4096, text in UTF-8` },
+    { subject: 'journal', status: 'ok', message: 'wal, 0 bytes' },
+    { subject: 'access', status: 'ok', message: 'only the owner can read or write the files' },
+    { subject: 'tokens', status: 'ok', message: '0' },
+    { subject: 'integrity', status: 'ok', message: 'pages, rows, types and indexes' },
+    { subject: 'plants', status: 'ok', message: '250' },
   ])
   t.same(contentsOf(file), before)
 })
 
-t.test('a database is checked while a service writes to it', async (t) => {
+t.test('a database can be checked while a service writes to it', async (t) => {
   const file = makeDatabase(t)
   const service = openDatabase({ file, lockTimeout: 0 })
   t.teardown(() => service.close())
@@ -67,33 +67,33 @@ t.test('a database is checked while a service writes to it', async (t) => {
     insert.run(++id, 'meanwhile')
     service.exec('COMMIT; BEGIN IMMEDIATE')
   }
-  t.ok(findings.every(({ sound }) => sound))
-  t.match(findings.at(3), { what: 'journal', says: /^wal, [1-9][\d,]+ bytes$/ })
-  t.match(findings.at(-1), { what: 'plants', says: '251' }, 'as it was at one moment')
+  t.ok(findings.every(({ status }) => status === 'ok'))
+  t.match(findings.at(3), { subject: 'journal', message: /^wal, [1-9][\d,]+ bytes$/ })
+  t.match(findings.at(-1), { subject: 'plants', message: '251' }, 'a snapshot')
 })
 
-t.test('of an older version is said that it will be upgraded', async (t) => {
+t.test('reports that an older schema will be upgraded', async (t) => {
   const file = join(t.testdir(), 'plants.db')
   const db = new Sqlite(file)
   migrate(db, 1)
   db.close()
   const findings = check(file)
   t.same(faultsOf(file), [])
-  const says = `version 1; the next start of the service makes it ${SCHEMA_VERSION}`
-  t.match(findings.at(1), { what: 'schema', says })
-  t.match(findings.at(3), { says: 'delete; the next start of the service makes it wal' })
+  const message = `version 1; the next start of the service upgrades it to ${SCHEMA_VERSION}`
+  t.match(findings.at(1), { subject: 'schema', message })
+  t.match(findings.at(3), { message: 'delete; the next start of the service switches to wal' })
   openDatabase({ file, lockTimeout: 0 }).close()
-  t.match(check(file), [{}, { says: `version ${SCHEMA_VERSION}` }, {}, { says: /^wal/ }])
+  t.match(check(file), [{}, { message: `version ${SCHEMA_VERSION}` }, {}, { message: /^wal/ }])
 })
 
 t.test('a database can be checked through a symbolic link', async (t) => {
   const file = makeDatabase(t)
   const link = join(dirname(file), 'link.db')
   symlinkSync(file, link)
-  t.match(check(link).at(3), { what: 'journal', sound: true, says: 'wal, 0 bytes' })
+  t.match(check(link).at(3), { subject: 'journal', status: 'ok', message: 'wal, 0 bytes' })
 })
 
-t.test('a connection that is to read refuses changes', async (t) => {
+t.test('the connection refuses changes', async (t) => {
   const db = openExisting({ file: makeDatabase(t), lockTimeout: 0 })
   t.teardown(() => db.close())
   t.throws(() => db.exec('DELETE FROM plants'), { code: 'SQLITE_READONLY' })
@@ -101,7 +101,7 @@ t.test('a connection that is to read refuses changes', async (t) => {
 
 const [LOWEST, HIGHEST] = [-(2n ** 63n), 2n ** 63n - 1n]
 
-t.test('each plant with text that could not be given back is named', async (t) => {
+t.test('reports each plant whose text could not be returned', async (t) => {
   const file = makeDatabase(t)
   const db = new Sqlite(file)
   const insert = db.prepare(`INSERT INTO plants VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT))`)
@@ -113,7 +113,7 @@ t.test('each plant with text that could not be given back is named', async (t) =
   insert.run(HIGHEST, é, Buffer.from('\0'))
   db.close()
   const ids = [LOWEST, 0, 300, HIGHEST].join(', ')
-  t.same(faultsOf(file), [`plants: text that is not UTF-8, or with U+0000, in ${ids}`])
+  t.same(faultsOf(file), [`plants: text with invalid UTF-8 or U+0000 in ${ids}`])
 })
 
 const HALVES = `
@@ -122,18 +122,18 @@ const HALVES = `
   UPDATE plants SET name = CAST(x'c3' AS TEXT), tag = CAST(x'a9' AS TEXT) WHERE id = 103;
 `
 
-/** What is done to a database, and which faults are found. */
+/** Damage, and the faults that are reported. */
 const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | RegExp)[]][] = [
   [
-    'with halves of a character, which would be right one behind the other',
+    'with parts of a character at the end of one string and the start of the next',
     sql(HALVES),
-    ['plants: text that is not UTF-8, or with U+0000, in 1, 2, 103'],
+    ['plants: text with invalid UTF-8 or U+0000 in 1, 2, 103'],
   ],
   [
     'with much broken text',
     sql(`UPDATE plants SET name = CAST(x'ff' AS TEXT)`),
     [
-      'plants: text that is not UTF-8, or with U+0000, in 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and perhaps others',
+      'plants: text with invalid UTF-8 or U+0000 in 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and possibly others',
     ],
   ],
   [
@@ -148,7 +148,7 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
   ],
   ['cut off', (file) => truncateSync(file, 3 * 4096), ['kind: database disk image is malformed']],
   [
-    'with its begin overwritten',
+    'with its header overwritten',
     (file) => overwritePage(file, 'sqlite_schema'),
     ['kind: it is not an SQLite database'],
   ],
@@ -158,41 +158,37 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     ['kind: it is not an SQLite database'],
   ],
   ['that is empty', (file) => truncateSync(file, 0), ['kind: it is empty']],
-  [
-    'of another program',
-    sql('PRAGMA application_id = 7'),
-    ['kind: it is the database of another program'],
-  ],
+  ['of another program', sql('PRAGMA application_id = 7'), ['kind: it belongs to another program']],
   [
     'of a newer version',
     sql(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`),
-    [/^kind: its schema has version \d+, this program knows up to \d+; use a newer one$/],
+    [/^kind: its schema has version \d+, but this program supports versions up to \d+: use a/],
   ],
   [
     'without its index',
     sql('DROP INDEX plants_by_tag'),
-    ['schema: index plants_by_tag is not there, or not as it has to be'],
+    ['schema: index plants_by_tag is missing or differs from the schema'],
   ],
   [
     'with another table',
     sql('ALTER TABLE plants ADD COLUMN x TEXT; CREATE VIEW mine AS SELECT 1'),
     [
-      'schema: table plants is not there, or not as it has to be',
-      'schema: view mine is there, which this program did not make',
+      'schema: table plants is missing or differs from the schema',
+      'schema: view mine is not part of the schema',
     ],
   ],
   [
-    'with a token that is not whole',
+    'with damaged tokens',
     sql(`
     INSERT INTO tokens VALUES (x'00', x'00', 'short', 'read', 0, NULL, NULL);
     INSERT INTO tokens VALUES (x'01', zeroblob(32), 'other', 'read', 0, NULL, NULL);
     INSERT INTO tokens VALUES (zeroblob(${SELECTOR_BYTES}), zeroblob(32), 'whole', 'read', 0, NULL, NULL);
   `),
-    ['tokens: these are not whole, make them anew: other, short'],
+    ['tokens: damaged, revoke them and create new ones: other, short'],
   ],
 ]
 for (const [what, damage, faults] of DAMAGES) {
-  t.test(`a database ${what} is found to be faulty`, async (t) => {
+  t.test(`reports a fault of a database ${what}`, async (t) => {
     const file = makeDatabase(t)
     damage(file)
     const found = faultsOf(file)
@@ -202,7 +198,7 @@ for (const [what, damage, faults] of DAMAGES) {
   })
 }
 
-t.test('a database with text in UTF-16 is found to be faulty', async (t) => {
+t.test('reports a database in UTF-16 as a fault', async (t) => {
   const file = join(t.testdir(), 'plants.db')
   const db = new Sqlite(file)
   db.pragma(`encoding = 'UTF-16le'`)
@@ -211,7 +207,7 @@ t.test('a database with text in UTF-16 is found to be faulty', async (t) => {
   t.match(faultsOf(file), [/^file: .*, text in UTF-16le$/])
 })
 
-t.test('what stands in the way of a check is no fault of the database', async (t) => {
+t.test('a check that cannot run throws, and reports no fault', async (t) => {
   const file = makeDatabase(t)
   sql('PRAGMA journal_mode = DELETE')(file)
   const other = new Sqlite(file)
@@ -221,9 +217,9 @@ t.test('what stands in the way of a check is no fault of the database', async (t
   const held = thrownBy(() => check(file))
   t.match(held?.cause, { code: 'SQLITE_BUSY' }, 'the error of SQLite is the cause')
   for (const [database, message] of [
-    [file, `cannot check the database ${file}: another process holds it`],
+    [file, `cannot check the database ${file}: another process has locked it`],
     [missing, `there is no database ${missing}`],
-    [':memory:', 'a database in memory is seen by its own process only; name a file'],
+    [':memory:', 'a database in memory is private to its process: use a file'],
     [dirname(file), /it cannot be opened/],
   ] as const) {
     const error = thrownBy(() => check(database))

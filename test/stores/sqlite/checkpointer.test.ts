@@ -1,24 +1,28 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { Checkpointer, checkpoint, type Log } from '../../../src/stores/sqlite/checkpointer.ts'
+import {
+  Checkpointer,
+  prepareCheckpoint,
+  type WalState,
+} from '../../../src/stores/sqlite/checkpointer.ts'
 import { type DatabaseOptions, openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { inMemory, makeFolder } from '../../helpers/postgres-folders.ts'
 
-/** How long the log may become here, in pages; a commit takes one or two. */
+/** The length of the WAL that starts a checkpoint, in pages. A commit adds one or two. */
 const PAGES = 50
 
-t.test('a long log is written back while commits go on, and starts anew', async (t) => {
+t.test('a long WAL is written back during commits and then starts over', async (t) => {
   const { commitUntil, committed, stored } = await start(t)
   for (let round = 0; round < 3; round++) {
-    // The writer alone would have written all of it back.
+    // Partly written back, which only the thread does.
     await commitUntil(({ log, checkpointed }) => log >= PAGES && checkpointed < log)
     await commitUntil(({ log }) => log < PAGES)
   }
   t.equal(stored(), committed())
 })
 
-t.test('what a snapshot needs stays in the log until the snapshot has ended', async (t) => {
+t.test('a snapshot keeps its pages in the WAL until it ends', async (t) => {
   const { commitUntil, snapshot } = await start(t)
   const end = snapshot()
   await commitUntil(({ log }) => log >= 4 * PAGES)
@@ -26,21 +30,21 @@ t.test('what a snapshot needs stays in the log until the snapshot has ended', as
   await commitUntil(({ log }) => log < PAGES)
 })
 
-t.test('where the thread cannot open the database, the writer does its work', async (t) => {
+t.test('the writer runs checkpoints if the thread cannot open the database', async (t) => {
   const { commitUntil, committed, stored, longest } = await start(t, { file: '/' })
-  // Often enough for it to be tried again.
+  // Long enough for further attempts to start the thread.
   for (let round = 0; round < 100; round++) {
     await commitUntil(({ log }) => log >= PAGES)
     await commitUntil(({ log }) => log < PAGES)
   }
   t.equal(stored(), committed())
-  t.ok(longest() < 2 * PAGES, `the log had up to ${longest()} pages`)
+  t.ok(longest() < 2 * PAGES, `the WAL had up to ${longest()} pages`)
 })
 
-t.test('a checkpoint that cannot be made now is left for later', async (t) => {
+t.test('a checkpoint that cannot run now is skipped', async (t) => {
   const file = join(t.testdir(), 'plants.db')
   const db = openDatabase({ file, lockTimeout: 0 })
-  const writeBack = checkpoint(db, 'PASSIVE')
+  const writeBack = prepareCheckpoint(db, 'PASSIVE')
   db.exec("INSERT INTO plants (id, name) VALUES (1, 'x')")
   db.exec('BEGIN; DELETE FROM plants')
   t.same(writeBack(), { log: 0, checkpointed: 0 })
@@ -52,7 +56,7 @@ t.test('a checkpoint that cannot be made now is left for later', async (t) => {
   t.throws(writeBack, TypeError)
 })
 
-/** @param elsewhere what the thread is told to open instead */
+/** @param elsewhere options that differ for the thread */
 async function start(t: Test, elsewhere: Partial<DatabaseOptions> = {}) {
   const options = { file: join(makeFolder(t, inMemory()), 'plants.db'), lockTimeout: 5000 }
   // Teardowns run in reverse order, so the connections are closed before the folder is removed.
@@ -67,10 +71,10 @@ async function start(t: Test, elsewhere: Partial<DatabaseOptions> = {}) {
   }
 
   const insert = db.prepare("INSERT INTO plants (id, name) VALUES (?, 'x')")
-  const look = checkpoint(db, 'NOOP')
+  const look = prepareCheckpoint(db, 'NOOP')
   let count = 0
   let longest = 0
-  const commitUntil = async (reached: (state: Log) => boolean) => {
+  const commitUntil = async (reached: (state: WalState) => boolean) => {
     for (const end = count + 100_000; count < end; await setImmediate()) {
       insert.run(count++)
       checkpointer.committed()
@@ -78,7 +82,7 @@ async function start(t: Test, elsewhere: Partial<DatabaseOptions> = {}) {
       longest = Math.max(longest, state.log)
       if (reached(state)) return
     }
-    throw new Error(`the log has ${JSON.stringify(look())}`)
+    throw new Error(`the WAL has ${JSON.stringify(look())}`)
   }
   const counted = reader.prepare('SELECT count(*) FROM plants').pluck()
   const stored = () => Number(counted.get())

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 
-/** Overwrites a page with rows of a table, in a database that nobody has open. */
+/** Overwrites a page with rows of a table in a closed database. */
 export function overwritePage(file: string, table: string): void {
   const db = new Sqlite(file)
   const page = db.prepare('SELECT max(pageno) FROM dbstat WHERE name = ?').pluck().get(table)

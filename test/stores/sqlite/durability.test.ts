@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { commitsIn } from './wal.ts'
 
-t.test('the connection that writes waits for the disk with every commit', async (t) => {
+t.test('commits of the writer wait for the disk', async (t) => {
   const file = join(t.testdir(), 'plants.db')
   const script = new URL('./writer-settings.ts', import.meta.url)
   const thread = new Worker(script, { workerData: { file, lockTimeout: 0 } })
@@ -15,7 +15,7 @@ t.test('the connection that writes waits for the disk with every commit', async 
   await once(thread, 'exit')
 })
 
-t.test('a create alone is a transaction of its own, in the log when it is answered', async (t) => {
+t.test('a single create is a transaction, in the WAL before it resolves', async (t) => {
   const { store, file } = await storeWithPlant(t)
   const before = commitsIn(file)
   for (let id = 1n; id <= 10n; id++) {
@@ -30,7 +30,7 @@ for (const [arriving, commits] of [
   [513, 2],
   [2000, 4],
 ] as const) {
-  t.test(`${arriving} creates that arrive together share commits, ${commits} in all`, async (t) => {
+  t.test(`${arriving} concurrent creates share ${commits} commits`, async (t) => {
     const { store, file } = await storeWithPlant(t)
     const before = commitsIn(file)
     await Promise.all(
@@ -40,7 +40,7 @@ for (const [arriving, commits] of [
   })
 }
 
-t.test('a create that changes nothing costs no transaction in the log', async (t) => {
+t.test('a create that changes nothing adds nothing to the WAL', async (t) => {
   const { store, file } = await storeWithPlant(t)
   const before = commitsIn(file)
   t.equal(await store.create({ id: 0n, name: 'first' }), 'replayed')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { fileAccess } from '../../../src/stores/sqlite/file-access.ts'
 
-const PRIVATE = [{ sound: true, says: 'only the owner can read or write the files' }]
+const PRIVATE = [{ status: 'ok', message: 'only the owner can read or write the files' }]
 
 /** A folder of empty files, private except those with a given mode. */
 function filesOf(t: Test, modes: Record<string, number>): string {
@@ -27,8 +27,8 @@ for (const [mode, rights] of [
   t.test(`${mode.toString(8)} is reported`, async (t) => {
     const folder = filesOf(t, { 'plants.db': mode })
     const file = join(folder, 'plants.db')
-    const says = `${rights} ${file}; chmod 600 makes it private`
-    t.same([...fileAccess(file)], [{ sound: true, warning: true, says }])
+    const message = `${rights} ${file}; chmod 600 makes it private`
+    t.same([...fileAccess(file)], [{ status: 'warning', message }])
   })
 }
 
@@ -50,7 +50,7 @@ t.test('each file that belongs to the database is reported, and no other', async
   ]
   const modes = Object.fromEntries([...wide, 'other.db', 'plants.csv'].map((name) => [name, 0o644]))
   const folder = filesOf(t, modes)
-  const reported = [...fileAccess(join(folder, 'plants.db'))].map(({ says }) => says)
+  const reported = [...fileAccess(join(folder, 'plants.db'))].map(({ message }) => message)
   t.same(
     reported,
     wide.map(
@@ -62,7 +62,10 @@ t.test('each file that belongs to the database is reported, and no other', async
 t.test('the WAL is found next to the target of a symbolic link', async (t) => {
   const folder = filesOf(t, { 'plants.db-wal': 0o644 })
   symlinkSync('plants.db', join(folder, 'link.db'))
-  t.match([...fileAccess(join(folder, 'link.db'))], [{ says: `${join(folder, 'plants.db-wal')};` }])
+  t.match(
+    [...fileAccess(join(folder, 'link.db'))],
+    [{ message: `${join(folder, 'plants.db-wal')};` }],
+  )
 })
 
 t.test('a token file that cannot be examined is skipped', async (t) => {
@@ -74,5 +77,5 @@ t.test('a token file that cannot be examined is skipped', async (t) => {
 t.test('on Windows, where files have no modes, nothing is reported', async (t) => {
   const folder = filesOf(t, { 'plants.db': 0o666 })
   const findings = [...fileAccess(join(folder, 'plants.db'), 'win32')]
-  t.same(findings, [{ sound: true, says: 'unknown: Windows has no file modes' }])
+  t.same(findings, [{ status: 'ok', message: 'unknown: Windows has no file modes' }])
 })

@@ -1,20 +1,19 @@
 import { once } from 'node:events'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { inMemory, makeFolder } from '../../helpers/postgres-folders.ts'
+import { openingThread } from './opening-thread.ts'
 import { makeVersion1 } from './version-1.ts'
 
-t.test('a file that is new, or to be upgraded, may be opened by several at once', async (t) => {
+t.test('several threads can create or upgrade a database concurrently', async (t) => {
   const folder = makeFolder(t, inMemory())
   const files = Array.from({ length: 100 }, (_, index) => join(folder, `${index}.db`))
   for (const file of files.slice(0, 30)) makeVersion1(file)
   const threads = 3
   const ready = new Int32Array(new SharedArrayBuffer(4))
   const outcomes = Array.from({ length: threads }, async () => {
-    const workerData = { files, threads, ready }
-    const thread = new Worker(new URL('./open-in-thread.ts', import.meta.url), { workerData })
+    const thread = openingThread.start({ files, threads, ready })
     return (await once(thread, 'message')).flat()
   })
   t.same([...new Set((await Promise.all(outcomes)).flat())], ['opened'])

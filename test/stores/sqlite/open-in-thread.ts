@@ -1,15 +1,9 @@
-/** A thread that opens each database at the same moment as all other threads, and says what came of it. */
-import { parentPort, workerData } from 'node:worker_threads'
+/** Opens each database at the same moment as the other threads, and sends the results. */
+import { parentPort } from 'node:worker_threads'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { openingThread } from './opening-thread.ts'
 
-interface Work {
-  readonly files: readonly string[]
-  readonly threads: number
-  /** How many times a thread was ready. */
-  readonly ready: Int32Array
-}
-
-const { files, threads, ready } = workerData as Work
+const { files, threads, ready } = openingThread.data
 
 parentPort?.postMessage(files.map((file, round) => outcomeOf(file, (round + 1) * threads)))
 

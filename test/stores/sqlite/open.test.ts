@@ -22,40 +22,48 @@ const OURS = 0x504c4e54
 
 const EMPTIED = 'CREATE TABLE t (x); DROP TABLE t; VACUUM'
 
-/** Files that we do not open, each with what we say of it. */
+/** Files that are rejected, each with the reason. */
 const REFUSED: [what: string, make: (file: string) => void, reason: RegExp][] = [
   [
     'the database of another program',
     sql('CREATE TABLE notes (text); INSERT INTO notes VALUES (1)'),
-    /: it is the database of another program$/,
+    /: it belongs to another program$/,
   ],
   [
     'the database of another program in WAL mode',
     sql('PRAGMA journal_mode = WAL; CREATE TABLE plants (id INTEGER PRIMARY KEY, name, tag)'),
-    /: it is the database of another program$/,
+    /: it belongs to another program$/,
   ],
   [
     'an empty database that another program has marked',
     sql('PRAGMA application_id = 7'),
-    /: it is the database of another program$/,
+    /: it belongs to another program$/,
   ],
   [
-    'a database of a newer version',
+    'a database with a newer schema',
     (file) => {
       openDatabase({ file, lockTimeout: 0 }).close()
       sql('PRAGMA user_version = 1000')(file)
     },
-    /: its schema has version 1000, this program knows up to \d+; use a newer one$/,
+    /: its schema has version 1000, but this program supports versions up to \d+: use a newer plant-store$/,
   ],
-  ['a text', (file) => writeFileSync(file, 'id,name\n'.repeat(1000)), /: it is not an SQLite data/],
-  ['a short text', (file) => writeFileSync(file, 'x\n'), /: it is not an SQLite database$/],
-  ['a folder', (file) => mkdirSync(file), /: it cannot be opened; may this user /],
-  ['in a missing folder', () => {}, /: Cannot open database because the directory does not exist$/],
+  [
+    'a text file',
+    (file) => writeFileSync(file, 'id,name\n'.repeat(1000)),
+    /: it is not an SQLite data/,
+  ],
+  ['a short text file', (file) => writeFileSync(file, 'x\n'), /: it is not an SQLite database$/],
+  ['a folder', (file) => mkdirSync(file), /: it cannot be opened: check that this user /],
+  [
+    'a file in a missing folder',
+    () => {},
+    /: Cannot open database because the directory does not exist$/,
+  ],
 ]
 for (const [what, make, reason] of REFUSED) {
-  t.test(`a file that is ${what} is refused in a line, and left as it is`, async (t) => {
+  t.test(`${what} is rejected in one line and left unchanged`, async (t) => {
     const folder = t.testdir()
-    const file = join(folder, what === 'in a missing folder' ? 'no/plants.db' : 'plants.db')
+    const file = join(folder, what === 'a file in a missing folder' ? 'no/plants.db' : 'plants.db')
     make(file)
     const before = contentsOf(folder)
     for (const open of [openDatabase, (options: Options) => new SqliteStore(options)]) {
@@ -71,17 +79,18 @@ for (const [what, make, reason] of REFUSED) {
 
 type Options = Parameters<typeof openDatabase>[0]
 
-const CANNOT_OPEN = 'it cannot be opened; may this user read and write it and its folder?'
-const READ_ONLY = 'it is read-only for this user, or its folder is'
+const CANNOT_OPEN =
+  'it cannot be opened: check that this user can read and write the file and its folder'
+const READ_ONLY = 'this user cannot write the file or its folder'
 
 for (const [what, name, mode, reason] of [
   ['a new file in a read-only folder', 'new.db', 0o666, CANNOT_OPEN],
-  ['a file that may be written in a read-only folder', 'plants.db', 0o666, READ_ONLY],
+  ['a writable file in a read-only folder', 'plants.db', 0o666, READ_ONLY],
   ['a read-only file', 'plants.db', 0o444, READ_ONLY],
   ['an unreadable file', 'plants.db', 0o000, CANNOT_OPEN],
 ] as const) {
-  t.test(`${what} is refused in a line`, async (t) => {
-    // Where somebody else than root can reach it.
+  t.test(`${what} is rejected in one line`, async (t) => {
+    // Not in the test's folder, which only root can access.
     const folder = mkdtempSync(join(tmpdir(), 'plants-'))
     t.teardown(() => rmSync(folder, { recursive: true }))
     openDatabase({ file: join(folder, 'plants.db'), lockTimeout: 0 }).close()
@@ -95,15 +104,15 @@ for (const [what, name, mode, reason] of [
   })
 }
 
-t.test('where SQLite has no WAL, as for a temporary database, it is refused', async (t) => {
+t.test('a database without WAL, such as a temporary one, is rejected', async (t) => {
   for (const file of ['', ' ', ' :memory:']) {
     const error = thrownBy(() => openDatabase({ file, lockTimeout: 0 }))
     t.ok(error instanceof StoreError)
-    t.match(error?.message, /: its file system allows no WAL with synchronous=FULL$/)
+    t.match(error?.message, /: its file system does not support WAL with synchronous=FULL$/)
   }
 })
 
-t.test('a database that must exist is not made', async (t) => {
+t.test('mustExist does not create a database', async (t) => {
   const folder = t.testdir()
   const file = join(folder, 'plants.db')
   const error = thrownBy(() => openDatabase({ file, lockTimeout: 0, mustExist: true }))
@@ -120,7 +129,7 @@ for (const [what, make] of [
   ['an empty file', (file: string) => writeFileSync(file, '')],
   ['an empty database', sql(EMPTIED)],
 ] as const) {
-  t.test(`${what} becomes a database of ours, on disk before a commit returns`, async (t) => {
+  t.test(`${what} becomes a database with durable commits`, async (t) => {
     const file = join(t.testdir(), 'plants.db')
     make(file)
     const db = openDatabase({ file, lockTimeout: 0 })
@@ -134,11 +143,11 @@ for (const [what, make] of [
 
 for (const [what, work] of [
   ['writes to', 'BEGIN EXCLUSIVE'],
-  // Each is enough to keep a database from becoming one with a log.
+  // Each of these prevents the switch to WAL mode.
   ['is about to write to', 'BEGIN IMMEDIATE'],
   ['reads', 'BEGIN; SELECT * FROM sqlite_schema'],
 ] as const) {
-  t.test(`while another connection ${what} a new database it is refused`, async (t) => {
+  t.test(`a new database is rejected while another connection ${what} it`, async (t) => {
     const file = join(t.testdir(), 'plants.db')
     sql(EMPTIED)(file)
     const other = new Sqlite(file)
@@ -148,13 +157,13 @@ for (const [what, work] of [
     const error = thrownBy(() => openDatabase({ file, lockTimeout: 50 }))
     t.ok(performance.now() - start >= 45, 'it waited')
     t.ok(error instanceof StoreError)
-    t.equal(error?.message, `cannot use the database ${file}: another process holds it`)
+    t.equal(error?.message, `cannot use the database ${file}: another process has locked it`)
     other.exec('ROLLBACK')
     openDatabase({ file, lockTimeout: 0 }).close()
   })
 }
 
-t.test('a database of ours is opened, unchanged, while another connection writes', async (t) => {
+t.test('an existing database can be opened while another connection writes', async (t) => {
   const file = join(t.testdir(), 'plants.db')
   const other = openDatabase({ file, lockTimeout: 0 })
   other.exec('BEGIN IMMEDIATE')
@@ -174,7 +183,7 @@ function contentsOf(folder: string): Record<string, string> {
   )
 }
 
-/** Root may do everything, so it becomes somebody else meanwhile. */
+/** Runs as another user, because root can write everything. */
 function asNobody<Result>(work: () => Result): Result {
   const user = process.geteuid?.()
   if (user !== 0) return work()

@@ -1,11 +1,11 @@
 import Sqlite from 'better-sqlite3'
 
-/** Something that runs statements on a database file, behind the back of the store. */
+/** Returns a function that runs statements on a database file. */
 export function sql(statements: string): (file: string) => void {
   return (file) => new Sqlite(file).exec(statements).close()
 }
 
-/** What the work throws, if it does. */
+/** The error that a function throws, if any. */
 export function thrownBy(work: () => unknown): Error | undefined {
   try {
     work()

@@ -1,42 +1,21 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Sqlite, { type Database } from 'better-sqlite3'
+import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { openDatabase } from '../../../src/stores/sqlite/database.ts'
-import { Reader } from '../../../src/stores/sqlite/reader.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { exported, samePlants } from '../plants.ts'
 
 const PLANTS = Array.from({ length: 5000 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(100) }))
 
-t.test('a page is found by an index, with and without a tag, and needs no sorting', async (t) => {
-  const db = openDatabase({ file: ':memory:', lockTimeout: 0 })
-  t.teardown(() => db.close())
-  const made = statementsOf(db)
-  new Reader(db)
-  const pages = made.filter((sql) => / FROM plants WHERE /.test(sql))
-  t.equal(pages.length, 3)
-  const plans = pages.map((sql) => {
-    const parameters = Array<null>(sql.split('?').length - 1).fill(null)
-    const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parameters) as { detail: string }[]
-    return steps.map(({ detail }) => detail)
-  })
-  t.strictSame(plans.flat().sort(), [
-    'SEARCH plants USING INDEX plants_by_tag (tag=? AND rowid>?)',
-    'SEARCH plants USING INTEGER PRIMARY KEY (rowid=?)',
-    'SEARCH plants USING INTEGER PRIMARY KEY (rowid>?)',
-  ])
-})
-
-t.test('an export keeps the log from being tidied up only until it ends', async (t) => {
+t.test('an export holds its snapshot only until it ends', async (t) => {
   const { store, file } = await storeWithPlants(t)
   const ends: Record<string, () => Promise<unknown>> = {
-    'all is read': () => exported(store),
-    'nobody reads on': async () => {
+    'read to the end': () => exported(store),
+    abandoned: async () => {
       for await (const _ of store.exportPlants()) break
     },
-    'its reader fails': async () => {
+    'consumer failed': async () => {
       const parts = store.exportPlants()[Symbol.asyncIterator]()
       await parts.next()
       await parts.throw?.(new Error('of the reader')).catch(() => {})
@@ -46,16 +25,16 @@ t.test('an export keeps the log from being tidied up only until it ends', async 
     const open = store.exportPlants()[Symbol.asyncIterator]()
     await open.next()
     await store.update(0n, { name: what })
-    t.equal(isTidiedUp(file), false, 'one is open')
+    t.equal(canTruncateWal(file), false, 'an export is open')
     await open.return?.()
     await end()
-    t.equal(isTidiedUp(file), true, what)
+    t.equal(canTruncateWal(file), true, what)
   }
   await store.close()
   t.same(readdirSync(join(file, '..')), ['plants.db'], 'no connection is left open')
 })
 
-t.test('an export has one very large plant at a time, and then many small ones', async (t) => {
+t.test('a very large plant is a batch of its own', async (t) => {
   const store = new SqliteStore({ file: ':memory:', lockTimeout: 0 })
   t.teardown(() => store.close())
   const large = { id: -1n, name: 'x'.repeat(9 * 2 ** 20) }
@@ -65,10 +44,10 @@ t.test('an export has one very large plant at a time, and then many small ones',
   t.ok(parts.length < 10)
 })
 
-t.test('an export of a file that is damaged meanwhile fails, and is released', async (t) => {
+t.test('an export of a damaged file fails and is released', async (t) => {
   const { store, file } = await storeWithPlants(t)
-  // All into the file, nothing in its log.
-  t.equal(isTidiedUp(file), true)
+  // Moves everything from the WAL into the file.
+  t.equal(canTruncateWal(file), true)
   const parts = store.exportPlants()[Symbol.asyncIterator]()
   samePlants(t, (await parts.next()).value ?? [], PLANTS.slice(0, 1000))
   const bytes = readFileSync(file)
@@ -78,16 +57,16 @@ t.test('an export of a file that is damaged meanwhile fails, and is released', a
   }
   await t.rejects(rest(), new StoreUnavailable('failing', 'SQLITE_CORRUPT'))
   t.strictSame(await parts.next(), { done: true, value: undefined })
-  t.equal(isTidiedUp(file), true)
+  t.equal(canTruncateWal(file), true)
 })
 
-t.test('an export of a file that is gone fails', async (t) => {
+t.test('an export of a deleted file fails', async (t) => {
   const { store, file } = await storeWithPlants(t)
   rmSync(file)
   await t.rejects(exported(store), new StoreUnavailable('failing', 'SQLITE_CANTOPEN'))
 })
 
-t.test('an export goes on though the store is closed meanwhile', async (t) => {
+t.test('an export continues after the store is closed', async (t) => {
   for (const file of [join(t.testdir(), 'plants.db'), ':memory:']) {
     const store = new SqliteStore({ file, lockTimeout: 1000 })
     await store.importPlants(PLANTS, 'stop')
@@ -110,8 +89,8 @@ async function storeWithPlants(t: Test): Promise<{ store: SqliteStore; file: str
   return { store, file }
 }
 
-/** Whether the log could be emptied, which an open snapshot of what was before prevents. */
-function isTidiedUp(file: string): boolean {
+/** Whether the WAL can be emptied, which an open snapshot prevents. */
+function canTruncateWal(file: string): boolean {
   const db = new Sqlite(file, { timeout: 0 })
   try {
     const [{ busy }] = db.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }]
@@ -119,15 +98,4 @@ function isTidiedUp(file: string): boolean {
   } finally {
     db.close()
   }
-}
-
-/** What is prepared on a connection from now on. */
-function statementsOf(db: Database): string[] {
-  const made: string[] = []
-  const { prepare } = db
-  db.prepare = ((sql: string) => {
-    made.push(sql)
-    return prepare.call(db, sql)
-  }) as typeof prepare
-  return made
 }

@@ -21,7 +21,7 @@ storeSuite(t, 'SQLite in memory', {
   place: () => async () => new SqliteStore({ file: ':memory:', lockTimeout }),
 })
 
-t.test('a closed store leaves one file, with no log to recover', async (t) => {
+t.test('a closed store leaves one file, without a WAL', async (t) => {
   const folder = t.testdir()
   const store = new SqliteStore({ file: join(folder, 'plants.db'), lockTimeout })
   await store.create({ id: 1n, name: 'x' })
@@ -31,14 +31,14 @@ t.test('a closed store leaves one file, with no log to recover', async (t) => {
 })
 
 for (const file of ['plants.db', ':memory:']) {
-  t.test(`closing twice is closing once: ${file}`, async (t) => {
+  t.test(`close can be called again: ${file}`, async (t) => {
     const path = file === ':memory:' ? file : join(t.testdir(), file)
     const store = new SqliteStore({ file: path, lockTimeout })
     await Promise.all([store.close(), store.close()])
     await store.close()
   })
 
-  t.test(`an error that no retry mends is passed on as it is: ${file}`, async (t) => {
+  t.test(`an error that is a bug is passed on unchanged: ${file}`, async (t) => {
     const path = file === ':memory:' ? file : join(t.testdir(), file)
     const store = new SqliteStore({ file: path, lockTimeout })
     t.teardown(() => store.close())
@@ -52,7 +52,9 @@ for (const file of ['plants.db', ':memory:']) {
   })
 }
 
-t.test('a process that works for others does not do so in memory', async (t) => {
+t.test('a short-lived process refuses a database in memory', async (t) => {
   const options = { file: ':memory:', lockTimeout, sameThread: true }
-  t.throws(() => new SqliteStore(options), { message: /^a database in memory is seen by its own/ })
+  t.throws(() => new SqliteStore(options), {
+    message: /^a database in memory is private to its process/,
+  })
 })

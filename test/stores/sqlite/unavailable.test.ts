@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { GroupCommit } from '../../../src/stores/group-commit.ts'
-import { sizeOf } from '../../../src/stores/sqlite/change-size.ts'
+import { changeSizeOf } from '../../../src/stores/sqlite/change-size.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { type Change, Writer } from '../../../src/stores/sqlite/writer.ts'
@@ -14,13 +14,13 @@ const BUSY = new StoreUnavailable('busy', 'SQLITE_BUSY')
 const FULL = new StoreUnavailable('failing', 'SQLITE_FULL')
 const DAMAGED = new StoreUnavailable('failing', 'SQLITE_CORRUPT')
 
-/** Stores on a database that another connection has locked. */
+/** Stores on a database that another connection has locked for writing. */
 async function lockedStores(t: Test, ...lockTimeouts: number[]) {
   const stores: SqliteStore[] = []
   t.teardown(() => Promise.all(stores.map((store) => store.close())))
   const file = join(t.testdir(), 'plants.db')
   for (const lockTimeout of lockTimeouts) stores.push(new SqliteStore({ file, lockTimeout }))
-  // Writers open in their own time; the first create waits for that.
+  // The first create waits until the writer's thread has opened the database.
   for (const store of stores) await store.create({ id: 0n, name: 'before' })
   const other = new Sqlite(file)
   t.teardown(() => other.close())
@@ -28,31 +28,28 @@ async function lockedStores(t: Test, ...lockTimeouts: number[]) {
   return { stores, other }
 }
 
-t.test(
-  'a change waits for the lock of another up to the bound, then the store is busy',
-  async (t) => {
-    const { stores, other } = await lockedStores(t, 100)
-    const store = stores[0] as SqliteStore
-    const start = performance.now()
-    const changes = await Promise.allSettled([
-      ...['a', 'b', 'c'].map((name, id) => store.create({ id: BigInt(id) + 1n, name })),
-      store.removeToken('ci'),
-      store.noteTokenUse('ci', new Date()),
-    ])
-    for (const change of changes) t.match(change, { status: 'rejected', reason: BUSY })
-    t.ok(performance.now() - start >= 90, 'it waited')
-    other.exec('ROLLBACK')
-    for (const [id, name] of ['a', 'b', 'c'].entries()) {
-      t.equal(
-        await store.create({ id: BigInt(id) + 1n, name }),
-        'created',
-        'none was done by halves',
-      )
-    }
-  },
-)
+t.test('a change waits for a lock up to the timeout, then the store is busy', async (t) => {
+  const { stores, other } = await lockedStores(t, 100)
+  const store = stores[0] as SqliteStore
+  const start = performance.now()
+  const changes = await Promise.allSettled([
+    ...['a', 'b', 'c'].map((name, id) => store.create({ id: BigInt(id) + 1n, name })),
+    store.removeToken('ci'),
+    store.noteTokenUse('ci', new Date()),
+  ])
+  for (const change of changes) t.match(change, { status: 'rejected', reason: BUSY })
+  t.ok(performance.now() - start >= 90, 'it waited')
+  other.exec('ROLLBACK')
+  for (const [id, name] of ['a', 'b', 'c'].entries()) {
+    t.equal(
+      await store.create({ id: BigInt(id) + 1n, name }),
+      'created',
+      'no change was made in part',
+    )
+  }
+})
 
-t.test('a change is made as soon as the lock is gone', async (t) => {
+t.test('a change is made as soon as the lock is released', async (t) => {
   const { stores, other } = await lockedStores(t, 30_000, 50)
   const [patient, hasty] = stores as [SqliteStore, SqliteStore]
   const waiting = patient.create({ id: 1n, name: 'x' })
@@ -61,7 +58,7 @@ t.test('a change is made as soon as the lock is gone', async (t) => {
   t.equal(await waiting, 'created')
 })
 
-t.test('reading does not wait for the lock of another', async (t) => {
+t.test('reads do not wait for a write lock', async (t) => {
   const { stores, other } = await lockedStores(t, 30_000)
   const store = stores[0] as SqliteStore
   const waiting = store.create({ id: 1n, name: 'x' })
@@ -76,16 +73,16 @@ t.test('reading does not wait for the lock of another', async (t) => {
   t.equal(await waiting, 'created')
 })
 
-t.test('a full database fails changes wholly, keeps the others, and recovers', async (t) => {
+t.test('a full disk fails whole transactions, and the store recovers', async (t) => {
   const file = join(t.testdir(), 'plants.db')
   const db = openDatabase({ file, lockTimeout: 0 })
   t.teardown(() => db.close())
   const writer = new Writer(db)
   const changes = new GroupCommit({
-    commit: async (together: readonly Change[]) => writer.commit(together),
-    sizeOf,
+    commit: async (batch: readonly Change[]) => writer.commit(batch),
+    sizeOf: changeSizeOf,
   })
-  const create = (id: number, name: string) => changes.change(['create', { id: BigInt(id), name }])
+  const create = (id: number, name: string) => changes.submit(['create', { id: BigInt(id), name }])
   const pages = Number(db.pragma('page_count', { simple: true }))
   db.pragma(`max_page_count = ${pages + 4}`)
 
@@ -96,10 +93,10 @@ t.test('a full database fails changes wholly, keeps the others, and recovers', a
     for (const result of await Promise.allSettled(batch)) {
       t.match(result, { status: 'rejected', reason: FULL })
     }
-    t.same(idsIn(file), [0], 'nothing is half done')
+    t.same(idsIn(file), [0], 'no change was made in part')
   }
-  t.equal(await create(0, 'acknowledged'), 'replayed', 'what needs no room is done')
-  t.equal(await create(1, 'short'), 'created', 'what still has room is done')
+  t.equal(await create(0, 'acknowledged'), 'replayed', 'a replay needs no space')
+  t.equal(await create(1, 'short'), 'created', 'a small plant fits')
 
   db.pragma(`max_page_count = ${pages + 1000}`)
   const batch = Array.from({ length: 100 }, (_, index) => create(index + 2, long))
@@ -108,11 +105,11 @@ t.test('a full database fails changes wholly, keeps the others, and recovers', a
   t.equal(db.pragma('integrity_check', { simple: true }), 'ok')
 })
 
-t.test('a file that is damaged under the store fails reads and changes', async (t) => {
+t.test('a file damaged while open fails reads and changes', async (t) => {
   let store: SqliteStore | undefined
   t.teardown(() => store?.close())
   const file = join(t.testdir(), 'plants.db')
-  // Closed once, so that all is in the file and nothing in its log.
+  // Closed once, so that nothing is left in the WAL.
   openDatabase({ file, lockTimeout: 0 }).close()
   store = new SqliteStore({ file, lockTimeout: 1000 })
   await store.ping()
@@ -126,7 +123,7 @@ t.test('a file that is damaged under the store fails reads and changes', async (
   await t.rejects(store.removeToken('ci'), DAMAGED)
 })
 
-t.test('a check, and every read, of plants that are damaged fails', async (t) => {
+t.test('ping and every read of damaged plants fail', async (t) => {
   let store: SqliteStore | undefined
   t.teardown(() => store?.close())
   const file = join(t.testdir(), 'plants.db')

@@ -22,7 +22,7 @@ const PLANTS = [
   { id: MAX, name: 'd', tag: 'y' },
 ]
 
-t.test('a database of version 1 is upgraded with all that is in it', async (t) => {
+t.test('an upgrade from version 1 keeps all data', async (t) => {
   let store: SqliteStore | undefined
   t.teardown(() => store?.close())
   const file = join(t.testdir(), 'plants.db')
@@ -43,7 +43,7 @@ t.test('a database of version 1 is upgraded with all that is in it', async (t) =
   t.strictSame((await store.list({ tag: 'y', limit: 10 })).plants.length, 2)
 })
 
-t.test('an upgraded database has the schema and the version of a new one', async (t) => {
+t.test('an upgraded database has the schema of a new one', async (t) => {
   const folder = t.testdir()
   makeVersion1(join(folder, 'old.db'), CONTENT)
   const [upgraded, made] = ['old.db', 'new.db'].map((name) => {
@@ -55,7 +55,7 @@ t.test('an upgraded database has the schema and the version of a new one', async
   t.strictSame(upgraded, made)
 })
 
-t.test('while another connection writes, an upgrade is refused and nothing is done', async (t) => {
+t.test('an upgrade is rejected while another connection writes', async (t) => {
   const file = join(t.testdir(), 'plants.db')
   makeVersion1(file, CONTENT)
   const other = new Sqlite(file)
@@ -64,7 +64,7 @@ t.test('while another connection writes, an upgrade is refused and nothing is do
   other.exec('BEGIN IMMEDIATE')
   t.throws(
     () => openDatabase({ file, lockTimeout: 0 }),
-    new StoreError(`cannot use the database ${file}: another process holds it`),
+    new StoreError(`cannot use the database ${file}: another process has locked it`),
   )
   other.exec('ROLLBACK')
   t.strictSame(schemaOf(other), before)
@@ -72,9 +72,9 @@ t.test('while another connection writes, an upgrade is refused and nothing is do
   t.notSame(schemaOf(other), before)
 })
 
-t.test('an upgrade that fails leaves version 1 as it was', async (t) => {
+t.test('a failed upgrade changes nothing', async (t) => {
   const file = join(t.testdir(), 'plants.db')
-  // In the way of what the upgrade makes.
+  // Has the name of an index that the upgrade creates.
   makeVersion1(file, 'CREATE TABLE plants_by_tag (x)')
   const before = contentOf(file)
   t.throws(() => openDatabase({ file, lockTimeout: 0 }), {
@@ -83,7 +83,7 @@ t.test('an upgrade that fails leaves version 1 as it was', async (t) => {
   t.strictSame(contentOf(file), before)
 })
 
-t.test('the version of a newer program that was faster is not lowered', async (t) => {
+t.test('a concurrent upgrade by a newer program is not undone', async (t) => {
   const db = new Sqlite(':memory:')
   t.teardown(() => db.close())
   migrate(db)

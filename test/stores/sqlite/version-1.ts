@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
 
-/** What the first version made, to the letter: such files are out there. */
+/** The exact schema of version 1, which existing files have. */
 const VERSION_1 = `
   CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;
   CREATE TABLE tokens (
@@ -15,7 +15,7 @@ const VERSION_1 = `
   PRAGMA application_id = 0x504c4e54;
   PRAGMA user_version = 1;`
 
-/** Makes a database of version 1, with what the statements put in. */
+/** Creates a database of version 1 and runs statements on it. */
 export function makeVersion1(file: string, statements = ''): void {
   const db = new Sqlite(file)
   db.pragma('journal_mode = WAL')

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/** How many transactions are in the log of a database; each ends with a frame that says so. */
+/** The number of transactions in the WAL of a database, by the commit frames. */
 export function commitsIn(database: string): number {
   const log = `${database}-wal`
   if (!existsSync(log)) return 0

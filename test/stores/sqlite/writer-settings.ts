@@ -1,4 +1,4 @@
-/** The writer's thread as it is, with a look at the connection that it opens. */
+/** Runs the writer's thread and sends the settings of its connection. */
 import { parentPort } from 'node:worker_threads'
 import Sqlite, { type Database } from 'better-sqlite3'
 

@@ -1,0 +1,75 @@
+import type { CheckResult } from './check-result.ts'
+import type { Store } from './store.ts'
+
+/**
+ * A kind of database. Its folder holds its code; `engines.ts` lists it. Methods import what they need when they are
+ * called, so that a process loads no driver that it does not use.
+ */
+export interface Engine {
+  /** Whether the value of `--database` names a database of this engine. */
+  matches(database: string): boolean
+
+  /**
+   * Describes where the data is, without opening the database.
+   *
+   * @throws StoreError if the value of `--database` is malformed
+   */
+  locate(database: string): Location
+
+  /** @throws StoreError with a one-line reason if the database cannot be used */
+  open(options: StoreOptions): Promise<Store>
+
+  /**
+   * Verifies a database without changing it, and yields each result as soon as it is known.
+   *
+   * @throws StoreError if the check cannot run
+   */
+  check(options: DatabaseOptions): AsyncIterable<CheckResult>
+
+  /**
+   * Copies a database to a new file, while other processes may write to it, and verifies the copy.
+   *
+   * @throws StoreError if this engine makes no backups, the database cannot be read, or the file exists or cannot be
+   *   written
+   */
+  backUp(options: BackupOptions): Promise<BackupSummary>
+}
+
+/** A file, the memory of this process, or a server. */
+export type Location =
+  /** An absolute path. */
+  | { readonly file: string }
+  | { readonly memory: true }
+  /** A URL without its secrets. */
+  | { readonly server: string; readonly hasPassword: boolean }
+
+export interface DatabaseOptions {
+  /** The value of `--database`. */
+  readonly database: string
+  /** Milliseconds to wait for a lock that another process holds, or for a server. */
+  readonly lockTimeout: number
+}
+
+export interface StoreOptions extends DatabaseOptions {
+  /** Fail instead of creating a missing database or, on a server, missing tables. */
+  readonly mustExist?: boolean
+  /** Make changes on the calling thread, which blocks: for short-lived processes. */
+  readonly sameThread?: boolean
+}
+
+export interface BackupOptions extends DatabaseOptions {
+  /** Path of the backup. */
+  readonly file: string
+  readonly onProgress: OnProgress
+  /** Removes the unfinished backup, before `abort()` returns. The promise may stay pending. */
+  readonly signal: AbortSignal
+}
+
+/** Receives the number of pages copied so far, and their total. */
+export type OnProgress = (copied: number, total: number) => void
+
+/** The size of a backup. */
+export interface BackupSummary {
+  readonly plants: number
+  readonly bytes: number
+}

@@ -1,0 +1,22 @@
+import type { Engine, Location, StoreOptions } from './engine.ts'
+import { postgres } from './postgres/engine.ts'
+import { sqlite } from './sqlite/engine.ts'
+import type { Store } from './store.ts'
+
+/** The first match is used. SQLite is last because any string is a path. */
+const engines: readonly Engine[] = [postgres, sqlite]
+
+/** The engine of a database, given as the value of `--database`. */
+export function engineOf(database: string): Engine {
+  return engines.find((engine) => engine.matches(database)) as Engine
+}
+
+/** See Engine.open. */
+export function openStore(options: StoreOptions): Promise<Store> {
+  return engineOf(options.database).open(options)
+}
+
+/** See Engine.locate. */
+export function locationOf(database: string): Location {
+  return engineOf(database).locate(database)
+}

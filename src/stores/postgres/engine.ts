@@ -1,0 +1,29 @@
+import type { Engine } from '../engine.ts'
+import { StoreError } from '../store-error.ts'
+import { parseConnectionString } from './connection-string.ts'
+
+/** PostgreSQL, and databases that speak its protocol. */
+export const postgres: Engine = {
+  matches: (database) => /^postgres(ql)?:/.test(database),
+
+  locate(database) {
+    const { redacted, hasPassword } = parseConnectionString(database)
+    return { server: redacted, hasPassword }
+  },
+
+  async open({ database, lockTimeout, mustExist = false }) {
+    const { PostgresStore } = await import('./postgres-store.ts')
+    return PostgresStore.open({ url: database, timeout: lockTimeout, mustExist })
+  },
+
+  async *check({ database, lockTimeout }) {
+    const { checkDatabase } = await import('./check.ts')
+    yield* checkDatabase({ url: database, timeout: lockTimeout })
+  },
+
+  async backUp() {
+    throw new StoreError(
+      'plant-store cannot back up a database on a server: use its own tools, such as pg_dump or pg_basebackup',
+    )
+  },
+}

@@ -1,0 +1,85 @@
+import { closeSync, fdatasyncSync, openSync, statSync } from 'node:fs'
+import Sqlite from 'better-sqlite3'
+import { PRIVATE_MODE } from '../../file-modes.ts'
+import type { BackupSummary, OnProgress } from '../engine.ts'
+import { StoreError } from '../store-error.ts'
+import { integrityFaults, kindFaultOf } from './check.ts'
+import { type DatabaseOptions, explain } from './database.ts'
+import { openExisting } from './existing.ts'
+
+/** Pages copied per step: 16 MB, which is also the size of SQLite's page cache. */
+const PAGES_PER_STEP = 4000
+
+export interface CopyOptions extends DatabaseOptions {
+  /** Path of the copy. The file must not exist, and other users must have no access to its folder. */
+  readonly copy: string
+}
+
+/**
+ * Copies a database as it is at one moment, with its schema version, while others write to it. The copy is one file,
+ * without a WAL. The copy is verified after the last call of `onProgress`.
+ *
+ * @throws StoreError if the database cannot be read, or the copy cannot be written or is damaged
+ */
+export async function copyDatabase(
+  options: CopyOptions,
+  onProgress: OnProgress,
+): Promise<BackupSummary> {
+  try {
+    await copyPages(options, onProgress)
+    return verify(options)
+  } catch (error) {
+    const isSystemError = (error as NodeJS.ErrnoException).errno !== undefined
+    if (!isSystemError && !(error instanceof Sqlite.SqliteError)) throw error
+    throw backupError(options, explain(error))
+  }
+}
+
+async function copyPages(options: CopyOptions, onProgress: OnProgress): Promise<void> {
+  const { copy } = options
+  const db = openExisting(options)
+  // Private regardless of the database's mode, because it contains digests of tokens.
+  const descriptor = openSync(copy, 'wx', PRIVATE_MODE)
+  try {
+    // SQLite restarts a backup whenever another connection writes, so under load it would never end. Within a
+    // transaction it copies that transaction's snapshot instead.
+    db.exec('BEGIN')
+    const reason = kindFaultOf(db)
+    if (reason !== undefined) throw backupError(options, reason)
+    const { totalPages } = await db.backup(copy, {
+      progress({ totalPages, remainingPages }) {
+        // One sync at the end would delay the service's commits.
+        fdatasyncSync(descriptor)
+        onProgress(totalPages - remainingPages, totalPages)
+        return PAGES_PER_STEP
+      },
+    })
+    onProgress(totalPages, totalPages)
+  } finally {
+    db.close()
+    // Last, because closing any descriptor of a file drops all POSIX locks that the process has on it.
+    closeSync(descriptor)
+  }
+}
+
+/** Reads the file itself, because better-sqlite3 also resolves when a lock kept it from copying anything. */
+function verify(options: CopyOptions): BackupSummary {
+  const db = new Sqlite(options.copy, { fileMustExist: true })
+  try {
+    // The copy of a database in WAL mode is in WAL mode too, and could not be opened in a read-only folder.
+    db.pragma('journal_mode = DELETE')
+    const [damage] = integrityFaults(db)
+    const reason = damage ?? kindFaultOf(db)
+    if (reason !== undefined) {
+      throw backupError(options, `the copy is damaged, and the database may be too: ${reason}`)
+    }
+    const plants = db.prepare('SELECT count(*) FROM plants').pluck().get() as number
+    return { plants, bytes: statSync(options.copy).size }
+  } finally {
+    db.close()
+  }
+}
+
+function backupError({ file }: CopyOptions, reason: string): StoreError {
+  return new StoreError(`cannot back up the database ${file}: ${reason}`)
+}

@@ -1,0 +1,93 @@
+/** A writer whose commits the test ends, and a look at the changes that wait for it. */
+import type { PlantPatch } from '../../service/plant-store.ts'
+import { GroupCommit } from '../../src/stores/group-commit.ts'
+import { changeSizeOf } from '../../src/stores/sqlite/change-size.ts'
+import type { Change, ChangeResult } from '../../src/stores/sqlite/writer.ts'
+
+export type Changes = GroupCommit<Change, ChangeResult>
+
+/** A disk on which each commit waits until the test ends it. */
+export class Disk {
+  readonly commits: { changes: readonly Change[]; end: PromiseWithResolvers<void> }[] = []
+  #started = Promise.withResolvers<void>()
+
+  commit = async (changes: readonly Change[]): Promise<ChangeResult[]> => {
+    const end = Promise.withResolvers<void>()
+    this.commits.push({ changes, end })
+    this.#started.resolve()
+    await end.promise
+    return changes.map(([operation, name]) =>
+      operation === 'removeToken' ? name : operation,
+    ) as ChangeResult[]
+  }
+
+  /** Resolves to a commit, numbered from 0, when it has begun. */
+  async begun(number: number) {
+    while (this.commits.length <= number) {
+      await this.#started.promise
+      this.#started = Promise.withResolvers()
+    }
+    return this.commits[number] as (typeof this.commits)[number]
+  }
+
+  /** Ends all commits, including later ones, until no change is waiting. */
+  async endAll(changes: Changes): Promise<void> {
+    let settled = false
+    const done = changes.settle().then(() => {
+      settled = true
+    })
+    for (let number = 0; !settled; number++) {
+      const next = await Promise.race([this.begun(number), done])
+      next?.end.resolve()
+    }
+  }
+}
+
+export function groupCommit({ commit }: Disk, maxInFlight?: number): Changes {
+  const options = { commit, sizeOf: changeSizeOf }
+  return new GroupCommit(maxInFlight === undefined ? options : { ...options, maxInFlight })
+}
+
+/** The state of a change: `waiting`, its result or its error. */
+export interface Watched {
+  state: string
+}
+
+export function watch(result: Promise<unknown>): Watched {
+  const watched = { state: 'waiting' }
+  result.then(
+    (value) => {
+      watched.state = String(value)
+    },
+    (error) => {
+      watched.state = String(error)
+    },
+  )
+  return watched
+}
+
+export function stateOf({ state }: Watched): string {
+  return state
+}
+
+/** Waits for everything that can happen without the disk. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
+}
+
+/** A change without text, whose result is its name. */
+export function removal(name: string): Change {
+  return ['removeToken', name]
+}
+
+export function creation(name: string, tag?: string): Change {
+  return ['create', tag === undefined ? { id: 1n, name } : { id: 1n, name, tag }]
+}
+
+export function update(patch: PlantPatch, expected?: readonly string[]): Change {
+  return ['update', 1n, patch, expected]
+}
+
+export function imports(...names: string[]): Change {
+  return ['importPlants', names.map((name) => ({ id: 1n, name })), 'keep']
+}

@@ -1,0 +1,132 @@
+import t from 'tap'
+import { StoreUnavailable } from '../../service/plant-store.ts'
+import type { Change } from '../../src/stores/sqlite/writer.ts'
+import {
+  creation,
+  Disk,
+  groupCommit,
+  imports,
+  removal,
+  settled,
+  stateOf,
+  update,
+  watch,
+} from './disk.ts'
+
+t.test('the second batch in flight counts as waiting', async (t) => {
+  const disk = new Disk()
+  const changes = groupCommit(disk)
+  const refusal = 'StoreUnavailable: the store is busy: 10000 changes with 0 characters are waiting'
+  changes.submit(removal('first'))
+  const one = await disk.begun(0)
+  const waiting = Array.from({ length: 10_000 }, () => watch(changes.submit(removal('x'))))
+  await disk.begun(1)
+  const refused = watch(changes.submit(removal('one too many')))
+  await settled()
+  t.equal(stateOf(refused), refusal)
+  one.end.resolve()
+  await disk.begun(2)
+  const accepted = Array.from({ length: 512 }, () => watch(changes.submit(removal('last'))))
+  const refusedAgain = watch(changes.submit(removal('one too many')))
+  await settled()
+  t.equal(
+    stateOf(refusedAgain),
+    refusal,
+    'there is room for as many changes as the first batch in flight has',
+  )
+  await disk.endAll(changes)
+  t.same(new Set(waiting.map(stateOf)), new Set(['x']))
+  t.same(new Set(accepted.map(stateOf)), new Set(['last']))
+})
+
+const MEBI = 2 ** 20
+const LONG = 'x'.repeat(MEBI)
+
+const LIMITS = [
+  { what: 'changes', change: removal('x'), room: 10_000, text: 0 },
+  { what: 'text of creates', change: creation(LONG, ''), room: 64, text: 64 * MEBI },
+  { what: 'text of tags', change: creation('', LONG), room: 64, text: 64 * MEBI },
+  { what: 'text of updates', change: update({ name: LONG, tag: LONG }), room: 32, text: 64 * MEBI },
+  { what: 'text of imports', change: imports(LONG, LONG), room: 32, text: 64 * MEBI },
+  {
+    what: 'text of versions to change',
+    change: update({ tag: null }, [LONG, LONG]),
+    room: 32,
+    text: 64 * MEBI + 32 * 2 * 16,
+  },
+  {
+    what: 'short versions to remove',
+    change: ['remove', 1n, Array<string>(2 ** 16).fill('')],
+    room: 64,
+    text: 64 * MEBI,
+  },
+] as const satisfies { what: string; change: Change; room: number; text: number }[]
+
+for (const { what, change, room, text } of LIMITS) {
+  t.test(`changes are rejected while too many wait: ${what}`, async (t) => {
+    const disk = new Disk()
+    const changes = groupCommit(disk, 1)
+    const first = watch(changes.submit(removal('first')))
+    const one = await disk.begun(0)
+    const waiting = Array.from({ length: room }, () => watch(changes.submit(change)))
+    const refused = watch(changes.submit(removal('one too many')))
+    await settled()
+    t.same(new Set(waiting.map(stateOf)), new Set(['waiting']))
+    const detail = `${room} changes with ${text} characters are waiting`
+    t.equal(stateOf(refused), `StoreUnavailable: the store is busy: ${detail}`)
+    one.end.resolve()
+    const two = await disk.begun(1)
+    t.equal(stateOf(first), 'first')
+    const accepted = watch(changes.submit(removal('last')))
+    two.end.resolve()
+    await disk.endAll(changes)
+    t.same(new Set(waiting.map(stateOf)), new Set([change[0] === 'removeToken' ? 'x' : change[0]]))
+    t.equal(stateOf(accepted), 'last', 'there is room once some are in flight')
+    t.equal(disk.commits.flatMap((commit) => commit.changes).length, room + 2)
+  })
+}
+
+t.test('a batch is limited in number and text', async (t) => {
+  const disk = new Disk()
+  const changes = groupCommit(disk, 1)
+  const small = Array.from({ length: 1000 }, () => changes.submit(removal('x')))
+  const large = Array.from({ length: 20 }, () => changes.submit(creation(LONG, 'x')))
+  await disk.endAll(changes)
+  await Promise.all([...small, ...large])
+  // The small changes leave room for large ones. The last change may exceed the limit.
+  t.same(
+    disk.commits.map((commit) => commit.changes.length),
+    [512, 488 + 8, 8, 4],
+  )
+})
+
+t.test('a change larger than the limit is accepted alone', async (t) => {
+  const disk = new Disk()
+  const changes = groupCommit(disk, 1)
+  const huge = 'x'.repeat(65 * MEBI)
+  const one = watch(changes.submit(creation(huge)))
+  const refused = watch(changes.submit(creation('y')))
+  await disk.begun(0)
+  const two = watch(changes.submit(creation('z')))
+  await disk.endAll(changes)
+  t.same([one, two].map(stateOf), ['create', 'create'])
+  t.match(stateOf(refused), 'the store is busy: 1 changes with 68157440 characters are waiting')
+})
+
+t.test('rejected changes no longer count as waiting', async (t) => {
+  const disk = new Disk()
+  const changes = groupCommit(disk, 1)
+  const failed = [watch(changes.submit(removal('a')))]
+  const one = await disk.begun(0)
+  for (let index = 0; index < 64; index++) failed.push(watch(changes.submit(creation(LONG))))
+  one.end.reject(new StoreUnavailable('failing', 'SQLITE_FULL'))
+  await changes.settle()
+  t.same(
+    new Set(failed.map(stateOf)),
+    new Set(['StoreUnavailable: the store is failing: SQLITE_FULL']),
+  )
+  t.equal(disk.commits.length, 1, 'all were rejected by one commit')
+  const later = Array.from({ length: 64 }, () => watch(changes.submit(creation(LONG))))
+  await disk.endAll(changes)
+  t.same(new Set(later.map(stateOf)), new Set(['create']))
+})

@@ -1,0 +1,89 @@
+/** Verifies that no statement of the store scans a table, except those listed here with a reason. */
+import pg from 'pg'
+import t from 'tap'
+import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { startPostgres } from '../../helpers/postgres.ts'
+import { STORE_CALLS } from '../store-calls.ts'
+
+/** Statements that can scan a table, with the reason. */
+const SCANS: Record<string, string> = {
+  'SELECT id FROM plants LIMIT 1': 'stops at the first row',
+  'SELECT name FROM tokens LIMIT 1': 'stops at the first row',
+  'SELECT name, digest, scopes, created_at, expires_at, last_used_at FROM tokens':
+    'reads all tokens, of which there are few',
+}
+
+const ADVICE =
+  'Its cost grows with the number of rows: add an index to MIGRATIONS in src/stores/postgres/schema.ts, ' +
+  'rewrite the statement, or list it in SCANS with a reason.'
+
+/** A node of a plan that was executed (https://www.postgresql.org/docs/current/using-explain.html). */
+interface Plan {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly Plans?: readonly Plan[]
+}
+
+/** The rows that a statement can examine: far fewer than there are, and more than any call here returns. */
+const EXAMINED_MAX = 100
+
+const { emptyDatabase } = await startPostgres(t)
+const url = await emptyDatabase()
+const store = await PostgresStore.open({ url, timeout: 10_000 })
+t.teardown(() => store.close())
+const client = new pg.Client({ connectionString: url })
+await client.connect()
+t.teardown(() => client.end())
+
+// Enough for the planner to prefer an index. The plants of the tag have the greater ids, so finding them by id alone
+// would examine all others.
+await client.query(`
+  INSERT INTO plants SELECT n, 'plant ' || n, CASE WHEN n > 10000 THEN 'tag 1' END FROM generate_series(1, 20000) AS n;
+  INSERT INTO tokens
+    SELECT 'token ' || n, substr(sha256(n::text::bytea), 1, 8), sha256(n::text::bytea), 'read', 0
+    FROM generate_series(1, 2000) AS n;
+  ANALYZE plants, tokens`)
+
+/** The statements of the store, each with the values of its first call. */
+const statements = new Map<string, unknown[]>()
+const { query } = pg.Client.prototype
+const queries = t.intercept(pg.Client.prototype, 'query', {
+  value(this: pg.Client, text: string, values: unknown[], ...others: unknown[]) {
+    const isNew = !statements.has(text)
+    if (isNew && /\b(FROM|UPDATE|INTO) (plants|tokens)\b/.test(text)) statements.set(text, values)
+    return Reflect.apply(query, this, [text, values, ...others])
+  },
+})
+for (const call of Object.values(STORE_CALLS).flat()) await call(store)
+queries.restore()
+
+for (const [text, values] of statements) {
+  t.test(`uses an index: ${text.replace(/\s+/g, ' ').trim()}`, async (t) => {
+    await client.query('BEGIN')
+    const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)
+    await client.query('ROLLBACK')
+    const examined = rowsExamined(rows[0]['QUERY PLAN'][0].Plan)
+    if (text in SCANS) return
+    t.ok(examined <= EXAMINED_MAX, `examines ${examined} rows. ${ADVICE}`)
+  })
+}
+
+t.test('the statements of the store were observed', async (t) => {
+  t.ok(statements.size > Object.keys(SCANS).length)
+  for (const text of Object.keys(SCANS)) {
+    t.ok(statements.has(text), `not used any more: remove it from SCANS: ${text}`)
+  }
+})
+
+/** The rows that the scans of a plan read from tables, including those that did not match. */
+function rowsExamined(plan: Plan): number {
+  const below = (plan.Plans ?? []).reduce((sum, child) => sum + rowsExamined(child), 0)
+  const isScan = plan['Node Type'].endsWith('Scan') && plan['Relation Name'] !== undefined
+  if (!isScan) return below
+  return (
+    below + plan['Actual Loops'] * (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0))
+  )
+}

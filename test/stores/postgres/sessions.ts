@@ -1,0 +1,43 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Test } from 'tap'
+import type { Connections } from '../../../src/stores/postgres/connections.ts'
+
+/** A server that refuses connections: port 1 is reserved, and nothing listens on it. */
+export const UNREACHABLE = 'postgres://plants@127.0.0.1:1/postgres'
+
+/** A statement that fails with an error code. */
+export function raise(code: string): string {
+  return `DO $$ BEGIN RAISE EXCEPTION 'on purpose' USING ERRCODE = '${code}'; END $$`
+}
+
+/** The name of the database that the connections use. */
+export async function databaseOf(connections: Connections): Promise<string | undefined> {
+  const [row] = await connections.query<{ name: string }>('SELECT current_database() AS name')
+  return row?.name
+}
+
+/** The name of the database in a URL. */
+export function nameOf(url: string): string {
+  return new URL(url).pathname.slice(1)
+}
+
+/** A host that accepts connections and never sends anything. */
+export async function silentHost(t: Test) {
+  const sockets: Socket[] = []
+  const host = createServer((socket) => {
+    socket.on('error', () => {})
+    sockets.push(socket)
+    host.emit('accepted')
+  })
+  await once(host.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    host.close()
+  })
+  const { port } = host.address() as AddressInfo
+  const accepted = async (count: number) => {
+    while (sockets.length < count) await once(host, 'accepted')
+  }
+  return { url: `postgres://plants@127.0.0.1:${port}/postgres`, sockets, accepted }
+}

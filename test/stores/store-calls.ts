@@ -1,0 +1,55 @@
+import { contentVersion } from '../../service/plant-store.ts'
+import { SELECTOR_BYTES } from '../../service/token-store.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { exported } from './plants.ts'
+
+type Call = (store: Store) => unknown
+
+const plant = { id: 1n, name: 'other', tag: 'tag 1' }
+const token = {
+  name: 'called',
+  digest: new Uint8Array(32),
+  scopes: ['read'],
+  createdAt: new Date(0),
+} as const
+
+/**
+ * Calls of every method of a store, with all parameters that lead to other statements. They assume a plant 1. A new
+ * method does not compile until it has calls here, and so its statements are checked by `query-plans.test.ts` of each
+ * engine.
+ */
+export const STORE_CALLS: Record<Exclude<keyof Store, 'close'>, readonly Call[]> = {
+  ping: [(store) => store.ping()],
+  create: [(store) => store.create(plant)],
+  get: [(store) => store.get(1n)],
+  list: [
+    (store) => store.list({ limit: 10 }),
+    (store) => store.list({ limit: 10, after: 1000n }),
+    (store) => store.list({ limit: 10, tag: 'tag 1' }),
+    (store) => store.list({ limit: 10, tag: 'tag 1', after: 1000n }),
+  ],
+  update: [
+    (store) => store.update(1n, { name: 'x', tag: null }),
+    async (store) => store.update(1n, { name: 'y' }, [await versionIn(store)]),
+  ],
+  remove: [
+    async (store) => store.remove(1n, [await versionIn(store)]),
+    (store) => store.remove(1n),
+  ],
+  importPlants: [
+    (store) => store.importPlants([plant], 'keep'),
+    (store) => store.importPlants([{ ...plant, name: 'replaced' }], 'replace'),
+  ],
+  exportPlants: [(store) => exported(store)],
+  findToken: [(store) => store.findToken(token.digest.subarray(0, SELECTOR_BYTES))],
+  listTokens: [(store) => store.listTokens()],
+  addToken: [(store) => store.addToken(token)],
+  addFirstToken: [(store) => store.addFirstToken({ ...token, name: 'first' })],
+  noteTokenUse: [(store) => store.noteTokenUse(token.name, new Date(0))],
+  removeToken: [(store) => store.removeToken(token.name)],
+}
+
+async function versionIn(store: Store): Promise<string> {
+  const stored = await store.get(1n)
+  return stored === undefined ? '' : contentVersion(stored)
+}
