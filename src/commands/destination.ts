@@ -41,10 +41,14 @@ export async function openDestination(file: string, database: string): Promise<D
   const partial = `${target}.partial-${randomUUID()}`
   const handle = await open(partial, 'wx', PRIVATE_MODE)
   if (present !== undefined) await inheritAccess(handle, present)
+  const stream = handle.createWriteStream({ flush: true })
   return {
-    stream: handle.createWriteStream({ flush: true }),
+    stream,
     publish: () => rename(partial, target),
-    discard: () => rm(partial, { force: true }),
+    discard: async () => {
+      stream.destroy()
+      await rm(partial, { force: true })
+    },
   }
 }
 

@@ -13,7 +13,7 @@ startOn(async () => {
 })
 
 /** Timeout of the store for the server, in milliseconds. */
-const LOCK_TIMEOUT_MS = 500
+const LOCK_TIMEOUT_MS = 1000
 
 /** A request waits for a connection and a statement twice: for its token, and for its own work. */
 const RESPONSE_MS_MAX = 8 * LOCK_TIMEOUT_MS
