@@ -55,7 +55,7 @@ export const settings = {
   database: {
     argument: '<location>',
     description:
-      'where the plants are stored: a file, a server as postgres://user@host1,host2/name, or :memory: until the process ends',
+      'where plants are stored: a file, a server such as postgres://user@host1,host2/name, or :memory: (lost when the process ends)',
     default: 'data/plants.db',
     read: nonEmptyString,
   },
@@ -123,7 +123,8 @@ export const settings = {
   },
   lockTimeout: {
     argument: '<duration>',
-    description: 'how long a change waits for a locked database file, or a statement for a server',
+    description:
+      'how long to wait for a locked database file, or for a response from the database server',
     default: '5s',
     read: duration(TIMEOUT_MAX),
   },
