@@ -9,7 +9,7 @@ import { locationOf } from '../stores/engines.ts'
 import { STDIO } from '../transfer/format.ts'
 
 /** How the error of a failed write to standard output starts. */
-export const STDOUT_ERROR = 'cannot write standard output'
+export const STDOUT_ERROR = 'cannot write to standard output'
 
 /** The target of an export. */
 export interface Destination {
