@@ -3,6 +3,7 @@ import type { Load, Measured } from './load.ts'
 import { idsOf, KINDS, type Template, withId } from './requests.ts'
 import { TOKEN } from './stores.ts'
 
+/** Sends a load with autocannon, in this process. */
 export async function generateByAutocannon(url: string, load: Load): Promise<Measured> {
   // Loaded on demand, because it is not needed when wrk is installed.
   const { default: autocannon } = await import('autocannon')

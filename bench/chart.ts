@@ -1,4 +1,4 @@
-/** A bar chart in groups. Each group has at most one bar per series. */
+/** A grouped bar chart. Each group has at most one bar per series. */
 export interface Chart {
   readonly title: string
   readonly subtitle: string

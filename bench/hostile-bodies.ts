@@ -1,4 +1,4 @@
-/** The most expensive input for its length, in any size. */
+/** The input that takes the longest to parse for its length, in any size. */
 
 /** Makes a body of about `size` bytes. */
 export type Body = (size: number) => Buffer

@@ -110,7 +110,7 @@ async function cellsOf(bytes: Buffer, measure: Measure, baseline?: Measure): Pro
   ]
 }
 
-/** The mean of several runs, because Linux may count CPU time in steps of 4 ms. */
+/** Measures the mean of several runs, because Linux may count CPU time in steps of 4 ms. */
 async function repeated(read: () => Promise<number> | number): Promise<Figures> {
   const begin = performance.now()
   const start = cpuTimeMs()

@@ -7,7 +7,7 @@ import { type Server, SUBJECTS, type SubjectName, start } from './subjects.ts'
 
 /** The result of a measurement. Times are in milliseconds. */
 export interface Run extends Measured, Shares {
-  /** Of all servers together, in MiB. NaN if the system does not report it. */
+  /** The sum over all servers, in MiB. NaN if the system does not report it. */
   readonly peakMemory: number
 }
 

@@ -27,7 +27,7 @@ export function figuresOf({ perSecond, p50, p99, max, peakMemory, failed }: Run)
   return [count(perSecond), ...times, `${count(peakMemory)} MiB`, count(failed)]
 }
 
-/** Prints what makes the figures unreliable. Failed requests set the exit code to 1. */
+/** Prints why figures are unreliable, if any are. Failed requests set the exit code to 1. */
 export function printDoubts(runs: readonly Run[]): void {
   const failed = runs.reduce((sum, run) => sum + run.failed, 0)
   if (failed > 0) {

@@ -14,7 +14,7 @@ export const TOKEN = 'a-token-for-the-benchmark'
 /** Plants per transaction. */
 const BATCH_SIZE = 10_000
 
-/** In cached stores, every so many plants one has the rare tag. */
+/** In cached stores, one plant in this many has the rare tag. */
 const RARE_EVERY = 1000
 const TAGS = ['Tree', 'Shrub', 'Forb/herb', 'Graminoid', 'Vine']
 

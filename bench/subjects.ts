@@ -9,6 +9,7 @@ import { makeStore, TOKEN } from './stores.ts'
 interface Described {
   /** Description in the chart. */
   readonly title: string
+  /** Whether it keeps plants in a database. */
   readonly stores: boolean
   /** Creates the database and stores plants, unless the server does so itself. */
   readonly fill?: (file: string, stored: number) => Promise<void>

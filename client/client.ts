@@ -49,7 +49,7 @@ export type {
 export type { PlantStoreClient }
 
 /**
- * Creates a client. It sends nothing yet.
+ * Creates a client. Nothing is sent until you call one of its methods.
  *
  * @example
  * const plants = createClient({ url: 'http://127.0.0.1:3000', token })
@@ -61,11 +61,11 @@ export function createClient(options: ClientOptions): PlantStoreClient {
   return new PlantStoreClient(new Connection(options))
 }
 
-/** Does not compile while the class lacks an operation of the contract. */
+/** Fails to compile if the class lacks an operation of the contract. */
 type Operations = { [Id in keyof operations]: (...parameters: never[]) => Promise<unknown> }
 
 /**
- * The operations of the contract, one method each, and an iteration over all plants. Create it with
+ * Has one method for each operation of the contract, and an iteration over all plants. Create it with
  * `createClient`.
  *
  * Requests that are safe to retry are retried automatically (see `ClientOptions`). Every method throws:
@@ -117,7 +117,7 @@ class PlantStoreClient implements Operations {
     return this.#page(query, options)
   }
 
-  /** @param query a string comes from a link of the service and is sent unchanged */
+  /** @param query a string is the query of a link from the service, and is sent unchanged */
   #page(query: PlantQuery | string, options?: CallOptions): Promise<Page> {
     const search =
       typeof query === 'string' ? { querySerializer: () => query } : { params: { query } }

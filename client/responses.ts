@@ -1,4 +1,4 @@
-/** Reads responses, and finds those that violate the contract. */
+/** Reads responses, and detects those that violate the contract. */
 import type { components } from '../src/contract/api.gen.ts'
 import { type ErrorCode, errorCodes } from '../src/contract/error-codes.gen.ts'
 import { PlantStoreError, type ResponseError, UnexpectedAnswerError } from './errors.ts'
@@ -23,10 +23,10 @@ const WEAK = /^W\//
 const EXCERPT_LENGTH = 200
 
 /**
- * The content of a success.
+ * The parsed content of a success.
  *
- * @throws PlantStoreError
- * @throws UnexpectedAnswerError
+ * @throws PlantStoreError if the response is an error of the contract
+ * @throws UnexpectedAnswerError if the response violates the contract
  */
 export function readContent<Content>(
   result: FetchResult,
@@ -37,7 +37,7 @@ export function readContent<Content>(
   return content
 }
 
-/** Undefined, which is never valid content, for a failure and for invalid JSON. */
+/** Returns undefined, which is never valid content, for a failure or invalid JSON. */
 function jsonContent(text = ''): unknown {
   try {
     return parseJson(text)
@@ -46,6 +46,7 @@ function jsonContent(text = ''): unknown {
   }
 }
 
+/** Whether a value has the members of the contract's `Plant`. It can have others too. */
 export function isPlant(value: unknown): value is Schemas['Plant'] {
   const { name, tag } = membersOf(value)
   return typeof name === 'string' && (tag === undefined || typeof tag === 'string')

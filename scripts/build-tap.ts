@@ -1,6 +1,6 @@
 /**
- * Builds tap with the plugins of `.taprc`, if it was not before. tap does so by itself, but goes on with
- * the plugins that it came with, and then its first run is twice as slow and measures coverage wrongly.
+ * Builds tap with the plugins in `.taprc`, unless that build already exists. tap would build itself, but finish its first
+ * run with its default plugins, which is twice as slow and measures coverage incorrectly.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

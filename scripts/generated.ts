@@ -1,4 +1,4 @@
-/** Generates the code that is derived from the contract: its types and the table of error codes. */
+/** Generates code from the contract: its types and the table of error codes. */
 import { readFileSync } from 'node:fs'
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
@@ -24,7 +24,7 @@ interface Parameter {
   readonly schema?: { readonly default?: unknown }
 }
 
-/** The content of each generated file. */
+/** Generates the content of each file, by its URL. */
 export async function generatedFiles(): Promise<Map<URL, string>> {
   const document = parse(readFileSync(CONTRACT, 'utf8')) as Contract
   const types = (await typesOf(document)) + defaultedParameters(document)
@@ -34,7 +34,7 @@ export async function generatedFiles(): Promise<Map<URL, string>> {
   ])
 }
 
-/** Requests and responses as a client sees them. */
+/** The types of requests and responses, as a client sees them. An int64 is a bigint. */
 async function typesOf(document: Contract): Promise<string> {
   const bigint = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword)
   const nodes = await openapiTS(document, {
@@ -43,7 +43,7 @@ async function typesOf(document: Contract): Promise<string> {
   return astToString(nodes)
 }
 
-/** Which parameters a handler always receives, though a client can omit them. */
+/** The parameters that a handler always receives, although a client can omit them. */
 function defaultedParameters(document: Contract): string {
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item))
   const members = operations.map(({ operationId, parameters = [] }) => {

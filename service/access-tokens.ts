@@ -15,7 +15,7 @@ export interface TokenRequest {
   readonly lifetimeMs?: number
 }
 
-/** A last use that is accurate to a minute is precise enough, and costs few writes. */
+/** Last uses are recorded to the minute only, which keeps writes rare. */
 const USE_PRECISION_MS = 60_000
 
 /** How many valid tokens are remembered. Beyond that, the oldest is forgotten. */
@@ -24,7 +24,7 @@ const KNOWN_TOKENS_MAX = 10_000
 /** The latest time that a Date can represent. */
 const LATEST_MS = 8.64e15
 
-/** The verification of a token, shared by the requests of one turn of the event loop. */
+/** The verification of a token, shared by all requests in one turn of the event loop. */
 interface Verification {
   readonly digest: Buffer
   /** Whether the token was valid when last verified. */
@@ -44,12 +44,12 @@ export class AccessTokens {
   #verifications = new Map<string, Verification>()
   /** Digests of tokens that were valid when last verified. */
   readonly #known = new Set<string>()
-  /** When the last use was noted, by digest, because a name can be given to another token later. */
+  /** When each token's last use was recorded. Keyed by digest, because a name can be reused for another token. */
   readonly #notedUses = new Map<string, number>()
 
   /**
    * @param fixedToken a token with all scopes that is valid in addition to those in the store
-   * @param now the time in milliseconds since 1970
+   * @param now returns the current time, in milliseconds since 1970
    */
   constructor(store: TokenStore, fixedToken?: string, now: () => number = Date.now) {
     this.#store = store
@@ -68,7 +68,7 @@ export class AccessTokens {
     return verification.grant
   }
 
-  /** Whether the token was valid when this process last verified it. Does not ask the store. */
+  /** Whether the token was valid when this process last verified it. Does not query the store. */
   isKnown(token: string): boolean {
     return this.#verificationOf(token).isKnown
   }
@@ -118,7 +118,7 @@ export class AccessTokens {
     const noted = this.#notedUses.get(key) ?? lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY
     if (now - noted < USE_PRECISION_MS) return
     this.#notedUses.set(key, now)
-    // A failed write must not fail the request. The next use of the token is noted instead.
+    // A failed write must not fail the request. The token's next use tries again.
     this.#store.noteTokenUse(name, new Date(now)).catch(() => this.#notedUses.delete(key))
   }
 
@@ -132,7 +132,7 @@ export class AccessTokens {
     return (await this.#store.addToken(stored)) ? token : undefined
   }
 
-  /** Like `issue`, but resolves to undefined if the store has any token. */
+  /** Like `issue`, but resolves to undefined if the store already has a token. */
   async issueFirst(request: TokenRequest): Promise<string | undefined> {
     const { token, stored } = this.#make(request)
     return (await this.#store.addFirstToken(stored)) ? token : undefined

@@ -7,7 +7,7 @@ import { locationOf } from './stores/engines.ts'
 import { StoreError } from './stores/store-error.ts'
 import { tokenFilesOf } from './stores/token-files.ts'
 
-/** Where to find a token: in a variable, in a file, here, or nowhere until a command creates one. */
+/** Where to find a token: in an environment variable, in a file, in this object, or nowhere until a command creates one. */
 export type Access =
   | { readonly variable: string }
   | { readonly file: string }

@@ -31,10 +31,9 @@ export interface RunningService {
 
 /**
  * Starts the service. It handles no signals and prints nothing except its log, so it can share a process with other
- * code. Resolves once it listens.
+ * code. Resolves once it listens. If it throws, the service is stopped and the store closed.
  *
- * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable.
- *   The service is stopped and the store closed then.
+ * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable
  */
 export async function start(config: Config): Promise<RunningService> {
   const certificate = await certificateOf(config)
@@ -58,7 +57,7 @@ export async function start(config: Config): Promise<RunningService> {
   }
 }
 
-/** Logs to standard error: JSON lines, or a readable form on a terminal. */
+/** Logs to standard error: JSON lines, or a human-readable format on a terminal. */
 async function logger({ logLevel }: Config): Promise<AppOptions['logger']> {
   if (logLevel === 'silent') return false
   if (!process.stderr.isTTY) return { level: logLevel, stream: process.stderr }

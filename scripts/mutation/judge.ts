@@ -11,26 +11,26 @@ export type Verdict = 'killed' | 'timeout' | 'survived' | 'not covered' | 'equiv
 export interface Judgement {
   readonly mutant: Mutant
   readonly verdict: Verdict
-  /** The test that noticed, if any. */
+  /** The test that killed the mutant, if any. */
   readonly test?: string
-  /** How many test files ran. */
+  /** The number of test files that ran. */
   readonly tests: number
   readonly durationMs: number
   /** Why the mutant is equivalent. */
   readonly reason?: string
 }
 
-/** A test may take this many times as long as usual, plus an allowance for a busy machine. */
+/** A test times out after this multiple of its usual duration, plus an allowance for a busy machine. */
 const TIMES = 4
 const ALLOWANCE_MS = 15_000
 
-/** After this many tests have passed, a failure may be an accident and is tried again. */
+/** Once this many tests have passed, a failure may be a flaky test, so that test is retried once. */
 const TRUSTED = 3
 
-/** Decides about mutants, each of them in a workspace. */
+/** Tests mutants, and tries first the tests that are most likely to kill them quickly. */
 export class Judge {
   readonly #reaches: readonly Reach[]
-  /** The tests that have noticed a mutant of a file. */
+  /** The tests that have killed a mutant, by file. */
   readonly #noticed = new Map<string, Set<string>>()
 
   constructor(reaches: readonly Reach[]) {
@@ -79,7 +79,7 @@ export class Judge {
   }
 }
 
-/** How likely a test is about a file, judged by their names: 1 or more. */
+/** How closely a test is related to a file, judging by their names: from 1 (unrelated) to 16 (the same name). */
 export function closeness(test: string, file: string): number {
   const [testName, fileName] = [posix.basename(test, '.test.ts'), posix.basename(file, '.ts')]
   if (testName === fileName) return 16

@@ -1,10 +1,10 @@
 import ts from 'typescript'
 import { type Edit, replace } from './edit.ts'
 
-/** Above it, being off by one cannot be told from being right: 30,000 ms are as good as 30,001 ms. */
+/** From here on, off by one makes no observable difference: 30,001 ms works as well as 30,000 ms. */
 const COUNTABLE = 1000
 
-/** @returns what else the literal could be, if this node is one */
+/** The edits that give a literal a different value; none for any other node. */
 export function literalEdits(node: ts.Node): Edit[] {
   if (node.kind === ts.SyntaxKind.TrueKeyword) return [replace(node, 'false')]
   if (node.kind === ts.SyntaxKind.FalseKeyword) return [replace(node, 'true')]
@@ -35,13 +35,13 @@ function isKey(node: ts.StringLiteral | ts.NumericLiteral): boolean {
   return (ts.isPropertyAssignment(parent) || ts.isMethodDeclaration(parent)) && parent.name === node
 }
 
-/** Whether a literal is what something is assigned to, as in `[a, b] = [b, a]`. */
+/** Whether a literal is the target of an assignment, as in `[a, b] = [b, a]`. */
 function isTarget(node: ts.Expression): boolean {
   const { parent } = node
   return ts.isBinaryExpression(parent) && parent.left === node
 }
 
-/** Without `^` or `$` at the ends of the pattern. */
+/** Removes `^` from the start of a pattern, or `$` from its end. */
 function unanchored(node: ts.RegularExpressionLiteral): Edit[] {
   const text = node.getText()
   const end = text.lastIndexOf('/')

@@ -11,7 +11,7 @@ import { report, scoreOf, summaryOf } from './report.ts'
 import { sample } from './sample.ts'
 import { projectFiles, Workspace } from './workspace.ts'
 
-/** The share of mutants that the tests must notice. */
+/** The minimum share of mutants that the tests must kill. */
 const SCORE_MIN = 0.97
 
 const OUTPUT = '.mutation'
@@ -91,7 +91,7 @@ async function recordReaches(workspaces: readonly Workspace[]) {
   return { reaches, failing }
 }
 
-/** @returns what is known so far, if the run is interrupted */
+/** Judges the chosen mutants. Resolves to the judgements so far if the run is interrupted. */
 async function judgeAll(workspaces: readonly Workspace[], judge: Judge): Promise<Judgement[]> {
   const judgements: Judgement[] = []
   await inTurn(workspaces, chosen, async (workspace, mutant) => {
@@ -113,7 +113,7 @@ async function judgementOf(workspace: Workspace, judge: Judge, mutant: Mutant): 
   return { mutant, verdict: 'equivalent', tests: 0, durationMs: 0, reason }
 }
 
-/** Works on all items, one at a time in each workspace. */
+/** Distributes items over the workspaces. Each workspace works on one item at a time. */
 async function inTurn<Item>(
   workspaces: readonly Workspace[],
   items: readonly Item[],

@@ -4,7 +4,7 @@ import { editsOf } from './mutators.ts'
 
 /** One change to one source file. */
 export interface Mutant extends Edit {
-  /** Relative to the project. */
+  /** A path relative to the project. */
   readonly file: string
   /** Counted from 1, as editors do. */
   readonly line: number
@@ -15,7 +15,7 @@ export interface Mutant extends Edit {
   readonly lineText: string
 }
 
-/** @returns every mutant of a source file, in order of position and without duplicates */
+/** Finds all mutants of a source file, ordered by position and without duplicates. */
 export function mutantsOf(file: string, text: string): Mutant[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
   const lines = text.split('\n')
@@ -37,7 +37,7 @@ export function mutantsOf(file: string, text: string): Mutant[] {
   return [...mutants.values()].toSorted((one, other) => one.start - other.start)
 }
 
-/** @returns where the mutant is, in the form that `--mutate` accepts */
+/** Formats the position of a mutant as `--mutate` accepts it. */
 export function locationOf({ file, line, column }: Mutant): string {
   return `${file}:${line}:${column}`
 }
@@ -52,7 +52,7 @@ function* editsIn(node: ts.Node): Generator<Edit> {
   for (const child of children) yield* editsIn(child)
 }
 
-/** Types are gone when the program runs, and a changed import only keeps it from starting. */
+/** Types do not exist at run time, and a changed import would only prevent the program from starting. */
 function isErased(node: ts.Node): boolean {
   return (
     ts.isTypeNode(node) ||

@@ -1,7 +1,7 @@
 import ts from 'typescript'
 import { type Edit, replace } from './edit.ts'
 
-/** Operators by those that replace them. */
+/** The replacements for each operator. */
 const OPERATORS: Record<string, readonly string[]> = {
   '<': ['<=', '>='],
   '<=': ['<', '>'],
@@ -34,7 +34,7 @@ const OPERATORS: Record<string, readonly string[]> = {
   '--': ['++'],
 }
 
-/** @returns what else the operator of this node could be */
+/** The edits that replace, or remove, the operator of a node; none for a node without one. */
 export function operatorEdits(node: ts.Node): Edit[] {
   if (ts.isBinaryExpression(node)) return binaryEdits(node)
   if (ts.isPrefixUnaryExpression(node)) return prefixEdits(node)
@@ -45,7 +45,7 @@ export function operatorEdits(node: ts.Node): Edit[] {
 function binaryEdits({ left, operatorToken, right }: ts.BinaryExpression): Edit[] {
   const { kind } = operatorToken
   if (kind === ts.SyntaxKind.QuestionQuestionToken) {
-    // Not `&&`, which must not stand next to another `??`.
+    // Not `&&`: mixing it with another `??` is a syntax error.
     return [
       { start: left.getEnd(), end: right.getEnd(), replacement: '' },
       { start: left.getStart(), end: right.getStart(), replacement: '' },

@@ -24,7 +24,7 @@ Changes the code in many small ways, and runs the tests to see whether they noti
 
 The report is also written to .mutation/report.md. The exit code is 1 if the score is below 97 %.`
 
-/** @throws Error if the arguments are not those of the usage text */
+/** @throws Error if an argument is unknown or invalid */
 export function readOptions(args: readonly string[]): Options | 'help' {
   const { values } = parseArgs({
     args: [...args],
@@ -45,7 +45,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
   }
 }
 
-/** Whether `--mutate` selects the mutant. */
+/** Whether a value of `--mutate` selects a mutant. */
 export function selects(pattern: string, { file, line, column }: Mutant): boolean {
   const [, glob = '', onLine, atColumn] = /^(.*?)(?::(\d+))?(?::(\d+))?$/.exec(pattern) ?? []
   return (

@@ -1,4 +1,4 @@
-/** Which test reaches which blocks of code, and how long it takes. Kept between runs, test by test. */
+/** Records which blocks of code each test reaches, and how long it takes. Caches the results between runs, per test. */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -9,13 +9,13 @@ import type { Workspace } from './workspace.ts'
 export interface Reach {
   readonly test: string
   readonly durationMs: number
-  /** The starts of the blocks that it reaches in each file. */
+  /** The starts of the blocks that the test reaches, by file. */
   readonly blocks: Readonly<Record<string, readonly number[]>>
-  /** Whether it may reach more, because the probes made it fail: code that runs in a browser cannot have any. */
+  /** Whether the test may reach more, because it failed with probes: code sent to a browser cannot contain them. */
   readonly isPartial: boolean
 }
 
-/** A test that fails on the unchanged sources, and cannot judge a mutant. */
+/** A test that fails on the original sources, so its result says nothing about a mutant. */
 export interface Failing {
   readonly test: string
   readonly output: string
@@ -38,9 +38,9 @@ export class ReachRecorder {
   readonly #instrumented = new Map<string, string>()
 
   /**
-   * @param folder where to keep the results
-   * @param files those of the project
-   * @param sources those of them that are mutated
+   * @param folder where to cache the results
+   * @param files all files of the project
+   * @param sources the files that are mutated
    */
   constructor(folder: string, files: readonly string[], sources: readonly string[]) {
     this.#folder = folder
@@ -48,7 +48,7 @@ export class ReachRecorder {
     this.#sources = sources
   }
 
-  /** @returns the kept result of a test, unless something that it depends on has changed */
+  /** The cached result of a test; undefined if there is none or something that the test depends on has changed. */
   kept(workspace: Workspace, test: string): Reach | undefined {
     const file = this.#fileOf(test)
     if (!existsSync(file)) return undefined
@@ -56,7 +56,7 @@ export class ReachRecorder {
     return record.hash === this.#hash(workspace, record) ? record : undefined
   }
 
-  /** Runs a test twice: with probes, and once more without them if that fails. */
+  /** Runs a test with probes. If it fails, runs it again without them. */
   async record(workspace: Workspace, test: string, signal: AbortSignal): Promise<Reach | Failing> {
     const probed = await this.#runProbed(workspace, test, signal)
     const blocks = blocksIn(workspace)
@@ -85,7 +85,7 @@ export class ReachRecorder {
     }
   }
 
-  /** Made once, as parsing all sources takes as long as a short test. */
+  /** Cached, because parsing all sources takes as long as a short test. */
   #probed(workspace: Workspace, file: string): string {
     const probe = join(workspace.folder, PROBE_FILE)
     const key = join(workspace.folder, file)

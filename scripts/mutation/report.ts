@@ -13,14 +13,14 @@ export interface Results {
 
 const VERDICTS: readonly Verdict[] = ['killed', 'timeout', 'survived', 'not covered', 'equivalent']
 
-/** @returns the share of mutants that were noticed, of those that can be, from 0 to 1 */
+/** The share of mutants that the tests killed, from 0 to 1. Equivalent mutants do not count. */
 export function scoreOf(judgements: readonly Judgement[]): number {
   const killed = count(judgements, 'killed') + count(judgements, 'timeout')
   const possible = judgements.length - count(judgements, 'equivalent')
   return possible === 0 ? 1 : killed / possible
 }
 
-/** @returns the report as Markdown that is also readable as it is */
+/** Formats the report as Markdown that is also readable as plain text. */
 export function report({ seed, judgements, failing, stale }: Results): string {
   const of = (verdict: Verdict) => judgements.filter((judgement) => judgement.verdict === verdict)
   return [
@@ -36,7 +36,7 @@ export function report({ seed, judgements, failing, stale }: Results): string {
   ].join('\n\n')
 }
 
-/** @returns the mutant on one line */
+/** Describes a mutant on one line. */
 export function summaryOf({ mutant }: Judgement): string {
   return `${locationOf(mutant)}  ${shortened(mutant.original)} → ${shortened(mutant.replacement)}`
 }
@@ -96,7 +96,7 @@ function count(judgements: readonly Judgement[], verdict: Verdict): number {
 }
 
 function percentage(judgements: readonly Judgement[]): string {
-  // Never rounded up, so that 96.99 % does not read as enough.
+  // Rounded down, so that 96.99 % does not look like a pass.
   return `${(Math.floor(scoreOf(judgements) * 1000) / 10).toFixed(1)} %`
 }
 

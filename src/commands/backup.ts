@@ -6,10 +6,10 @@ import { type Progress, startProgress } from './progress.ts'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Makes a verified copy of a database, which a service may be writing to, and prints its size. A signal that ends the
- * process leaves nothing of an unfinished copy.
+ * Makes a verified copy of a database, which a service may be writing to, and prints its size. If a signal ends the
+ * process, the unfinished copy is removed.
  *
- * @throws StoreError as Engine.backUp
+ * @throws StoreError; see Engine.backUp
  */
 export async function backup(file: string, database: string): Promise<void> {
   const start = performance.now()
@@ -39,7 +39,7 @@ export async function backup(file: string, database: string): Promise<void> {
 }
 
 /**
- * Cleans up before a signal ends the process. It ends by the same signal, because shells and supervisors look at it.
+ * Cleans up when a signal arrives, then raises it again: shells and supervisors check which signal ended a process.
  *
  * @returns a function that restores the default handling
  */

@@ -35,8 +35,8 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
   const { signal } = interruption
   let destination: Destination | undefined
   let progress: Progress | undefined
-  // Standard output needs neither a progress display nor cleanup. Its writes can also block the
-  // process, which would then not notice a signal that it handles itself.
+  // Standard output needs neither a progress display nor cleanup. Writing to it can also block the process, which
+  // would then not react to a signal that it handles itself.
   if (file !== STDIO) {
     progress = startProgress({ what: 'export', unit: 'plants' })
     onStopSignal((exitCode) => {

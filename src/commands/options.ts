@@ -31,7 +31,7 @@ function settingOption(name: SettingName): Option {
   return option
 }
 
-/** Makes a reader of settings usable as commander's argument parser, which requires an error class of its own. */
+/** Adapts a setting's reader to commander's argument parser, which requires commander's own error class. */
 export function argument<Value>(read: (value: string) => Value): (value: string) => Value {
   return (value) =>
     replaceInvalid(

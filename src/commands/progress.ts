@@ -26,7 +26,7 @@ const BAR_INTERVAL_MS = 100
 
 const LINE_INTERVAL_MS_MIN = 5000
 
-/** Lines become rarer over time, so that an hours-long task does not flood a log. */
+/** Lines become less frequent over time, so that a task of several hours does not flood the log. */
 const LINE_INTERVAL_GROWTH = 0.1
 
 /**

@@ -22,7 +22,10 @@ type OptionalSettings = { readonly [Name in Exclude<SettingName, NameWithDefault
 
 /** The values of the settings, read once when the process starts. Times are in milliseconds, sizes in bytes. */
 export interface Config extends RequiredSettings, OptionalSettings {
-  /** An access token that is valid in addition to those in the store. It has no flag, because other users can read a command line. */
+  /**
+   * An access token that is valid in addition to those in the store. It has no flag, because other users can read a
+   * command line.
+   */
   readonly token?: string
 }
 
@@ -49,7 +52,7 @@ export function defaultConfig(): Config {
 /**
  * Adds the defaults to the options of an embedding program. Undefined options count as missing.
  *
- * @throws ConfigError about the first option that is invalid or unknown
+ * @throws ConfigError for the first option that is invalid or unknown
  */
 export function embeddedConfig(options: { readonly [name: string]: unknown }): Config {
   const config: { [name: string]: unknown } = {}
@@ -89,7 +92,7 @@ export function tokenFromEnvironment(environment: NodeJS.ProcessEnv): Pick<Confi
   return token === undefined ? {} : { token: readToken(TOKEN_VARIABLE, token) }
 }
 
-/** The error does not quote an invalid token, which can still be a secret. */
+/** @throws ConfigError that does not quote the token, because even an invalid one can be a secret */
 function readToken(name: string, token: unknown): string {
   // The syntax of a bearer token (RFC 6750 §2.1).
   const valid = typeof token === 'string' && /^[\w.~+/-]+=*$/.test(token)

@@ -1,6 +1,6 @@
 /**
- * Readers for the values of settings. Each accepts the string that a command line has, or the value that it stands
- * for, which an embedding program can pass instead.
+ * Readers for the values of settings. Each accepts a string as written on the command line, or the value it stands for,
+ * which an embedding program can pass instead. Each throws InvalidValue for anything else.
  */
 import { isIP } from 'node:net'
 import ms, { type StringValue } from 'ms'

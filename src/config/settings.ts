@@ -10,7 +10,7 @@ import {
   seed,
 } from './setting-values.ts'
 
-/** A setting of the command line, the environment and the embedded API. */
+/** A setting, available on the command line, in the environment and to embedding programs. */
 export interface Setting {
   /** The placeholder in `--help`, in square brackets if the flag can stand alone. */
   readonly argument: string

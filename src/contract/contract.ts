@@ -6,7 +6,7 @@ import { type Scope, scopes } from './scopes.ts'
 /** The parts of an operation in the contract that the server needs at run time. */
 export interface Operation {
   readonly id: string
-  /** The scopes that a token needs, all of them. Never empty. */
+  /** The scopes that a token needs. It needs all of them. Never empty. */
   readonly scopes: readonly Scope[]
   /** The media types of the body; empty if the operation takes no body. */
   readonly mediaTypes: readonly string[]
@@ -58,7 +58,7 @@ export function loadContract(): ContractDocument {
  * The operations of the contract by id. Each one requires the bearer scheme and has a handler.
  *
  * @param handlers an instance of a class with one method for each operation and no others
- * @throws ContractError naming the first operation or handler for which that is not true
+ * @throws ContractError naming the first operation or handler that does not match
  */
 export function matchOperations(
   document: ContractDocument,

@@ -72,7 +72,7 @@ export class JsonParser extends JsonScanner {
       } else if (projection === 'all' || object[member.name] === undefined) {
         setMember(object, member.name, this.#value(member.projection, depth))
       } else {
-        // Only the last of the repetitions is built. A hostile body has a hundred thousand of them.
+        // Only the last repetition is built, because a hostile body can have a hundred thousand.
         repeated ??= new Map()
         repeated.set(member, this.at)
         this.#value('none', depth)

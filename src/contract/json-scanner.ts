@@ -31,7 +31,7 @@ const END_OF_INPUT = -1
 /**
  * Scans the tokens of UTF-8 JSON. Each method expects its token at `at` and leaves `at` after it.
  *
- * @throws InvalidJson if there is another token
+ * @throws InvalidJson if it finds anything else
  */
 export class JsonScanner {
   protected readonly bytes: Buffer

@@ -109,7 +109,7 @@ function addInteger(
   })
 }
 
-/** Uses our keywords: `int32` and `int64` replace `type: integer`, and `storable` joins `type: string`. */
+/** Inserts our keywords: `int32` and `int64` replace `type: integer`, and `storable` is added to `type: string`. */
 function withKeywords<Part>(schema: Part): Part {
   return replaceKeywords(schema) as Part
 }

@@ -42,7 +42,7 @@ export function admitRequests(app: FastifyInstance, scheduler: RequestScheduler)
     )
   })
 
-  // Only `reply.callNotFound` leads here, as for a file that the docs do not have.
+  // Reached only through `reply.callNotFound`, as for an unknown file of the docs.
   app.setNotFoundHandler((request) => {
     throw routeError(request, undefined)
   })

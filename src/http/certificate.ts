@@ -28,7 +28,7 @@ export interface Certificate {
 }
 
 /**
- * The configured certificate, or undefined if none is configured.
+ * Reads the configured certificate. Resolves to undefined if none is configured.
  *
  * @throws ConfigError if it is invalid, or only one of the two files is configured
  */

@@ -58,7 +58,7 @@ function withViewport(html: Buffer): Buffer {
   return Buffer.from(html.toString().replace('<head>', `<head>${VIEWPORT}`))
 }
 
-/** A file next to this one. */
+/** Reads a file next to this one. */
 function own(filename: string): { filename: string; content: string } {
   return { filename, content: readFileSync(new URL(filename, import.meta.url), 'utf8') }
 }

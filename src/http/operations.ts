@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-/** A handler, whatever its operation. `Handlers` has the exact types. */
+/** A handler of any operation. `Handlers` has the exact types. */
 type Handle = (request: object) => Promise<Failure | Success>
 
 interface Failure {
@@ -60,7 +60,7 @@ export async function serveOperations(
   })
 }
 
-/** The handler's part of a route. Glue adds the URL and the schemas, although its types demand them here. */
+/** The handler's part of a route. fastify-openapi-glue adds the URL and schemas, although its types require them here. */
 function routeOf(operation: Operation, handlers: Handlers): RouteOptions {
   const handle = handlers[operation.id as OperationId].bind(handlers) as Handle
   const route: Pick<RouteOptions, 'config' | 'handler'> = {

@@ -6,7 +6,7 @@ import type {
 } from 'fastify'
 import { ApiError } from './api-error.ts'
 
-/** What the client calls the parts of a request that Fastify validates, except the body. */
+/** What messages call the parts of a request that Fastify validates, except the body. */
 const PART_NAMES: Readonly<Record<string, string>> = {
   params: 'path parameter',
   querystring: 'query parameter',

@@ -48,7 +48,7 @@ export function serveTls(app: FastifyInstance, certificate: Certificate): void {
 }
 
 /**
- * Aborts unfinished handshakes when the application closes. It would wait for them otherwise, because Node's
+ * Aborts unfinished handshakes when the application closes. Otherwise it would wait for them, because Node's
  * closeIdleConnections() and closeAllConnections() only cover connections past the handshake.
  */
 function abortHandshakesOnClose(app: FastifyInstance, server: Server): void {

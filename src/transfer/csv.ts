@@ -128,7 +128,7 @@ function columnsOf(header: readonly Value[], line: number): Columns {
   return new Map(header)
 }
 
-/** Builds a plant as the contract describes it. An id that is not an int64 stays a string, which the validator rejects. */
+/** Builds a plant for the validator. An id that is not an int64 stays a string, which the validator rejects. */
 function plantOf(values: readonly Value[], columns: Columns): object {
   const plant: { [name: string]: unknown } = {}
   for (const [index, text] of values) {

@@ -14,7 +14,7 @@ import { openSource, readSource } from './source.ts'
 /**
  * Stores the seed. Plants that are already stored do not change.
  *
- * @throws ConfigError about the first record that is invalid or conflicts with a stored plant; the records before it
+ * @throws ConfigError for the first record that is invalid or conflicts with a stored plant; the records before it
  *   are stored
  */
 export type Seeder = (store: ImportStore) => Promise<void>

@@ -10,7 +10,7 @@ const CONNECTIONS_MAX = 10
 /** Statements that can wait for a connection. */
 const WAITING_MAX = 10_000
 
-/** How many times a transaction is attempted that the server rolls back in favour of others. */
+/** How many times to attempt a transaction that the server keeps rolling back in favor of others. */
 const ATTEMPTS_MAX = 10
 
 /** The code of the warning (not an error) after a commit whose wait for the standbys was cancelled. */
@@ -58,9 +58,10 @@ export class Connections {
   }
 
   /**
-   * Runs a transaction, and repeats it if the server rolls it back in favour of others.
+   * Runs a transaction, and repeats it if the server rolls it back in favor of others.
    *
    * @param work may be called several times; throws to roll back
+   * @throws StoreUnavailable as for `query`, and what `work` throws
    */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     const attempt = async (run: Run) => {
@@ -74,7 +75,9 @@ export class Connections {
 
   /**
    * Yields what `work` reads from the database as it is at its first statement. Holds a connection until the iteration
-   * ends, also early.
+   * completes or is abandoned.
+   *
+   * @throws StoreUnavailable if the server cannot be read now
    */
   async *snapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
     const client = await this.#connect()

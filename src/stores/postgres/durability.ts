@@ -9,7 +9,7 @@ export interface ServerSettings {
   readonly synchronous_standby_names: string | null
 }
 
-/** Reads the settings. Null means that the server does not have a setting; only PostgreSQL has all of them. */
+/** Reads the settings. A setting that the server lacks is null; only PostgreSQL has all of them. */
 export async function readSettings(connections: Connections): Promise<ServerSettings> {
   const [settings] = await connections.query<ServerSettings>(
     `SELECT current_setting('server_encoding', true) AS server_encoding,

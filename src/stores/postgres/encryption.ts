@@ -26,7 +26,7 @@ export interface Server {
 /** Modes of libpq, and one of `pg`, that accept any server. */
 const UNVERIFIED = ['allow', 'prefer', 'require', 'no-verify']
 
-/** The value of sslrootcert that is not a file. */
+/** The value of sslrootcert that means the system's authorities rather than a file. */
 const SYSTEM = 'system'
 
 const DEFAULT_MODE: TlsSetting = { name: 'sslmode', value: 'verify-full' }

@@ -13,7 +13,7 @@ const BUSY = /^(40001|40P01|55P03|53300)$/
  */
 const FAILING = /^(08|25006|28|3D000|53|57|58|XX)/
 
-/** The server rolled the transaction back in favour of another one. */
+/** The server rolled the transaction back in favor of another one. */
 const ROLLED_BACK = /^(40001|40P01)\b/
 
 /** OpenSSL's codes for a certificate without a trusted authority. */
@@ -22,7 +22,7 @@ const UNKNOWN_AUTHORITY = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
 /** The message of an error for which `pg` has no code. */
 const NO_TLS = 'The server does not support SSL connections'
 
-/** Maps an error of a statement to StoreUnavailable. Returns an error that is our bug unchanged. */
+/** Maps an error of a statement to StoreUnavailable by its code. Returns any other error unchanged: it is a bug. */
 export function storeError(error: unknown): unknown {
   if (error instanceof TypeError) return error
   if (!(error instanceof pg.DatabaseError)) return unavailable(error)

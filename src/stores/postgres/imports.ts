@@ -10,7 +10,7 @@ const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER 
 const REPLACE = `
   UPDATE plants SET name = given.name, tag = given.tag FROM ${UNNESTED} WHERE plants.id = given.id`
 
-/** Rolls a transaction back because another one took an id that was free. */
+/** Thrown to roll a transaction back, because another one has taken an id that was free. */
 class IdTaken extends Error {}
 
 /**

@@ -28,7 +28,7 @@ export const SCHEMA_VERSION = MIGRATIONS.length
 
 const VERSIONS = 'CREATE TABLE IF NOT EXISTS plant_store_schema (version int PRIMARY KEY)'
 
-/** Codes of a concurrent migration: unique_violation, duplicate_table and duplicate_object. `IF NOT EXISTS` is racy. */
+/** Codes that concurrent migrations cause (unique_violation, duplicate_table, duplicate_object): `IF NOT EXISTS` is racy. */
 const RACE = /^(23505|42P07|42710)$/
 const ATTEMPTS_MAX = 100
 const PAUSE_MS = 10
@@ -87,7 +87,7 @@ export async function missingObjects(connections: Connections, version: number):
   return expected.filter((name) => !names.has(name))
 }
 
-/** Runs a migration, and repeats it up to 100 times if another replica interferes. */
+/** Runs a migration, and repeats it if another replica interferes. */
 async function define(
   connections: Connections,
   statement: string,

@@ -28,7 +28,7 @@ export class Tokens {
 
   async list(): Promise<StoredToken[]> {
     const rows = await this.#connections.query<TokenRow>(`SELECT ${COLUMNS} FROM tokens`)
-    // Not by the server, whose sort order depends on its locale.
+    // Sorted here, because the server's order depends on its locale.
     return rows.map(tokenOf).sort((one, other) => Buffer.compare(bytesOf(one), bytesOf(other)))
   }
 

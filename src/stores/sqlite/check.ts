@@ -33,7 +33,7 @@ const CHECKS: Record<string, Check> = {
   plants,
 }
 
-/** The number of ids listed in a message. */
+/** The maximum number of ids listed in a message. */
 const IDS_MAX = 10
 
 /** Errors that prevent a check. Any other SqliteError is a finding. */

@@ -29,7 +29,7 @@ export const checkpointThread = new ThreadModule<CheckpointOptions>(
 )
 
 /**
- * Writes the WAL back into the database when it has become long. SQLite starts the WAL over only after all of it is
+ * Writes the WAL back into the database when it has become long. SQLite reuses the WAL file only after all of it is
  * written back. So a separate thread writes most of it while commits continue, and the writer then writes the few
  * pages that were added meanwhile. If the writer wrote everything, commits would wait for thousands of pages, scattered
  * over the database if ids are random.
@@ -66,7 +66,7 @@ export class Checkpointer {
       return
     }
     const { log } = this.#inspect()
-    // Early, because the thread takes a while to start; but few services need it.
+    // Started early, because that takes a while, but only when needed, because few services fill the WAL.
     if (log >= this.#pages / 2) this.#thread ??= this.#start()
     if (log < this.#due) return
     this.#isReady ||= this.#receive()

@@ -4,7 +4,7 @@ import { newerSchemaMessage } from '../schema-version.ts'
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
 const APPLICATION_ID = 0x504c4e54
 
-/** The statements that upgrade each schema version to the next. The first ones turn an empty database into version 1. */
+/** The statements that upgrade each schema version to the next. The first turn an empty database into version 1. */
 const MIGRATIONS = [
   `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;
    CREATE TABLE tokens (
