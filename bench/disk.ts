@@ -6,7 +6,7 @@ const PAGE = Buffer.alloc(4096, 'plant')
 const ROUNDS = 1000
 
 /** Median time to append 4 KiB to a file and fsync it, in milliseconds. */
-export function fsyncTime(folder: string): number {
+export function measureFsyncMs(folder: string): number {
   const path = join(folder, 'fsync')
   const file = openSync(path, 'a')
   try {

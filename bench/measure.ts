@@ -74,7 +74,7 @@ export async function serveLoad(
 }
 
 /** The median of several runs, but the sum of their failures and the maximum of other programs' load. */
-export function typical(runs: readonly Run[]): Run {
+export function summarizeRuns(runs: readonly Run[]): Run {
   const of = (figure: keyof Run) => runs.map((run) => run[figure])
   return {
     requests: median(of('requests')),

@@ -11,7 +11,7 @@ import { setTimeout } from 'node:timers/promises'
 import { checkStored } from './answers.ts'
 import { findGenerator } from './generator.ts'
 import { watchProcessors } from './machine.ts'
-import { plantOf } from './requests.ts'
+import { makePlant } from './requests.ts'
 import { makeSlowFsync, startSlowly } from './slow-fsync.ts'
 import { percent } from './statistics.ts'
 import { makeStore, TOKEN } from './stores.ts'
@@ -34,7 +34,7 @@ try {
 
 async function report(library: string, milliseconds: number): Promise<void> {
   const file = join(folder, `${milliseconds}.db`)
-  await makeStore(file, 1, () => plantOf(1n))
+  await makeStore(file, 1, () => makePlant(1n))
   const server = await startSlowly(library, milliseconds, () => start('plant store', file, 0))
   try {
     const over = new AbortController()

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NewPlant } from '../service/plant-store.ts'
 import { scopes } from '../src/contract/scopes.ts'
+import { COMPANION_SUFFIXES } from '../src/stores/sqlite/file-access.ts'
 import { SqliteStore } from '../src/stores/sqlite/sqlite-store.ts'
 import type { Store } from '../src/stores/store.ts'
 
@@ -54,7 +55,7 @@ export async function cachedStore(count: number): Promise<string> {
   console.log(`creating a store of ${count.toLocaleString('en')} plants in ${folder}`)
   await mkdir(folder, { recursive: true })
   const partial = `${file}.partial`
-  for (const ending of ['', '-wal', '-shm']) await rm(partial + ending, { force: true })
+  for (const suffix of ['', ...COMPANION_SUFFIXES]) await rm(partial + suffix, { force: true })
   const names = readFileSync(new URL('../data/sample.csv', import.meta.url), 'utf8').split('\n')
   await makeStore(partial, count, (index) => ({
     id: BigInt(cachedId(index)),

@@ -2,14 +2,15 @@
 import type { operations } from '../src/contract/api.gen.ts'
 import { type CallOptions, type ClientOptions, Connection } from './connection.ts'
 import { hasCondition } from './errors.ts'
+import { changeParameters, checkId, pathParameters } from './parameters.ts'
 import {
   areStoredPlants,
   type FetchResult,
   isPlant,
   isStoredPlant,
-  nextQuery,
   readContent,
   readEntityTag,
+  readNextQuery,
   toError,
 } from './responses.ts'
 import type {
@@ -125,7 +126,7 @@ class PlantStoreClient implements Operations {
       (http, init) => http.GET('/plants', { ...init, ...search }),
       (result) => {
         const plants = readContent(result, areStoredPlants)
-        const next = nextQuery(result)
+        const next = readNextQuery(result)
         return next === undefined
           ? { plants }
           : { plants, next: (options) => this.#page(next, options) }
@@ -240,23 +241,6 @@ class PlantStoreClient implements Operations {
       options,
     )
   }
-}
-
-function changeParameters(id: bigint, { ifMatch }: ChangeOptions = {}) {
-  return { path: pathParameters(id), header: ifMatch === undefined ? {} : { 'If-Match': ifMatch } }
-}
-
-function pathParameters(id: bigint): { id: bigint } {
-  checkId(id)
-  return { id }
-}
-
-/** A JavaScript caller could pass a number, which may already be rounded. */
-function checkId(id: unknown): void {
-  if (typeof id === 'bigint') return
-  throw new TypeError(
-    `invalid id: expected a bigint such as 4n, not the ${typeof id} ${String(id)}`,
-  )
 }
 
 function readTaggedPlant(result: FetchResult): TaggedPlant {

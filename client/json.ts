@@ -28,10 +28,10 @@ export function toJson(value: unknown): string {
  * @throws SyntaxError if the text is not JSON
  */
 export function parseJson(text: string): unknown {
-  return JSON.parse(text, exactId)
+  return JSON.parse(text, reviveId)
 }
 
-function exactId(name: string, value: unknown, context?: { source?: string }): unknown {
+function reviveId(name: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || !Object.hasOwn(INT64, name)) return value
   return toInt64(String(context?.source)) ?? value
 }

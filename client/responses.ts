@@ -32,13 +32,13 @@ export function readContent<Content>(
   result: FetchResult,
   isContent: (value: unknown) => value is Content,
 ): Content {
-  const content = jsonContent(result.data)
+  const content = parseContent(result.data)
   if (!isContent(content)) throw toError(result)
   return content
 }
 
 /** Returns undefined, which is never valid content, for a failure or invalid JSON. */
-function jsonContent(text = ''): unknown {
+function parseContent(text = ''): unknown {
   try {
     return parseJson(text)
   } catch {
@@ -48,12 +48,12 @@ function jsonContent(text = ''): unknown {
 
 /** Whether a value has the members of the contract's `Plant`. It can have others too. */
 export function isPlant(value: unknown): value is Schemas['Plant'] {
-  const { name, tag } = membersOf(value)
+  const { name, tag } = asRecord(value)
   return typeof name === 'string' && (tag === undefined || typeof tag === 'string')
 }
 
 export function isStoredPlant(value: unknown): value is Schemas['StoredPlant'] {
-  return isPlant(value) && typeof membersOf(value).id === 'bigint'
+  return isPlant(value) && typeof asRecord(value).id === 'bigint'
 }
 
 export function areStoredPlants(value: unknown): value is Schemas['StoredPlant'][] {
@@ -61,12 +61,12 @@ export function areStoredPlants(value: unknown): value is Schemas['StoredPlant']
 }
 
 function isError(value: unknown): value is Schemas['Error'] {
-  const { error, message } = membersOf(value)
+  const { error, message } = asRecord(value)
   return typeof error === 'number' && typeof message === 'string'
 }
 
 /** Null and scalars have no members. */
-function membersOf(value: unknown): Record<string, unknown> {
+function asRecord(value: unknown): Record<string, unknown> {
   return Object(value) as Record<string, unknown>
 }
 
@@ -82,7 +82,7 @@ export function readEntityTag(result: FetchResult): string {
 }
 
 /** The query of the next page, with its `?`. Undefined on the last page. */
-export function nextQuery(result: FetchResult): string | undefined {
+export function readNextQuery(result: FetchResult): string | undefined {
   return NEXT.exec(result.response.headers.get('link') ?? '')?.[1]
 }
 

@@ -6,6 +6,6 @@ const UNCOUNTED =
   /^test\/(browser|crash|failover|faults|hostile|replicas|scripts|http\/(model|on-postgres|properties))\b/
 
 /** Tells tap what a test covers: nothing (null), or every source that it loads (an empty list). */
-export default function coverageOf(test: string): null | [] {
+export default function mapCoverage(test: string): null | [] {
   return UNCOUNTED.test(test) ? null : []
 }

@@ -21,13 +21,13 @@ export function readEquivalents(file: URL): Equivalent[] {
 export function matches(entry: Equivalent, mutant: Mutant): boolean {
   return (
     entry.file === mutant.file &&
-    flat(entry.line) === flat(mutant.lineText) &&
-    flat(entry.original) === flat(mutant.original) &&
-    flat(entry.replacement) === flat(mutant.replacement)
+    collapseWhitespace(entry.line) === collapseWhitespace(mutant.lineText) &&
+    collapseWhitespace(entry.original) === collapseWhitespace(mutant.original) &&
+    collapseWhitespace(entry.replacement) === collapseWhitespace(mutant.replacement)
   )
 }
 
 /** Replaces newlines and indentation with single spaces. */
-export function flat(text: string): string {
+export function collapseWhitespace(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }

@@ -10,12 +10,14 @@ const SHUTDOWN_MS = 5000
 
 /** Ends every process that has a variable with this value in its environment. Does nothing on systems without `/proc`. */
 export async function endLeftovers(variable: string, value: string): Promise<void> {
-  const leftovers = processes().filter((pid) => environmentOf(pid).includes(`${variable}=${value}`))
+  const leftovers = listProcesses().filter((pid) =>
+    readEnvironment(pid).includes(`${variable}=${value}`),
+  )
   await Promise.all(leftovers.map(end))
 }
 
 async function end(pid: number): Promise<void> {
-  const folder = serverFolderOf(pid)
+  const folder = findServerFolder(pid)
   if (folder === undefined) return signal(pid, 'SIGKILL')
   // A server that is killed does not release its shared memory.
   signal(pid, 'SIGQUIT')
@@ -25,7 +27,7 @@ async function end(pid: number): Promise<void> {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
-function processes(): number[] {
+function listProcesses(): number[] {
   if (!existsSync('/proc')) return []
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -33,7 +35,7 @@ function processes(): number[] {
 }
 
 /** The environment of a process; empty if the process has ended or belongs to another user. */
-function environmentOf(pid: number): string[] {
+function readEnvironment(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
   } catch {
@@ -41,7 +43,7 @@ function environmentOf(pid: number): string[] {
   }
 }
 
-function serverFolderOf(pid: number): string | undefined {
+function findServerFolder(pid: number): string | undefined {
   try {
     return SERVER_FOLDER.exec(readlinkSync(`/proc/${pid}/cwd`))?.[0]
   } catch {

@@ -1,6 +1,6 @@
 import ts from 'typescript'
 import type { Edit } from './edit.ts'
-import { editsOf } from './mutators.ts'
+import { createEdits } from './mutators.ts'
 
 /** One change to one source file. */
 export interface Mutant extends Edit {
@@ -16,11 +16,11 @@ export interface Mutant extends Edit {
 }
 
 /** Finds all mutants of a source file, ordered by position and without duplicates. */
-export function mutantsOf(file: string, text: string): Mutant[] {
+export function findMutants(file: string, text: string): Mutant[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
   const lines = text.split('\n')
   const mutants = new Map<string, Mutant>()
-  for (const edit of editsIn(source)) {
+  for (const edit of findEdits(source)) {
     const { line, character } = source.getLineAndCharacterOfPosition(edit.start)
     const original = text.slice(edit.start, edit.end)
     const key = `${edit.start}-${edit.end} ${edit.replacement}`
@@ -38,18 +38,18 @@ export function mutantsOf(file: string, text: string): Mutant[] {
 }
 
 /** Formats the position of a mutant as `--mutate` accepts it. */
-export function locationOf({ file, line, column }: Mutant): string {
+export function formatLocation({ file, line, column }: Mutant): string {
   return `${file}:${line}:${column}`
 }
 
-function* editsIn(node: ts.Node): Generator<Edit> {
+function* findEdits(node: ts.Node): Generator<Edit> {
   if (isErased(node)) return
-  yield* editsOf(node)
+  yield* createEdits(node)
   const children: ts.Node[] = []
   ts.forEachChild(node, (child) => {
     children.push(child)
   })
-  for (const child of children) yield* editsIn(child)
+  for (const child of children) yield* findEdits(child)
 }
 
 /** Types do not exist at run time, and a changed import would only prevent the program from starting. */

@@ -4,7 +4,7 @@ import { literalEdits } from './literal-mutators.ts'
 import { operatorEdits } from './operator-mutators.ts'
 
 /** All edits of a node, excluding those of its children. */
-export function editsOf(node: ts.Node): Edit[] {
+export function createEdits(node: ts.Node): Edit[] {
   return [
     ...conditionEdits(node),
     ...statementEdits(node),
@@ -18,8 +18,8 @@ export function editsOf(node: ts.Node): Edit[] {
 
 /** Makes a branch always or never taken, and a loop end at once. An endless loop would only time out. */
 function conditionEdits(node: ts.Node): Edit[] {
-  if (ts.isIfStatement(node)) return bothWays(node.expression)
-  if (ts.isConditionalExpression(node)) return bothWays(node.condition)
+  if (ts.isIfStatement(node)) return replaceCondition(node.expression)
+  if (ts.isConditionalExpression(node)) return replaceCondition(node.condition)
   if (ts.isWhileStatement(node) || ts.isDoStatement(node)) {
     return [replace(node.expression, 'false')]
   }
@@ -27,7 +27,7 @@ function conditionEdits(node: ts.Node): Edit[] {
   return []
 }
 
-function bothWays(condition: ts.Expression): Edit[] {
+function replaceCondition(condition: ts.Expression): Edit[] {
   return [replace(condition, 'true'), replace(condition, 'false')]
 }
 
@@ -58,12 +58,12 @@ function isCallStatement(node: ts.Node): boolean {
 
 /** Discards results. */
 function returnEdits(node: ts.Node): Edit[] {
-  if (ts.isReturnStatement(node) && node.expression) return withoutValue(node.expression)
-  if (ts.isArrowFunction(node) && !ts.isBlock(node.body)) return withoutValue(node.body)
+  if (ts.isReturnStatement(node) && node.expression) return removeValue(node.expression)
+  if (ts.isArrowFunction(node) && !ts.isBlock(node.body)) return removeValue(node.body)
   return []
 }
 
-function withoutValue(expression: ts.Expression): Edit[] {
+function removeValue(expression: ts.Expression): Edit[] {
   return expression.getText() === 'undefined' ? [] : [replace(expression, 'undefined')]
 }
 

@@ -39,7 +39,9 @@ export function operatorEdits(node: ts.Node): Edit[] {
   if (ts.isBinaryExpression(node)) return binaryEdits(node)
   if (ts.isPrefixUnaryExpression(node)) return prefixEdits(node)
   if (!ts.isPostfixUnaryExpression(node)) return []
-  return others(node.operator).map((operator) => replace(node, node.operand.getText() + operator))
+  return findReplacements(node.operator).map((operator) =>
+    replace(node, node.operand.getText() + operator),
+  )
 }
 
 function binaryEdits({ left, operatorToken, right }: ts.BinaryExpression): Edit[] {
@@ -53,18 +55,18 @@ function binaryEdits({ left, operatorToken, right }: ts.BinaryExpression): Edit[
   }
   // Strings cannot be subtracted.
   if (kind === ts.SyntaxKind.PlusToken && (isString(left) || isString(right))) return []
-  return others(kind).map((operator) => replace(operatorToken, operator))
+  return findReplacements(kind).map((operator) => replace(operatorToken, operator))
 }
 
 function prefixEdits(node: ts.PrefixUnaryExpression): Edit[] {
   const operand = node.operand.getText()
-  const replaced = others(node.operator).map((operator) => operator + operand)
+  const replaced = findReplacements(node.operator).map((operator) => operator + operand)
   const isUpdate =
     node.operator === ts.SyntaxKind.PlusPlusToken || node.operator === ts.SyntaxKind.MinusMinusToken
   return (isUpdate ? replaced : [operand]).map((text) => replace(node, text))
 }
 
-function others(operator: ts.SyntaxKind): readonly string[] {
+function findReplacements(operator: ts.SyntaxKind): readonly string[] {
   return OPERATORS[ts.tokenToString(operator) ?? ''] ?? []
 }
 

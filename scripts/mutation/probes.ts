@@ -14,7 +14,7 @@ export interface Block {
 }
 
 /** The blocks of a file, outer before inner. The first is the module. */
-export function blocksOf(text: string): Block[] {
+export function findBlocks(text: string): Block[] {
   const source = ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true)
   const blocks: Block[] = [{ start: 0, end: text.length }]
   const visit = (node: ts.Node): void => {
@@ -33,7 +33,7 @@ function isConciseBody(node: ts.Node): boolean {
 }
 
 /** The innermost block that contains an edit. */
-export function blockAround(blocks: readonly Block[], edit: Block): Block {
+export function findBlockAround(blocks: readonly Block[], edit: Block): Block {
   const around = blocks.filter(({ start, end }) => start <= edit.start && edit.end <= end)
   return around.at(-1) as Block
 }
@@ -46,7 +46,7 @@ export function blockAround(blocks: readonly Block[], edit: Block): Block {
  */
 export function instrument(text: string, name: string, probe: string): string {
   const insertions: { at: number; order: number; code: string }[] = []
-  for (const [order, { start, end }] of blocksOf(text).entries()) {
+  for (const [order, { start, end }] of findBlocks(text).entries()) {
     const call = `__reach(${JSON.stringify(`${name} ${start}`)})`
     if (order === 0) {
       const code = `import { reach as __reach } from ${JSON.stringify(probe)}; ${call}; `

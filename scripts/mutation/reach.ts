@@ -16,12 +16,12 @@ export interface Reach {
 }
 
 /** A test that fails on the original sources, so its result says nothing about a mutant. */
-export interface Failing {
+export interface FailingTest {
   readonly test: string
   readonly output: string
 }
 
-interface Kept extends Reach {
+interface CachedReach extends Reach {
   /** A hash of the test, its helpers and the files that it reaches. */
   readonly hash: string
 }
@@ -49,24 +49,28 @@ export class ReachRecorder {
   }
 
   /** The cached result of a test; undefined if there is none or something that the test depends on has changed. */
-  kept(workspace: Workspace, test: string): Reach | undefined {
-    const file = this.#fileOf(test)
+  findCached(workspace: Workspace, test: string): Reach | undefined {
+    const file = this.#cacheFile(test)
     if (!existsSync(file)) return undefined
-    const record = JSON.parse(readFileSync(file, 'utf8')) as Kept
+    const record = JSON.parse(readFileSync(file, 'utf8')) as CachedReach
     return record.hash === this.#hash(workspace, record) ? record : undefined
   }
 
   /** Runs a test with probes. If it fails, runs it again without them. */
-  async record(workspace: Workspace, test: string, signal: AbortSignal): Promise<Reach | Failing> {
+  async record(
+    workspace: Workspace,
+    test: string,
+    signal: AbortSignal,
+  ): Promise<Reach | FailingTest> {
     const probed = await this.#runProbed(workspace, test, signal)
-    const blocks = blocksIn(workspace)
+    const blocks = readBlocks(workspace)
     let run = probed
     if (probed.outcome !== 'passed') run = await runTest(workspace, test, TIMEOUT_MS, signal)
     if (run.outcome !== 'passed') return { test, output: run.output }
     const isPartial = run !== probed
     const reach: Reach = { test, durationMs: Math.round(run.durationMs), blocks, isPartial }
-    const record: Kept = { ...reach, hash: this.#hash(workspace, reach) }
-    const file = this.#fileOf(test)
+    const record: CachedReach = { ...reach, hash: this.#hash(workspace, reach) }
+    const file = this.#cacheFile(test)
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, JSON.stringify(record))
     return reach
@@ -76,7 +80,7 @@ export class ReachRecorder {
     const records = join(workspace.folder, RECORDS)
     rmSync(records, { force: true })
     workspace.write(PROBE_FILE, probeSource(records))
-    for (const file of this.#sources) workspace.change(file, this.#probed(workspace, file))
+    for (const file of this.#sources) workspace.change(file, this.#instrument(workspace, file))
     try {
       return await runTest(workspace, test, TIMEOUT_MS, signal)
     } finally {
@@ -86,7 +90,7 @@ export class ReachRecorder {
   }
 
   /** Cached, because parsing all sources takes as long as a short test. */
-  #probed(workspace: Workspace, file: string): string {
+  #instrument(workspace: Workspace, file: string): string {
     const probe = join(workspace.folder, PROBE_FILE)
     const key = join(workspace.folder, file)
     const code = this.#instrumented.get(key) ?? instrument(workspace.read(file), file, probe)
@@ -94,7 +98,7 @@ export class ReachRecorder {
     return code
   }
 
-  #fileOf(test: string): string {
+  #cacheFile(test: string): string {
     return join(this.#folder, `${test}.json`)
   }
 
@@ -110,7 +114,7 @@ export class ReachRecorder {
   }
 }
 
-function blocksIn(workspace: Workspace): Record<string, number[]> {
+function readBlocks(workspace: Workspace): Record<string, number[]> {
   if (!existsSync(join(workspace.folder, RECORDS))) return {}
   const blocks: Record<string, number[]> = {}
   for (const line of new Set(workspace.read(RECORDS).split('\n'))) {

@@ -4,7 +4,7 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import type { Mutant } from './mutant.ts'
 
 /** Groups mutants by folder, in alphabetical order. */
-export function byFolder<Item extends Pick<Mutant, 'file'>>(
+export function groupByFolder<Item extends Pick<Mutant, 'file'>>(
   mutants: readonly Item[],
 ): Map<string, Item[]> {
   const groups = Map.groupBy(mutants, ({ file }) => posix.dirname(file))
@@ -23,7 +23,7 @@ export function sample<Item extends Pick<Mutant, 'file'>>(
   seed: number,
 ): Item[] {
   if (size >= mutants.length) return [...mutants]
-  const folders = [...byFolder(mutants).values()]
+  const folders = [...groupByFolder(mutants).values()]
   const shares = apportion(
     folders.map(({ length }) => length),
     size,

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { defaultConfig } from '../config/config.ts'
-import { engineOf } from '../stores/engines.ts'
+import { findEngine } from '../stores/engines.ts'
 import { type Progress, startProgress } from './progress.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -24,10 +24,10 @@ export async function backup(file: string, database: string): Promise<void> {
   const onProgress = (copied: number, total: number) => {
     progress ??= startProgress({ what: 'backup', unit: 'pages', total })
     progress.update(copied)
-    if (copied === total) progress.say('backup: copied, now verifying the copy')
+    if (copied === total) progress.printLine('backup: copied, now verifying the copy')
   }
   const options = { database, lockTimeout, file, onProgress, signal: abort.signal }
-  const { plants, bytes } = await engineOf(database)
+  const { plants, bytes } = await findEngine(database)
     .backUp(options)
     .finally(() => {
       stopHandling()

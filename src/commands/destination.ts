@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { ConfigError } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
 import { PERMISSIONS, PRIVATE_MODE } from '../file-modes.ts'
-import { locationOf } from '../stores/engines.ts'
+import { locateDatabase } from '../stores/engines.ts'
 import { STDIO } from '../transfer/format.ts'
 
 /** The start of the error message when standard output cannot be written. */
@@ -34,7 +34,7 @@ export async function openDestination(file: string, database: string): Promise<D
   // A device or a named pipe is written to, not replaced.
   if (present?.isFile() === false) return unpublished(createWriteStream(file))
   const target = await realpath(file).catch(() => file)
-  const place = locationOf(database)
+  const place = locateDatabase(database)
   if ('file' in place && target === (await realpath(place.file))) {
     throw new ConfigError(`cannot write ${file}: it is the database itself`)
   }

@@ -4,7 +4,7 @@ import type { Access } from '../first-token.ts'
 import { type Certificate, covers } from '../http/certificate.ts'
 import { DOCS_PATH } from '../http/docs.ts'
 import type { Location } from '../stores/engine.ts'
-import { locationOf } from '../stores/engines.ts'
+import { locateDatabase } from '../stores/engines.ts'
 
 /** A name without a wildcard, in the notation of X509Certificate.subjectAltName. */
 const DNS_NAME = /(?:^|, )DNS:([\w.-]+)(?:,|$)/
@@ -19,7 +19,7 @@ export function greeting(
   const { location, bearer } = describeAccess(access)
   const docs = config.docs ? `\n  docs      ${docsUrl(url)}` : ''
   return `Plant Store listens on ${url}${docs}
-  database  ${describeDatabase(locationOf(config.database))}
+  database  ${describeDatabase(locateDatabase(config.database))}
   token     ${location}
 
 Create a plant:

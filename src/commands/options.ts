@@ -2,12 +2,12 @@ import { InvalidArgumentError, Option } from 'commander'
 import { TOKEN_LENGTH_MIN, TOKEN_VARIABLE } from '../config/config.ts'
 import { replaceInvalid } from '../config/setting-values.ts'
 import {
-  flagOf,
   type Setting,
   type SettingName,
   settingNames,
   settings,
-  variableOf,
+  toFlag,
+  toVariable,
 } from '../config/settings.ts'
 
 /** The settings as commander's options. */
@@ -24,8 +24,8 @@ access token with all scopes. It has no flag, because other users can read a com
 
 function settingOption(name: SettingName): Option {
   const setting: Setting = settings[name]
-  const option = new Option(`${flagOf(name)} ${setting.argument}`, setting.description)
-  option.env(variableOf(name)).argParser(argument(setting.read))
+  const option = new Option(`${toFlag(name)} ${setting.argument}`, setting.description)
+  option.env(toVariable(name)).argParser(argument(setting.read))
   if (setting.default !== undefined) option.default(setting.read(setting.default), setting.default)
   if (setting.bareFlag !== undefined) option.preset(setting.bareFlag)
   return option

@@ -4,7 +4,7 @@ export interface Progress {
   /** Reports how much is done in total. Cheap enough to call for every step. */
   update(done: number): void
   /** Prints a line, such as a warning, that the bar does not overwrite. */
-  say(line: string): void
+  printLine(line: string): void
   /** Must be called, even after an error: a bar keeps the process alive until then. */
   end(): void
 }
@@ -50,7 +50,7 @@ export function startProgress(options: ProgressOptions): Progress {
       next = time + display.intervalMs(time - start)
       display.show(done)
     },
-    say: (line) => display.print(`${line}\n`),
+    printLine: (line) => display.print(`${line}\n`),
     end: () => display.end(latest),
   }
 }

@@ -4,8 +4,8 @@ import {
   type SettingName,
   settingNames,
   settings,
+  toVariable,
   VARIABLE_PREFIX,
-  variableOf,
 } from './settings.ts'
 
 type Settings = typeof settings
@@ -82,7 +82,7 @@ function readOption(name: string, value: unknown): unknown {
  * @throws ConfigError if the token is invalid, or if an unknown variable has our prefix: it is probably misspelled
  */
 export function tokenFromEnvironment(environment: NodeJS.ProcessEnv): Pick<Config, 'token'> {
-  const known = [TOKEN_VARIABLE, ...settingNames.map(variableOf)]
+  const known = [TOKEN_VARIABLE, ...settingNames.map(toVariable)]
   for (const name of Object.keys(environment)) {
     if (name.startsWith(VARIABLE_PREFIX) && !known.includes(name)) {
       throw new ConfigError(`unknown variable ${name}: expected one of ${known.join(', ')}`)

@@ -69,7 +69,7 @@ export function matchOperations(
     for (const [method, object] of Object.entries(item)) {
       if (!METHODS.has(method)) continue
       const name = `${method.toUpperCase()} ${path}`
-      const operation = operationOf(name, object, document.security)
+      const operation = toOperation(name, object, document.security)
       if (operations.has(operation.id)) {
         throw new ContractError(`${name}: duplicate operationId ${operation.id}`)
       }
@@ -87,7 +87,7 @@ export function matchOperations(
   return operations
 }
 
-function operationOf(
+function toOperation(
   name: string,
   object: OperationObject,
   inherited: SecurityRequirement[] = [],

@@ -19,7 +19,7 @@ const WITHOUT_NUL = '^[^\\x00]*$'
  * - `type: string` rejects strings that cannot be stored.
  */
 export function bodyCompiler(): ValidatorCompiler {
-  const ajv = bodyAjv()
+  const ajv = createBodyAjv()
   return (schema) => ajv.compile(withKeywords(schema))
 }
 
@@ -28,7 +28,7 @@ export function bodyCompiler(): ValidatorCompiler {
  * but integers must be in decimal, int32 becomes a number, and missing parameters get their defaults.
  */
 export function parameterCompiler(): ValidatorCompiler {
-  const ajv = ajvWith({ useDefaults: true, verbose: true })
+  const ajv = createAjv({ useDefaults: true, verbose: true })
   addInteger(ajv, 'int64', 'must be an int64 in decimal', (text) => parseInt64(String(text)))
   const bounded: Message = ({ schema }) =>
     `must be an integer from ${schema.minimum} to ${schema.maximum}`
@@ -45,13 +45,13 @@ export function parameterCompiler(): ValidatorCompiler {
  * @param name the name of the schema in `components/schemas`
  */
 export function compileComponent({ components }: ContractDocument, name: string): Validator {
-  const ajv = bodyAjv()
+  const ajv = createBodyAjv()
   ajv.addKeyword('components')
   return ajv.compile({ $ref: `#/components/schemas/${name}`, components: withKeywords(components) })
 }
 
-function bodyAjv(): Ajv2020 {
-  const ajv = ajvWith({})
+function createBodyAjv(): Ajv2020 {
+  const ajv = createAjv({})
   addInteger(ajv, 'int64', 'must be an int64', (value) => {
     if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined
     // The parser returns no bigint beyond int64, but the seed of an embedded service can have one.
@@ -62,7 +62,7 @@ function bodyAjv(): Ajv2020 {
   return ajv
 }
 
-function ajvWith(options: Options): Ajv2020 {
+function createAjv(options: Options): Ajv2020 {
   const ajv = new Ajv2020({ ...options, strict: true, allowUnionTypes: true })
   ajv.addKeyword({
     keyword: 'storable',

@@ -66,7 +66,7 @@ export class ApiError extends Error {
 }
 
 /** The status of an error and its body, the contract's `Error`. */
-export function errorOf({ code, message }: ApiError): {
+export function toErrorResponse({ code, message }: ApiError): {
   status: number
   body: { error: number; message: string }
 } {

@@ -32,7 +32,7 @@ export interface Certificate {
  *
  * @throws ConfigError if it is invalid, or only one of the two files is configured
  */
-export async function certificateOf({
+export async function loadCertificate({
   tlsCertificate,
   tlsKey,
 }: Config): Promise<Certificate | undefined> {

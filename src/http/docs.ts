@@ -4,7 +4,7 @@ import { ByteBudget } from './byte-budget.ts'
 import { cachedFile, type File } from './cached-file.ts'
 import { entityTag, isKnown } from './conditional.ts'
 import { memoize } from './memoize.ts'
-import { pathOf } from './request-path.ts'
+import { getPath } from './request-path.ts'
 import { reserve } from './response.ts'
 
 /** The path of the docs page. Its files are below it. */
@@ -92,7 +92,7 @@ function serveFile(
 ): RouteHandlerMethod {
   const variantFor = cachedFile(read)
   return async (request, reply) => {
-    if (withoutQuery !== undefined && request.url !== pathOf(request)) {
+    if (withoutQuery !== undefined && request.url !== getPath(request)) {
       return reply.redirect(withoutQuery)
     }
     const { type, coding, content, version } = await variantFor(request.headers)

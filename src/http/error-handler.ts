@@ -9,7 +9,7 @@ import { InvalidJson } from '../contract/json-scanner.ts'
 import { ApiError, RETRY_AFTER } from './api-error.ts'
 import { bodyError } from './body.ts'
 import { parameterError } from './parameters.ts'
-import { pathOf } from './request-path.ts'
+import { getPath } from './request-path.ts'
 import { sendError } from './response.ts'
 
 /** Fastify's error handler: sends any error as one of the contract's. See api-error.ts for the whole flow. */
@@ -41,7 +41,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
     return parameterError(validationContext, first) ?? bodyError(first)
   }
   const { method } = request
-  request.log.error({ err: error, method, path: pathOf(request) }, 'the service has a defect')
+  request.log.error({ err: error, method, path: getPath(request) }, 'the service has a defect')
   return new ApiError(
     'internal-error',
     `internal error: look up request ${request.id} in the service's log`,

@@ -19,7 +19,7 @@ export interface Repetitions {
 }
 
 /** Counts those headers in a request. Compares lengths first, because it runs for every header of every request. */
-export function repetitionsIn({ rawHeaders }: IncomingMessage): Repetitions {
+export function countRepetitions({ rawHeaders }: IncomingMessage): Repetitions {
   const found: Repetitions = { hosts: 0, authorizations: 0, contentTypes: 0 }
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string
@@ -37,11 +37,11 @@ export function repetitionsIn({ rawHeaders }: IncomingMessage): Repetitions {
 export function rewriteUrlTargets(server: Server): void {
   server.prependListener('request', (request) => {
     const { url = '' } = request
-    if (!isPath(url)) request.url = originForm(url)
+    if (!isPath(url)) request.url = toOriginForm(url)
   })
 }
 
-function originForm(target: string): string {
+function toOriginForm(target: string): string {
   const [, authority = '', rest = ''] = ABSOLUTE_FORM.exec(target) ?? []
   if (authority === '' || !isAuthority(authority)) return target
   return isPath(rest) ? rest : `/${rest}`

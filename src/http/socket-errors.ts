@@ -1,7 +1,7 @@
 /** Errors for requests that have no Fastify reply, written directly to the socket. */
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { type ApiError, errorOf } from './api-error.ts'
+import { type ApiError, toErrorResponse } from './api-error.ts'
 import { latestResponse, replaceQueued } from './pipeline.ts'
 import { commonHeaders, newRequestId } from './response-headers.ts'
 
@@ -57,7 +57,7 @@ function serialize(error: ApiError): string {
 
 /** An error as a whole HTTP response, the last one of its connection. */
 export function rawResponse(error: ApiError) {
-  const { status, body } = errorOf(error)
+  const { status, body } = toErrorResponse(error)
   const content = JSON.stringify(body)
   const headers = {
     ...commonHeaders(newRequestId()),

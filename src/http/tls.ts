@@ -54,18 +54,18 @@ export function serveTls(app: FastifyInstance, certificate: Certificate): void {
 function abortHandshakesOnClose(app: FastifyInstance, server: Server): void {
   const handshakes = new Map<string, Socket>()
   server.on('connection', (connection: Socket) => {
-    const key = keyOf(connection)
+    const key = toKey(connection)
     handshakes.set(key, connection)
     connection.once('close', () => handshakes.delete(key))
   })
-  server.on('secureConnection', (connection) => handshakes.delete(keyOf(connection)))
+  server.on('secureConnection', (connection) => handshakes.delete(toKey(connection)))
   app.addHook('preClose', async () => {
     for (const connection of handshakes.values()) connection.destroy()
   })
 }
 
 /** Identifies both a raw connection and the TLS connection on top of it. */
-function keyOf({ localAddress, remoteAddress, remotePort }: Socket): string {
+function toKey({ localAddress, remoteAddress, remotePort }: Socket): string {
   return `${localAddress} ${remoteAddress} ${remotePort}`
 }
 

@@ -15,7 +15,7 @@ import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
 import { readSettings, unsafeSetting } from './durability.ts'
 import type { ServerOptions } from './postgres-store.ts'
-import { missingObjects, SCHEMA_VERSION, schemaVersionOf } from './schema.ts'
+import { findMissingObjects, readSchemaVersion, SCHEMA_VERSION } from './schema.ts'
 
 type Check = (connections: Connections) => Promise<Finding>
 
@@ -63,7 +63,7 @@ function missingTable(error: { code?: string; message: string }): Finding {
 
 async function kind(connections: Connections): Promise<Finding> {
   try {
-    const version = await schemaVersionOf(connections)
+    const version = await readSchemaVersion(connections)
     return version > 0 ? OWN_DATABASE : fault('it is empty')
   } catch (error) {
     if (error instanceof StoreError) return fault(error.message)
@@ -72,9 +72,9 @@ async function kind(connections: Connections): Promise<Finding> {
 }
 
 async function schema(connections: Connections): Promise<Finding> {
-  const version = await schemaVersionOf(connections)
+  const version = await readSchemaVersion(connections)
   if (version > SCHEMA_VERSION) return fault(newerSchemaMessage(version, SCHEMA_VERSION))
-  const missing = await missingObjects(connections, version)
+  const missing = await findMissingObjects(connections, version)
   if (missing.length > 0) return fault(`missing: ${missing.join(', ')}`)
   return schemaFinding(version, SCHEMA_VERSION)
 }
@@ -108,14 +108,14 @@ async function tokens(connections: Connections): Promise<Finding> {
     [SELECTOR_BYTES],
   )
   const names = damaged.map(({ name }) => name)
-  return tokensFinding(names, await countOf(connections, 'tokens'))
+  return tokensFinding(names, await countRows(connections, 'tokens'))
 }
 
 async function plants(connections: Connections): Promise<Finding> {
-  return countFinding(await countOf(connections, 'plants'))
+  return countFinding(await countRows(connections, 'plants'))
 }
 
-async function countOf(connections: Connections, table: string): Promise<bigint> {
+async function countRows(connections: Connections, table: string): Promise<bigint> {
   const rows = await connections.query<{ count: bigint }>(`SELECT count(*) AS count FROM ${table}`)
   const [{ count }] = rows as [{ count: bigint }]
   return count

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { InFlight } from '../in-flight.ts'
-import { type Server, serversOf } from './encryption.ts'
-import { isRetryable, storeError, unavailable } from './errors.ts'
+import { type Server, toServers } from './encryption.ts'
+import { isRetryable, mapError, toUnavailable } from './errors.ts'
 
 /** Connections per replica. More would only slow the server down. */
 const CONNECTIONS_MAX = 10
@@ -39,7 +39,7 @@ export class Connections {
 
   /** @throws StoreError if the connection strings ask for an unverified connection */
   constructor({ urls, timeout }: ConnectionsOptions) {
-    this.#servers = serversOf(urls)
+    this.#servers = toServers(urls)
     this.#pools = this.#servers.map((server) => this.#open(server, timeout, urls.length))
   }
 
@@ -119,7 +119,7 @@ export class Connections {
     values: readonly unknown[] = [],
   ): Promise<Row[]> {
     this.#unreplicated.delete(client)
-    const { rows } = await queryOn<Row>(client, text, values)
+    const { rows } = await runQuery<Row>(client, text, values)
     if (this.#unreplicated.has(client)) throw new StoreUnavailable('failing', NOT_REPLICATED)
     return rows
   }
@@ -151,7 +151,7 @@ export class Connections {
         if (this.#primary === host) this.#primary = (host + 1) % this.#pools.length
       }
     }
-    throw unavailable(failure)
+    throw toUnavailable(failure)
   }
 
   #open({ options }: Server, timeout: number, hosts: number): pg.Pool {
@@ -179,7 +179,7 @@ export class Connections {
   }
 }
 
-async function queryOn<Row extends object>(
+async function runQuery<Row extends object>(
   client: pg.PoolClient,
   text: string,
   values: readonly unknown[],
@@ -187,7 +187,7 @@ async function queryOn<Row extends object>(
   try {
     return await client.query<Row>(text, [...values])
   } catch (error) {
-    throw storeError(error)
+    throw mapError(error)
   }
 }
 

@@ -1,8 +1,8 @@
 import type { CreateResult, NewPlant, Plant } from '../../../service/plant-store.ts'
-import { type PlantRow, plantOf } from '../plant-row.ts'
+import { type PlantRow, toPlant } from '../plant-row.ts'
 import { retry } from './attempts.ts'
 import type { Connections } from './connections.ts'
-import { columnsOf, INSERT, isSame } from './plant-columns.ts'
+import { INSERT, isSame, toColumns } from './plant-columns.ts'
 
 /**
  * The lock makes a replay wait for the standbys, as a change does. Without it the row might not be on a standby yet,
@@ -24,12 +24,12 @@ export async function createPlants(
   let open = firstOfEachId(plants)
   // Repeated if a plant with the same id was removed between the two statements.
   await retry(async () => {
-    const inserted = await connections.query<{ id: bigint }>(INSERT, columnsOf(open))
+    const inserted = await connections.query<{ id: bigint }>(INSERT, toColumns(open))
     for (const { id } of inserted) created.add(id)
     const taken = open.filter(({ id }) => !created.has(id))
     if (taken.length > 0) {
       const rows = await connections.query<PlantRow>(FIND, [taken.map(({ id }) => id)])
-      for (const row of rows) stored.set(row.id, plantOf(row))
+      for (const row of rows) stored.set(row.id, toPlant(row))
     }
     open = taken.filter(({ id }) => !stored.has(id))
     return open.length === 0 ? true : undefined

@@ -10,9 +10,9 @@ import { isLoopback } from '../../loopback.ts'
 import { TLS_VERSION_MIN } from '../../tls-version.ts'
 import { StoreError } from '../store-error.ts'
 import {
+  readTlsSettings,
   type TlsSetting,
   type TlsSettings,
-  tlsSettingsOf,
   withoutTlsSettings,
 } from './tls-settings.ts'
 
@@ -36,8 +36,8 @@ const DEFAULT_MODE: TlsSetting = { name: 'sslmode', value: 'verify-full' }
  *
  * @throws StoreError if they ask for an unverified connection, or a file is unusable
  */
-export function serversOf(urls: readonly string[]): Server[] {
-  const settings = tlsSettingsOf(String(urls[0]))
+export function toServers(urls: readonly string[]): Server[] {
+  const settings = readTlsSettings(String(urls[0]))
   let verified: ConnectionOptions | undefined
   return urls.map((url) => {
     const connectionString = withoutTlsSettings(url)
@@ -48,8 +48,8 @@ export function serversOf(urls: readonly string[]): Server[] {
       return { options: { connectionString, ssl: false }, encryption: `not encrypted: ${plain}` }
     }
     // Shared, because loading the system's authorities takes 0.1 s.
-    verified ??= verificationOf(settings)
-    const encryption = `encrypted, ${identityOf(host, settings)}`
+    verified ??= createVerification(settings)
+    const encryption = `encrypted, ${describeIdentity(host, settings)}`
     return { options: { connectionString, ssl: verified }, encryption }
   })
 }
@@ -65,9 +65,14 @@ function plainReason(host: string, settings: TlsSettings): string | undefined {
 }
 
 /** @throws StoreError */
-function verificationOf({ sslmode, sslrootcert, sslcert, sslkey }: TlsSettings): ConnectionOptions {
+function createVerification({
+  sslmode,
+  sslrootcert,
+  sslcert,
+  sslkey,
+}: TlsSettings): ConnectionOptions {
   const file = sslrootcert?.value === SYSTEM ? undefined : sslrootcert
-  const mode = modeOf(sslmode)
+  const mode = parseMode(sslmode)
   if (mode === 'verify-ca' && file === undefined) {
     throw new StoreError(
       'sslmode=verify-ca needs sslrootcert with a file, because public authorities certify any server',
@@ -76,9 +81,9 @@ function verificationOf({ sslmode, sslrootcert, sslcert, sslkey }: TlsSettings):
   if ((sslcert === undefined) !== (sslkey === undefined)) {
     throw new StoreError('sslcert and sslkey go together: set both, or neither')
   }
-  const secureContext = contextOf({
+  const secureContext = createContext({
     minVersion: TLS_VERSION_MIN,
-    ca: file === undefined ? systemAuthorities() : authoritiesOf(file),
+    ca: file === undefined ? getSystemAuthorities() : readAuthorities(file),
     ...(sslcert && { cert: read(sslcert) }),
     ...(sslkey && { key: read(sslkey) }),
   })
@@ -91,7 +96,7 @@ function verificationOf({ sslmode, sslrootcert, sslcert, sslkey }: TlsSettings):
 }
 
 /** @throws StoreError if the mode does not verify the server */
-function modeOf(sslmode: TlsSetting = DEFAULT_MODE): 'verify-full' | 'verify-ca' {
+function parseMode(sslmode: TlsSetting = DEFAULT_MODE): 'verify-full' | 'verify-ca' {
   const { name, value } = sslmode
   if (value === 'verify-full' || value === 'verify-ca') return value
   const reason = UNVERIFIED.includes(value) ? 'it accepts any server' : 'it is unknown'
@@ -101,7 +106,7 @@ function modeOf(sslmode: TlsSetting = DEFAULT_MODE): 'verify-full' | 'verify-ca'
   )
 }
 
-function identityOf(host: string, { sslmode, sslrootcert }: TlsSettings): string {
+function describeIdentity(host: string, { sslmode, sslrootcert }: TlsSettings): string {
   const authorities = sslrootcert === undefined ? SYSTEM : sslrootcert.value
   const trusted =
     authorities === SYSTEM ? 'an authority of the system' : `an authority in ${authorities}`
@@ -110,13 +115,13 @@ function identityOf(host: string, { sslmode, sslrootcert }: TlsSettings): string
 }
 
 /** Falls back to Node's own list, because small container images have none. */
-function systemAuthorities(): string[] {
+function getSystemAuthorities(): string[] {
   const system = getCACertificates('system')
   if (system.length === 0) return getCACertificates('default')
   return [...system, ...getCACertificates('extra')]
 }
 
-function authoritiesOf(setting: TlsSetting): Buffer {
+function readAuthorities(setting: TlsSetting): Buffer {
   const authorities = read(setting)
   try {
     // Node treats text without certificates as an empty list.
@@ -135,7 +140,7 @@ function read({ name, value }: TlsSetting): Buffer {
   }
 }
 
-function contextOf(options: Parameters<typeof createSecureContext>[0]) {
+function createContext(options: Parameters<typeof createSecureContext>[0]) {
   try {
     return createSecureContext(options)
   } catch (error) {

@@ -23,19 +23,19 @@ const UNKNOWN_AUTHORITY = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
 const NO_TLS = 'The server does not support SSL connections'
 
 /** Maps an error of a statement to StoreUnavailable by its code. Returns any other error unchanged: it is a bug. */
-export function storeError(error: unknown): unknown {
+export function mapError(error: unknown): unknown {
   if (error instanceof TypeError) return error
-  if (!(error instanceof pg.DatabaseError)) return unavailable(error)
+  if (!(error instanceof pg.DatabaseError)) return toUnavailable(error)
   const { code = '' } = error
-  return BUSY.test(code) || FAILING.test(code) ? unavailable(error) : error
+  return BUSY.test(code) || FAILING.test(code) ? toUnavailable(error) : error
 }
 
 /** Maps an error of a connection, which is never the caller's fault. */
-export function unavailable(error: unknown): StoreUnavailable {
+export function toUnavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error
   const { code = '', message } = error as { code?: string; message: string }
   // The AggregateError of several connection attempts has an empty message.
-  const detail = [code, message].filter(Boolean).join(': ') + adviceOn(code, message)
+  const detail = [code, message].filter(Boolean).join(': ') + advise(code, message)
   return new StoreUnavailable(BUSY.test(code) ? 'busy' : 'failing', detail)
 }
 
@@ -44,7 +44,7 @@ export function isRetryable(error: unknown): boolean {
   return error instanceof StoreUnavailable && ROLLED_BACK.test(error.detail)
 }
 
-function adviceOn(code: string, message: string): string {
+function advise(code: string, message: string): string {
   if (message === NO_TLS) return '; sslmode=disable allows it, but sends everything in plain text'
   if (!UNKNOWN_AUTHORITY.test(code)) return ''
   return '; set sslrootcert to the file of an authority that the system does not trust'

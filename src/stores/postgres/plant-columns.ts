@@ -5,7 +5,7 @@ export function isSame(one: Plant, other: Plant): boolean {
 }
 
 /** Plants as three arrays, the parameters of UNNESTED. */
-export function columnsOf(
+export function toColumns(
   plants: readonly NewPlant[],
 ): [ids: bigint[], names: string[], tags: (string | null)[]] {
   return [

@@ -13,13 +13,13 @@ import { copyInThread } from './threaded-backup.ts'
 export async function backUpDatabase(options: BackupOptions): Promise<BackupSummary> {
   const { database, lockTimeout, file, onProgress, signal } = options
   refuseTaken(file)
-  const folder = await writing(file, () => mkdtemp(`${resolve(file)}.partial-`))
+  const folder = await withWriteErrors(file, () => mkdtemp(`${resolve(file)}.partial-`))
   const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   signal.addEventListener('abort', removeFolder)
   try {
     const copy = join(folder, 'plants.db')
     const summary = await copyInThread({ file: database, lockTimeout, copy }, onProgress)
-    await writing(file, () => publish(copy, file))
+    await withWriteErrors(file, () => publish(copy, file))
     return summary
   } finally {
     removeFolder()
@@ -54,7 +54,7 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-async function writing<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+async function withWriteErrors<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {

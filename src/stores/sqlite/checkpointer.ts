@@ -7,7 +7,7 @@ import {
 import type { Database } from 'better-sqlite3'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { type DatabaseOptions, WAL_PAGES } from './database.ts'
-import { storeError } from './errors.ts'
+import { mapError } from './errors.ts'
 import { ThreadModule } from './thread.ts'
 
 /** The state of the WAL, in pages: its length, and how much of it has been written back. */
@@ -60,7 +60,7 @@ export class Checkpointer {
   }
 
   /** Must be called after each commit. */
-  committed(): void {
+  afterCommit(): void {
     if (this.#isRunning) {
       if (this.#receive()) this.#finish()
       return
@@ -129,7 +129,7 @@ export function prepareCheckpoint(db: Database, mode: 'NOOP' | 'PASSIVE'): () =>
     try {
       return statement.get() as WalState
     } catch (error) {
-      if (storeError(error) instanceof StoreUnavailable) return { log: 0, checkpointed: 0 }
+      if (mapError(error) instanceof StoreUnavailable) return { log: 0, checkpointed: 0 }
       throw error
     }
   }

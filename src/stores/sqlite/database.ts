@@ -3,7 +3,7 @@ import Sqlite, { type Database } from 'better-sqlite3'
 import { IN_MEMORY } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
 import { createDatabaseFile } from './new-file.ts'
-import { incompatibilityOf, migrate } from './schema.ts'
+import { findIncompatibility, migrate } from './schema.ts'
 
 /** The value of `PRAGMA synchronous` with which every commit waits for the disk. */
 const FULL = 2
@@ -42,7 +42,7 @@ export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseO
     db = new Sqlite(file, { timeout: lockTimeout })
     // SQLite opens a read-only file without an error, and fails only at the first change.
     if (existsSync(file)) accessSync(file, constants.W_OK)
-    const reason = incompatibilityOf(db)
+    const reason = findIncompatibility(db)
     if (reason !== undefined) throw new StoreError(`cannot use the database ${file}: ${reason}`)
     makeDurable(db, { file, lockTimeout })
     migrate(db)
