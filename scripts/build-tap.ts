@@ -1,14 +1,17 @@
 /**
- * Builds tap with the plugins in `.taprc`, unless that build already exists. tap would build itself, but finish its first
- * run with its default plugins, which is twice as slow and measures coverage incorrectly.
+ * Builds tap with the plugins in `.taprc`, unless that build already exists. Runs after every install, because it takes a
+ * while, and again before `npm test`, in case install scripts were disabled. tap would build itself on its first run, but
+ * continue that run with its default plugins, which takes twice as long and measures coverage incorrectly.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 
-const wanted = readFileSync('.taprc', 'utf8')
-const built = 'node_modules/.tap-built'
+const [tap, config] = await Promise.allSettled([
+  import('@tapjs/test/test-built'),
+  import('@tapjs/config'),
+])
 
-if (!existsSync(built) || readFileSync(built, 'utf8') !== wanted) {
-  execFileSync('tap', ['build'], { stdio: 'inherit' })
-  writeFileSync(built, wanted)
+// Without its development dependencies, the package has no tests to run.
+if (tap.status === 'fulfilled' && config.status === 'fulfilled') {
+  const { pluginSignature } = await config.value.TapConfig.load()
+  if (tap.value.signature !== pluginSignature) execFileSync('tap', ['build'], { stdio: 'inherit' })
 }

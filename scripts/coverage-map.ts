@@ -1,11 +1,15 @@
-/**
- * The tests that do not count toward coverage: they start many processes or a browser, generate many requests, or repeat
- * other tests on PostgreSQL. They reach nothing that other tests do not, and are a quarter faster without measurement.
- */
-const UNCOUNTED =
-  /^test\/(browser|crash|failover|faults|hostile|replicas|scripts|http\/(model|on-postgres|properties))\b/
+import { basename } from 'node:path'
+import { PROCESSES } from './test-processes.ts'
 
-/** Tells tap what a test covers: nothing (null), or every source that it loads (an empty list). */
-export default function mapCoverage(test: string): null | [] {
-  return UNCOUNTED.test(test) ? null : []
+/** These repeat on PostgreSQL what other processes run and measure. */
+const REPEATED = ['test/http/on-postgres.test.ts']
+
+/**
+ * Tells tap which sources to measure for coverage in a test process.
+ *
+ * @returns null for none, an empty list for all that the process loads
+ */
+export default function mapCoverage(file: string): null | [] {
+  const unmeasured = PROCESSES[basename(file, '.ts')]?.unmeasured !== undefined
+  return unmeasured || REPEATED.includes(file) ? null : []
 }

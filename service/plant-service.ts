@@ -49,10 +49,12 @@ export class PlantService implements Handlers {
 
   async updatePlant({
     params: { id },
-    body,
+    body: { name, tag },
     expected,
   }: OperationRequest<'updatePlant'>): Promise<OperationResult<'updatePlant'>> {
-    const result = await this.#store.update(id, body, expected)
+    // Undocumented members, such as a number that is not exact, do not reach the store.
+    const patch = { ...(name !== undefined && { name }), ...(tag !== undefined && { tag }) }
+    const result = await this.#store.update(id, patch, expected)
     if (typeof result === 'string') return toFailure(id, result)
     return { body: result, version: contentVersion(result) }
   }

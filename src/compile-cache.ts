@@ -16,7 +16,10 @@ const ROOT_USER = 0
 export function useCompileCache(trusted?: string): void {
   if (getCompileCacheDir() !== undefined || process.env.NODE_DISABLE_COMPILE_CACHE) return
   const folder = compileCacheFolder(process.geteuid?.(), trusted)
-  if (folder !== undefined) enableCompileCache(folder)
+  if (folder === undefined) return
+  enableCompileCache(folder)
+  // Worker threads inherit only the environment, not the cache.
+  process.env.NODE_COMPILE_CACHE = folder
 }
 
 /**

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import {
   chmodSync,
   chownSync,
@@ -13,6 +14,7 @@ import {
 } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { dirname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { compileCacheFolder, useCompileCache } from '../src/compile-cache.ts'
 import { run } from './helpers/command.ts'
@@ -217,6 +219,7 @@ t.test('the operator can choose another folder or turn the cache off', async (t)
 t.test('a process keeps using the first cache folder it found', async (t) => {
   const { home, top } = homeOf(t)
   const folder = join(home, '.cache', 'plant-store')
+  setVariable(t, 'NODE_COMPILE_CACHE')
   setVariable(t, 'NODE_DISABLE_COMPILE_CACHE', '1')
   useCompileCache(top)
   t.notOk(existsSync(folder), 'the cache is turned off')
@@ -227,7 +230,16 @@ t.test('a process keeps using the first cache folder it found', async (t) => {
   process.env.HOME = home
   useCompileCache(top)
   t.equal(dirname(getCompileCacheDir() ?? ''), folder)
+  t.equal(dirname(await cacheOfThread()), folder, 'worker threads use it too')
   process.env.HOME = '/nonexistent'
   useCompileCache(top)
   t.equal(dirname(getCompileCacheDir() ?? ''), folder)
 })
+
+/** The compile cache of a new worker thread. */
+async function cacheOfThread(): Promise<string> {
+  const script = `const { parentPort } = require('node:worker_threads')
+    parentPort.postMessage(require('node:module').getCompileCacheDir())`
+  const [folder] = await once(new Worker(script, { eval: true }), 'message')
+  return String(folder)
+}

@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
+import { parse } from 'yaml'
+import { ALONE, filesByProcess } from '../scripts/test-processes.ts'
 
 const lock = readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')
 
@@ -12,4 +14,17 @@ t.test('an installation compiles nothing', async (t) => {
 
 t.test('the lockfile contains no download URLs', async (t) => {
   t.notMatch(lock, /"resolved": "http/)
+})
+
+t.test('npm test runs every test file once', async (t) => {
+  const { include } = parse(readFileSync(new URL('../.taprc', import.meta.url), 'utf8'))
+  t.same(include, ['test/processes/*.ts', ...ALONE.map((file) => `test/${file}`)])
+  const processes = filesByProcess()
+  const folder = new URL('./processes/', import.meta.url)
+  t.same(
+    readdirSync(folder).sort(),
+    [...processes.keys()].map((name) => `${name}.ts`).sort(),
+    'test/processes/ has one file for each process',
+  )
+  for (const [name, files] of processes) t.ok(files.length > 0, `${name} has files to run`)
 })

@@ -49,7 +49,10 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   // The reader of standard error can go away, as `| head` does. The import continues.
   process.stderr.on('error', () => {})
   const { lockTimeout } = defaultConfig()
-  const store = await openStore({ database, lockTimeout, sameThread: true })
+  const store = await openStore({ database, lockTimeout, sameThread: true }).catch((error) => {
+    stream.destroy()
+    throw error
+  })
   const progress = startProgress({
     what: 'import',
     unit: 'bytes',

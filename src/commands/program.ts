@@ -53,8 +53,8 @@ function warnAboutPassword(command: Command): void {
   const location = locateDatabase(database)
   if (!('server' in location && location.hasPassword)) return
   const { envVar } = databaseOption
-  console.error(
-    `plant-store: other users can read the password in --database; set ${envVar} or use ~/.pgpass instead`,
+  process.stderr.write(
+    `plant-store: other users can read the password in --database; set ${envVar} or use ~/.pgpass instead\n`,
   )
 }
 

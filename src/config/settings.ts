@@ -55,7 +55,7 @@ export const settings = {
   database: {
     argument: '<location>',
     description:
-      'where the plants are stored: a file, a server as postgres://user@host1,host2/name, or :memory: until the process ends',
+      'where to store the plants: a file, a PostgreSQL server such as postgres://user@host1,host2/name, or :memory: to keep them only until the process ends',
     default: 'data/plants.db',
     read: nonEmptyString,
   },
@@ -106,7 +106,7 @@ export const settings = {
   authFailureLimit: {
     argument: '<rate>',
     description:
-      'requests without a valid token allowed per address, after a burst of ten times as many; or off',
+      'failed authentications allowed per address, after a burst of ten times as many; or off',
     default: '100/s',
     read: rate,
   },
@@ -123,7 +123,7 @@ export const settings = {
   },
   lockTimeout: {
     argument: '<duration>',
-    description: 'how long a change waits for a locked database file, or a statement for a server',
+    description: 'how long to wait for a locked SQLite file or a PostgreSQL server',
     default: '5s',
     read: duration(TIMEOUT_MAX),
   },
@@ -140,7 +140,7 @@ export const settings = {
   },
   readyJson: {
     argument: '[on|off]',
-    description: 'print one line of JSON when ready, instead of the greeting',
+    description: 'print one line of JSON when ready, instead of the startup message',
     default: 'off',
     bareFlag: 'on',
     read: onOff,

@@ -49,9 +49,12 @@ export interface ContractDocument {
 const SCHEME = 'bearer'
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'])
 
-/** Loads the contract that ships with this package. */
+let contract: ContractDocument | undefined
+
+/** Loads the contract that ships with this package. Each caller gets a copy of its own; the file is parsed only once. */
 export function loadContract(): ContractDocument {
-  return parse(readFileSync(new URL('openapi.yaml', PACKAGE), 'utf8')) as ContractDocument
+  contract ??= parse(readFileSync(new URL('openapi.yaml', PACKAGE), 'utf8')) as ContractDocument
+  return structuredClone(contract)
 }
 
 /**

@@ -4,7 +4,7 @@ import { type Browser, chromium } from 'playwright-core'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
 
-/** It is to load what the test has it load, and nothing that it thinks of by itself. */
+/** Keeps the browser from loading anything by itself. */
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -15,7 +15,7 @@ const ARGUMENTS = [
   '--disable-sync',
 ]
 
-/** The program that the variable `CHROMIUM` names, or else one of that kind in the path, if there is one. */
+/** The program that the variable `CHROMIUM` names, else a Chromium or Chrome in the path; undefined without one. */
 export function findBrowser(): string | undefined {
   const { CHROMIUM, PATH = '' } = process.env
   const candidates = PATH.split(delimiter).flatMap((folder) =>
@@ -33,7 +33,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** A browser that has seen nothing yet, and keeps nothing. The caller closes it. */
+/** Starts a browser with an empty profile that is not kept. The caller closes it. */
 export function launch(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: ARGUMENTS })
 }

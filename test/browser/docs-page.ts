@@ -1,22 +1,22 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 
-/** What Swagger UI shows of a try. */
+/** What Swagger UI shows after a request was executed. */
 export interface Shown {
   readonly status: string
   readonly headers: string
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly body: string
-  /** The request, as a command for a shell. */
+  /** The request as a curl command. */
   readonly curl: string
 }
 
-/** How somebody reads: on what screen, by day or night. */
+/** Screen size and color scheme of a reader. */
 export type Reader = BrowserContextOptions
 
-/** The docs as somebody uses them who has never been there. */
+/** The docs as a first-time reader uses them. */
 export class DocsPage {
   readonly page: Page
-  /** What nobody may have noticed: errors, warnings, requests to elsewhere, violations of the policy. */
+  /** Problems a reader would not see: errors, warnings, requests to third parties, violations of the policy. */
   readonly complaints: string[] = []
 
   private constructor(page: Page) {
@@ -30,13 +30,13 @@ export class DocsPage {
         complain(response.status(), pathname)
     })
     page.on('console', (message) => {
-      // The browser says so of every 4xx and 5xx; those of a try are what the try is for.
+      // The browser logs every 4xx and 5xx, but some tests request them on purpose.
       const isStatus = message.text().startsWith('Failed to load resource: the server responded')
       if (/error|warning/.test(message.type()) && !isStatus) complain(message.text())
     })
   }
 
-  /** @param url where the docs are, or what leads there */
+  /** @param url the URL of the docs, or one that redirects there */
   static async open(browser: Browser, url: string, reader: Reader = {}): Promise<DocsPage> {
     const context = await browser.newContext(reader)
     const page = await context.newPage()
@@ -71,12 +71,12 @@ export class DocsPage {
     await this.page.locator('.modal-ux .btn-done').click()
   }
 
-  /** An operation, folded or not. */
+  /** An operation's block, collapsed or expanded. */
   operation(operationId: string): Locator {
     return this.page.locator(`.opblock[id$="-${operationId}"]`)
   }
 
-  /** Each change of the page draws anew all that is unfolded. */
+  /** Each change of the page renders everything that is expanded again. */
   async fold(operationId: string): Promise<void> {
     await this.operation(operationId).locator('.opblock-summary-control').click()
   }
@@ -88,12 +88,12 @@ export class DocsPage {
     return operation
   }
 
-  /** The examples that the body of the request may be filled with; at first it is with the first. */
+  /** The names of the examples for the request body. The first one is selected by default. */
   examples(operationId: string): Promise<string[]> {
     return this.#choices(operationId).locator('option').allInnerTexts()
   }
 
-  /** @returns the body that the request then has */
+  /** @returns the body that the form then contains */
   async choose(operationId: string, example: string): Promise<string> {
     await this.#choices(operationId).selectOption({ label: example })
     return this.operation(operationId).locator('textarea').inputValue()
@@ -104,12 +104,12 @@ export class DocsPage {
     return this.operation(operationId).locator(select)
   }
 
-  /** Resolves when Swagger UI knows all of an operation; it fails at what is executed before, with no word. */
+  /** Resolves once Swagger UI has resolved an operation. Executing it earlier fails silently. */
   async ready(operationId: string): Promise<void> {
     await this.operation(operationId).locator('.responses-table').last().waitFor()
   }
 
-  /** Tries an operation with its form as it stands, but for the fields given; `body` is the request's. */
+  /** Executes an operation with its pre-filled form, except for the given fields. `body` is the request body. */
   async execute(operationId: string, fields: Record<string, string> = {}): Promise<Shown> {
     const operation = await this.#unfolded(operationId)
     for (const [name, value] of Object.entries(fields)) {
@@ -117,12 +117,12 @@ export class DocsPage {
       await operation.locator(field).fill(value)
     }
     await operation.locator('.execute').click()
-    // It is there from the click on, and gone when the answer is shown.
+    // The spinner is shown from the click until the response is shown.
     await operation.locator('.loading-container').waitFor({ state: 'detached' })
     return this.shown(operationId)
   }
 
-  /** What is shown of the latest try, as soon as it is. */
+  /** Resolves to the result of the latest request once it is shown. */
   async shown(operationId: string): Promise<Shown> {
     const operation = this.operation(operationId)
     const live = operation.locator('.live-responses-table tbody')

@@ -1,4 +1,4 @@
-/** The docs in a real browser, as their readers use them. */
+/** The docs in a real browser, used as readers use them. */
 import type { Browser } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { type Call, type Service, startService } from '../helpers/service.ts'
@@ -8,17 +8,17 @@ import { tabTo } from './keyboard.ts'
 import { illegible } from './legibility.ts'
 import { startProxy } from './prefix-proxy.ts'
 
-/** Without transitions from one colour to another. */
+/** Without color transitions, so that contrast is measured on final colors. */
 const CALM = { reducedMotion: 'reduce' } as const
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 
-/** No package of npm brings a browser, and the page is judged in a real one or not at all. */
+/** No npm package contains a browser. */
 const MISSING = "it needs a browser: Debian's chromium, or one that the variable CHROMIUM names"
 
 const program = findBrowser()
 if (program !== undefined) readTheDocs(program)
-else t.test('the docs in a browser', { skip: MISSING }, async () => {})
+else t.test('the docs work in a browser', { skip: MISSING }, async () => {})
 
 function readTheDocs(program: string): void {
   let service: Service
@@ -29,7 +29,7 @@ function readTheDocs(program: string): void {
     t.teardown(() => browser.close())
   })
 
-  /** Comes to the root with a browser that has seen nothing yet; nothing may go wrong unnoticed. */
+  /** Opens the root with an empty profile, and fails the test at any problem that a reader would not see. */
   async function visit(t: Test, url: string, reader: Reader, read: (docs: DocsPage) => unknown) {
     const docs = await DocsPage.open(browser, `${url}/`, reader)
     t.teardown(() => docs.close())
@@ -37,16 +37,16 @@ function readTheDocs(program: string): void {
     t.same(docs.complaints, [])
   }
 
-  // One page for all of it: a second one costs more than a second.
-  t.test('on a desk', (t) =>
+  // One page for all of these, because opening another takes more than a second.
+  t.test('the docs work on a desktop', (t) =>
     visit(t, service.url, { colorScheme: 'light', ...CALM }, async (docs) => {
       t.equal(docs.page.url(), `${service.url}/documentation`)
-      await t.test('the keyboard alone will do', (t) => useTheKeyboard(t, docs))
+      await t.test('the docs can be used with the keyboard alone', (t) => useTheKeyboard(t, docs))
       await docs.reload()
-      await t.test('with the token of before the forms work as they are filled in', (t) =>
+      await t.test('with the token from the last visit the pre-filled forms work', (t) =>
         tryEveryForm(t, docs),
       )
-      await t.test('what is around them can be read', async (t) => {
+      await t.test('the rest of the page is legible', async (t) => {
         await docs.page.locator('.models-control').click()
         await readable(t, docs, '#swagger-ui')
         await docs.page.locator('.auth-wrapper > .authorize').click()
@@ -71,11 +71,11 @@ function readTheDocs(program: string): void {
     await docs.ready('listPlants')
     await press('[id$="-listPlants"] .execute')
     t.equal((await docs.shown('listPlants')).status, '200')
-    t.same(unseen, [], 'one sees where one is')
+    t.same(unseen, [], 'the focus is always visible')
   }
 
   async function tryEveryForm(t: Test, docs: DocsPage): Promise<void> {
-    // No double is like it.
+    // No JavaScript number is equal to it.
     const id = 2n ** 53n + 1n
     const [plant, body] = ['"name": "Abies amabilis"', `{"id": ${id}, "name": "Abies amabilis"}`]
 
@@ -102,7 +102,7 @@ function readTheDocs(program: string): void {
 
     const changed = await tryForm(t, docs, 'updatePlant', { 'If-Match': etag })
     t.match(changed.curl, `-H 'If-Match: ${etag}'`)
-    t.match(await service.stored(4n), { tag: null }, 'the last of its examples')
+    t.match(await service.stored(4n), { tag: null }, 'the last example was sent')
     await docs.fold('updatePlant')
 
     await tryForm(t, docs, 'replacePlant')
@@ -114,7 +114,7 @@ function readTheDocs(program: string): void {
     t.equal(await service.stored(4n), undefined)
   }
 
-  /** A form as it is, but for the fields given; what it may also be filled with is good, and all of it readable. */
+  /** Executes a pre-filled form, then one with each other example, and checks that all of it is legible. */
   async function tryForm(
     t: Test,
     docs: DocsPage,
@@ -131,7 +131,7 @@ function readTheDocs(program: string): void {
     return shown
   }
 
-  /** By day on a desk, and at night on a phone. */
+  /** In light mode on a desktop and in dark mode on a phone. */
   async function readable(t: Test, { page }: DocsPage, selector: string): Promise<void> {
     const desk = page.viewportSize() as { width: number; height: number }
     t.same(await illegible(page, selector), [])
@@ -142,27 +142,30 @@ function readTheDocs(program: string): void {
     await page.setViewportSize(desk)
   }
 
-  t.test('on a phone at night, behind a proxy that strips a prefix', async (t) => {
-    const url = await startProxy(t, service.port, '/some/prefix')
-    for (const id of [6, 7]) await service.call({ body: { id, name: 'Abies', tag: 'phone' } })
-    await visit(t, url, { colorScheme: 'dark', ...CALM, ...PHONE }, async (docs) => {
-      t.equal(docs.page.url(), `${url}/documentation`)
-      t.equal(await docs.page.evaluate('innerWidth'), PHONE.viewport.width)
-      const refused = await docs.execute('listPlants', { limit: '1', tag: 'phone' })
-      t.equal(refused.status, '401')
-      t.match(JSON.parse(refused.body), { error: 40101 })
-      t.match(refused.headers, 'www-authenticate: Bearer')
-      await docs.authorize(service.token)
-      const listed = await docs.execute('listPlants')
-      t.match(listed.curl, `'${url}/plants?limit=1&tag=phone'`)
-      t.strictSame(JSON.parse(listed.body), [{ id: 6, name: 'Abies', tag: 'phone' }])
-      t.match(listed.headers, 'link: <?limit=1&tag=phone&after=6>; rel="next"')
-      t.same(await illegible(docs.page, '#swagger-ui'), [])
-    })
-  })
+  t.test(
+    'the docs work on a phone in dark mode, behind a proxy that strips a prefix',
+    async (t) => {
+      const url = await startProxy(t, service.port, '/some/prefix')
+      for (const id of [6, 7]) await service.call({ body: { id, name: 'Abies', tag: 'phone' } })
+      await visit(t, url, { colorScheme: 'dark', ...CALM, ...PHONE }, async (docs) => {
+        t.equal(docs.page.url(), `${url}/documentation`)
+        t.equal(await docs.page.evaluate('innerWidth'), PHONE.viewport.width)
+        const refused = await docs.execute('listPlants', { limit: '1', tag: 'phone' })
+        t.equal(refused.status, '401')
+        t.match(JSON.parse(refused.body), { error: 40101 })
+        t.match(refused.headers, 'www-authenticate: Bearer')
+        await docs.authorize(service.token)
+        const listed = await docs.execute('listPlants')
+        t.match(listed.curl, `'${url}/plants?limit=1&tag=phone'`)
+        t.strictSame(JSON.parse(listed.body), [{ id: 6, name: 'Abies', tag: 'phone' }])
+        t.match(listed.headers, 'link: <?limit=1&tag=phone&after=6>; rel="next"')
+        t.same(await illegible(docs.page, '#swagger-ui'), [])
+      })
+    },
+  )
 }
 
-/** The call that the examples of an operation are for. */
+/** The request that an operation's examples are for. */
 function callOf(operationId: string, body: string): Call {
   return operationId === 'createPlant' ? { body } : { method: 'PATCH', path: '/plants/4', body }
 }

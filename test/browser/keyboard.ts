@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core'
 
-/** More than there are on the way to anything here. */
+/** More stops than lie before any element of the page. */
 const MOST_STOPS = 60
 
 /**
- * Presses Tab until the element that a selector of CSS names has the focus.
+ * Presses Tab until the element with a CSS selector has the focus.
  *
- * @returns the stops up to there, as HTML, where one does not see the focus
- * @throws Error if Tab does not lead there
+ * @returns the HTML of the elements on the way whose focus was not visible
+ * @throws Error if Tab does not reach the element
  */
 export async function tabTo(page: Page, selector: string): Promise<string[]> {
   const unseen: string[] = []
@@ -18,10 +18,10 @@ export async function tabTo(page: Page, selector: string): Promise<string[]> {
     const there = `document.activeElement.matches(${JSON.stringify(selector)})`
     if (await page.evaluate(there)) return unseen
   }
-  throw new Error(`Tab does not lead to ${selector}`)
+  throw new Error(`Tab does not reach ${selector}`)
 }
 
-/** The element that has the focus, if it has no outline. */
+/** The focused element if it has no outline. */
 const UNSEEN_FOCUS = `(() => {
   const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
   const seen = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2

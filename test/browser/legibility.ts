@@ -1,12 +1,12 @@
 import axe, { type AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 
-/** Rules of axe for what one reads. Its others judge the markup, which is that of Swagger UI. */
+/** axe's rules about legibility. Its other rules check the markup, which is Swagger UI's. */
 const RULES = ['color-contrast', 'meta-viewport', 'scrollable-region-focusable']
 
 /**
- * What within the element that a selector names cannot be read well: text too much like its background (WCAG 2.2, 1.4.3), text that is cut off, or
- * a page that one has to scroll sideways.
+ * Finds legibility problems in the element with a selector: too little contrast (WCAG 2.2, 1.4.3), text that is cut off,
+ * or a page that scrolls sideways.
  */
 export async function illegible(page: Page, selector: string): Promise<string[]> {
   const loaded = await page.evaluate<boolean>('"axe" in window')
@@ -19,16 +19,16 @@ export async function illegible(page: Page, selector: string): Promise<string[]>
     nodes.map((node) => node.html + node.failureSummary),
   )
   const hidden = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-  const wide = hidden > 0 ? [`${hidden} pixels are beside the page`] : []
+  const wide = hidden > 0 ? [`the page is ${hidden} pixels wider than the screen`] : []
   return [...faint, ...wide, ...(await page.evaluate<string[]>(`(${CUT_TEXT})(${within})`))]
 }
 
-/** Elements with text of their own that ends outside the page, or outside what shows it. */
+/** Elements whose own text extends beyond the page or beyond the part that is shown. */
 const CUT_TEXT = `(selector) => [...document.querySelectorAll(selector + ' *')]
   .filter((element) => element.checkVisibility())
   .filter(({ childNodes }) => [...childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
   .filter((element) => {
-    // What is there only for those who hear the page, or until it has the focus.
+    // Elements for screen readers only, or hidden until they have the focus.
     if (element.clientWidth === 1) return false
     const hides = getComputedStyle(element).overflowX !== 'visible'
     const { left, right } = element.getBoundingClientRect()

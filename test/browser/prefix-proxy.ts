@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 
-/** A proxy as people put before a service: it strips a prefix, and has nothing beside it. Resolves to its address. */
+/** Starts a reverse proxy that strips a prefix and answers 404 to all other paths. Resolves to its URL. */
 export async function startProxy(t: Test, port: number, prefix: string): Promise<string> {
   const proxy = createServer((incoming, outgoing) => {
     const { url = '', method, headers } = incoming

@@ -9,6 +9,7 @@ import { openDatabase } from '../../src/stores/sqlite/database.ts'
 import { StoreError } from '../../src/stores/store-error.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 
 t.test('a backup contains every plant acknowledged before it started', async (t) => {
   const folder = t.testdir()
@@ -103,7 +104,7 @@ t.test(
     const left = readdirSync(dirname(file))
     t.match(left, [/^backup\.db\.partial-/])
     t.equal(left.length, 1)
-    t.match(await run(t, args, { measured: true }), { code: 0, stdout: /: 100 plants, / })
+    t.match(await runHere(args), { code: 0, stdout: /: 100 plants, / })
     t.same(readdirSync(dirname(file)).sort(), ['backup.db', ...left])
   },
 )

@@ -2,11 +2,13 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
-import { type CommandOptions, run } from '../helpers/command.ts'
+import { run } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 
 t.test('the exit code tells an intact database from a faulty one and a failed check', async (t) => {
   const file = join(t.testdir(), 'plants.db')
-  const check = (options?: CommandOptions) => run(t, ['check', '--database', file], options)
+  const args = ['check', '--database', file]
+  const check = () => run(t, args)
   t.match(await check(), {
     code: 1,
     stdout: '',
@@ -18,14 +20,14 @@ t.test('the exit code tells an intact database from a faulty one and a failed ch
   t.match(sound, { code: 0, stderr: '' })
   t.match(sound.stdout, /^(ok {4}\w+: .+\n){8}$/)
   chmodSync(file, 0o644)
-  const open = await check({ measured: true })
+  const open = await runHere(args)
   t.match(open, { code: 0, stderr: '' }, 'a mode that may be intentional is not a fault')
   t.match(
     open.stdout,
     `WARN  access: mode 0644 lets others read ${file}; chmod 600 makes it private\n`,
   )
   service.exec('DROP INDEX plants_by_tag')
-  const faulty = await check({ measured: true })
+  const faulty = await runHere(args)
   t.match(faulty, { code: 2, stderr: '' })
   t.match(faulty.stdout, /^FAIL {2}schema: index plants_by_tag is missing/m)
   t.match(faulty.stdout, /^ok {4}plants: 0$/m, 'the remaining checks still run')

@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 import { Command, type CommandOptions, MAIN, run, unmeasured } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 
 const plants = [
   { id: 2n, name: 'Abronia bolackii N.D. Atwood, S.L. Welsh & K.D. Heil', tag: '' },
@@ -37,7 +38,7 @@ async function exportsOf(t: Test, plants: readonly NewPlant[]) {
   await store.importPlants(plants, 'stop')
   await store.close()
   const args = (...args: string[]) => ['export', ...args, '--database', database]
-  const write = (...using: string[]) => run(t, args(...using), { measured: true })
+  const write = (...using: string[]) => runHere(args(...using))
   const start = (options?: CommandOptions) => new Command(t, args(), options)
   const files = () => readdirSync(folder).filter((name) => !name.startsWith('plants.db'))
   return { folder, database, args, write, start, files }

@@ -6,20 +6,20 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
 import { TRANSACTION_RECORDS } from '../../src/transfer/import.ts'
-import { Command, type CommandOptions, run } from '../helpers/command.ts'
+import { Command, type CommandOptions } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 
 const SAMPLE = new URL('../../data/sample.csv', import.meta.url).pathname
 
 /** Runs `plant-store import …` on a new database. */
-function importsOf(t: Test, { measured = false } = {}) {
+function importsOf(t: Test) {
   const folder = t.testdir()
   const database = join(folder, 'plants.db')
   const file = (name: string, content: string | Buffer) => {
     writeFileSync(join(folder, name), content)
     return join(folder, name)
   }
-  const load = (args: readonly string[]) =>
-    run(t, ['import', ...args, '--database', database], { measured })
+  const load = (args: readonly string[]) => runHere(['import', ...args, '--database', database])
   /** Starts an import from standard input. */
   const feed = (options?: CommandOptions) => {
     const args = ['import', '-', '--format', 'ndjson', '--database', database]
@@ -43,7 +43,7 @@ function summary(counts: { [what: string]: number }): string {
 }
 
 t.test('a file is imported; importing it again changes nothing', async (t) => {
-  const { load, stored } = importsOf(t, { measured: true })
+  const { load, stored } = importsOf(t)
   t.strictSame(await load([SAMPLE]), {
     code: 0,
     stdout: summary({ created: 320 }),
@@ -60,7 +60,7 @@ t.test('a file is imported; importing it again changes nothing', async (t) => {
 })
 
 t.test('an invalid record stops the import unless it is skipped', async (t) => {
-  const { file, load, stored } = importsOf(t, { measured: true })
+  const { file, load, stored } = importsOf(t)
   const bad = file('bad.jsonl', '{"id":1,"name":"a"}\n{"id":2}\n\x1b[2J\n{"id":3,"name":"c"}\n')
   const second = "line 2: must have required property 'name'\n"
   t.strictSame(await load([bad]), {
@@ -96,7 +96,7 @@ t.test('a conflict stops the import, keeps the stored plant or replaces it', asy
 })
 
 t.test('a file that cannot be read causes a one-line error and creates no database', async (t) => {
-  const { database, folder, load } = importsOf(t, { measured: true })
+  const { database, folder, load } = importsOf(t)
   const nowhere = join(folder, 'nowhere.csv')
   const cases = [
     { args: [nowhere], says: `cannot read ${nowhere}: no such file or directory` },
@@ -114,7 +114,7 @@ t.test('a file that cannot be read causes a one-line error and creates no databa
 })
 
 t.test('a folder and a file without a header cause a one-line error', async (t) => {
-  const { folder, file, load } = importsOf(t, { measured: true })
+  const { folder, file, load } = importsOf(t)
   const cases = [
     { args: [folder, '--format', 'csv'], says: `cannot read ${folder}: illegal operation on a d` },
     { args: [file('a.csv', '1,a\n')], says: /^plant-store: line 1: the header .*id,name,tag\n$/ },
@@ -188,11 +188,9 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
       t.equal(stderr, '')
     }
     const again = await load([file('all.ndjson', lines.join(''))])
-    t.strictSame(again, {
-      code: 0,
-      stdout: summary({ created: lines.length - before, replayed: before }),
-      stderr: '',
-    })
+    // Standard error shows progress if the machine is slow.
+    t.equal(again.code, 0)
+    t.equal(again.stdout, summary({ created: lines.length - before, replayed: before }))
     t.strictSame(stored(), expected)
   })
 }

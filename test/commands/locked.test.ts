@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { run } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 import { startService } from '../helpers/service.ts'
 
 /** Starts a service and opens another connection that can lock its database. */
@@ -45,7 +45,7 @@ t.test('a locked database stops the start with a one-line error', async (t) => {
   const { holder } = await lockable(t, 60_000)
   holder.exec('BEGIN IMMEDIATE')
   const args = ['--port=0', '--lock-timeout=100ms', '--database', holder.name]
-  const { code, stderr } = await run(t, args)
+  const { code, stderr } = await runHere(args)
   t.equal(code, 1)
   t.match(stderr, /^plant-store: .*(busy|another process has locked it).*\n$/)
 })

@@ -9,10 +9,11 @@ import type { Store } from '../../src/stores/store.ts'
 import { StoreError } from '../../src/stores/store-error.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
-import { startPostgres } from '../helpers/postgres.ts'
+import { runHere } from '../helpers/command-here.ts'
+import { sharedPostgres } from '../helpers/shared-postgres.ts'
 import { byId, exported, STRINGS, scatteredIds } from '../stores/plants.ts'
 
-const { server, emptyDatabase } = await startPostgres(t)
+const { server, emptyDatabase } = await sharedPostgres()
 
 /** Adds a password, which must never be printed. The server does not ask for it. */
 const withSecret = (url: string) => url.replace('@', ':s3cret@')
@@ -38,8 +39,8 @@ t.test('plants moved to a server and back are unchanged', async (t) => {
   t.strictSame(await using(url, exported), plants)
 
   const file = join(folder, 'plants.csv')
-  t.match(await run(t, ['export', file, '--database', url]), { code: 0, stderr: '' })
-  const back = await run(t, ['import', file, '--database', after])
+  t.match(await runHere(['export', file, '--database', url]), { code: 0, stderr: '' })
+  const back = await runHere(['import', file, '--database', after])
   t.match(back, { code: 0, stderr: '', stdout: `created ${plants.length}\nreplayed 0\n` })
   t.strictSame(await using(after, exported), plants)
 })
@@ -62,7 +63,7 @@ t.test(
     const cwd = t.testdir()
     const url = await emptyDatabase()
     const database = withSecret(url)
-    const token = (...args: string[]) => run(t, ['token', ...args, '--database', database])
+    const token = (...args: string[]) => runHere(['token', ...args, '--database', database])
     const service = new Command(t, ['--port', '0', '--log-level=trace'], {
       cwd,
       env: { PLANT_STORE_DATABASE: database },
@@ -92,28 +93,26 @@ t.test(
 t.test('commands that only read do not initialize an empty database', async (t) => {
   const url = await emptyDatabase()
   const stderr = `plant-store: cannot use the database ${url}: it is empty\n`
-  const exporting = await run(t, ['export', '--database', url])
+  const exporting = await runHere(['export', '--database', url])
   t.strictSame(exporting, { code: 1, stdout: '', stderr })
 })
 
 t.test('a check prints one line per finding', async (t) => {
   const url = await emptyDatabase()
   const empty = { code: 2, stdout: 'FAIL  kind: it is empty\n', stderr: '' }
-  t.strictSame(await run(t, ['check', '--database', url]), empty)
+  t.strictSame(await runHere(['check', '--database', url]), empty)
   await using(url, (store) => store.create({ id: 1n, name: 'x' }))
-  const { code, stdout, stderr } = await run(t, ['check', '--database', withSecret(url)], {
-    measured: true,
-  })
+  const { code, stdout, stderr } = await run(t, ['check', '--database', withSecret(url)])
   t.strictSame({ code, stderr }, { code: 0, stderr: WARNING })
   t.match(stdout, /^(ok {4}\w+: .+\n){6}ok {4}plants: 1\n$/)
 })
 
 t.test('an unusable database causes a one-line error without secrets', async (t) => {
   const nowhere = server.url('nowhere')
-  const refused = await run(t, ['--port', '0', '--database', withSecret(nowhere)])
+  const refused = await runHere(['--port', '0', '--database', withSecret(nowhere)])
   const reason = `cannot use the database ${nowhere}: the store is failing: 3D000: database "nowhere" does not exist`
   t.strictSame(refused, { code: 1, stdout: '', stderr: `${WARNING}plant-store: ${reason}\n` })
-  const malformed = await run(t, ['export', '--database', 'postgres://me:s3cret@one:x/plants'])
+  const malformed = await runHere(['export', '--database', 'postgres://me:s3cret@one:x/plants'])
   t.match(malformed, {
     code: 1,
     stdout: '',
@@ -124,11 +123,11 @@ t.test('an unusable database causes a one-line error without secrets', async (t)
 
 t.test('a password causes a warning only if other users can read it', async (t) => {
   const url = await emptyDatabase()
-  const environment = await run(t, ['check'], { env: { PLANT_STORE_DATABASE: withSecret(url) } })
+  const environment = await runHere(['check'], { PLANT_STORE_DATABASE: withSecret(url) })
   t.equal(environment.stderr, '')
-  t.equal((await run(t, ['check', '--database', url])).stderr, '')
+  t.equal((await runHere(['check', '--database', url])).stderr, '')
   const parameter = `${url}?password=s3cret`
-  t.equal((await run(t, ['check', '--database', parameter], { measured: true })).stderr, WARNING)
+  t.equal((await runHere(['check', '--database', parameter])).stderr, WARNING)
 })
 
 t.test('a backup of a server is refused with a hint to use its own tools', async (t) => {

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openDestination } from '../../src/commands/destination.ts'
 import { createPlant } from '../helpers/client.ts'
-import { Command, run } from '../helpers/command.ts'
+import { Command } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 
 // The commands inherit the umask, so it makes nothing private.
 const umask = process.umask(0)
@@ -26,7 +27,7 @@ t.test('every file that the service and its commands create is private', async (
     ['backup', join(folder, 'backup.db')],
     ['token', 'create', '--name', 'x', '--database', join(folder, 'other.db')],
   ]) {
-    t.match(await run(t, args, { env }), { code: 0 }, args.join(' '))
+    t.match(await runHere(args, env), { code: 0 }, args.join(' '))
   }
   const names = readdirSync(folder)
   t.same(names, [

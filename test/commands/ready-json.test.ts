@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
 import { createPlant } from '../helpers/client.ts'
-import { Command, MAIN, run } from '../helpers/command.ts'
+import { Command, MAIN } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 
 const PLANTS = 'id,name,tag\n4,Abies alba Mill.,Tree\n'
 const IN_MEMORY = ['--database', ':memory:', '--port', '0', '--log-level', 'silent']
@@ -48,13 +49,13 @@ t.test('an invalid seed stops the start with a one-line error', async (t) => {
   const database = join(folder, 'plants.db')
   const seed = join(folder, 'plants.csv')
   const stopped = { code: 1, stdout: '' }
-  t.strictSame(await run(t, ['--port=0', '--database', database, '--seed', seed]), {
+  t.strictSame(await runHere(['--port=0', '--database', database, '--seed', seed]), {
     ...stopped,
     stderr: `plant-store: cannot seed from ${seed}: line 3: must have required property 'name'\n`,
   })
   const nowhere = join(folder, 'nowhere.csv')
   const other = join(folder, 'other.db')
-  t.strictSame(await run(t, ['--port=0', '--database', other, '--seed', nowhere]), {
+  t.strictSame(await runHere(['--port=0', '--database', other, '--seed', nowhere]), {
     ...stopped,
     stderr: `plant-store: cannot read ${nowhere}: no such file or directory\n`,
   })

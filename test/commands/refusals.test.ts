@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { run } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 
 /** Creates a database as another program would. */
 function database(file: string, statements: string): void {
@@ -31,7 +31,7 @@ function contents(folder: string) {
 }
 
 async function refuses(t: Test, file: string, says: string | RegExp): Promise<void> {
-  const { code, stdout, stderr } = await run(t, ['--port', '0', '--database', file])
+  const { code, stdout, stderr } = await runHere(['--port', '0', '--database', file])
   t.equal(code, 1)
   t.equal(stdout, '')
   t.match(stderr, /^plant-store: cannot use the database .*\n$/, 'one line')
@@ -78,7 +78,7 @@ t.test('a read-only folder or database stops the start', { skip }, async (t) => 
   await refuses(t, join(folder, 'empty', 'plants.db'), 'it cannot be opened: check that this user')
 
   const file = join(folder, 'full', 'plants.db')
-  await run(t, ['token', 'create', '--name', 'x', '--database', file])
+  await runHere(['token', 'create', '--name', 'x', '--database', file])
   chmodSync(file, 0o400)
   await refuses(t, file, 'this user cannot write the file')
 })
@@ -88,7 +88,7 @@ for (const command of [
   ['import', 'data/sample.csv'],
 ]) {
   t.test(`${command[0]} refuses a database in memory, which would end with it`, async (t) => {
-    const { code, stdout, stderr } = await run(t, [...command, '--database', ':memory:'])
+    const { code, stdout, stderr } = await runHere([...command, '--database', ':memory:'])
     t.match({ code, stdout }, { code: 1, stdout: '' })
     t.match(stderr, 'plant-store: a database in memory ')
   })

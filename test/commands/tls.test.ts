@@ -5,7 +5,8 @@ import { request } from 'node:https'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { issue, writeFiles } from '../helpers/certificates.ts'
-import { Command, type CommandOptions, run } from '../helpers/command.ts'
+import { Command, type CommandOptions } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 
 const authority = issue({ name: 'authority' })
 const publicName = issue({ name: 'public', hosts: ['plants.example.com'], issuer: authority })
@@ -38,7 +39,7 @@ t.test('--ready-json prints an HTTPS URL whose certificate can be verified', asy
 })
 
 t.test('a certificate without its key stops the start with a one-line error', async (t) => {
-  t.match(await run(t, ['--database', ':memory:', '--tls-certificate', tlsCertificate]), {
+  t.match(await runHere(['--database', ':memory:', '--tls-certificate', tlsCertificate]), {
     code: 1,
     stdout: '',
     stderr: /^plant-store: --tls-certificate and --tls-key go together: set both, or neither\n$/,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createPlant } from '../helpers/client.ts'
 import { Command, run } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 
 const SECRET = /plant_[\w-]{43}/
 
@@ -10,7 +11,7 @@ const SECRET = /plant_[\w-]{43}/
 function commandsOf(t: Test) {
   const database = join(t.testdir(), 'plants.db')
   const command = (args: string[]) => ['token', ...args, '--database', database]
-  const token = (...args: string[]) => run(t, command(args), { measured: true })
+  const token = (...args: string[]) => runHere(command(args))
   const create = async (...args: string[]) =>
     (await run(t, command(['create', ...args]))).stdout.trim()
   const serve = () => new Command(t, ['--port', '0', '--database', database]).listening()

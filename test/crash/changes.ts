@@ -10,9 +10,9 @@ export interface ChangeRequest {
   readonly expected?: string | undefined
 }
 
-/** A change as it is asked for over HTTP, and as the model makes it. */
+/** A change as an HTTP request, and as the model applies it. */
 export interface Change extends ChangeRequest {
-  /** Makes it, and returns the status of the answer. */
+  /** Applies it to the model and returns the expected status. */
   readonly make: (model: PlantModel) => number
 }
 
@@ -26,19 +26,19 @@ export function creation(plant: NewPlant): Change {
 }
 
 export function creationRequest({ id, name, tag }: NewPlant): ChangeRequest {
-  // An id is a bigint, which JSON.stringify does not take.
+  // JSON.stringify rejects bigints, which ids are.
   const body = JSON.stringify({ name, tag }).replace('{', `{"id":${id},`)
   return { id, method: 'POST', body }
 }
 
-/** A PUT, which has no tag where the plant is to have none. */
+/** A PUT, without a tag if the plant has none. */
 export function replacement({ id, name, tag }: NewPlant, expected?: string): Change {
   const body = JSON.stringify({ name, tag })
   const make = updating(id, { name, tag: tag ?? null }, expected)
   return { id, method: 'PUT', body, expected, make }
 }
 
-/** A PATCH, which has a tag of null where the plant is to have none. */
+/** A PATCH, with the tag null if the plant has none. */
 export function update({ id, name, tag }: NewPlant, expected?: string): Change {
   const patch = { name, tag: tag ?? null }
   const make = updating(id, patch, expected)

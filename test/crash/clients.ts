@@ -11,24 +11,24 @@ export const TOKEN = 'a-token-for-the-test'
 
 const CLIENTS = 40
 
-/** How many clients create a contested plant. */
+/** Number of clients that create each contested plant. */
 const CONTENDERS = 4
 
-/** One plant in so many fills several pages of the database, so that a half of it would be seen. */
+/** One plant in this many fills several pages of the database, so that a partial write would show. */
 const LONG = 20
 
-/** Of those that a client has made; few, so that a plant is changed again and again. */
+/** Few plants per client, so that each is changed repeatedly. */
 const RECENT = 20
 
 const CHANGES = { replacement, update, removal }
 
-/** The more often it is named, the more often it is asked for. */
+/** A method is chosen as often as it is listed. */
 const KINDS = [
   ...(['create', 'create', 'create', 'create again'] as const),
   ...(['replacement', 'replacement', 'update', 'update', 'removal'] as const),
 ]
 
-/** Clients that change plants until the service is gone. */
+/** Clients that change plants until the service is killed. */
 export class Clients {
   readonly #history: History
   readonly #own: bigint[][] = Array.from({ length: CLIENTS }, () => [])
@@ -39,9 +39,9 @@ export class Clients {
     this.#history = history
   }
 
-  /** Resolves when the service is gone. `onAnswer` is called with each change that was acknowledged. */
+  /** Resolves once the service has ended. `onAnswer` is called with each acknowledged change. */
   async run(url: string, onAnswer: () => void): Promise<void> {
-    // What others have of the last contested plant is not known any more.
+    // What the other clients sent of the last contested plant is unknown after a crash.
     this.#contested = Math.ceil(this.#contested / CONTENDERS) * CONTENDERS
     const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS })
     const send = (change: ChangeRequest) => exchange(agent, url, change)
@@ -82,19 +82,19 @@ export class Clients {
     const id = own.at(-randomInt(1, RECENT + 1))
     const kind = id === undefined ? 'create' : oneOf(KINDS)
     if (id === undefined || kind === 'create') {
-      // Anywhere in the table, so that a transaction has many pages. Positive, unlike contested ones.
+      // Random, so that a transaction writes to many pages. Positive, unlike those of contested plants.
       own.push(randomBytes(8).readBigInt64BE() & (2n ** 63n - 1n))
       return creation(this.#newPlant(own.at(-1) as bigint))
     }
     const stored = this.#history.get(id)
     const content = this.#newPlant(id)
     if (kind === 'create again') return creation(stored && randomInt(2) ? stored : content)
-    // Now and then a version that the plant does not have.
+    // Sometimes a version that the plant does not have.
     const version = contentVersion(stored && randomInt(4) ? stored : content)
     return CHANGES[kind](content, randomInt(2) ? version : undefined)
   }
 
-  /** No two have the same name. */
+  /** A unique name. */
   #newPlant(id: bigint): NewPlant {
     this.#serial += 1
     const name = `plant ${this.#serial} ${randomInt(LONG) ? '' : 'x'.repeat(randomInt(20_000))}`
@@ -108,7 +108,7 @@ function oneOf<Item>(items: readonly Item[]): Item {
   return items[randomInt(items.length)] as Item
 }
 
-/** Resolves to the status, or to nothing if the service is gone before it has answered. */
+/** Resolves to the status, or to undefined if the service ended without answering. */
 function exchange(
   agent: Agent,
   url: string,

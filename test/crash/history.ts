@@ -5,27 +5,27 @@ import type { Change } from './changes.ts'
 
 type State = StoredPlant | undefined
 
-/** What the last change to a plant was that has been acknowledged, and what was there before it. */
+/** The last acknowledged change of a plant, and its content before that. */
 interface Acknowledged {
   readonly method: Change['method']
   readonly before: State
 }
 
 /**
- * What was asked of a service, and so what may be in its file after a crash: what was acknowledged, and
- * what was not answered or not.
+ * All changes that were sent to a service, and so what its file may contain after a crash: every acknowledged change,
+ * and any change that was not answered.
  *
- * A plant has one client, which asks for one change at a time, so their order is known. Contested plants
- * have many, but are only created.
+ * Each plant has one client, which sends one change at a time, so the order is known. Contested plants have many
+ * clients, but are only created.
  */
 export class History {
   #model = new PlantModel()
   readonly #unanswered = new Map<bigint, Change>()
   #contests = new Map<bigint, Contest>()
   readonly last = new Map<bigint, Acknowledged>()
-  /** How many answers there were, by method and status. */
+  /** Number of responses by method and status. */
   readonly answers: Record<string, number> = {}
-  /** How many changes were not answered, and how many of those were made all the same. */
+  /** Number of changes without a response, and of those that were stored nevertheless. */
   readonly lost = { unanswered: 0, made: 0 }
 
   get acknowledged(): number {
@@ -40,7 +40,7 @@ export class History {
     this.#unanswered.set(change.id, change)
   }
 
-  /** @throws Error if what was acknowledged before does not explain the answer */
+  /** @throws Error if the response contradicts what was acknowledged before */
   answered(change: Change, status: number): void {
     const before = this.#model.get(change.id)
     const expected = change.make(this.#model)
@@ -52,7 +52,7 @@ export class History {
     if (status < 300) this.last.set(change.id, { method: change.method, before })
   }
 
-  /** The create of a plant that others create too. */
+  /** Records a create that other clients send too. */
   contest(plant: NewPlant): Contest {
     const contest = this.#contests.get(plant.id) ?? new Contest()
     this.#contests.set(plant.id, contest)
@@ -65,7 +65,7 @@ export class History {
     this.#count('contested POST', status)
   }
 
-  /** Why what is stored is not what a crash may leave: a line for each plant that is wrong. */
+  /** Describes each plant whose stored content a crash cannot explain. */
   faults(stored: readonly StoredPlant[]): string[] {
     const found = new Map(stored.map((plant) => [plant.id, plant]))
     const kept = this.#model.exportPlants().map(({ id }) => id)
@@ -78,7 +78,7 @@ export class History {
     })
   }
 
-  /** Goes on from what is stored, after a crash and without faults. */
+  /** Continues from the stored plants after a crash that lost nothing. */
   goOnFrom(stored: readonly StoredPlant[]): void {
     const model = new PlantModel(stored)
     for (const id of this.#unanswered.keys()) {
@@ -110,7 +110,7 @@ export class History {
   }
 }
 
-/** Different plants that are created under one id. */
+/** Different plants that are created with one id. */
 class Contest {
   readonly sent = new Set<NewPlant>()
   readonly #refused = new Set<NewPlant>()
@@ -118,20 +118,21 @@ class Contest {
 
   answered(plant: NewPlant, status: number): void {
     if (status === 409) this.#refused.add(plant)
-    else if (status !== 200) throw new Error(`${status} for a contested ${brief(plant)}`)
-    else if (this.#winner !== undefined) throw new Error(`two are created under ${plant.id}`)
+    else if (status !== 200) throw new Error(`${status} for the contested ${brief(plant)}`)
+    else if (this.#winner !== undefined)
+      throw new Error(`two creates of ${plant.id} were acknowledged`)
     else this.#winner = plant
   }
 
   possible(): State[] {
     if (this.#winner !== undefined) return [this.#winner]
     const candidates = [...this.sent].filter((plant) => !this.#refused.has(plant))
-    // Whoever was refused was told that another one is stored.
+    // A client that was rejected was told that another plant is stored.
     return this.#refused.size > 0 ? candidates : [undefined, ...candidates]
   }
 }
 
-/** In one line, without the whole of a long name. */
+/** One line, with long names shortened. */
 function brief(what: State | Change): string {
   const line = { breakLength: Number.POSITIVE_INFINITY, maxStringLength: 40 }
   return what === undefined ? 'missing' : inspect(what, line)

@@ -1,6 +1,6 @@
 /**
- * A service that is killed at any moment. Some rounds by default; `npm run test:crash` has many, and
- * limits how long a start may take.
+ * Kills a service at random moments. `npm run test:crash` runs many more rounds, and also limits how long a start may
+ * take.
  */
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
@@ -13,21 +13,21 @@ import { Command } from '../helpers/command.ts'
 import { Clients, TOKEN } from './clients.ts'
 import { History } from './history.ts'
 
-/** How many times the service is killed. */
+/** Number of kills. */
 const rounds = Number(process.argv[2] ?? 2)
 const isLong = rounds > 2
 
-/** What a start after a crash may take in the long form, in milliseconds. */
-const LONGEST_START = 1000
+/** Limit for a start after a crash in the long form, in milliseconds. */
+const START_MS_MAX = 1000
 
-/** How many changes are acknowledged before a kill, at most. */
-const MOST = 1500
+/** The most changes that are acknowledged before a kill. */
+const CHANGES_MAX = 1500
 
 const file = join(t.testdir(), 'plants.db')
 const history = new History()
 
 t.test(
-  'a service killed at any moment has all that it acknowledged, and nothing half',
+  'a service killed at any moment keeps every acknowledged change, and no partial one',
   async (t) => {
     const clients = new Clients(history)
     const starts: number[] = []
@@ -38,8 +38,8 @@ t.test(
       t.same(history.faults(stored), [])
       t.same(faultsOf(file), [])
       history.goOnFrom(stored)
-      // The tests below need some changes of each kind.
-      const enough = history.acknowledged + randomInt(round === 0 ? 500 : 1, MOST)
+      // The tests below need changes of each kind.
+      const enough = history.acknowledged + randomInt(round === 0 ? 500 : 1, CHANGES_MAX)
       const killAtRandom = () => {
         if (history.acknowledged >= enough) command.process.kill('SIGKILL')
       }
@@ -55,12 +55,12 @@ t.test(
     )
     const { acknowledged, answers, lost } = history
     t.comment({ rounds, acknowledged, answers, ...lost, plants: storedIn(file).length, starts })
-    if (isLong) t.ok(Math.max(...starts) <= LONGEST_START, 'a start takes a second at most')
+    if (isLong) t.ok(Math.max(...starts) <= START_MS_MAX, 'a start takes at most a second')
   },
 )
 
 for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
-  t.test(`an acknowledged ${method} that the file has lost is found`, async (t) => {
+  t.test(`the test detects the loss of an acknowledged ${method}`, async (t) => {
     const [id, { before }] = lastOf(method)
     const stored = storedIn(file).filter((plant) => plant.id !== id)
     const faults = history.faults(before ? [...stored, before] : stored)
@@ -69,7 +69,7 @@ for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
   })
 }
 
-t.test('of contested plants the one that was acknowledged is missed', async (t) => {
+t.test('the test detects the loss of an acknowledged contested plant', async (t) => {
   const [one, other] = [
     { id: -1n, name: 'one' },
     { id: -1n, name: 'other' },
@@ -97,7 +97,7 @@ async function start(t: Test) {
   return { command, url, took: Math.round(performance.now() - begin) }
 }
 
-/** What is in the file, seen by another connection. */
+/** The plants in the file, read through another connection. */
 function storedIn(file: string): StoredPlant[] {
   const db = new Sqlite(file, { readonly: true }).defaultSafeIntegers()
   try {
@@ -107,19 +107,19 @@ function storedIn(file: string): StoredPlant[] {
   }
 }
 
-/** What `plant-store check` has to say against it. */
+/** The faults that `plant-store check` finds. */
 function faultsOf(file: string): string[] {
   const findings = [...checkDatabase({ file, lockTimeout: 5000 })]
   const faults = findings.filter(({ status }) => status === 'fault')
   return faults.map(({ subject, message }) => `${subject}: ${message}`)
 }
 
-/** A plant whose last acknowledged change was of that kind, and changed it. */
+/** A plant whose last acknowledged change had the method, and had an effect. */
 function lastOf(method: string) {
   for (const [id, last] of history.last) {
     if (last.method === method && !isSame(id, last.before)) return [id, last] as const
   }
-  throw new Error(`no ${method} was the last change of a plant`)
+  throw new Error(`no plant was last changed by a ${method}`)
 }
 
 function isSame(id: bigint, before: StoredPlant | undefined): boolean {

@@ -1,4 +1,4 @@
-/** No change is answered before it is on disk, as the operating system sees it. */
+/** No change is acknowledged before it is on disk, according to the system calls. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -12,9 +12,9 @@ const TOKEN = 'a-token-for-the-test'
 const BATCH_SIZE = 40
 
 const traces = spawnSync('strace', ['-D', '-o', '/dev/null', ...TRACED, 'true']).status === 0
-const skip = !traces && 'there is no strace, or it may not trace'
+const skip = !traces && 'strace is missing or not permitted to trace'
 
-t.test('changes are on disk before they are answered', { skip }, async (t) => {
+t.test('changes are on disk before they are acknowledged', { skip }, async (t) => {
   const { url, stop } = await startTraced(t)
   const change = (method: string, path: string, body?: object) => send(url, method, path, body)
 
@@ -23,7 +23,7 @@ t.test('changes are on disk before they are answered', { skip }, async (t) => {
   await change('PATCH', '/plants/1', { tag: 'patched alone' })
   await change('DELETE', '/plants/1')
 
-  // Of one length, so that none is in another one.
+  // All of the same length, so that none contains another.
   const numbers = Array.from({ length: BATCH_SIZE }, (_, index) => 100 + index)
   const together = (name: string, make: (id: number) => Promise<void>) =>
     Promise.all(numbers.map(make)).then(() => numbers.map((id) => `${name} ${id}`))
@@ -35,22 +35,22 @@ t.test('changes are on disk before they are answered', { skip }, async (t) => {
   )
   const calls = await stop()
 
-  const texts = [...created, ...patched]
+  const markers = [...created, ...patched]
   const alone = calls.slice(0, calls.findIndex(({ data }) => data.includes(' 204 ')) + 1)
-  t.same(answeredTooEarly(calls, texts), [])
+  t.same(answeredTooEarly(calls, markers), [])
   t.same(answeredUnsynced(alone), { answers: 4, early: [] })
 
   const syncs: Record<string, (call: Call) => Call[]> = {
     missing: () => [],
     'too early': (call) => [{ ...call, begin: 0 }],
-    'under way': (call) => [{ ...call, end: Number.POSITIVE_INFINITY }],
+    'in flight': (call) => [{ ...call, end: Number.POSITIVE_INFINITY }],
     'of another file': (call) => [{ ...call, file: 'plants.db' }],
   }
   for (const [how, make] of Object.entries(syncs)) {
-    t.test(`a sync that is ${how} is found`, async (t) => {
+    t.test(`the test detects a sync that is ${how}`, async (t) => {
       const broken = (calls: Call[]) =>
         calls.flatMap((call) => (call.name.includes('sync') ? make(call) : [call]))
-      t.same(answeredTooEarly(broken(calls), texts), texts)
+      t.same(answeredTooEarly(broken(calls), markers), markers)
       t.same(answeredUnsynced(broken(alone)), { answers: 4, early: [0, 1, 2, 3] })
     })
   }
@@ -62,7 +62,7 @@ async function startTraced(t: Test) {
   const folder = t.testdir()
   const trace = join(folder, 'trace')
   const args = [MAIN, '--port', '0', '--database', join(folder, 'plants.db')]
-  // With -D it is the service that is our child, and strace the one that has the service's output too.
+  // With -D the service is the child process, and strace its detached grandchild, which shares its output.
   service = spawn(
     ...unmeasured(['strace', '-D', '-o', trace, ...TRACED, process.execPath, ...args]),
     {

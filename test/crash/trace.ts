@@ -1,7 +1,7 @@
-/** What strace has seen of a process, and whether each answer was sent only when its change was on disk. */
+/** Reads a trace of strace, and finds responses that were sent before their change was on disk. */
 import { readFileSync } from 'node:fs'
 
-/** strace's arguments for what `readTrace` reads: all of the data, in hexadecimal, and what files are. */
+/** strace's options for `readTrace`: complete data in hexadecimal, and the paths of files. */
 export const TRACED = [
   ...['-f', '--seccomp-bpf', '-qq', '-xx', '-y', '-s', '1000000', '-e', 'signal=none'],
   ...['-e', 'trace=pwrite64,write,writev,sendto,sendmsg,fsync,fdatasync'],
@@ -13,7 +13,7 @@ export interface Call {
   /** The path of its file, or `socket:[…]`. */
   readonly file: string
   readonly data: Buffer
-  /** Moments, in lines of the trace: when it was entered, and when it had returned. */
+  /** Line numbers of its entry and its return in the trace. */
   readonly begin: number
   readonly end: number
 }
@@ -23,7 +23,7 @@ const RESUMED = /^(\d+) +<\.\.\. \w+ resumed>(.*)$/
 const WHOLE = /^(\d+) +(\w+\(.*)$/
 const SUCCEEDED = /^(\w+)\(\d+<([^>]*)>(.*)\) += \d+$/
 
-/** Of the threads of a process another one may be seen between the entry of a call and its return. */
+/** Calls of other threads may be between the entry and the return of a call. */
 export function readTrace(file: string): Call[] {
   const calls: Call[] = []
   const underWay = new Map<string, { text: string; begin: number }>()
@@ -53,14 +53,14 @@ const isWal = ({ file }: Call) => file.endsWith('-wal')
 const isSync = ({ name }: Call) => name === 'fsync' || name === 'fdatasync'
 const isSent = ({ file }: Call) => file.startsWith('socket:')
 
-/** Those of the texts, each in one change and in its answer, that were answered before they were on disk. */
-export function answeredTooEarly(calls: readonly Call[], texts: readonly string[]): string[] {
+/** The markers, each in one change and its response, whose response was sent before the change was on disk. */
+export function answeredTooEarly(calls: readonly Call[], markers: readonly string[]): string[] {
   const written = calls.filter((call) => isWal(call) && !isSync(call))
-  return texts.filter((text) => {
-    const answer = calls.find((call) => isSent(call) && call.data.includes(text))
-    const page = written.findIndex(({ data }) => data.includes(text))
-    if (answer === undefined || page < 1) throw new Error(`${text} is not in the trace`)
-    // A page of the log is behind its header, and that of the last one of a transaction says so.
+  return markers.filter((marker) => {
+    const answer = calls.find((call) => isSent(call) && call.data.includes(marker))
+    const page = written.findIndex(({ data }) => data.includes(marker))
+    if (answer === undefined || page < 1) throw new Error(`${marker} is not in the trace`)
+    // Each page of the log follows its header, which marks the last page of a transaction.
     const committing = written.findIndex((call, index) => index >= page - 1 && isCommit(call))
     const last = written[committing + 1]
     return committing < 0 || last === undefined || !isSynced(calls, last, answer)
@@ -68,8 +68,8 @@ export function answeredTooEarly(calls: readonly Call[], texts: readonly string[
 }
 
 /**
- * Those of the answers, to changes that were made one after the other, before which there was nothing
- * written to the log since the one before, or that was not on disk; each by its number, from 0.
+ * For changes that were made one after the other: the numbers, from 0, of the responses before which nothing was written
+ * to the log since the previous response, or was not yet on disk.
  */
 export function answeredUnsynced(calls: readonly Call[]): { answers: number; early: number[] } {
   const answers = calls.filter((call) => isSent(call) && call.data.includes('HTTP/1.1 2'))
@@ -87,7 +87,7 @@ function isCommit({ data }: Call): boolean {
   return data.length === 24 && data.readUInt32BE(4) !== 0
 }
 
-/** Whether the log was brought to disk between a write to it and an answer. */
+/** Whether the log was synced between a write to it and a response. */
 function isSynced(calls: readonly Call[], write: Call, answer: Call): boolean {
   const between = ({ begin, end }: Call) => begin > write.end && end < answer.begin
   return calls.some((call) => isWal(call) && isSync(call) && between(call))

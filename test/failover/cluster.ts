@@ -3,7 +3,7 @@ import { PostgresServer, urlOf } from '../helpers/postgres.ts'
 
 const NAMES = ['one', 'two']
 
-/** A change is acknowledged when one of the standbys has it too, whichever. */
+/** A change is acknowledged once any one of the standbys has it too. */
 const QUORUM = {
   synchronous_commit: 'on',
   synchronous_standby_names: `ANY 1 (${NAMES.join(', ')})`,
@@ -14,7 +14,7 @@ interface Standby {
   readonly server: PostgresServer
 }
 
-/** A primary and two synchronous standbys of it. */
+/** A primary with two synchronous standbys. */
 export class Cluster {
   readonly url: string
   primary: PostgresServer
@@ -23,11 +23,11 @@ export class Cluster {
   private constructor(primary: PostgresServer, standbys: readonly Standby[]) {
     this.primary = primary
     this.standbys = standbys
-    // On its way from the first to the one that takes over who connects meets one that stays a standby.
+    // In this order, a client passes a server that stays a standby on its way from the primary to its successor.
     this.url = urlOf([primary, ...standbys.map(({ server }) => server).reverse()])
   }
 
-  /** Resolves when the standbys follow. */
+  /** Resolves once the standbys replicate. */
   static async start(t: Test): Promise<Cluster> {
     const primary = await PostgresServer.make(t)
     const standbys: Standby[] = []
@@ -41,7 +41,7 @@ export class Cluster {
     return cluster
   }
 
-  /** Resolves when all standbys are known to the primary. */
+  /** Resolves once the primary knows all standbys. */
   async follow(): Promise<void> {
     await until(async () => {
       const following = await this.primary.query(
@@ -51,18 +51,18 @@ export class Cluster {
     })
   }
 
-  /** From now on a primary waits for nobody before it acknowledges. */
+  /** Makes primaries acknowledge without waiting for standbys from now on. */
   async waitForNobody(): Promise<void> {
     const servers = [this.primary, ...this.standbys.map(({ server }) => server)]
     await Promise.all(servers.map((server) => server.set('synchronous_standby_names', '')))
   }
 
-  /** The primary sends nothing any more to the last of its standbys. */
+  /** Suspends replication to the last of the standbys. */
   async leaveBehind(): Promise<void> {
     await this.primary.withhold(this.standbys.at(-1)?.name as string)
   }
 
-  /** Makes the standby that has received most the primary of the others, when there is none any more. */
+  /** Promotes the standby that has received most, and makes the others follow it. The primary must have ended. */
   async promote(): Promise<void> {
     const received = await Promise.all(this.standbys.map(receivedBy))
     const most = received.reduce((one, other) => (other > one ? other : one))
@@ -74,10 +74,10 @@ export class Cluster {
   }
 }
 
-/** How far a standby is that has lost its primary, in bytes of the log. */
+/** How much a standby without a primary has received, in bytes of the log. */
 async function receivedBy({ server }: Standby): Promise<bigint> {
   let received = ''
-  // What the primary had sent may not have been read yet.
+  // It may not have read everything yet that the primary had sent.
   await until(async () => {
     const [row] = await server.query<{ open: boolean; received: string }>(
       `SELECT EXISTS (SELECT FROM pg_stat_wal_receiver WHERE status = 'streaming') AS open,
@@ -89,7 +89,7 @@ async function receivedBy({ server }: Standby): Promise<bigint> {
   return BigInt(received)
 }
 
-/** Asks until it is so. */
+/** Polls until the condition holds. */
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo()));
 }

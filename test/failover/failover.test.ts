@@ -1,6 +1,4 @@
-/**
- * A primary that is gone at any moment. Once by default; `npm run test:failover` does it many times.
- */
+/** Kills the primary at a random moment: once, or many times with `npm run test:failover`. */
 import { randomInt } from 'node:crypto'
 import t, { type Test } from 'tap'
 import {
@@ -15,20 +13,20 @@ import { Command } from '../helpers/command.ts'
 import { Cluster, until } from './cluster.ts'
 import { Load, TOKEN } from './load.ts'
 
-/** How many times the primary is killed, with synchronous replication and without. */
+/** Number of kills, each with and without synchronous replication. */
 const rounds = Number(process.argv[2] ?? 1)
 
-/** How many plants are acknowledged, at most, before a standby is left behind, and from there to the kill. */
-const MOST = rounds > 1 ? 5000 : 500
+/** The most plants that are acknowledged before a standby falls back, and from there to the kill. */
+const PLANTS_MAX = rounds > 1 ? 5000 : 500
 
-/** What a connection or a statement may take, in milliseconds. */
-const TIMEOUT = 2000
+/** Timeout of a connection or a statement, in milliseconds. */
+const TIMEOUT_MS = 2000
 
-/** What an answer may take: a statement and a connection, and a machine that is busy with others. */
-const BOUND = 2 * TIMEOUT + 4000
+/** Limit for a response: a connection and a statement, on a busy machine. */
+const RESPONSE_MS_MAX = 2 * TIMEOUT_MS + 4000
 
 for (let round = 1; round <= rounds; round++) {
-  t.test(`a primary and two synchronous standbys, ${round} of ${rounds}`, async (t) => {
+  t.test(`a primary with two synchronous standbys can fail, ${round} of ${rounds}`, async (t) => {
     const cluster = await Cluster.start(t)
 
     await t.test('a replay is not acknowledged before a standby has the plant', (t) =>
@@ -37,14 +35,14 @@ for (let round = 1; round <= rounds; round++) {
 
     const url = await startService(t, cluster)
 
-    await t.test('a standby that takes over has all that was acknowledged', async (t) => {
+    await t.test('the standby that takes over has all acknowledged plants', async (t) => {
       const { load, stored, lost } = await failOver(t, cluster, url)
       t.same(load.wrong, [])
       t.same(lost, [])
       t.equal(stored.length, load.acknowledged.size, 'and nothing else')
     })
 
-    await t.test('if the primary waits for no standby, the same finds a loss', async (t) => {
+    await t.test('without synchronous replication, the same test detects a loss', async (t) => {
       await cluster.waitForNobody()
       const { lost } = await failOver(t, cluster, url)
       t.ok(lost.length > 0)
@@ -53,17 +51,17 @@ for (let round = 1; round <= rounds; round++) {
 }
 
 async function startService(t: Test, { url }: Cluster): Promise<string> {
-  const args = ['--port', '0', '--database', url, '--lock-timeout', `${TIMEOUT}ms`]
+  const args = ['--port', '0', '--database', url, '--lock-timeout', `${TIMEOUT_MS}ms`]
   const env = { PLANT_STORE_TOKEN: TOKEN }
   return new Command(t, args, { env }).listening()
 }
 
-/** Kills the primary under load, and resolves when another one has taken over. */
+/** Kills the primary under load, and resolves once a standby has taken over. */
 async function failOver(t: Test, cluster: Cluster, url: string) {
   await cluster.follow()
-  const load = new Load(url, BOUND)
+  const load = new Load(url, RESPONSE_MS_MAX)
   const more = () => {
-    const enough = load.acknowledged.size + randomInt(100, MOST)
+    const enough = load.acknowledged.size + randomInt(100, PLANTS_MAX)
     return load.until(() => load.acknowledged.size >= enough)
   }
   await more()
@@ -96,7 +94,7 @@ async function storedIn({ primary }: Cluster): Promise<StoredPlant[]> {
 
 async function replayWithoutStandbys(t: Test, { primary, standbys }: Cluster): Promise<void> {
   const url = await primary.database('replays')
-  const store = await PostgresStore.open({ url, timeout: TIMEOUT / 2 })
+  const store = await PostgresStore.open({ url, timeout: TIMEOUT_MS / 2 })
   t.teardown(() => store.close())
   const [fir, pine] = [
     { id: 1n, name: 'Abies alba Mill.' },
@@ -105,9 +103,9 @@ async function replayWithoutStandbys(t: Test, { primary, standbys }: Cluster): P
   const refused = async (plant: NewPlant) => {
     const begin = performance.now()
     await t.rejects(store.create(plant), StoreUnavailable)
-    t.ok(performance.now() - begin <= BOUND)
+    t.ok(performance.now() - begin <= RESPONSE_MS_MAX)
   }
-  /** The server says that the change is made, and to whom it has not come. */
+  /** The server reports that the change is committed but not replicated. */
   const refusedWhenCancelled = async (plant: NewPlant) => {
     const answer = t.rejects(store.create(plant), NOT_REPLICATED)
     let answered = false
@@ -133,7 +131,7 @@ async function replayWithoutStandbys(t: Test, { primary, standbys }: Cluster): P
   for (const { server } of standbys) server.thaw()
   for (const plant of [fir, pine]) {
     let result: CreateResult | undefined
-    // They may have to connect again first.
+    // The stores may have to reconnect first.
     await until(async () => {
       result = await store.create(plant).catch(() => undefined)
       return result !== undefined
@@ -144,6 +142,6 @@ async function replayWithoutStandbys(t: Test, { primary, standbys }: Cluster): P
 
 const NOT_REPLICATED = Object.assign(new Error(), { name: 'StoreUnavailable', detail: '01000' })
 
-/** As somebody may do who wonders what takes so long. */
+/** Cancels the statement, as an administrator might who wonders why it hangs. */
 const CANCEL_WAITS =
   "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"

@@ -9,10 +9,10 @@ export const TOKEN = 'a-token-for-the-test'
 
 const CLIENTS = 32
 
-/** In milliseconds. To wait as long as they are told, clients would not see how short a gap is. */
+/** Delay before a retry, in milliseconds. Waiting for Retry-After would hide how short an outage is. */
 const RETRY_AFTER = 20
 
-/** The more often it is named, the more often it is asked for. */
+/** A request is chosen as often as it is listed. */
 const KINDS = ['create', 'create', 'create', 'create again', 'replacement', 'read'] as const
 
 interface Request {
@@ -22,51 +22,51 @@ interface Request {
 }
 
 /**
- * Clients that create, create again, replace and read plants of their own, each one thing at a time, and
- * send again what is answered 503. So when they have ended it is known what has to be stored.
+ * Clients that create, replay, replace and read plants of their own, one request at a time each, and retry after a 503.
+ * So once they have ended, it is known what must be stored.
  */
 export class Load {
-  /** What was acknowledged last of each plant. */
+  /** The last acknowledged content of each plant. */
   readonly acknowledged = new Map<bigint, StoredPlant>()
-  /** How many answers there were, by method and status. */
+  /** Number of responses by method and status. */
   readonly answers: Record<string, number> = {}
-  /** Answers that are neither what was asked for nor 503. */
+  /** Responses that are neither as expected nor 503. */
   readonly wrong: string[] = []
-  /** How long the slowest answer took, in milliseconds. */
+  /** Time of the slowest response, in milliseconds. */
   slowest = 0
-  /** When that create was sent which was sent last of those that were acknowledged, by performance.now(). */
+  /** When the most recent acknowledged create was sent, by performance.now(). */
   lastCreate = 0
-  /** Nothing is changed any more that is there, so that nothing that is lost comes back by that. */
+  /** Whether to only create, because changing a lost plant would restore it. */
   onlyNew = false
   readonly #url: string
-  readonly #bound: number
+  readonly #responseMsMax: number
   readonly #clients: Promise<unknown>
   #serial = 0
   #ended = false
   #answered = Promise.withResolvers<void>()
 
-  /** @param bound how long an answer may take, in milliseconds */
-  constructor(url: string, bound: number) {
+  /** @param responseMsMax the limit for a response, in milliseconds */
+  constructor(url: string, responseMsMax: number) {
     this.#url = url
-    this.#bound = bound
+    this.#responseMsMax = responseMsMax
     this.#clients = Promise.all(Array.from({ length: CLIENTS }, () => this.#client()))
     this.#clients.catch(() => {
       this.#ended = true
     })
   }
 
-  /** Resolves after the first answer that makes it so; rejects if one does not come in time. */
+  /** Resolves after the first response that makes the condition true; rejects if a response is late. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo()) await Promise.race([this.#answered.promise, this.#clients])
   }
 
-  /** Resolves when each client has done what it is at. */
+  /** Resolves once each client has finished its current request. */
   async end(): Promise<void> {
     this.#ended = true
     await this.#clients
   }
 
-  /** The plants that were acknowledged and are not among these, or not as they were acknowledged. */
+  /** The acknowledged plants that are missing from these, or differ from their acknowledged content. */
   lostFrom(stored: readonly StoredPlant[]): StoredPlant[] {
     const found = new Map(stored.map((plant) => [plant.id, plant]))
     return [...this.acknowledged.values()].filter(
@@ -111,7 +111,7 @@ export class Load {
     }
   }
 
-  /** Resolves to when it was sent the last time. */
+  /** Resolves to the time at which it was last sent. */
   async #sendUntilDone(request: Request): Promise<number> {
     for (;;) {
       const sent = performance.now()
@@ -127,13 +127,13 @@ export class Load {
     const response = await fetch(this.#url + path, {
       method,
       headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-      signal: AbortSignal.timeout(this.#bound),
+      signal: AbortSignal.timeout(this.#responseMsMax),
       ...(body !== undefined && { body }),
     })
     const { status, headers } = response
     const answer = { status, headers: Object.fromEntries(headers), body: await response.text() }
     this.slowest = Math.max(this.slowest, performance.now() - begin)
-    // That Retry-After comes with each 503 is in the contract.
+    // The contract check verifies that each 503 has Retry-After.
     checkAnswer(method, path, answer)
     this.#count(`${method} ${status}`)
     if (status !== 200 && status !== 503) this.wrong.push(`${method} ${id}: ${answer.body}`)
@@ -142,19 +142,19 @@ export class Load {
 
   #count(answer: string): void {
     this.answers[answer] = (this.answers[answer] ?? 0) + 1
-    // Whoever waits for it runs when the client has taken note of the answer.
+    // Deferred until the client has recorded the response.
     setImmediate(this.#answered.resolve)
     this.#answered = Promise.withResolvers()
   }
 
-  /** No two have the same name. */
+  /** A unique name. */
   #newPlant(id: bigint): StoredPlant {
     this.#serial += 1
     return { id, name: `plant ${this.#serial}`, ...(randomInt(2) && { tag: 'Tree' }) }
   }
 }
 
-/** A plant of an answer; its id has more digits than a number can have. */
+/** Parses a plant. Its id can have more digits than a number. */
 function withTextId(body: string): unknown {
   return JSON.parse(body.replace(/"id":(-?\d+)/, '"id":"$1"'))
 }

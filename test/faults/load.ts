@@ -2,11 +2,11 @@ import type { Service } from '../helpers/service.ts'
 
 const CLIENTS = 4
 
-/** Clients that create plants, one after the other each, and send again what was answered 503. */
+/** Clients that each create one plant after the other, and retry after a 503. */
 export class Load {
-  /** The ids of plants that are stored for certain. */
+  /** The ids of acknowledged plants. */
   readonly acknowledged: bigint[] = []
-  /** Answers that are neither 200 nor 503 with the time to come back at. */
+  /** Responses other than 200, or 503 with Retry-After. */
   readonly surprises: unknown[] = []
   readonly #service: Service
   readonly #clients: Promise<unknown>
@@ -37,7 +37,7 @@ export class Load {
     return status === 200
   }
 
-  /** Resolves when so many more have been acknowledged. */
+  /** Resolves once this many more have been acknowledged. */
   async progress(count: number): Promise<void> {
     const enough = this.acknowledged.length + count
     while (this.acknowledged.length < enough) await this.#progress.promise

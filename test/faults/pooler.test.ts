@@ -17,18 +17,18 @@ import { lastingSuite } from '../stores/lasting-suite.ts'
 import type { Engine } from '../stores/store-suite.ts'
 import { tokenSuite } from '../stores/token-suite.ts'
 
-/** Where Debian's package has it. */
+/** Its path in Debian's package. */
 const PGBOUNCER = '/usr/sbin/pgbouncer'
 
-/** Of the store's suites those with transactions, of which the others have no more. */
+/** The store's suites that cover every kind of transaction. */
 const SUITES = [createSuite, changeSuite, importSuite, exportSuite, tokenSuite, lastingSuite]
 
-const skip = spawnSync(PGBOUNCER, ['--version']).error && `there is no ${PGBOUNCER}`
+const skip = spawnSync(PGBOUNCER, ['--version']).error && `${PGBOUNCER} is missing`
 
 if (skip === undefined) await throughPooler()
-else t.test('a pooler in between', { skip }, async () => {})
+else t.test('the store works through a pooler', { skip }, async () => {})
 
-/** Every transaction may get another connection than the one before it, as there are fewer than stores. */
+/** Fewer connections than stores, so that successive transactions use different ones. */
 async function throughPooler(): Promise<void> {
   const { server, emptyDatabase } = await startPostgres(t)
   const port = await startPooler(server.host)
@@ -45,8 +45,8 @@ async function throughPooler(): Promise<void> {
     t.test(`through a pooler: ${suite.name}`, async (t) => suite(t, engine))
   }
 
-  t.test('connections that end behind a pooler are not missed for long', async (t) => {
-    // The pooler has statements wait for a server to come back.
+  t.test('connections between the pooler and the server are replaced', async (t) => {
+    // The pooler makes statements wait until the server is back.
     const store = await PostgresStore.open({ url: pooled(await emptyDatabase()), timeout: 500 })
     t.teardown(() => store.close())
     t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
@@ -67,7 +67,7 @@ async function isCreated(store: PostgresStore): Promise<boolean> {
   }
 }
 
-/** Resolves to its port. */
+/** Starts the pooler. Resolves to its port. */
 async function startPooler(host: string): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-pooler-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
@@ -87,7 +87,7 @@ async function startPooler(host: string): Promise<number> {
      default_pool_size = 4
      server_login_retry = 0.1`.replaceAll(/^ +/gm, ''),
   )
-  // It refuses to run as root, and gives up that by itself before it reads the file.
+  // It refuses to run as root, and drops that before it reads the file.
   const user = process.getuid?.() === 0 ? ['--user', 'nobody'] : []
   const pooler = spawn(PGBOUNCER, [...user, file], { stdio: ['ignore', 'ignore', 'pipe'] })
   t.teardown(() => stop(pooler))

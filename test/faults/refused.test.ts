@@ -39,7 +39,7 @@ for (const [why, url, reason] of [
   ],
   ['nobody listening', 'postgres://gardener:mistaken@127.0.0.1:1/plants', 'ECONNREFUSED'],
 ] as const) {
-  t.test(`a start refuses, and says why without the password: ${why}`, async (t) => {
+  t.test(`a start fails with the reason and without the password: ${why}`, async (t) => {
     const error = await PostgresStore.open({ url, timeout: 10_000 }).catch((error) => error)
     t.equal(error.constructor.name, 'StoreError')
     const { username, host, pathname } = new URL(url)
@@ -50,7 +50,7 @@ for (const [why, url, reason] of [
   })
 }
 
-t.test('the command says it in a line, and ends with 1', async (t) => {
+t.test('the command prints the reason in one line and exits with 1', async (t) => {
   const database = `postgres://gardener:mistaken@${server.host}/plants`
   const env = { PLANT_STORE_DATABASE: database }
   const { code, stdout, stderr } = await run(t, ['--port', '0'], { env })
@@ -60,7 +60,7 @@ t.test('the command says it in a line, and ends with 1', async (t) => {
   t.notMatch(stderr, /mistaken/)
 })
 
-t.test('a start waits for a server that does not answer no longer than a bound', async (t) => {
+t.test('a start waits a limited time for a server that does not answer', async (t) => {
   server.freeze()
   t.teardown(() => server.thaw())
   const from = performance.now()
@@ -69,7 +69,7 @@ t.test('a start waits for a server that does not answer no longer than a bound',
   t.ok(performance.now() - from < 3000)
 })
 
-t.test('the right password is taken', async (t) => {
+t.test('the right password is accepted', async (t) => {
   const url = `postgres://gardener:correct@${server.host}/plants`
   const store = await PostgresStore.open({ url, timeout: 10_000 })
   t.teardown(() => store.close())

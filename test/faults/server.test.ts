@@ -12,21 +12,21 @@ startOn(async () => {
   return { database, query: (sql) => server.query(sql, nameOf(database)) }
 })
 
-/** How long we wait for a server, in milliseconds. */
-const LOCK_TIMEOUT = 500
+/** Timeout of the store for the server, in milliseconds. */
+const LOCK_TIMEOUT_MS = 500
 
-/** A request waits for a connection and a statement to know whose it is, and for those of its own. */
-const BOUND = 8 * LOCK_TIMEOUT
+/** A request waits for a connection and a statement twice: for its token, and for its own work. */
+const RESPONSE_MS_MAX = 8 * LOCK_TIMEOUT_MS
 
 function nameOf(database: string): string {
   return new URL(database).pathname.slice(1)
 }
 
-function start(t: Test, lockTimeout = LOCK_TIMEOUT): Promise<Service> {
+function start(t: Test, lockTimeout = LOCK_TIMEOUT_MS): Promise<Service> {
   return startService(t, { config: { lockTimeout } })
 }
 
-/** Ends all connections of a service. Resolves when they are gone. */
+/** Terminates all connections of a service. Resolves once they have ended. */
 async function terminate(service: Service): Promise<void> {
   await server.query(
     `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
@@ -43,7 +43,7 @@ function isUnavailable(t: Test, { status, headers }: Answer, retryAfter = '5'): 
   t.equal(headers['retry-after'], retryAfter)
 }
 
-/** Nothing may be lost, made up, or answered in another way than the contract has it. */
+/** Nothing is lost, nothing is invented, and every response is documented. */
 async function isWhole(t: Test, service: Service, load: Load): Promise<void> {
   await load.end()
   t.same(load.surprises, [])
@@ -55,7 +55,7 @@ async function isWhole(t: Test, service: Service, load: Load): Promise<void> {
   t.same(rows, [], 'nothing that was acknowledged is lost')
 }
 
-t.test('a restart of the server under load loses nothing, and ends by itself', async (t) => {
+t.test('a restart of the server under load loses nothing, and the service recovers', async (t) => {
   const service = await start(t)
   const load = new Load(service)
   await load.progress(30)
@@ -78,14 +78,14 @@ t.test('a crash of the server under load loses nothing', async (t) => {
   await isWhole(t, service, load)
 })
 
-t.test('connections that are ended while idle are not missed', async (t) => {
+t.test('idle connections that end are replaced', async (t) => {
   const service = await start(t)
   t.equal((await create(service, 1)).status, 200)
   await terminate(service)
   t.equal((await create(service, 2)).status, 200)
 })
 
-t.test('connections that are ended under load lose nothing', async (t) => {
+t.test('connections that end under load lose nothing', async (t) => {
   const service = await start(t)
   const load = new Load(service)
   for (let round = 0; round < 3; round++) {
@@ -97,7 +97,7 @@ t.test('connections that are ended under load lose nothing', async (t) => {
 })
 
 for (const what of ['terminate', 'cancel']) {
-  t.test(`a statement under way that is ended by an administrator: ${what}`, async (t) => {
+  t.test(`a statement that an administrator ends is not acknowledged: ${what}`, async (t) => {
     const service = await start(t, 30_000)
     const other = new pg.Client({ connectionString: service.database })
     await other.connect()
@@ -113,10 +113,10 @@ for (const what of ['terminate', 'cancel']) {
   })
 }
 
-t.test('a frozen server keeps nobody waiting for longer than a bound', async (t) => {
-  // Or all would wait to know whose a token is, and get no further.
+t.test('a suspended server delays responses by a limited time', async (t) => {
+  // Otherwise all requests would wait for their token.
   const token = 'a-token-that-needs-no-server'
-  const service = await startService(t, { config: { lockTimeout: LOCK_TIMEOUT, token } })
+  const service = await startService(t, { config: { lockTimeout: LOCK_TIMEOUT_MS, token } })
   const call = (method: string, path: string, body?: object) =>
     service.call({ method, path, token, ...(body !== undefined && { body }) })
   t.equal((await create(service, 1)).status, 200)
@@ -137,15 +137,15 @@ t.test('a frozen server keeps nobody waiting for longer than a bound', async (t)
   ].map((answer) => answer.finally(() => answered++))
   const live = await service.call({ method: 'GET', path: '/health/live', token: null })
   t.equal(live.status, 200)
-  t.equal(answered, 0, 'the process lives, and does not wait itself')
+  t.equal(answered, 0, 'the service itself responds meanwhile')
   for (const answer of answers) isUnavailable(t, await answer)
-  t.ok(performance.now() - from < BOUND, 'all were answered in time')
+  t.ok(performance.now() - from < RESPONSE_MS_MAX, 'all were answered in time')
   server.thaw()
   t.equal((await create(service, 101)).status, 200)
   t.equal((await service.call({ method: 'GET', path: '/health/ready', token: null })).status, 200)
 })
 
-t.test('a server that takes no changes for a while takes them again', async (t) => {
+t.test('changes succeed again after the server was read-only', async (t) => {
   const service = await start(t)
   t.equal((await create(service, 1)).status, 200)
   await server.set('default_transaction_read_only', 'on')
@@ -166,7 +166,7 @@ async function untilReadOnly(value: 'on' | 'off'): Promise<void> {
   }
 }
 
-t.test('a server without a free connection is busy until it has one', async (t) => {
+t.test('a server without a free connection causes a 503 until it has one', async (t) => {
   const service = await start(t)
   await server.stop()
   await server.start({ max_connections: '20', superuser_reserved_connections: '0' })
@@ -174,7 +174,7 @@ t.test('a server without a free connection is busy until it has one', async (t) 
   isUnavailable(t, await create(service, 1), '1')
   isUnavailable(t, await service.call({ method: 'GET', path: '/plants/1' }), '1')
   await Promise.all(others.map((other) => other.end()))
-  // The server takes its time to see that they are gone.
+  // The server notices only after a while that they have ended.
   const load = new Load(service)
   await load.progress(10)
   await isWhole(t, service, load)

@@ -1,4 +1,4 @@
-/** What fast-check draws, derived from the schemas of the contract. */
+/** Generators for fast-check, derived from the contract's schemas. */
 import fc from 'fast-check'
 
 interface Schema {
@@ -10,15 +10,15 @@ interface Schema {
   required?: string[]
 }
 
-/** A JSON text, or the parts of one, as it goes over the wire. */
+/** JSON as it is sent, or part of it. */
 type Text = string
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
 
-/** How many code points are no character but half of one. */
+/** Number of code points that are surrogates, not characters. */
 const SURROGATES = 0x800
 
-/** Any character. That of fast-check takes a second to begin, as it makes a table of all of them. */
+/** Any character. fast-check's own generator first builds a table of all of them, which takes a second. */
 const character = fc.nat({ max: 0x10ffff - SURROGATES }).map(
   (number) => String.fromCodePoint(number < 0xd800 ? number : number + SURROGATES),
   (value) => {
@@ -29,33 +29,33 @@ const character = fc.nat({ max: 0x10ffff - SURROGATES }).map(
   },
 )
 
-/** Any text that is well-formed Unicode. */
+/** Any well-formed Unicode string. */
 export function anyText(constraints: { maxLength?: number } = {}): fc.Arbitrary<string> {
   return fc.string({ ...constraints, unit: character })
 }
 
-/** Any text that can come back as it was sent. */
+/** Any string that the service can store and return unchanged. */
 export const storable = anyText({ maxLength: 50 }).filter((text) => !text.includes('\0'))
 
 const unstorable = fc
   .tuple(storable, fc.constantFrom('\0', '\ud800', '\udfff'), storable)
   .map((parts) => parts.join('#'))
 
-/** An int64 in one of the ways to write it down. */
+/** An int64, and JSON for it in one of its spellings. */
 export const int64: fc.Arbitrary<{ id: bigint; text: Text }> = fc
   .tuple(fc.bigInt(INT64), fc.constantFrom('', '.0', '.000', 'e0', '0e-1'))
   .map(([id, ending]) => ({ id, text: id === 0n ? '0' : id + ending }))
 
 const ANY = fc.jsonValue().map((value) => JSON.stringify(value))
 
-/** Text for each property of a valid value. */
+/** JSON for each property of a valid value. */
 export function validMembers(schema: Schema): fc.Arbitrary<Record<string, Text>> {
   const { properties, required } = merged(schema)
   const members = Object.entries(properties).map(([name, property]) => [name, valid(property)])
   return fc.record(Object.fromEntries(members), { requiredKeys: required })
 }
 
-/** Text for the properties of a value that violates the schema in one of them. */
+/** JSON for each property of a value that violates the schema in one of them. */
 export function invalidMembers(schema: Schema): fc.Arbitrary<Record<string, Text>> {
   const { properties, required } = merged(schema)
   const dropped = required.map((name) => validMembers(schema).map((members) => omit(members, name)))
@@ -67,7 +67,7 @@ export function invalidMembers(schema: Schema): fc.Arbitrary<Record<string, Text
   return fc.oneof(...dropped, ...wrong)
 }
 
-/** Members that the schema does not know, to go with those that it does. */
+/** Members that the schema does not define. */
 export function unknownMembers(schema: Schema): fc.Arbitrary<Record<string, Text>> {
   const known = Object.keys(merged(schema).properties)
   return fc.dictionary(
@@ -108,7 +108,7 @@ function invalid({ type }: Schema): fc.Arbitrary<Text> {
   )
 }
 
-/** As JSON Schema calls it, as far as one of ours does. */
+/** JSON Schema's name for the type of a value, for the types that the contract uses. */
 function typeOf(value: unknown): string {
   if (value === null) return 'null'
   return Number.isInteger(value) ? 'integer' : typeof value

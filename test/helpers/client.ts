@@ -4,7 +4,7 @@ import type { Command } from './command.ts'
 import { type Answer, checkAnswer } from './contract-check.ts'
 import { answersOf, readAll } from './service.ts'
 
-/** Creates a plant at a service that runs elsewhere, and judges the answer by the contract. */
+/** Creates a plant in a service that runs in another process, and checks the response against the contract. */
 export async function createPlant(
   url: string,
   token: string,
@@ -21,7 +21,7 @@ export async function createPlant(
   return answer
 }
 
-/** A create that is under way: the service has its head and half of its body. */
+/** Starts a create: the service has received its head and half of its body. */
 export async function halfACreate(url: string, token: string, plant: Record<string, unknown>) {
   const { hostname, port, host } = new URL(url)
   const body = JSON.stringify(plant)
@@ -35,7 +35,7 @@ export async function halfACreate(url: string, token: string, plant: Record<stri
       `Authorization: Bearer ${token}`,
       'Content-Type: application/json',
       `Content-Length: ${body.length}`,
-      // The service says when it waits for the body.
+      // The interim response shows that the service waits for the body.
       'Expect: 100-continue',
       '\r\n',
     ].join('\r\n'),
@@ -45,7 +45,7 @@ export async function halfACreate(url: string, token: string, plant: Record<stri
   return { socket, answers, rest: body.slice(10) }
 }
 
-/** Resolves when the command has logged something. */
+/** Resolves once the command's log contains a message; rejects if the command ends without it. */
 export async function logged(command: Command, message: string): Promise<void> {
   const log = command.process.stderr
   while (log !== null && !command.stderr.includes(message)) {

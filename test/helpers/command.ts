@@ -12,25 +12,25 @@ export interface Finished {
 }
 
 export interface CommandOptions extends SpawnOptions {
-  /** Whether it counts for the coverage. For a service that costs as much as its start again. */
+  /** Whether to measure coverage, which doubles the time that a service needs to start. */
   readonly measured?: boolean
-  /** Arguments for Node itself. */
+  /** Options for Node itself. */
   readonly node?: readonly string[]
 }
 
 /**
- * A command line for `spawn` that runs another one without tap, which by way of these variables measures
- * every process, whatever the environment that it is given.
+ * Wraps a command line for `spawn` so that tap does not measure the process. tap adds its variables to the environment
+ * of every child process, so a shell has to remove them.
  */
 export function unmeasured(line: readonly string[]): [command: string, args: string[]] {
   const script = 'unset NODE_OPTIONS NODE_DISABLE_COMPILE_CACHE; exec "$0" "$@"'
   return ['/bin/sh', ['-c', script, ...line]]
 }
 
-/** The owner of a process, which must not outlive it: a test, or a program that runs cleanups. */
+/** Owns a process, which must not outlive it: a test, or a program that runs teardowns. */
 export type Owner = Pick<Test, 'teardown'>
 
-/** The real command as a process of its own, which the test never outlives. */
+/** The real command in a process of its own, killed when the test ends. */
 export class Command {
   readonly process: ChildProcess
   stdout = ''
@@ -61,7 +61,7 @@ export class Command {
     })
   }
 
-  /** Resolves when standard output matches; rejects if the process ends before it does. */
+  /** Resolves once standard output matches; rejects if the process ends first. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.stdout)
@@ -74,7 +74,7 @@ export class Command {
     }
   }
 
-  /** Resolves to the address when the service listens. */
+  /** Resolves to the service's URL once it listens. */
   async listening(): Promise<string> {
     return (await this.says(/listens on (\S+)[\s\S]*curl /))[1] as string
   }
@@ -85,7 +85,7 @@ export class Command {
   }
 }
 
-/** Runs the command to its end. */
+/** Runs the command in a process of its own and waits for its end. */
 export function run(
   t: Owner,
   args: readonly string[],
@@ -94,8 +94,8 @@ export function run(
   return new Command(t, args, options).finished()
 }
 
-/** Without the settings of whoever runs the tests. */
-function cleanEnvironment(): NodeJS.ProcessEnv {
+/** The environment without settings of the service. */
+export function cleanEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('PLANT_STORE_'))
   return Object.fromEntries(kept)
 }

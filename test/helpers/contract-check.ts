@@ -1,4 +1,4 @@
-/** Judges every answer that a test receives by the contract, and nothing but the contract. */
+/** Checks every response that a test receives against the contract alone. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import type { ContractDocument } from '../../src/contract/contract.ts'
@@ -23,10 +23,10 @@ type Document = ContractDocument & {
   components: { schemas: Record<string, object> }
 }
 
-/** The root, health and docs are not in the contract; what they refuse is answered as everywhere. */
+/** Paths outside the contract. Only their errors are in it. */
 const OPEN = /^\/($|\?|(health|documentation)\b)/
 
-/** What HTTP itself has, in any answer. */
+/** Headers that any response can have because HTTP defines them. */
 const GENERAL = [
   'cache-control',
   'connection',
@@ -37,19 +37,19 @@ const GENERAL = [
   'x-content-type-options',
 ]
 
-/** What may befall a request whatever its operation, and so one without an operation too. */
+/** Statuses of any operation, and so also of requests that belong to no operation. */
 const ANYWHERE = ['400', '401', '408', '413', '429', '431', '500', '501', '503']
 
 export const contract = loadContract() as Document
 
-/** The contract with what it refers to in place. */
+/** The contract with all references resolved. */
 const whole = dereferenced(contract)
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 ajvFormats.default(ajv)
 const validators = new Map<string, ValidateFunction>()
 
-/** The operations of the contract, with what they refer to in place. */
+/** The operations of the contract with all references resolved. */
 export function operations() {
   return Object.values(whole.paths)
     .flatMap((item) => Object.values(item))
@@ -64,19 +64,21 @@ export function documentedStatuses(): { operation: string; status: number }[] {
   )
 }
 
-/** What the contract has for requests that belong to no operation. */
+/** The contract's responses to requests that belong to no operation. */
 export function responsesOutsideOperations(): Responses {
   return whole['x-responses-outside-operations']
 }
 
-/** A schema of the contract, with what it refers to in place. */
+/** A schema of the contract with all references resolved. */
 export function schemaOf(name: string): object {
   return whole.components.schemas[name] as object
 }
 
 /**
- * @throws Error saying what about the answer the contract does not document. `method` may be unknown,
- *   when the request was not well-formed enough to have one.
+ * Checks a response against the contract.
+ *
+ * @param method undefined if the request was too malformed to have one
+ * @throws Error naming the part of the response that the contract does not document
  */
 export function checkAnswer(method: string | undefined, path: string | undefined, answer: Answer) {
   const { status, body } = answer
@@ -95,14 +97,14 @@ export function checkAnswer(method: string | undefined, path: string | undefined
   if (errors !== undefined) throw new Error(`${errors}: ${body}`)
   const error = status >= 400 ? (value as { error: number }).error : undefined
   if (error !== undefined && Math.trunc(error / 100) !== status) {
-    throw new Error(`the error ${error} is not one of the status ${status}`)
+    throw new Error(`error ${error} does not belong to status ${status}`)
   }
   if (error !== undefined && (value as { message: string }).message === '') {
     throw new Error(`the error ${error} has no message`)
   }
 }
 
-/** An answer has the headers that the contract names for it, as it describes them, and no other. */
+/** A response has only the headers that the contract documents for it, and their values match the schemas. */
 function checkHeaders(response: ResponseObject, { status, headers }: Answer) {
   const known = new Set(GENERAL)
   for (const [name, { required = false, schema }] of Object.entries(response.headers ?? {})) {
@@ -117,7 +119,7 @@ function checkHeaders(response: ResponseObject, { status, headers }: Answer) {
   }
 }
 
-/** RFC 9110 §8.6: 204 has no length at all, and 304 none but that of the 200. */
+/** RFC 9110 §8.6: a 204 has no Content-Length, and a 304 could only have that of the 200. */
 function checkNoContent({ status, headers, body }: Answer): void {
   const { 'content-length': length, 'content-type': type } = headers
   if (body !== '' || length !== undefined || type !== undefined) {
@@ -133,9 +135,9 @@ function checkFraming(method: string | undefined, { status, headers, body }: Ans
   if (!right) throw new Error(`${method} announces ${length} bytes, and sends ${sent}`)
 }
 
-/** The response in the contract; outside of an operation any status that could be nobody's. */
+/** The response in the contract. Requests outside the operations can have any status that is not specific to one. */
 function documented(method = '', path = '', status: number): ResponseObject | undefined {
-  // HEAD is answered as GET is (RFC 9110 §9.3.2).
+  // HEAD has the responses of GET (RFC 9110 §9.3.2).
   const name = method === 'HEAD' ? 'get' : method.toLowerCase()
   const operation = itemAt(path.replace(/\?.*/s, ''))?.[name]
   if (operation !== undefined) return (operation.responses as Responses)[status]
@@ -156,7 +158,7 @@ function itemAt(path: string) {
   })?.[1]
 }
 
-/** Why a value violates a schema of the contract, if it does. */
+/** Why a value violates a schema of the contract; undefined if it does not. */
 export function schemaErrors(schema: object, value: unknown): string | undefined {
   const validate = validatorOf(schema)
   return validate(value) ? undefined : ajv.errorsText(validate.errors)
@@ -171,13 +173,13 @@ function validatorOf(schema: object): ValidateFunction {
   return validate
 }
 
-/** An answer has the members that the contract names and no other, though a request may have more. */
+/** The schema without undocumented members. Requests can have them, responses cannot. */
 function closed(schema: { items?: object }): object {
   const { items } = schema
   return items ? { ...schema, items: closed(items) } : { ...schema, unevaluatedProperties: false }
 }
 
-/** A document with what it refers to in place; it must not go in a circle. */
+/** A document with all references resolved. They must not be circular. */
 export function dereferenced<Whole extends object>(document: Whole): Whole {
   const inPlace = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(inPlace)

@@ -1,32 +1,22 @@
-import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import type { Test } from 'tap'
-import { startPostgres } from './postgres.ts'
+import { inMemory, makeFolder } from './postgres-folders.ts'
 
-/** Where the plants of one service are. */
+/** Where one service stores its plants. */
 export interface Place {
-  /** What the setting of the database says. */
+  /** Value of the `database` setting. */
   readonly database: string
-  /** Reads by another connection than the service's. */
+  /** Runs a query on a connection that is not the service's. */
   query<Row extends object>(sql: string): Promise<Row[]>
 }
 
-/** Finds a place, empty and nobody else's, gone when the test is. */
+/** Creates an empty place for one service. It is removed when the test ends. */
 export type Engine = (t: Test) => Promise<Place>
 
-const folders = new WeakMap<Test, string>()
-
-/** The folder of the test, which `t.testdir` would empty if it were called again. */
-function folderOf(t: Test): string {
-  const folder = folders.get(t) ?? t.testdir()
-  folders.set(t, folder)
-  return folder
-}
-
 export const sqlite: Engine = async (t) => {
-  const database = join(mkdtempSync(join(folderOf(t), 'service-')), 'plants.db')
+  const database = join(makeFolder(t, inMemory()), 'plants.db')
   return {
     database,
     async query<Row extends object>(sql: string) {
@@ -40,9 +30,10 @@ export const sqlite: Engine = async (t) => {
   }
 }
 
-/** A server of its own, with a database for each place. */
-export async function postgres(t: Test): Promise<Engine> {
-  const { emptyDatabase } = await startPostgres(t)
+/** Creates each place as a database on the test process's PostgreSQL server. */
+export async function postgres(): Promise<Engine> {
+  const { sharedPostgres } = await import('./shared-postgres.ts')
+  const { emptyDatabase } = await sharedPostgres()
   return async (t) => {
     const database = await emptyDatabase()
     const client = new pg.Client({ connectionString: database })

@@ -1,17 +1,17 @@
-/** Where servers keep what they have. */
+/** Folders for the data of tests. */
 import { accessSync, chmodSync, constants, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The usual file system in memory, of Linux. */
+/** Linux's usual file system in memory. */
 const MEMORY = '/dev/shm'
 
-/** Several times what all the servers have that run at once, in bytes. */
+/** Several times the data of all servers that run at once, in bytes. */
 const ROOM = 4 * 2 ** 30
 
 /**
- * A folder for data that need not outlive the machine. Where there is one in memory, with room, a server has
- * a third less to do: it makes many files, and waits for each of them to be on disk.
+ * A folder for data that need not survive the machine: in memory if there is room, because a server creates many files
+ * and waits until each is on disk, which takes a third of its time.
  */
 export function inMemory(): string {
   try {
@@ -23,9 +23,9 @@ export function inMemory(): string {
   }
 }
 
-/** Makes a folder that every user may enter, gone when the owner is. */
+/** Creates a folder that every user can enter. It is removed with its owner. */
 export function makeFolder(t: { teardown(work: () => unknown): void }, parent: string): string {
-  const folder = mkdtempSync(join(parent, 'plant-store-postgres-'))
+  const folder = mkdtempSync(join(parent, 'plant-store-'))
   t.teardown(() => removeFolder(folder))
   chmodSync(folder, 0o755)
   return folder

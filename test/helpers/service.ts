@@ -1,6 +1,7 @@
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect, type Socket } from 'node:net'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
@@ -11,6 +12,7 @@ import { loadCertificate } from '../../src/http/certificate.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { type Answer, checkAnswer } from './contract-check.ts'
+import { withoutCoverage } from './coverage.ts'
 import { type Engine, type Place, sqlite } from './engine.ts'
 
 const CONTENT_TYPE: Readonly<Record<string, string>> = { PATCH: 'application/merge-patch+json' }
@@ -25,21 +27,21 @@ export interface Call {
   readonly method?: string
   readonly path?: string
   readonly headers?: OutgoingHttpHeaders
-  /** Sent as it is if it is text or bytes, as JSON otherwise; as a merge patch by PATCH. */
+  /** Strings and bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown
-  /** `null` sends none. Without it a token with all scopes is sent. */
+  /** By default a token with all scopes; `null` sends none. */
   readonly token?: string | null
 }
 
 export interface StartOptions {
   readonly config?: Partial<Config>
-  /** Methods that stand in for those of the store. */
+  /** Methods that replace the store's. */
   readonly instead?: Partial<Store>
   readonly logger?: AppOptions['logger']
   readonly now?: () => number
 }
 
-/** The service as it is in production, on a socket and a place of its own. */
+/** The service as in production, with its own socket and storage. */
 export class Service {
   readonly app: FastifyInstance
   readonly store: Store
@@ -65,7 +67,7 @@ export class Service {
     return `http://127.0.0.1:${this.port}`
   }
 
-  /** Sends a request, by default a create with a valid token, and judges the answer by the contract. */
+  /** Sends a request, by default a create with a valid token, and checks the response against the contract. */
   async call(call: Call = {}): Promise<Answer & { json: unknown }> {
     const { method = 'POST', path = '/plants', token = this.token, body, headers } = call
     const answer = await send(this.port, {
@@ -83,14 +85,14 @@ export class Service {
     return { ...answer, json: isJson ? JSON.parse(answer.body, exactId) : undefined }
   }
 
-  /** A plant as it is in the database, seen by another connection. */
+  /** A plant in the database, read through another connection. */
   async stored(id: bigint): Promise<StoredRow | undefined> {
     const sql = `SELECT id, name, tag FROM plants WHERE id = ${id}`
     const [row] = await this.#place.query<StoredRow>(sql)
     return row && { ...row, id: BigInt(row.id) }
   }
 
-  /** How many plants are in the database, of that name if one is given. */
+  /** Number of plants in the database, or of those with the given name. */
   async count(name?: string): Promise<number> {
     const where = name === undefined ? '' : `WHERE name = '${name}'`
     const sql = `SELECT count(*) AS count FROM plants ${where}`
@@ -103,24 +105,40 @@ export class Service {
   }
 }
 
+/** A method that the package's types omit. */
+interface SchemaCompiler {
+  getAjvValidator(version: string): unknown
+}
+
+const compiler = Validator.prototype as Validator & SchemaCompiler
+const compile = compiler.getAjvValidator
+const compiled = new Map<string, unknown>()
+
+// Compiling OpenAPI's own schema takes half the time that a service needs to start, so once per process is enough.
+compiler.getAjvValidator = function (version) {
+  const validator = compiled.get(version) ?? compile.call(this, version)
+  compiled.set(version, validator)
+  return validator
+}
+
 let engine: Engine = sqlite
 
-/** A slow machine is no reason for a 503. */
+/** Long enough that a slow machine does not cause a 503. */
 const PATIENCE = { lockTimeout: 30_000 }
 
-/** Has the services that are started from now on keep their plants elsewhere than in SQLite. */
+/** Sets the engine of services that are started from now on. The default is SQLite. */
 export function startOn(other: Engine): void {
   engine = other
 }
 
-/** Starts a service that is gone when the test is. A test may have several. */
+/** Starts a service that stops when the test ends. A test can start several. */
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
-  let stop = async () => {}
-  // tap removes the folder before it comes to what was registered behind it.
-  t.teardown(() => stop())
   const place = await engine(t)
+  // Teardowns run in reverse order, so the service stops before its place is removed.
+  let stop = async () => {}
+  t.teardown(() => stop())
   const config = { ...defaultConfig(), ...PATIENCE, ...options.config, database: place.database }
-  const store = await openStore(config)
+  const store = await withoutCoverage(() => openStore(config))
   const served = withInstead(store, options.instead)
   const app = await buildApp({
     config,
@@ -152,7 +170,7 @@ function withInstead(store: Store, instead: Partial<Store> = {}): Store {
   })
 }
 
-/** An id is a bigint here too, and digit for digit what was in the answer. */
+/** Parses an id as a bigint with exactly the digits in the response. */
 function exactId(key: string, value: unknown, context?: { source: string }): unknown {
   const isId = key === 'id' && typeof value === 'number' && context !== undefined
   return isId ? BigInt(context.source) : value
@@ -160,7 +178,7 @@ function exactId(key: string, value: unknown, context?: { source: string }): unk
 
 function jsonOf(body: unknown): string | undefined {
   if (body === undefined) return undefined
-  // An id is a bigint, which JSON.stringify does not take.
+  // JSON.stringify rejects bigints, which ids are.
   return JSON.stringify(body, (_key, value) =>
     typeof value === 'bigint' ? (JSON as unknown as RawJson).rawJSON(value.toString()) : value,
   )
@@ -200,9 +218,9 @@ function send(port: number, { body, ...request }: Request): Promise<Answer> {
 }
 
 /**
- * Writes bytes to the service as they are, and resolves to the answers when the connection ends.
+ * Writes raw bytes to the service, and resolves to the responses when the connection ends.
  *
- * @param halfClose ends our side behind the bytes
+ * @param halfClose whether to end the client's side after the bytes
  */
 export async function sendRaw(
   port: number,
@@ -229,7 +247,7 @@ export function readAll(socket: Socket): Promise<Buffer> {
   })
 }
 
-/** Takes HTTP/1.1 messages apart, all of which have a Content-Length or no body. */
+/** Parses HTTP/1.1 responses that have a Content-Length or no body. Interim responses (1xx) are left out. */
 export function answersOf(bytes: Buffer): Answer[] {
   const answers: Answer[] = []
   let rest = bytes

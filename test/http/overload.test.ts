@@ -57,9 +57,10 @@ for (const { of, room, name } of FULL_QUEUES) {
   })
 }
 
-const CONNECTIONS = 2000
+/** More than the system's queue of new connections holds, 511. `npm run test:connections` opens 2000. */
+const CONNECTIONS = Number(process.argv[2] ?? 600)
 
-/** Simultaneous connections wait in the system's accept queue, whose default length is 511. */
+/** Opened at once. The system's queue must never overflow. */
 const BATCH_SIZE = 500
 
 t.test(`${CONNECTIONS} simultaneous connections each get their own responses`, async (t) => {

@@ -14,12 +14,12 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
 
-/** The folder of the sources. */
+/** The folder of this checkout. */
 export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 
 const run = promisify(execFile)
 
-/** A folder far from the sources, whose dependencies Node would find else; gone when the test is. */
+/** Creates a folder outside the checkout, whose dependencies Node would otherwise find. Removed with the test. */
 export function emptyFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-package-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -34,29 +34,29 @@ export interface Packed {
   readonly files: readonly { readonly path: string }[]
 }
 
-/** Packs the sources as they are into a folder. */
+/** Packs the checkout into a folder. */
 export async function pack(folder: string): Promise<Packed> {
   const tools = new Tools(process.execPath, folder)
   const json = await tools.run(CHECKOUT, 'npm', 'pack', '--json', '--pack-destination', folder)
   return JSON.parse(json)[0]
 }
 
-/** Fetches a version of Node, such as `22`; the file of its program. */
+/** Downloads a version of Node, such as `22`. Resolves to the path of its program. */
 export async function fetchNode(folder: string, version: string): Promise<string> {
   if (process.versions.node.startsWith(`${version}.`)) return process.execPath
   const project = join(folder, `node-${version}`)
   mkdirSync(project)
-  // The package fetches the program for this machine when it is installed, so it has to be allowed to.
+  // The package downloads the program for this machine with an install script.
   writeFileSync(join(project, 'package.json'), '{"allowScripts": {"node": true}}')
   await new Tools(process.execPath, project).run(project, 'npm', 'install', `node@${version}`)
   return join(project, 'node_modules/node/bin/node')
 }
 
-/** Node, npm and a shell, and no other program: what needs a compiler does not find one. */
+/** A path with Node, npm and a shell only, so that no compiler is found. */
 export class Tools {
   readonly environment: NodeJS.ProcessEnv
 
-  /** @param folder where to put them */
+  /** @param folder the folder for links to them */
   constructor(node: string, folder: string) {
     const tools = mkdtempSync(join(folder, 'tools-'))
     const npm = dirname(realpathSync(which('npm')))
@@ -68,14 +68,14 @@ export class Tools {
     this.environment = { ...Object.fromEntries(kept), PATH: tools }
   }
 
-  /** Runs a command in a folder to its good end; its standard output. */
+  /** Runs a command in a folder. Resolves to its standard output; rejects if it fails. */
   async run(folder: string, command: string, ...args: string[]): Promise<string> {
     const { stdout } = await run(command, args, { cwd: folder, env: this.environment })
     return stdout
   }
 }
 
-/** What the machine says of itself and to npm, not what tap and npm say to the processes of this test. */
+/** The machine's environment and its settings for npm, without the variables that tap and npm add. */
 const KEPT =
   /^(HOME|TMPDIR|LANG|.*_proxy|NODE_EXTRA_CA_CERTS|npm_config_(cache|registry|globalconfig|userconfig))$/i
 

@@ -1,6 +1,6 @@
 /**
- * The package as others have it: packed, and installed in an empty project on each version of Node, without
- * a compiler at hand. Fetches the dependencies and Node, so it is run by `npm run test:package` only.
+ * Installs the packed package in an empty project, on each version of Node and without a compiler. Downloads the
+ * dependencies and Node, so only `npm run test:package` runs it.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ const packed = await pack(folder)
 const { filename, size, unpackedSize, files } = packed
 t.comment(`packed ${size} bytes, unpacked ${unpackedSize}, ${files.length} files`)
 
-t.test('the package has what is made of the sources, and nothing else', async (t) => {
+t.test('the package contains the built files and nothing else', async (t) => {
   const sources = globSync('{src,service,client}/**/*.ts', { cwd: CHECKOUT })
   const built = sources
     .filter((file) => !file.endsWith('.d.ts'))
@@ -37,7 +37,7 @@ t.test('the package has what is made of the sources, and nothing else', async (t
 })
 
 for (const version of VERSIONS) {
-  t.test(`on Node ${version}`, async (t) => {
+  t.test(`the package works on Node ${version}`, async (t) => {
     const tools = new Tools(await fetchNode(folder, version), folder)
     const project = join(folder, `project-${version}`)
     mkdirSync(project)
@@ -47,20 +47,20 @@ for (const version of VERSIONS) {
     const dependencies = Object.keys(lock.packages).length - 2
     t.comment(`${await tools.run(project, 'node', '--version')} ${dependencies} dependencies`)
 
-    await t.test('nothing was compiled, also not from a lock file', async (t) => {
-      // npm forgets in a lock file that better-sqlite3 has no script of its own, and would compile it.
+    await t.test('an install compiles nothing, even from a lock file', async (t) => {
+      // npm does not record in a lock file that better-sqlite3 needs no compiler, and would compile it.
       await tools.run(project, 'npm', 'ci', '--ignore-scripts')
       t.notOk(existsSync(join(project, 'node_modules/better-sqlite3/build')))
     })
-    await t.test('it serves soon', (t) => timesToReady(t, tools, project))
-    await t.test('it keeps plants in memory and in a file', (t) => serves(t, tools, project))
+    await t.test('it starts quickly', (t) => timesToReady(t, tools, project))
+    await t.test('it stores plants in memory and in a file', (t) => serves(t, tools, project))
     await t.test('its other commands work', (t) => commands(t, tools, project))
     await t.test('it can be imported, as can its client', (t) => imports(t, tools, project))
-    if (version === NEWEST) await t.test('its types are whole', (t) => types(t, tools, project))
+    if (version === NEWEST) await t.test('its types are complete', (t) => types(t, tools, project))
   })
 }
 
-/** A process that serves on a free port; resolves when it says so. */
+/** Starts the service on a free port. Resolves once it listens. */
 async function started(t: Test, tools: Tools, project: string, args: readonly string[]) {
   const options = ['--port', '0', '--log-level', 'silent', '--ready-json']
   const [command = '', ...rest] = [...args, ...options]
@@ -71,7 +71,7 @@ async function started(t: Test, tools: Tools, project: string, args: readonly st
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   })
-  // All of its group, as npx has processes of its own.
+  // The whole process group, because npx starts processes of its own.
   t.teardown(() => {
     const ended = child.exitCode !== null || child.signalCode !== null
     if (!ended) process.kill(-Number(child.pid), 'SIGKILL')
@@ -80,7 +80,7 @@ async function started(t: Test, tools: Tools, project: string, args: readonly st
   const milliseconds = performance.now() - start
   const stop = async () => {
     child.kill('SIGTERM')
-    // The service too, which has the pipe.
+    // Waits for the service too, because it shares the pipe.
     await once(child, 'close')
   }
   return { url: JSON.parse(line).url as string, milliseconds, stop }

@@ -9,7 +9,7 @@ export interface Call {
   readonly expected?: string | undefined
 }
 
-/** Sends requests to replicas over connections that it keeps, and judges the answers by the contract. */
+/** Sends requests to replicas over persistent connections, and checks the responses against the contract. */
 export class Client {
   readonly #agent = new Agent({ keepAlive: true })
   readonly #token: string
@@ -22,7 +22,7 @@ export class Client {
     this.#agent.destroy()
   }
 
-  /** By default it creates a plant. */
+  /** Sends a request, by default a create. */
   send(url: string, call: Call): Promise<Answer> {
     const { method = 'POST', path = '/plants', body = '', expected } = call
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
@@ -59,7 +59,7 @@ export class Client {
   }
 }
 
-/** Has `work` done for all items in their order, so many at a time. */
+/** Calls `work` for all items in order, with a limit of concurrent calls. */
 export async function atATime<Item>(
   most: number,
   items: readonly Item[],

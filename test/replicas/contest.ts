@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { inspect, isDeepStrictEqual } from 'node:util'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
 
-/** A create of a plant by way of one of the replicas. */
+/** A create of a plant through one of the replicas. */
 export interface Attempt {
   readonly plant: NewPlant
-  /** Which one, from 0. */
+  /** Index of the replica. */
   readonly replica: number
 }
 
-/** What is created under one id. Some are as alike as different plants can be. */
+/** The plants that are created with one id. Some differ as little as plants can. */
 const CONTENTS = [
   { name: 'Abies alba Mill.' },
   { name: 'Abies alba Mill.', tag: '' },
@@ -17,10 +17,10 @@ const CONTENTS = [
   { name: 'Abies alba' },
 ]
 
-/** How often each of them is created. */
+/** Number of creates of each. */
 const REPEATS = 3
 
-/** Different plants that are created under one id, each several times and each time through another replica. */
+/** Different plants that are created with one id, each several times through different replicas. */
 export class Contest {
   readonly id = randomBytes(8).readBigInt64BE()
   readonly attempts: readonly Attempt[]
@@ -47,17 +47,17 @@ export class Contest {
     this.#answers.set(attempt, status)
   }
 
-  /** Whether, when the first was answered, different plants were under way through different replicas. */
+  /** Whether creates of different plants were in flight through different replicas at the first response. */
   get isClose(): boolean {
     return this.#isClose
   }
 
-  /** How many were answered with a status. */
+  /** Number of responses with a status. */
   count(status: number): number {
     return [...this.#answers.values()].filter((each) => each === status).length
   }
 
-  /** Why what is stored under the id does not go with the answers: a line for each that is wrong. */
+  /** Describes each response that contradicts the stored plant. */
   faults(stored: readonly StoredPlant[]): string[] {
     const [winner] = stored
     if (winner === undefined || stored.length > 1)

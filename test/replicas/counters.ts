@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto'
 import type { Call, Client } from './client.ts'
 
-/** Plants whose names are numbers, each of which clients increment by way of any replica. */
+/** Plants whose names are numbers, which clients increment through any replica. */
 export class Counters {
   readonly #client: Client
   readonly #replicas: readonly string[]
-  /** The numbers that were acknowledged, by id. */
+  /** The acknowledged numbers by id. */
   readonly #acknowledged = new Map<number, number[]>()
-  /** How many increments were refused, as another one was made meanwhile. */
+  /** Number of increments that failed with 412 because another one came first. */
   refused = 0
 
   constructor(client: Client, replicas: readonly string[]) {
@@ -20,7 +20,7 @@ export class Counters {
     this.#acknowledged.set(id, [])
   }
 
-  /** Resolves when the plant's number was incremented. */
+  /** Increments a plant's number, and retries until that succeeds. */
   async increment(id: number): Promise<void> {
     for (;;) {
       const { number, version } = await this.read(id)
@@ -37,7 +37,7 @@ export class Counters {
     }
   }
 
-  /** @throws Error if the number is less than one that was acknowledged before */
+  /** @throws Error if the number is less than an acknowledged one */
   async read(id: number): Promise<{ number: number; version: string | undefined }> {
     const least = Math.max(0, ...this.acknowledged(id))
     const { headers, body } = await this.#send({ method: 'GET', path: `/plants/${id}` })
@@ -46,7 +46,7 @@ export class Counters {
     return { number, version: headers.etag }
   }
 
-  /** In the order of their acknowledgement. */
+  /** The numbers in the order of their acknowledgement. */
   acknowledged(id: number): number[] {
     return this.#acknowledged.get(id) as number[]
   }

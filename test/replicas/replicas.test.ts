@@ -1,7 +1,4 @@
-/**
- * Several processes of the service on one PostgreSQL server. Few creates are contested by default;
- * `npm run test:replicas` has many.
- */
+/** Several replicas of the service on one PostgreSQL server. `npm run test:replicas` contests many more creates. */
 import { randomInt } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
@@ -16,20 +13,20 @@ import { Contest } from './contest.ts'
 import { Counters } from './counters.ts'
 import { startAtOnce, startReplica } from './starting.ts'
 
-/** How many ids are contested. */
-const contested = Number(process.argv[2] ?? 200)
+/** Number of contested ids. */
+const contested = Number(process.argv[2] ?? 100)
 
-/** How many replicas start at once. */
+/** Number of replicas. */
 const REPLICAS = 4
 
-/** How many requests are under way at a time. */
-const AT_A_TIME = 64
+/** Number of concurrent requests. */
+const CONCURRENCY = 64
 
-/** Over how many creates those of one id are spread, so that replicas come to ids in different orders. */
-const MIXED = 96
+/** How far apart the creates of one id can be, so that replicas get the ids in different orders. */
+const DISTANCE_MAX = 96
 
-/** In what time a token that was revoked is refused, in milliseconds. */
-const REFUSED_WITHIN = 5000
+/** Limit for the rejection of a revoked token, in milliseconds. */
+const REJECTION_MS_MAX = 5000
 
 const NAME = 'plants'
 const TOKEN = 'a-token-for-the-test'
@@ -40,7 +37,7 @@ const client = new Client(TOKEN)
 t.teardown(() => client.close())
 const replicas = await startAtOnce(t, REPLICAS, database, TOKEN)
 
-t.test('replicas that start at once on an empty database make one whole schema', async (t) => {
+t.test('replicas that start at once on an empty database create one complete schema', async (t) => {
   const results = findEngine(database).check({ database, lockTimeout: 5000 })
   for await (const { subject, status, message } of results) {
     t.equal(status, 'ok', `${subject}: ${message}`)
@@ -50,35 +47,45 @@ t.test('replicas that start at once on an empty database make one whole schema',
   }
 })
 
-t.test('of contested creates one wins, and each other is a replay or a conflict', async (t) => {
-  const contests = Array.from({ length: contested }, () => new Contest(REPLICAS))
-  const attempts = mixed(
-    contests.flatMap((contest) => contest.attempts.map((attempt) => ({ contest, attempt }))),
-  )
-  const begin = performance.now()
-  await atATime(AT_A_TIME, attempts, async ({ contest, attempt }) => {
-    contest.sent(attempt)
-    const { replica, plant } = attempt
-    const { status } = await client.send(replicas[replica] as string, creationRequest(plant))
-    contest.answered(attempt, status)
-  })
-  const seconds = Math.round((performance.now() - begin) / 100) / 10
-  const stored = await storedPlants()
-  t.same(
-    contests.flatMap((contest) => contest.faults(stored.get(contest.id) ?? [])),
-    [],
-  )
-  t.equal(stored.size, contests.length)
-  const close = contests.filter(({ isClose }) => isClose).length
-  t.ok(close > contests.length / 2, 'most were contested')
-  const [acknowledged = 0, conflicts] = [200, 409].map((status) =>
-    contests.reduce((sum, contest) => sum + contest.count(status), 0),
-  )
-  const replays = acknowledged - stored.size
-  t.comment({ creates: attempts.length, winners: stored.size, replays, conflicts, close, seconds })
-})
+t.test(
+  'one of the contested creates wins, and every other is a replay or a conflict',
+  async (t) => {
+    const contests = Array.from({ length: contested }, () => new Contest(REPLICAS))
+    const attempts = mixed(
+      contests.flatMap((contest) => contest.attempts.map((attempt) => ({ contest, attempt }))),
+    )
+    const begin = performance.now()
+    await atATime(CONCURRENCY, attempts, async ({ contest, attempt }) => {
+      contest.sent(attempt)
+      const { replica, plant } = attempt
+      const { status } = await client.send(replicas[replica] as string, creationRequest(plant))
+      contest.answered(attempt, status)
+    })
+    const seconds = Math.round((performance.now() - begin) / 100) / 10
+    const stored = await storedPlants()
+    t.same(
+      contests.flatMap((contest) => contest.faults(stored.get(contest.id) ?? [])),
+      [],
+    )
+    t.equal(stored.size, contests.length)
+    const close = contests.filter(({ isClose }) => isClose).length
+    t.ok(close > contests.length / 2, 'most were contested')
+    const [acknowledged = 0, conflicts] = [200, 409].map((status) =>
+      contests.reduce((sum, contest) => sum + contest.count(status), 0),
+    )
+    const replays = acknowledged - stored.size
+    t.comment({
+      creates: attempts.length,
+      winners: stored.size,
+      replays,
+      conflicts,
+      close,
+      seconds,
+    })
+  },
+)
 
-t.test('a contest that has not exactly one winner is found', async (t) => {
+t.test('the test detects a contest without exactly one winner', async (t) => {
   const acknowledged =
     (...tags: string[]) =>
     ({ tag }: NewPlant) =>
@@ -115,7 +122,7 @@ t.test('replicas that create the same plants in different orders do not deadlock
   t.same(await server.query(statistics, NAME), [{ deadlocks: '0' }])
 })
 
-t.test('a plant created where replicas remove others is there until it is removed', async (t) => {
+t.test('a plant exists until it is removed, while replicas remove others', async (t) => {
   const id = 7n
   const stores = await Promise.all([open(t), open(t), open(t)])
   const client = async (store: Store, number: number) => {
@@ -132,8 +139,8 @@ t.test('a plant created where replicas remove others is there until it is remove
   await Promise.all(stores.map(client))
 })
 
-t.test('no increment by way of any replica is lost', async (t) => {
-  const [ids, increments] = [[1, 2, 3], 100]
+t.test('no increment through any replica is lost', async (t) => {
+  const [ids, increments] = [[1, 2, 3], contested / 2]
   const counters = new Counters(client, replicas)
   for (const id of ids) await counters.make(id)
   const all = Array.from({ length: increments }, () => ids).flat()
@@ -149,48 +156,49 @@ t.test('no increment by way of any replica is lost', async (t) => {
       'each number was acknowledged once',
     )
   }
-  t.ok(counters.refused > 0, 'some had to try again')
+  t.ok(counters.refused > 0, 'some increments were retried')
   t.comment({ increments: all.length, refused: counters.refused })
 })
 
-t.test(
-  'a token is valid at all replicas once it is made, and at none once it is revoked',
-  async (t) => {
-    const tokens = new AccessTokens(await open(t))
-    const token = (await tokens.issue({ name: 'gone', scopes: ['read'] })) as string
-    const holder = new Client(token)
-    t.teardown(() => holder.close())
-    const ask = async (url: string) =>
-      (await holder.send(url, { method: 'GET', path: '/plants?limit=1' })).status
-    t.same(
-      await Promise.all(replicas.map(ask)),
-      replicas.map(() => 200),
-    )
+t.test('all replicas accept a token once it is created, and none once it is revoked', async (t) => {
+  const tokens = new AccessTokens(await open(t))
+  const token = (await tokens.issue({ name: 'gone', scopes: ['read'] })) as string
+  const holder = new Client(token)
+  t.teardown(() => holder.close())
+  const ask = async (url: string) =>
+    (await holder.send(url, { method: 'GET', path: '/plants?limit=1' })).status
+  t.same(
+    await Promise.all(replicas.map(ask)),
+    replicas.map(() => 200),
+  )
 
-    const begin = performance.now()
-    const refusals = replicas.map(async (url) => {
-      while (performance.now() - begin < REFUSED_WITHIN) {
-        if ((await ask(url)) === 401) return Math.round(performance.now() - begin)
-      }
-      return Number.POSITIVE_INFINITY
-    })
-    await tokens.revoke('gone')
-    const revoked = Math.round(performance.now() - begin)
-    const took = await Promise.all(refusals)
-    t.ok(Math.max(...took) <= REFUSED_WITHIN, 'each replica refuses it in time')
-    t.same(await Promise.all(replicas.map(ask)), [401, 401, 401, 401])
-    t.comment({ 'revoked after (ms)': revoked, 'refused after (ms)': took })
-  },
-)
+  const begin = performance.now()
+  const refusals = replicas.map(async (url) => {
+    while (performance.now() - begin < REJECTION_MS_MAX) {
+      if ((await ask(url)) === 401) return Math.round(performance.now() - begin)
+    }
+    return Number.POSITIVE_INFINITY
+  })
+  await tokens.revoke('gone')
+  const revoked = Math.round(performance.now() - begin)
+  const took = await Promise.all(refusals)
+  t.ok(Math.max(...took) <= REJECTION_MS_MAX, 'each replica rejects it in time')
+  t.same(await Promise.all(replicas.map(ask)), [401, 401, 401, 401])
+  t.comment({ 'revoked after (ms)': revoked, 'refused after (ms)': took })
+})
 
-t.test('a replica that is older than the schema refuses to start', async (t) => {
+t.test('a replica that is older than the schema does not start', async (t) => {
   await server.query('INSERT INTO plant_store_schema VALUES (1000)', NAME)
   const older = startReplica(t, database, TOKEN)
   await t.rejects(older.listening(), {
     message: /: plant-store: cannot use .*: its schema has version 1000, .* use a newer one\n$/,
   })
   t.equal(older.process.exitCode, 1)
-  t.equal((await client.send(replicas[0] as string, { method: 'GET' })).status, 200, 'others go on')
+  t.equal(
+    (await client.send(replicas[0] as string, { method: 'GET' })).status,
+    200,
+    'the others keep serving',
+  )
 })
 
 async function open(t: Test): Promise<Store> {
@@ -199,15 +207,15 @@ async function open(t: Test): Promise<Store> {
   return store
 }
 
-/** Each comes with others that were up to so many places from it, in a random order. */
+/** Shuffles items, each by fewer than DISTANCE_MAX places. */
 function mixed<Item>(items: readonly Item[]): Item[] {
   return items
-    .map((item, index) => ({ item, place: index + randomInt(MIXED) }))
+    .map((item, index) => ({ item, place: index + randomInt(DISTANCE_MAX) }))
     .sort((one, other) => one.place - other.place)
     .map(({ item }) => item)
 }
 
-/** All that is stored, by id. */
+/** All stored plants by id. */
 async function storedPlants(): Promise<Map<bigint, StoredPlant[]>> {
   const rows = await server.query<PlantRow>('SELECT id::text AS id, name, tag FROM plants', NAME)
   const plants = rows.map((row) => toPlant({ ...row, id: BigInt(row.id) }))

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Test } from 'tap'
 import { Command } from '../helpers/command.ts'
 
-/** So that none gives up waiting for another one, however slow the machine is. */
+/** Long enough that on a slow machine none stops waiting for another. */
 const PATIENCE = ['--lock-timeout', '1m']
 
 export function startReplica(t: Test, database: string, token: string): Command {
@@ -12,8 +12,8 @@ export function startReplica(t: Test, database: string, token: string): Command 
 }
 
 /**
- * Starts replicas on an empty database, all of which come to make the first table at the same moment. Resolves
- * to their URLs.
+ * Starts replicas on an empty database so that all of them create the first table at the same moment. Resolves to their
+ * URLs.
  */
 export async function startAtOnce(
   t: Test,
@@ -24,11 +24,11 @@ export async function startAtOnce(
   const client = new pg.Client({ connectionString: database })
   await client.connect()
   try {
-    // Whoever wants to make it as well has to wait for what becomes of it.
+    // The replicas have to wait for the outcome of this uncommitted table.
     await client.query('BEGIN; CREATE TABLE plant_store_schema (version int)')
     const replicas = Array.from({ length: count }, () => startReplica(t, database, token))
     const listening = Promise.all(replicas.map((replica) => replica.listening()))
-    const tooEarly = listening.then(() => Promise.reject(new Error('they did not wait')))
+    const tooEarly = listening.then(() => Promise.reject(new Error('the replicas did not wait')))
     await Promise.race([allWait(client, count), tooEarly])
     await client.query('ROLLBACK')
     return await listening

@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import type { Store } from '../../src/stores/store.ts'
 import { changeSuite } from './change-suite.ts'
 import { createSuite } from './create-suite.ts'
@@ -20,7 +20,7 @@ export interface Engine {
 }
 
 /** Tests the obligations that PlantStore and TokenStore state for every engine. */
-export function storeSuite(name: string, engine: Engine): void {
+export function storeSuite(t: Test, name: string, engine: Engine): void {
   for (const [what, suite] of [
     ['creating plants', createSuite],
     ['reading plants', readSuite],

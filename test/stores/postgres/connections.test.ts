@@ -2,10 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { Connections, type Run } from '../../../src/stores/postgres/connections.ts'
-import { startPostgres } from '../../helpers/postgres.ts'
+import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { set } from './databases.ts'
 import { databaseOf, nameOf, raise, silentHost, UNREACHABLE } from './sessions.ts'
 
-const { server, emptyDatabase } = await startPostgres(t, { deadlock_timeout: '10ms' })
+const { server, emptyDatabase } = await sharedPostgres()
+await set(server, 'deadlock_timeout', '10ms')
+t.teardown(() => set(server, 'deadlock_timeout', '1s'))
 
 /** The number of connections that a replica uses under load. */
 const ALL = 10
@@ -238,7 +241,7 @@ t.test('a connection whose ROLLBACK failed is not reused', async (t) => {
 })
 
 t.test('statements are rejected while too many wait for a connection', async (t) => {
-  const connections = connectionsTo(t, [await emptyDatabase()])
+  const connections = connectionsTo(t, [await emptyDatabase()], 60_000)
   const gate = Promise.withResolvers<void>()
   const busy = Array.from({ length: ALL }, () => connections.transaction(() => gate.promise))
   const waiting = Array.from({ length: 10_000 }, () => connections.query('SELECT'))

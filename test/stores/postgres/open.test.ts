@@ -8,10 +8,10 @@ import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/postgres/schema.ts'
 import { newerSchemaMessage } from '../../../src/stores/schema-version.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
-import { startPostgres } from '../../helpers/postgres.ts'
+import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { emptyDatabases, set } from './databases.ts'
 
-const { server, emptyDatabase } = await startPostgres(t)
+const { server, emptyDatabase } = await sharedPostgres()
 const database = emptyDatabases(server, emptyDatabase)
 
 const open = (url: string, timeout = 10_000) => PostgresStore.open({ url, timeout })

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { contentVersion, type NewPlant } from '../../../service/plant-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { startPostgres } from '../../helpers/postgres.ts'
+import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { storeSuite } from '../store-suite.ts'
 
-const { emptyDatabase } = await startPostgres(t)
+const { emptyDatabase } = await sharedPostgres()
 
-storeSuite('PostgreSQL', {
+storeSuite(t, 'PostgreSQL', {
   lasting: true,
   place: async () => {
     const url = await emptyDatabase()

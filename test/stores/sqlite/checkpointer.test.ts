@@ -7,6 +7,7 @@ import {
   type WalState,
 } from '../../../src/stores/sqlite/checkpointer.ts'
 import { type DatabaseOptions, openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { inMemory, makeFolder } from '../../helpers/postgres-folders.ts'
 
 /** The length of the WAL that starts a checkpoint, in pages. A commit adds one or two. */
 const PAGES = 50
@@ -57,9 +58,10 @@ t.test('a checkpoint that cannot run now is skipped', async (t) => {
 
 /** @param elsewhere options that differ for the thread */
 async function start(t: Test, elsewhere: Partial<DatabaseOptions> = {}) {
+  const options = { file: join(makeFolder(t, inMemory()), 'plants.db'), lockTimeout: 5000 }
+  // Teardowns run in reverse order, so the connections are closed before the folder is removed.
   let close = async () => {}
   t.teardown(() => close())
-  const options = { file: join(t.testdir(), 'plants.db'), lockTimeout: 5000 }
   const db = openDatabase(options)
   const reader = openDatabase(options)
   const checkpointer = new Checkpointer(db, { ...options, ...elsewhere }, PAGES)

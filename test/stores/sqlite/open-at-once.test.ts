@@ -2,11 +2,12 @@ import { once } from 'node:events'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { inMemory, makeFolder } from '../../helpers/postgres-folders.ts'
 import { openingThread } from './opening-thread.ts'
 import { makeVersion1 } from './version-1.ts'
 
 t.test('several threads can create or upgrade a database concurrently', async (t) => {
-  const folder = t.testdir()
+  const folder = makeFolder(t, inMemory())
   const files = Array.from({ length: 100 }, (_, index) => join(folder, `${index}.db`))
   for (const file of files.slice(0, 30)) makeVersion1(file)
   const threads = 3

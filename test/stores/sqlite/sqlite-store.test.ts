@@ -3,19 +3,20 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { NewPlant } from '../../../service/plant-store.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { withoutCoverage } from '../../helpers/coverage.ts'
 import { storeSuite } from '../store-suite.ts'
 
 const lockTimeout = 5000
 
-storeSuite('SQLite in a file', {
+storeSuite(t, 'SQLite in a file', {
   lasting: true,
   place: (t) => {
     const file = join(t.testdir(), 'plants.db')
-    return async () => new SqliteStore({ file, lockTimeout })
+    return () => withoutCoverage(async () => new SqliteStore({ file, lockTimeout }))
   },
 })
 
-storeSuite('SQLite in memory', {
+storeSuite(t, 'SQLite in memory', {
   lasting: false,
   place: () => async () => new SqliteStore({ file: ':memory:', lockTimeout }),
 })
