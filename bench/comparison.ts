@@ -37,7 +37,7 @@ export function toResults(measurements: readonly Measurement[]): Result[] {
   })
 }
 
-/** The rows of the table of results, starting with the head. */
+/** The rows of the table of results, starting with the header. */
 export function toTable(results: readonly Result[]): string[][] {
   const rows = results.map((result) => {
     const { kind, subject, ratio } = result

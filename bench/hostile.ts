@@ -1,6 +1,7 @@
 /**
  * Measures how long the most expensive bodies block the service and an import: `npm run bench:hostile [megabytes...]`,
- * by default 1 and 2 MB. The figures per MB are equal if time is linear. The exit code is 1 if a bound is exceeded.
+ * by default 1 and 2 MB. If the time is linear, the figures per MB are the same for all sizes. The exit code is 1 if a
+ * limit is exceeded.
  */
 
 import { loadContract } from '../src/contract/contract.ts'
@@ -17,10 +18,10 @@ import { median } from './statistics.ts'
 
 const MB = 1e6
 
-/** Longest block of the event loop, in milliseconds per MB. */
+/** How long the event loop can be blocked, in milliseconds per MB. */
 const BLOCK_LIMIT = 100
 
-/** Longest time relative to `JSON.parse`. */
+/** The maximum time relative to `JSON.parse`. */
 const RATIO_LIMIT = 10
 
 const ROUNDS = 5

@@ -90,7 +90,7 @@ export function peakMemory(pid: number): number {
   }
 }
 
-/** Observes an idle second, warns if other programs are busy, and returns their share of processor time. */
+/** Waits a second, warns if other programs are busy meanwhile, and resolves to their share of processor time. */
 export async function warnIfBusy(): Promise<number> {
   const shares = watchProcessors()
   await setTimeout(1000)

@@ -59,7 +59,7 @@ export async function serveLoad(
     const urls = servers.map(({ url }) => url)
     for (const url of urls) await checkAnswers(url)
     const warm = await generateOnAll(urls, { ...load, seconds: load.warmUp }, generate)
-    // Each connection may have sent one more request that was not answered.
+    // Each connection may have sent one more request, whose response was not awaited.
     const first = load.first + warm.requests + load.connections
     const shares = watchProcessors({ servers: servers.map(({ pid }) => pid), database })
     const measured = await generateOnAll(urls, { ...load, first }, generate)

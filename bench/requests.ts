@@ -1,5 +1,5 @@
 /**
- * How the id of a request is chosen:
+ * How to choose the id of a request:
  * - `sequential`: consecutive ids, starting with the first free one;
  * - `time-ordered`: the current second in microseconds since 1970 plus a counter, below 2^53 because the bare servers
  *   round larger ids;
@@ -39,7 +39,7 @@ export type Kind = keyof typeof KINDS
 
 export const ALL_KINDS = Object.keys(KINDS) as Kind[]
 
-/** The plant that creates send for an id. */
+/** The plant that a create sends for an id. */
 export function makePlant<Id extends number | bigint>(id: Id) {
   return { id, name: makeName(id), tag: TAG }
 }

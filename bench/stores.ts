@@ -45,8 +45,8 @@ export async function fillStore(
 }
 
 /**
- * Creates a database with `count` plants in the temporary folder, or reuses it, because millions take minutes. Resolves
- * to its path.
+ * Creates a database with `count` plants in the temporary folder, or reuses an earlier one, because creating millions
+ * of plants takes minutes. Resolves to its path.
  */
 export async function cachedStore(count: number): Promise<string> {
   const folder = join(tmpdir(), 'plant-store-bench')

@@ -55,6 +55,6 @@ export function filesByProcess(): ReadonlyMap<string, string[]> {
 }
 
 /** @param process the URL of the process's file in test/processes/ */
-export function filesOf(process: string): readonly string[] {
+export function listFiles(process: string): readonly string[] {
   return filesByProcess().get(basename(process, '.ts')) as string[]
 }

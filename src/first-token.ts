@@ -7,7 +7,9 @@ import { locateDatabase } from './stores/engines.ts'
 import { StoreError } from './stores/store-error.ts'
 import { locateTokenFiles } from './stores/token-files.ts'
 
-/** Where to find a token: in an environment variable, in a file, in this object, or nowhere until a command creates one. */
+/**
+ * Where to find a token: in an environment variable, in a file, in this object, or nowhere until a command creates one.
+ */
 export type Access =
   | { readonly variable: string }
   | { readonly file: string }

@@ -17,7 +17,9 @@ export function readEquivalents(file: URL): Equivalent[] {
   return (parse(readFileSync(file, 'utf8')) as Equivalent[] | null) ?? []
 }
 
-/** Whether an entry describes a mutant. Ignores line numbers and whitespace, so that other edits do not invalidate it. */
+/**
+ * Whether an entry describes a mutant. Ignores line numbers and whitespace, so that other edits do not invalidate it.
+ */
 export function matches(entry: Equivalent, mutant: Mutant): boolean {
   return (
     entry.file === mutant.file &&

@@ -8,7 +8,9 @@ const SERVER_FOLDER = /^\/dev\/shm\/plant-store-postgres-[^/]+/
 /** How long a server can take to shut down. */
 const SHUTDOWN_MS = 5000
 
-/** Ends every process that has a variable with this value in its environment. Does nothing on systems without `/proc`. */
+/**
+ * Ends every process that has a variable with this value in its environment. Does nothing on systems without `/proc`.
+ */
 export async function endLeftovers(variable: string, value: string): Promise<void> {
   const leftovers = listProcesses().filter((pid) =>
     readEnvironment(pid).includes(`${variable}=${value}`),

@@ -1,7 +1,7 @@
 import ts from 'typescript'
 import { type Edit, replace } from './edit.ts'
 
-/** From here on, off by one makes no observable difference: 30,001 ms works as well as 30,000 ms. */
+/** From here on, being off by one makes no observable difference: 30,001 ms works as well as 30,000 ms. */
 const OFF_BY_ONE_MAX = 1000
 
 /** The edits that give a literal a different value; none for any other node. */

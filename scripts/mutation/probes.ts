@@ -7,7 +7,9 @@ import ts from 'typescript'
 /** The file in a workspace that the probes import. */
 export const PROBE_FILE = '.probe.mjs'
 
-/** A block statement, the expression of an arrow function, or a whole module. Its start identifies it within the file. */
+/**
+ * A block statement, the expression of an arrow function, or a whole module. Its start identifies it within the file.
+ */
 export interface Block {
   readonly start: number
   readonly end: number

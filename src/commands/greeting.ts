@@ -27,7 +27,10 @@ Create a plant:
 `
 }
 
-/** The same as a line of JSON for programs. Includes the token only if it is not in a file or the environment. */
+/**
+ * The same information as a line of JSON, for programs. Includes the token only if it is not in a file or the
+ * environment.
+ */
 export function readyLine(config: Config, url: string, access: Access): string {
   const docs = config.docs ? { docs: docsUrl(url) } : {}
   const token = 'token' in access ? { token: access.token } : {}

@@ -51,7 +51,9 @@ const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'pat
 
 let contract: ContractDocument | undefined
 
-/** Loads the contract that ships with this package. Each caller gets a copy of its own; the file is parsed only once. */
+/**
+ * Loads the contract that ships with this package. Each caller gets a copy of its own; the file is parsed only once.
+ */
 export function loadContract(): ContractDocument {
   contract ??= parse(readFileSync(new URL('openapi.yaml', PACKAGE), 'utf8')) as ContractDocument
   return structuredClone(contract)

@@ -52,8 +52,8 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
   const certificateLabel = `${files.certificate} (--tls-certificate)`
   const keyLabel = `${files.key} (--tls-key)`
   const [cert, key] = await Promise.all([
-    read(files.certificate, certificateLabel),
-    read(files.key, keyLabel),
+    readWithMode(files.certificate, certificateLabel),
+    readWithMode(files.key, keyLabel),
   ])
   const pem = { cert: cert.content, key: key.content }
   const x509 = parseCertificate(pem.cert, certificateLabel)
@@ -67,7 +67,10 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
   return { files, pem, x509, warning }
 }
 
-async function read(file: string, label: string): Promise<{ content: Buffer; mode: number }> {
+async function readWithMode(
+  file: string,
+  label: string,
+): Promise<{ content: Buffer; mode: number }> {
   try {
     const [content, { mode }] = await Promise.all([readFile(file), stat(file)])
     return { content, mode }

@@ -1,4 +1,6 @@
-/** Code that runs in the browser. Each function is sent as its source text, so it cannot use anything outside itself. */
+/**
+ * Code that runs in the browser. Each function is sent as its source text, so it cannot use anything outside itself.
+ */
 
 /** The parts of the browser's globals that the functions use. */
 declare const location: { readonly origin: string; readonly pathname: string }

@@ -60,7 +60,9 @@ export async function serveOperations(
   })
 }
 
-/** The handler's part of a route. fastify-openapi-glue adds the URL and schemas, although its types require them here. */
+/**
+ * The handler's part of a route. fastify-openapi-glue adds the URL and schemas, although its types require them here.
+ */
 function toRoute(operation: Operation, handlers: Handlers): RouteOptions {
   const handle = handlers[operation.id as OperationId].bind(handlers) as Handle
   const route: Pick<RouteOptions, 'config' | 'handler'> = {

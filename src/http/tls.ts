@@ -103,7 +103,7 @@ class CertificateReloader {
 
   #serve(certificate: Certificate): void {
     const { pem, x509, warning } = certificate
-    if (isSame(pem, this.#current.pem)) return
+    if (isEqual(pem, this.#current.pem)) return
     this.#server.setSecureContext({ ...pem, ...VERSIONS })
     this.#current = certificate
     this.#log.info({ expires: x509.validToDate }, 'TLS certificate reloaded')
@@ -123,6 +123,6 @@ class CertificateReloader {
   }
 }
 
-function isSame(one: Pem, other: Pem): boolean {
+function isEqual(one: Pem, other: Pem): boolean {
   return one.cert.equals(other.cert) && one.key.equals(other.key)
 }

@@ -6,7 +6,7 @@ import type { Store } from './store.ts'
 /** The first match is used. SQLite is last because any string is a path. */
 const engines: readonly Engine[] = [postgres, sqlite]
 
-/** The engine of a database, given as the value of `--database`. */
+/** Finds the engine for a value of `--database`. */
 export function findEngine(database: string): Engine {
   return engines.find((engine) => engine.matches(database)) as Engine
 }

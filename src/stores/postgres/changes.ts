@@ -14,7 +14,7 @@ const REMOVE = 'DELETE FROM plants WHERE id = $1'
 const FIND = 'SELECT id, name, tag FROM plants WHERE id = $1'
 
 /** Restricts a change to a plant with the content that was read. */
-const UNCHANGED = (first: number) =>
+const requireUnchanged = (first: number) =>
   `AND name = $${first} AND tag IS NOT DISTINCT FROM $${first + 1}::text`
 
 /** See PlantStore.update. */
@@ -58,7 +58,7 @@ async function changePlant(
     const [changed] = await connections.query<PlantRow>(`${statement} ${returning}`, values)
     return changed ?? 'not-found'
   }
-  const conditional = `${statement} ${UNCHANGED(values.length + 1)} ${returning}`
+  const conditional = `${statement} ${requireUnchanged(values.length + 1)} ${returning}`
   return retry(async () => {
     const [stored] = await connections.query<PlantRow>(FIND, [id])
     if (stored === undefined) return 'not-found'

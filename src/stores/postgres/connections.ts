@@ -79,7 +79,7 @@ export class Connections {
    *
    * @throws StoreUnavailable if the server cannot be read now
    */
-  async *snapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
+  async *readSnapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
     const client = await this.#connect()
     let isComplete = false
     try {

@@ -2,7 +2,7 @@ import type { ImportResult, NewPlant, OnConflict, Plant } from '../../../service
 import { type PlantRow, toPlant } from '../plant-row.ts'
 import { retry } from './attempts.ts'
 import type { Connections, Run } from './connections.ts'
-import { INSERT, isSame, toColumns, UNNESTED } from './plant-columns.ts'
+import { hasSameContent, INSERT, toColumns, UNNESTED } from './plant-columns.ts'
 
 /** The lock keeps the plants unchanged until the end of the transaction. */
 const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE'
@@ -66,7 +66,7 @@ function planImport(
     if (present === undefined) {
       created.set(plant.id, plant)
     } else {
-      if (isSame(present, plant)) return 'replayed'
+      if (hasSameContent(present, plant)) return 'replayed'
       if (onConflict === 'stop') return 'conflict'
       if (onConflict === 'keep') return 'kept'
       const target = created.has(plant.id) ? created : replaced

@@ -1,6 +1,6 @@
 import type { NewPlant, Plant } from '../../../service/plant-store.ts'
 
-export function isSame(one: Plant, other: Plant): boolean {
+export function hasSameContent(one: Plant, other: Plant): boolean {
   return one.name === other.name && one.tag === other.tag
 }
 

@@ -108,7 +108,7 @@ export class PostgresStore implements Store {
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
-    return this.#connections.snapshot(exportPlants)
+    return this.#connections.readSnapshot(exportPlants)
   }
 
   async ping(): Promise<void> {

@@ -14,7 +14,7 @@ interface PageRow extends PlantRow {
  * A query for a page of plants by id. Its parameters are the first possible id, the number of plants, the limit on
  * text, and the tag if the condition uses it. The page ends with the plant that reaches the limit on text.
  */
-function pageQuery(condition: string): string {
+function buildPageQuery(condition: string): string {
   return `
     SELECT id, name, tag, found
     FROM (
@@ -27,9 +27,9 @@ function pageQuery(condition: string): string {
     ORDER BY id`
 }
 
-const PAGE = pageQuery('true')
+const PAGE = buildPageQuery('true')
 // The index has only the hash, so the tag itself is compared too.
-const PAGE_OF_TAG = pageQuery('md5(tag) = md5($4) AND tag = $4')
+const PAGE_OF_TAG = buildPageQuery('md5(tag) = md5($4) AND tag = $4')
 
 /** See PlantStore.list. */
 export async function listPlants(run: Run, { after, tag, limit }: PageRequest): Promise<Page> {

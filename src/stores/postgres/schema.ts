@@ -28,7 +28,10 @@ export const SCHEMA_VERSION = MIGRATIONS.length
 
 const VERSIONS = 'CREATE TABLE IF NOT EXISTS plant_store_schema (version int PRIMARY KEY)'
 
-/** Codes that concurrent migrations cause (unique_violation, duplicate_table, duplicate_object): `IF NOT EXISTS` is racy. */
+/**
+ * Codes that concurrent migrations cause (unique_violation, duplicate_table, duplicate_object): `IF NOT EXISTS` is
+ * racy.
+ */
 const RACE = /^(23505|42P07|42710)$/
 const ATTEMPTS_MAX = 100
 const PAUSE_MS = 10

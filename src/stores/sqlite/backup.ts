@@ -29,7 +29,7 @@ export async function backUpDatabase(options: BackupOptions): Promise<BackupSumm
 /** SQLite would apply the WAL or journal of another database to the copy when it first opens it. */
 function refuseTaken(file: string): void {
   const taken = ['', ...COMPANION_SUFFIXES].map((suffix) => file + suffix).find(existsSync)
-  if (taken !== undefined) throw alreadyExists(taken)
+  if (taken !== undefined) throw existsError(taken)
   if (COMPANION_SUFFIXES.some((suffix) => file.endsWith(suffix))) {
     throw new StoreError(
       `cannot write ${file}: SQLite uses such names for its own files; choose another name`,
@@ -59,11 +59,11 @@ async function withWriteErrors<Result>(file: string, work: () => Promise<Result>
     return await work()
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') throw alreadyExists(file)
+    if (code === 'EEXIST') throw existsError(file)
     throw new StoreError(`cannot write ${file}: ${message}`, { cause: error })
   }
 }
 
-function alreadyExists(file: string): StoreError {
+function existsError(file: string): StoreError {
   return new StoreError(`${file} already exists; nothing was overwritten`)
 }

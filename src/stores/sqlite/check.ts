@@ -15,7 +15,7 @@ import { IN_MEMORY } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
 import { findBrokenStrings } from './broken-strings.ts'
 import { type DatabaseOptions, explain } from './database.ts'
-import { openExisting } from './existing.ts'
+import { openExisting } from './existing-database.ts'
 import { fileAccess } from './file-access.ts'
 import { findIncompatibility, migrate, readSchemaVersion, SCHEMA_VERSION } from './schema.ts'
 

@@ -5,7 +5,7 @@ import type { BackupSummary, OnProgress } from '../engine.ts'
 import { StoreError } from '../store-error.ts'
 import { findIntegrityFaults, findKindFault } from './check.ts'
 import { type DatabaseOptions, explain } from './database.ts'
-import { openExisting } from './existing.ts'
+import { openExisting } from './existing-database.ts'
 
 /** Pages copied per step: 16 MB, which is also the size of SQLite's page cache. */
 const PAGES_PER_STEP = 4000

@@ -54,7 +54,9 @@ export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseO
   }
 }
 
-/** Opens another connection for a long read. In memory it reads a copy, because each connection has its own database. */
+/**
+ * Opens another connection for a long read. In memory it reads a copy, because each connection has its own database.
+ */
 export function openSnapshot(db: Database, { file, lockTimeout }: DatabaseOptions): Database {
   const source = file === IN_MEMORY ? db.serialize() : file
   const options = { readonly: file !== IN_MEMORY, timeout: lockTimeout }

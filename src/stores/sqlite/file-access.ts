@@ -8,7 +8,7 @@ export const COMPANION_SUFFIXES = ['-wal', '-shm', '-journal']
 
 /**
  * Reports each file of a database whose mode lets other users read or write it: the database, its WAL and journal, and
- * its token files. A warning rather than a fault, because it may be intended.
+ * its token files. That is a warning rather than a fault, because it may be intended.
  *
  * @param database path of an existing file
  */

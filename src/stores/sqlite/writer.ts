@@ -26,7 +26,7 @@ interface Operations {
   noteTokenUse(name: string, at: Date): void
 }
 
-/** A call of each operation: a value that can be sent to another thread. */
+/** A call to each operation, as a value that can be sent to another thread. */
 export type Changes = {
   [Name in keyof Operations]: readonly [name: Name, ...parameters: Parameters<Operations[Name]>]
 }
@@ -123,7 +123,7 @@ function prepareOperations(db: Database): Operations {
     },
     importPlants(plants, onConflict) {
       const results: ImportResult[] = []
-      // Sorted, because neighbours share a page of the file. The sort is stable, so plants with one id stay in order.
+      // Sorted, because neighbors share a page of the file. The sort is stable, so plants with one id stay in order.
       const byId = [...plants.entries()].sort(([, a], [, b]) =>
         a.id < b.id ? -1 : Number(a.id > b.id),
       )
