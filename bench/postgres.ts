@@ -17,7 +17,7 @@ import { type Run, summarizeRuns } from './measure.ts'
 import { benchmark, describeConditions, type LoadOptions } from './options.ts'
 import { ALL_REPLICAS, measureReplicas, REPLICAS, type ReplicasName } from './replicas.ts'
 import { FIGURES, formatFigures, printDoubts, printTable, writeResults } from './report.ts'
-import { makeSlowFsync, startSlowly } from './slow-fsync.ts'
+import { compileSlowFsync, startSlowly } from './slow-fsync.ts'
 import { count, formatRatio, percent } from './statistics.ts'
 
 /** Plants stored before the load starts. */
@@ -126,7 +126,7 @@ async function startServer(server: PostgresServer): Promise<void> {
   try {
     // The server runs as another user.
     await chmod(folder, 0o755)
-    const library = makeSlowFsync(folder)
+    const library = compileSlowFsync(folder)
     await startSlowly(library, slowness, () => server.start(SERVER_SETTINGS))
   } finally {
     await rm(folder, { recursive: true })

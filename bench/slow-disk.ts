@@ -12,7 +12,7 @@ import { checkStored } from './answers.ts'
 import { findGenerator } from './generator.ts'
 import { watchProcessors } from './machine.ts'
 import { makePlant } from './requests.ts'
-import { makeSlowFsync, startSlowly } from './slow-fsync.ts'
+import { compileSlowFsync, startSlowly } from './slow-fsync.ts'
 import { percent } from './statistics.ts'
 import { makeStore, TOKEN } from './stores.ts'
 import { start } from './subjects.ts'
@@ -25,7 +25,7 @@ const headers = { authorization: `Bearer ${TOKEN}` }
 const { name: generatorName, generate } = await findGenerator()
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-slow-disk-'))
 try {
-  const library = makeSlowFsync(folder)
+  const library = compileSlowFsync(folder)
   console.log(`64 connections create for ${seconds} s, sent by ${generatorName}; times in ms`)
   for (const milliseconds of [0, slowness]) await report(library, milliseconds)
 } finally {

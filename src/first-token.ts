@@ -26,7 +26,7 @@ const CREATE_COMMAND: Access = {
  *
  * @throws StoreError if the file cannot be written
  */
-export async function provideFirstToken(config: Config, tokens: AccessTokens): Promise<Access> {
+export async function ensureFirstToken(config: Config, tokens: AccessTokens): Promise<Access> {
   if (config.token !== undefined) return { variable: TOKEN_VARIABLE }
   const place = locateDatabase(config.database)
   // Replicas share the server, and only one of them could have the file.

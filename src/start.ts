@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { AccessTokens } from '../service/access-tokens.ts'
 import { type AppOptions, buildApp } from './app.ts'
 import type { Config } from './config/config.ts'
-import { type Access, provideFirstToken } from './first-token.ts'
+import { type Access, ensureFirstToken } from './first-token.ts'
 import { type Certificate, covers, loadCertificate } from './http/certificate.ts'
 import { listen } from './http/listener.ts'
 import { gracefulShutdown } from './http/shutdown.ts'
@@ -43,7 +43,7 @@ export async function start(config: Config): Promise<RunningService> {
   try {
     await seedStore(store)
     const tokens = new AccessTokens(store, config.token)
-    const access = await provideFirstToken(config, tokens)
+    const access = await ensureFirstToken(config, tokens)
     app = await buildApp({
       config,
       store,

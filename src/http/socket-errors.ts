@@ -15,7 +15,7 @@ export type Reject = (connection: Socket, error: ApiError) => void
  *
  * @param bodyMethods methods whose operations read a body, in upper case
  */
-export function socketRejecter(bodyMethods: ReadonlySet<string>): Reject {
+export function createSocketRejecter(bodyMethods: ReadonlySet<string>): Reject {
   // The parser repeats its error for each further chunk.
   const rejected = new WeakSet<Socket>()
 

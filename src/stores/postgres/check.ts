@@ -13,7 +13,7 @@ import { newerSchemaMessage } from '../schema-version.ts'
 import { StoreError } from '../store-error.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
-import { readSettings, unsafeSetting } from './durability.ts'
+import { findUnsafeSetting, readSettings } from './durability.ts'
 import type { ServerOptions } from './postgres-store.ts'
 import { findMissingObjects, readSchemaVersion, SCHEMA_VERSION } from './schema.ts'
 
@@ -43,7 +43,7 @@ export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGene
   const connections = new Connections({ urls, timeout })
   try {
     for (const [subject, check] of Object.entries(CHECKS)) {
-      const finding = await check(connections).catch(missingTable)
+      const finding = await check(connections).catch(reportMissingTable)
       yield { subject, ...finding }
       if (check === kind && finding.status === 'fault') return
     }
@@ -56,7 +56,7 @@ export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGene
 }
 
 /** Reports a missing table as a fault, and rethrows any other error. */
-function missingTable(error: { code?: string; message: string }): Finding {
+function reportMissingTable(error: { code?: string; message: string }): Finding {
   if (error.code === UNDEFINED_TABLE) return fault(error.message)
   throw error
 }
@@ -94,7 +94,7 @@ async function connection(connections: Connections): Promise<Finding> {
 /** What an acknowledgement guarantees. */
 async function acknowledged(connections: Connections): Promise<Finding> {
   const settings = await readSettings(connections)
-  const reason = unsafeSetting(settings)
+  const reason = findUnsafeSetting(settings)
   if (reason !== undefined) return fault(reason)
   const { synchronous_commit, synchronous_standby_names: standbys } = settings
   const isAlone = !standbys || synchronous_commit === 'local'

@@ -21,7 +21,7 @@ export async function readSettings(connections: Connections): Promise<ServerSett
 }
 
 /** Why a server with these settings could lose or alter plants; undefined if it could not. */
-export function unsafeSetting(settings: ServerSettings): string | undefined {
+export function findUnsafeSetting(settings: ServerSettings): string | undefined {
   const { server_encoding: encoding, fsync, synchronous_commit: synchronous } = settings
   if (encoding !== null && !/^utf-?8$/i.test(encoding)) {
     return `its encoding is ${encoding}, not UTF8`
@@ -33,6 +33,6 @@ export function unsafeSetting(settings: ServerSettings): string | undefined {
 
 /** @throws StoreError if a setting of the server is unsafe */
 export async function requireDurable(connections: Connections): Promise<void> {
-  const reason = unsafeSetting(await readSettings(connections))
+  const reason = findUnsafeSetting(await readSettings(connections))
   if (reason !== undefined) throw new StoreError(reason)
 }

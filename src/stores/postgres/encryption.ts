@@ -43,7 +43,7 @@ export function toServers(urls: readonly string[]): Server[] {
     const connectionString = withoutTlsSettings(url)
     // The host comes from the connection string, PGHOST or the driver's default.
     const { host } = new pg.Client({ connectionString, ssl: true })
-    const plain = plainReason(host, settings)
+    const plain = findPlainReason(host, settings)
     if (plain !== undefined) {
       return { options: { connectionString, ssl: false }, encryption: `not encrypted: ${plain}` }
     }
@@ -55,7 +55,7 @@ export function toServers(urls: readonly string[]): Server[] {
 }
 
 /** Why connections to a host are not encrypted; undefined if they are. */
-function plainReason(host: string, settings: TlsSettings): string | undefined {
+function findPlainReason(host: string, settings: TlsSettings): string | undefined {
   // As with libpq, regardless of sslmode.
   if (host.startsWith('/')) return 'the server is reached through a Unix socket'
   const { sslmode } = settings

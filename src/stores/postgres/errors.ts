@@ -35,7 +35,7 @@ export function toUnavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error
   const { code = '', message } = error as { code?: string; message: string }
   // The AggregateError of several connection attempts has an empty message.
-  const detail = [code, message].filter(Boolean).join(': ') + advise(code, message)
+  const detail = [code, message].filter(Boolean).join(': ') + findAdvice(code, message)
   return new StoreUnavailable(BUSY.test(code) ? 'busy' : 'failing', detail)
 }
 
@@ -44,7 +44,7 @@ export function isRetryable(error: unknown): boolean {
   return error instanceof StoreUnavailable && ROLLED_BACK.test(error.detail)
 }
 
-function advise(code: string, message: string): string {
+function findAdvice(code: string, message: string): string {
   if (message === NO_TLS) return '; sslmode=disable allows it, but sends everything in plain text'
   if (!UNKNOWN_AUTHORITY.test(code)) return ''
   return '; set sslrootcert to the file of an authority that the system does not trust'

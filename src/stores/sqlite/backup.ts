@@ -12,7 +12,7 @@ import { copyInThread } from './threaded-backup.ts'
  */
 export async function backUpDatabase(options: BackupOptions): Promise<BackupSummary> {
   const { database, lockTimeout, file, onProgress, signal } = options
-  refuseTaken(file)
+  assertNameFree(file)
   const folder = await withWriteErrors(file, () => mkdtemp(`${resolve(file)}.partial-`))
   const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   signal.addEventListener('abort', removeFolder)
@@ -27,7 +27,7 @@ export async function backUpDatabase(options: BackupOptions): Promise<BackupSumm
 }
 
 /** SQLite would apply the WAL or journal of another database to the copy when it first opens it. */
-function refuseTaken(file: string): void {
+function assertNameFree(file: string): void {
   const taken = ['', ...COMPANION_SUFFIXES].map((suffix) => file + suffix).find(existsSync)
   if (taken !== undefined) throw existsError(taken)
   if (COMPANION_SUFFIXES.some((suffix) => file.endsWith(suffix))) {
