@@ -45,7 +45,9 @@ app.get<{ Querystring: { after: number } }>(
   async ({ query }) => plants.page(query.after),
 )
 await app.listen({ host: '127.0.0.1', port: 0 })
-process.stdout.write(`listens on http://127.0.0.1:${(app.server.address() as AddressInfo).port}\n`)
+process.stdout.write(
+  `listening on http://127.0.0.1:${(app.server.address() as AddressInfo).port}\n`,
+)
 
 async function openPlants(mode: string): Promise<Plants> {
   if (mode === 'nothing') return noPlants()

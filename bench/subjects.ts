@@ -112,7 +112,7 @@ export async function startServer(command: readonly string[], logFile: string): 
   let output = ''
   for await (const chunk of child.stdout as NodeJS.ReadableStream) {
     output += chunk
-    const url = /listens on (\S+)\n/.exec(output)?.[1]
+    const url = /listening on (\S+)\n/.exec(output)?.[1]
     if (url !== undefined) return new Server(url, child)
   }
   throw new Error(`the server did not start: ${readFileSync(logFile, 'utf8')}`)

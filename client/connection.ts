@@ -105,7 +105,7 @@ function toBaseUrl(url: string | URL): string {
   const { protocol, origin, pathname, href } = URL.parse(url) ?? {}
   if (protocol === undefined || !/^https?:$/.test(protocol) || href !== `${origin}${pathname}`) {
     throw new TypeError(
-      'invalid url: expected http://host:3000 or https://host/prefix, without credentials, query or fragment',
+      'invalid url: expected a URL such as http://host:3000 or https://host/prefix, without credentials, query or fragment',
     )
   }
   let { length } = href

@@ -5,13 +5,16 @@
  */
 import { execFileSync } from 'node:child_process'
 
-const [tap, config] = await Promise.allSettled([
-  import('@tapjs/test/test-built'),
-  import('@tapjs/config'),
-])
+// First, because @tapjs/test cannot be loaded before the modules that this one loads.
+const config = await import('@tapjs/config').catch(ignoreMissing)
 
 // Without its development dependencies, the package has no tests to run.
-if (tap.status === 'fulfilled' && config.status === 'fulfilled') {
-  const { pluginSignature } = await config.value.TapConfig.load()
-  if (tap.value.signature !== pluginSignature) execFileSync('tap', ['build'], { stdio: 'inherit' })
+if (config !== undefined) {
+  const { signature } = await import('@tapjs/test')
+  const { pluginSignature } = await config.TapConfig.load()
+  if (signature !== pluginSignature) execFileSync('tap', ['build'], { stdio: 'inherit' })
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
 }

@@ -14,7 +14,7 @@ import { prepareSeed } from './transfer/seed.ts'
 
 const UNENCRYPTED =
   'other machines can connect without TLS, which exposes tokens and plants to the network: ' +
-  'set --tls-certificate and --tls-key, or let only a proxy that terminates TLS reach this port'
+  'set --tls-certificate and --tls-key, or allow only a TLS-terminating proxy to reach this port'
 
 export interface RunningService {
   /** The base URL for clients on this machine, such as `http://127.0.0.1:3000`. */

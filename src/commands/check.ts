@@ -3,7 +3,7 @@ import { findEngine } from '../stores/engines.ts'
 
 /** Follows the options in the output of `plant-store check --help`. */
 export const checkHelp = `
-Verifies the database, prints one line per check (ok, WARN or FAIL) and changes nothing. A service may be
+Verifies the database, prints one line per check (ok, WARN or FAIL) and changes nothing. The service can be
 running. Exit codes: 0 no faults, possibly warnings; 1 the check could not run; 2 the database has a fault.`
 
 const FAULTY = 2

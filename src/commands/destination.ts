@@ -9,7 +9,7 @@ import { locateDatabase } from '../stores/engines.ts'
 import { STDIO } from '../transfer/format.ts'
 
 /** The start of the error message when standard output cannot be written. */
-export const STDOUT_ERROR = 'cannot write standard output'
+export const STDOUT_ERROR = 'cannot write to standard output'
 
 /** The target of an export. */
 export interface Destination {

@@ -18,7 +18,7 @@ export function greeting(
 ): string {
   const { location, bearer } = describeAccess(access)
   const docs = config.docs ? `\n  docs      ${docsUrl(url)}` : ''
-  return `Plant Store listens on ${url}${docs}
+  return `Plant Store is listening on ${url}${docs}
   database  ${describeDatabase(locateDatabase(config.database))}
   token     ${location}
 

@@ -18,9 +18,10 @@ export const databaseOption = settingOption('database')
 
 /** Follows the list of settings in `--help`. */
 export const settingsHelp = `
-Durations are written as 500ms, 10s or 2m. Each option can also be set by the environment variable
-shown with it; a flag takes precedence. ${TOKEN_VARIABLE} (at least ${TOKEN_LENGTH_MIN} characters) is an additional
-access token with all scopes. It has no flag, because other users can read a command line.`
+Durations are written as 500ms, 10s, 2m or 1d; rates as 100/s, 1000/m or 5000/h. Each option can also be set
+with the environment variable shown; the flag takes precedence. ${TOKEN_VARIABLE} sets an additional
+access token with all scopes (at least ${TOKEN_LENGTH_MIN} characters). It has no flag, because other users can read the
+command line.`
 
 function settingOption(name: SettingName): Option {
   const setting: Setting = settings[name]

@@ -74,7 +74,7 @@ function tokenCommand(): Command {
     )
     .option(
       '--expires <duration>',
-      'how long the token is valid, such as 90d; unlimited by default',
+      'how long the token is valid, such as 90d; by default it never expires',
       argument(duration('36500d')),
     )
     .addOption(databaseOption)
@@ -87,7 +87,7 @@ function tokenCommand(): Command {
   command
     .command('revoke')
     .description('revoke a token immediately')
-    .argument('<name>', 'the name it was created with')
+    .argument('<name>', 'the name of the token')
     .addOption(databaseOption)
     .action((name: string, { database }: TokenOptions) => revokeToken(database, name))
   return command
@@ -99,12 +99,12 @@ function importCommand(): Command {
     .argument('<file>', 'an NDJSON or CSV file; - reads standard input')
     .addOption(formatOption())
     .addOption(
-      new Option('--on-error <action>', 'what to do about an invalid record')
+      new Option('--on-error <action>', 'what to do with an invalid record')
         .choices(onErrors)
         .default('stop'),
     )
     .addOption(
-      new Option('--on-conflict <action>', 'what to do about an id that another plant has')
+      new Option('--on-conflict <action>', 'what to do if a different plant has the same id')
         .choices(onConflicts)
         .default('stop'),
     )
@@ -123,7 +123,7 @@ function importCommand(): Command {
 
 function exportCommand(): Command {
   return new Command('export')
-    .description('export a snapshot of all plants, in order of their ids')
+    .description('export a snapshot of all plants in id order')
     .argument('[file]', 'the file to write or replace; - is standard output', '-')
     .addOption(formatOption())
     .option(
@@ -140,16 +140,16 @@ function exportCommand(): Command {
 function formatOption(): Option {
   return new Option(
     '--format <format>',
-    'the file format; by default determined by the name of the file',
+    'the file format; by default determined by the file extension',
   ).choices(formats)
 }
 
 const importHelp = `
-A record is a line of NDJSON such as {"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}, or a CSV record;
-the CSV file starts with a header such as id,name,tag. Each refused record is reported on standard error,
-and a summary is printed on standard output. Importing the same file again changes nothing.
-Exit codes: 0 everything is stored, 1 the import stopped early, 2 some records were skipped, 130 or 143
-interrupted. Records before a stop or interruption are stored.`
+An NDJSON record is a line such as {"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}. A CSV file starts
+with a header such as id,name,tag. Refused records are reported on standard error, and a summary is printed
+on standard output. Importing the same file again changes nothing.
+Exit codes: 0 all plants are stored; 1 the import stopped early; 2 some records were skipped; 130 or 143 the
+import was interrupted. An import that stops early keeps the records it has already stored.`
 
 function backupCommand(): Command {
   return new Command('backup')

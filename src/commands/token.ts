@@ -24,7 +24,9 @@ export async function createToken({ database, name, scope, expires }: TokenOptio
     const token = await new AccessTokens(store).issue({ name, scopes: scope, ...lifetime })
     if (token === undefined) throw new ConfigError(`token ${name} already exists`)
     process.stdout.write(`${token}\n`)
-    process.stderr.write(`It has the ${nameScopes(scope)}. Keep it safe: it is not shown again.\n`)
+    process.stderr.write(
+      `This token has the ${nameScopes(scope)}. Keep it safe: it is not shown again.\n`,
+    )
   })
 }
 

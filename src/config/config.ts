@@ -22,10 +22,7 @@ type OptionalSettings = { readonly [Name in Exclude<SettingName, NameWithDefault
 
 /** The values of the settings, read once when the process starts. Times are in milliseconds, sizes in bytes. */
 export interface Config extends RequiredSettings, OptionalSettings {
-  /**
-   * An access token that is valid in addition to those in the store. It has no flag, because other users can read a
-   * command line.
-   */
+  /** A token that is valid in addition to those in the store. No flag: other users can read the command line. */
   readonly token?: string
 }
 
@@ -85,7 +82,9 @@ export function tokenFromEnvironment(environment: NodeJS.ProcessEnv): Pick<Confi
   const known = [TOKEN_VARIABLE, ...settingNames.map(toVariable)]
   for (const name of Object.keys(environment)) {
     if (name.startsWith(VARIABLE_PREFIX) && !known.includes(name)) {
-      throw new ConfigError(`unknown variable ${name}: expected one of ${known.join(', ')}`)
+      throw new ConfigError(
+        `unknown environment variable ${name}: expected one of ${known.join(', ')}`,
+      )
     }
   }
   const token = environment[TOKEN_VARIABLE]

@@ -10,9 +10,10 @@ export interface paths {
         };
         /**
          * List plants
-         * @description Returns plants in ascending order of id, one page at a time. Every page except the last has a
-         *     `Link` header with the URL of the next page, relative to the request URL. Any page can hold fewer
-         *     plants than `limit`, because its size in bytes is limited too. Requires the `read` scope.
+         * @description Returns plants in ascending id order, one page at a time. Every page except the last has a `Link`
+         *     header with the URL of the next page, relative to the request URL. A page can contain fewer plants
+         *     than `limit` even if it is not the last, because its size in bytes is also limited. Requires the
+         *     `read` scope.
          */
         get: operations["listPlants"];
         put?: never;
@@ -109,7 +110,7 @@ export interface components {
         Error: {
             /**
              * Format: int32
-             * @description The HTTP status times 100 plus the number of the condition.
+             * @description The HTTP status times 100, plus a number that distinguishes conditions with the same status.
              * @example 40002
              */
             error: number;
@@ -260,7 +261,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The service failed because of a bug. A change may or may not have taken effect. Repeat the request to find out. */
+        /**
+         * @description The service failed because of a bug. A change may or may not have taken effect. Repeat the request
+         *     to find out.
+         */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -270,7 +274,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The request has a transfer coding other than `chunked` (RFC 9112 §6.1). Nothing was read or changed. */
+        /** @description The request uses a transfer coding other than `chunked` (RFC 9112 §6.1). Nothing was read or changed. */
         NotImplemented: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -299,7 +303,7 @@ export interface components {
          */
         PathId: components["schemas"]["PlantId"];
         /**
-         * @description One or more `ETag` values. If the plant has none of them, the request fails with 412 and changes
+         * @description One or more `ETag` values. If none of them is current, the request fails with 412 and changes
          *     nothing (RFC 9110 §13.1.1).
          */
         IfMatch: components["schemas"]["EntityTags"];
@@ -310,11 +314,11 @@ export interface components {
         ETag: string;
         /** @description The media types that the operation accepts (RFC 5789 §2.2). */
         AcceptPatch: string;
-        /** @description The bearer challenge (RFC 6750 §3). It has no `error` if the request had no token. */
+        /** @description The bearer challenge (RFC 6750 §3). `error` is absent if the request had no token. */
         Challenge: string;
         /**
          * @description Identifies the request in the service's log. Include it when you report a problem. The service
-         *     generates it, and ignores any value sent by the client.
+         *     generates it and ignores any value sent by the client.
          */
         RequestId: string;
         /**
@@ -323,8 +327,8 @@ export interface components {
          */
         RateLimitPolicy: string;
         /**
-         * @description The state of that limit (draft-ietf-httpapi-ratelimit-headers-11): its remaining quota `r`, and the
-         *     seconds `t` until more is available.
+         * @description The state of the exceeded limit (draft-ietf-httpapi-ratelimit-headers-11): its remaining quota `r`,
+         *     and the number of seconds `t` until more is available.
          */
         RateLimit: string;
         /** @description Seconds to wait before retrying (RFC 9110 §10.2.3). */
@@ -339,7 +343,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of plants to return. */
                 limit?: number;
-                /** @description Return only plants with a greater id. To read all pages, follow `Link` instead of setting this. */
+                /** @description Return only plants with an id greater than this. To read all pages, follow `Link` instead. */
                 after?: components["schemas"]["PlantId"];
                 /** @description Return only plants with exactly this tag, such as `Tree`. */
                 tag?: string;
@@ -401,7 +405,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
-            /** @description A different plant already has this id. That plant was not changed. */
+            /** @description A different plant already has this id. Nothing was changed. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -424,10 +428,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description One or more `ETag` values. If the plant has one of them, the response is 304 (RFC 9110 §13.1.2). */
+                /** @description One or more `ETag` values. If one of them is current, the response is 304 (RFC 9110 §13.1.2). */
                 "If-None-Match"?: components["schemas"]["EntityTags"];
                 /**
-                 * @description One or more `ETag` values. If the plant has none of them, the request fails with 412 and changes
+                 * @description One or more `ETag` values. If none of them is current, the request fails with 412 and changes
                  *     nothing (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -481,7 +485,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag` values. If the plant has none of them, the request fails with 412 and changes
+                 * @description One or more `ETag` values. If none of them is current, the request fails with 412 and changes
                  *     nothing (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -532,7 +536,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag` values. If the plant has none of them, the request fails with 412 and changes
+                 * @description One or more `ETag` values. If none of them is current, the request fails with 412 and changes
                  *     nothing (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -574,7 +578,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag` values. If the plant has none of them, the request fails with 412 and changes
+                 * @description One or more `ETag` values. If none of them is current, the request fails with 412 and changes
                  *     nothing (RFC 9110 §13.1.1).
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];

@@ -119,7 +119,7 @@ function requiredScopes(
   const named = [required].flat()
   const known = scopes.filter((scope) => named.includes(scope))
   if (known.length === 0 || known.length !== named.length) {
-    throw new ContractError(`${name}: x-scope must be one of ${scopes.join(', ')}, or a list`)
+    throw new ContractError(`${name}: x-scope must be ${scopes.join(', ')} or a list of them`)
   }
   return known
 }

@@ -10,6 +10,6 @@ import type { Projection } from './projection.ts'
  * @throws InvalidJson if the bytes are not UTF-8, not JSON, or nested too deeply
  */
 export function parseExactJson(bytes: Buffer, projection: Projection = 'all'): unknown {
-  if (!isUtf8(bytes)) throw new InvalidJson('body is not UTF-8')
+  if (!isUtf8(bytes)) throw new InvalidJson('body is not valid UTF-8')
   return new JsonParser(bytes, 'body').parse(projection)
 }

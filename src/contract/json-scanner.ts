@@ -160,7 +160,7 @@ export class JsonScanner {
   }
 
   protected failExpecting(what: string): never {
-    this.fail(`is not JSON: expected ${what} at byte ${this.at}`)
+    this.fail(`is not valid JSON: expected ${what} at byte ${this.at}`)
   }
 }
 

@@ -60,7 +60,7 @@ export function admitRequests(app: FastifyInstance, scheduler: RequestScheduler)
  */
 export function rejectBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const urlError = isPath(request.url)
-    ? new ApiError('malformed-request', 'the path is not percent-encoded UTF-8')
+    ? new ApiError('malformed-request', 'the path is not valid percent-encoded UTF-8')
     : targetError(request.url)
   addCommonHeaders(request, reply)
   request.server.authenticate(request, reply, (error = urlError) =>

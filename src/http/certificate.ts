@@ -89,7 +89,9 @@ function parseCertificate(cert: Buffer, label: string): X509Certificate {
   const now = Date.now()
   if (validToDate.getTime() < now || validFromDate.getTime() > now) {
     const times = `${validFromDate.toISOString()} to ${validToDate.toISOString()}`
-    throw new ConfigError(`${label}: expected a certificate that is valid now, not from ${times}`)
+    throw new ConfigError(
+      `${label}: expected a currently valid certificate; this one is valid from ${times}`,
+    )
   }
   return x509
 }

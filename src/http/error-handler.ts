@@ -24,7 +24,7 @@ export function handleError(error: unknown, request: FastifyRequest, reply: Fast
   return sendError(reply, toApiError(error, request))
 }
 
-/** Also logs what is withheld from the client: why the store is unavailable, or the details of a defect. */
+/** Also logs what is withheld from the client: why the store is unavailable, or the details of a bug. */
 function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof InvalidJson) return new ApiError('invalid-json', error.message)
@@ -41,7 +41,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
     return parameterError(validationContext, first) ?? bodyError(first)
   }
   const { method } = request
-  request.log.error({ err: error, method, path: getPath(request) }, 'the service has a defect')
+  request.log.error({ err: error, method, path: getPath(request) }, 'internal error')
   return new ApiError(
     'internal-error',
     `internal error: look up request ${request.id} in the service's log`,

@@ -29,7 +29,7 @@ export async function listen(app: FastifyInstance, { host, port }: Config): Prom
   second.listen({ host: LOCALHOST.ipv6, port: chosen, backlog: BACKLOG })
   try {
     await once(second, 'listening')
-    app.log.info(`Server listening at [${LOCALHOST.ipv6}]:${chosen} too`)
+    app.log.info(`Server also listening at [${LOCALHOST.ipv6}]:${chosen}`)
   } catch (error) {
     app.log.warn(`not listening at [${LOCALHOST.ipv6}]:${chosen}: ${(error as Error).message}`)
   }

@@ -66,13 +66,13 @@ function queryError(
     // Fastify leaves invalid sequences undecoded.
     if (url.includes('%')) decodeURIComponent(url)
   } catch {
-    return new ApiError('malformed-request', 'the query is not percent-encoded UTF-8')
+    return new ApiError('malformed-request', 'the query is not valid percent-encoded UTF-8')
   }
   const values = query as Record<string, unknown>
   for (const name in values) {
     if (!names.includes(name)) return unknownParameter(name, names)
     if (Array.isArray(values[name])) {
-      return new ApiError('invalid-parameter', `the query parameter ${name} must be given once`)
+      return new ApiError('invalid-parameter', `the query parameter ${name} must not be repeated`)
     }
   }
   return undefined
@@ -82,7 +82,7 @@ function unknownParameter(name: string, names: readonly string[]): ApiError {
   const known = names.length === 0 ? 'no query parameters' : names.join(', ')
   return new ApiError(
     'invalid-parameter',
-    `unknown query parameter "${name}": this operation has ${known}`,
+    `unknown query parameter "${name}": this operation accepts ${known}`,
   )
 }
 

@@ -51,7 +51,7 @@ export function failureLimit(rate: Limit): RateLimit | undefined {
   return new RateLimit({
     name: 'failed-authentication',
     code: 'too-many-failures',
-    message: 'too many requests without a valid access token from this address',
+    message: 'too many requests from this address without a valid access token',
     rate,
     burst: rate.requests * FAILURE_BURST,
   })
@@ -64,7 +64,7 @@ export function tokenLimit(rate: Limit): RateLimit | undefined {
   return new RateLimit({
     name: 'requests',
     code: 'too-many-requests',
-    message: `this access token is limited to ${requests} requests per ${window / 1000} s`,
+    message: `this access token exceeded its limit of ${requests} requests in ${window / 1000} s`,
     rate,
     burst: requests,
   })

@@ -95,7 +95,7 @@ function isAuthority(text: string): boolean {
 function codingError(coding: string, httpVersion: string): ApiError | undefined {
   if (httpVersion === '1.0') {
     // RFC 9112 §6.1: the end of the body is uncertain, so nothing after it can be trusted.
-    return malformed('a Transfer-Encoding header, which HTTP/1.0 does not have', {
+    return malformed('a Transfer-Encoding header, which HTTP/1.0 does not define', {
       connection: 'close',
     })
   }

@@ -39,7 +39,9 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
       address: request.ip,
       milliseconds: Math.round(reply.elapsedTime * 1000) / 1000,
     },
-    reply.raw.writableFinished ? 'answered' : 'client disconnected before the response was sent',
+    reply.raw.writableFinished
+      ? 'response sent'
+      : 'client disconnected before the response was sent',
   )
 }
 

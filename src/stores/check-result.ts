@@ -24,18 +24,18 @@ export function fault(message: string): Finding {
 }
 
 /** The finding for a database that this program created. */
-export const OWN_DATABASE = ok('a database of plant-store')
+export const OWN_DATABASE = ok('a plant-store database')
 
 /** The finding for a sound schema, which may be older than this program's. */
 export function schemaFinding(version: number, latest: number): Finding {
-  const upgrade = version < latest ? `; the next start of the service upgrades it to ${latest}` : ''
+  const upgrade = version < latest ? `; the service upgrades it to ${latest} on its next start` : ''
   return ok(`version ${version}${upgrade}`)
 }
 
 /** @param names of tokens whose digest has the wrong length or does not begin with their selector */
 export function tokensFinding(damaged: readonly string[], count: number | bigint): Finding {
   if (damaged.length === 0) return countFinding(count)
-  return fault(`damaged, revoke them and create new ones: ${damaged.join(', ')}`)
+  return fault(`damaged: ${damaged.join(', ')}; revoke these tokens and create new ones`)
 }
 
 export function countFinding(count: number | bigint): Finding {

@@ -6,7 +6,7 @@ export type Problem = (typeof problems)[keyof typeof problems]
 
 export const problems = {
   /** More bytes may follow. */
-  unfinished: 'record is not finished',
+  unfinished: 'record is incomplete',
   /** The closing quote may follow in the next bytes. */
   quoteNotClosed: 'a quote is not closed',
   quoteNotDoubled: 'a quote within a field must be doubled',

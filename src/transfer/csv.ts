@@ -103,7 +103,7 @@ export class CsvReader implements RecordReader {
       return undefined
     }
     if (record.width !== this.#width) {
-      return `record must have ${this.#width} fields like the header, not ${record.width}`
+      return `record must have ${this.#width} fields, like the header, not ${record.width}`
     }
     return this.#validate(toPlant(values, this.#columns))
   }

@@ -12,7 +12,7 @@ export type Format = keyof typeof EXTENSIONS
 export const formats = Object.keys(EXTENSIONS) as Format[]
 
 /** Completes the error of `detectFormat` for commands with a `--format` option. */
-export const FORMAT_HINT = `; use --format ${formats.join(' or ')}`
+export const FORMAT_HINT = `; otherwise use --format ${formats.join(' or ')}`
 
 /**
  * Determines the format of a file from its extension.

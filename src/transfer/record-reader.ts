@@ -46,8 +46,8 @@ export function endsLine(bytes: Buffer, end: number): boolean {
   return bytes[end - 1] === NEWLINE
 }
 
-export const NOT_UTF8 = 'record is not UTF-8'
+export const NOT_UTF8 = 'record is not valid UTF-8'
 
 export function tooLarge(limitBytes: number): string {
-  return `record must not be larger than ${limitBytes} bytes`
+  return `record must not exceed ${limitBytes} bytes`
 }

@@ -135,7 +135,7 @@ t.test('the export fails if standard output cannot be written', async (t) => {
   closeSync(full)
   const { code, stderr } = await command.finished()
   t.equal(code, 1)
-  t.equal(stderr, 'plant-store: cannot write standard output: no space left on device\n')
+  t.equal(stderr, 'plant-store: cannot write to standard output: no space left on device\n')
 })
 
 t.test('the export ends silently when the reader of its output exits', async (t) => {

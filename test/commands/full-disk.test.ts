@@ -94,7 +94,7 @@ t.test(
     t.teardown(() => service.kill('SIGKILL'))
     let url = ''
     for await (const line of createInterface(service.stdout)) {
-      url ||= /listens on (\S+)/.exec(line)?.[1] ?? ''
+      url ||= /listening on (\S+)/.exec(line)?.[1] ?? ''
       if (line.includes('curl ')) break
     }
     // The mount is visible only to the service, so it is accessed through its root.

@@ -21,7 +21,7 @@ const addresses = [
 for (const { address, url } of addresses) {
   t.test(`the greeting for a service on ${address} shows ${url}`, async (t) => {
     const text = greeting(config, localUrl({ address, port: 3000 }), { file: '/x' })
-    t.match(text, `listens on ${url}\n`)
+    t.match(text, `listening on ${url}\n`)
     t.match(text, `docs      ${url}/documentation\n`)
     t.match(text, `curl ${url}/plants `)
   })
@@ -55,7 +55,7 @@ for (const { hosts, address, url, curl } of [
       const found = localUrl({ address, port: 3000 }, certificate)
       t.equal(found, url)
       const text = greeting(config, found, { file: '/x' }, certificate)
-      t.match(text, `listens on ${url}\n`)
+      t.match(text, `listening on ${url}\n`)
       t.match(text, curl ?? `curl ${url}/plants -H`)
     },
   )
@@ -118,7 +118,7 @@ t.test('the ready line is JSON, with the token only if it is nowhere else', asyn
 t.test('the greeting does not link to docs that are turned off', async (t) => {
   const withoutDocs = { ...config, docs: false }
   const text = greeting(withoutDocs, here, { token: 'x' })
-  t.match(text, `listens on ${here}\n  database `)
+  t.match(text, `listening on ${here}\n  database `)
   t.notMatch(text, `${here}/documentation`)
   t.strictSame(JSON.parse(readyLine(withoutDocs, here, { file: '/x' })), { url: here })
 })

@@ -71,7 +71,7 @@ t.test('an invalid record stops the import unless it is skipped', async (t) => {
   const skipped = await load([bad, '--on-error', 'skip'])
   t.equal(skipped.code, 2)
   t.equal(skipped.stdout, summary({ created: 1, replayed: 1, refused: 2 }))
-  t.ok(skipped.stderr.startsWith(`${second}line 3: record is not JSON: `))
+  t.ok(skipped.stderr.startsWith(`${second}line 3: record is not valid JSON: `))
   t.notMatch(skipped.stderr, '\x1b', 'escape sequences are not passed on to the terminal')
   t.match(stored(), [{ id: 1 }, { id: 3 }])
 })
@@ -102,7 +102,7 @@ t.test('a file that cannot be read causes a one-line error and creates no databa
     { args: [nowhere], says: `cannot read ${nowhere}: no such file or directory` },
     {
       args: ['-'],
-      says: /^plant-store: cannot tell the format of -: .*; use --format ndjson or csv\n$/,
+      says: /^plant-store: cannot tell the format of -: .*; otherwise use --format ndjson or csv\n$/,
     },
   ]
   for (const { args, says } of cases) {
@@ -146,7 +146,7 @@ t.test('the import fails if its summary cannot be written', async (t) => {
   closeSync(full)
   const { code, stderr } = await command.finished()
   t.equal(code, 1)
-  t.equal(stderr, 'plant-store: cannot write standard output: no space left on device\n')
+  t.equal(stderr, 'plant-store: cannot write to standard output: no space left on device\n')
 })
 
 const lines = Array.from(

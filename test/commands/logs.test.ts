@@ -52,7 +52,7 @@ t.test('each request is logged as a JSON line with its id and without secrets', 
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line))
-  const answered = lines.filter(({ msg }) => msg === 'answered')
+  const answered = lines.filter(({ msg }) => msg === 'response sent')
   t.match(
     answered,
     requests.map(({ status }) => ({

@@ -133,7 +133,7 @@ t.test('a password causes a warning only if other users can read it', async (t) 
 t.test('a backup of a server is refused with a hint to use its own tools', async (t) => {
   const file = join(t.testdir(), 'backup.db')
   const message =
-    /^plant-store cannot back up a database on a server: use its own tools, such as pg_dump/
+    /^plant-store cannot back up a database on a server: use the server's own tools, such as pg_dump/
   await t.rejects(backup(file, server.url()), { constructor: StoreError, message })
   t.notOk(existsSync(file))
 })

@@ -78,7 +78,7 @@ for (const event of ['npx', 'start']) {
       }
     })
     const [first] = await once(createInterface(shell.stdout), 'line')
-    t.match(first, 'listens on')
+    t.match(first, 'listening on')
     shell.kill('SIGTERM')
     // The shell ends immediately, but the service keeps the pipe open until it ends too.
     await once(shell, 'close')

@@ -21,7 +21,7 @@ const files = [
     what: 'a newer schema',
     make: (file: string) =>
       database(file, 'PRAGMA application_id = 0x504c4e54; PRAGMA user_version = 1000'),
-    says: /its schema has version 1000, but this program supports versions up to \d+: use a newer plant-store/,
+    says: /its schema has version 1000, but this program supports versions up to \d+: upgrade plant-store/,
   },
 ]
 
@@ -80,7 +80,7 @@ t.test('a read-only folder or database stops the start', { skip }, async (t) => 
   const file = join(folder, 'full', 'plants.db')
   await runHere(['token', 'create', '--name', 'x', '--database', file])
   chmodSync(file, 0o400)
-  await refuses(t, file, 'this user cannot write the file')
+  await refuses(t, file, 'this user cannot write to the file')
 })
 
 for (const command of [

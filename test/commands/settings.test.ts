@@ -9,7 +9,7 @@ const invalid = [
   {
     args: [],
     env: { PLANT_STORE_PROT: '1' },
-    says: /unknown variable PLANT_STORE_PROT: .*PLANT_STORE_PORT/,
+    says: /unknown environment variable PLANT_STORE_PROT: .*PLANT_STORE_PORT/,
   },
   {
     args: [],

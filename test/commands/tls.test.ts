@@ -46,7 +46,7 @@ t.test('a certificate without its key stops the start with a one-line error', as
   })
 })
 
-const WARNING = '--tls-certificate and --tls-key, or let only a proxy'
+const WARNING = '--tls-certificate and --tls-key, or allow only a TLS-terminating proxy'
 for (const { args, warns } of [
   { args: ['--host', '0.0.0.0'], warns: 1 },
   { args: ['--host', '0.0.0.0', ...TLS], warns: 0 },

@@ -23,7 +23,10 @@ t.test('tokens are shown once, listed without secrets, limited by scope and expi
   const first = await token('create', '--name', 'ci', '--scope', 'write,read', '--expires', '90d')
   t.equal(first.code, 0)
   t.match(first.stdout, new RegExp(`^${SECRET.source}\n$`), 'standard output has nothing else')
-  t.equal(first.stderr, 'It has the read and write scopes. Keep it safe: it is not shown again.\n')
+  t.equal(
+    first.stderr,
+    'This token has the read and write scopes. Keep it safe: it is not shown again.\n',
+  )
   const cases = [
     { secret: first.stdout.trim(), status: 200 },
     { secret: await create('--name', 'a.reader'), status: 403 },
@@ -53,7 +56,7 @@ t.test('tokens are shown once, listed without secrets, limited by scope and expi
 t.test('a token created without --scope can only read', async (t) => {
   const { token, serve } = commandsOf(t)
   const { stdout, stderr } = await token('create', '--name', 'reader')
-  t.equal(stderr, 'It has the read scope. Keep it safe: it is not shown again.\n')
+  t.equal(stderr, 'This token has the read scope. Keep it safe: it is not shown again.\n')
   const url = await serve()
   const headers = { authorization: `Bearer ${stdout.trim()}` }
   t.equal((await fetch(`${url}/plants`, { headers })).status, 200)

@@ -94,7 +94,7 @@ const INVALID: InvalidCase[] = [
       ({ paths }) => {
         paths['/plants'] = { post: { ...operation, 'x-scope': scope } }
       },
-      'POST /plants: x-scope must be one of read, write, or a list',
+      'POST /plants: x-scope must be read, write or a list of them',
     ],
   ),
   [
@@ -102,7 +102,7 @@ const INVALID: InvalidCase[] = [
     ({ paths }) => {
       paths['/plants'] = { post: { operationId: 'createPlant', responses: {} } }
     },
-    'POST /plants: x-scope must be one of read, write, or a list',
+    'POST /plants: x-scope must be read, write or a list of them',
   ],
 ]
 for (const [what, change, message] of INVALID) {

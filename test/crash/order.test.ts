@@ -73,7 +73,7 @@ async function startTraced(t: Test) {
   const closed = once(service, 'close')
   let url = ''
   for await (const line of createInterface(service.stdout as Readable)) {
-    url = /listens on (\S+)/.exec(line)?.[1] ?? ''
+    url = /listening on (\S+)/.exec(line)?.[1] ?? ''
     if (url !== '') break
   }
   if (url === '') throw new Error('the service ended without listening')

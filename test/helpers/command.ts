@@ -76,7 +76,7 @@ export class Command {
 
   /** Resolves to the service's URL once it listens. */
   async listening(): Promise<string> {
-    return (await this.says(/listens on (\S+)[\s\S]*curl /))[1] as string
+    return (await this.says(/listening on (\S+)[\s\S]*curl /))[1] as string
   }
 
   async finished(): Promise<Finished> {

@@ -216,7 +216,7 @@ export class PostgresServer {
 
   /** Creates an empty database and resolves to its URL. */
   async database(name: string): Promise<string> {
-    await this.query(`CREATE DATABASE ${name}`)
+    await this.query(`CREATE DATABASE ${name} STRATEGY FILE_COPY`)
     return this.url(name)
   }
 

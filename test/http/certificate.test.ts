@@ -19,7 +19,7 @@ const certificate = (message: string) => `cert.pem (--tls-certificate): ${messag
 const key = (message: string) => `key.pem (--tls-key): ${message}`
 const noCertificate = certificate('expected a certificate in PEM (')
 const noKey = key('expected a private key in PEM, without a passphrase (')
-const notNow = certificate('expected a certificate that is valid now, not from 20')
+const notNow = certificate('expected a currently valid certificate; this one is valid from 20')
 
 const unusable = [
   { what: 'a certificate that is not PEM', pair: { ...valid, cert: 'x' }, message: noCertificate },

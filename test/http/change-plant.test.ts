@@ -123,8 +123,8 @@ const REJECTED: [method: string, body: string, error: number, message: string][]
   ]),
   ['PUT', '{}', 40002, "body must have required property 'name'"],
   ['PUT', '{"tag": "x"}', 40002, "body must have required property 'name'"],
-  ['PUT', '{', 40001, 'body is not JSON'],
-  ['PATCH', '', 40001, 'body is not JSON'],
+  ['PUT', '{', 40001, 'body is not valid JSON'],
+  ['PATCH', '', 40001, 'body is not valid JSON'],
   ['PATCH', `${'['.repeat(65)}${']'.repeat(65)}`, 40001, 'body is nested deeper than 64 levels'],
 ]
 for (const [method, body, error, message] of REJECTED) {

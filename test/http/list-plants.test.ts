@@ -206,13 +206,13 @@ const REJECTED: [query: string, message: string][] = [
     ],
   ),
   ['limit', 'the query parameter limit must be an integer from 1 to 1000'],
-  ['limit=1&limit=1', 'the query parameter limit must be given once'],
-  ['tag=a&after=1&tag=a', 'the query parameter tag must be given once'],
-  ['offset=5', 'unknown query parameter "offset": this operation has limit, after, tag'],
-  ['Limit=5', 'unknown query parameter "Limit": this operation has limit, after, tag'],
-  ['tag[]=a', 'unknown query parameter "tag[]": this operation has limit, after, tag'],
-  ['__proto__=a', 'unknown query parameter "__proto__": this operation has limit, after, tag'],
-  ['toString=a', 'unknown query parameter "toString": this operation has limit, after, tag'],
+  ['limit=1&limit=1', 'the query parameter limit must not be repeated'],
+  ['tag=a&after=1&tag=a', 'the query parameter tag must not be repeated'],
+  ['offset=5', 'unknown query parameter "offset": this operation accepts limit, after, tag'],
+  ['Limit=5', 'unknown query parameter "Limit": this operation accepts limit, after, tag'],
+  ['tag[]=a', 'unknown query parameter "tag[]": this operation accepts limit, after, tag'],
+  ['__proto__=a', 'unknown query parameter "__proto__": this operation accepts limit, after, tag'],
+  ['toString=a', 'unknown query parameter "toString": this operation accepts limit, after, tag'],
   ['tag=%00', 'the query parameter tag must not contain U+0000 or a lone surrogate'],
 ]
 for (const [query, message] of REJECTED) {
@@ -226,6 +226,6 @@ for (const [query, message] of REJECTED) {
 for (const query of ['tag=%', 'tag=%zz', 'tag=%ff', 'tag=%ed%a0%80', '%c0=1']) {
   t.test(`the query ${query}, which is not UTF-8, is rejected`, async (t) => {
     const answer = await list(`?${query}`)
-    t.same(answer.json, { error: 40003, message: 'the query is not percent-encoded UTF-8' })
+    t.same(answer.json, { error: 40003, message: 'the query is not valid percent-encoded UTF-8' })
   })
 }

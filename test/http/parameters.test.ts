@@ -33,7 +33,7 @@ for (const call of WITHOUT_PARAMETERS) {
     for (const [query, name] of QUERIES) {
       const answer = await service.call({ ...call, path: `${call.path}?${query}` })
       t.equal(answer.status, 400, query)
-      const message = `unknown query parameter "${name}": this operation has no query parameters`
+      const message = `unknown query parameter "${name}": this operation accepts no query parameters`
       t.same(answer.json, { error: 40004, message })
     }
     t.same(await service.stored(4n), plant)

@@ -120,7 +120,7 @@ t.test('--rate-limit limits the requests of a token', async (t) => {
       'ratelimit-policy': '"requests";q=3;w=60',
       ratelimit: '"requests";r=0;t=20',
     },
-    json: { error: 42902, message: 'this access token is limited to 3 requests per 60 s' },
+    json: { error: 42902, message: 'this access token exceeded its limit of 3 requests in 60 s' },
   })
   t.equal(
     (await service.call({ ...read, token: other })).status,

@@ -157,7 +157,7 @@ t.test('§6.1: HTTP/1.0 has no transfer codings, and the connection is closed', 
   const authorization = `Authorization: Bearer ${service.token}`
   const head = [...lines, authorization, 'Connection: keep-alive', '', ''].join('\r\n')
   const answers = await sendRaw(service.port, `${head}${CHUNKS}`, false)
-  const message = 'the request has a Transfer-Encoding header, which HTTP/1.0 does not have'
+  const message = 'the request has a Transfer-Encoding header, which HTTP/1.0 does not define'
   const error = JSON.stringify({ error: 40003, message })
   t.match(answers, [{ status: 400, headers: { connection: 'close' }, body: error }])
 })

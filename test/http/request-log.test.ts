@@ -53,7 +53,7 @@ t.test('a line about a request contains its sender and address', async (t) => {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     },
   })
-  t.match(await logged('answered'), {
+  t.match(await logged('response sent'), {
     requestId: headers['x-request-id'],
     traceId: '0af7651916cd43dd8448eb211c80319c',
     method: 'DELETE',
@@ -68,7 +68,7 @@ t.test('a line about a request contains its sender and address', async (t) => {
 t.test('without a trusted proxy, the address is that of the connection', async (t) => {
   const { service, logged } = await loggingService(t, { logRequests: 'all' })
   await service.call({ method: 'GET', headers: { 'x-forwarded-for': '192.0.2.7' } })
-  t.match(await logged('answered'), { address: '127.0.0.1' })
+  t.match(await logged('response sent'), { address: '127.0.0.1' })
 })
 
 for (const traceparent of [
@@ -81,7 +81,7 @@ for (const traceparent of [
   t.test(`the traceparent "${traceparent}" is ignored`, async (t) => {
     const { service, logged } = await loggingService(t, { logRequests: 'all' })
     await service.call({ method: 'GET', headers: { traceparent } })
-    t.notOk('traceId' in (await logged('answered')))
+    t.notOk('traceId' in (await logged('response sent')))
   })
 }
 
@@ -94,7 +94,7 @@ t.test('logging can be limited to changes, including failed ones', async (t) => 
   await service.call({ method: 'PUT', path: '/plants/5', body: { name: 'Acer' } })
   await service.call({ method: 'DELETE', path: '/plants/4', token: null })
   await service.app.close()
-  const answered = aboutRequests().filter(({ msg }) => msg === 'answered')
+  const answered = aboutRequests().filter(({ msg }) => msg === 'response sent')
   t.match(answered, [
     { method: 'POST', status: 200, token: 'test' },
     { method: 'PUT', status: 404, token: 'test' },

@@ -191,7 +191,7 @@ t.test('a replica that is older than the schema does not start', async (t) => {
   await server.query('INSERT INTO plant_store_schema VALUES (1000)', NAME)
   const older = startReplica(t, database, TOKEN)
   await t.rejects(older.listening(), {
-    message: /: plant-store: cannot use .*: its schema has version 1000, .* use a newer one\n$/,
+    message: /: plant-store: cannot use .*: its schema has version 1000, .* upgrade plant-store\n$/,
   })
   t.equal(older.process.exitCode, 1)
   t.equal(

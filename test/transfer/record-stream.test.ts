@@ -33,7 +33,7 @@ async function read(
 
 const a = { id: 1n, name: 'a' }
 const b = { id: 2n, name: 'b' }
-const LARGE = `record must not be larger than ${LIMIT_BYTES} bytes`
+const LARGE = `record must not exceed ${LIMIT_BYTES} bytes`
 const NOT_UTF8 = Buffer.from([0xff])
 
 /** Files, as lists of parts, and the records read from them. */
@@ -70,8 +70,8 @@ const cases: { format: Format; what: string; file: (string | Buffer)[]; reads: R
       [4, 'name must not contain U+0000 or a lone surrogate'],
       [5, 'tag must be string'],
       [6, 'must be object'],
-      [7, 'record is not JSON: expected a value at byte 0'],
-      [8, 'record is not UTF-8'],
+      [7, 'record is not valid JSON: expected a value at byte 0'],
+      [8, 'record is not valid UTF-8'],
       [9, b],
     ],
   },
@@ -79,7 +79,7 @@ const cases: { format: Format; what: string; file: (string | Buffer)[]; reads: R
     format: 'ndjson',
     what: 'a syntax error is reported with its offset in the line',
     file: ['{"id":1,\n'],
-    reads: [[1, 'record is not JSON: expected a member name in double quotes at byte 8']],
+    reads: [[1, 'record is not valid JSON: expected a member name in double quotes at byte 8']],
   },
   {
     format: 'ndjson',
@@ -156,10 +156,10 @@ const cases: { format: Format; what: string; file: (string | Buffer)[]; reads: R
       [4, 'a quote within a field must be doubled'],
       [5, b],
       [6, b],
-      [7, 'record must have 3 fields like the header, not 2'],
-      [8, 'record must have 3 fields like the header, not 4'],
+      [7, 'record must have 3 fields, like the header, not 2'],
+      [8, 'record must have 3 fields, like the header, not 4'],
       [9, 'name must not contain U+0000 or a lone surrogate'],
-      [10, 'record is not UTF-8'],
+      [10, 'record is not valid UTF-8'],
       [11, { id: 3n, name: 'é' }],
       [12, b],
       [13, 'a quote is not closed'],
@@ -202,7 +202,7 @@ const invalidHeaders = [
   { header: 'id,name,id\n', says: 'line 1: the header names the column id twice' },
   { header: 'tag,id,name,tag\n', says: 'line 1: the header names the column tag twice' },
   { header: 'id,"name\n', says: 'line 1: a quote is not closed' },
-  { header: Buffer.from('id,name,\xe9\n', 'latin1'), says: 'line 1: record is not UTF-8' },
+  { header: Buffer.from('id,name,\xe9\n', 'latin1'), says: 'line 1: record is not valid UTF-8' },
   { header: 'x'.repeat(200), says: `line 1: ${LARGE}` },
 ]
 

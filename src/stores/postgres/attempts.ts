@@ -14,6 +14,6 @@ export async function retry<Result>(attempt: () => Promise<Result | undefined>):
     const result = await attempt()
     if (result !== undefined) return result
   }
-  const detail = `concurrent changes of the same plants interfered with ${ATTEMPTS_MAX} attempts`
+  const detail = `concurrent changes to the same plants interfered with ${ATTEMPTS_MAX} attempts`
   throw new StoreUnavailable('busy', detail)
 }

@@ -49,7 +49,7 @@ export function toServers(urls: readonly string[]): Server[] {
     }
     // Shared, because loading the system's authorities takes 0.1 s.
     verified ??= createVerification(settings)
-    const encryption = `encrypted, ${describeIdentity(host, settings)}`
+    const encryption = `encrypted; ${describeIdentity(host, settings)}`
     return { options: { connectionString, ssl: verified }, encryption }
   })
 }
@@ -75,7 +75,7 @@ function createVerification({
   const mode = parseMode(sslmode)
   if (mode === 'verify-ca' && file === undefined) {
     throw new StoreError(
-      'sslmode=verify-ca needs sslrootcert with a file, because public authorities certify any server',
+      'sslmode=verify-ca needs sslrootcert to name a file, because public authorities issue certificates to anyone',
     )
   }
   if ((sslcert === undefined) !== (sslkey === undefined)) {
@@ -99,19 +99,23 @@ function createVerification({
 function parseMode(sslmode: TlsSetting = DEFAULT_MODE): 'verify-full' | 'verify-ca' {
   const { name, value } = sslmode
   if (value === 'verify-full' || value === 'verify-ca') return value
-  const reason = UNVERIFIED.includes(value) ? 'it accepts any server' : 'it is unknown'
+  const problem = UNVERIFIED.includes(value)
+    ? `${name}=${value} is not supported because it accepts any server`
+    : `unknown ${name}=${value}`
   throw new StoreError(
-    `${name}=${value} is not supported because ${reason}: use verify-full (the default; set sslrootcert to the ` +
-      'file of an authority that the system does not trust), or disable, which sends passwords and plants in plain text',
+    `${problem}: use verify-full (the default; for a private certificate authority, set sslrootcert to its ` +
+      'file), or disable, which sends passwords and plants in plain text',
   )
 }
 
 function describeIdentity(host: string, { sslmode, sslrootcert }: TlsSettings): string {
   const authorities = sslrootcert === undefined ? SYSTEM : sslrootcert.value
   const trusted =
-    authorities === SYSTEM ? 'an authority of the system' : `an authority in ${authorities}`
-  const subject = sslmode?.value === 'verify-ca' ? 'a server of any name' : `the server as ${host}`
-  return `${subject}, verified by ${trusted}`
+    authorities === SYSTEM
+      ? "the system's certificate authorities"
+      : `the certificate authorities in ${authorities}`
+  const name = sslmode?.value === 'verify-ca' ? 'under any name' : `as ${host}`
+  return `server verified ${name} against ${trusted}`
 }
 
 /** Falls back to Node's own list, because small container images have none. */

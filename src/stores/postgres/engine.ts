@@ -23,7 +23,7 @@ export const postgres: Engine = {
 
   async backUp() {
     throw new StoreError(
-      'plant-store cannot back up a database on a server: use its own tools, such as pg_dump or pg_basebackup',
+      "plant-store cannot back up a database on a server: use the server's own tools, such as pg_dump or pg_basebackup",
     )
   },
 }

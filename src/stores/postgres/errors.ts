@@ -45,7 +45,8 @@ export function isRetryable(error: unknown): boolean {
 }
 
 function findAdvice(code: string, message: string): string {
-  if (message === NO_TLS) return '; sslmode=disable allows it, but sends everything in plain text'
+  if (message === NO_TLS)
+    return '; sslmode=disable connects anyway, but sends everything in plain text'
   if (!UNKNOWN_AUTHORITY.test(code)) return ''
-  return '; set sslrootcert to the file of an authority that the system does not trust'
+  return '; if a private authority issued the certificate, set sslrootcert to the file of that authority'
 }

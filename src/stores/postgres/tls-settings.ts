@@ -31,7 +31,7 @@ export function readTlsSettings(url: string): TlsSettings {
   if (unknown !== undefined) {
     const known = PARAMETERS.join(', ')
     throw new StoreError(
-      `unknown parameter ${unknown} in the database URL: expected one of ${known}`,
+      `unknown TLS parameter ${unknown} in the database URL: expected one of ${known}`,
     )
   }
   const entries = Object.entries(VARIABLES).map(([parameter, variable]) => {

@@ -120,7 +120,7 @@ function* file(db: Database): Generator<Finding> {
 function* journal(db: Database): Generator<Finding> {
   const mode = db.pragma('journal_mode', { simple: true })
   // A backup is not in WAL mode until a service uses it.
-  if (mode !== 'wal') return yield ok(`${mode}; the next start of the service switches to wal`)
+  if (mode !== 'wal') return yield ok(`${mode}; the service switches to wal on its next start`)
   // The WAL is next to the target of a symbolic link.
   yield ok(`wal, ${describeSize(`${realpathSync(db.name)}-wal`)}`)
 }

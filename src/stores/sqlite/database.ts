@@ -102,7 +102,7 @@ export function explain(error: unknown): string {
     case 'SQLITE_READONLY':
     case 'EACCES':
     case 'EROFS':
-      return 'this user cannot write the file or its folder'
+      return 'this user cannot write to the file or its folder'
     case 'SQLITE_NOTADB':
       return 'it is not an SQLite database'
     case 'SQLITE_BUSY':

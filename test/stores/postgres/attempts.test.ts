@@ -41,7 +41,7 @@ for (const [what, change] of CHANGES) {
     await t.rejects(change(store), {
       name: 'StoreUnavailable',
       reason: 'busy',
-      detail: `concurrent changes of the same plants interfered with ${ATTEMPTS} attempts`,
+      detail: `concurrent changes to the same plants interfered with ${ATTEMPTS} attempts`,
     })
     t.equal(await attempts(), ATTEMPTS)
   })

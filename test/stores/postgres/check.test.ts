@@ -40,7 +40,7 @@ async function findingsOf(url: string): Promise<Record<string, string>> {
 }
 
 const SOUND = {
-  kind: 'ok a database of plant-store',
+  kind: 'ok a plant-store database',
   schema: `ok version ${SCHEMA_VERSION}`,
   connection: 'ok not encrypted: the server is on this machine',
   acknowledged: "ok on the server's disk",
@@ -65,7 +65,7 @@ const FAULTS = [
     what: 'an older schema, as during an upgrade',
     make: ['DROP TABLE tokens', 'DELETE FROM plant_store_schema WHERE version > 2'],
     finds: {
-      schema: `ok version 2; the next start of the service upgrades it to ${SCHEMA_VERSION}`,
+      schema: `ok version 2; the service upgrades it to ${SCHEMA_VERSION} on its next start`,
       tokens: 'fault relation "tokens" does not exist',
     },
   },
@@ -91,7 +91,7 @@ const FAULTS = [
       `INSERT INTO tokens (name, selector, digest, scopes, created_at)
        VALUES ('another', '\\x00', sha256('x'), 'read', 0)`,
     ],
-    finds: { tokens: 'fault damaged, revoke them and create new ones: another, ci' },
+    finds: { tokens: 'fault damaged: another, ci; revoke these tokens and create new ones' },
   },
   {
     what: 'commits that do not wait for the disk',

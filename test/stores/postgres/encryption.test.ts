@@ -73,25 +73,25 @@ const accepted = [
     what: 'an authority in a file',
     url: urlOf([CA]),
     session: { ssl: true, client_dn: null },
-    says: `encrypted, the server as ${REMOTE}, verified by an authority in ${join(folder, 'ca.pem')}`,
+    says: `encrypted; server verified as ${REMOTE} against the certificate authorities in ${join(folder, 'ca.pem')}`,
   },
   {
     what: 'sslmode=verify-full',
     url: urlOf(['sslmode=verify-full', CA]),
     session: { ssl: true, client_dn: null },
-    says: `encrypted, the server as ${REMOTE}, `,
+    says: `encrypted; server verified as ${REMOTE} against `,
   },
   {
     what: 'sslmode=verify-ca and a certificate for another host',
     url: urlOf(['sslmode=verify-ca', CA], '127.0.0.1'),
     session: { ssl: true, client_dn: null },
-    says: 'encrypted, a server of any name, ',
+    says: 'encrypted; server verified under any name against ',
   },
   {
     what: 'a certificate of the client',
     url: urlOf([CA, CLIENT]),
     session: { ssl: true, client_dn: '/CN=client' },
-    says: `encrypted, the server as ${REMOTE}, `,
+    says: `encrypted; server verified as ${REMOTE} against `,
   },
   {
     what: 'sslmode=disable',
@@ -125,12 +125,12 @@ const refused = [
   {
     what: 'an authority that the system does not trust',
     url: urlOf(),
-    says: /^the store is failing: SELF_SIGNED_CERT_IN_CHAIN: .*; set sslrootcert to the file of an authority that/,
+    says: /^the store is failing: SELF_SIGNED_CERT_IN_CHAIN: .*; if a private authority issued the certificate, set sslrootcert to/,
   },
   {
     what: 'another authority',
     url: urlOf([OTHER_CA]),
-    says: /^the store is failing: SELF_SIGNED_CERT_IN_CHAIN: .*; set sslrootcert to the file of an authority that/,
+    says: /^the store is failing: SELF_SIGNED_CERT_IN_CHAIN: .*; if a private authority issued the certificate, set sslrootcert to/,
   },
   {
     what: 'another authority, and sslmode=verify-ca',
@@ -158,7 +158,7 @@ t.test('each of several hosts is verified by its own name', async (t) => {
   const urls = ['127.0.0.1', REMOTE].map((host) => urlOf([CA], host))
   const connections = connectionsTo(t, urls)
   t.match(await sessionOf(connections), { ssl: true })
-  t.match(connections.encryption, `the server as ${REMOTE}, `)
+  t.match(connections.encryption, `server verified as ${REMOTE} against `)
 })
 
 const NOTHING = Buffer.alloc(0)
@@ -192,7 +192,7 @@ const SSL_REQUEST = Buffer.from('0000000804d2162f', 'hex')
 for (const { answer, says } of [
   {
     answer: 'N',
-    says: /does not support SSL connections; sslmode=disable allows it, but sends everything/,
+    says: /does not support SSL connections; sslmode=disable connects anyway, but sends everything/,
   },
   { answer: 'S', says: /DEPTH_ZERO_SELF_SIGNED_CERT/ },
 ] as const) {
@@ -208,7 +208,7 @@ for (const { answer, says } of [
 t.test("the system's authorities are trusted, or else those of Node", async (t) => {
   const env = { PLANT_STORE_DATABASE: urlOf(), PGSSLROOTCERT: '' }
   const [ca, none] = [join(folder, 'ca.pem'), join(folder, 'empty')]
-  const says = `encrypted, the server as ${REMOTE}, verified by an authority of the system\n`
+  const says = `encrypted; server verified as ${REMOTE} against the system's certificate authorities\n`
   for (const variables of [
     { SSL_CERT_FILE: ca, SSL_CERT_DIR: none },
     { SSL_CERT_FILE: '/dev/null', SSL_CERT_DIR: none, NODE_EXTRA_CA_CERTS: ca },

@@ -41,7 +41,7 @@ t.test('a sound database passes and is not changed', async (t) => {
   const before = contentsOf(file)
   const bytes = readFileSync(file).length.toLocaleString('en')
   t.same(check(file), [
-    { subject: 'kind', status: 'ok', message: 'a database of plant-store' },
+    { subject: 'kind', status: 'ok', message: 'a plant-store database' },
     { subject: 'schema', status: 'ok', message: `version ${SCHEMA_VERSION}` },
     { subject: 'file', status: 'ok', message: `${bytes} bytes, in pages of 4096, text in UTF-8` },
     { subject: 'journal', status: 'ok', message: 'wal, 0 bytes' },
@@ -79,9 +79,9 @@ t.test('reports that an older schema will be upgraded', async (t) => {
   db.close()
   const findings = check(file)
   t.same(faultsOf(file), [])
-  const message = `version 1; the next start of the service upgrades it to ${SCHEMA_VERSION}`
+  const message = `version 1; the service upgrades it to ${SCHEMA_VERSION} on its next start`
   t.match(findings.at(1), { subject: 'schema', message })
-  t.match(findings.at(3), { message: 'delete; the next start of the service switches to wal' })
+  t.match(findings.at(3), { message: 'delete; the service switches to wal on its next start' })
   openDatabase({ file, lockTimeout: 0 }).close()
   t.match(check(file), [{}, { message: `version ${SCHEMA_VERSION}` }, {}, { message: /^wal/ }])
 })
@@ -162,7 +162,9 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
   [
     'of a newer version',
     sql(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`),
-    [/^kind: its schema has version \d+, but this program supports versions up to \d+: use a/],
+    [
+      /^kind: its schema has version \d+, but this program supports versions up to \d+: upgrade plant-store$/,
+    ],
   ],
   [
     'without its index',
@@ -184,7 +186,7 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     INSERT INTO tokens VALUES (x'01', zeroblob(32), 'other', 'read', 0, NULL, NULL);
     INSERT INTO tokens VALUES (zeroblob(${SELECTOR_BYTES}), zeroblob(32), 'whole', 'read', 0, NULL, NULL);
   `),
-    ['tokens: damaged, revoke them and create new ones: other, short'],
+    ['tokens: damaged: other, short; revoke these tokens and create new ones'],
   ],
 ]
 for (const [what, damage, faults] of DAMAGES) {

@@ -45,7 +45,7 @@ const REFUSED: [what: string, make: (file: string) => void, reason: RegExp][] = 
       openDatabase({ file, lockTimeout: 0 }).close()
       sql('PRAGMA user_version = 1000')(file)
     },
-    /: its schema has version 1000, but this program supports versions up to \d+: use a newer plant-store$/,
+    /: its schema has version 1000, but this program supports versions up to \d+: upgrade plant-store$/,
   ],
   [
     'a text file',
@@ -81,7 +81,7 @@ type Options = Parameters<typeof openDatabase>[0]
 
 const CANNOT_OPEN =
   'it cannot be opened: check that this user can read and write the file and its folder'
-const READ_ONLY = 'this user cannot write the file or its folder'
+const READ_ONLY = 'this user cannot write to the file or its folder'
 
 for (const [what, name, mode, reason] of [
   ['a new file in a read-only folder', 'new.db', 0o666, CANNOT_OPEN],
