@@ -24,7 +24,7 @@
  *    calls `clientErrorHandler` with the bare socket.
  *
  * The first four end in the error handler (`error-handler.ts`), which turns any value into an `ApiError`. Anything it
- * does not recognize is a defect: it is logged with its stack trace, and the client gets `internal-error` with the
+ * does not recognize is a bug: it is logged with its stack trace, and the client gets `internal-error` with the
  * request id to quote. `sendError` (`response.ts`) then sends `{"error": 40402, "message": "…"}` like any other JSON.
  * The `onRequest` hook has already set the common headers.
  *

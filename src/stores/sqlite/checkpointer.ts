@@ -111,7 +111,7 @@ export class Checkpointer {
   #finish(): void {
     const { log, checkpointed } = this.#checkpoint()
     this.#isRunning = false
-    // Pages that a snapshot needs stay in the WAL. An export's snapshot lasts long, and a checkpoint after every
+    // Pages that a snapshot needs stay in the WAL. An export's snapshot is long-lived, and a checkpoint after every
     // commit would cost more than it gains.
     this.#due = checkpointed === log ? this.#pages : log + this.#pages / 16
   }

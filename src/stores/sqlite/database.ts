@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
+import type { StoreOptions } from '../engine.ts'
 import { IN_MEMORY } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
 import { createDatabaseFile } from './new-file.ts'
@@ -14,14 +15,9 @@ const FULL = 2
  */
 export const WAL_PAGES = 16_000
 
-export interface DatabaseOptions {
+export interface DatabaseOptions extends Omit<StoreOptions, 'database'> {
+  /** A path, or IN_MEMORY. */
   readonly file: string
-  /** Milliseconds to wait for a lock that another connection holds. */
-  readonly lockTimeout: number
-  /** Fail instead of creating a missing file. */
-  readonly mustExist?: boolean
-  /** Make changes on the calling thread, which blocks: for short-lived processes. */
-  readonly sameThread?: boolean
 }
 
 /**
