@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3'
-import { plantOf } from './requests.ts'
+import { makePlant } from './requests.ts'
 import { TOKEN } from './stores.ts'
 
 /** An id that no load uses. */
@@ -12,7 +12,7 @@ const ID = -1
  * @throws Error naming the first unexpected response
  */
 export async function checkAnswers(url: string): Promise<void> {
-  const { id, ...plant } = plantOf(ID)
+  const { id, ...plant } = makePlant(ID)
   const others = 'another-token'
   await expect(
     url,
@@ -30,7 +30,7 @@ export async function checkAnswers(url: string): Promise<void> {
     throw new Error('a page does not have 100 plants')
 }
 
-interface Asked {
+interface Exchange {
   readonly what: string
   readonly path?: string
   readonly body?: unknown
@@ -40,7 +40,7 @@ interface Asked {
 /** Resolves to the body of the response. */
 async function expect(
   url: string,
-  { what, path = '', body, token = TOKEN }: Asked,
+  { what, path = '', body, token = TOKEN }: Exchange,
   status: number,
   wanted?: object,
 ): Promise<unknown> {

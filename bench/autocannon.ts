@@ -1,13 +1,14 @@
 import type { Request } from 'autocannon'
 import type { Load, Measured } from './load.ts'
-import { idsOf, KINDS, type Template, withId } from './requests.ts'
+import { createIdSources, KINDS, type Template, withId } from './requests.ts'
 import { TOKEN } from './stores.ts'
 
+/** Sends a load with autocannon, in this process. */
 export async function generateByAutocannon(url: string, load: Load): Promise<Measured> {
   // Loaded on demand, because it is not needed when wrk is installed.
   const { default: autocannon } = await import('autocannon')
   const { connections, seconds } = load
-  const requests = requestsOf(load)
+  const requests = createRequests(load)
   const result = await autocannon({ url, connections, duration: seconds, requests })
   return {
     requests: result.requests.total,
@@ -20,8 +21,8 @@ export async function generateByAutocannon(url: string, load: Load): Promise<Mea
 }
 
 /** The requests of each connection, in order. All connections share one counter, so that ids are unique. */
-function requestsOf(load: Load): Request[] {
-  const ids = idsOf(load)
+function createRequests(load: Load): Request[] {
+  const ids = createIdSources(load)
   let count = 0
   const authorization = `Bearer ${TOKEN}`
   const read = { authorization }

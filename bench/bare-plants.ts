@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3'
-import { plantOf } from './requests.ts'
+import { makePlant } from './requests.ts'
 
 export interface Plant {
   name: string
@@ -20,8 +20,8 @@ export interface Plants {
 export function noPlants(): Plants {
   return {
     create() {},
-    get: plantOf,
-    page: (after) => Array.from({ length: 100 }, (_, index) => plantOf(after + 1 + index)),
+    get: makePlant,
+    page: (after) => Array.from({ length: 100 }, (_, index) => makePlant(after + 1 + index)),
   }
 }
 
@@ -47,7 +47,7 @@ export function sqlitePlants(file: string, synchronous: string, stored: number):
     page: (after) => page.all(after),
   }
   const fill = db.transaction(() => {
-    for (let id = 1; id <= stored; id++) plants.create(plantOf(id))
+    for (let id = 1; id <= stored; id++) plants.create(makePlant(id))
   })
   fill()
   return plants

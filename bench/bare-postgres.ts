@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Plants, StoredPlant } from './bare-plants.ts'
-import { plantOf } from './requests.ts'
+import { makePlant } from './requests.ts'
 
 /** The driver's default. */
 const CONNECTIONS = 10
@@ -21,7 +21,7 @@ export async function postgresPlants(url: string, stored: number): Promise<Plant
   const select = async (text: string, values: unknown[]) =>
     (await pool.query<StoredPlant>(text, values)).rows
   await pool.query('CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)')
-  const plants = Array.from({ length: stored }, (_, index) => plantOf(index + 1))
+  const plants = Array.from({ length: stored }, (_, index) => makePlant(index + 1))
   await pool.query('INSERT INTO plants SELECT * FROM unnest($1::int8[], $2::text[], $3::text[])', [
     plants.map(({ id }) => id),
     plants.map(({ name }) => name),

@@ -12,7 +12,7 @@ import { noPlants, type Plants, type StoredPlant, sqlitePlants } from './bare-pl
 import { postgresPlants } from './bare-postgres.ts'
 
 const [mode = '', file = '', stored = '', token = ''] = process.argv.slice(2)
-const plants = await plantsOf(mode)
+const plants = await openPlants(mode)
 
 const text = { type: 'string' }
 const id = { type: 'integer', format: 'int64' }
@@ -49,7 +49,7 @@ process.stdout.write(
   `listening on http://127.0.0.1:${(app.server.address() as AddressInfo).port}\n`,
 )
 
-async function plantsOf(mode: string): Promise<Plants> {
+async function openPlants(mode: string): Promise<Plants> {
   if (mode === 'nothing') return noPlants()
   if (mode === 'postgres') return postgresPlants(file, Number(stored))
   return sqlitePlants(file, mode, Number(stored))

@@ -1,4 +1,4 @@
-/** A bar chart in groups. Each group has at most one bar per series. */
+/** A grouped bar chart. Each group has at most one bar per series. */
 export interface Chart {
   readonly title: string
   readonly subtitle: string
@@ -43,7 +43,7 @@ export function draw({ title, subtitle, series, groups }: Chart): string {
   })
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="#1f2933">`,
-    `<title>${escaped(title)}</title>`,
+    `<title>${escapeXml(title)}</title>`,
     '<rect width="100%" height="100%" fill="#fff"/>',
     text(8, 18, title, 'font-size="14" font-weight="600"'),
     text(8, 33, subtitle, 'font-size="10" fill="#52606d"'),
@@ -54,17 +54,17 @@ export function draw({ title, subtitle, series, groups }: Chart): string {
 }
 
 function rectangle(x: number, y: number, width: number, height: number, color: string): string {
-  return `<rect x="${rounded(x)}" y="${rounded(y)}" width="${rounded(width)}" height="${height}" fill="${color}"/>`
+  return `<rect x="${roundLength(x)}" y="${roundLength(y)}" width="${roundLength(width)}" height="${height}" fill="${color}"/>`
 }
 
 function text(x: number, y: number, content: string, attributes: string): string {
-  return `<text x="${rounded(x)}" y="${rounded(y)}" ${attributes}>${escaped(content)}</text>`
+  return `<text x="${roundLength(x)}" y="${roundLength(y)}" ${attributes}>${escapeXml(content)}</text>`
 }
 
-function escaped(content: string): string {
+function escapeXml(content: string): string {
   return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }
 
-function rounded(length: number): string {
+function roundLength(length: number): string {
   return String(Math.round(length * 10) / 10)
 }

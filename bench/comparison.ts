@@ -1,8 +1,8 @@
 import type { Chart } from './chart.ts'
-import { type Run, typical } from './measure.ts'
-import { FIGURES, figuresOf } from './report.ts'
+import { type Run, summarizeRuns } from './measure.ts'
+import { FIGURES, formatFigures } from './report.ts'
 import type { Kind } from './requests.ts'
-import { count } from './statistics.ts'
+import { count, formatRatio } from './statistics.ts'
 import { SUBJECTS, type SubjectName } from './subjects.ts'
 
 /** A run of a subject under a kind of load. */
@@ -23,25 +23,25 @@ export interface Result extends Run {
 }
 
 /** The results, grouped by kind of load. */
-export function resultsOf(measurements: readonly Measurement[]): Result[] {
+export function toResults(measurements: readonly Measurement[]): Result[] {
   const kinds = Map.groupBy(measurements, ({ kind }) => kind)
   return [...kinds].flatMap(([kind, ofKind]) => {
     const subjects = Map.groupBy(ofKind, ({ subject }) => subject)
     const results = [...subjects].map(([subject, ofSubject]) => {
       const runs = ofSubject.map(({ run }) => run)
       const rounds = runs.map(({ perSecond }) => Math.round(perSecond))
-      return { subject, kind, ...typical(runs), rounds }
+      return { subject, kind, ...summarizeRuns(runs), rounds }
     })
     const ceiling = results.find(({ subject }) => subject === 'ceiling')?.perSecond ?? Number.NaN
     return results.map((result) => ({ ...result, ratio: result.perSecond / ceiling }))
   })
 }
 
-/** The rows of the table of results, starting with the head. */
-export function tableOf(results: readonly Result[]): string[][] {
+/** The rows of the table of results, starting with the header. */
+export function toTable(results: readonly Result[]): string[][] {
   const rows = results.map((result) => {
     const { kind, subject, ratio } = result
-    return [kind, subject, shown(ratio), ...figuresOf(result)]
+    return [kind, subject, formatRatio(ratio), ...formatFigures(result)]
   })
   return [['load', 'subject', 'ratio', ...FIGURES], ...rows]
 }
@@ -54,7 +54,7 @@ const COLORS: Record<SubjectName, string> = {
 }
 
 /** Charts requests per second, with a group for each kind of load. */
-export function chartOf(results: readonly Result[], subtitle: string): Chart {
+export function toChart(results: readonly Result[], subtitle: string): Chart {
   const subjects = [...new Set(results.map(({ subject }) => subject))]
   const kinds = Map.groupBy(results, ({ kind }) => kind)
   return {
@@ -66,12 +66,8 @@ export function chartOf(results: readonly Result[], subtitle: string): Chart {
       bars: ofKind.map(({ subject, perSecond, ratio }) => ({
         series: subjects.indexOf(subject),
         value: perSecond,
-        label: `${count(perSecond)} ${shown(ratio) && `(${shown(ratio)})`}`,
+        label: `${count(perSecond)} ${formatRatio(ratio) && `(${formatRatio(ratio)})`}`,
       })),
     })),
   }
-}
-
-function shown(ratio: number): string {
-  return Number.isNaN(ratio) ? '' : ratio.toFixed(2)
 }

@@ -6,10 +6,10 @@ import { argument } from '../src/commands/options.ts'
 import { integer } from '../src/config/setting-values.ts'
 import type { Chart } from './chart.ts'
 import { findGenerator } from './generator.ts'
-import { describeMachine, warnIfBusy } from './machine.ts'
-import { measure, type Run, typical } from './measure.ts'
-import { benchmark, type LoadOptions } from './options.ts'
-import { FIGURES, figuresOf, printDoubts, printTable, writeResults } from './report.ts'
+import { warnIfBusy } from './machine.ts'
+import { measure, type Run, summarizeRuns } from './measure.ts'
+import { benchmark, describeConditions, type LoadOptions } from './options.ts'
+import { FIGURES, formatFigures, printDoubts, printTable, writeResults } from './report.ts'
 import { count } from './statistics.ts'
 import { cachedId, cachedStore } from './stores.ts'
 
@@ -31,12 +31,13 @@ const parse = argument(integer(1, 1e9))
 const command = benchmark('bench:growth', 'measure creates in small and large stores')
   .argument('[counts...]', `numbers of stored plants (default: ${COUNTS.join(' ')})`, integers)
   .parse()
-const { rounds, seconds, warmUp, connections, output } = command.opts<LoadOptions>()
+const options = command.opts<LoadOptions>()
+const { rounds, seconds, warmUp, connections, output } = options
 const given: number[] = command.processedArgs[0] ?? []
 const counts = given.length > 0 ? given : COUNTS
 
 const { name: generator, generate } = await findGenerator()
-const machine = `${describeMachine()}, ${generator}, ${connections} connections, ${seconds} s after ${warmUp} s of the same, median of ${rounds}`
+const machine = describeConditions(generator, options)
 console.log(machine)
 for (const stored of counts) await cachedStore(stored)
 const busyBefore = await warnIfBusy()
@@ -47,9 +48,9 @@ for (let round = 0; round < rounds; round++) {
     for (const stored of counts) runs.push({ kind, stored, run: await measureOnce(kind, stored) })
   }
 }
-const results = KINDS.flatMap(resultsOf)
+const results = KINDS.flatMap(summarizeKind)
 const rows = results.map((result) => {
-  return [result.kind, count(result.stored), result.ratio.toFixed(2), ...figuresOf(result)]
+  return [result.kind, count(result.stored), result.ratio.toFixed(2), ...formatFigures(result)]
 })
 printTable([['load', 'stored', 'ratio', ...FIGURES], ...rows], 1)
 printDoubts(runs.map(({ run }) => run))
@@ -72,10 +73,10 @@ async function measureOnce(kind: Kind, stored: number): Promise<Run> {
   }
 }
 
-function resultsOf(kind: Kind): Result[] {
+function summarizeKind(kind: Kind): Result[] {
   const each = counts.map((stored) => {
     const same = runs.filter((run) => run.kind === kind && run.stored === stored)
-    return { kind, stored, ...typical(same.map(({ run }) => run)) }
+    return { kind, stored, ...summarizeRuns(same.map(({ run }) => run)) }
   })
   const smallest = each[0]?.perSecond ?? Number.NaN
   return each.map((result) => ({ ...result, ratio: result.perSecond / smallest }))

@@ -1,4 +1,4 @@
-/** The most expensive input for its length, in any size. */
+/** The input that takes the longest to parse for its length, in any size. */
 
 /** Makes a body of about `size` bytes. */
 export type Body = (size: number) => Buffer
@@ -39,7 +39,7 @@ function many(
 }
 
 /** Members in an order that no other object has, so that V8 creates a hidden class for each. */
-function shuffled(index: number): string {
+function shuffleMembers(index: number): string {
   let state = index + 1
   const names = [...'abcdefghijklmnop']
   for (let left = names.length; left > 1; left--) {
@@ -94,7 +94,7 @@ export const jsonBodies: Bodies = {
   'objects without an end': long('', '{"a":', ''),
   'objects of one shape': many('[', '{"id":1}', ']'),
   'objects of many shapes': many('[', (index) => `{"${base36(index)}":1}`, ']'),
-  'objects of many orders': many(`${MEMBER}[`, shuffled, ']}'),
+  'objects of many orders': many(`${MEMBER}[`, shuffleMembers, ']}'),
   'a long string': long('{"id":1,"name":"', 'x', '"}'),
   'a long string beyond Latin 1': long('{"id":1,"name":"', '🌱', '"}'),
   'a long string, unread': long('{"x":"', 'x', '"}'),

@@ -1,6 +1,7 @@
 /**
  * Measures how long the most expensive bodies block the service and an import: `npm run bench:hostile [megabytes...]`,
- * by default 1 and 2 MB. The figures per MB are equal if time is linear. The exit code is 1 if a bound is exceeded.
+ * by default 1 and 2 MB. If the time is linear, the figures per MB are the same for all sizes. The exit code is 1 if a
+ * limit is exceeded.
  */
 
 import { loadContract } from '../src/contract/contract.ts'
@@ -17,10 +18,10 @@ import { median } from './statistics.ts'
 
 const MB = 1e6
 
-/** Longest block of the event loop, in milliseconds per MB. */
+/** How long the event loop can be blocked, in milliseconds per MB. */
 const BLOCK_LIMIT = 100
 
-/** Longest time relative to `JSON.parse`. */
+/** The maximum time relative to `JSON.parse`. */
 const RATIO_LIMIT = 10
 
 const ROUNDS = 5
@@ -54,9 +55,9 @@ const contract = loadContract()
 const projection = bodyProjection(contract)
 const validate = compileComponent(contract, 'NewPlant')
 
-const readHttp = synchronous((bytes) => validate(parseExactJson(bytes, projection)))
-const parseWhole = synchronous((bytes) => JSON.parse(bytes.toString()))
-const parseLines = synchronous((bytes) => {
+const readHttp = measureSynchronous((bytes) => validate(parseExactJson(bytes, projection)))
+const parseWhole = measureSynchronous((bytes) => JSON.parse(bytes.toString()))
+const parseLines = measureSynchronous((bytes) => {
   for (const line of bytes.toString().split('\n')) attempt(() => JSON.parse(line))
 })
 
@@ -65,10 +66,10 @@ const SUBJECTS: readonly Subject[] = [
   {
     name: 'NDJSON',
     bodies: { ...jsonBodies, ...ndjsonBodies },
-    measure: reading('ndjson'),
+    measure: measureReading('ndjson'),
     baseline: parseLines,
   },
-  { name: 'CSV', bodies: csvBodies, measure: reading('csv') },
+  { name: 'CSV', bodies: csvBodies, measure: measureReading('csv') },
 ]
 
 const sizes = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [1, 2]
@@ -83,13 +84,18 @@ for (const { name, bodies, measure, baseline } of SUBJECTS) {
   )
   for (const [what, body] of Object.entries(bodies)) {
     const cells: string[] = []
-    for (const size of sizes) cells.push(...(await cellsOf(body(size * MB), measure, baseline)))
+    for (const size of sizes)
+      cells.push(...(await measureCells(body(size * MB), measure, baseline)))
     print(what, cells)
   }
   print('', [])
 }
 
-async function cellsOf(bytes: Buffer, measure: Measure, baseline?: Measure): Promise<string[]> {
+async function measureCells(
+  bytes: Buffer,
+  measure: Measure,
+  baseline?: Measure,
+): Promise<string[]> {
   const own: Figures[] = []
   const plain: Figures[] = []
   const begin = performance.now()
@@ -110,8 +116,8 @@ async function cellsOf(bytes: Buffer, measure: Measure, baseline?: Measure): Pro
   ]
 }
 
-/** The mean of several runs, because Linux may count CPU time in steps of 4 ms. */
-async function repeated(read: () => Promise<number> | number): Promise<Figures> {
+/** Measures the mean of several runs, because Linux may count CPU time in steps of 4 ms. */
+async function repeat(read: () => Promise<number> | number): Promise<Figures> {
   const begin = performance.now()
   const start = cpuTimeMs()
   let block = 0
@@ -124,9 +130,9 @@ async function repeated(read: () => Promise<number> | number): Promise<Figures> 
 }
 
 /** A synchronous run blocks the event loop for its whole duration. */
-function synchronous(read: (bytes: Buffer) => unknown): Measure {
+function measureSynchronous(read: (bytes: Buffer) => unknown): Measure {
   return async (bytes) => {
-    const { time } = await repeated(() => {
+    const { time } = await repeat(() => {
       attempt(() => read(bytes))
       return 0
     })
@@ -134,10 +140,10 @@ function synchronous(read: (bytes: Buffer) => unknown): Measure {
   }
 }
 
-function reading(format: Format): Measure {
+function measureReading(format: Format): Measure {
   const validateRecord = recordValidator()
   return (bytes) =>
-    repeated(async () => {
+    repeat(async () => {
       const reader = new codecs[format].Reader(validateRecord, RECORD_LIMIT_BYTES)
       let last = cpuTimeMs()
       let block = 0
@@ -148,7 +154,7 @@ function reading(format: Format): Measure {
         turn = setImmediate(watch)
       }
       let turn = setImmediate(watch)
-      for await (const _batch of readRecords(chunksOf(bytes), reader));
+      for await (const _batch of readRecords(splitIntoChunks(bytes), reader));
       clearImmediate(turn)
       return Math.max(block, cpuTimeMs() - last)
     })
@@ -160,7 +166,7 @@ function cpuTimeMs(): number {
   return (user + system) / 1000
 }
 
-async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer, void> {
+async function* splitIntoChunks(bytes: Buffer): AsyncGenerator<Buffer, void> {
   for (let from = 0; from < bytes.length; from += CHUNK_BYTES)
     yield bytes.subarray(from, from + CHUNK_BYTES)
 }

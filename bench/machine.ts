@@ -50,7 +50,7 @@ function times({ servers = [], database }: Watched) {
     const used = user + nice + system + stolen
     // Interrupts mostly serve the requests of the benchmark, so they do not count as other load.
     const all = used + idle + wait + irq + softirq
-    const storing = database === undefined ? [] : [database, ...childrenOf(database)]
+    const storing = database === undefined ? [] : [database, ...listChildren(database)]
     return {
       all,
       used,
@@ -68,7 +68,7 @@ function sum(one: number, other: number): number {
   return one + other
 }
 
-function childrenOf(pid: number): number[] {
+function listChildren(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
 }
 
@@ -90,7 +90,7 @@ export function peakMemory(pid: number): number {
   }
 }
 
-/** Observes an idle second, warns if other programs are busy, and returns their share of processor time. */
+/** Waits a second, warns if other programs are busy meanwhile, and resolves to their share of processor time. */
 export async function warnIfBusy(): Promise<number> {
   const shares = watchProcessors()
   await setTimeout(1000)

@@ -6,12 +6,12 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Option } from 'commander'
-import { chartOf, type Measurement, resultsOf, tableOf } from './comparison.ts'
-import { fsyncTime } from './disk.ts'
+import { type Measurement, toChart, toResults, toTable } from './comparison.ts'
+import { measureFsyncMs } from './disk.ts'
 import { findGenerator } from './generator.ts'
-import { describeMachine, warnIfBusy } from './machine.ts'
+import { warnIfBusy } from './machine.ts'
 import { measure, type Run } from './measure.ts'
-import { benchmark, type LoadOptions } from './options.ts'
+import { benchmark, describeConditions, type LoadOptions } from './options.ts'
 import { printDoubts, printTable, writeResults } from './report.ts'
 import { ALL_KINDS, type Kind } from './requests.ts'
 import { median } from './statistics.ts'
@@ -37,7 +37,7 @@ const { kinds, subjects, ...options } = benchmark('bench', 'compare the service 
 const { rounds, seconds, warmUp, connections } = options
 
 const { name: generator, generate } = await findGenerator()
-const machine = `${describeMachine()}, ${generator}, ${connections} connections, ${seconds} s after ${warmUp} s of the same, median of ${rounds}`
+const machine = describeConditions(generator, options)
 console.log(machine)
 const busyBefore = await warnIfBusy()
 
@@ -51,11 +51,11 @@ try {
         measurements.push({ subject, kind, run: await measureOnce(subject, kind, connections) })
       }
     }
-    const fsync = fsyncTime(folder)
+    const fsync = measureFsyncMs(folder)
     alone.push({ fsync, run: await measureOnce('plant store', 'sequential', 1) })
   }
-  const results = resultsOf(measurements)
-  printTable(tableOf(results), 2)
+  const results = toResults(measurements)
+  printTable(toTable(results), 2)
   const oneConnection = {
     fsyncP50: median(alone.map(({ fsync }) => fsync)),
     createP50: median(alone.map(({ run }) => run.p50)),
@@ -64,7 +64,7 @@ try {
   console.log(`\n1 connection: fsync p50 ${fsync}, create p50 ${create}`)
   printDoubts([...measurements, ...alone].map(({ run }) => run))
   const json = { machine, busyBefore, stored: STORED, results, oneConnection }
-  await writeResults(join(options.output, 'results'), json, chartOf(results, machine))
+  await writeResults(join(options.output, 'results'), json, toChart(results, machine))
 } finally {
   await rm(folder, { recursive: true })
 }

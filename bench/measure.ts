@@ -7,7 +7,7 @@ import { type Server, SUBJECTS, type SubjectName, start } from './subjects.ts'
 
 /** The result of a measurement. Times are in milliseconds. */
 export interface Run extends Measured, Shares {
-  /** Of all servers together, in MiB. NaN if the system does not report it. */
+  /** The sum over all servers, in MiB. NaN if the system does not report it. */
   readonly peakMemory: number
 }
 
@@ -59,7 +59,7 @@ export async function serveLoad(
     const urls = servers.map(({ url }) => url)
     for (const url of urls) await checkAnswers(url)
     const warm = await generateOnAll(urls, { ...load, seconds: load.warmUp }, generate)
-    // Each connection may have sent one more request that was not answered.
+    // Each connection may have sent one more request, whose response was not awaited.
     const first = load.first + warm.requests + load.connections
     const shares = watchProcessors({ servers: servers.map(({ pid }) => pid), database })
     const measured = await generateOnAll(urls, { ...load, first }, generate)
@@ -74,7 +74,7 @@ export async function serveLoad(
 }
 
 /** The median of several runs, but the sum of their failures and the maximum of other programs' load. */
-export function typical(runs: readonly Run[]): Run {
+export function summarizeRuns(runs: readonly Run[]): Run {
   const of = (figure: keyof Run) => runs.map((run) => run[figure])
   return {
     requests: median(of('requests')),

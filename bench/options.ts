@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { Command, Option } from 'commander'
 import { argument } from '../src/commands/options.ts'
 import { integer } from '../src/config/setting-values.ts'
+import { describeMachine } from './machine.ts'
 
 export interface LoadOptions {
   readonly rounds: number
@@ -19,14 +20,21 @@ export function benchmark(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .addOption(
-      whole('--rounds <number>', 'measurements of each subject; the median is reported', 3),
+      numberOption('--rounds <number>', 'measurements of each subject; the median is reported', 3),
     )
-    .addOption(whole('--seconds <number>', 'duration of a measurement', 8))
-    .addOption(whole('--warm-up <seconds>', 'duration of the load before a measurement', 2))
-    .addOption(whole('--connections <number>', 'concurrent connections', 64))
+    .addOption(numberOption('--seconds <number>', 'duration of a measurement', 8))
+    .addOption(numberOption('--warm-up <seconds>', 'duration of the load before a measurement', 2))
+    .addOption(numberOption('--connections <number>', 'concurrent connections', 64))
     .addOption(new Option('--output <folder>', 'folder for the results').default(here))
 }
 
-function whole(flags: string, description: string, value: number): Option {
+/** Describes the machine, the load generator and the load on one line. */
+export function describeConditions(generator: string, options: LoadOptions): string {
+  const { connections, seconds, warmUp, rounds } = options
+  const load = `${connections} connections, ${seconds} s after ${warmUp} s of the same`
+  return `${describeMachine()}, ${generator}, ${load}, median of ${rounds}`
+}
+
+function numberOption(flags: string, description: string, value: number): Option {
   return new Option(flags, description).default(value).argParser(argument(integer(1, 100_000)))
 }

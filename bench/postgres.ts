@@ -10,15 +10,15 @@ import { argument } from '../src/commands/options.ts'
 import { integer } from '../src/config/setting-values.ts'
 import { PostgresServer } from '../test/helpers/postgres.ts'
 import type { Chart } from './chart.ts'
-import { fsyncTime } from './disk.ts'
+import { measureFsyncMs } from './disk.ts'
 import { findGenerator } from './generator.ts'
-import { describeMachine, warnIfBusy } from './machine.ts'
-import { type Run, typical } from './measure.ts'
-import { benchmark, type LoadOptions } from './options.ts'
+import { warnIfBusy } from './machine.ts'
+import { type Run, summarizeRuns } from './measure.ts'
+import { benchmark, describeConditions, type LoadOptions } from './options.ts'
 import { ALL_REPLICAS, measureReplicas, REPLICAS, type ReplicasName } from './replicas.ts'
-import { FIGURES, figuresOf, printDoubts, printTable, writeResults } from './report.ts'
-import { makeSlowFsync, startSlowly } from './slow-fsync.ts'
-import { count, percent } from './statistics.ts'
+import { FIGURES, formatFigures, printDoubts, printTable, writeResults } from './report.ts'
+import { compileSlowFsync, startSlowly } from './slow-fsync.ts'
+import { count, formatRatio, percent } from './statistics.ts'
 
 /** Plants stored before the load starts. */
 const STORED = 100_000
@@ -76,9 +76,9 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 }
 
 const { name: generator, generate } = await findGenerator()
-const machine = `${describeMachine()}, ${generator}, ${connections} connections, ${seconds} s after ${warmUp} s of the same, median of ${rounds}`
+const machine = describeConditions(generator, options)
 console.log(machine)
-const fsync = fsyncTime(tmpdir())
+const fsync = measureFsyncMs(tmpdir())
 const more = slowness === 0 ? '' : ` (${slowness} ms more on the server)`
 console.log(`fsync p50 ${fsync.toFixed(2)} ms${more}`)
 const busyBefore = await warnIfBusy()
@@ -99,10 +99,10 @@ const runs: { subject: ReplicasName; kind: Kind; run: Run }[] = []
     }
   }
 }
-const results = kinds.flatMap(resultsOf)
+const results = kinds.flatMap(summarizeKind)
 const rows = results.map((result) => {
   const { kind, subject, ratio } = result
-  return [kind, subject, shown(ratio), ...figuresOf(result), ...sharesOf(result)]
+  return [kind, subject, formatRatio(ratio), ...formatFigures(result), ...formatShares(result)]
 })
 const head = [
   'load',
@@ -126,30 +126,26 @@ async function startServer(server: PostgresServer): Promise<void> {
   try {
     // The server runs as another user.
     await chmod(folder, 0o755)
-    const library = makeSlowFsync(folder)
+    const library = compileSlowFsync(folder)
     await startSlowly(library, slowness, () => server.start(SERVER_SETTINGS))
   } finally {
     await rm(folder, { recursive: true })
   }
 }
 
-function resultsOf(kind: Kind): Result[] {
+function summarizeKind(kind: Kind): Result[] {
   const each = subjects.map((subject) => {
     const same = runs.filter((run) => run.kind === kind && run.subject === subject)
     const ofEach = same.map(({ run }) => run)
     const rounds = ofEach.map(({ perSecond }) => Math.round(perSecond))
-    return { subject, kind, ...typical(ofEach), rounds }
+    return { subject, kind, ...summarizeRuns(ofEach), rounds }
   })
   const usual = each.find(({ subject }) => subject === 'insert each')?.perSecond ?? Number.NaN
   return each.map((result) => ({ ...result, ratio: result.perSecond / usual }))
 }
 
-function sharesOf({ loading, serving, storing, others }: Run): string[] {
+function formatShares({ loading, serving, storing, others }: Run): string[] {
   return [loading, serving, storing, others].map(percent)
-}
-
-function shown(ratio: number): string {
-  return Number.isNaN(ratio) ? '' : ratio.toFixed(2)
 }
 
 function chart(): Chart {
@@ -164,7 +160,7 @@ function chart(): Chart {
         .map(({ subject, perSecond, ratio }) => ({
           series: subjects.indexOf(subject),
           value: perSecond,
-          label: `${count(perSecond)} ${shown(ratio) && `(${shown(ratio)})`}`,
+          label: `${count(perSecond)} ${formatRatio(ratio) && `(${formatRatio(ratio)})`}`,
         })),
     })),
   }

@@ -5,9 +5,9 @@ import { PostgresStore } from '../src/stores/postgres/postgres-store.ts'
 import type { PostgresServer } from '../test/helpers/postgres.ts'
 import type { Generate, WarmLoad } from './load.ts'
 import { type Run, serveLoad } from './measure.ts'
-import { plantOf } from './requests.ts'
+import { makePlant } from './requests.ts'
 import { fillStore } from './stores.ts'
-import { bare, service, startServer } from './subjects.ts'
+import { bareCommand, serviceCommand, startServer } from './subjects.ts'
 
 interface Described {
   /** Description in the chart. */
@@ -29,7 +29,7 @@ export const REPLICAS: Record<ReplicasName, Described> = {
     title: 'an INSERT for each request',
     color: '#d9774b',
     replicas: 1,
-    command: bare('postgres'),
+    command: bareCommand('postgres'),
   },
   '1 replica': replicas(1, 'one process of this service', '#2f855a'),
   '2 replicas': replicas(2, 'two', '#4a6fa5'),
@@ -39,12 +39,12 @@ export const REPLICAS: Record<ReplicasName, Described> = {
 export const ALL_REPLICAS = Object.keys(REPLICAS) as ReplicasName[]
 
 function replicas(count: number, title: string, color: string): Described {
-  return { title, color, replicas: count, fill, command: service }
+  return { title, color, replicas: count, fill, command: serviceCommand }
 }
 
 async function fill(url: string, stored: number): Promise<void> {
   const store = await PostgresStore.open({ url, timeout: 60_000 })
-  await fillStore(store, stored, (index) => plantOf(BigInt(index + 1)))
+  await fillStore(store, stored, (index) => makePlant(BigInt(index + 1)))
 }
 
 /**

@@ -22,12 +22,12 @@ export function printTable(rows: readonly (readonly string[])[], words: number):
 export const FIGURES = ['requests/s', 'p50', 'p99', 'max', 'memory', 'failed']
 
 /** The cells of a run, in the order of FIGURES. */
-export function figuresOf({ perSecond, p50, p99, max, peakMemory, failed }: Run): string[] {
+export function formatFigures({ perSecond, p50, p99, max, peakMemory, failed }: Run): string[] {
   const times = [p50, p99, max].map((time) => `${time.toFixed(2)} ms`)
   return [count(perSecond), ...times, `${count(peakMemory)} MiB`, count(failed)]
 }
 
-/** Prints what makes the figures unreliable. Failed requests set the exit code to 1. */
+/** Prints why figures are unreliable, if any are. Failed requests set the exit code to 1. */
 export function printDoubts(runs: readonly Run[]): void {
   const failed = runs.reduce((sum, run) => sum + run.failed, 0)
   if (failed > 0) {

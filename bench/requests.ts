@@ -1,5 +1,5 @@
 /**
- * How the id of a request is chosen:
+ * How to choose the id of a request:
  * - `sequential`: consecutive ids, starting with the first free one;
  * - `time-ordered`: the current second in microseconds since 1970 plus a counter, below 2^53 because the bare servers
  *   round larger ids;
@@ -39,17 +39,17 @@ export type Kind = keyof typeof KINDS
 
 export const ALL_KINDS = Object.keys(KINDS) as Kind[]
 
-/** The plant that creates send for an id. */
-export function plantOf<Id extends number | bigint>(id: Id) {
-  return { id, name: nameOf(id), tag: TAG }
+/** The plant that a create sends for an id. */
+export function makePlant<Id extends number | bigint>(id: Id) {
+  return { id, name: makeName(id), tag: TAG }
 }
 
-function nameOf(id: number | bigint | 'ID'): string {
+function makeName(id: number | bigint | 'ID'): string {
   return `Abies alba Mill. ${id}`
 }
 
 function create(ids: IdSource): Template {
-  const body = `{"id":ID,"name":"${nameOf('ID')}","tag":"${TAG}"}`
+  const body = `{"id":ID,"name":"${makeName('ID')}","tag":"${TAG}"}`
   return { method: 'POST', path: '/plants', body, ids }
 }
 
@@ -67,7 +67,10 @@ export interface Ids {
 }
 
 /** The rules of `IdSource`. Each function takes the number of requests made before. */
-export function idsOf({ first, stored }: Ids): Record<IdSource, (count: number) => string> {
+export function createIdSources({
+  first,
+  stored,
+}: Ids): Record<IdSource, (count: number) => string> {
   const below = (limit: number) => Math.floor(Math.random() * limit)
   return {
     sequential: (count) => String(first + count),

@@ -30,7 +30,7 @@ interface Subject {
 const counts = [process.argv[2] ?? '10000', process.argv[3] ?? '10000000'].map(Number)
 const subjects: Subject[] = []
 try {
-  for (const count of counts) subjects.push(await subjectOf(count))
+  for (const count of counts) subjects.push(await startSubject(count))
   await report(subjects)
 } finally {
   for (const { server, agent } of subjects) {
@@ -39,7 +39,7 @@ try {
   }
 }
 
-async function subjectOf(count: number): Promise<Subject> {
+async function startSubject(count: number): Promise<Subject> {
   const file = await cachedStore(count)
   // Fills the operating system's cache, so that disk speed does not matter.
   for await (const _chunk of createReadStream(file));
@@ -54,7 +54,7 @@ async function report(subjects: readonly Subject[]): Promise<void> {
     for (let round = 0; round < ROUNDS; round++) {
       for (const [index, subject] of subjects.entries()) {
         const id = cachedId(Math.floor(Math.random() * subject.count))
-        times[index]?.push(await timed(subject, pathOf(id)))
+        times[index]?.push(await timeRequest(subject, pathOf(id)))
       }
     }
     const [small = 0, large = 0] = times.map(median)
@@ -74,7 +74,7 @@ function ratio(large: number, small: number): string {
   return (large / small).toFixed(2)
 }
 
-function timed({ server: { url }, agent }: Subject, path: string): Promise<number> {
+function timeRequest({ server: { url }, agent }: Subject, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const begin = performance.now()
     const headers = { authorization: `Bearer ${TOKEN}` }

@@ -11,8 +11,8 @@ import { setTimeout } from 'node:timers/promises'
 import { checkStored } from './answers.ts'
 import { findGenerator } from './generator.ts'
 import { watchProcessors } from './machine.ts'
-import { plantOf } from './requests.ts'
-import { makeSlowFsync, startSlowly } from './slow-fsync.ts'
+import { makePlant } from './requests.ts'
+import { compileSlowFsync, startSlowly } from './slow-fsync.ts'
 import { percent } from './statistics.ts'
 import { makeStore, TOKEN } from './stores.ts'
 import { start } from './subjects.ts'
@@ -25,7 +25,7 @@ const headers = { authorization: `Bearer ${TOKEN}` }
 const { name: generatorName, generate } = await findGenerator()
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-slow-disk-'))
 try {
-  const library = makeSlowFsync(folder)
+  const library = compileSlowFsync(folder)
   console.log(`64 connections create for ${seconds} s, sent by ${generatorName}; times in ms`)
   for (const milliseconds of [0, slowness]) await report(library, milliseconds)
 } finally {
@@ -34,7 +34,7 @@ try {
 
 async function report(library: string, milliseconds: number): Promise<void> {
   const file = join(folder, `${milliseconds}.db`)
-  await makeStore(file, 1, () => plantOf(1n))
+  await makeStore(file, 1, () => makePlant(1n))
   const server = await startSlowly(library, milliseconds, () => start('plant store', file, 0))
   try {
     const over = new AbortController()

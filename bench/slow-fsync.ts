@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** Compiles `slow-fsync.c` into a folder and returns the library's path. Needs Linux and a C compiler. */
-export function makeSlowFsync(folder: string): string {
+export function compileSlowFsync(folder: string): string {
   const library = join(folder, 'slow-fsync.so')
   const source = fileURLToPath(new URL('./slow-fsync.c', import.meta.url))
   execFileSync('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl'], { stdio: 'inherit' })

@@ -15,3 +15,8 @@ export function percent(share: number): string {
 export function count(number: number): string {
   return Math.round(number).toLocaleString('en')
 }
+
+/** Formats a ratio. Returns an empty string for NaN. */
+export function formatRatio(ratio: number): string {
+  return Number.isNaN(ratio) ? '' : ratio.toFixed(2)
+}

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NewPlant } from '../service/plant-store.ts'
 import { scopes } from '../src/contract/scopes.ts'
+import { COMPANION_SUFFIXES } from '../src/stores/sqlite/file-access.ts'
 import { SqliteStore } from '../src/stores/sqlite/sqlite-store.ts'
 import type { Store } from '../src/stores/store.ts'
 
@@ -14,7 +15,7 @@ export const TOKEN = 'a-token-for-the-benchmark'
 /** Plants per transaction. */
 const BATCH_SIZE = 10_000
 
-/** In cached stores, every so many plants one has the rare tag. */
+/** In cached stores, one plant in this many has the rare tag. */
 const RARE_EVERY = 1000
 const TAGS = ['Tree', 'Shrub', 'Forb/herb', 'Graminoid', 'Vine']
 
@@ -44,8 +45,8 @@ export async function fillStore(
 }
 
 /**
- * Creates a database with `count` plants in the temporary folder, or reuses it, because millions take minutes. Resolves
- * to its path.
+ * Creates a database with `count` plants in the temporary folder, or reuses an earlier one, because creating millions
+ * of plants takes minutes. Resolves to its path.
  */
 export async function cachedStore(count: number): Promise<string> {
   const folder = join(tmpdir(), 'plant-store-bench')
@@ -54,7 +55,7 @@ export async function cachedStore(count: number): Promise<string> {
   console.log(`creating a store of ${count.toLocaleString('en')} plants in ${folder}`)
   await mkdir(folder, { recursive: true })
   const partial = `${file}.partial`
-  for (const ending of ['', '-wal', '-shm']) await rm(partial + ending, { force: true })
+  for (const suffix of ['', ...COMPANION_SUFFIXES]) await rm(partial + suffix, { force: true })
   const names = readFileSync(new URL('../data/sample.csv', import.meta.url), 'utf8').split('\n')
   await makeStore(partial, count, (index) => ({
     id: BigInt(cachedId(index)),

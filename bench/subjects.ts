@@ -2,13 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { VARIABLE_PREFIX } from '../src/config/settings.ts'
 import { peakMemory } from './machine.ts'
-import { plantOf } from './requests.ts'
+import { makePlant } from './requests.ts'
 import { makeStore, TOKEN } from './stores.ts'
 
 interface Described {
   /** Description in the chart. */
   readonly title: string
+  /** Whether it keeps plants in a database. */
   readonly stores: boolean
   /** Creates the database and stores plants, unless the server does so itself. */
   readonly fill?: (file: string, stored: number) => Promise<void>
@@ -20,34 +22,38 @@ export type SubjectName = 'ceiling' | 'commit each' | 'commit each, NORMAL' | 'p
 
 /** The subjects of the benchmark. */
 export const SUBJECTS: Record<SubjectName, Described> = {
-  ceiling: { title: 'bare Fastify, stores nothing', stores: false, command: bare('nothing') },
-  'commit each': { title: 'a commit for each request', stores: true, command: bare('FULL') },
+  ceiling: {
+    title: 'bare Fastify, stores nothing',
+    stores: false,
+    command: bareCommand('nothing'),
+  },
+  'commit each': { title: 'a commit for each request', stores: true, command: bareCommand('FULL') },
   'commit each, NORMAL': {
     title: 'the same, synchronous=NORMAL',
     stores: true,
-    command: bare('NORMAL'),
+    command: bareCommand('NORMAL'),
   },
   'plant store': {
     title: 'this service, default settings',
     stores: true,
-    fill: (file, stored) => makeStore(file, stored, (index) => plantOf(BigInt(index + 1))),
-    command: service,
+    fill: (file, stored) => makeStore(file, stored, (index) => makePlant(BigInt(index + 1))),
+    command: serviceCommand,
   },
 }
 
 export const ALL_SUBJECTS = Object.keys(SUBJECTS) as SubjectName[]
 
 /** Arguments to Node that start the service with its default settings on a free port. */
-export function service(database: string): string[] {
-  return [pathOf('../src/main.ts'), '--port', '0', '--database', database]
+export function serviceCommand(database: string): string[] {
+  return [resolvePath('../src/main.ts'), '--port', '0', '--database', database]
 }
 
 /** The command of a bare server in a mode of `bare-server.ts`. */
-export function bare(mode: string): Described['command'] {
-  return (file, stored) => [pathOf('./bare-server.ts'), mode, file, String(stored), TOKEN]
+export function bareCommand(mode: string): Described['command'] {
+  return (file, stored) => [resolvePath('./bare-server.ts'), mode, file, String(stored), TOKEN]
 }
 
-function pathOf(file: string): string {
+function resolvePath(file: string): string {
   return fileURLToPath(new URL(file, import.meta.url))
 }
 
@@ -114,6 +120,6 @@ export async function startServer(command: readonly string[], logFile: string): 
 
 /** Removes the caller's settings, so that the service is measured with its defaults. */
 function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const others = Object.entries(environment).filter(([name]) => !name.startsWith('PLANT_STORE_'))
+  const others = Object.entries(environment).filter(([name]) => !name.startsWith(VARIABLE_PREFIX))
   return Object.fromEntries(others)
 }

@@ -14,6 +14,7 @@ export async function findWrk(): Promise<boolean> {
   return Boolean(usage)
 }
 
+/** Sends a load with wrk, which reports times in microseconds. */
 export async function generateByWrk(url: string, load: Load): Promise<Measured> {
   const script = fileURLToPath(new URL('./requests.lua', import.meta.url))
   const size = ['-t1', `-c${load.connections}`, `-d${load.seconds}s`, '--timeout', '10s']

@@ -2,14 +2,15 @@
 import type { operations } from '../src/contract/api.gen.ts'
 import { type CallOptions, type ClientOptions, Connection } from './connection.ts'
 import { hasCondition } from './errors.ts'
+import { changeParameters, checkId, pathParameters } from './parameters.ts'
 import {
   areStoredPlants,
   type FetchResult,
   isPlant,
   isStoredPlant,
-  nextQuery,
   readContent,
   readEntityTag,
+  readNextQuery,
   toError,
 } from './responses.ts'
 import type {
@@ -49,7 +50,7 @@ export type {
 export type { PlantStoreClient }
 
 /**
- * Creates a client. It sends nothing yet.
+ * Creates a client. Nothing is sent until you call one of its methods.
  *
  * @example
  * const plants = createClient({ url: 'http://127.0.0.1:3000', token })
@@ -61,11 +62,11 @@ export function createClient(options: ClientOptions): PlantStoreClient {
   return new PlantStoreClient(new Connection(options))
 }
 
-/** Does not compile while the class lacks an operation of the contract. */
+/** Fails to compile if the class lacks an operation of the contract. */
 type Operations = { [Id in keyof operations]: (...parameters: never[]) => Promise<unknown> }
 
 /**
- * The operations of the contract, one method each, and an iteration over all plants. Create it with
+ * Has one method for each operation of the contract, and an iteration over all plants. Create it with
  * `createClient`.
  *
  * Requests that are safe to retry are retried automatically (see `ClientOptions`). Every method throws:
@@ -117,7 +118,7 @@ class PlantStoreClient implements Operations {
     return this.#page(query, options)
   }
 
-  /** @param query a string comes from a link of the service and is sent unchanged */
+  /** @param query a string is the query of a link from the service, and is sent unchanged */
   #page(query: PlantQuery | string, options?: CallOptions): Promise<Page> {
     const search =
       typeof query === 'string' ? { querySerializer: () => query } : { params: { query } }
@@ -125,7 +126,7 @@ class PlantStoreClient implements Operations {
       (http, init) => http.GET('/plants', { ...init, ...search }),
       (result) => {
         const plants = readContent(result, areStoredPlants)
-        const next = nextQuery(result)
+        const next = readNextQuery(result)
         return next === undefined
           ? { plants }
           : { plants, next: (options) => this.#page(next, options) }
@@ -240,23 +241,6 @@ class PlantStoreClient implements Operations {
       options,
     )
   }
-}
-
-function changeParameters(id: bigint, { ifMatch }: ChangeOptions = {}) {
-  return { path: pathParameters(id), header: ifMatch === undefined ? {} : { 'If-Match': ifMatch } }
-}
-
-function pathParameters(id: bigint): { id: bigint } {
-  checkId(id)
-  return { id }
-}
-
-/** A JavaScript caller could pass a number, which may already be rounded. */
-function checkId(id: unknown): void {
-  if (typeof id === 'bigint') return
-  throw new TypeError(
-    `invalid id: expected a bigint such as 4n, not the ${typeof id} ${String(id)}`,
-  )
 }
 
 function readTaggedPlant(result: FetchResult): TaggedPlant {

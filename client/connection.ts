@@ -17,7 +17,7 @@ export interface ClientOptions extends RetryOptions {
   /** An access token with the scopes of the operations that you call. */
   readonly token: string
   /**
-   * Sends a request, for example through a proxy.
+   * The function that sends each request. Replace it to use a proxy, for example.
    *
    * @default globalThis.fetch
    */
@@ -31,7 +31,7 @@ export interface ClientOptions extends RetryOptions {
  * await plants.getPlant(4n, { signal: AbortSignal.timeout(1000) })
  */
 export interface CallOptions {
-  /** Ends the call, including its retries. A change may have taken effect. */
+  /** Aborts the call, including its retries. A change may still have taken effect. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -60,7 +60,7 @@ export class Connection {
       baseUrl: toBaseUrl(options.url),
       headers: { authorization: `Bearer ${options.token}` },
       bodySerializer: toJson,
-      // A followed redirect can turn a POST into a GET that succeeds (RFC 9110 §15.4.2).
+      // Following a redirect can turn a POST into a GET that succeeds (RFC 9110 §15.4.2).
       redirect: 'manual',
     })
   }
@@ -94,13 +94,13 @@ export class Connection {
     try {
       return await send(this.#http, { parseAs: 'text', signal, fetch: recordingFetch })
     } catch (cause) {
-      // An error before the request was sent is the caller's, such as an invalid header.
+      // An error before the request is sent is the caller's mistake, such as an invalid header.
       throw sent ? new ConnectionError(`no response from ${url}`, { cause }) : cause
     }
   }
 }
 
-/** The error does not quote the URL, which can contain a password. */
+/** @throws TypeError that does not quote the URL, which can contain a password */
 function toBaseUrl(url: string | URL): string {
   const { protocol, origin, pathname, href } = URL.parse(url) ?? {}
   if (protocol === undefined || !/^https?:$/.test(protocol) || href !== `${origin}${pathname}`) {

@@ -35,8 +35,8 @@ export class PlantStoreError extends ResponseError {
 }
 
 /**
- * The response violates the contract, such as a redirect or the error page of a proxy. The message quotes its
- * beginning.
+ * The response violates the contract, such as a redirect or the error page of a proxy. The message quotes the
+ * start of its body.
  *
  * @example
  * if (error instanceof UnexpectedAnswerError) console.error(`check the url: ${error.message}`)
@@ -46,8 +46,8 @@ export class UnexpectedAnswerError extends ResponseError {
 }
 
 /**
- * There was no connection, or no complete response in time; `cause` has the reason. A change may have taken
- * effect.
+ * The connection failed, or the response did not arrive completely and in time; `cause` has the reason. A
+ * change may have taken effect.
  *
  * @example
  * if (error instanceof ConnectionError) console.error(error.message, error.cause)
@@ -67,6 +67,7 @@ export class UnknownOutcomeError extends Error {
   override readonly name = 'UnknownOutcomeError'
 }
 
+/** Whether an error is a PlantStoreError with a given condition. */
 export function hasCondition(error: unknown, condition: ErrorCode): error is PlantStoreError {
   return error instanceof PlantStoreError && error.condition === condition
 }

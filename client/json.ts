@@ -4,7 +4,7 @@ import { toInt64 } from '../src/contract/int64.ts'
 
 type Plant = components['schemas']['StoredPlant']
 
-/** The int64 members of a plant. Does not compile while one is missing. */
+/** The int64 members of a plant. Fails to compile if one is missing. */
 const INT64: Record<Int64Member, true> = { id: true }
 
 type Int64Member = {
@@ -28,10 +28,10 @@ export function toJson(value: unknown): string {
  * @throws SyntaxError if the text is not JSON
  */
 export function parseJson(text: string): unknown {
-  return JSON.parse(text, exactId)
+  return JSON.parse(text, reviveId)
 }
 
-function exactId(name: string, value: unknown, context?: { source?: string }): unknown {
+function reviveId(name: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || !Object.hasOwn(INT64, name)) return value
   return toInt64(String(context?.source)) ?? value
 }

@@ -1,4 +1,4 @@
-/** Reads responses, and finds those that violate the contract. */
+/** Reads responses, and detects those that violate the contract. */
 import type { components } from '../src/contract/api.gen.ts'
 import { type ErrorCode, errorCodes } from '../src/contract/error-codes.gen.ts'
 import { PlantStoreError, type ResponseError, UnexpectedAnswerError } from './errors.ts'
@@ -23,22 +23,22 @@ const WEAK = /^W\//
 const EXCERPT_LENGTH = 200
 
 /**
- * The content of a success.
+ * The parsed content of a success.
  *
- * @throws PlantStoreError
- * @throws UnexpectedAnswerError
+ * @throws PlantStoreError if the response is an error of the contract
+ * @throws UnexpectedAnswerError if the response violates the contract
  */
 export function readContent<Content>(
   result: FetchResult,
   isContent: (value: unknown) => value is Content,
 ): Content {
-  const content = jsonContent(result.data)
+  const content = parseContent(result.data)
   if (!isContent(content)) throw toError(result)
   return content
 }
 
-/** Undefined, which is never valid content, for a failure and for invalid JSON. */
-function jsonContent(text = ''): unknown {
+/** Returns undefined, which is never valid content, for a failure or invalid JSON. */
+function parseContent(text = ''): unknown {
   try {
     return parseJson(text)
   } catch {
@@ -46,13 +46,14 @@ function jsonContent(text = ''): unknown {
   }
 }
 
+/** Whether a value has the members of the contract's `Plant`. It can have others too. */
 export function isPlant(value: unknown): value is Schemas['Plant'] {
-  const { name, tag } = membersOf(value)
+  const { name, tag } = asRecord(value)
   return typeof name === 'string' && (tag === undefined || typeof tag === 'string')
 }
 
 export function isStoredPlant(value: unknown): value is Schemas['StoredPlant'] {
-  return isPlant(value) && typeof membersOf(value).id === 'bigint'
+  return isPlant(value) && typeof asRecord(value).id === 'bigint'
 }
 
 export function areStoredPlants(value: unknown): value is Schemas['StoredPlant'][] {
@@ -60,12 +61,12 @@ export function areStoredPlants(value: unknown): value is Schemas['StoredPlant']
 }
 
 function isError(value: unknown): value is Schemas['Error'] {
-  const { error, message } = membersOf(value)
+  const { error, message } = asRecord(value)
   return typeof error === 'number' && typeof message === 'string'
 }
 
 /** Null and scalars have no members. */
-function membersOf(value: unknown): Record<string, unknown> {
+function asRecord(value: unknown): Record<string, unknown> {
   return Object(value) as Record<string, unknown>
 }
 
@@ -81,7 +82,7 @@ export function readEntityTag(result: FetchResult): string {
 }
 
 /** The query of the next page, with its `?`. Undefined on the last page. */
-export function nextQuery(result: FetchResult): string | undefined {
+export function readNextQuery(result: FetchResult): string | undefined {
   return NEXT.exec(result.response.headers.get('link') ?? '')?.[1]
 }
 

@@ -1,4 +1,4 @@
-/** Makes `dist`, which the package has in place of the sources: JavaScript, its types, and what it reads. */
+/** Builds `dist`, which the package contains instead of the sources: JavaScript, type declarations and data files. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
 

@@ -1,4 +1,4 @@
-/** Writes the generated files; a test fails while they are out of date. */
+/** Writes the generated files. A test fails if they are out of date. */
 import { writeFileSync } from 'node:fs'
 import { generatedFiles } from './generated.ts'
 

@@ -1,4 +1,4 @@
-/** Generates the code that is derived from the contract: its types and the table of error codes. */
+/** Generates code from the contract: its types and the table of error codes. */
 import { readFileSync } from 'node:fs'
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
@@ -24,18 +24,21 @@ interface Parameter {
   readonly schema?: { readonly default?: unknown }
 }
 
-/** The content of each generated file. */
+/** Generates the content of each file, by its URL. */
 export async function generatedFiles(): Promise<Map<URL, string>> {
   const document = parse(readFileSync(CONTRACT, 'utf8')) as Contract
-  const types = (await typesOf(document)) + defaultedParameters(document)
+  const types = (await generateTypes(document)) + generateDefaultedParameters(document)
   return new Map([
     [new URL('../src/contract/api.gen.ts', import.meta.url), NOTICE + types],
-    [new URL('../src/contract/error-codes.gen.ts', import.meta.url), NOTICE + errorCodes(document)],
+    [
+      new URL('../src/contract/error-codes.gen.ts', import.meta.url),
+      NOTICE + generateErrorCodes(document),
+    ],
   ])
 }
 
-/** Requests and responses as a client sees them. */
-async function typesOf(document: Contract): Promise<string> {
+/** The types of requests and responses, as a client sees them. An int64 is a bigint. */
+async function generateTypes(document: Contract): Promise<string> {
   const bigint = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword)
   const nodes = await openapiTS(document, {
     transform: (schema) => (schema.format === 'int64' ? bigint : undefined),
@@ -43,8 +46,8 @@ async function typesOf(document: Contract): Promise<string> {
   return astToString(nodes)
 }
 
-/** Which parameters a handler always receives, though a client can omit them. */
-function defaultedParameters(document: Contract): string {
+/** The parameters that a handler always receives, although a client can omit them. */
+function generateDefaultedParameters(document: Contract): string {
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item))
   const members = operations.map(({ operationId, parameters = [] }) => {
     const names = parameters
@@ -60,7 +63,7 @@ function defaultedParameters(document: Contract): string {
 }
 
 /** Every named example of an Error, anywhere in the contract, defines an error code. */
-function errorCodes(document: Contract): string {
+function generateErrorCodes(document: Contract): string {
   const errors = new Map<string, number>()
   collectErrors(document, errors)
   const lines = [...errors]

@@ -1,4 +1,4 @@
-/** Takes the picture of the docs that the README shows. Needs a Chromium. */
+/** Takes the README's screenshot of the docs. Needs Chromium. */
 import { fileURLToPath } from 'node:url'
 import { startPlantStore } from '../src/index.ts'
 import { findBrowser, launch } from '../test/browser/browser.ts'
@@ -13,6 +13,6 @@ if (program === undefined)
 await using store = await startPlantStore()
 await using browser = await launch(program)
 const docs = await DocsPage.open(browser, store.url, { viewport: { width: 1060, height: 1040 } })
-// The port is another one each time, and the picture is not to be.
+// The port differs each time, and must not change the picture.
 await docs.page.evaluate(`document.querySelector('.info .url').textContent = '/documentation/json'`)
 await docs.page.screenshot({ path: PICTURE })

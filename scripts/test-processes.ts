@@ -1,26 +1,26 @@
-/** Which test files share a process of `npm test`. Each process has a file in test/processes/. */
+/** Defines which test files share a process in `npm test`. Each process has a file in test/processes/. */
 import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 interface TestProcess {
-  /** Relative to test/. A file belongs to the first process that matches it. */
+  /** Patterns relative to test/. A file belongs to the first process that matches it. */
   readonly files: readonly string[]
-  /** Why the process is not counted for coverage, which saves about a quarter of its time. */
+  /** Why the process does not count toward coverage, which saves about a quarter of its time. */
   readonly unmeasured?: string
 }
 
-/** These have a process to themselves, by name in .taprc. */
+/** Test files that run in a process of their own. `.taprc` lists them. */
 export const ALONE: readonly string[] = [
-  // Turns on the compile cache, after which coverage is imprecise.
+  // Turns on the compile cache, which makes coverage imprecise.
   'compile-cache.test.ts',
   // Checks which modules the process has loaded.
   'http/docs-off.test.ts',
-  // Runs files of this folder again, on another engine.
+  // Repeats files of this folder on PostgreSQL.
   'http/on-postgres.test.ts',
 ]
 
-/** The order matters only for patterns that overlap. */
+/** The other processes. Their order matters only where patterns overlap. */
 export const PROCESSES: Readonly<Record<string, TestProcess>> = {
   disasters: {
     files: ['{crash,failover,faults,replicas}/*.test.ts'],
@@ -41,7 +41,7 @@ export const PROCESSES: Readonly<Record<string, TestProcess>> = {
   others: { files: ['**/*.test.ts'] },
 }
 
-/** Every test file except those that run alone, by the name of its process. */
+/** All test files except those that run alone, by the name of their process. */
 export function filesByProcess(): ReadonlyMap<string, string[]> {
   const cwd = fileURLToPath(new URL('../test/', import.meta.url))
   const taken = new Set(ALONE)
@@ -54,7 +54,7 @@ export function filesByProcess(): ReadonlyMap<string, string[]> {
   return processes
 }
 
-/** The files of a process, by the URL of its file in test/processes/. */
-export function filesOf(process: string): readonly string[] {
+/** @param process the URL of the process's file in test/processes/ */
+export function listFiles(process: string): readonly string[] {
   return filesByProcess().get(basename(process, '.ts')) as string[]
 }

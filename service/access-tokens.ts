@@ -15,7 +15,7 @@ export interface TokenRequest {
   readonly lifetimeMs?: number
 }
 
-/** A last use that is accurate to a minute is precise enough, and costs few writes. */
+/** Last uses are recorded to the minute only, which keeps writes rare. */
 const USE_PRECISION_MS = 60_000
 
 /** How many valid tokens are remembered. Beyond that, the oldest is forgotten. */
@@ -24,7 +24,7 @@ const KNOWN_TOKENS_MAX = 10_000
 /** The latest time that a Date can represent. */
 const LATEST_MS = 8.64e15
 
-/** The verification of a token, shared by the requests of one turn of the event loop. */
+/** The verification of a token, shared by all requests in one turn of the event loop. */
 interface Verification {
   readonly digest: Buffer
   /** Whether the token was valid when last verified. */
@@ -44,16 +44,16 @@ export class AccessTokens {
   #verifications = new Map<string, Verification>()
   /** Digests of tokens that were valid when last verified. */
   readonly #known = new Set<string>()
-  /** When the last use was noted, by digest, because a name can be given to another token later. */
+  /** When each token's last use was recorded. Keyed by digest, because a name can be reused for another token. */
   readonly #notedUses = new Map<string, number>()
 
   /**
    * @param fixedToken a token with all scopes that is valid in addition to those in the store
-   * @param now the time in milliseconds since 1970
+   * @param now returns the current time, in milliseconds since 1970
    */
   constructor(store: TokenStore, fixedToken?: string, now: () => number = Date.now) {
     this.#store = store
-    this.#fixedDigest = fixedToken === undefined ? undefined : digestOf(fixedToken)
+    this.#fixedDigest = fixedToken === undefined ? undefined : hashToken(fixedToken)
     this.#now = now
   }
 
@@ -63,22 +63,22 @@ export class AccessTokens {
    * @throws StoreUnavailable
    */
   verify(token: string): Promise<Grant | undefined> {
-    const verification = this.#verificationOf(token)
+    const verification = this.#shareVerification(token)
     verification.grant ??= this.#verify(verification.digest)
     return verification.grant
   }
 
-  /** Whether the token was valid when this process last verified it. Does not ask the store. */
+  /** Whether the token was valid when this process last verified it. Does not query the store. */
   isKnown(token: string): boolean {
-    return this.#verificationOf(token).isKnown
+    return this.#shareVerification(token).isKnown
   }
 
-  #verificationOf(token: string): Verification {
+  #shareVerification(token: string): Verification {
     const existing = this.#verifications.get(token)
     if (existing !== undefined) return existing
     if (this.#verifications.size === 0) setImmediate(() => this.#clearVerifications())
-    const digest = digestOf(token)
-    const verification = { digest, isKnown: this.#known.has(keyOf(digest)) }
+    const digest = hashToken(token)
+    const verification = { digest, isKnown: this.#known.has(toKey(digest)) }
     this.#verifications.set(token, verification)
     return verification
   }
@@ -89,8 +89,8 @@ export class AccessTokens {
 
   async #verify(digest: Buffer): Promise<Grant | undefined> {
     const grant = await this.#findGrant(digest)
-    if (grant === undefined) this.#known.delete(keyOf(digest))
-    else this.#remember(keyOf(digest))
+    if (grant === undefined) this.#known.delete(toKey(digest))
+    else this.#remember(toKey(digest))
     return grant
   }
 
@@ -114,11 +114,11 @@ export class AccessTokens {
   }
 
   #noteUse({ name, digest, lastUsedAt }: StoredToken, now: number): void {
-    const key = keyOf(Buffer.from(digest))
+    const key = toKey(Buffer.from(digest))
     const noted = this.#notedUses.get(key) ?? lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY
     if (now - noted < USE_PRECISION_MS) return
     this.#notedUses.set(key, now)
-    // A failed write must not fail the request. The next use of the token is noted instead.
+    // A failed write must not fail the request. The token's next use tries again.
     this.#store.noteTokenUse(name, new Date(now)).catch(() => this.#notedUses.delete(key))
   }
 
@@ -128,13 +128,13 @@ export class AccessTokens {
    * @throws StoreUnavailable
    */
   async issue(request: TokenRequest): Promise<string | undefined> {
-    const { token, stored } = this.#make(request)
+    const { token, stored } = this.#createToken(request)
     return (await this.#store.addToken(stored)) ? token : undefined
   }
 
-  /** Like `issue`, but resolves to undefined if the store has any token. */
+  /** Like `issue`, but resolves to undefined if the store already has a token. */
   async issueFirst(request: TokenRequest): Promise<string | undefined> {
-    const { token, stored } = this.#make(request)
+    const { token, stored } = this.#createToken(request)
     return (await this.#store.addFirstToken(stored)) ? token : undefined
   }
 
@@ -149,10 +149,10 @@ export class AccessTokens {
     return removed
   }
 
-  #make({ name, scopes, lifetimeMs }: TokenRequest): { token: string; stored: StoredToken } {
+  #createToken({ name, scopes, lifetimeMs }: TokenRequest): { token: string; stored: StoredToken } {
     const token = newToken()
     const now = this.#now()
-    const stored = { name, scopes, digest: digestOf(token), createdAt: new Date(now) }
+    const stored = { name, scopes, digest: hashToken(token), createdAt: new Date(now) }
     if (lifetimeMs === undefined) return { token, stored }
     const expiresAt = new Date(Math.min(now + lifetimeMs, LATEST_MS))
     return { token, stored: { ...stored, expiresAt } }
@@ -164,11 +164,11 @@ export function newToken(): string {
   return `plant_${randomBytes(32).toString('base64url')}`
 }
 
-function digestOf(token: string): Buffer {
+function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer')
 }
 
 /** A digest as a string, because a Map compares buffers by identity. */
-function keyOf(digest: Buffer): string {
+function toKey(digest: Buffer): string {
   return digest.toString('latin1')
 }

@@ -32,10 +32,10 @@ export class PlantService implements Handlers {
     expected,
   }: OperationRequest<'getPlant'>): Promise<OperationResult<'getPlant'>> {
     const plant = await this.#store.get(id)
-    if (plant === undefined) return noMatch(id, 'not-found')
+    if (plant === undefined) return toFailure(id, 'not-found')
     const version = contentVersion(plant)
     const matches = expected === undefined || expected.includes(version)
-    return matches ? { body: plant, version } : noMatch(id, 'changed')
+    return matches ? { body: plant, version } : toFailure(id, 'changed')
   }
 
   async replacePlant({
@@ -44,7 +44,7 @@ export class PlantService implements Handlers {
     expected,
   }: OperationRequest<'replacePlant'>): Promise<OperationResult<'replacePlant'>> {
     const result = await this.#store.update(id, { name, tag: tag ?? null }, expected)
-    return typeof result === 'string' ? noMatch(id, result) : { body: result }
+    return typeof result === 'string' ? toFailure(id, result) : { body: result }
   }
 
   async updatePlant({
@@ -55,7 +55,7 @@ export class PlantService implements Handlers {
     // Undocumented members, such as a number that is not exact, do not reach the store.
     const patch = { ...(name !== undefined && { name }), ...(tag !== undefined && { tag }) }
     const result = await this.#store.update(id, patch, expected)
-    if (typeof result === 'string') return noMatch(id, result)
+    if (typeof result === 'string') return toFailure(id, result)
     return { body: result, version: contentVersion(result) }
   }
 
@@ -64,11 +64,11 @@ export class PlantService implements Handlers {
     expected,
   }: OperationRequest<'deletePlant'>): Promise<OperationResult<'deletePlant'>> {
     const result = await this.#store.remove(id, expected)
-    return result === 'removed' ? {} : noMatch(id, result)
+    return result === 'removed' ? {} : toFailure(id, result)
   }
 }
 
-function noMatch(id: bigint, reason: NoMatch) {
+function toFailure(id: bigint, reason: NoMatch) {
   return reason === 'not-found'
     ? ({ failure: 'plant-not-found', message: `plant ${id} does not exist` } as const)
     : ({ failure: 'plant-changed', message: `plant ${id} has changed; fetch it again` } as const)

@@ -55,9 +55,9 @@ export interface Page {
 }
 
 /**
- * Stores plants. Callers pass valid plants only: ids within int64, strings without U+0000 and lone
- * surrogates. A store returns every string code point for code point, and distinguishes a missing tag from
- * an empty one.
+ * Stores plants. Callers pass valid plants only: ids within int64, and strings without U+0000 or lone
+ * surrogates. A store returns every string code point for code point, and distinguishes a missing tag from an
+ * empty one.
  *
  * Durability: a change resolves only after it would survive a power failure. Concurrent changes can share a
  * commit.

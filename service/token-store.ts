@@ -1,8 +1,8 @@
 import type { Scope } from '../src/contract/scopes.ts'
 
-/** A token as stored: without the secret, which the digest does not reveal. */
+/** A token as stored. It has only a digest of the secret, which does not reveal it. */
 export interface StoredToken {
-  /** Unique. Identifies the token in lists and when it is revoked. */
+  /** Unique. Identifies the token when it is listed or revoked. */
   readonly name: string
   /** SHA-256 of the token. */
   readonly digest: Uint8Array
@@ -39,9 +39,9 @@ export interface TokenStore {
   /** Removes a token by name. Resolves to false if there is none. */
   removeToken(name: string): Promise<boolean>
 
-  /** Sets when a token was last used. Does nothing if the token was removed. */
+  /** Records when a token was last used. Does nothing if the token was removed. */
   noteTokenUse(name: string, at: Date): Promise<void>
 }
 
-/** Long enough to be unique in practice, too short to prove a token. */
+/** How many bytes of a digest select a token: enough to be unique in practice, too few to prove possession. */
 export const SELECTOR_BYTES = 8

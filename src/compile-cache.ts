@@ -18,7 +18,7 @@ export function useCompileCache(trusted?: string): void {
   const folder = compileCacheFolder(process.geteuid?.(), trusted)
   if (folder === undefined) return
   enableCompileCache(folder)
-  // Worker threads do not inherit the cache, only the environment.
+  // Worker threads inherit only the environment, not the cache.
   process.env.NODE_COMPILE_CACHE = folder
 }
 
@@ -37,8 +37,8 @@ export function compileCacheFolder(user: number | undefined, trusted?: string): 
     // The XDG Base Directory Specification requires relative paths to be ignored.
     const base = isAbsolute(cacheHome) ? cacheHome : join(homedir(), '.cache')
     if (!isAbsolute(base)) return undefined
-    const caches = provideFolder(base, user, trusted)
-    const folder = provideFolder(join(caches, 'plant-store'), user, trusted)
+    const caches = ensureFolder(base, user, trusted)
+    const folder = ensureFolder(join(caches, 'plant-store'), user, trusted)
     const stat = lstatSync(folder)
     const isOwn = stat.isDirectory() && stat.uid === user && (stat.mode & NON_OWNER.any) === 0
     return isOwn ? folder : undefined
@@ -55,7 +55,7 @@ export function compileCacheFolder(user: number | undefined, trusted?: string): 
  * @returns the path, with symbolic links resolved in its parent
  * @throws if another user could rename or replace the folder
  */
-function provideFolder(path: string, user: number, trusted?: string): string {
+function ensureFolder(path: string, user: number, trusted?: string): string {
   const parent = realpathSync(dirname(path))
   assertTrusted(parent, user, trusted)
   const folder = join(parent, basename(path))

@@ -3,11 +3,13 @@ import type { AccessTokens } from '../service/access-tokens.ts'
 import { type Config, TOKEN_VARIABLE } from './config/config.ts'
 import { scopes } from './contract/scopes.ts'
 import { PRIVATE_MODE } from './file-modes.ts'
-import { locationOf } from './stores/engines.ts'
+import { locateDatabase } from './stores/engines.ts'
 import { StoreError } from './stores/store-error.ts'
-import { tokenFilesOf } from './stores/token-files.ts'
+import { locateTokenFiles } from './stores/token-files.ts'
 
-/** Where to find a token: in a variable, in a file, here, or nowhere until a command creates one. */
+/**
+ * Where to find a token: in an environment variable, in a file, in this object, or nowhere until a command creates one.
+ */
 export type Access =
   | { readonly variable: string }
   | { readonly file: string }
@@ -24,15 +26,15 @@ const CREATE_COMMAND: Access = {
  *
  * @throws StoreError if the file cannot be written
  */
-export async function provideFirstToken(config: Config, tokens: AccessTokens): Promise<Access> {
+export async function ensureFirstToken(config: Config, tokens: AccessTokens): Promise<Access> {
   if (config.token !== undefined) return { variable: TOKEN_VARIABLE }
-  const place = locationOf(config.database)
+  const place = locateDatabase(config.database)
   // Replicas share the server, and only one of them could have the file.
   if ('server' in place) return CREATE_COMMAND
   const first = await tokens.issueFirst({ name: 'first', scopes })
   if ('memory' in place) return { token: first as string }
   const { file } = place
-  const files = tokenFilesOf(file)
+  const files = locateTokenFiles(file)
   if (first === undefined) {
     for (const file of Object.values(files)) {
       if (await hasValidToken(tokens, file)) return { file }

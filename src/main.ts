@@ -2,6 +2,6 @@ import { useCompileCache } from './compile-cache.ts'
 
 useCompileCache()
 
-// Imported only now, so that the compile cache holds these modules too.
+// Imported after the compile cache is on, so that it also holds these modules.
 const { main } = await import('./commands/main.ts')
 await main(process.argv.slice(2))

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { AccessTokens } from '../service/access-tokens.ts'
 import { type AppOptions, buildApp } from './app.ts'
 import type { Config } from './config/config.ts'
-import { type Access, provideFirstToken } from './first-token.ts'
-import { type Certificate, certificateOf, covers } from './http/certificate.ts'
+import { type Access, ensureFirstToken } from './first-token.ts'
+import { type Certificate, covers, loadCertificate } from './http/certificate.ts'
 import { listen } from './http/listener.ts'
 import { gracefulShutdown } from './http/shutdown.ts'
 import { isLoopback } from './loopback.ts'
@@ -31,22 +31,27 @@ export interface RunningService {
 
 /**
  * Starts the service. It handles no signals and prints nothing except its log, so it can share a process with other
- * code. Resolves once it listens.
+ * code. Resolves once it listens. If it throws, the service is stopped and the store closed.
  *
- * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable.
- *   The service is stopped and the store closed then.
+ * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable
  */
 export async function start(config: Config): Promise<RunningService> {
-  const certificate = await certificateOf(config)
+  const certificate = await loadCertificate(config)
   const seedStore = await prepareSeed(config.seed)
   const store = await openStore(config)
   let app: FastifyInstance | undefined
   try {
     await seedStore(store)
     const tokens = new AccessTokens(store, config.token)
-    const access = await provideFirstToken(config, tokens)
-    app = await buildApp({ config, store, tokens, logger: await logger(config), certificate })
-    const close = closing(app, store, config.shutdownTimeout)
+    const access = await ensureFirstToken(config, tokens)
+    app = await buildApp({
+      config,
+      store,
+      tokens,
+      logger: await loggerOptions(config),
+      certificate,
+    })
+    const close = closeOnce(app, store, config.shutdownTimeout)
     await listen(app, config)
     const address = app.server.address() as AddressInfo
     if (certificate === undefined && !isLoopback(address.address)) app.log.warn(UNENCRYPTED)
@@ -58,8 +63,8 @@ export async function start(config: Config): Promise<RunningService> {
   }
 }
 
-/** Logs to standard error: JSON lines, or a readable form on a terminal. */
-async function logger({ logLevel }: Config): Promise<AppOptions['logger']> {
+/** Logs to standard error: JSON lines, or a human-readable format on a terminal. */
+async function loggerOptions({ logLevel }: Config): Promise<AppOptions['logger']> {
   if (logLevel === 'silent') return false
   if (!process.stderr.isTTY) return { level: logLevel, stream: process.stderr }
   const { default: pretty } = await import('pino-pretty')
@@ -83,7 +88,7 @@ export function localUrl(
 }
 
 /** Returns a function that closes the application, then the store. Further calls return the same promise. */
-function closing(app: FastifyInstance, store: Store, timeoutMs: number): () => Promise<void> {
+function closeOnce(app: FastifyInstance, store: Store, timeoutMs: number): () => Promise<void> {
   const shutDown = gracefulShutdown(app, timeoutMs)
   let closed: Promise<void> | undefined
   const close = async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../service/access-tokens.ts'
 import { defaultConfig } from '../src/config/config.ts'
-import { provideFirstToken } from '../src/first-token.ts'
+import { ensureFirstToken } from '../src/first-token.ts'
 import { openStore } from '../src/stores/engines.ts'
 import { StoreError } from '../src/stores/store-error.ts'
 
@@ -19,7 +19,7 @@ function starter(t: Test) {
     closing.push(() => store.close())
     const tokens = new AccessTokens(store, token)
     const config = { ...defaultConfig(), database, ...(token !== undefined && { token }) }
-    return { provide: () => provideFirstToken(config, tokens), tokens, store }
+    return { provide: () => ensureFirstToken(config, tokens), tokens, store }
   }
 }
 
@@ -91,5 +91,5 @@ t.test('no token is created if the environment has one', async (t) => {
 t.test('no token is created on a database server', async (t) => {
   const { tokens } = await starter(t)(':memory:')
   const config = { ...defaultConfig(), database: 'postgres://me@one,two/plants' }
-  t.same(await provideFirstToken(config, tokens), CREATE_COMMAND)
+  t.same(await ensureFirstToken(config, tokens), CREATE_COMMAND)
 })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import type { Mutant } from './mutant.ts'
 
-/** A mutant that behaves as the original does, with the reason. */
+/** A mutant that behaves like the original, and the reason why. */
 export interface Equivalent {
   readonly file: string
   /** The line on which the mutant starts, without indentation. */
@@ -12,22 +12,24 @@ export interface Equivalent {
   readonly reason: string
 }
 
-/** @param file a YAML list of equivalent mutants */
+/** Reads a YAML list of equivalent mutants. */
 export function readEquivalents(file: URL): Equivalent[] {
   return (parse(readFileSync(file, 'utf8')) as Equivalent[] | null) ?? []
 }
 
-/** Whether the entry is about this mutant, wherever its line is now. White space does not count. */
+/**
+ * Whether an entry describes a mutant. Ignores line numbers and whitespace, so that other edits do not invalidate it.
+ */
 export function matches(entry: Equivalent, mutant: Mutant): boolean {
   return (
     entry.file === mutant.file &&
-    flat(entry.line) === flat(mutant.lineText) &&
-    flat(entry.original) === flat(mutant.original) &&
-    flat(entry.replacement) === flat(mutant.replacement)
+    collapseWhitespace(entry.line) === collapseWhitespace(mutant.lineText) &&
+    collapseWhitespace(entry.original) === collapseWhitespace(mutant.original) &&
+    collapseWhitespace(entry.replacement) === collapseWhitespace(mutant.replacement)
   )
 }
 
-/** @returns the text on one line */
-export function flat(text: string): string {
+/** Replaces newlines and indentation with single spaces. */
+export function collapseWhitespace(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }

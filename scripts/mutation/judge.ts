@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { apply } from './edit.ts'
 import type { Mutant } from './mutant.ts'
-import { blockAround, blocksOf } from './probes.ts'
+import { findBlockAround, findBlocks } from './probes.ts'
 import type { Reach } from './reach.ts'
 import { runTest } from './test-run.ts'
 import type { Workspace } from './workspace.ts'
@@ -11,27 +11,27 @@ export type Verdict = 'killed' | 'timeout' | 'survived' | 'not covered' | 'equiv
 export interface Judgement {
   readonly mutant: Mutant
   readonly verdict: Verdict
-  /** The test that noticed, if any. */
+  /** The test that killed the mutant, if any. */
   readonly test?: string
-  /** How many test files ran. */
+  /** The number of test files that ran. */
   readonly tests: number
   readonly durationMs: number
   /** Why the mutant is equivalent. */
   readonly reason?: string
 }
 
-/** A test may take this many times as long as usual, plus an allowance for a busy machine. */
-const TIMES = 4
-const ALLOWANCE_MS = 15_000
+/** A test times out after this multiple of its usual duration, plus an allowance for a busy machine. */
+const TIMEOUT_FACTOR = 4
+const TIMEOUT_ALLOWANCE_MS = 15_000
 
-/** After this many tests have passed, a failure may be an accident and is tried again. */
-const TRUSTED = 3
+/** Once this many tests have passed, a failure may be a flaky test, so that test is retried once. */
+const RETRY_AFTER_TESTS = 3
 
-/** Decides about mutants, each of them in a workspace. */
+/** Tests mutants, and tries first the tests that are most likely to kill them quickly. */
 export class Judge {
   readonly #reaches: readonly Reach[]
-  /** The tests that have noticed a mutant of a file. */
-  readonly #noticed = new Map<string, Set<string>>()
+  /** The tests that have killed a mutant, by file. */
+  readonly #killers = new Map<string, Set<string>>()
 
   constructor(reaches: readonly Reach[]) {
     this.#reaches = reaches
@@ -41,7 +41,7 @@ export class Judge {
   async judge(workspace: Workspace, mutant: Mutant, signal: AbortSignal): Promise<Judgement> {
     const { file } = mutant
     const text = workspace.read(file)
-    const reaches = this.#inOrder(mutant, text)
+    const reaches = this.#prioritize(mutant, text)
     if (reaches.length === 0) return { mutant, verdict: 'not covered', tests: 0, durationMs: 0 }
     const start = performance.now()
     const result = (verdict: Verdict, tests: number, test?: string): Judgement => {
@@ -51,12 +51,12 @@ export class Judge {
     workspace.change(file, apply(text, mutant))
     try {
       for (const [index, { test, durationMs }] of reaches.entries()) {
-        const timeoutMs = TIMES * durationMs + ALLOWANCE_MS
+        const timeoutMs = TIMEOUT_FACTOR * durationMs + TIMEOUT_ALLOWANCE_MS
         const run = async () => (await runTest(workspace, test, timeoutMs, signal)).outcome
         let outcome = await run()
-        if (outcome !== 'passed' && index >= TRUSTED) outcome = await run()
+        if (outcome !== 'passed' && index >= RETRY_AFTER_TESTS) outcome = await run()
         if (outcome === 'passed') continue
-        this.#noticed.set(file, (this.#noticed.get(file) ?? new Set()).add(test))
+        this.#killers.set(file, (this.#killers.get(file) ?? new Set()).add(test))
         return result(outcome === 'timeout' ? 'timeout' : 'killed', index + 1, test)
       }
       return result('survived', reaches.length)
@@ -65,9 +65,9 @@ export class Judge {
     }
   }
 
-  #inOrder(mutant: Mutant, text: string): Reach[] {
-    const { start } = blockAround(blocksOf(text), mutant)
-    const noticed = this.#noticed.get(mutant.file)
+  #prioritize(mutant: Mutant, text: string): Reach[] {
+    const { start } = findBlockAround(findBlocks(text), mutant)
+    const noticed = this.#killers.get(mutant.file)
     const cost = ({ test, durationMs }: Reach) =>
       durationMs / closeness(test, mutant.file) / (noticed?.has(test) ? 4 : 1)
     return this.#reaches
@@ -79,7 +79,7 @@ export class Judge {
   }
 }
 
-/** How likely a test is about a file, judged by their names: 1 or more. */
+/** How closely a test is related to a file, judging by their names: from 1 (unrelated) to 16 (the same name). */
 export function closeness(test: string, file: string): number {
   const [testName, fileName] = [posix.basename(test, '.test.ts'), posix.basename(file, '.ts')]
   if (testName === fileName) return 16

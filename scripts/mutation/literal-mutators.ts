@@ -1,30 +1,31 @@
 import ts from 'typescript'
 import { type Edit, replace } from './edit.ts'
 
-/** Above it, being off by one cannot be told from being right: 30,000 ms are as good as 30,001 ms. */
-const COUNTABLE = 1000
+/** From here on, being off by one makes no observable difference: 30,001 ms works as well as 30,000 ms. */
+const OFF_BY_ONE_MAX = 1000
 
-/** @returns what else the literal could be, if this node is one */
+/** The edits that give a literal a different value; none for any other node. */
 export function literalEdits(node: ts.Node): Edit[] {
   if (node.kind === ts.SyntaxKind.TrueKeyword) return [replace(node, 'false')]
   if (node.kind === ts.SyntaxKind.FalseKeyword) return [replace(node, 'true')]
-  if (ts.isNumericLiteral(node)) return isKey(node) ? [] : [replace(node, otherNumber(node.text))]
+  if (ts.isNumericLiteral(node)) return isKey(node) ? [] : [replace(node, mutateNumber(node.text))]
   if (ts.isBigIntLiteral(node)) return [replace(node, `(${node.getText()} + 1n)`)]
-  if (ts.isStringLiteral(node)) return isKey(node) ? [] : [replace(node, emptied(node.text, "'"))]
-  if (ts.isNoSubstitutionTemplateLiteral(node)) return [replace(node, emptied(node.text, '`'))]
+  if (ts.isStringLiteral(node))
+    return isKey(node) ? [] : [replace(node, mutateString(node.text, "'"))]
+  if (ts.isNoSubstitutionTemplateLiteral(node)) return [replace(node, mutateString(node.text, '`'))]
   if (ts.isTemplateExpression(node)) return [replace(node, '``')]
-  if (ts.isRegularExpressionLiteral(node)) return unanchored(node)
+  if (ts.isRegularExpressionLiteral(node)) return removeAnchors(node)
   if (ts.isObjectLiteralExpression(node)) return isTarget(node) ? [] : [replace(node, '{}')]
   if (ts.isArrayLiteralExpression(node)) return isTarget(node) ? [] : [replace(node, '[]')]
   return []
 }
 
-function otherNumber(text: string): string {
+function mutateNumber(text: string): string {
   const number = Number(text)
-  return number < COUNTABLE ? String(number + 1) : '0'
+  return number < OFF_BY_ONE_MAX ? String(number + 1) : '0'
 }
 
-function emptied(text: string, quote: string): string {
+function mutateString(text: string, quote: string): string {
   return text === '' ? `${quote}mutated${quote}` : quote + quote
 }
 
@@ -35,14 +36,14 @@ function isKey(node: ts.StringLiteral | ts.NumericLiteral): boolean {
   return (ts.isPropertyAssignment(parent) || ts.isMethodDeclaration(parent)) && parent.name === node
 }
 
-/** Whether a literal is what something is assigned to, as in `[a, b] = [b, a]`. */
+/** Whether a literal is the target of an assignment, as in `[a, b] = [b, a]`. */
 function isTarget(node: ts.Expression): boolean {
   const { parent } = node
   return ts.isBinaryExpression(parent) && parent.left === node
 }
 
-/** Without `^` or `$` at the ends of the pattern. */
-function unanchored(node: ts.RegularExpressionLiteral): Edit[] {
+/** Removes `^` from the start of a pattern, or `$` from its end. */
+function removeAnchors(node: ts.RegularExpressionLiteral): Edit[] {
   const text = node.getText()
   const end = text.lastIndexOf('/')
   const edits: Edit[] = []

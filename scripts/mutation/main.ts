@@ -4,15 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { matches, readEquivalents } from './equivalents.ts'
 import { Judge, type Judgement } from './judge.ts'
-import { type Mutant, mutantsOf } from './mutant.ts'
-import { readOptions, selects, USAGE } from './options.ts'
-import { type Failing, type Reach, ReachRecorder } from './reach.ts'
-import { report, scoreOf, summaryOf } from './report.ts'
+import { findMutants, type Mutant } from './mutant.ts'
+import { readOptions, SCORE_MIN, selects, USAGE } from './options.ts'
+import { type FailingTest, type Reach, ReachRecorder } from './reach.ts'
+import { computeScore, report, summarize } from './report.ts'
 import { sample } from './sample.ts'
 import { projectFiles, Workspace } from './workspace.ts'
-
-/** The share of mutants that the tests must notice. */
-const SCORE_MIN = 0.97
 
 const OUTPUT = '.mutation'
 
@@ -23,13 +20,14 @@ if (options === 'help') {
 }
 const { seed, jobs, mutate } = options
 
-const abortion = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => abortion.abort())
+const interruption = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => interruption.abort())
 
 const files = projectFiles('.')
 const sources = files.filter((file) => /^(service|src|client)\/.*(?<!\.gen|\.d)\.ts$/.test(file))
 const tests = files.filter((file) => /^test\/.*\.test\.ts$/.test(file))
-const mutants = sources.flatMap((file) => mutantsOf(file, readFileSync(file, 'utf8')))
+const mutants = sources.flatMap((file) => findMutants(file, readFileSync(file, 'utf8')))
 const equivalents = readEquivalents(new URL('equivalent.yaml', import.meta.url))
 const stale = equivalents.filter((entry) => !mutants.some((mutant) => matches(entry, mutant)))
 const chosen =
@@ -57,32 +55,32 @@ try {
   mkdirSync(OUTPUT, { recursive: true })
   writeFileSync(join(OUTPUT, 'report.md'), text)
   console.log(`\n${text}`)
-  process.exitCode = scoreOf(judgements) < SCORE_MIN ? 1 : 0
+  process.exitCode = computeScore(judgements) < SCORE_MIN ? 1 : 0
 } catch (error) {
   rethrowUnlessInterrupted(error)
 } finally {
-  if (abortion.signal.aborted) process.exitCode = 130
+  if (interruption.signal.aborted) process.exitCode = 130
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
 function rethrowUnlessInterrupted(error: unknown): void {
-  if (!abortion.signal.aborted) throw error
+  if (!interruption.signal.aborted) throw error
 }
 
 async function recordReaches(workspaces: readonly Workspace[]) {
   const recorder = new ReachRecorder(join(OUTPUT, 'reach'), files, sources)
   const reaches: Reach[] = []
-  const failing: Failing[] = []
+  const failing: FailingTest[] = []
   const unknown: string[] = []
   const [first] = workspaces
   for (const test of tests) {
-    const kept = first && recorder.kept(first, test)
+    const kept = first && recorder.findCached(first, test)
     if (kept === undefined) unknown.push(test)
     else reaches.push(kept)
   }
   if (unknown.length > 0) console.log(`${unknown.length} test files run without a mutant first`)
-  await inTurn(workspaces, unknown, async (workspace, test) => {
-    const result = await recorder.record(workspace, test, abortion.signal)
+  await distribute(workspaces, unknown, async (workspace, test) => {
+    const result = await recorder.record(workspace, test, interruption.signal)
     if ('output' in result) failing.push(result)
     else reaches.push(result)
     const outcome = 'output' in result ? 'FAILED' : `${(result.durationMs / 1000).toFixed(1)} s`
@@ -91,30 +89,30 @@ async function recordReaches(workspaces: readonly Workspace[]) {
   return { reaches, failing }
 }
 
-/** @returns what is known so far, if the run is interrupted */
+/** Judges the chosen mutants. Resolves to the judgements so far if the run is interrupted. */
 async function judgeAll(workspaces: readonly Workspace[], judge: Judge): Promise<Judgement[]> {
   const judgements: Judgement[] = []
-  await inTurn(workspaces, chosen, async (workspace, mutant) => {
-    const judgement = await judgementOf(workspace, judge, mutant)
+  await distribute(workspaces, chosen, async (workspace, mutant) => {
+    const judgement = await judgeMutant(workspace, judge, mutant)
     judgements.push(judgement)
     const { verdict, test = '', durationMs } = judgement
     const progress = `[${judgements.length}/${chosen.length}] ${verdict.padEnd(11)}`
-    console.log(`${progress} ${summaryOf(judgement)}  ${test} ${(durationMs / 1000).toFixed(1)} s`)
+    console.log(`${progress} ${summarize(judgement)}  ${test} ${(durationMs / 1000).toFixed(1)} s`)
   }).catch(rethrowUnlessInterrupted)
   return judgements.toSorted(
     (one, other) => chosen.indexOf(one.mutant) - chosen.indexOf(other.mutant),
   )
 }
 
-async function judgementOf(workspace: Workspace, judge: Judge, mutant: Mutant): Promise<Judgement> {
+async function judgeMutant(workspace: Workspace, judge: Judge, mutant: Mutant): Promise<Judgement> {
   const equivalent = equivalents.find((entry) => matches(entry, mutant))
-  if (equivalent === undefined) return judge.judge(workspace, mutant, abortion.signal)
+  if (equivalent === undefined) return judge.judge(workspace, mutant, interruption.signal)
   const { reason } = equivalent
   return { mutant, verdict: 'equivalent', tests: 0, durationMs: 0, reason }
 }
 
-/** Works on all items, one at a time in each workspace. */
-async function inTurn<Item>(
+/** Distributes items over the workspaces. Each workspace works on one item at a time. */
+async function distribute<Item>(
   workspaces: readonly Workspace[],
   items: readonly Item[],
   work: (workspace: Workspace, item: Item) => Promise<void>,

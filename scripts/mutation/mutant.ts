@@ -1,10 +1,10 @@
 import ts from 'typescript'
 import type { Edit } from './edit.ts'
-import { editsOf } from './mutators.ts'
+import { createEdits } from './mutators.ts'
 
 /** One change to one source file. */
 export interface Mutant extends Edit {
-  /** Relative to the project. */
+  /** A path relative to the project. */
   readonly file: string
   /** Counted from 1, as editors do. */
   readonly line: number
@@ -15,12 +15,12 @@ export interface Mutant extends Edit {
   readonly lineText: string
 }
 
-/** @returns every mutant of a source file, in order of position and without duplicates */
-export function mutantsOf(file: string, text: string): Mutant[] {
+/** Finds all mutants of a source file, ordered by position and without duplicates. */
+export function findMutants(file: string, text: string): Mutant[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
   const lines = text.split('\n')
   const mutants = new Map<string, Mutant>()
-  for (const edit of editsIn(source)) {
+  for (const edit of findEdits(source)) {
     const { line, character } = source.getLineAndCharacterOfPosition(edit.start)
     const original = text.slice(edit.start, edit.end)
     const key = `${edit.start}-${edit.end} ${edit.replacement}`
@@ -37,22 +37,22 @@ export function mutantsOf(file: string, text: string): Mutant[] {
   return [...mutants.values()].toSorted((one, other) => one.start - other.start)
 }
 
-/** @returns where the mutant is, in the form that `--mutate` accepts */
-export function locationOf({ file, line, column }: Mutant): string {
+/** Formats the position of a mutant as `--mutate` accepts it. */
+export function formatLocation({ file, line, column }: Mutant): string {
   return `${file}:${line}:${column}`
 }
 
-function* editsIn(node: ts.Node): Generator<Edit> {
+function* findEdits(node: ts.Node): Generator<Edit> {
   if (isErased(node)) return
-  yield* editsOf(node)
+  yield* createEdits(node)
   const children: ts.Node[] = []
   ts.forEachChild(node, (child) => {
     children.push(child)
   })
-  for (const child of children) yield* editsIn(child)
+  for (const child of children) yield* findEdits(child)
 }
 
-/** Types are gone when the program runs, and a changed import only keeps it from starting. */
+/** Types do not exist at run time, and a changed import would only prevent the program from starting. */
 function isErased(node: ts.Node): boolean {
   return (
     ts.isTypeNode(node) ||

@@ -3,8 +3,8 @@ import { type Edit, replace } from './edit.ts'
 import { literalEdits } from './literal-mutators.ts'
 import { operatorEdits } from './operator-mutators.ts'
 
-/** @returns the edits of one node, without those of its children */
-export function editsOf(node: ts.Node): Edit[] {
+/** All edits of a node, excluding those of its children. */
+export function createEdits(node: ts.Node): Edit[] {
   return [
     ...conditionEdits(node),
     ...statementEdits(node),
@@ -16,10 +16,10 @@ export function editsOf(node: ts.Node): Edit[] {
   ]
 }
 
-/** Branches that are always or never taken. A loop is never made endless on purpose. */
+/** Makes a branch always or never taken, and a loop end at once. An endless loop would only time out. */
 function conditionEdits(node: ts.Node): Edit[] {
-  if (ts.isIfStatement(node)) return bothWays(node.expression)
-  if (ts.isConditionalExpression(node)) return bothWays(node.condition)
+  if (ts.isIfStatement(node)) return replaceCondition(node.expression)
+  if (ts.isConditionalExpression(node)) return replaceCondition(node.condition)
   if (ts.isWhileStatement(node) || ts.isDoStatement(node)) {
     return [replace(node.expression, 'false')]
   }
@@ -27,16 +27,16 @@ function conditionEdits(node: ts.Node): Edit[] {
   return []
 }
 
-function bothWays(condition: ts.Expression): Edit[] {
+function replaceCondition(condition: ts.Expression): Edit[] {
   return [replace(condition, 'true'), replace(condition, 'false')]
 }
 
-/** Calls that are not made, and blocks that do nothing. */
+/** Removes calls, and the content of blocks. */
 function statementEdits(node: ts.Node): Edit[] {
   if (isCallStatement(node)) return [replace(node, ';')]
   if (!ts.isBlock(node) || node.statements.length === 0) return []
   const [first, second] = node.statements
-  // The same as removing the only statement of the block.
+  // Emptying the block is the same as removing its only statement.
   const isDuplicate = second === undefined && first !== undefined && isRemovable(first)
   return isDuplicate ? [] : [replace(node, '{}')]
 }
@@ -56,18 +56,18 @@ function isCallStatement(node: ts.Node): boolean {
   )
 }
 
-/** Results that are lost. */
+/** Discards results. */
 function returnEdits(node: ts.Node): Edit[] {
-  if (ts.isReturnStatement(node) && node.expression) return withoutValue(node.expression)
-  if (ts.isArrowFunction(node) && !ts.isBlock(node.body)) return withoutValue(node.body)
+  if (ts.isReturnStatement(node) && node.expression) return removeValue(node.expression)
+  if (ts.isArrowFunction(node) && !ts.isBlock(node.body)) return removeValue(node.body)
   return []
 }
 
-function withoutValue(expression: ts.Expression): Edit[] {
+function removeValue(expression: ts.Expression): Edit[] {
   return expression.getText() === 'undefined' ? [] : [replace(expression, 'undefined')]
 }
 
-/** `a?.b` that expects `a` to exist. */
+/** Turns `a?.b` into `a.b`. */
 function chainEdits(node: ts.Node): Edit[] {
   const isChain =
     ts.isPropertyAccessExpression(node) ||
@@ -88,7 +88,7 @@ const OPPOSITE_METHODS = new Map([
   ['toUpperCase', 'toLowerCase'],
 ])
 
-/** Methods whose result is of the type of their object. */
+/** Methods whose result has the type of their object, which can therefore replace the call. */
 const REMOVABLE_METHODS = new Set([
   ...['filter', 'reverse', 'slice', 'sort', 'toReversed', 'toSorted'],
   ...['trim', 'trimEnd', 'trimStart'],

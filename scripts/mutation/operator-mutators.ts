@@ -1,7 +1,7 @@
 import ts from 'typescript'
 import { type Edit, replace } from './edit.ts'
 
-/** Operators by those that replace them. */
+/** The replacements for each operator. */
 const OPERATORS: Record<string, readonly string[]> = {
   '<': ['<=', '>='],
   '<=': ['<', '>'],
@@ -34,18 +34,20 @@ const OPERATORS: Record<string, readonly string[]> = {
   '--': ['++'],
 }
 
-/** @returns what else the operator of this node could be */
+/** The edits that replace, or remove, the operator of a node; none for a node without one. */
 export function operatorEdits(node: ts.Node): Edit[] {
   if (ts.isBinaryExpression(node)) return binaryEdits(node)
   if (ts.isPrefixUnaryExpression(node)) return prefixEdits(node)
   if (!ts.isPostfixUnaryExpression(node)) return []
-  return others(node.operator).map((operator) => replace(node, node.operand.getText() + operator))
+  return findReplacements(node.operator).map((operator) =>
+    replace(node, node.operand.getText() + operator),
+  )
 }
 
 function binaryEdits({ left, operatorToken, right }: ts.BinaryExpression): Edit[] {
   const { kind } = operatorToken
   if (kind === ts.SyntaxKind.QuestionQuestionToken) {
-    // Not `&&`, which must not stand next to another `??`.
+    // Not `&&`: mixing it with another `??` is a syntax error.
     return [
       { start: left.getEnd(), end: right.getEnd(), replacement: '' },
       { start: left.getStart(), end: right.getStart(), replacement: '' },
@@ -53,18 +55,18 @@ function binaryEdits({ left, operatorToken, right }: ts.BinaryExpression): Edit[
   }
   // Strings cannot be subtracted.
   if (kind === ts.SyntaxKind.PlusToken && (isString(left) || isString(right))) return []
-  return others(kind).map((operator) => replace(operatorToken, operator))
+  return findReplacements(kind).map((operator) => replace(operatorToken, operator))
 }
 
 function prefixEdits(node: ts.PrefixUnaryExpression): Edit[] {
   const operand = node.operand.getText()
-  const replaced = others(node.operator).map((operator) => operator + operand)
+  const replaced = findReplacements(node.operator).map((operator) => operator + operand)
   const isUpdate =
     node.operator === ts.SyntaxKind.PlusPlusToken || node.operator === ts.SyntaxKind.MinusMinusToken
   return (isUpdate ? replaced : [operand]).map((text) => replace(node, text))
 }
 
-function others(operator: ts.SyntaxKind): readonly string[] {
+function findReplacements(operator: ts.SyntaxKind): readonly string[] {
   return OPERATORS[ts.tokenToString(operator) ?? ''] ?? []
 }
 

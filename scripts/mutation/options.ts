@@ -13,25 +13,31 @@ export interface Options {
   readonly mutate: readonly string[]
 }
 
+/** The minimum share of mutants that the tests must kill. */
+export const SCORE_MIN = 0.97
+
+const SAMPLE_DEFAULT = '150'
+const JOBS_DEFAULT = '2'
+
 export const USAGE = `Usage: npm run test:mutation -- [options]
 
 Changes the code in many small ways, and runs the tests to see whether they notice.
 
-  --sample N     how many mutants to draw, in proportion from each folder (150)
+  --sample N     how many mutants to draw, in proportion from each folder (${SAMPLE_DEFAULT})
   --seed N       which ones to draw; the same seed and sources give the same mutants (random)
   --mutate FILE  all mutants of a file, a glob, FILE:LINE or FILE:LINE:COLUMN instead; may be repeated
-  --jobs N       how many mutants to test at once (2)
+  --jobs N       how many mutants to test at once (${JOBS_DEFAULT})
 
-The report is also written to .mutation/report.md. The exit code is 1 if the score is below 97 %.`
+The report is also written to .mutation/report.md. The exit code is 1 if the score is below ${SCORE_MIN * 100} %.`
 
-/** @throws Error if the arguments are not those of the usage text */
+/** @throws Error if an argument is unknown or invalid */
 export function readOptions(args: readonly string[]): Options | 'help' {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      sample: { type: 'string', default: '150' },
+      sample: { type: 'string', default: SAMPLE_DEFAULT },
       seed: { type: 'string', default: String(randomInt(2 ** 31)) },
-      jobs: { type: 'string', default: '2' },
+      jobs: { type: 'string', default: JOBS_DEFAULT },
       mutate: { type: 'string', multiple: true, default: [] },
       help: { type: 'boolean', default: false },
     },
@@ -45,7 +51,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
   }
 }
 
-/** Whether `--mutate` selects the mutant. */
+/** Whether a value of `--mutate` selects a mutant. */
 export function selects(pattern: string, { file, line, column }: Mutant): boolean {
   const [, glob = '', onLine, atColumn] = /^(.*?)(?::(\d+))?(?::(\d+))?$/.exec(pattern) ?? []
   return (

@@ -1,20 +1,22 @@
 /**
- * Probes record which blocks of code a test reaches. V8's own coverage would lose what a process reached
- * that was killed, and many tests end with a SIGKILL.
+ * Probes record which blocks of code a test reaches. V8's own coverage is lost when a process is killed, and many tests
+ * send SIGKILL.
  */
 import ts from 'typescript'
 
-/** The file of a workspace that the probes import. */
+/** The file in a workspace that the probes import. */
 export const PROBE_FILE = '.probe.mjs'
 
-/** A stretch of code of which all is reached, or nothing. Its start identifies it within the file. */
+/**
+ * A block statement, the expression of an arrow function, or a whole module. Its start identifies it within the file.
+ */
 export interface Block {
   readonly start: number
   readonly end: number
 }
 
-/** @returns the blocks of a file, with outer blocks before those in them; the first one is the module */
-export function blocksOf(text: string): Block[] {
+/** The blocks of a file, outer before inner. The first is the module. */
+export function findBlocks(text: string): Block[] {
   const source = ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true)
   const blocks: Block[] = [{ start: 0, end: text.length }]
   const visit = (node: ts.Node): void => {
@@ -32,20 +34,21 @@ function isConciseBody(node: ts.Node): boolean {
   return parent !== undefined && ts.isArrowFunction(parent) && parent.body === node
 }
 
-/** @returns the innermost block around an edit */
-export function blockAround(blocks: readonly Block[], edit: Block): Block {
+/** The innermost block that contains an edit. */
+export function findBlockAround(blocks: readonly Block[], edit: Block): Block {
   const around = blocks.filter(({ start, end }) => start <= edit.start && edit.end <= end)
   return around.at(-1) as Block
 }
 
 /**
- * @param text the source, which keeps its lines
- * @param name what the records call the file
+ * Inserts a probe into each block of a source file, without changing its line numbers.
+ *
+ * @param name the name of the file in the records
  * @param probe the absolute path of the file with `probeSource`
  */
 export function instrument(text: string, name: string, probe: string): string {
   const insertions: { at: number; order: number; code: string }[] = []
-  for (const [order, { start, end }] of blocksOf(text).entries()) {
+  for (const [order, { start, end }] of findBlocks(text).entries()) {
     const call = `__reach(${JSON.stringify(`${name} ${start}`)})`
     if (order === 0) {
       const code = `import { reach as __reach } from ${JSON.stringify(probe)}; ${call}; `
@@ -57,7 +60,7 @@ export function instrument(text: string, name: string, probe: string): string {
       insertions.push({ at: end, order: -order, code: ')' })
     }
   }
-  // From the back, so that positions stay valid.
+  // From the end, so that earlier positions stay valid.
   insertions.sort((one, other) => other.at - one.at || other.order - one.order)
   return insertions.reduce(
     (code, insertion) => code.slice(0, insertion.at) + insertion.code + code.slice(insertion.at),
@@ -65,14 +68,18 @@ export function instrument(text: string, name: string, probe: string): string {
   )
 }
 
-/** @param records the file to which the probes append `name start`, once per process or thread */
+/**
+ * The source of the module that the probes import.
+ *
+ * @param records the file to which it appends `name start` for each block, once per process or thread
+ */
 export function probeSource(records: string): string {
   return `import { appendFileSync } from 'node:fs'
 const seen = new Set()
 export function reach(block) {
   if (seen.has(block)) return
   seen.add(block)
-  // Some tests leave no descriptor, no room on the disk or no rights.
+  // Some tests use up the file descriptors or the disk, or remove permissions.
   try {
     appendFileSync(${JSON.stringify(records)}, block + '\\n', { mode: 0o666 })
   } catch {}

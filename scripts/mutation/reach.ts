@@ -1,4 +1,4 @@
-/** Which test reaches which blocks of code, and how long it takes. Kept between runs, test by test. */
+/** Records which blocks of code each test reaches, and how long it takes. Caches the results between runs, per test. */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -9,19 +9,19 @@ import type { Workspace } from './workspace.ts'
 export interface Reach {
   readonly test: string
   readonly durationMs: number
-  /** The starts of the blocks that it reaches in each file. */
+  /** The starts of the blocks that the test reaches, by file. */
   readonly blocks: Readonly<Record<string, readonly number[]>>
-  /** Whether it may reach more, because the probes made it fail: code that runs in a browser cannot have any. */
+  /** Whether the test may reach more, because it failed with probes: code sent to a browser cannot contain them. */
   readonly isPartial: boolean
 }
 
-/** A test that fails on the unchanged sources, and cannot judge a mutant. */
-export interface Failing {
+/** A test that fails on the original sources, so its result says nothing about a mutant. */
+export interface FailingTest {
   readonly test: string
   readonly output: string
 }
 
-interface Kept extends Reach {
+interface CachedReach extends Reach {
   /** A hash of the test, its helpers and the files that it reaches. */
   readonly hash: string
 }
@@ -38,9 +38,9 @@ export class ReachRecorder {
   readonly #instrumented = new Map<string, string>()
 
   /**
-   * @param folder where to keep the results
-   * @param files those of the project
-   * @param sources those of them that are mutated
+   * @param folder where to cache the results
+   * @param files all files of the project
+   * @param sources the files that are mutated
    */
   constructor(folder: string, files: readonly string[], sources: readonly string[]) {
     this.#folder = folder
@@ -48,25 +48,29 @@ export class ReachRecorder {
     this.#sources = sources
   }
 
-  /** @returns the kept result of a test, unless something that it depends on has changed */
-  kept(workspace: Workspace, test: string): Reach | undefined {
-    const file = this.#fileOf(test)
+  /** The cached result of a test; undefined if there is none or something that the test depends on has changed. */
+  findCached(workspace: Workspace, test: string): Reach | undefined {
+    const file = this.#cacheFile(test)
     if (!existsSync(file)) return undefined
-    const record = JSON.parse(readFileSync(file, 'utf8')) as Kept
+    const record = JSON.parse(readFileSync(file, 'utf8')) as CachedReach
     return record.hash === this.#hash(workspace, record) ? record : undefined
   }
 
-  /** Runs a test twice: with probes, and once more without them if that fails. */
-  async record(workspace: Workspace, test: string, signal: AbortSignal): Promise<Reach | Failing> {
+  /** Runs a test with probes. If it fails, runs it again without them. */
+  async record(
+    workspace: Workspace,
+    test: string,
+    signal: AbortSignal,
+  ): Promise<Reach | FailingTest> {
     const probed = await this.#runProbed(workspace, test, signal)
-    const blocks = blocksIn(workspace)
+    const blocks = readBlocks(workspace)
     let run = probed
     if (probed.outcome !== 'passed') run = await runTest(workspace, test, TIMEOUT_MS, signal)
     if (run.outcome !== 'passed') return { test, output: run.output }
     const isPartial = run !== probed
     const reach: Reach = { test, durationMs: Math.round(run.durationMs), blocks, isPartial }
-    const record: Kept = { ...reach, hash: this.#hash(workspace, reach) }
-    const file = this.#fileOf(test)
+    const record: CachedReach = { ...reach, hash: this.#hash(workspace, reach) }
+    const file = this.#cacheFile(test)
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, JSON.stringify(record))
     return reach
@@ -76,7 +80,7 @@ export class ReachRecorder {
     const records = join(workspace.folder, RECORDS)
     rmSync(records, { force: true })
     workspace.write(PROBE_FILE, probeSource(records))
-    for (const file of this.#sources) workspace.change(file, this.#probed(workspace, file))
+    for (const file of this.#sources) workspace.change(file, this.#instrument(workspace, file))
     try {
       return await runTest(workspace, test, TIMEOUT_MS, signal)
     } finally {
@@ -85,8 +89,8 @@ export class ReachRecorder {
     }
   }
 
-  /** Made once, as parsing all sources takes as long as a short test. */
-  #probed(workspace: Workspace, file: string): string {
+  /** Cached, because parsing all sources takes as long as a short test. */
+  #instrument(workspace: Workspace, file: string): string {
     const probe = join(workspace.folder, PROBE_FILE)
     const key = join(workspace.folder, file)
     const code = this.#instrumented.get(key) ?? instrument(workspace.read(file), file, probe)
@@ -94,7 +98,7 @@ export class ReachRecorder {
     return code
   }
 
-  #fileOf(test: string): string {
+  #cacheFile(test: string): string {
     return join(this.#folder, `${test}.json`)
   }
 
@@ -110,7 +114,7 @@ export class ReachRecorder {
   }
 }
 
-function blocksIn(workspace: Workspace): Record<string, number[]> {
+function readBlocks(workspace: Workspace): Record<string, number[]> {
   if (!existsSync(join(workspace.folder, RECORDS))) return {}
   const blocks: Record<string, number[]> = {}
   for (const line of new Set(workspace.read(RECORDS).split('\n'))) {

@@ -1,26 +1,26 @@
-import { type Equivalent, flat } from './equivalents.ts'
+import { collapseWhitespace, type Equivalent } from './equivalents.ts'
 import type { Judgement, Verdict } from './judge.ts'
-import { locationOf } from './mutant.ts'
-import type { Failing } from './reach.ts'
-import { byFolder } from './sample.ts'
+import { formatLocation } from './mutant.ts'
+import type { FailingTest } from './reach.ts'
+import { groupByFolder } from './sample.ts'
 
 export interface Results {
   readonly seed: number | undefined
   readonly judgements: readonly Judgement[]
-  readonly failing: readonly Failing[]
+  readonly failing: readonly FailingTest[]
   readonly stale: readonly Equivalent[]
 }
 
 const VERDICTS: readonly Verdict[] = ['killed', 'timeout', 'survived', 'not covered', 'equivalent']
 
-/** @returns the share of mutants that were noticed, of those that can be, from 0 to 1 */
-export function scoreOf(judgements: readonly Judgement[]): number {
+/** The share of mutants that the tests killed, from 0 to 1. Equivalent mutants do not count. */
+export function computeScore(judgements: readonly Judgement[]): number {
   const killed = count(judgements, 'killed') + count(judgements, 'timeout')
   const possible = judgements.length - count(judgements, 'equivalent')
   return possible === 0 ? 1 : killed / possible
 }
 
-/** @returns the report as Markdown that is also readable as it is */
+/** Formats the report as Markdown that is also readable as plain text. */
 export function report({ seed, judgements, failing, stale }: Results): string {
   const of = (verdict: Verdict) => judgements.filter((judgement) => judgement.verdict === verdict)
   return [
@@ -36,9 +36,9 @@ export function report({ seed, judgements, failing, stale }: Results): string {
   ].join('\n\n')
 }
 
-/** @returns the mutant on one line */
-export function summaryOf({ mutant }: Judgement): string {
-  return `${locationOf(mutant)}  ${shortened(mutant.original)} → ${shortened(mutant.replacement)}`
+/** Describes a mutant on one line. */
+export function summarize({ mutant }: Judgement): string {
+  return `${formatLocation(mutant)}  ${shorten(mutant.original)} → ${shorten(mutant.replacement)}`
 }
 
 function section(title: string, entries: readonly string[]): string[] {
@@ -46,7 +46,9 @@ function section(title: string, entries: readonly string[]): string[] {
 }
 
 function table(judgements: readonly Judgement[]): string {
-  const folders = byFolder(judgements.map((judgement) => ({ ...judgement, ...judgement.mutant })))
+  const folders = groupByFolder(
+    judgements.map((judgement) => ({ ...judgement, ...judgement.mutant })),
+  )
   const rows = [...folders, ['all', judgements] as const].map(([folder, group]) => [
     folder,
     ...VERDICTS.map((verdict) => String(count(group, verdict))),
@@ -72,22 +74,22 @@ function describeSurvivor({ mutant, tests }: Judgement): string {
   const rest = lineText.slice(column - 1 + first.length)
   const mutated = `${lineText.slice(0, column - 1)}${replacement}${rest}`
   return [
-    `### ${locationOf(mutant)}`,
+    `### ${formatLocation(mutant)}`,
     `\`\`\`diff\n- ${lineText.trim()}\n+ ${mutated.trim()}\n\`\`\``,
-    `${shortened(original)} → ${shortened(replacement)}, after ${tests} test files`,
-    `    npm run test:mutation -- --mutate ${locationOf(mutant)}`,
+    `${shorten(original)} → ${shorten(replacement)}, after ${tests} test files`,
+    `    npm run test:mutation -- --mutate ${formatLocation(mutant)}`,
   ].join('\n\n')
 }
 
 function describeEquivalent(judgement: Judgement): string {
-  return `- ${summaryOf(judgement)}\n  ${flat(judgement.reason ?? '')}`
+  return `- ${summarize(judgement)}\n  ${collapseWhitespace(judgement.reason ?? '')}`
 }
 
 function describeStale({ file, line, original, replacement }: Equivalent): string {
-  return `- ${file}: ${flat(line)} (${shortened(original)} → ${shortened(replacement)})`
+  return `- ${file}: ${collapseWhitespace(line)} (${shorten(original)} → ${shorten(replacement)})`
 }
 
-function describeFailing({ test, output }: Failing): string {
+function describeFailing({ test, output }: FailingTest): string {
   return `### ${test}\n\n\`\`\`\n${output.slice(-2000).trim()}\n\`\`\``
 }
 
@@ -96,12 +98,12 @@ function count(judgements: readonly Judgement[], verdict: Verdict): number {
 }
 
 function percentage(judgements: readonly Judgement[]): string {
-  // Never rounded up, so that 96.99 % does not read as enough.
-  return `${(Math.floor(scoreOf(judgements) * 1000) / 10).toFixed(1)} %`
+  // Rounded down, so that 96.99 % does not look like a pass.
+  return `${(Math.floor(computeScore(judgements) * 1000) / 10).toFixed(1)} %`
 }
 
-function shortened(code: string): string {
-  const text = flat(code)
+function shorten(code: string): string {
+  const text = collapseWhitespace(code)
   const shown = text.length > 60 ? `${text.slice(0, 59)}…` : text
   return shown === '' ? '(nothing)' : `\`${shown}\``
 }

@@ -3,8 +3,8 @@ import { uniformInt } from 'pure-rand/distribution/uniformInt'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import type { Mutant } from './mutant.ts'
 
-/** @returns the mutants of each folder, with the folders in alphabetical order */
-export function byFolder<Item extends Pick<Mutant, 'file'>>(
+/** Groups mutants by folder, in alphabetical order. */
+export function groupByFolder<Item extends Pick<Mutant, 'file'>>(
   mutants: readonly Item[],
 ): Map<string, Item[]> {
   const groups = Map.groupBy(mutants, ({ file }) => posix.dirname(file))
@@ -12,10 +12,10 @@ export function byFolder<Item extends Pick<Mutant, 'file'>>(
 }
 
 /**
- * Draws mutants from each folder in proportion to how many it has, and at least one from each.
+ * Draws mutants at random, from each folder in proportion to its number of mutants, but at least one if possible.
  *
  * @param seed the same seed draws the same mutants from the same sources
- * @returns `size` mutants, or as many as there are
+ * @returns `size` mutants, or all if there are fewer
  */
 export function sample<Item extends Pick<Mutant, 'file'>>(
   mutants: readonly Item[],
@@ -23,7 +23,7 @@ export function sample<Item extends Pick<Mutant, 'file'>>(
   seed: number,
 ): Item[] {
   if (size >= mutants.length) return [...mutants]
-  const folders = [...byFolder(mutants).values()]
+  const folders = [...groupByFolder(mutants).values()]
   const shares = apportion(
     folders.map(({ length }) => length),
     size,
@@ -38,7 +38,7 @@ export function sample<Item extends Pick<Mutant, 'file'>>(
   })
 }
 
-/** Divides `size` in proportion to the weights, by largest remainder. */
+/** Divides `size` in proportion to the weights, by the largest remainder method. */
 function apportion(weights: readonly number[], size: number): number[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const atLeast = size >= weights.length ? 1 : 0
@@ -54,7 +54,7 @@ function apportion(weights: readonly number[], size: number): number[] {
     shares[index] = (shares[index] as number) + 1
     left--
   }
-  // Small folders have taken more than their share: the largest ones give it back.
+  // Small folders got more than their proportion, so the largest ones get less.
   for (; left < 0; left++) {
     const largest = shares.indexOf(Math.max(...shares))
     shares[largest] = (shares[largest] as number) - 1

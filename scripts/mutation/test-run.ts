@@ -7,18 +7,18 @@ import type { Workspace } from './workspace.ts'
 export interface TestRun {
   readonly outcome: 'passed' | 'failed' | 'timeout'
   readonly durationMs: number
-  /** The end of what the test printed. */
+  /** The last part of what the test printed. */
   readonly output: string
 }
 
-/** How much of the output is kept, in characters. */
+/** How many characters of the output to keep. */
 const OUTPUT_MAX = 20_000
 
-/** Names the workspace in the environment of every process that a test starts. */
+/** The environment variable that marks every process started by a test with the test's workspace. */
 export const WORKSPACE_VARIABLE = 'MUTATION_WORKSPACE'
 
 /**
- * Runs one test file to its end, or to its first failure, and leaves no process behind.
+ * Runs a test file until it ends or first fails, then ends all processes that it has started.
  *
  * @param signal kills the test
  */
@@ -31,13 +31,13 @@ export async function runTest(
   const start = performance.now()
   const child = spawn(process.execPath, [test], {
     cwd: workspace.folder,
-    // A process group of its own.
+    // Creates a process group, so that all of it can be killed.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
       TAP_BAIL: '1',
-      // In seconds. A test that is run without its runner otherwise ends after 30.
+      // In seconds. Without the tap runner, a test otherwise times out after 30.
       TAP_TIMEOUT: String(Math.ceil(timeoutMs / 1000)),
       TMPDIR: workspace.temporary,
       [WORKSPACE_VARIABLE]: workspace.folder,
@@ -56,7 +56,7 @@ export async function runTest(
     kill()
   }, timeoutMs)
   signal.addEventListener('abort', kill)
-  // Not `close`, for which a service that is left behind would keep us waiting.
+  // Not `close`, which would wait for a service that the test has left running.
   const [code] = await once(child, 'exit')
   clearTimeout(timer)
   signal.removeEventListener('abort', kill)

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** A copy of the project in which mutants are written to the files, so that every process and thread runs them. */
+/** A copy of the project. A mutant is written to its source file, so that every process and thread runs it. */
 export class Workspace {
   readonly folder: string
   readonly #originals = new Map<string, string>()
@@ -19,7 +19,7 @@ export class Workspace {
   /**
    * @param project the folder of the project
    * @param folder a folder that does not exist yet
-   * @param files those to copy, relative to the project
+   * @param files the files to copy, relative to the project
    */
   constructor(project: string, folder: string, files: readonly string[]) {
     this.folder = folder
@@ -31,7 +31,7 @@ export class Workspace {
     this.clean()
   }
 
-  /** For the temporary files of the tests. Short, because the paths of sockets are limited to 107 bytes. */
+  /** The folder for the tests' temporary files. Its name is short, because socket paths are limited to 107 bytes. */
   get temporary(): string {
     return join(this.folder, 'tmp')
   }
@@ -46,7 +46,7 @@ export class Workspace {
     this.write(file, text)
   }
 
-  /** Not from the project, which may be edited in the meantime. */
+  /** Undoes all changes to a file. The project itself may have been edited in the meantime, so it is not read again. */
   restore(file: string): void {
     const original = this.#originals.get(file)
     if (original !== undefined) this.write(file, original)
@@ -67,7 +67,7 @@ export class Workspace {
   }
 }
 
-/** @returns the files of the project that are not ignored, whether or not they are committed */
+/** Lists the files of the project that Git does not ignore, committed or not. */
 export function projectFiles(project: string): string[] {
   const list = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], {
     cwd: project,

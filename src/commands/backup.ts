@@ -1,15 +1,15 @@
 import { resolve } from 'node:path'
 import { defaultConfig } from '../config/config.ts'
-import { engineOf } from '../stores/engines.ts'
+import { findEngine } from '../stores/engines.ts'
 import { type Progress, startProgress } from './progress.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Makes a verified copy of a database, which a service may be writing to, and prints its size. A signal that ends the
- * process leaves nothing of an unfinished copy.
+ * Makes a verified copy of a database, which a service may be writing to, and prints its size. If a signal ends the
+ * process, the unfinished copy is removed.
  *
- * @throws StoreError as Engine.backUp
+ * @throws StoreError; see Engine.backUp
  */
 export async function backup(file: string, database: string): Promise<void> {
   const start = performance.now()
@@ -24,10 +24,10 @@ export async function backup(file: string, database: string): Promise<void> {
   const onProgress = (copied: number, total: number) => {
     progress ??= startProgress({ what: 'backup', unit: 'pages', total })
     progress.update(copied)
-    if (copied === total) progress.say('backup: copied, now verifying the copy')
+    if (copied === total) progress.printLine('backup: copied, now verifying the copy')
   }
   const options = { database, lockTimeout, file, onProgress, signal: abort.signal }
-  const { plants, bytes } = await engineOf(database)
+  const { plants, bytes } = await findEngine(database)
     .backUp(options)
     .finally(() => {
       stopHandling()
@@ -39,7 +39,7 @@ export async function backup(file: string, database: string): Promise<void> {
 }
 
 /**
- * Cleans up before a signal ends the process. It ends by the same signal, because shells and supervisors look at it.
+ * Cleans up when a signal arrives, then raises it again: shells and supervisors check which signal ended a process.
  *
  * @returns a function that restores the default handling
  */

@@ -1,5 +1,5 @@
 import { defaultConfig } from '../config/config.ts'
-import { engineOf } from '../stores/engines.ts'
+import { findEngine } from '../stores/engines.ts'
 
 /** Follows the options in the output of `plant-store check --help`. */
 export const checkHelp = `
@@ -18,7 +18,7 @@ const LABELS = { ok: 'ok', warning: 'WARN', fault: 'FAIL' }
  */
 export async function check(database: string): Promise<void> {
   const { lockTimeout } = defaultConfig()
-  const results = engineOf(database).check({ database, lockTimeout })
+  const results = findEngine(database).check({ database, lockTimeout })
   for await (const { subject, status, message } of results) {
     process.stdout.write(`${LABELS[status].padEnd(4)}  ${subject}: ${message}\n`)
     if (status === 'fault') process.exitCode = FAULTY

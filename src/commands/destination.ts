@@ -5,10 +5,10 @@ import { pipeline } from 'node:stream/promises'
 import { ConfigError } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
 import { PERMISSIONS, PRIVATE_MODE } from '../file-modes.ts'
-import { locationOf } from '../stores/engines.ts'
+import { locateDatabase } from '../stores/engines.ts'
 import { STDIO } from '../transfer/format.ts'
 
-/** How the error of a failed write to standard output starts. */
+/** The start of the error message when standard output cannot be written. */
 export const STDOUT_ERROR = 'cannot write to standard output'
 
 /** The target of an export. */
@@ -34,7 +34,7 @@ export async function openDestination(file: string, database: string): Promise<D
   // A device or a named pipe is written to, not replaced.
   if (present?.isFile() === false) return unpublished(createWriteStream(file))
   const target = await realpath(file).catch(() => file)
-  const place = locationOf(database)
+  const place = locateDatabase(database)
   if ('file' in place && target === (await realpath(place.file))) {
     throw new ConfigError(`cannot write ${file}: it is the database itself`)
   }
@@ -54,8 +54,8 @@ export async function openDestination(file: string, database: string): Promise<D
 
 /**
  * Gives a file the group and mode of the one it replaces, whose owner may have shared it on purpose. The file stays
- * private if the group cannot be kept, or if another user owns the old file: in a shared folder anyone could have
- * created that.
+ * private if the group cannot be kept, or if another user owns the old file: in a shared folder, anyone could have
+ * created it.
  */
 async function inheritAccess(handle: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
   if (uid !== process.geteuid?.()) return
@@ -70,7 +70,7 @@ function unpublished(stream: NodeJS.WritableStream): Destination {
 }
 
 /**
- * Prints to standard output. Does nothing if its reader has gone away.
+ * Prints to standard output. A reader that has gone away is not an error.
  *
  * @throws ConfigError if standard output cannot be written
  */

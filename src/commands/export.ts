@@ -4,7 +4,7 @@ import { fileError } from '../config/file-error.ts'
 import { openStore } from '../stores/engines.ts'
 import { type Codec, codecs } from '../transfer/codecs.ts'
 import { formatPlants } from '../transfer/export.ts'
-import { FORMAT_HINT, type Format, formatOf, STDIO } from '../transfer/format.ts'
+import { detectFormat, FORMAT_HINT, type Format, STDIO } from '../transfer/format.ts'
 import { formulaFreeLine } from '../transfer/formulas.ts'
 import { type Destination, isClosedPipe, openDestination, STDOUT_ERROR } from './destination.ts'
 import { type Progress, startProgress } from './progress.ts'
@@ -26,8 +26,8 @@ export interface ExportOptions {
  * @throws ConfigError if the file cannot be written, or an option does not apply to its format
  */
 export async function exportPlants(file: string, options: ExportOptions): Promise<void> {
-  const { database, format = file === STDIO ? 'ndjson' : formatOf(file, FORMAT_HINT) } = options
-  const codec = codecOf(format, options)
+  const { database, format = file === STDIO ? 'ndjson' : detectFormat(file, FORMAT_HINT) } = options
+  const codec = selectCodec(format, options)
   preferSmallHeap()
   const { lockTimeout } = defaultConfig()
   const store = await openStore({ database, mustExist: true, lockTimeout, sameThread: true })
@@ -35,8 +35,8 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
   const { signal } = interruption
   let destination: Destination | undefined
   let progress: Progress | undefined
-  // Standard output needs neither a progress display nor cleanup. Its writes can also block the
-  // process, which would then not notice a signal that it handles itself.
+  // Standard output needs neither a progress display nor cleanup. Writing to it can also block the process, which
+  // would then not react to a signal that it handles itself.
   if (file !== STDIO) {
     progress = startProgress({ what: 'export', unit: 'plants' })
     onStopSignal((exitCode) => {
@@ -60,7 +60,7 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
   }
 }
 
-function codecOf(format: Format, { escapeFormulas }: ExportOptions): Codec {
+function selectCodec(format: Format, { escapeFormulas }: ExportOptions): Codec {
   const codec = codecs[format]
   if (!escapeFormulas) return codec
   if (format === 'csv') return { ...codec, line: formulaFreeLine }

@@ -4,7 +4,7 @@ import type { Access } from '../first-token.ts'
 import { type Certificate, covers } from '../http/certificate.ts'
 import { DOCS_PATH } from '../http/docs.ts'
 import type { Location } from '../stores/engine.ts'
-import { locationOf } from '../stores/engines.ts'
+import { locateDatabase } from '../stores/engines.ts'
 
 /** A name without a wildcard, in the notation of X509Certificate.subjectAltName. */
 const DNS_NAME = /(?:^|, )DNS:([\w.-]+)(?:,|$)/
@@ -19,7 +19,7 @@ export function greeting(
   const { location, bearer } = describeAccess(access)
   const docs = config.docs ? `\n  docs      ${docsUrl(url)}` : ''
   return `Plant Store is listening on ${url}${docs}
-  database  ${describeDatabase(locationOf(config.database))}
+  database  ${describeDatabase(locateDatabase(config.database))}
   token     ${location}
 
 Create a plant:
@@ -27,7 +27,10 @@ Create a plant:
 `
 }
 
-/** The same as a line of JSON for programs. Includes the token only if it is not in a file or the environment. */
+/**
+ * The same information as a line of JSON, for programs. Includes the token only if it is not in a file or the
+ * environment.
+ */
 export function readyLine(config: Config, url: string, access: Access): string {
   const docs = config.docs ? { docs: docsUrl(url) } : {}
   const token = 'token' in access ? { token: access.token } : {}

@@ -3,7 +3,7 @@ import { defaultConfig } from '../config/config.ts'
 import { openStore } from '../stores/engines.ts'
 import { codecs } from '../transfer/codecs.ts'
 import { escapeControlCharacters } from '../transfer/control-characters.ts'
-import { FORMAT_HINT, type Format, formatOf } from '../transfer/format.ts'
+import { detectFormat, FORMAT_HINT, type Format } from '../transfer/format.ts'
 import { type Counts, importRecords, newCounts, type OnError } from '../transfer/import.ts'
 import { readRecords } from '../transfer/record-stream.ts'
 import { recordValidator } from '../transfer/record-validator.ts'
@@ -39,7 +39,7 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     onConflict,
     onError,
     recordLimit,
-    format = formatOf(file, FORMAT_HINT),
+    format = detectFormat(file, FORMAT_HINT),
   } = options
   preferSmallHeap()
   const { stream, sizeBytes } = await openSource(file)
@@ -70,7 +70,8 @@ export async function importPlants(file: string, options: ImportOptions): Promis
       onConflict,
       onError,
       counts,
-      onRefused: (line, reason) => progress.say(`line ${line}: ${escapeControlCharacters(reason)}`),
+      onRefused: (line, reason) =>
+        progress.printLine(`line ${line}: ${escapeControlCharacters(reason)}`),
       onProgress: (bytes) => progress.update(bytes),
     })
     if (!isComplete) process.exitCode = EXIT_STOPPED

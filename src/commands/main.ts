@@ -8,8 +8,10 @@ import { program } from './program.ts'
 const USER_ERRORS = [ConfigError, ContractError, StoreError, StoreUnavailable]
 
 /**
- * Runs the command line with its arguments. Prints errors on standard error instead of throwing them, and sets the
- * process's exit code. Ends the process only if the arguments are invalid or ask for help.
+ * Runs the command line. Prints errors on standard error instead of throwing them, and sets the process's exit code.
+ * Ends the process only if the arguments are invalid or ask for help.
+ *
+ * @param args the arguments after the name of the program
  */
 export async function main(args: readonly string[]): Promise<void> {
   try {

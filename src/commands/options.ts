@@ -2,12 +2,12 @@ import { InvalidArgumentError, Option } from 'commander'
 import { TOKEN_LENGTH_MIN, TOKEN_VARIABLE } from '../config/config.ts'
 import { replaceInvalid } from '../config/setting-values.ts'
 import {
-  flagOf,
   type Setting,
   type SettingName,
   settingNames,
   settings,
-  variableOf,
+  toFlag,
+  toVariable,
 } from '../config/settings.ts'
 
 /** The settings as commander's options. */
@@ -25,14 +25,14 @@ command line.`
 
 function settingOption(name: SettingName): Option {
   const setting: Setting = settings[name]
-  const option = new Option(`${flagOf(name)} ${setting.argument}`, setting.description)
-  option.env(variableOf(name)).argParser(argument(setting.read))
+  const option = new Option(`${toFlag(name)} ${setting.argument}`, setting.description)
+  option.env(toVariable(name)).argParser(argument(setting.read))
   if (setting.default !== undefined) option.default(setting.read(setting.default), setting.default)
   if (setting.bareFlag !== undefined) option.preset(setting.bareFlag)
   return option
 }
 
-/** Makes a reader of settings usable as commander's argument parser, which requires an error class of its own. */
+/** Adapts a setting's reader to commander's argument parser, which requires commander's own error class. */
 export function argument<Value>(read: (value: string) => Value): (value: string) => Value {
   return (value) =>
     replaceInvalid(

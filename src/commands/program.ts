@@ -5,7 +5,7 @@ import { type Config, tokenFromEnvironment } from '../config/config.ts'
 import { duration, integer } from '../config/setting-values.ts'
 import { type Scope, scopes } from '../contract/scopes.ts'
 import { PACKAGE } from '../package.ts'
-import { locationOf } from '../stores/engines.ts'
+import { locateDatabase } from '../stores/engines.ts'
 import { formats } from '../transfer/format.ts'
 import { onErrors } from '../transfer/import.ts'
 import { RECORD_LIMIT_BYTES } from '../transfer/record-reader.ts'
@@ -25,7 +25,7 @@ export function program(): Command {
     .description('Stores plants and serves them over HTTP.')
     .version(version)
     .showHelpAfterError('(see --help)')
-    .hook('preAction', (_program, command) => warnOfPassword(command))
+    .hook('preAction', (_program, command) => warnAboutPassword(command))
   const serving = command
     .command('serve', { isDefault: true })
     .description('serve the HTTP API (the default)')
@@ -47,10 +47,10 @@ export function program(): Command {
 }
 
 /** Other users can read the command line in the process list. */
-function warnOfPassword(command: Command): void {
+function warnAboutPassword(command: Command): void {
   if (command.getOptionValueSource('database') !== 'cli') return
   const { database } = command.opts<{ database: string }>()
-  const location = locationOf(database)
+  const location = locateDatabase(database)
   if (!('server' in location && location.hasPassword)) return
   const { envVar } = databaseOption
   process.stderr.write(

@@ -4,7 +4,7 @@ export interface Progress {
   /** Reports how much is done in total. Cheap enough to call for every step. */
   update(done: number): void
   /** Prints a line, such as a warning, that the bar does not overwrite. */
-  say(line: string): void
+  printLine(line: string): void
   /** Must be called, even after an error: a bar keeps the process alive until then. */
   end(): void
 }
@@ -26,7 +26,7 @@ const BAR_INTERVAL_MS = 100
 
 const LINE_INTERVAL_MS_MIN = 5000
 
-/** Lines become rarer over time, so that an hours-long task does not flood a log. */
+/** Lines become less frequent over time, so that a task of several hours does not flood the log. */
 const LINE_INTERVAL_GROWTH = 0.1
 
 /**
@@ -50,7 +50,7 @@ export function startProgress(options: ProgressOptions): Progress {
       next = time + display.intervalMs(time - start)
       display.show(done)
     },
-    say: (line) => display.print(`${line}\n`),
+    printLine: (line) => display.print(`${line}\n`),
     end: () => display.end(latest),
   }
 }

@@ -13,7 +13,11 @@ export interface TokenOptions {
   readonly expires?: number
 }
 
-/** Creates a token and prints it. Standard output has nothing else, so that scripts can capture it. */
+/**
+ * Creates a token and prints it. Nothing else goes to standard output, so that scripts can capture it.
+ *
+ * @throws ConfigError if the name is taken
+ */
 export async function createToken({ database, name, scope, expires }: TokenOptions): Promise<void> {
   await withStore(database, false, async (store) => {
     const lifetime = expires === undefined ? {} : { lifetimeMs: expires }
@@ -36,7 +40,11 @@ export async function listTokens(database: string): Promise<void> {
   })
 }
 
-/** Revokes a token. A running service rejects it immediately. */
+/**
+ * Revokes a token. A running service rejects it immediately.
+ *
+ * @throws ConfigError if no token has the name
+ */
 export async function revokeToken(database: string, name: string): Promise<void> {
   await withStore(database, true, async (store) => {
     if (!(await new AccessTokens(store).revoke(name))) {

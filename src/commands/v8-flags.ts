@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * Makes V8 allocate every object in the young generation. By default it decides during the first seconds which
- * allocation sites produce long-lived objects and allocates theirs in the old generation from then on. With many
- * clients it picks the sites of requests. As garbage they keep the objects they refer to alive until the next full
- * collection, and each minor collection takes ten times as long as necessary.
+ * Makes V8 allocate every object in the young generation. By default, V8 decides within the first seconds which
+ * allocation sites produce long-lived objects, and from then on allocates those objects in the old generation. With
+ * many clients, it picks sites that allocate per request. Dead objects there keep everything they refer to alive until
+ * the next full collection, and each minor collection takes ten times as long.
  */
 export function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')

@@ -4,8 +4,8 @@ import {
   type SettingName,
   settingNames,
   settings,
+  toVariable,
   VARIABLE_PREFIX,
-  variableOf,
 } from './settings.ts'
 
 type Settings = typeof settings
@@ -49,7 +49,7 @@ export function defaultConfig(): Config {
 /**
  * Adds the defaults to the options of an embedding program. Undefined options count as missing.
  *
- * @throws ConfigError about the first option that is invalid or unknown
+ * @throws ConfigError for the first option that is invalid or unknown
  */
 export function embeddedConfig(options: { readonly [name: string]: unknown }): Config {
   const config: { [name: string]: unknown } = {}
@@ -79,7 +79,7 @@ function readOption(name: string, value: unknown): unknown {
  * @throws ConfigError if the token is invalid, or if an unknown variable has our prefix: it is probably misspelled
  */
 export function tokenFromEnvironment(environment: NodeJS.ProcessEnv): Pick<Config, 'token'> {
-  const known = [TOKEN_VARIABLE, ...settingNames.map(variableOf)]
+  const known = [TOKEN_VARIABLE, ...settingNames.map(toVariable)]
   for (const name of Object.keys(environment)) {
     if (name.startsWith(VARIABLE_PREFIX) && !known.includes(name)) {
       throw new ConfigError(
@@ -91,7 +91,7 @@ export function tokenFromEnvironment(environment: NodeJS.ProcessEnv): Pick<Confi
   return token === undefined ? {} : { token: readToken(TOKEN_VARIABLE, token) }
 }
 
-/** The error does not quote an invalid token, which can still be a secret. */
+/** @throws ConfigError that does not quote the token, because even an invalid one can be a secret */
 function readToken(name: string, token: unknown): string {
   // The syntax of a bearer token (RFC 6750 §2.1).
   const valid = typeof token === 'string' && /^[\w.~+/-]+=*$/.test(token)

@@ -1,6 +1,6 @@
 /**
- * Readers for the values of settings. Each accepts the string that a command line has, or the value that it stands
- * for, which an embedding program can pass instead.
+ * Readers for the values of settings. Each accepts a string as written on the command line, or the value it stands for,
+ * which an embedding program can pass instead. Each throws InvalidValue for anything else.
  */
 import { isIP } from 'node:net'
 import ms, { type StringValue } from 'ms'
@@ -102,7 +102,7 @@ export function logRequests(value: unknown): RequestLogs {
 /** A rate such as `100/s`, or `off` for no limit. */
 export function rate(value: unknown): Limit {
   if (value === 'off' || isRate(value)) return value
-  const [, requests, unit] = /^(\d{1,9})\/([smh])$/.exec(textOf(value)) ?? []
+  const [, requests, unit] = /^(\d{1,9})\/([smh])$/.exec(asText(value)) ?? []
   const rate = { requests: Number(requests), window: ms(`1${unit}` as StringValue) }
   if (isRate(rate)) return rate
   throw new InvalidValue('a rate such as 100/s, 1000/m or 5000/h, or off')
@@ -114,13 +114,13 @@ function isRate(value: unknown): value is Rate {
 }
 
 /** Returns an empty string for anything but a string. `String` throws for some objects. */
-function textOf(value: unknown): string {
+function asText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
 /** Addresses and networks, separated by commas. */
 export function networks(value: unknown): string {
-  const list = textOf(value)
+  const list = asText(value)
   if (list.split(',').every(isNetwork)) return list
   throw new InvalidValue('addresses or networks such as 10.0.0.0/8,::1, separated by commas')
 }

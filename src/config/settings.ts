@@ -10,7 +10,7 @@ import {
   seed,
 } from './setting-values.ts'
 
-/** A setting of the command line, the environment and the embedded API. */
+/** A setting, available on the command line, in the environment and to embedding programs. */
 export interface Setting {
   /** The placeholder in `--help`, in square brackets if the flag can stand alone. */
   readonly argument: string
@@ -154,11 +154,11 @@ export const settingNames = Object.keys(settings) as SettingName[]
 export const VARIABLE_PREFIX = 'PLANT_STORE_'
 
 /** The flag of a setting, such as `--log-level`. */
-export function flagOf(name: SettingName): string {
+export function toFlag(name: SettingName): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
 /** The environment variable of a setting, such as `PLANT_STORE_LOG_LEVEL`. */
-export function variableOf(name: SettingName): string {
+export function toVariable(name: SettingName): string {
   return VARIABLE_PREFIX + name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 }

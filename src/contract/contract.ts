@@ -6,7 +6,7 @@ import { type Scope, scopes } from './scopes.ts'
 /** The parts of an operation in the contract that the server needs at run time. */
 export interface Operation {
   readonly id: string
-  /** The scopes that a token needs, all of them. Never empty. */
+  /** The scopes that a token needs. It needs all of them. Never empty. */
   readonly scopes: readonly Scope[]
   /** The media types of the body; empty if the operation takes no body. */
   readonly mediaTypes: readonly string[]
@@ -51,7 +51,9 @@ const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'pat
 
 let contract: ContractDocument | undefined
 
-/** The contract that ships with this package, for the caller to change. The file is read and parsed once. */
+/**
+ * Loads the contract that ships with this package. Each caller gets a copy of its own; the file is parsed only once.
+ */
 export function loadContract(): ContractDocument {
   contract ??= parse(readFileSync(new URL('openapi.yaml', PACKAGE), 'utf8')) as ContractDocument
   return structuredClone(contract)
@@ -61,7 +63,7 @@ export function loadContract(): ContractDocument {
  * The operations of the contract by id. Each one requires the bearer scheme and has a handler.
  *
  * @param handlers an instance of a class with one method for each operation and no others
- * @throws ContractError naming the first operation or handler for which that is not true
+ * @throws ContractError naming the first operation or handler that does not match
  */
 export function matchOperations(
   document: ContractDocument,
@@ -72,7 +74,7 @@ export function matchOperations(
     for (const [method, object] of Object.entries(item)) {
       if (!METHODS.has(method)) continue
       const name = `${method.toUpperCase()} ${path}`
-      const operation = operationOf(name, object, document.security)
+      const operation = toOperation(name, object, document.security)
       if (operations.has(operation.id)) {
         throw new ContractError(`${name}: duplicate operationId ${operation.id}`)
       }
@@ -90,7 +92,7 @@ export function matchOperations(
   return operations
 }
 
-function operationOf(
+function toOperation(
   name: string,
   object: OperationObject,
   inherited: SecurityRequirement[] = [],

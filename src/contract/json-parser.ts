@@ -11,7 +11,7 @@ import {
   QUOTE,
 } from './bytes.ts'
 import { JsonScanner } from './json-scanner.ts'
-import { type Member, memberNamed, type Projection } from './projection.ts'
+import { findMember, type Member, type Projection } from './projection.ts'
 
 /** Enough for any plant, and far less than the depth at which recursion overflows the stack. */
 const MAX_DEPTH = 64
@@ -72,7 +72,7 @@ export class JsonParser extends JsonScanner {
       } else if (projection === 'all' || object[member.name] === undefined) {
         setMember(object, member.name, this.#value(member.projection, depth))
       } else {
-        // Only the last of the repetitions is built. A hostile body has a hundred thousand of them.
+        // Only the last repetition is built, because a hostile body can have a hundred thousand.
         repeated ??= new Map()
         repeated.set(member, this.at)
         this.#value('none', depth)
@@ -107,7 +107,7 @@ export class JsonParser extends JsonScanner {
   #member(projection: Projection, start: number, escaped: boolean): Property | undefined {
     if (projection === 'none') return undefined
     if (projection !== 'all' && !escaped) {
-      return memberNamed(projection, this.bytes, start + 1, this.at - 1)
+      return findMember(projection, this.bytes, start + 1, this.at - 1)
     }
     const name = this.stringFrom(start, escaped)
     return projection === 'all'

@@ -17,10 +17,10 @@ import {
 import { exactNumber, type INEXACT, SAFE_LENGTH } from './int64.ts'
 import type { Projection } from './projection.ts'
 
-const HEX_DIGITS = bytesOf('0123456789ABCDEFabcdef')
+const HEX_DIGITS = toByteSet('0123456789ABCDEFabcdef')
 
 /** Characters that can follow a backslash, except `u` with four hexadecimal digits. */
-const ESCAPES = bytesOf('"\\/bfnrt')
+const ESCAPES = toByteSet('"\\/bfnrt')
 
 /** The bytes are not UTF-8 or not JSON (RFC 8259), or are nested too deeply. */
 export class InvalidJson extends Error {}
@@ -31,7 +31,7 @@ const END_OF_INPUT = -1
 /**
  * Scans the tokens of UTF-8 JSON. Each method expects its token at `at` and leaves `at` after it.
  *
- * @throws InvalidJson if there is another token
+ * @throws InvalidJson if it finds anything else
  */
 export class JsonScanner {
   protected readonly bytes: Buffer
@@ -177,6 +177,6 @@ export function endOfSpace(bytes: Buffer, at: number): number {
   return end
 }
 
-function bytesOf(characters: string): ReadonlySet<number> {
+function toByteSet(characters: string): ReadonlySet<number> {
   return new Set(Buffer.from(characters))
 }

@@ -1,10 +1,10 @@
-/** The types of the handlers, computed from the contract. */
+/** The types of the handlers, derived from the contract. */
 import type { DefaultedParameters, operations } from './api.gen.ts'
 import type { ErrorCode, errorCodes } from './error-codes.gen.ts'
 
 export type OperationId = keyof operations
 
-/** The type of a content, in any of its media types. */
+/** The type of a body, in any of its media types. */
 type Content<Part> = Part extends { content: infer ByType } ? ByType[keyof ByType] : never
 
 /** A documented status, such as 200. */
@@ -33,7 +33,7 @@ type ParametersIn<
 > = SentParameters<Id, Part> &
   Required<Pick<SentParameters<Id, Part>, DefaultedParameters[Id] & keyof SentParameters<Id, Part>>>
 
-/** A member that exists only if it has a type. */
+/** An object with one member, which is absent if its type is `never`. */
 type Member<Name extends string, Value> = [Value] extends [never]
   ? unknown
   : { readonly [Each in Name]: Value }
@@ -44,13 +44,13 @@ export type OperationRequest<Id extends OperationId> = Member<'params', Paramete
   Member<'body', Content<NonNullable<operations[Id]['requestBody']>>> &
   ('If-Match' extends HeaderOf<Id> ? Precondition : unknown)
 
-/** The header names of an operation. `keyof never` would be every name. */
+/** The header names of an operation. `keyof never` would allow every name. */
 type HeaderOf<Id extends OperationId> = [SentParameters<Id, 'header'>] extends [never]
   ? never
   : keyof SentParameters<Id, 'header'>
 
 interface Precondition {
-  /** The versions from `If-Match`: the request applies to one of them only. Undefined allows any. */
+  /** The versions in `If-Match`: the plant must have one of them. Undefined allows any. */
   readonly expected?: readonly string[] | undefined
 }
 

@@ -47,7 +47,7 @@ export function componentProjection(document: ContractDocument, name: string): P
 }
 
 /** The member whose name is the bytes from `start` to `end`. */
-export function memberNamed(
+export function findMember(
   { members }: Selection,
   bytes: Buffer,
   start: number,

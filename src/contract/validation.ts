@@ -19,7 +19,7 @@ const WITHOUT_NUL = '^[^\\x00]*$'
  * - `type: string` rejects strings that cannot be stored.
  */
 export function bodyCompiler(): ValidatorCompiler {
-  const ajv = bodyAjv()
+  const ajv = createBodyAjv()
   return (schema) => ajv.compile(withKeywords(schema))
 }
 
@@ -28,7 +28,7 @@ export function bodyCompiler(): ValidatorCompiler {
  * but integers must be in decimal, int32 becomes a number, and missing parameters get their defaults.
  */
 export function parameterCompiler(): ValidatorCompiler {
-  const ajv = ajvWith({ useDefaults: true, verbose: true })
+  const ajv = createAjv({ useDefaults: true, verbose: true })
   addInteger(ajv, 'int64', 'must be an int64 in decimal', (text) => parseInt64(String(text)))
   const bounded: Message = ({ schema }) =>
     `must be an integer from ${schema.minimum} to ${schema.maximum}`
@@ -45,13 +45,13 @@ export function parameterCompiler(): ValidatorCompiler {
  * @param name the name of the schema in `components/schemas`
  */
 export function compileComponent({ components }: ContractDocument, name: string): Validator {
-  const ajv = bodyAjv()
+  const ajv = createBodyAjv()
   ajv.addKeyword('components')
   return ajv.compile({ $ref: `#/components/schemas/${name}`, components: withKeywords(components) })
 }
 
-function bodyAjv(): Ajv2020 {
-  const ajv = ajvWith({})
+function createBodyAjv(): Ajv2020 {
+  const ajv = createAjv({})
   addInteger(ajv, 'int64', 'must be an int64', (value) => {
     if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined
     // The parser returns no bigint beyond int64, but the seed of an embedded service can have one.
@@ -62,9 +62,9 @@ function bodyAjv(): Ajv2020 {
   return ajv
 }
 
-function ajvWith(options: Options): Ajv2020 {
-  // The linter has checked that the contract's schemas are valid. Ajv would compile its meta-schema first, which takes
-  // longer than compiling all of them.
+function createAjv(options: Options): Ajv2020 {
+  // The linter has checked that the contract's schemas are valid. To check them again, Ajv would first compile its
+  // meta-schema, which takes longer than compiling all of them.
   const ajv = new Ajv2020({
     ...options,
     strict: true,
@@ -116,7 +116,7 @@ function addInteger(
   })
 }
 
-/** Uses our keywords: `int32` and `int64` replace `type: integer`, and `storable` joins `type: string`. */
+/** Inserts our keywords: `int32` and `int64` replace `type: integer`, and `storable` is added to `type: string`. */
 function withKeywords<Part>(schema: Part): Part {
   return replaceKeywords(schema) as Part
 }

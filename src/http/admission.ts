@@ -2,7 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '../contract/contract.ts'
 import { ApiError, serviceBusy } from './api-error.ts'
 import { handleError } from './error-handler.ts'
-import { headersError, isPath, repeatedHeader, repetitionsIn, targetError } from './request-head.ts'
+import {
+  countRepetitions,
+  headersError,
+  isPath,
+  repeatedHeader,
+  targetError,
+} from './request-head.ts'
 import type { RequestScheduler } from './request-scheduler.ts'
 import { addCommonHeaders } from './response-headers.ts'
 import { hasRoute, RouteTable, routeError, sendOptions } from './route-table.ts'
@@ -24,7 +30,7 @@ export function admitRequests(app: FastifyInstance, scheduler: RequestScheduler)
   app.decorateRequest('operation')
 
   app.addHook('onRequest', (request, reply, next) => {
-    const repetitions = repetitionsIn(request.raw)
+    const repetitions = countRepetitions(request.raw)
     if (repetitions.authorizations > 1) return next(repeatedHeader('Authorization'))
     const isRouted = hasRoute(request)
     const path = isRouted ? undefined : routes.find(request)
@@ -42,7 +48,7 @@ export function admitRequests(app: FastifyInstance, scheduler: RequestScheduler)
     )
   })
 
-  // Only `reply.callNotFound` leads here, as for a file that the docs do not have.
+  // Reached only through `reply.callNotFound`, as for an unknown file of the docs.
   app.setNotFoundHandler((request) => {
     throw routeError(request, undefined)
   })

@@ -1,34 +1,35 @@
 /**
  * # How an error reaches the client
  *
- * The contract lists every error as a named example of an `Error` response: `plant-not-found`, status 404, `error` 40402.
- * `npm run generate` turns these names into the type `ErrorCode` and the table `errorCodes`
- * (src/contract/error-codes.gen.ts). That table is the only place that maps a code to a status; the rest of the code
- * refers to an error by its code.
+ * The contract lists every error as a named example of an `Error` response, such as `plant-not-found`: status 404,
+ * `error` 40402. `npm run generate` turns these names into the type `ErrorCode` and the table `errorCodes`
+ * (src/contract/error-codes.gen.ts). That table is the only place that maps a code to a status; everything else refers
+ * to an error by its code.
  *
  * An error comes from one of five places:
  *
- * 1. **Our checks of a request**: the hooks and the body parser in this folder. They throw an `ApiError`, or pass one to
- *    `next`: a code, a message for the client, and the headers that the contract documents for its status.
- * 2. **A handler.** `PlantService` knows no HTTP and throws no `ApiError`. It returns `{ failure: code, message }`, which
- *    compiles only if the contract documents the code's status for that operation. `operations.ts` makes it an
- *    `ApiError`.
- * 3. **The store.** Expected outcomes, such as a conflict, are results that the handler translates. If the store cannot
- *    work, the engine rejects with `StoreUnavailable`, mapping its driver's errors in its own folder. Its `reason` becomes
- *    `store-busy` or `store-unavailable`, with `Retry-After`. The details go to the log only.
- * 4. **Fastify and its plugins.** Schema validation fails with `FST_ERR_VALIDATION`, which `parameters.ts` and `body.ts`
- *    put into words. @fastify/bearer-auth's errors become 401 (`authentication.ts`). A URL that Fastify cannot decode
- *    reaches no hook, so `frameworkErrors` (server-options.ts) authenticates that request before it is rejected.
- * 5. **Node's HTTP parser**, which gives up on a request before there is one: malformed, too large or too slow. Fastify
+ * 1. **Our own checks**: the hooks and the body parser in this folder. They throw an `ApiError`, or pass one to `next`:
+ *    a code, a message for the client, and the headers that the contract documents for the status.
+ * 2. **A handler.** `PlantService` is unaware of HTTP and throws no `ApiError`. It returns a `failure` (a code) and a
+ *    `message`, which compiles only if the contract documents the code's status for that operation. `operations.ts`
+ *    converts them to an `ApiError`.
+ * 3. **The store.** Expected outcomes, such as a conflict, are results that the handler translates. If the store is
+ *    unavailable, the engine rejects with `StoreUnavailable`; each engine maps its driver's errors in its own folder.
+ *    The `reason` becomes `store-busy` or `store-unavailable`, with `Retry-After`. The details go to the log only.
+ * 4. **Fastify and its plugins.** Schema validation fails with `FST_ERR_VALIDATION`, for which `parameters.ts` and
+ *    `body.ts` write the message. Errors of @fastify/bearer-auth become 401 (`authentication.ts`). A URL that Fastify
+ *    cannot decode reaches no hook, so `frameworkErrors` (`admission.ts`) authenticates that request before rejecting
+ *    it.
+ * 5. **Node's HTTP parser**, which gives up on malformed, oversized and slow requests before Fastify sees them. Fastify
  *    calls `clientErrorHandler` with the bare socket.
  *
- * The first four meet in the error handler (`error-handler.ts`), which turns any value into an `ApiError`. Anything it
- * does not recognize is a defect: it is logged with its stack, and the client gets `internal-error` with the request id
- * to quote. `sendError` (response.ts) then sends `{"error": 40402, "message": "…"}` like any other JSON, and the
- * `onRequest` hook has already set the common headers.
+ * The first four end in the error handler (`error-handler.ts`), which turns any value into an `ApiError`. Anything it
+ * does not recognize is a bug: it is logged with its stack trace, and the client gets `internal-error` with the
+ * request id to quote. `sendError` (`response.ts`) then sends `{"error": 40402, "message": "…"}` like any other JSON.
+ * The `onRequest` hook has already set the common headers.
  *
- * The fifth has neither a request nor a reply, so `socket-errors.ts` writes the same status, headers and body to the
- * socket itself and closes it: after the responses to earlier requests, and never in the middle of one.
+ * The fifth has neither a request nor a reply, so `socket-errors.ts` writes the same status, headers and body directly
+ * to the socket and closes it: after the responses to earlier requests, and never in the middle of one.
  * `client-errors.ts` also uses it for requests that Node accepts but Fastify must not see: CONNECT, methods outside
  * HTTP, and bodies in tiny chunks.
  */
@@ -65,8 +66,8 @@ export class ApiError extends Error {
   }
 }
 
-/** The status of an error and its body, the contract's `Error`. */
-export function errorOf({ code, message }: ApiError): {
+/** The status of the response to an error, and its body, the contract's `Error`. */
+export function toErrorResponse({ code, message }: ApiError): {
   status: number
   body: { error: number; message: string }
 } {

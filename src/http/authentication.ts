@@ -35,10 +35,10 @@ export interface AuthenticationLimits {
 const REALM = 'Bearer realm="plant-store"'
 
 /**
- * Sets up `app.authenticate` for bearer tokens (RFC 6750) with @fastify/bearer-auth, called directly rather than through
- * its hook. Limits apply before the store is queried: an address that has used up its failures learns nothing and costs
- * almost nothing. A token that was valid before is exempt from the limit per address, so one client cannot lock out
- * others that share its proxy.
+ * Sets up `app.authenticate` for bearer tokens (RFC 6750) with @fastify/bearer-auth, called directly rather than
+ * through its hook. Limits apply before the store is queried: an address that has used up its failures learns nothing
+ * and costs almost nothing. A token that was valid before is exempt from the limit per address, so one client cannot
+ * lock out others that share its proxy.
  */
 export async function authenticateBearers(
   app: FastifyInstance,

@@ -66,7 +66,7 @@ export function bodyTooLarge(bodyLimit: number): ApiError {
 }
 
 /**
- * Appends a chunk to the first `length` bytes of a buffer. Chunks are copied because each one held takes a hundred bytes
+ * Appends a chunk to the first `length` bytes of a buffer. Chunks are copied because keeping one takes a hundred bytes
  * of memory, even if it has a single byte.
  */
 function append(buffer: Buffer | undefined, length: number, chunk: Buffer): Buffer {

@@ -43,8 +43,8 @@ export function readExactJson(scope: FastifyInstance, options: BodyReaderOptions
 }
 
 /**
- * Whether the client waits for 100 before it sends a body (RFC 9110 §10.1.1). An HTTP/1.0 client would take 100 for the
- * response.
+ * Whether the client waits for 100 before it sends a body (RFC 9110 §10.1.1). An HTTP/1.0 client would mistake 100 for
+ * the final response.
  */
 function awaitsContinue({ headers, raw }: FastifyRequest): boolean {
   if (headers.expect === undefined || raw.httpVersion === '1.0') return false
@@ -89,7 +89,7 @@ function typeError(request: FastifyRequest, mediaTypes: readonly string[]): ApiE
       return unsupported(request, 'unsupported-charset', message)
     }
   }
-  // Fastify accepts any type that has a parser, even if the operation does not.
+  // Fastify accepts any type that has a parser, even one that the operation does not accept.
   const { mediaType = '' } = request
   if (mediaTypes.includes(mediaType)) return undefined
   const message = `the Content-Type must be ${mediaTypes.join(' or ')}`

@@ -1,10 +1,10 @@
 /**
- * Bytes of a request body, and of a response, that count towards no budget. Messages of usual size thus get through
- * while large ones fill the budget.
+ * Request bodies and responses up to this size count towards no budget, so that messages of the usual size get through
+ * while large ones exhaust it.
  */
 export const SMALL_MESSAGE_BYTES = 2 ** 14
 
-/** The budget for all large bodies being received, and the one for all large responses being sent. */
+/** The size of each of two budgets: for all large bodies being received, and for all large responses being sent. */
 export const LARGE_MESSAGES_BYTES_MAX = 2 ** 26
 
 /** Limits the bytes that all requests together hold in memory for one purpose. */

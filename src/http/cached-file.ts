@@ -54,11 +54,11 @@ export function cachedFile(
       }),
     ]),
   )
-  return (headers) => (variants.get(codingFor(headers)) as () => Promise<Variant>)()
+  return (headers) => (variants.get(chooseCoding(headers)) as () => Promise<Variant>)()
 }
 
 /** The best coding that the client accepts. If it accepts none, identity rather than 406 (RFC 9110 §12.4.1). */
-function codingFor(headers: IncomingHttpHeaders): Coding {
+function chooseCoding(headers: IncomingHttpHeaders): Coding {
   const negotiator = new Negotiator({ headers })
   return negotiator.encoding(CODINGS, { preferred: CODINGS }) ?? 'identity'
 }

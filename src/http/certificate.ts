@@ -28,11 +28,11 @@ export interface Certificate {
 }
 
 /**
- * The configured certificate, or undefined if none is configured.
+ * Reads the configured certificate. Resolves to undefined if none is configured.
  *
  * @throws ConfigError if it is invalid, or only one of the two files is configured
  */
-export async function certificateOf({
+export async function loadCertificate({
   tlsCertificate,
   tlsKey,
 }: Config): Promise<Certificate | undefined> {
@@ -52,8 +52,8 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
   const certificateLabel = `${files.certificate} (--tls-certificate)`
   const keyLabel = `${files.key} (--tls-key)`
   const [cert, key] = await Promise.all([
-    read(files.certificate, certificateLabel),
-    read(files.key, keyLabel),
+    readWithMode(files.certificate, certificateLabel),
+    readWithMode(files.key, keyLabel),
   ])
   const pem = { cert: cert.content, key: key.content }
   const x509 = parseCertificate(pem.cert, certificateLabel)
@@ -67,7 +67,10 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
   return { files, pem, x509, warning }
 }
 
-async function read(file: string, label: string): Promise<{ content: Buffer; mode: number }> {
+async function readWithMode(
+  file: string,
+  label: string,
+): Promise<{ content: Buffer; mode: number }> {
   try {
     const [content, { mode }] = await Promise.all([readFile(file), stat(file)])
     return { content, mode }

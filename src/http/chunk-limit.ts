@@ -3,14 +3,14 @@ import type { IncomingMessage } from 'node:http'
 /** How many chunks of any size a body can have before their average size counts. */
 const FREE_CHUNKS = 128
 
-/** The least average size of a body's chunks after that. */
+/** The minimum average size of a body's chunks after that. */
 const CHUNK_BYTES_MIN = 64
 
 /**
- * Checks the chunks of a body as they arrive, before anything reads them: each one takes 0.4 kB of memory and some
+ * Checks the chunks of a body as they arrive, before anything reads them: each one takes 0.4 kB of memory and a few
  * microseconds, even if it holds a single byte.
  *
- * @param reject called once if the chunks are too small; none is kept from then on
+ * @param reject called once if the chunks are too small; all further chunks are dropped
  */
 export function limitChunks(request: IncomingMessage, reject: () => void): void {
   const { push } = request

@@ -44,7 +44,7 @@ export function rejectConnect(server: Server, reject: Reject): void {
 }
 
 /**
- * Rejects methods that Node's parser knows and its list of methods does not, such as PRI or those of RTSP. No route can
+ * Rejects methods that Node's parser accepts but its list of methods omits, such as PRI and those of RTSP. No route can
  * match them, not even Fastify's own for unknown paths.
  */
 export function rejectUnknownMethods(server: Server): void {

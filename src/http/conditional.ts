@@ -13,7 +13,7 @@ export function entityTag(version: string): string {
  */
 export function expectedVersions(ifMatch: string | undefined): readonly string[] | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined
-  return tagsIn(ifMatch)
+  return parseTags(ifMatch)
     .filter((tag) => !tag.startsWith('W/'))
     .map((tag) => tag.slice(1, -1))
 }
@@ -22,10 +22,10 @@ export function expectedVersions(ifMatch: string | undefined): readonly string[]
 export function isKnown(version: string, ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch === '*') return true
-  const tags = tagsIn(ifNoneMatch).map((tag) => tag.replace(/^W\//, ''))
+  const tags = parseTags(ifNoneMatch).map((tag) => tag.replace(/^W\//, ''))
   return tags.includes(entityTag(version))
 }
 
-function tagsIn(header: string): string[] {
+function parseTags(header: string): string[] {
   return Array.from(header.matchAll(ENTITY_TAG), ([tag]) => tag)
 }

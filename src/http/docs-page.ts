@@ -1,4 +1,6 @@
-/** Code that runs in the browser. Each function is sent as its source text, so it cannot use anything outside it. */
+/**
+ * Code that runs in the browser. Each function is sent as its source text, so it cannot use anything outside itself.
+ */
 
 /** The parts of the browser's globals that the functions use. */
 declare const location: { readonly origin: string; readonly pathname: string }
@@ -46,8 +48,8 @@ interface SwaggerUi {
 }
 
 /**
- * A plugin for Swagger UI. Shows the title of the page in place of Swagger UI's logo, and the JSON of responses without
- * loss: Swagger UI parses numbers as doubles, which rounds ids beyond 2^53.
+ * A plugin for Swagger UI. Shows the title of the page in place of Swagger UI's logo, and the JSON of responses with
+ * exact numbers: Swagger UI parses them as doubles, which rounds ids beyond 2^53.
  */
 export function plantStorePage() {
   const indent = (text: string): string => {

@@ -30,8 +30,8 @@ export async function openDocs(
     indexPrefix: '.',
     theme: {
       title: document.info.title,
-      css: [own('docs.css')],
-      favicon: [{ ...own('docs.svg'), rel: 'icon', type: 'image/svg+xml', sizes: 'any' }],
+      css: [readAsset('docs.css')],
+      favicon: [{ ...readAsset('docs.svg'), rel: 'icon', type: 'image/svg+xml', sizes: 'any' }],
     },
     // Swagger UI's logo has no alternative text. The stylesheet and the plugin replace it.
     logo: null as never,
@@ -58,7 +58,7 @@ function withViewport(html: Buffer): Buffer {
   return Buffer.from(html.toString().replace('<head>', `<head>${VIEWPORT}`))
 }
 
-/** A file next to this one. */
-function own(filename: string): { filename: string; content: string } {
+/** Reads a file next to this one. */
+function readAsset(filename: string): { filename: string; content: string } {
   return { filename, content: readFileSync(new URL(filename, import.meta.url), 'utf8') }
 }

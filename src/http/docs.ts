@@ -4,7 +4,7 @@ import { ByteBudget } from './byte-budget.ts'
 import { cachedFile, type File } from './cached-file.ts'
 import { entityTag, isKnown } from './conditional.ts'
 import { memoize } from './memoize.ts'
-import { pathOf } from './request-path.ts'
+import { getPath } from './request-path.ts'
 import { reserve } from './response.ts'
 
 /** The path of the docs page. Its files are below it. */
@@ -17,7 +17,7 @@ const REVALIDATED = 'no-cache'
 const ONE_HOUR = 'max-age=3600'
 
 /**
- * Bytes of all docs responses in flight over TLS, where each response is encrypted into its own memory. Over plain
+ * The limit on all docs responses in flight over TLS, where each response is encrypted into its own memory. Over plain
  * HTTP, responses share the files in memory.
  */
 const ENCRYPTED_BYTES_MAX = 2 ** 25
@@ -61,8 +61,8 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ')
 
 /**
- * Serves Swagger UI, and the contract below it as `json` and `yaml`, from memory. The root redirects there. Swagger UI
- * is loaded on the first request for any of them.
+ * Serves Swagger UI, and the contract below it as `json` and `yaml`, from memory. `/` redirects to it. Swagger UI is
+ * loaded on the first request for any of them.
  */
 export function serveDocs(app: FastifyInstance, document: ContractDocument): void {
   const encrypted = new ByteBudget(ENCRYPTED_BYTES_MAX)
@@ -92,7 +92,7 @@ function serveFile(
 ): RouteHandlerMethod {
   const variantFor = cachedFile(read)
   return async (request, reply) => {
-    if (withoutQuery !== undefined && request.url !== pathOf(request)) {
+    if (withoutQuery !== undefined && request.url !== getPath(request)) {
       return reply.redirect(withoutQuery)
     }
     const { type, coding, content, version } = await variantFor(request.headers)

@@ -9,14 +9,14 @@ import { InvalidJson } from '../contract/json-scanner.ts'
 import { ApiError, RETRY_AFTER } from './api-error.ts'
 import { bodyError } from './body.ts'
 import { parameterError } from './parameters.ts'
-import { pathOf } from './request-path.ts'
+import { getPath } from './request-path.ts'
 import { sendError } from './response.ts'
 
 /** Fastify's error handler: sends any error as one of the contract's. See api-error.ts for the whole flow. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  // Fastify closes the connection after an invalid body, which can reset a client that is still sending before it has
-  // read the response. We keep it open if the client wants that: Node reads and discards the rest until the request
-  // timeout. (During shutdown the header is set on `raw` and stays.)
+  // Fastify closes the connection after an invalid body. While the client is still sending, that can reset the
+  // connection before the client has read the response. So it stays open if the client wants that: Node reads and
+  // discards the rest until the request timeout. (During shutdown, the header is set on `raw` and stays.)
   const stopping = reply.raw.hasHeader('connection')
   if (!stopping && reply.hasHeader('connection')) {
     reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close')
@@ -41,7 +41,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
     return parameterError(validationContext, first) ?? bodyError(first)
   }
   const { method } = request
-  request.log.error({ err: error, method, path: pathOf(request) }, 'internal error')
+  request.log.error({ err: error, method, path: getPath(request) }, 'internal error')
   return new ApiError(
     'internal-error',
     `internal error: look up request ${request.id} in the service's log`,

@@ -3,8 +3,9 @@ import type { PlantStore } from '../../service/plant-store.ts'
 import { sendJson } from './response.ts'
 
 /**
- * Health checks for load balancers and supervisors, which have no token; hence outside the contract. `live` succeeds
- * while the process responds. `ready` succeeds while the store works, and otherwise fails with 503 and an `Error`.
+ * Health checks for load balancers and supervisors. They need no token, so they are not part of the contract. `live`
+ * succeeds while the process responds. `ready` succeeds while the store works, and otherwise fails with 503 and an
+ * `Error`.
  */
 export function reportHealth(app: FastifyInstance, store: PlantStore): void {
   const config = { open: true }

@@ -16,6 +16,8 @@ const LOCALHOST = { ipv4: '127.0.0.1', ipv6: '::1' }
  * For `localhost` Fastify would start a second HTTP server, whose connections `app.close()` does not drain
  * (fastify/fastify#7043). Here the second listener passes its connections to the single HTTP server, which then
  * treats them like its own.
+ *
+ * @throws the system's error if the address, other than `::1`, is unavailable
  */
 export async function listen(app: FastifyInstance, { host, port }: Config): Promise<void> {
   const isBoth = host === 'localhost'

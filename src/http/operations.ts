@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-/** A handler, whatever its operation. `Handlers` has the exact types. */
+/** A handler of any operation. `Handlers` has the exact types. */
 type Handle = (request: object) => Promise<Failure | Success>
 
 interface Failure {
@@ -52,7 +52,7 @@ export async function serveOperations(
     await scope.register(openapiGlue, {
       specification: document,
       operationResolver: (id, method) => ({
-        ...routeOf(operations.get(id) as Operation, handlers),
+        ...toRoute(operations.get(id) as Operation, handlers),
         // Fastify's automatic HEAD routes send `Content-Length: 0` with a 304.
         method: method === 'GET' ? ['GET', 'HEAD'] : method,
       }),
@@ -60,8 +60,10 @@ export async function serveOperations(
   })
 }
 
-/** The handler's part of a route. Glue adds the URL and the schemas, although its types demand them here. */
-function routeOf(operation: Operation, handlers: Handlers): RouteOptions {
+/**
+ * The handler's part of a route. fastify-openapi-glue adds the URL and schemas, although its types require them here.
+ */
+function toRoute(operation: Operation, handlers: Handlers): RouteOptions {
   const handle = handlers[operation.id as OperationId].bind(handlers) as Handle
   const route: Pick<RouteOptions, 'config' | 'handler'> = {
     config: { operation },
@@ -83,7 +85,7 @@ function send(
   { method, headers, query }: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const validators = version === undefined ? {} : validatorsOf(version)
+  const validators = version === undefined ? {} : validatorHeaders(version)
   if (version !== undefined && (method === 'GET' || method === 'HEAD')) {
     const known = isKnown(version, headers['if-none-match'])
     if (known) return reply.code(304).headers(validators).send()
@@ -98,7 +100,7 @@ function send(
 type Serialize = (value: object) => string
 
 /** A response with an entity tag may be cached, but must be revalidated before each use. */
-function validatorsOf(version: string) {
+function validatorHeaders(version: string) {
   return { etag: entityTag(version), 'cache-control': 'no-cache' }
 }
 

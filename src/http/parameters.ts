@@ -6,7 +6,7 @@ import type {
 } from 'fastify'
 import { ApiError } from './api-error.ts'
 
-/** What the client calls the parts of a request that Fastify validates, except the body. */
+/** What messages call the parts of a request that Fastify validates, except the body. */
 const PART_NAMES: Readonly<Record<string, string>> = {
   params: 'path parameter',
   querystring: 'query parameter',
@@ -28,19 +28,19 @@ type RejectedHeaders = readonly (readonly [name: string, message: string])[]
  */
 export function rejectUndefinedParameters(scope: FastifyInstance): void {
   scope.addHook('onRoute', (route) => {
-    const query = namesIn(route.schema?.querystring)
+    const query = listNames(route.schema?.querystring)
     const headers = rejectedHeaders(route)
     route.onRequest = (request, _reply, next) =>
       next(queryError(request, query) ?? headerError(request, headers))
   })
 }
 
-function namesIn(schema: unknown): readonly string[] {
+function listNames(schema: unknown): readonly string[] {
   return Object.keys((schema as { properties?: object } | undefined)?.properties ?? {})
 }
 
 function rejectedHeaders({ method, schema }: RouteOptions): RejectedHeaders {
-  const defined = namesIn(schema?.headers)
+  const defined = listNames(schema?.headers)
   const advice = preconditionAdvice(String(method), defined)
   const unsupported = PRECONDITIONS.filter((name) => !defined.includes(name))
   const rejected = unsupported.map((name) => ({ name, advice }))

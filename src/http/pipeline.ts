@@ -92,7 +92,7 @@ export function servePipelined(server: Server): ReadonlySet<Socket> {
 
   function advance(connection: Connection): void {
     const requests = connection[queue] as QueuedRequest[]
-    // Also after a response that announced `Connection: close`.
+    // `writableEnded` also covers a response that announced `Connection: close`.
     if (connection.destroyed || connection.writableEnded) queuedCount -= requests.splice(0).length
     const first = requests.shift()
     if (first === undefined) return
@@ -115,7 +115,7 @@ function stopReading(connection: Connection): void {
 /**
  * Changes what happens to the last request of a connection once its turn comes.
  *
- * @returns false if it is not queued any more
+ * @returns false if it is no longer queued
  */
 export function replaceQueued(
   connection: Connection,

@@ -71,9 +71,9 @@ export function tokenLimit(rate: Limit): RateLimit | undefined {
 }
 
 /**
- * The key under which an address is limited: the address itself, or the /64 network for IPv6, because one client usually
- * has a whole /64. Anything else that a proxy sends is a key too, shortened, and so is the unknown address of a closed
- * connection.
+ * The key under which an address is limited: the address itself, or the /64 network for IPv6, because one client
+ * usually has a whole /64. Anything else that a proxy sends is truncated to serve as a key. All connections that have
+ * closed, whose addresses are unknown, share one key.
  */
 export function addressKey(address = 'unknown'): string {
   const [, ipv4] = /^::ffff:([\d.]+)$/i.exec(address) ?? []

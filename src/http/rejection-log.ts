@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { pathOf } from './request-path.ts'
+import { getPath } from './request-path.ts'
 
 /** Lines per period. */
 const LINES_MAX = 5
@@ -21,7 +21,7 @@ export class RejectionLog {
     this.#rejectedCount++
     if (this.#rejectedCount > LINES_MAX) return
     const { method, ip } = request
-    request.log.warn({ address: ip, method, path: pathOf(request) }, 'rejected an access token')
+    request.log.warn({ address: ip, method, path: getPath(request) }, 'rejected an access token')
   }
 
   #endPeriod(): void {

@@ -18,8 +18,8 @@ export interface Repetitions {
   contentTypes: number
 }
 
-/** Counts those headers. Lengths are compared first, because this runs for every header of every request. */
-export function repetitionsIn({ rawHeaders }: IncomingMessage): Repetitions {
+/** Counts those headers in a request. Compares lengths first, because it runs for every header of every request. */
+export function countRepetitions({ rawHeaders }: IncomingMessage): Repetitions {
   const found: Repetitions = { hosts: 0, authorizations: 0, contentTypes: 0 }
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string
@@ -31,17 +31,17 @@ export function repetitionsIn({ rawHeaders }: IncomingMessage): Repetitions {
 }
 
 /**
- * Reduces a request target that is a URL (absolute-form, RFC 9112 §3.2.2) to its path and query before routing. Invalid
- * targets stay unchanged and are rejected after authentication, because they are not paths.
+ * Reduces a request target that is a URL (absolute-form, RFC 9112 §3.2.2) to its path and query before routing.
+ * Invalid targets stay unchanged. They are not paths, so they are rejected after authentication.
  */
 export function rewriteUrlTargets(server: Server): void {
   server.prependListener('request', (request) => {
     const { url = '' } = request
-    if (!isPath(url)) request.url = originForm(url)
+    if (!isPath(url)) request.url = toOriginForm(url)
   })
 }
 
-function originForm(target: string): string {
+function toOriginForm(target: string): string {
   const [, authority = '', rest = ''] = ABSOLUTE_FORM.exec(target) ?? []
   if (authority === '' || !isAuthority(authority)) return target
   return isPath(rest) ? rest : `/${rest}`
@@ -62,7 +62,7 @@ export function targetError(target: string): ApiError {
   )
 }
 
-/** Why headers are invalid for every path and operation; undefined if they are valid. */
+/** The error for headers that are invalid in every request; undefined if they are valid. */
 export function headersError(
   { headers, httpVersion }: IncomingMessage,
   { hosts, contentTypes }: Repetitions,

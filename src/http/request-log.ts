@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LogController } from 'fastify'
 import type { RequestLogs } from '../config/setting-values.ts'
-import { pathOf } from './request-path.ts'
+import { getPath } from './request-path.ts'
 
 /** Methods that change nothing (RFC 9110 §9.2.1). */
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
@@ -33,7 +33,7 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   request.log.info(
     {
       method: request.method,
-      path: pathOf(request),
+      path: getPath(request),
       status: reply.statusCode,
       token: request.grant?.name,
       address: request.ip,
@@ -52,11 +52,11 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
 export function logRequestIds(app: FastifyInstance): void {
   app.setChildLoggerFactory(
     (logger, bindings, options, request) =>
-      new LazyLogger(() => logger.child({ ...bindings, ...traceOf(request) }, options)),
+      new LazyLogger(() => logger.child({ ...bindings, ...parseTraceId(request) }, options)),
   )
 }
 
-function traceOf({ headers }: IncomingMessage): { traceId?: string } {
+function parseTraceId({ headers }: IncomingMessage): { traceId?: string } {
   const [, traceId] = TRACE_PARENT.exec(String(headers.traceparent)) ?? []
   return traceId === undefined ? {} : { traceId }
 }

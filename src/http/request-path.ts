@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
 /** The path of a request as sent, without the query, which may contain secrets. */
-export function pathOf({ url }: FastifyRequest): string {
+export function getPath({ url }: FastifyRequest): string {
   return url.replace(/[?#].*/s, '')
 }

@@ -18,8 +18,8 @@ interface Waiting {
  * `TURN_MS` only. The rest wait in order, so that cheap requests such as health checks are answered in between. A
  * request that has waited longer than `WAIT_MAX_MS` is rejected, because the service is overloaded.
  *
- * @fastify/under-pressure is no alternative: it measures the mean delay of the last second, so it rejects too late and
- * rejects cheap requests too. It also keeps a timer running after the service has stopped.
+ * @fastify/under-pressure is not an alternative: it measures the mean delay of the last second, so it rejects too late
+ * and rejects cheap requests too. It also keeps a timer running after the service has stopped.
  */
 export class RequestScheduler {
   readonly #now: () => number
@@ -32,7 +32,7 @@ export class RequestScheduler {
     this.#now = now
   }
 
-  /** Calls `start` now or in a later turn, or `reject` if that took too long. */
+  /** Calls `start` now or in a later turn, or `reject` if that takes too long. */
   schedule(start: () => void, reject: () => void): void {
     const now = this.#now()
     this.#turnEnd ??= this.#beginTurn(now)

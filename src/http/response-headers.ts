@@ -29,7 +29,7 @@ export function setCommonHeaders(app: FastifyInstance): void {
   })
 }
 
-/** For a request that reaches no hook. */
+/** Adds the common headers to a response. Call it for a request that reaches no hook. */
 export function addCommonHeaders({ id }: FastifyRequest, reply: FastifyReply): void {
   reply.headers(commonHeaders(id))
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { type ApiError, errorOf, serviceBusy } from './api-error.ts'
+import { type ApiError, serviceBusy, toErrorResponse } from './api-error.ts'
 import { ByteBudget, LARGE_MESSAGES_BYTES_MAX, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
 
 declare module 'fastify' {
@@ -48,7 +48,7 @@ export function sendJson(
 
 /** Sends an error as the contract's `Error`. */
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
-  const { status, body } = errorOf(error)
+  const { status, body } = toErrorResponse(error)
   return sendJson(reply, status, body, { headers: error.headers })
 }
 

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import findMyWay from 'find-my-way'
 import { ApiError } from './api-error.ts'
 import { isPath, targetError } from './request-head.ts'
-import { pathOf } from './request-path.ts'
+import { getPath } from './request-path.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -76,20 +76,20 @@ function hasEmptyParameter(parameters: unknown): boolean {
 /** Responds to OPTIONS (RFC 9110 §9.3.7), with `Accept-Patch` if there is a PATCH (RFC 5789 §3.1). */
 export function sendOptions(reply: FastifyReply, path: Path): void {
   if (path.acceptPatch !== undefined) reply.header('accept-patch', path.acceptPatch)
-  reply.code(204).header('allow', allow(path)).send()
+  reply.code(204).header('allow', listMethods(path)).send()
 }
 
 /** Why a request has no route: 405 if its path exists, otherwise 404, or 400 if its target is not a path. */
 export function routeError(request: FastifyRequest, path: Path | undefined): ApiError {
   if (!isPath(request.url)) return targetError(request.url)
-  const url = pathOf(request)
+  const url = getPath(request)
   if (path === undefined) return new ApiError('unknown-path', `unknown path ${url}`)
-  const methods = allow(path)
+  const methods = listMethods(path)
   const message = `${url} does not support ${request.method}; it supports ${methods}`
   return new ApiError('method-not-allowed', message, { allow: methods })
 }
 
 /** The value of `Allow` (RFC 9110 §10.2.1). */
-function allow({ methods }: Path): string {
+function listMethods({ methods }: Path): string {
   return [...methods, 'OPTIONS'].join(', ')
 }

@@ -21,7 +21,7 @@ import { rewriteUrlTargets } from './request-head.ts'
 import { noRequestLog } from './request-log.ts'
 import { newRequestId } from './response-headers.ts'
 import { PARAMETER_LENGTH_MAX } from './route-table.ts'
-import { type Reject, socketRejecter } from './socket-errors.ts'
+import { createSocketRejecter, type Reject } from './socket-errors.ts'
 import { abortStalledResponses } from './stalled-responses.ts'
 import { serveTls, withTls } from './tls.ts'
 
@@ -46,7 +46,7 @@ export function createServer({
   logger,
   certificate,
 }: ServerParts): FastifyInstance {
-  const reject = socketRejecter(bodyMethods(contract))
+  const reject = createSocketRejecter(bodyMethods(contract))
   const options: FastifyHttpOptions<Server> = {
     ...serverOptions(config, reject),
     logger: logger ?? false,

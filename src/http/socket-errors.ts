@@ -1,11 +1,11 @@
 /** Errors for requests that have no Fastify reply, written directly to the socket. */
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { type ApiError, errorOf } from './api-error.ts'
+import { type ApiError, toErrorResponse } from './api-error.ts'
 import { latestResponse, replaceQueued } from './pipeline.ts'
 import { commonHeaders, newRequestId } from './response-headers.ts'
 
-/** Rejects the latest request of a connection. Does nothing if a request of the connection has been rejected before. */
+/** Rejects the latest request of a connection. Does nothing if one of its requests has already been rejected. */
 export type Reject = (connection: Socket, error: ApiError) => void
 
 /**
@@ -15,8 +15,8 @@ export type Reject = (connection: Socket, error: ApiError) => void
  *
  * @param bodyMethods methods whose operations read a body, in upper case
  */
-export function socketRejecter(bodyMethods: ReadonlySet<string>): Reject {
-  // The parser reports an error again for each further chunk.
+export function createSocketRejecter(bodyMethods: ReadonlySet<string>): Reject {
+  // The parser repeats its error for each further chunk.
   const rejected = new WeakSet<Socket>()
 
   return (connection, error) => {
@@ -29,7 +29,7 @@ export function socketRejecter(bodyMethods: ReadonlySet<string>): Reject {
     if (response.req.complete) return afterResponse(response, sendAndClose)
     // The latest request is the malformed one. It must not be served if it is still queued.
     if (replaceQueued(connection, response, sendAndClose)) return
-    // An operation that reads a body has not begun without it. Any other may have, so its response counts.
+    // An operation that reads a body has not begun yet. Any other may have, so its own response is sent.
     const awaitsBody = bodyMethods.has(String(response.req.method))
     if (awaitsBody && !response.headersSent) return sendAndClose()
     if (!response.headersSent) response.setHeader('connection', 'close')
@@ -57,7 +57,7 @@ function serialize(error: ApiError): string {
 
 /** An error as a whole HTTP response, the last one of its connection. */
 export function rawResponse(error: ApiError) {
-  const { status, body } = errorOf(error)
+  const { status, body } = toErrorResponse(error)
   const content = JSON.stringify(body)
   const headers = {
     ...commonHeaders(newRequestId()),

@@ -21,7 +21,7 @@ export function abortStalledResponses(
   const check = () => {
     const now = performance.now()
     for (const connection of connections) {
-      const bytes = bytesWaiting(connection)
+      const bytes = countUnread(connection)
       const before = backlogs.get(connection)
       const since = before === undefined || bytes < before.bytes ? now : before.since
       if (bytes === 0) backlogs.delete(connection)
@@ -38,7 +38,7 @@ export function abortStalledResponses(
  * A write counts in full in `writableLength` until the system has accepted all of it. Only the handle knows how much
  * remains; node:net uses it too, to detect progress.
  */
-function bytesWaiting(
+function countUnread(
   connection: Socket & { _handle?: { writeQueueSize?: number } | null },
 ): number {
   return connection.writableLength + (connection._handle?.writeQueueSize ?? 0)

@@ -48,24 +48,24 @@ export function serveTls(app: FastifyInstance, certificate: Certificate): void {
 }
 
 /**
- * Aborts unfinished handshakes when the application closes. It would wait for them otherwise, because Node's
+ * Aborts unfinished handshakes when the application closes. Otherwise it would wait for them, because Node's
  * closeIdleConnections() and closeAllConnections() only cover connections past the handshake.
  */
 function abortHandshakesOnClose(app: FastifyInstance, server: Server): void {
   const handshakes = new Map<string, Socket>()
   server.on('connection', (connection: Socket) => {
-    const key = keyOf(connection)
+    const key = toKey(connection)
     handshakes.set(key, connection)
     connection.once('close', () => handshakes.delete(key))
   })
-  server.on('secureConnection', (connection) => handshakes.delete(keyOf(connection)))
+  server.on('secureConnection', (connection) => handshakes.delete(toKey(connection)))
   app.addHook('preClose', async () => {
     for (const connection of handshakes.values()) connection.destroy()
   })
 }
 
 /** Identifies both a raw connection and the TLS connection on top of it. */
-function keyOf({ localAddress, remoteAddress, remotePort }: Socket): string {
+function toKey({ localAddress, remoteAddress, remotePort }: Socket): string {
   return `${localAddress} ${remoteAddress} ${remotePort}`
 }
 
@@ -103,7 +103,7 @@ class CertificateReloader {
 
   #serve(certificate: Certificate): void {
     const { pem, x509, warning } = certificate
-    if (isSame(pem, this.#current.pem)) return
+    if (isEqual(pem, this.#current.pem)) return
     this.#server.setSecureContext({ ...pem, ...VERSIONS })
     this.#current = certificate
     this.#log.info({ expires: x509.validToDate }, 'TLS certificate reloaded')
@@ -123,6 +123,6 @@ class CertificateReloader {
   }
 }
 
-function isSame(one: Pem, other: Pem): boolean {
+function isEqual(one: Pem, other: Pem): boolean {
   return one.cert.equals(other.cert) && one.key.equals(other.key)
 }

@@ -4,7 +4,7 @@ export interface CheckResult extends Finding {
   readonly subject: string
 }
 
-/** A warning may be intended, so it is not a fault. */
+/** What a check found. A warning is about something that may be intended, so it is not a fault. */
 export interface Finding {
   readonly status: 'ok' | 'warning' | 'fault'
   /** One line for the operator. */

@@ -6,17 +6,17 @@ import type { Store } from './store.ts'
 /** The first match is used. SQLite is last because any string is a path. */
 const engines: readonly Engine[] = [postgres, sqlite]
 
-/** The engine of a database, given as the value of `--database`. */
-export function engineOf(database: string): Engine {
+/** Finds the engine for a value of `--database`. */
+export function findEngine(database: string): Engine {
   return engines.find((engine) => engine.matches(database)) as Engine
 }
 
 /** See Engine.open. */
 export function openStore(options: StoreOptions): Promise<Store> {
-  return engineOf(options.database).open(options)
+  return findEngine(options.database).open(options)
 }
 
 /** See Engine.locate. */
-export function locationOf(database: string): Location {
-  return engineOf(database).locate(database)
+export function locateDatabase(database: string): Location {
+  return findEngine(database).locate(database)
 }

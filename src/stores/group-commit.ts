@@ -7,12 +7,12 @@ interface Size {
 }
 
 /**
- * One transaction. Larger batches are not faster, delay their first change, and take more memory, because the text is
- * copied to the writer.
+ * The limit of one transaction. Larger batches are not faster, delay their first change, and take more memory, because
+ * the text is copied to the writer.
  */
 const BATCH_MAX: Size = { changes: 512, text: 2 ** 23 }
 
-/** All waiting changes. Beyond this the store is busy. */
+/** The limit of all waiting changes. Beyond it, the store is busy. */
 const WAITING_MAX: Size = { changes: 10_000, text: 2 ** 26 }
 
 /** With a second batch in flight, the writer never waits for us. More would only make the batches smaller. */
@@ -20,8 +20,8 @@ const MAX_IN_FLIGHT = 2
 
 export interface GroupCommitOptions<Change, Result> {
   /**
-   * Makes changes in one transaction and resolves to their results. Called again before the previous call has ended, up
-   * to `maxInFlight`; calls must end in the order in which they were made.
+   * Makes changes in one transaction and resolves to their results. Up to `maxInFlight` calls can be in flight at once;
+   * they must end in the order in which they were made.
    */
   readonly commit: (changes: readonly Change[]) => Promise<Result[]>
   /** The text that a change keeps in memory while it waits, in UTF-16 units. */

@@ -4,9 +4,9 @@ import { StoreError } from './store-error.ts'
 export const IN_MEMORY = ':memory:'
 
 /**
- * Refuses a database in memory for a command whose changes must outlive its process.
+ * Refuses a database in memory, for commands that share a database with other processes.
  *
- * @throws StoreError
+ * @throws StoreError if the database is in memory
  */
 export function refuseMemory(database: string): void {
   if (database !== IN_MEMORY) return

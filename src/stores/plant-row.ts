@@ -7,6 +7,6 @@ export interface PlantRow {
   readonly tag: string | null
 }
 
-export function plantOf({ id, name, tag }: PlantRow): StoredPlant {
+export function toPlant({ id, name, tag }: PlantRow): StoredPlant {
   return tag === null ? { id, name } : { id, name, tag }
 }

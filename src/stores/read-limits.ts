@@ -1,4 +1,7 @@
-/** The limit on the text of a page or batch, not counting its last plant: in UTF-16 units (SQLite) or bytes (PostgreSQL). */
+/**
+ * The limit on the text of a page or batch, not counting its last plant, in UTF-16 units (SQLite) or bytes
+ * (PostgreSQL).
+ */
 export const BATCH_TEXT_MAX = 2 ** 20
 
 /** Plants per batch of an export. Larger batches are not faster. */

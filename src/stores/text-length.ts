@@ -1,5 +1,5 @@
 /** The length of a plant's text, in UTF-16 units. */
-export function textLengthOf({
+export function measureText({
   name,
   tag,
 }: {

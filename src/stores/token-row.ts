@@ -11,7 +11,7 @@ export interface TokenRow {
   readonly last_used_at: bigint | null
 }
 
-export function tokenOf(row: TokenRow): StoredToken {
+export function toToken(row: TokenRow): StoredToken {
   return {
     name: row.name,
     digest: row.digest,

@@ -68,7 +68,7 @@ export class CsvReader implements RecordReader {
     for (let count = 0; from < bytes.length && count < READ_RECORDS_MAX; count++) {
       const values: Value[] = []
       const problem = record.read(from, (field) => {
-        const value = this.#valueOf(field, bytes)
+        const value = this.#readValue(field, bytes)
         if (value !== undefined) values.push(value)
       })
       const isIncomplete = problem === problems.unfinished || problem === problems.quoteNotClosed
@@ -82,7 +82,7 @@ export class CsvReader implements RecordReader {
   }
 
   /** Decodes a column name or a value. Returns undefined if the column is unknown or the field has no value. */
-  #valueOf(field: Field, bytes: Buffer): Value | undefined {
+  #readValue(field: Field, bytes: Buffer): Value | undefined {
     const { index, start, end, isQuoted } = field
     if (this.#columns === undefined) {
       const name = decodeField(bytes, field)
@@ -98,14 +98,14 @@ export class CsvReader implements RecordReader {
     if (!record.isUtf8()) return this.#refuse(NOT_UTF8)
     if (record.isBlank) return undefined
     if (this.#columns === undefined) {
-      this.#columns = columnsOf(values, this.#line)
+      this.#columns = mapColumns(values, this.#line)
       this.#width = record.width
       return undefined
     }
     if (record.width !== this.#width) {
       return `record must have ${this.#width} fields, like the header, not ${record.width}`
     }
-    return this.#validate(plantOf(values, this.#columns))
+    return this.#validate(toPlant(values, this.#columns))
   }
 
   /** @throws ConfigError if the record is the header, because no record can be read without it */
@@ -115,7 +115,7 @@ export class CsvReader implements RecordReader {
   }
 }
 
-function columnsOf(header: readonly Value[], line: number): Columns {
+function mapColumns(header: readonly Value[], line: number): Columns {
   for (const name of COLUMNS) {
     const count = header.filter(([, column]) => column === name).length
     if (count > 1) throw new ConfigError(`line ${line}: the header names the column ${name} twice`)
@@ -128,8 +128,8 @@ function columnsOf(header: readonly Value[], line: number): Columns {
   return new Map(header)
 }
 
-/** Builds a plant as the contract describes it. An id that is not an int64 stays a string, which the validator rejects. */
-function plantOf(values: readonly Value[], columns: Columns): object {
+/** Builds a plant for the validator. An id that is not an int64 stays a string, which the validator rejects. */
+function toPlant(values: readonly Value[], columns: Columns): object {
   const plant: { [name: string]: unknown } = {}
   for (const [index, text] of values) {
     const name = columns.get(index) as string

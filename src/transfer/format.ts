@@ -11,7 +11,7 @@ export type Format = keyof typeof EXTENSIONS
 
 export const formats = Object.keys(EXTENSIONS) as Format[]
 
-/** Completes the error of `formatOf` for commands with a `--format` option. */
+/** Completes the error of `detectFormat` for commands with a `--format` option. */
 export const FORMAT_HINT = `; otherwise use --format ${formats.join(' or ')}`
 
 /**
@@ -20,7 +20,7 @@ export const FORMAT_HINT = `; otherwise use --format ${formats.join(' or ')}`
  * @param hint appended to the error message
  * @throws ConfigError if the extension is unknown
  */
-export function formatOf(file: string, hint = ''): Format {
+export function detectFormat(file: string, hint = ''): Format {
   const extension = extname(file).toLowerCase()
   const format = formats.find((each) => EXTENSIONS[each].some((known) => known === extension))
   if (format !== undefined) return format

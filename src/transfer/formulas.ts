@@ -7,8 +7,9 @@ import type { StoredPlant } from '../../service/plant-store.ts'
 const AT_START = /^(?:[^\S\t\r\n]*[=+\-@＝＋－＠]|[\t\r\n])/
 
 /**
- * The same characters within text. In locales whose decimal mark is a comma, Excel splits lines at semicolons. Each line starts
- * with an unquoted id, so Excel then ignores the quotes after it and splits text at semicolons and line breaks.
+ * The same characters within text. In locales whose decimal mark is a comma, Excel splits lines at semicolons. Each
+ * line starts with an unquoted id, so Excel then ignores the quotes after it and splits text at semicolons and line
+ * breaks.
  */
 const WITHIN = /([;\t\r\n](?:[^\S\t\r\n]|")*)([=+\-@＝＋－＠])/g
 

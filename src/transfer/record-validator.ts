@@ -17,7 +17,7 @@ export function recordValidator(): RecordValidator {
   const contract = loadContract()
   const isNewPlant = compileComponent(contract, 'NewPlant')
   const validate = (value: unknown): ParseResult => {
-    if (!isNewPlant(value)) return reasonOf(isNewPlant.errors as [ErrorObject])
+    if (!isNewPlant(value)) return describeError(isNewPlant.errors as [ErrorObject])
     const { id, name, tag } = value as NewPlant
     return tag === undefined ? { id, name } : { id, name, tag }
   }
@@ -25,6 +25,6 @@ export function recordValidator(): RecordValidator {
 }
 
 /** The same message as in the API, without its `body/` prefix. */
-function reasonOf([{ instancePath, message }]: [ErrorObject]): string {
+function describeError([{ instancePath, message }]: [ErrorObject]): string {
   return `${instancePath.slice(1)} ${message}`.trim()
 }

@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
 import { codecs } from './codecs.ts'
 import { escapeControlCharacters } from './control-characters.ts'
-import { formatOf } from './format.ts'
+import { detectFormat } from './format.ts'
 import { type ImportStore, importRecords, newCounts } from './import.ts'
 import { RECORD_LIMIT_BYTES } from './record-reader.ts'
 import { type RecordBatch, readRecords } from './record-stream.ts'
@@ -14,7 +14,7 @@ import { openSource, readSource } from './source.ts'
 /**
  * Stores the seed. Plants that are already stored do not change.
  *
- * @throws ConfigError about the first record that is invalid or conflicts with a stored plant; the records before it
+ * @throws ConfigError for the first record that is invalid or conflicts with a stored plant; the records before it
  *   are stored
  */
 export type Seeder = (store: ImportStore) => Promise<void>
@@ -27,7 +27,7 @@ export type Seeder = (store: ImportStore) => Promise<void>
  */
 export async function prepareSeed(seed: string | readonly NewPlant[] = []): Promise<Seeder> {
   if (typeof seed !== 'string') return preparePlants(seed)
-  const format = formatOf(seed)
+  const format = detectFormat(seed)
   await access(seed).catch((error) => {
     throw fileError(`cannot read ${seed}`, error)
   })

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import t, { type Test } from 'tap'
 import { settingOptions } from '../../src/commands/options.ts'
 import { program } from '../../src/commands/program.ts'
-import { flagOf, type SettingName, settingNames } from '../../src/config/settings.ts'
+import { type SettingName, settingNames, toFlag } from '../../src/config/settings.ts'
 
 /** Invalid values for each setting, and what the error message expects instead. */
 const bad: Record<SettingName, readonly { value: string; expected: string }[]> = {
@@ -71,7 +71,7 @@ async function parseError(t: Test, args: readonly string[]): Promise<string> {
 }
 
 for (const [index, name] of settingNames.entries()) {
-  const flag = flagOf(name)
+  const flag = toFlag(name)
   t.test(`an invalid ${flag} is rejected with what was expected`, async (t) => {
     const { flags, envVar: variable = '' } = settingOptions[index] ?? {}
     t.teardown(() => delete process.env[variable])

@@ -39,7 +39,7 @@ t.test('a long task does not flood the log', async (t) => {
 t.test('a message is printed on its own line', async (t) => {
   const stream = new PassThrough({ encoding: 'utf8' })
   const progress = startProgress({ what: 'a task', unit: 'plants', stream })
-  progress.say('line 7: invalid')
+  progress.printLine('line 7: invalid')
   progress.end()
   t.equal(stream.read(), 'line 7: invalid\n')
 })

@@ -12,7 +12,7 @@ for (const options of [{ what: 'known', total: 1000 }, { what: 'unknown' }]) {
   }
   // Too soon after the last update to be drawn before the end.
   progress.update(1000)
-  progress.say('said at last')
+  progress.printLine('said at last')
   progress.end()
 }
 process.stdout.write('the end\n')

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { type PlantRow, plantOf } from '../../src/stores/plant-row.ts'
+import { type PlantRow, toPlant } from '../../src/stores/plant-row.ts'
 import { checkDatabase } from '../../src/stores/sqlite/check.ts'
 import { Command } from '../helpers/command.ts'
 import { Clients, TOKEN } from './clients.ts'
@@ -101,7 +101,7 @@ async function start(t: Test) {
 function storedIn(file: string): StoredPlant[] {
   const db = new Sqlite(file, { readonly: true }).defaultSafeIntegers()
   try {
-    return db.prepare<[], PlantRow>('SELECT * FROM plants').all().map(plantOf)
+    return db.prepare<[], PlantRow>('SELECT * FROM plants').all().map(toPlant)
   } finally {
     db.close()
   }

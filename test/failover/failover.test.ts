@@ -7,7 +7,7 @@ import {
   type StoredPlant,
   StoreUnavailable,
 } from '../../service/plant-store.ts'
-import { type PlantRow, plantOf } from '../../src/stores/plant-row.ts'
+import { type PlantRow, toPlant } from '../../src/stores/plant-row.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { Command } from '../helpers/command.ts'
 import { Cluster, until } from './cluster.ts'
@@ -89,7 +89,7 @@ async function failOver(t: Test, cluster: Cluster, url: string) {
 
 async function storedIn({ primary }: Cluster): Promise<StoredPlant[]> {
   const rows = await primary.query<PlantRow>('SELECT id, name, tag FROM plants')
-  return rows.map((row) => plantOf({ ...row, id: BigInt(row.id) }))
+  return rows.map((row) => toPlant({ ...row, id: BigInt(row.id) }))
 }
 
 async function replayWithoutStandbys(t: Test, { primary, standbys }: Cluster): Promise<void> {

@@ -8,7 +8,7 @@ import { AccessTokens } from '../../service/access-tokens.ts'
 import { type AppOptions, buildApp } from '../../src/app.ts'
 import { type Config, defaultConfig } from '../../src/config/config.ts'
 import type { Scope } from '../../src/contract/scopes.ts'
-import { certificateOf } from '../../src/http/certificate.ts'
+import { loadCertificate } from '../../src/http/certificate.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { type Answer, checkAnswer } from './contract-check.ts'
@@ -146,7 +146,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     tokens: new AccessTokens(served, config.token),
     ...(options.logger !== undefined && { logger: options.logger }),
     ...(options.now !== undefined && { now: options.now }),
-    certificate: await certificateOf(config),
+    certificate: await loadCertificate(config),
   })
   const token = (await new AccessTokens(store).issue({
     name: 'test',

@@ -4,7 +4,7 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { ConfigError, defaultConfig } from '../../src/config/config.ts'
-import { certificateOf, covers } from '../../src/http/certificate.ts'
+import { covers, loadCertificate } from '../../src/http/certificate.ts'
 import { daysFromNow, issue, writeFiles } from '../helpers/certificates.ts'
 
 const valid = issue({ name: 'plants', hosts: ['plants.example.com', '192.0.2.1'] })
@@ -48,7 +48,7 @@ const unusable = [
 for (const { what, pair, message } of unusable) {
   t.test(`${what} is rejected with a message that names the file`, async (t) => {
     const config = { ...defaultConfig(), ...writeFiles(t.testdir(), pair) }
-    const error = await certificateOf(config).catch((error) => error)
+    const error = await loadCertificate(config).catch((error) => error)
     t.type(error, ConfigError)
     t.match(error.message, message)
     t.notMatch(error.message, '\n')
@@ -58,10 +58,10 @@ for (const { what, pair, message } of unusable) {
 t.test('an unreadable file is rejected with the reason', async (t) => {
   const config = { ...defaultConfig(), ...writeFiles(t.testdir(), valid) }
   const missing = join(t.testdirName, 'missing.pem')
-  await t.rejects(certificateOf({ ...config, tlsCertificate: missing }), {
+  await t.rejects(loadCertificate({ ...config, tlsCertificate: missing }), {
     message: `cannot read ${missing} (--tls-certificate): no such file or directory`,
   })
-  await t.rejects(certificateOf({ ...config, tlsKey: t.testdirName }), {
+  await t.rejects(loadCertificate({ ...config, tlsKey: t.testdirName }), {
     message: `cannot read ${t.testdirName} (--tls-key): illegal operation on a directory`,
   })
 })
@@ -69,9 +69,9 @@ t.test('an unreadable file is rejected with the reason', async (t) => {
 t.test('a certificate and its key must be set together', async (t) => {
   const { tlsCertificate, tlsKey } = writeFiles(t.testdir(), valid)
   const both = { message: /^--tls-certificate and --tls-key go together: set both, or neither$/ }
-  await t.rejects(certificateOf({ ...defaultConfig(), tlsCertificate }), both)
-  await t.rejects(certificateOf({ ...defaultConfig(), tlsKey }), both)
-  t.equal(await certificateOf(defaultConfig()), undefined)
+  await t.rejects(loadCertificate({ ...defaultConfig(), tlsCertificate }), both)
+  await t.rejects(loadCertificate({ ...defaultConfig(), tlsKey }), both)
+  t.equal(await loadCertificate(defaultConfig()), undefined)
 })
 
 t.test('a key that every user can read gives a warning', async (t) => {
@@ -82,7 +82,7 @@ t.test('a key that every user can read gives a warning', async (t) => {
     [0o604, `every user of this machine can read ${config.tlsKey} (--tls-key)`],
   ] as const) {
     chmodSync(config.tlsKey, mode)
-    t.equal((await certificateOf(config))?.warning, warning, mode.toString(8))
+    t.equal((await loadCertificate(config))?.warning, warning, mode.toString(8))
   }
 })
 

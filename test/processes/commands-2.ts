@@ -1,4 +1,4 @@
-import { filesOf } from '../../scripts/test-processes.ts'
+import { listFiles } from '../../scripts/test-processes.ts'
 import { runFiles } from '../helpers/run-files.ts'
 
-await runFiles(filesOf(import.meta.url))
+await runFiles(listFiles(import.meta.url))

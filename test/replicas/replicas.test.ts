@@ -3,8 +3,8 @@ import { randomInt } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
-import { engineOf, openStore } from '../../src/stores/engines.ts'
-import { type PlantRow, plantOf } from '../../src/stores/plant-row.ts'
+import { findEngine, openStore } from '../../src/stores/engines.ts'
+import { type PlantRow, toPlant } from '../../src/stores/plant-row.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { creationRequest } from '../crash/changes.ts'
 import { startPostgres } from '../helpers/postgres.ts'
@@ -38,7 +38,7 @@ t.teardown(() => client.close())
 const replicas = await startAtOnce(t, REPLICAS, database, TOKEN)
 
 t.test('replicas that start at once on an empty database create one complete schema', async (t) => {
-  const results = engineOf(database).check({ database, lockTimeout: 5000 })
+  const results = findEngine(database).check({ database, lockTimeout: 5000 })
   for await (const { subject, status, message } of results) {
     t.equal(status, 'ok', `${subject}: ${message}`)
   }
@@ -218,6 +218,6 @@ function mixed<Item>(items: readonly Item[]): Item[] {
 /** All stored plants by id. */
 async function storedPlants(): Promise<Map<bigint, StoredPlant[]>> {
   const rows = await server.query<PlantRow>('SELECT id::text AS id, name, tag FROM plants', NAME)
-  const plants = rows.map((row) => plantOf({ ...row, id: BigInt(row.id) }))
+  const plants = rows.map((row) => toPlant({ ...row, id: BigInt(row.id) }))
   return Map.groupBy(plants, ({ id }) => id)
 }

@@ -3,10 +3,10 @@ import t from 'tap'
 import { apply } from '../../scripts/mutation/edit.ts'
 import { matches } from '../../scripts/mutation/equivalents.ts'
 import { closeness, type Judgement, type Verdict } from '../../scripts/mutation/judge.ts'
-import { type Mutant, mutantsOf } from '../../scripts/mutation/mutant.ts'
+import { findMutants, type Mutant } from '../../scripts/mutation/mutant.ts'
 import { readOptions, selects } from '../../scripts/mutation/options.ts'
-import { blockAround, blocksOf, instrument } from '../../scripts/mutation/probes.ts'
-import { report, scoreOf } from '../../scripts/mutation/report.ts'
+import { findBlockAround, findBlocks, instrument } from '../../scripts/mutation/probes.ts'
+import { computeScore, report } from '../../scripts/mutation/report.ts'
 import { sample } from '../../scripts/mutation/sample.ts'
 
 const FILE = 'src/http/example.ts'
@@ -41,7 +41,7 @@ const CASES: [code: string, mutated: string[]][] = [
 
 for (const [code, mutated] of CASES) {
   t.test(`the mutants of ${code}`, async (t) => {
-    const texts = mutantsOf(FILE, code).map((mutant) => apply(code, mutant))
+    const texts = findMutants(FILE, code).map((mutant) => apply(code, mutant))
     t.same(texts.toSorted(), mutated.toSorted())
   })
 }
@@ -56,13 +56,13 @@ const i = j as 'k'
 await import('l')
 `
   t.same(
-    mutantsOf(FILE, code).filter(({ original }) => !original.includes('import(')),
+    findMutants(FILE, code).filter(({ original }) => !original.includes('import(')),
     [],
   )
 })
 
 const CODE = 'const a = 1\nfunction b(c) {\n  if (c) return 2\n}\nconst d = (e) => e + 3\n'
-const MUTANTS = mutantsOf(FILE, CODE)
+const MUTANTS = findMutants(FILE, CODE)
 
 t.test('a mutant knows its place, which selects it', async (t) => {
   const two = MUTANTS.find(({ replacement }) => replacement === '3') as Mutant
@@ -88,13 +88,13 @@ t.test('a seed draws the same mutants each time, from every folder', async (t) =
 })
 
 t.test('a probe in each block tells which mutants were reached', async (t) => {
-  const starts = blocksOf(CODE).map(({ start }) => start)
+  const starts = findBlocks(CODE).map(({ start }) => start)
   t.same(starts, [0, CODE.indexOf('{'), CODE.indexOf('e + 3')])
   const probed = instrument(CODE, FILE, '/probe.mjs')
   t.equal(probed.split('\n').length, CODE.split('\n').length, 'lines stay')
   for (const start of starts) t.match(probed, `__reach("${FILE} ${start}")`)
   const three = MUTANTS.find(({ original }) => original === '3') as Mutant
-  t.equal(blockAround(blocksOf(CODE), three).start, starts[2])
+  t.equal(findBlockAround(findBlocks(CODE), three).start, starts[2])
 })
 
 t.test('a test about the same thing runs first', async (t) => {
@@ -116,7 +116,7 @@ t.test('the report gives the score and how to repeat a survivor', async (t) => {
     const mutant = MUTANTS[index] as Mutant
     return { mutant, verdict, tests: 1, durationMs: 0, reason: 'the reason' }
   })
-  t.equal(scoreOf(judgements), 0.5)
+  t.equal(computeScore(judgements), 0.5)
   const { line, column } = MUTANTS[2] as Mutant
   const stale = [{ file: FILE, line: 'gone', original: 'a', replacement: 'b', reason: '' }]
   const failing = [{ test: 'test/failing.test.ts', output: 'not ok' }]

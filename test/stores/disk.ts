@@ -1,7 +1,7 @@
 /** A writer whose commits the test ends, and a look at the changes that wait for it. */
 import type { PlantPatch } from '../../service/plant-store.ts'
 import { GroupCommit } from '../../src/stores/group-commit.ts'
-import { changeSizeOf } from '../../src/stores/sqlite/change-size.ts'
+import { measureChange } from '../../src/stores/sqlite/change-size.ts'
 import type { Change, ChangeResult } from '../../src/stores/sqlite/writer.ts'
 
 export type Changes = GroupCommit<Change, ChangeResult>
@@ -44,7 +44,7 @@ export class Disk {
 }
 
 export function groupCommit({ commit }: Disk, maxInFlight?: number): Changes {
-  const options = { commit, sizeOf: changeSizeOf }
+  const options = { commit, sizeOf: measureChange }
   return new GroupCommit(maxInFlight === undefined ? options : { ...options, maxInFlight })
 }
 

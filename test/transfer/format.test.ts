@@ -1,5 +1,5 @@
 import t from 'tap'
-import { formatOf } from '../../src/transfer/format.ts'
+import { detectFormat } from '../../src/transfer/format.ts'
 
 for (const [file, format] of [
   ['plants.ndjson', 'ndjson'],
@@ -7,14 +7,14 @@ for (const [file, format] of [
   ['PLANTS.CSV', 'csv'],
 ] as const) {
   t.test(`the format of ${file} is ${format}`, async (t) => {
-    t.equal(formatOf(file), format)
+    t.equal(detectFormat(file), format)
   })
 }
 
 for (const file of ['plants', 'plants.json', 'plants.csv.gz', '.csv', '-']) {
   t.test(`${file} has no known format`, async (t) => {
     const message = `cannot tell the format of ${file}: expected a name ending in one of .ndjson, .jsonl, .csv`
-    t.throws(() => formatOf(file), { message })
-    t.throws(() => formatOf(file, '; use --format'), { message: `${message}; use --format` })
+    t.throws(() => detectFormat(file), { message })
+    t.throws(() => detectFormat(file, '; use --format'), { message: `${message}; use --format` })
   })
 }

@@ -1,13 +1,13 @@
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 
-/** More than concurrent writers cause in practice. It bounds the work for a plant that changes all the time. */
+/** More attempts than concurrent writers cause in practice. Bounds the work for a plant that changes constantly. */
 const ATTEMPTS_MAX = 100
 
 /**
  * Repeats an optimistic change until no concurrent change interferes.
  *
  * @param attempt resolves to undefined if a concurrent change interfered
- * @throws StoreUnavailable after 100 attempts
+ * @throws StoreUnavailable after ATTEMPTS_MAX attempts
  */
 export async function retry<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {

@@ -1,6 +1,6 @@
 import type { NoMatch, PlantPatch, StoredPlant } from '../../../service/plant-store.ts'
 import { contentVersion } from '../../../service/plant-store.ts'
-import { type PlantRow, plantOf } from '../plant-row.ts'
+import { type PlantRow, toPlant } from '../plant-row.ts'
 import { retry } from './attempts.ts'
 import type { Connections } from './connections.ts'
 
@@ -14,7 +14,7 @@ const REMOVE = 'DELETE FROM plants WHERE id = $1'
 const FIND = 'SELECT id, name, tag FROM plants WHERE id = $1'
 
 /** Restricts a change to a plant with the content that was read. */
-const UNCHANGED = (first: number) =>
+const requireUnchanged = (first: number) =>
   `AND name = $${first} AND tag IS NOT DISTINCT FROM $${first + 1}::text`
 
 /** See PlantStore.update. */
@@ -26,8 +26,8 @@ export async function updatePlant(
 ): Promise<StoredPlant | NoMatch> {
   const { name, tag } = patch
   const values = [id, name !== undefined, name, tag !== undefined, tag] as const
-  const result = await change(connections, UPDATE, values, expected)
-  return typeof result === 'string' ? result : plantOf(result)
+  const result = await changePlant(connections, UPDATE, values, expected)
+  return typeof result === 'string' ? result : toPlant(result)
 }
 
 /** See PlantStore.remove. */
@@ -36,7 +36,7 @@ export async function removePlant(
   id: bigint,
   expected?: readonly string[],
 ): Promise<'removed' | NoMatch> {
-  const result = await change(connections, REMOVE, [id], expected)
+  const result = await changePlant(connections, REMOVE, [id], expected)
   return typeof result === 'string' ? result : 'removed'
 }
 
@@ -46,7 +46,7 @@ export async function removePlant(
  *
  * @param values parameters of the statement, the id first
  */
-async function change(
+async function changePlant(
   connections: Pick<Connections, 'query'>,
   statement: string,
   values: readonly [id: bigint, ...others: unknown[]],
@@ -58,11 +58,11 @@ async function change(
     const [changed] = await connections.query<PlantRow>(`${statement} ${returning}`, values)
     return changed ?? 'not-found'
   }
-  const conditional = `${statement} ${UNCHANGED(values.length + 1)} ${returning}`
+  const conditional = `${statement} ${requireUnchanged(values.length + 1)} ${returning}`
   return retry(async () => {
     const [stored] = await connections.query<PlantRow>(FIND, [id])
     if (stored === undefined) return 'not-found'
-    if (!expected.includes(contentVersion(plantOf(stored)))) return 'changed'
+    if (!expected.includes(contentVersion(toPlant(stored)))) return 'changed'
     const given = [...values, stored.name, stored.tag]
     const [changed] = await connections.query<PlantRow>(conditional, given)
     return changed

@@ -13,9 +13,9 @@ import { newerSchemaMessage } from '../schema-version.ts'
 import { StoreError } from '../store-error.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
-import { readSettings, unsafeSetting } from './durability.ts'
+import { findUnsafeSetting, readSettings } from './durability.ts'
 import type { ServerOptions } from './postgres-store.ts'
-import { missingObjects, SCHEMA_VERSION, schemaVersionOf } from './schema.ts'
+import { findMissingObjects, readSchemaVersion, SCHEMA_VERSION } from './schema.ts'
 
 type Check = (connections: Connections) => Promise<Finding>
 
@@ -43,7 +43,7 @@ export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGene
   const connections = new Connections({ urls, timeout })
   try {
     for (const [subject, check] of Object.entries(CHECKS)) {
-      const finding = await check(connections).catch(missingTable)
+      const finding = await check(connections).catch(reportMissingTable)
       yield { subject, ...finding }
       if (check === kind && finding.status === 'fault') return
     }
@@ -56,14 +56,14 @@ export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGene
 }
 
 /** Reports a missing table as a fault, and rethrows any other error. */
-function missingTable(error: { code?: string; message: string }): Finding {
+function reportMissingTable(error: { code?: string; message: string }): Finding {
   if (error.code === UNDEFINED_TABLE) return fault(error.message)
   throw error
 }
 
 async function kind(connections: Connections): Promise<Finding> {
   try {
-    const version = await schemaVersionOf(connections)
+    const version = await readSchemaVersion(connections)
     return version > 0 ? OWN_DATABASE : fault('it is empty')
   } catch (error) {
     if (error instanceof StoreError) return fault(error.message)
@@ -72,9 +72,9 @@ async function kind(connections: Connections): Promise<Finding> {
 }
 
 async function schema(connections: Connections): Promise<Finding> {
-  const version = await schemaVersionOf(connections)
+  const version = await readSchemaVersion(connections)
   if (version > SCHEMA_VERSION) return fault(newerSchemaMessage(version, SCHEMA_VERSION))
-  const missing = await missingObjects(connections, version)
+  const missing = await findMissingObjects(connections, version)
   if (missing.length > 0) return fault(`missing: ${missing.join(', ')}`)
   return schemaFinding(version, SCHEMA_VERSION)
 }
@@ -94,7 +94,7 @@ async function connection(connections: Connections): Promise<Finding> {
 /** What an acknowledgement guarantees. */
 async function acknowledged(connections: Connections): Promise<Finding> {
   const settings = await readSettings(connections)
-  const reason = unsafeSetting(settings)
+  const reason = findUnsafeSetting(settings)
   if (reason !== undefined) return fault(reason)
   const { synchronous_commit, synchronous_standby_names: standbys } = settings
   const isAlone = !standbys || synchronous_commit === 'local'
@@ -108,14 +108,14 @@ async function tokens(connections: Connections): Promise<Finding> {
     [SELECTOR_BYTES],
   )
   const names = damaged.map(({ name }) => name)
-  return tokensFinding(names, await countOf(connections, 'tokens'))
+  return tokensFinding(names, await countRows(connections, 'tokens'))
 }
 
 async function plants(connections: Connections): Promise<Finding> {
-  return countFinding(await countOf(connections, 'plants'))
+  return countFinding(await countRows(connections, 'plants'))
 }
 
-async function countOf(connections: Connections, table: string): Promise<bigint> {
+async function countRows(connections: Connections, table: string): Promise<bigint> {
   const rows = await connections.query<{ count: bigint }>(`SELECT count(*) AS count FROM ${table}`)
   const [{ count }] = rows as [{ count: bigint }]
   return count

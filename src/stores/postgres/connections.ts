@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { InFlight } from '../in-flight.ts'
-import { type Server, serversOf } from './encryption.ts'
-import { isRetryable, storeError, unavailable } from './errors.ts'
+import { type Server, toServers } from './encryption.ts'
+import { isRetryable, mapError, toUnavailable } from './errors.ts'
 
 /** Connections per replica. More would only slow the server down. */
 const CONNECTIONS_MAX = 10
@@ -10,7 +10,7 @@ const CONNECTIONS_MAX = 10
 /** Statements that can wait for a connection. */
 const WAITING_MAX = 10_000
 
-/** How many times a transaction is attempted that the server rolls back in favour of others. */
+/** How many times to attempt a transaction that the server keeps rolling back in favor of others. */
 const ATTEMPTS_MAX = 10
 
 /** The code of the warning (not an error) after a commit whose wait for the standbys was cancelled. */
@@ -39,7 +39,7 @@ export class Connections {
 
   /** @throws StoreError if the connection strings ask for an unverified connection */
   constructor({ urls, timeout }: ConnectionsOptions) {
-    this.#servers = serversOf(urls)
+    this.#servers = toServers(urls)
     this.#pools = this.#servers.map((server) => this.#open(server, timeout, urls.length))
   }
 
@@ -58,9 +58,10 @@ export class Connections {
   }
 
   /**
-   * Runs a transaction, and repeats it if the server rolls it back in favour of others.
+   * Runs a transaction, and repeats it if the server rolls it back in favor of others.
    *
    * @param work may be called several times; throws to roll back
+   * @throws StoreUnavailable as for `query`, and what `work` throws
    */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     const attempt = async (run: Run) => {
@@ -74,9 +75,11 @@ export class Connections {
 
   /**
    * Yields what `work` reads from the database as it is at its first statement. Holds a connection until the iteration
-   * ends, also early.
+   * completes or is abandoned.
+   *
+   * @throws StoreUnavailable if the server cannot be read now
    */
-  async *snapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
+  async *readSnapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
     const client = await this.#connect()
     let isComplete = false
     try {
@@ -116,7 +119,7 @@ export class Connections {
     values: readonly unknown[] = [],
   ): Promise<Row[]> {
     this.#unreplicated.delete(client)
-    const { rows } = await queryOn<Row>(client, text, values)
+    const { rows } = await runQuery<Row>(client, text, values)
     if (this.#unreplicated.has(client)) throw new StoreUnavailable('failing', NOT_REPLICATED)
     return rows
   }
@@ -148,7 +151,7 @@ export class Connections {
         if (this.#primary === host) this.#primary = (host + 1) % this.#pools.length
       }
     }
-    throw unavailable(failure)
+    throw toUnavailable(failure)
   }
 
   #open({ options }: Server, timeout: number, hosts: number): pg.Pool {
@@ -176,7 +179,7 @@ export class Connections {
   }
 }
 
-async function queryOn<Row extends object>(
+async function runQuery<Row extends object>(
   client: pg.PoolClient,
   text: string,
   values: readonly unknown[],
@@ -184,7 +187,7 @@ async function queryOn<Row extends object>(
   try {
     return await client.query<Row>(text, [...values])
   } catch (error) {
-    throw storeError(error)
+    throw mapError(error)
   }
 }
 

@@ -1,8 +1,8 @@
 import type { CreateResult, NewPlant, Plant } from '../../../service/plant-store.ts'
-import { type PlantRow, plantOf } from '../plant-row.ts'
+import { type PlantRow, toPlant } from '../plant-row.ts'
 import { retry } from './attempts.ts'
 import type { Connections } from './connections.ts'
-import { columnsOf, INSERT, isSame } from './plant-columns.ts'
+import { hasSameContent, INSERT, toColumns } from './plant-columns.ts'
 
 /**
  * The lock makes a replay wait for the standbys, as a change does. Without it the row might not be on a standby yet,
@@ -21,29 +21,29 @@ export async function createPlants(
 ): Promise<CreateResult[]> {
   const stored = new Map<bigint, Plant>()
   const created = new Set<bigint>()
-  let open = firstOfEachId(plants)
+  let open = removeRepeatedIds(plants)
   // Repeated if a plant with the same id was removed between the two statements.
   await retry(async () => {
-    const inserted = await connections.query<{ id: bigint }>(INSERT, columnsOf(open))
+    const inserted = await connections.query<{ id: bigint }>(INSERT, toColumns(open))
     for (const { id } of inserted) created.add(id)
     const taken = open.filter(({ id }) => !created.has(id))
     if (taken.length > 0) {
       const rows = await connections.query<PlantRow>(FIND, [taken.map(({ id }) => id)])
-      for (const row of rows) stored.set(row.id, plantOf(row))
+      for (const row of rows) stored.set(row.id, toPlant(row))
     }
     open = taken.filter(({ id }) => !stored.has(id))
     return open.length === 0 ? true : undefined
   })
   return plants.map((plant) => {
     const present = stored.get(plant.id)
-    if (present !== undefined) return isSame(present, plant) ? 'replayed' : 'conflict'
+    if (present !== undefined) return hasSameContent(present, plant) ? 'replayed' : 'conflict'
     stored.set(plant.id, plant)
     return 'created'
   })
 }
 
 /** One statement can insert an id only once. */
-function firstOfEachId(plants: readonly NewPlant[]): NewPlant[] {
+function removeRepeatedIds(plants: readonly NewPlant[]): NewPlant[] {
   const ids = new Map<bigint, NewPlant>()
   for (const plant of plants) if (!ids.has(plant.id)) ids.set(plant.id, plant)
   return [...ids.values()]

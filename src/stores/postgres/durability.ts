@@ -9,7 +9,7 @@ export interface ServerSettings {
   readonly synchronous_standby_names: string | null
 }
 
-/** Reads the settings. Null means that the server does not have a setting; only PostgreSQL has all of them. */
+/** Reads the settings. A setting that the server lacks is null; only PostgreSQL has all of them. */
 export async function readSettings(connections: Connections): Promise<ServerSettings> {
   const [settings] = await connections.query<ServerSettings>(
     `SELECT current_setting('server_encoding', true) AS server_encoding,
@@ -21,7 +21,7 @@ export async function readSettings(connections: Connections): Promise<ServerSett
 }
 
 /** Why a server with these settings could lose or alter plants; undefined if it could not. */
-export function unsafeSetting(settings: ServerSettings): string | undefined {
+export function findUnsafeSetting(settings: ServerSettings): string | undefined {
   const { server_encoding: encoding, fsync, synchronous_commit: synchronous } = settings
   if (encoding !== null && !/^utf-?8$/i.test(encoding)) {
     return `its encoding is ${encoding}, not UTF8`
@@ -33,6 +33,6 @@ export function unsafeSetting(settings: ServerSettings): string | undefined {
 
 /** @throws StoreError if a setting of the server is unsafe */
 export async function requireDurable(connections: Connections): Promise<void> {
-  const reason = unsafeSetting(await readSettings(connections))
+  const reason = findUnsafeSetting(await readSettings(connections))
   if (reason !== undefined) throw new StoreError(reason)
 }

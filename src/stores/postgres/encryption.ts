@@ -10,9 +10,9 @@ import { isLoopback } from '../../loopback.ts'
 import { TLS_VERSION_MIN } from '../../tls-version.ts'
 import { StoreError } from '../store-error.ts'
 import {
+  readTlsSettings,
   type TlsSetting,
   type TlsSettings,
-  tlsSettingsOf,
   withoutTlsSettings,
 } from './tls-settings.ts'
 
@@ -26,7 +26,7 @@ export interface Server {
 /** Modes of libpq, and one of `pg`, that accept any server. */
 const UNVERIFIED = ['allow', 'prefer', 'require', 'no-verify']
 
-/** The value of sslrootcert that is not a file. */
+/** The value of sslrootcert that means the system's authorities rather than a file. */
 const SYSTEM = 'system'
 
 const DEFAULT_MODE: TlsSetting = { name: 'sslmode', value: 'verify-full' }
@@ -36,26 +36,26 @@ const DEFAULT_MODE: TlsSetting = { name: 'sslmode', value: 'verify-full' }
  *
  * @throws StoreError if they ask for an unverified connection, or a file is unusable
  */
-export function serversOf(urls: readonly string[]): Server[] {
-  const settings = tlsSettingsOf(String(urls[0]))
+export function toServers(urls: readonly string[]): Server[] {
+  const settings = readTlsSettings(String(urls[0]))
   let verified: ConnectionOptions | undefined
   return urls.map((url) => {
     const connectionString = withoutTlsSettings(url)
     // The host comes from the connection string, PGHOST or the driver's default.
     const { host } = new pg.Client({ connectionString, ssl: true })
-    const plain = plainReason(host, settings)
+    const plain = findPlainReason(host, settings)
     if (plain !== undefined) {
       return { options: { connectionString, ssl: false }, encryption: `not encrypted: ${plain}` }
     }
     // Shared, because loading the system's authorities takes 0.1 s.
-    verified ??= verificationOf(settings)
-    const encryption = `encrypted; ${identityOf(host, settings)}`
+    verified ??= createVerification(settings)
+    const encryption = `encrypted; ${describeIdentity(host, settings)}`
     return { options: { connectionString, ssl: verified }, encryption }
   })
 }
 
 /** Why connections to a host are not encrypted; undefined if they are. */
-function plainReason(host: string, settings: TlsSettings): string | undefined {
+function findPlainReason(host: string, settings: TlsSettings): string | undefined {
   // As with libpq, regardless of sslmode.
   if (host.startsWith('/')) return 'the server is reached through a Unix socket'
   const { sslmode } = settings
@@ -65,9 +65,14 @@ function plainReason(host: string, settings: TlsSettings): string | undefined {
 }
 
 /** @throws StoreError */
-function verificationOf({ sslmode, sslrootcert, sslcert, sslkey }: TlsSettings): ConnectionOptions {
+function createVerification({
+  sslmode,
+  sslrootcert,
+  sslcert,
+  sslkey,
+}: TlsSettings): ConnectionOptions {
   const file = sslrootcert?.value === SYSTEM ? undefined : sslrootcert
-  const mode = modeOf(sslmode)
+  const mode = parseMode(sslmode)
   if (mode === 'verify-ca' && file === undefined) {
     throw new StoreError(
       'sslmode=verify-ca needs sslrootcert to name a file, because public authorities issue certificates to anyone',
@@ -76,9 +81,9 @@ function verificationOf({ sslmode, sslrootcert, sslcert, sslkey }: TlsSettings):
   if ((sslcert === undefined) !== (sslkey === undefined)) {
     throw new StoreError('sslcert and sslkey go together: set both, or neither')
   }
-  const secureContext = contextOf({
+  const secureContext = createContext({
     minVersion: TLS_VERSION_MIN,
-    ca: file === undefined ? systemAuthorities() : authoritiesOf(file),
+    ca: file === undefined ? getSystemAuthorities() : readAuthorities(file),
     ...(sslcert && { cert: read(sslcert) }),
     ...(sslkey && { key: read(sslkey) }),
   })
@@ -91,7 +96,7 @@ function verificationOf({ sslmode, sslrootcert, sslcert, sslkey }: TlsSettings):
 }
 
 /** @throws StoreError if the mode does not verify the server */
-function modeOf(sslmode: TlsSetting = DEFAULT_MODE): 'verify-full' | 'verify-ca' {
+function parseMode(sslmode: TlsSetting = DEFAULT_MODE): 'verify-full' | 'verify-ca' {
   const { name, value } = sslmode
   if (value === 'verify-full' || value === 'verify-ca') return value
   const problem = UNVERIFIED.includes(value)
@@ -103,7 +108,7 @@ function modeOf(sslmode: TlsSetting = DEFAULT_MODE): 'verify-full' | 'verify-ca'
   )
 }
 
-function identityOf(host: string, { sslmode, sslrootcert }: TlsSettings): string {
+function describeIdentity(host: string, { sslmode, sslrootcert }: TlsSettings): string {
   const authorities = sslrootcert === undefined ? SYSTEM : sslrootcert.value
   const trusted =
     authorities === SYSTEM
@@ -114,13 +119,13 @@ function identityOf(host: string, { sslmode, sslrootcert }: TlsSettings): string
 }
 
 /** Falls back to Node's own list, because small container images have none. */
-function systemAuthorities(): string[] {
+function getSystemAuthorities(): string[] {
   const system = getCACertificates('system')
   if (system.length === 0) return getCACertificates('default')
   return [...system, ...getCACertificates('extra')]
 }
 
-function authoritiesOf(setting: TlsSetting): Buffer {
+function readAuthorities(setting: TlsSetting): Buffer {
   const authorities = read(setting)
   try {
     // Node treats text without certificates as an empty list.
@@ -139,7 +144,7 @@ function read({ name, value }: TlsSetting): Buffer {
   }
 }
 
-function contextOf(options: Parameters<typeof createSecureContext>[0]) {
+function createContext(options: Parameters<typeof createSecureContext>[0]) {
   try {
     return createSecureContext(options)
   } catch (error) {

@@ -13,7 +13,7 @@ const BUSY = /^(40001|40P01|55P03|53300)$/
  */
 const FAILING = /^(08|25006|28|3D000|53|57|58|XX)/
 
-/** The server rolled the transaction back in favour of another one. */
+/** The server rolled the transaction back in favor of another one. */
 const ROLLED_BACK = /^(40001|40P01)\b/
 
 /** OpenSSL's codes for a certificate without a trusted authority. */
@@ -22,20 +22,20 @@ const UNKNOWN_AUTHORITY = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
 /** The message of an error for which `pg` has no code. */
 const NO_TLS = 'The server does not support SSL connections'
 
-/** Maps an error of a statement to StoreUnavailable. Returns an error that is our bug unchanged. */
-export function storeError(error: unknown): unknown {
+/** Maps an error of a statement to StoreUnavailable by its code. Returns any other error unchanged: it is a bug. */
+export function mapError(error: unknown): unknown {
   if (error instanceof TypeError) return error
-  if (!(error instanceof pg.DatabaseError)) return unavailable(error)
+  if (!(error instanceof pg.DatabaseError)) return toUnavailable(error)
   const { code = '' } = error
-  return BUSY.test(code) || FAILING.test(code) ? unavailable(error) : error
+  return BUSY.test(code) || FAILING.test(code) ? toUnavailable(error) : error
 }
 
 /** Maps an error of a connection, which is never the caller's fault. */
-export function unavailable(error: unknown): StoreUnavailable {
+export function toUnavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error
   const { code = '', message } = error as { code?: string; message: string }
   // The AggregateError of several connection attempts has an empty message.
-  const detail = [code, message].filter(Boolean).join(': ') + adviceOn(code, message)
+  const detail = [code, message].filter(Boolean).join(': ') + findAdvice(code, message)
   return new StoreUnavailable(BUSY.test(code) ? 'busy' : 'failing', detail)
 }
 
@@ -44,7 +44,7 @@ export function isRetryable(error: unknown): boolean {
   return error instanceof StoreUnavailable && ROLLED_BACK.test(error.detail)
 }
 
-function adviceOn(code: string, message: string): string {
+function findAdvice(code: string, message: string): string {
   if (message === NO_TLS)
     return '; sslmode=disable connects anyway, but sends everything in plain text'
   if (!UNKNOWN_AUTHORITY.test(code)) return ''

@@ -1,8 +1,8 @@
 import type { ImportResult, NewPlant, OnConflict, Plant } from '../../../service/plant-store.ts'
-import { type PlantRow, plantOf } from '../plant-row.ts'
+import { type PlantRow, toPlant } from '../plant-row.ts'
 import { retry } from './attempts.ts'
 import type { Connections, Run } from './connections.ts'
-import { columnsOf, INSERT, isSame, UNNESTED } from './plant-columns.ts'
+import { hasSameContent, INSERT, toColumns, UNNESTED } from './plant-columns.ts'
 
 /** The lock keeps the plants unchanged until the end of the transaction. */
 const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE'
@@ -10,7 +10,7 @@ const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER 
 const REPLACE = `
   UPDATE plants SET name = given.name, tag = given.tag FROM ${UNNESTED} WHERE plants.id = given.id`
 
-/** Rolls a transaction back because another one took an id that was free. */
+/** Thrown to roll a transaction back, because another one has taken an id that was free. */
 class IdTaken extends Error {}
 
 /**
@@ -40,10 +40,10 @@ async function attemptImport(
   const rows = await run<PlantRow>(FIND, [plants.map(({ id }) => id)])
   const { results, created, replaced } = planImport(rows, plants, onConflict)
   if (created.length > 0) {
-    const inserted = await run(INSERT, columnsOf(created))
+    const inserted = await run(INSERT, toColumns(created))
     if (inserted.length < created.length) throw new IdTaken()
   }
-  if (replaced.length > 0) await run(REPLACE, columnsOf(replaced))
+  if (replaced.length > 0) await run(REPLACE, toColumns(replaced))
   return results
 }
 
@@ -59,14 +59,14 @@ function planImport(
   plants: readonly NewPlant[],
   onConflict: OnConflict,
 ): ImportPlan {
-  const stored = new Map<bigint, Plant>(rows.map((row) => [row.id, plantOf(row)]))
+  const stored = new Map<bigint, Plant>(rows.map((row) => [row.id, toPlant(row)]))
   const [created, replaced] = [new Map<bigint, NewPlant>(), new Map<bigint, NewPlant>()]
   const plan = (plant: NewPlant): ImportResult => {
     const present = stored.get(plant.id)
     if (present === undefined) {
       created.set(plant.id, plant)
     } else {
-      if (isSame(present, plant)) return 'replayed'
+      if (hasSameContent(present, plant)) return 'replayed'
       if (onConflict === 'stop') return 'conflict'
       if (onConflict === 'keep') return 'kept'
       const target = created.has(plant.id) ? created : replaced

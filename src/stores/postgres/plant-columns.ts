@@ -1,11 +1,11 @@
 import type { NewPlant, Plant } from '../../../service/plant-store.ts'
 
-export function isSame(one: Plant, other: Plant): boolean {
+export function hasSameContent(one: Plant, other: Plant): boolean {
   return one.name === other.name && one.tag === other.tag
 }
 
 /** Plants as three arrays, the parameters of UNNESTED. */
-export function columnsOf(
+export function toColumns(
   plants: readonly NewPlant[],
 ): [ids: bigint[], names: string[], tags: (string | null)[]] {
   return [

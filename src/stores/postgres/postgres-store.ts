@@ -14,7 +14,7 @@ import { GroupCommit } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
 import type { Store } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { textLengthOf } from '../text-length.ts'
+import { measureText } from '../text-length.ts'
 import { removePlant, updatePlant } from './changes.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
@@ -22,7 +22,7 @@ import { createPlants } from './creates.ts'
 import { requireDurable } from './durability.ts'
 import { importPlants } from './imports.ts'
 import { exportPlants, listPlants, pointReads } from './reads.ts'
-import { migrate, schemaVersionOf } from './schema.ts'
+import { migrate, readSchemaVersion } from './schema.ts'
 import { Tokens } from './tokens.ts'
 
 export interface ServerOptions {
@@ -50,7 +50,7 @@ export class PostgresStore implements Store {
     this.#connections = connections
     this.#creates = new GroupCommit({
       commit: (plants: readonly NewPlant[]) => createPlants(connections, plants),
-      sizeOf: textLengthOf,
+      sizeOf: measureText,
       // GroupCommit needs commits to end in order, which several connections do not guarantee.
       maxInFlight: 1,
     })
@@ -68,7 +68,7 @@ export class PostgresStore implements Store {
     const connections = new Connections({ urls, timeout })
     try {
       await requireDurable(connections)
-      if (mustExist && (await schemaVersionOf(connections)) === 0)
+      if (mustExist && (await readSchemaVersion(connections)) === 0)
         throw new StoreError('it is empty')
       await migrate(connections)
       return new PostgresStore(connections)
@@ -108,7 +108,7 @@ export class PostgresStore implements Store {
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
-    return this.#connections.snapshot(exportPlants)
+    return this.#connections.readSnapshot(exportPlants)
   }
 
   async ping(): Promise<void> {

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader'
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
 import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
-import { type PlantRow, plantOf } from '../plant-row.ts'
+import { type PlantRow, toPlant } from '../plant-row.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../read-limits.ts'
 import type { Connections, Run } from './connections.ts'
 
@@ -14,7 +14,7 @@ interface PageRow extends PlantRow {
  * A query for a page of plants by id. Its parameters are the first possible id, the number of plants, the limit on
  * text, and the tag if the condition uses it. The page ends with the plant that reaches the limit on text.
  */
-function pageQuery(condition: string): string {
+function buildPageQuery(condition: string): string {
   return `
     SELECT id, name, tag, found
     FROM (
@@ -27,9 +27,9 @@ function pageQuery(condition: string): string {
     ORDER BY id`
 }
 
-const PAGE = pageQuery('true')
+const PAGE = buildPageQuery('true')
 // The index has only the hash, so the tag itself is compared too.
-const PAGE_OF_TAG = pageQuery('md5(tag) = md5($4) AND tag = $4')
+const PAGE_OF_TAG = buildPageQuery('md5(tag) = md5($4) AND tag = $4')
 
 /** See PlantStore.list. */
 export async function listPlants(run: Run, { after, tag, limit }: PageRequest): Promise<Page> {
@@ -40,7 +40,7 @@ export async function listPlants(run: Run, { after, tag, limit }: PageRequest): 
     tag === undefined
       ? await run<PageRow>(PAGE, values)
       : await run<PageRow>(PAGE_OF_TAG, [...values, tag])
-  const plants = rows.slice(0, limit).map(plantOf)
+  const plants = rows.slice(0, limit).map(toPlant)
   return { plants, more: Number(rows[0]?.found ?? 0) > plants.length }
 }
 
@@ -66,7 +66,7 @@ export function pointReads(
       'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[])',
       [ids],
     )
-    const found = new Map(rows.map((row) => [row.id, plantOf(row)]))
+    const found = new Map(rows.map((row) => [row.id, toPlant(row)]))
     return ids.map((id) => found.get(id))
   }
   return new DataLoader(findAll, {

@@ -28,7 +28,10 @@ export const SCHEMA_VERSION = MIGRATIONS.length
 
 const VERSIONS = 'CREATE TABLE IF NOT EXISTS plant_store_schema (version int PRIMARY KEY)'
 
-/** Codes of a concurrent migration: unique_violation, duplicate_table and duplicate_object. `IF NOT EXISTS` is racy. */
+/**
+ * Codes that concurrent migrations cause (unique_violation, duplicate_table, duplicate_object): `IF NOT EXISTS` is
+ * racy.
+ */
 const RACE = /^(23505|42P07|42710)$/
 const ATTEMPTS_MAX = 100
 const PAUSE_MS = 10
@@ -39,14 +42,14 @@ const PAUSE_MS = 10
  * @throws StoreError if the schema is newer, or the database belongs to another program
  */
 export async function migrate(connections: Connections): Promise<void> {
-  const version = await schemaVersionOf(connections)
+  const version = await readSchemaVersion(connections)
   if (version === SCHEMA_VERSION) return
   if (version > SCHEMA_VERSION) throw new StoreError(newerSchemaMessage(version, SCHEMA_VERSION))
-  await define(connections, VERSIONS)
+  await runMigration(connections, VERSIONS)
   for (const [index, statement] of MIGRATIONS.entries()) {
     if (index < version) continue
-    await define(connections, statement)
-    await define(
+    await runMigration(connections, statement)
+    await runMigration(
       connections,
       `INSERT INTO plant_store_schema VALUES (${index + 1}) ON CONFLICT DO NOTHING`,
     )
@@ -58,7 +61,7 @@ export async function migrate(connections: Connections): Promise<void> {
  *
  * @throws StoreError if a table of another program has one of our names
  */
-export async function schemaVersionOf(connections: Connections): Promise<number> {
+export async function readSchemaVersion(connections: Connections): Promise<number> {
   const tables = await connections.query<{ table_name: string }>(
     `SELECT table_name FROM information_schema.tables
      WHERE table_schema = current_schema() AND table_name IN ('plant_store_schema', 'plants', 'tokens')`,
@@ -75,7 +78,10 @@ export async function schemaVersionOf(connections: Connections): Promise<number>
 }
 
 /** The names of the tables and indexes of a schema version that are missing. */
-export async function missingObjects(connections: Connections, version: number): Promise<string[]> {
+export async function findMissingObjects(
+  connections: Connections,
+  version: number,
+): Promise<string[]> {
   const expected = MIGRATIONS.slice(0, version).map(
     (statement) => / IF NOT EXISTS (\w+)/.exec(statement)?.[1] as string,
   )
@@ -87,8 +93,8 @@ export async function missingObjects(connections: Connections, version: number):
   return expected.filter((name) => !names.has(name))
 }
 
-/** Runs a migration, and repeats it up to 100 times if another replica interferes. */
-async function define(
+/** Runs a migration, and repeats it if another replica interferes. */
+async function runMigration(
   connections: Connections,
   statement: string,
   attempts = ATTEMPTS_MAX,
@@ -99,6 +105,6 @@ async function define(
     const raced = error instanceof pg.DatabaseError && RACE.test(String(error.code))
     if (!raced || attempts === 1) throw error
     await setTimeout(PAUSE_MS)
-    await define(connections, statement, attempts - 1)
+    await runMigration(connections, statement, attempts - 1)
   }
 }

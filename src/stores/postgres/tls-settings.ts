@@ -23,8 +23,8 @@ export type TlsSettings = Partial<Record<keyof typeof VARIABLES, TlsSetting>>
  *
  * @throws StoreError if there are other TLS parameters, which would be unsafe to ignore
  */
-export function tlsSettingsOf(url: string): TlsSettings {
-  const parameters = parametersOf(url)
+export function readTlsSettings(url: string): TlsSettings {
+  const parameters = parseParameters(url)
   const unknown = [...parameters.keys()].find(
     (name) => /^ssl/i.test(name) && !PARAMETERS.includes(name),
   )
@@ -46,12 +46,12 @@ export function tlsSettingsOf(url: string): TlsSettings {
 
 /** A connection string without these settings, which would take precedence over the `ssl` option of `pg`. */
 export function withoutTlsSettings(url: string): string {
-  const parameters = parametersOf(url)
+  const parameters = parseParameters(url)
   for (const parameter of PARAMETERS) parameters.delete(parameter)
   const [base = ''] = url.split('?', 1)
   return parameters.size === 0 ? base : `${base}?${parameters}`
 }
 
-function parametersOf(url: string): URLSearchParams {
+function parseParameters(url: string): URLSearchParams {
   return new URLSearchParams(url.split('?').slice(1).join('?'))
 }

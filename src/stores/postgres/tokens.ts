@@ -1,5 +1,5 @@
 import { SELECTOR_BYTES, type StoredToken } from '../../../service/token-store.ts'
-import { type TokenRow, tokenOf } from '../token-row.ts'
+import { type TokenRow, toToken } from '../token-row.ts'
 import type { Connections, Run } from './connections.ts'
 
 const COLUMNS = 'name, digest, scopes, created_at, expires_at, last_used_at'
@@ -23,13 +23,13 @@ export class Tokens {
       `SELECT ${COLUMNS} FROM tokens WHERE selector = $1`,
       [Buffer.from(selector)],
     )
-    return rows[0] && tokenOf(rows[0])
+    return rows[0] && toToken(rows[0])
   }
 
   async list(): Promise<StoredToken[]> {
     const rows = await this.#connections.query<TokenRow>(`SELECT ${COLUMNS} FROM tokens`)
-    // Not by the server, whose sort order depends on its locale.
-    return rows.map(tokenOf).sort((one, other) => Buffer.compare(bytesOf(one), bytesOf(other)))
+    // Sorted here, because the server's order depends on its locale.
+    return rows.map(toToken).sort((one, other) => Buffer.compare(toBytes(one), toBytes(other)))
   }
 
   add(token: StoredToken): Promise<boolean> {
@@ -69,6 +69,6 @@ async function insert(run: Run, token: StoredToken): Promise<boolean> {
 }
 
 /** UTF-8 sorts by code point. */
-function bytesOf({ name }: StoredToken): Buffer {
+function toBytes({ name }: StoredToken): Buffer {
   return Buffer.from(name)
 }

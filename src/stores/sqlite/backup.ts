@@ -12,14 +12,14 @@ import { copyInThread } from './threaded-backup.ts'
  */
 export async function backUpDatabase(options: BackupOptions): Promise<BackupSummary> {
   const { database, lockTimeout, file, onProgress, signal } = options
-  refuseTaken(file)
-  const folder = await writing(file, () => mkdtemp(`${resolve(file)}.partial-`))
+  assertNameFree(file)
+  const folder = await withWriteErrors(file, () => mkdtemp(`${resolve(file)}.partial-`))
   const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   signal.addEventListener('abort', removeFolder)
   try {
     const copy = join(folder, 'plants.db')
     const summary = await copyInThread({ file: database, lockTimeout, copy }, onProgress)
-    await writing(file, () => publish(copy, file))
+    await withWriteErrors(file, () => publish(copy, file))
     return summary
   } finally {
     removeFolder()
@@ -27,9 +27,9 @@ export async function backUpDatabase(options: BackupOptions): Promise<BackupSumm
 }
 
 /** SQLite would apply the WAL or journal of another database to the copy when it first opens it. */
-function refuseTaken(file: string): void {
+function assertNameFree(file: string): void {
   const taken = ['', ...COMPANION_SUFFIXES].map((suffix) => file + suffix).find(existsSync)
-  if (taken !== undefined) throw alreadyExists(taken)
+  if (taken !== undefined) throw existsError(taken)
   if (COMPANION_SUFFIXES.some((suffix) => file.endsWith(suffix))) {
     throw new StoreError(
       `cannot write ${file}: SQLite uses such names for its own files; choose another name`,
@@ -54,16 +54,16 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-async function writing<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+async function withWriteErrors<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') throw alreadyExists(file)
+    if (code === 'EEXIST') throw existsError(file)
     throw new StoreError(`cannot write ${file}: ${message}`, { cause: error })
   }
 }
 
-function alreadyExists(file: string): StoreError {
+function existsError(file: string): StoreError {
   return new StoreError(`${file} already exists; nothing was overwritten`)
 }

@@ -6,7 +6,7 @@ import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
 const BATCH_SIZE = 100
 
 /** The ids of plants whose text could not be returned exactly. SQLite does not validate the encoding of text. */
-export function* brokenStrings(db: Database): Generator<bigint> {
+export function* findBrokenStrings(db: Database): Generator<bigint> {
   // The commas keep invalid bytes at the end of one string and the start of the next from forming a character.
   const text = `coalesce(name, '') || ',' || coalesce(tag, '')`
   const findBatch = db.prepare(

@@ -1,25 +1,25 @@
-import { textLengthOf } from '../text-length.ts'
+import { measureText } from '../text-length.ts'
 import type { Change } from './writer.ts'
 
 /** The memory of a string object, in UTF-16 units. An If-Match header can hold thousands of short strings. */
 const STRING_OVERHEAD = 16
 
 /** The text that a change keeps in memory while it waits, in UTF-16 units. */
-export function changeSizeOf(change: Change): number {
+export function measureChange(change: Change): number {
   switch (change[0]) {
     case 'create':
-      return textLengthOf(change[1])
+      return measureText(change[1])
     case 'update':
-      return textLengthOf(change[2]) + totalSizeOf(change[3])
+      return measureText(change[2]) + measureVersions(change[3])
     case 'remove':
-      return totalSizeOf(change[2])
+      return measureVersions(change[2])
     case 'importPlants':
-      return change[1].reduce((sum, plant) => sum + textLengthOf(plant), 0)
+      return change[1].reduce((sum, plant) => sum + measureText(plant), 0)
     default:
       return 0
   }
 }
 
-function totalSizeOf(versions: readonly string[] = []): number {
+function measureVersions(versions: readonly string[] = []): number {
   return versions.reduce((sum, { length }) => sum + length + STRING_OVERHEAD, 0)
 }

@@ -13,11 +13,11 @@ import {
 } from '../check-result.ts'
 import { IN_MEMORY } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
-import { brokenStrings } from './broken-strings.ts'
+import { findBrokenStrings } from './broken-strings.ts'
 import { type DatabaseOptions, explain } from './database.ts'
-import { openExisting } from './existing.ts'
+import { openExisting } from './existing-database.ts'
 import { fileAccess } from './file-access.ts'
-import { incompatibilityOf, migrate, SCHEMA_VERSION, schemaVersionOf } from './schema.ts'
+import { findIncompatibility, migrate, readSchemaVersion, SCHEMA_VERSION } from './schema.ts'
 
 type Check = (db: Database) => Iterable<Finding>
 
@@ -33,7 +33,7 @@ const CHECKS: Record<string, Check> = {
   plants,
 }
 
-/** The number of ids listed in a message. */
+/** The maximum number of ids listed in a message. */
 const IDS_MAX = 10
 
 /** Errors that prevent a check. Any other SqliteError is a finding. */
@@ -54,7 +54,7 @@ export function* checkDatabase(options: DatabaseOptions): Generator<CheckResult>
     db.exec('BEGIN')
     for (const [subject, check] of Object.entries(CHECKS)) {
       let isFaulty = false
-      for (const finding of findings(check, db)) {
+      for (const finding of runCheck(check, db)) {
         isFaulty ||= finding.status === 'fault'
         yield { subject, ...finding }
       }
@@ -69,7 +69,7 @@ export function* checkDatabase(options: DatabaseOptions): Generator<CheckResult>
   }
 }
 
-function* findings(check: Check, db: Database): Generator<Finding> {
+function* runCheck(check: Check, db: Database): Generator<Finding> {
   try {
     yield* check(db)
   } catch (error) {
@@ -79,21 +79,21 @@ function* findings(check: Check, db: Database): Generator<Finding> {
 }
 
 function* kind(db: Database): Generator<Finding> {
-  const reason = kindFaultOf(db)
+  const reason = findKindFault(db)
   yield reason === undefined ? OWN_DATABASE : fault(reason)
 }
 
 /** Why a file is not a database of this program, or of a version it supports; undefined if it is. */
-export function kindFaultOf(db: Database): string | undefined {
-  return incompatibilityOf(db) ?? (schemaVersionOf(db) === 0 ? 'it is empty' : undefined)
+export function findKindFault(db: Database): string | undefined {
+  return findIncompatibility(db) ?? (readSchemaVersion(db) === 0 ? 'it is empty' : undefined)
 }
 
 /** Compares the schema with a new one: SQLite itself does not notice a missing index or NOT NULL. */
 function* schema(db: Database): Generator<Finding> {
-  const version = schemaVersionOf(db)
+  const version = readSchemaVersion(db)
   const reference = new Sqlite(IN_MEMORY)
   migrate(reference, version)
-  const [expected, actual] = [objectsOf(reference), objectsOf(db)]
+  const [expected, actual] = [readObjects(reference), readObjects(db)]
   reference.close()
   const wrong = [...expected].filter(([name, sql]) => actual.get(name) !== sql)
   const unknown = [...actual].filter(([name]) => !expected.has(name))
@@ -102,7 +102,7 @@ function* schema(db: Database): Generator<Finding> {
   if (wrong.length + unknown.length === 0) yield schemaFinding(version, SCHEMA_VERSION)
 }
 
-function objectsOf(db: Database): Map<string, string | null> {
+function readObjects(db: Database): Map<string, string | null> {
   const rows = db
     .prepare(`SELECT type || ' ' || name, sql FROM sqlite_schema WHERE name NOT GLOB 'sqlite_*'`)
     .raw()
@@ -113,7 +113,7 @@ function objectsOf(db: Database): Map<string, string | null> {
 function* file(db: Database): Generator<Finding> {
   const size = db.pragma('page_size', { simple: true })
   const encoding = db.pragma('encoding', { simple: true })
-  const message = `${sizeOf(db.name)}, in pages of ${size}, text in ${encoding}`
+  const message = `${describeSize(db.name)}, in pages of ${size}, text in ${encoding}`
   yield encoding === 'UTF-8' ? ok(message) : fault(message)
 }
 
@@ -122,14 +122,14 @@ function* journal(db: Database): Generator<Finding> {
   // A backup is not in WAL mode until a service uses it.
   if (mode !== 'wal') return yield ok(`${mode}; the service switches to wal on its next start`)
   // The WAL is next to the target of a symbolic link.
-  yield ok(`wal, ${sizeOf(`${realpathSync(db.name)}-wal`)}`)
+  yield ok(`wal, ${describeSize(`${realpathSync(db.name)}-wal`)}`)
 }
 
 function access(db: Database): Iterable<Finding> {
   return fileAccess(db.name)
 }
 
-function sizeOf(path: string): string {
+function describeSize(path: string): string {
   return `${statSync(path).size.toLocaleString('en')} bytes`
 }
 
@@ -141,16 +141,16 @@ function* tokens(db: Database): Generator<Finding> {
     )
     .pluck()
     .all(SELECTOR_BYTES)
-  yield tokensFinding(damaged, countOf(db, 'tokens'))
+  yield tokensFinding(damaged, countRows(db, 'tokens'))
 }
 
-function countOf(db: Database, table: string): number {
+function countRows(db: Database, table: string): number {
   return db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number
 }
 
 function* integrity(db: Database): Generator<Finding> {
   let count = 0
-  for (const message of integrityFaults(db)) {
+  for (const message of findIntegrityFaults(db)) {
     count++
     yield fault(message)
   }
@@ -163,7 +163,7 @@ function* integrity(db: Database): Generator<Finding> {
  *
  * @throws SqliteError after the last of them if SQLite cannot continue
  */
-export function* integrityFaults(db: Database): Generator<string> {
+export function* findIntegrityFaults(db: Database): Generator<string> {
   for (const row of db.prepare('PRAGMA integrity_check').pluck().iterate()) {
     const lines = String(row).split('\n')
     yield* lines.filter((line) => line !== 'ok' && !line.startsWith('*** in database '))
@@ -171,10 +171,10 @@ export function* integrityFaults(db: Database): Generator<string> {
 }
 
 function* plants(db: Database): Generator<Finding> {
-  const broken = [...brokenStrings(db).take(IDS_MAX)]
+  const broken = [...findBrokenStrings(db).take(IDS_MAX)]
   if (broken.length > 0) {
     const ids = broken.join(', ') + (broken.length === IDS_MAX ? ' and possibly others' : '')
     return yield fault(`text with invalid UTF-8 or U+0000 in ${ids}`)
   }
-  yield countFinding(countOf(db, 'plants'))
+  yield countFinding(countRows(db, 'plants'))
 }

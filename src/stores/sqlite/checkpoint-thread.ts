@@ -1,4 +1,4 @@
-/** Writes the WAL back in a thread of its own, because a long one takes longer than a commit may wait. */
+/** Writes the WAL back in a thread of its own, because that can take longer than a commit should wait. */
 import { type CheckpointRequest, checkpointThread, prepareCheckpoint } from './checkpointer.ts'
 import { openDatabase } from './database.ts'
 

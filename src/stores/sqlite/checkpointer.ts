@@ -7,7 +7,7 @@ import {
 import type { Database } from 'better-sqlite3'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { type DatabaseOptions, WAL_PAGES } from './database.ts'
-import { storeError } from './errors.ts'
+import { mapError } from './errors.ts'
 import { ThreadModule } from './thread.ts'
 
 /** The state of the WAL, in pages: its length, and how much of it has been written back. */
@@ -29,7 +29,7 @@ export const checkpointThread = new ThreadModule<CheckpointOptions>(
 )
 
 /**
- * Writes the WAL back into the database when it has become long. SQLite starts the WAL over only after all of it is
+ * Writes the WAL back into the database when it has become long. SQLite reuses the WAL file only after all of it is
  * written back. So a separate thread writes most of it while commits continue, and the writer then writes the few
  * pages that were added meanwhile. If the writer wrote everything, commits would wait for thousands of pages, scattered
  * over the database if ids are random.
@@ -60,13 +60,13 @@ export class Checkpointer {
   }
 
   /** Must be called after each commit. */
-  committed(): void {
+  afterCommit(): void {
     if (this.#isRunning) {
       if (this.#receive()) this.#finish()
       return
     }
     const { log } = this.#inspect()
-    // Early, because the thread takes a while to start; but few services need it.
+    // Started early, because that takes a while, but only when needed, because few services fill the WAL.
     if (log >= this.#pages / 2) this.#thread ??= this.#start()
     if (log < this.#due) return
     this.#isReady ||= this.#receive()
@@ -111,7 +111,7 @@ export class Checkpointer {
   #finish(): void {
     const { log, checkpointed } = this.#checkpoint()
     this.#isRunning = false
-    // Pages that a snapshot needs stay in the WAL. An export's snapshot lasts long, and a checkpoint after every
+    // Pages that a snapshot needs stay in the WAL. An export's snapshot is long-lived, and a checkpoint after every
     // commit would cost more than it gains.
     this.#due = checkpointed === log ? this.#pages : log + this.#pages / 16
   }
@@ -129,7 +129,7 @@ export function prepareCheckpoint(db: Database, mode: 'NOOP' | 'PASSIVE'): () =>
     try {
       return statement.get() as WalState
     } catch (error) {
-      if (storeError(error) instanceof StoreUnavailable) return { log: 0, checkpointed: 0 }
+      if (mapError(error) instanceof StoreUnavailable) return { log: 0, checkpointed: 0 }
       throw error
     }
   }

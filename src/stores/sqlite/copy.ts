@@ -3,9 +3,9 @@ import Sqlite from 'better-sqlite3'
 import { PRIVATE_MODE } from '../../file-modes.ts'
 import type { BackupSummary, OnProgress } from '../engine.ts'
 import { StoreError } from '../store-error.ts'
-import { integrityFaults, kindFaultOf } from './check.ts'
+import { findIntegrityFaults, findKindFault } from './check.ts'
 import { type DatabaseOptions, explain } from './database.ts'
-import { openExisting } from './existing.ts'
+import { openExisting } from './existing-database.ts'
 
 /** Pages copied per step: 16 MB, which is also the size of SQLite's page cache. */
 const PAGES_PER_STEP = 4000
@@ -44,7 +44,7 @@ async function copyPages(options: CopyOptions, onProgress: OnProgress): Promise<
     // SQLite restarts a backup whenever another connection writes, so under load it would never end. Within a
     // transaction it copies that transaction's snapshot instead.
     db.exec('BEGIN')
-    const reason = kindFaultOf(db)
+    const reason = findKindFault(db)
     if (reason !== undefined) throw backupError(options, reason)
     const { totalPages } = await db.backup(copy, {
       progress({ totalPages, remainingPages }) {
@@ -68,8 +68,8 @@ function verify(options: CopyOptions): BackupSummary {
   try {
     // The copy of a database in WAL mode is in WAL mode too, and could not be opened in a read-only folder.
     db.pragma('journal_mode = DELETE')
-    const [damage] = integrityFaults(db)
-    const reason = damage ?? kindFaultOf(db)
+    const [damage] = findIntegrityFaults(db)
+    const reason = damage ?? findKindFault(db)
     if (reason !== undefined) {
       throw backupError(options, `the copy is damaged, and the database may be too: ${reason}`)
     }

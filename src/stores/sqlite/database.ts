@@ -1,9 +1,10 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
+import type { StoreOptions } from '../engine.ts'
 import { IN_MEMORY } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
 import { createDatabaseFile } from './new-file.ts'
-import { incompatibilityOf, migrate } from './schema.ts'
+import { findIncompatibility, migrate } from './schema.ts'
 
 /** The value of `PRAGMA synchronous` with which every commit waits for the disk. */
 const FULL = 2
@@ -14,14 +15,9 @@ const FULL = 2
  */
 export const WAL_PAGES = 16_000
 
-export interface DatabaseOptions {
+export interface DatabaseOptions extends Omit<StoreOptions, 'database'> {
+  /** A path, or IN_MEMORY. */
   readonly file: string
-  /** Milliseconds to wait for a lock that another connection holds. */
-  readonly lockTimeout: number
-  /** Fail instead of creating a missing file. */
-  readonly mustExist?: boolean
-  /** Make changes on the calling thread, which blocks: for short-lived processes. */
-  readonly sameThread?: boolean
 }
 
 /**
@@ -42,7 +38,7 @@ export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseO
     db = new Sqlite(file, { timeout: lockTimeout })
     // SQLite opens a read-only file without an error, and fails only at the first change.
     if (existsSync(file)) accessSync(file, constants.W_OK)
-    const reason = incompatibilityOf(db)
+    const reason = findIncompatibility(db)
     if (reason !== undefined) throw new StoreError(`cannot use the database ${file}: ${reason}`)
     makeDurable(db, { file, lockTimeout })
     migrate(db)
@@ -54,7 +50,9 @@ export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseO
   }
 }
 
-/** Opens another connection for a long read. In memory it reads a copy, because a connection is a database there. */
+/**
+ * Opens another connection for a long read. In memory it reads a copy, because each connection has its own database.
+ */
 export function openSnapshot(db: Database, { file, lockTimeout }: DatabaseOptions): Database {
   const source = file === IN_MEMORY ? db.serialize() : file
   const options = { readonly: file !== IN_MEMORY, timeout: lockTimeout }

@@ -8,7 +8,7 @@ const BUSY = /^SQLITE_(BUSY|LOCKED)/
 const FAILING = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|NOMEM|PROTOCOL|CORRUPT|NOTADB)/
 
 /** Maps an error of SQLite to StoreUnavailable by its code. Returns any other error unchanged: it is a bug. */
-export function storeError(error: unknown): unknown {
+export function mapError(error: unknown): unknown {
   if (!(error instanceof Sqlite.SqliteError)) return error
   if (BUSY.test(error.code)) return new StoreUnavailable('busy', error.code)
   if (FAILING.test(error.code)) return new StoreUnavailable('failing', error.code)

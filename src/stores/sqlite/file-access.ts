@@ -1,14 +1,14 @@
 import { realpathSync, statSync } from 'node:fs'
 import { NON_OWNER, PERMISSIONS } from '../../file-modes.ts'
 import { type Finding, ok, warning } from '../check-result.ts'
-import { tokenFilesOf } from '../token-files.ts'
+import { locateTokenFiles } from '../token-files.ts'
 
 /** Suffixes of the files that SQLite keeps next to a database. It uses any that it finds there. */
 export const COMPANION_SUFFIXES = ['-wal', '-shm', '-journal']
 
 /**
  * Reports each file of a database whose mode lets other users read or write it: the database, its WAL and journal, and
- * its token files. A warning rather than a fault, because it may be intended.
+ * its token files. That is a warning rather than a fault, because it may be intended.
  *
  * @param database path of an existing file
  */
@@ -21,8 +21,8 @@ export function* fileAccess(
   const target = realpathSync(database)
   const files = ['', ...COMPANION_SUFFIXES].map((suffix) => target + suffix)
   let isPrivate = true
-  for (const file of [...files, ...Object.values(tokenFilesOf(database))]) {
-    const mode = permissionsOf(file)
+  for (const file of [...files, ...Object.values(locateTokenFiles(database))]) {
+    const mode = readPermissions(file)
     const rights = (['read', 'write'] as const).filter((right) => (mode & NON_OWNER[right]) !== 0)
     if (rights.length === 0) continue
     isPrivate = false
@@ -34,7 +34,7 @@ export function* fileAccess(
 }
 
 /** The permission bits of a file; 0 if it cannot be examined. */
-function permissionsOf(file: string): number {
+function readPermissions(file: string): number {
   try {
     return statSync(file).mode & PERMISSIONS
   } catch {

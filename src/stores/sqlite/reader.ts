@@ -2,11 +2,11 @@ import type { Database } from 'better-sqlite3'
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
-import { type PlantRow, plantOf } from '../plant-row.ts'
+import { type PlantRow, toPlant } from '../plant-row.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../read-limits.ts'
-import { textLengthOf } from '../text-length.ts'
-import { type TokenRow, tokenOf } from '../token-row.ts'
-import { storeError } from './errors.ts'
+import { measureText } from '../text-length.ts'
+import { type TokenRow, toToken } from '../token-row.ts'
+import { mapError } from './errors.ts'
 
 /** Rows fetched at a time: one by one takes twice as long, and more large rows would take too much memory. */
 const ROWS_MAX = 34
@@ -36,12 +36,12 @@ export class Reader {
   }
 
   ping(): void {
-    this.#reading(() => this.#statements.anyPlant.get())
+    this.#read(() => this.#statements.anyPlant.get())
   }
 
   get(id: bigint): StoredPlant | undefined {
-    const row = this.#reading(() => this.#statements.plant.get(id))
-    return row && plantOf(row)
+    const row = this.#read(() => this.#statements.plant.get(id))
+    return row && toPlant(row)
   }
 
   list({ after, tag, limit }: PageRequest): Page {
@@ -53,8 +53,8 @@ export class Reader {
       const rows = this.#rows(tag, from, wanted)
       for (const row of rows) {
         if (plants.length === limit || text >= BATCH_TEXT_MAX) return { plants, more: true }
-        plants.push(plantOf(row))
-        text += textLengthOf(row)
+        plants.push(toPlant(row))
+        text += measureText(row)
       }
       const last = rows.at(-1)
       if (last === undefined || rows.length < wanted) break
@@ -65,18 +65,18 @@ export class Reader {
 
   #rows(tag: string | undefined, from: bigint, limit: number): PlantRow[] {
     const { page, pageOfTag } = this.#statements
-    return this.#reading(() =>
+    return this.#read(() =>
       tag === undefined ? page.all(from, limit) : pageOfTag.all(tag, from, limit),
     )
   }
 
   findToken(selector: Uint8Array): StoredToken | undefined {
-    const row = this.#reading(() => this.#statements.token.get(selector))
-    return row && tokenOf(row)
+    const row = this.#read(() => this.#statements.token.get(selector))
+    return row && toToken(row)
   }
 
   listTokens(): StoredToken[] {
-    return this.#reading(() => this.#statements.tokens.all()).map(tokenOf)
+    return this.#read(() => this.#statements.tokens.all()).map(toToken)
   }
 
   close(): void {
@@ -84,12 +84,12 @@ export class Reader {
     this.#db.close()
   }
 
-  #reading<Result>(read: () => Result): Result {
+  #read<Result>(read: () => Result): Result {
     try {
       if (!this.#inTransaction) this.#begin()
       return read()
     } catch (error) {
-      throw storeError(error)
+      throw mapError(error)
     }
   }
 
@@ -111,21 +111,21 @@ export async function* exportPlants(open: () => Database): AsyncGenerator<Stored
   try {
     db = open()
     const rows = db.prepare<[], PlantRow>('SELECT * FROM plants ORDER BY id').iterate()
-    yield* batches(rows)
+    yield* toBatches(rows)
   } catch (error) {
-    throw storeError(error)
+    throw mapError(error)
   } finally {
     db?.close()
   }
 }
 
 /** Groups plants into batches, limited in number and text. */
-function* batches(rows: Iterable<PlantRow>): Generator<StoredPlant[], void> {
+function* toBatches(rows: Iterable<PlantRow>): Generator<StoredPlant[], void> {
   let batch: StoredPlant[] = []
   let text = 0
   for (const row of rows) {
-    batch.push(plantOf(row))
-    text += textLengthOf(row)
+    batch.push(toPlant(row))
+    text += measureText(row)
     if (batch.length < EXPORT_BATCH_SIZE && text < BATCH_TEXT_MAX) continue
     yield batch
     batch = []

@@ -4,7 +4,7 @@ import { newerSchemaMessage } from '../schema-version.ts'
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
 const APPLICATION_ID = 0x504c4e54
 
-/** The statements that upgrade each schema version to the next. The first ones turn an empty database into version 1. */
+/** The statements that upgrade each schema version to the next. The first turn an empty database into version 1. */
 const MIGRATIONS = [
   `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;
    CREATE TABLE tokens (
@@ -25,12 +25,12 @@ const MIGRATIONS = [
 export const SCHEMA_VERSION = MIGRATIONS.length
 
 /** Why this program cannot use a database; undefined if it can. */
-export function incompatibilityOf(db: Database): string | undefined {
+export function findIncompatibility(db: Database): string | undefined {
   // In one transaction, because another process may be creating the schema.
   const inspect = db.transaction(() => ({
     id: db.pragma('application_id', { simple: true }),
     objects: db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get(),
-    version: schemaVersionOf(db),
+    version: readSchemaVersion(db),
   }))
   const { id, objects, version } = inspect()
   if (id !== APPLICATION_ID && (id !== 0 || objects !== 0)) return 'it belongs to another program'
@@ -40,16 +40,16 @@ export function incompatibilityOf(db: Database): string | undefined {
 /** Upgrades a database to a schema version, in one transaction. */
 export function migrate(db: Database, version = SCHEMA_VERSION): void {
   // Without a lock: the schema is usually up to date, and another process may hold the lock.
-  if (schemaVersionOf(db) === version) return
+  if (readSchemaVersion(db) === version) return
   const run = db.transaction(() => {
-    for (const statements of MIGRATIONS.slice(schemaVersionOf(db), version)) db.exec(statements)
+    for (const statements of MIGRATIONS.slice(readSchemaVersion(db), version)) db.exec(statements)
     // A newer program may have upgraded the database since the check above. Its version must stay.
-    db.pragma(`user_version = ${Math.max(version, schemaVersionOf(db))}`)
+    db.pragma(`user_version = ${Math.max(version, readSchemaVersion(db))}`)
   })
   run.immediate()
 }
 
 /** The schema version of a database; 0 if it is empty. */
-export function schemaVersionOf(db: Database): number {
+export function readSchemaVersion(db: Database): number {
   return db.pragma('user_version', { simple: true }) as number
 }

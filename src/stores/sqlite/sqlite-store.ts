@@ -14,7 +14,7 @@ import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { IN_MEMORY, refuseMemory } from '../in-memory.ts'
 import type { Store } from '../store.ts'
-import { changeSizeOf } from './change-size.ts'
+import { measureChange } from './change-size.ts'
 import type { DatabaseOptions } from './database.ts'
 import { openDatabase, openSnapshot } from './database.ts'
 import { exportPlants, Reader } from './reader.ts'
@@ -47,7 +47,7 @@ export class SqliteStore implements Store {
     }
     this.#groupCommit = new GroupCommit({
       commit: (changes) => this.#commit(changes),
-      sizeOf: changeSizeOf,
+      sizeOf: measureChange,
     })
   }
 

@@ -18,7 +18,7 @@ const checkpointer = new Checkpointer(db, options)
 parentPort?.on('message', async (request: WriterRequest) => {
   if (request !== 'close') {
     parentPort?.postMessage(replyTo(request))
-    return checkpointer.committed()
+    return checkpointer.afterCommit()
   }
   await checkpointer.close()
   writer.close()

@@ -11,8 +11,8 @@ import type {
 import { contentVersion } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
-import { type PlantRow, plantOf } from '../plant-row.ts'
-import { storeError } from './errors.ts'
+import { type PlantRow, toPlant } from '../plant-row.ts'
+import { mapError } from './errors.ts'
 
 /** Every change that a store makes, as PlantStore and TokenStore describe it. */
 interface Operations {
@@ -26,7 +26,7 @@ interface Operations {
   noteTokenUse(name: string, at: Date): void
 }
 
-/** A call of each operation: a value that can be sent to another thread. */
+/** A call to each operation, as a value that can be sent to another thread. */
 export type Changes = {
   [Name in keyof Operations]: readonly [name: Name, ...parameters: Parameters<Operations[Name]>]
 }
@@ -65,7 +65,7 @@ export class Writer {
     try {
       return this.#commit(changes)
     } catch (error) {
-      throw storeError(error)
+      throw mapError(error)
     }
   }
 
@@ -92,7 +92,7 @@ function prepareOperations(db: Database): Operations {
   const findExpected = (id: bigint, expected?: readonly string[]): PlantRow | NoMatch => {
     const stored = findPlant.get(id)
     if (stored === undefined) return 'not-found'
-    return expected?.includes(contentVersion(plantOf(stored))) === false ? 'changed' : stored
+    return expected?.includes(contentVersion(toPlant(stored))) === false ? 'changed' : stored
   }
   const importOne = (plant: NewPlant, onConflict: OnConflict): ImportResult => {
     const result = operations.create(plant)
@@ -113,7 +113,7 @@ function prepareOperations(db: Database): Operations {
       if (typeof stored === 'string') return stored
       const { name = stored.name, tag = stored.tag } = patch
       updatePlant.run(name, tag, id)
-      return plantOf({ id, name, tag })
+      return toPlant({ id, name, tag })
     },
     remove(id, expected) {
       const stored = findExpected(id, expected)
@@ -123,7 +123,7 @@ function prepareOperations(db: Database): Operations {
     },
     importPlants(plants, onConflict) {
       const results: ImportResult[] = []
-      // Sorted, because neighbours share a page of the file. The sort is stable, so plants with one id stay in order.
+      // Sorted, because neighbors share a page of the file. The sort is stable, so plants with one id stay in order.
       const byId = [...plants.entries()].sort(([, a], [, b]) =>
         a.id < b.id ? -1 : Number(a.id > b.id),
       )

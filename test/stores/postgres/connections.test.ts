@@ -159,7 +159,7 @@ t.test('an abandoned snapshot releases its connection', async (t) => {
   const url = await emptyDatabase()
   const connections = connectionsTo(t, [url])
   const parts = () =>
-    connections.snapshot(async function* (run) {
+    connections.readSnapshot(async function* (run) {
       for (;;) yield await run('SELECT')
     })
   for (let round = 0; round < 2; round++) {
@@ -171,7 +171,7 @@ t.test('an abandoned snapshot releases its connection', async (t) => {
   }
   // Would fail in the snapshot's read-only transaction.
   t.same(await connections.query('CREATE TABLE numbers (number int)'), [])
-  const failing = connections.snapshot(async function* (run) {
+  const failing = connections.readSnapshot(async function* (run) {
     yield await run('SELECT nothing')
   })
   await t.rejects(failing.next(), { code: '42703' })
@@ -181,7 +181,7 @@ t.test('a snapshot does not see later changes, and its connection is reused', as
   const url = await emptyDatabase()
   const connections = connectionsTo(t, [url])
   await connections.query('CREATE TABLE numbers (number int)')
-  const counts = connections.snapshot(async function* (run) {
+  const counts = connections.readSnapshot(async function* (run) {
     for (let part = 0; part < 2; part++) yield await run('SELECT count(*) AS count FROM numbers')
   })
   t.same((await counts.next()).value, [{ count: 0n }])
@@ -194,7 +194,7 @@ t.test('a connection lost between two statements fails its transaction or snapsh
   const url = await emptyDatabase()
   const connections = connectionsTo(t, [url])
   const lost = { name: 'StoreUnavailable', reason: 'failing' }
-  const parts = connections.snapshot(async function* (run) {
+  const parts = connections.readSnapshot(async function* (run) {
     for (;;) yield await run('SELECT')
   })
   await parts.next()
@@ -247,7 +247,7 @@ t.test('statements are rejected while too many wait for a connection', async (t)
   const waiting = Array.from({ length: 10_000 }, () => connections.query('SELECT'))
   const refused = { name: 'StoreUnavailable', reason: 'busy' }
   await t.rejects(connections.query('SELECT'), refused)
-  await t.rejects(connections.snapshot(async function* () {}).next(), refused)
+  await t.rejects(connections.readSnapshot(async function* () {}).next(), refused)
   gate.resolve()
   await Promise.all([...busy, ...waiting])
   t.same(await connections.query('SELECT'), [{}])

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type ServerSettings, unsafeSetting } from '../../../src/stores/postgres/durability.ts'
+import { findUnsafeSetting, type ServerSettings } from '../../../src/stores/postgres/durability.ts'
 
 const SOUND: ServerSettings = {
   server_encoding: 'UTF8',
@@ -20,7 +20,7 @@ for (const [why, difference] of [
   ['commits that wait for the memory of the standbys', { synchronous_commit: 'remote_write' }],
 ] as const) {
   t.test(`accepts settings: ${why}`, (t) => {
-    t.equal(unsafeSetting({ ...SOUND, ...difference }), undefined)
+    t.equal(findUnsafeSetting({ ...SOUND, ...difference }), undefined)
     t.end()
   })
 }
@@ -32,7 +32,7 @@ for (const [difference, reason] of [
   [{ synchronous_commit: 'off' }, 'synchronous_commit is off, so it can lose acknowledged changes'],
 ] as const) {
   t.test(`rejects settings: ${JSON.stringify(difference)}`, (t) => {
-    t.equal(unsafeSetting({ ...SOUND, ...difference }), reason)
+    t.equal(findUnsafeSetting({ ...SOUND, ...difference }), reason)
     t.end()
   })
 }

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { isRetryable, storeError, unavailable } from '../../../src/stores/postgres/errors.ts'
+import { isRetryable, mapError, toUnavailable } from '../../../src/stores/postgres/errors.ts'
 
 function databaseError(code?: string): pg.DatabaseError {
   const error = new pg.DatabaseError('message of the server', 0, 'error')
@@ -28,8 +28,8 @@ for (const [code, reason, meaning] of [
 ] as const) {
   t.test(`${code}, ${meaning}: the store is ${reason}`, (t) => {
     const expected = new StoreUnavailable(reason, `${code}: message of the server`)
-    t.same(storeError(databaseError(code)), expected)
-    t.same(unavailable(databaseError(code)), expected)
+    t.same(mapError(databaseError(code)), expected)
+    t.same(toUnavailable(databaseError(code)), expected)
     t.end()
   })
 }
@@ -45,26 +45,26 @@ for (const [code, meaning] of [
 ]) {
   t.test(`${code}, ${meaning}: returned unchanged, as a bug`, (t) => {
     const error = databaseError(code)
-    t.equal(storeError(error), error)
+    t.equal(mapError(error), error)
     t.end()
   })
 }
 
 t.test('a connection failure makes the store unavailable', (t) => {
   const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
-  t.same(storeError(reset), new StoreUnavailable('failing', 'ECONNRESET: read ECONNRESET'))
+  t.same(mapError(reset), new StoreUnavailable('failing', 'ECONNRESET: read ECONNRESET'))
   const everywhere = Object.assign(new AggregateError([reset]), { code: 'ECONNREFUSED' })
-  t.same(storeError(everywhere), new StoreUnavailable('failing', 'ECONNREFUSED'))
+  t.same(mapError(everywhere), new StoreUnavailable('failing', 'ECONNREFUSED'))
   const silent = new Error('Query read timeout')
-  t.same(storeError(silent), new StoreUnavailable('failing', 'Query read timeout'))
+  t.same(mapError(silent), new StoreUnavailable('failing', 'Query read timeout'))
   const already = new StoreUnavailable('busy', 'detail')
-  t.equal(unavailable(already), already)
+  t.equal(toUnavailable(already), already)
   t.end()
 })
 
 t.test('a value that the driver cannot send is a bug', (t) => {
   const error = new TypeError('Do not know how to serialize a BigInt')
-  t.equal(storeError(error), error)
+  t.equal(mapError(error), error)
   t.end()
 })
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parseConnectionString } from '../../../src/stores/postgres/connection-string.ts'
-import { serversOf } from '../../../src/stores/postgres/encryption.ts'
+import { toServers } from '../../../src/stores/postgres/encryption.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { issue } from '../../helpers/certificates.ts'
 
@@ -15,7 +15,7 @@ const CA = `sslrootcert=${fileOf('ca.pem')}`
 function encryptionOf(t: Test, url: string, variables: NodeJS.ProcessEnv = {}): string[] {
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'))
   t.intercept(process, 'env', { value: { ...Object.fromEntries(others), ...variables } })
-  return serversOf(parseConnectionString(url).urls).map(({ encryption }) => encryption)
+  return toServers(parseConnectionString(url).urls).map(({ encryption }) => encryption)
 }
 
 for (const host of [
@@ -81,12 +81,12 @@ t.test('the last of two equal parameters counts, as with libpq', async (t) => {
 })
 
 t.test('the driver gets the other parameters, but none about TLS', async (t) => {
-  const [server] = serversOf(['postgres://db/plants?options=-c%20a%3Db%3Fc&sslmode=disable'])
+  const [server] = toServers(['postgres://db/plants?options=-c%20a%3Db%3Fc&sslmode=disable'])
   t.strictSame(server?.options, {
     connectionString: 'postgres://db/plants?options=-c+a%3Db%3Fc',
     ssl: false,
   })
-  const [other] = serversOf([`postgres://db/plants?sslmode=verify-full&${CA}`])
+  const [other] = toServers([`postgres://db/plants?sslmode=verify-full&${CA}`])
   t.equal(other?.options.connectionString, 'postgres://db/plants')
   t.match(other?.options.ssl, { rejectUnauthorized: true })
 })

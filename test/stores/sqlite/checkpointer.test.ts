@@ -77,7 +77,7 @@ async function start(t: Test, elsewhere: Partial<DatabaseOptions> = {}) {
   const commitUntil = async (reached: (state: WalState) => boolean) => {
     for (const end = count + 100_000; count < end; await setImmediate()) {
       insert.run(count++)
-      checkpointer.committed()
+      checkpointer.afterCommit()
       const state = look()
       longest = Math.max(longest, state.log)
       if (reached(state)) return

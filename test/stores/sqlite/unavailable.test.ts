@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { GroupCommit } from '../../../src/stores/group-commit.ts'
-import { changeSizeOf } from '../../../src/stores/sqlite/change-size.ts'
+import { measureChange } from '../../../src/stores/sqlite/change-size.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { type Change, Writer } from '../../../src/stores/sqlite/writer.ts'
@@ -80,7 +80,7 @@ t.test('a full disk fails whole transactions, and the store recovers', async (t)
   const writer = new Writer(db)
   const changes = new GroupCommit({
     commit: async (batch: readonly Change[]) => writer.commit(batch),
-    sizeOf: changeSizeOf,
+    sizeOf: measureChange,
   })
   const create = (id: number, name: string) => changes.submit(['create', { id: BigInt(id), name }])
   const pages = Number(db.pragma('page_count', { simple: true }))

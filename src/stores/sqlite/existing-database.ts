@@ -5,8 +5,8 @@ import { StoreError } from '../store-error.ts'
 import type { DatabaseOptions } from './database.ts'
 
 /**
- * Opens a database of any version and program to read it while a service may write to it. The connection refuses
- * changes, and opening it makes none: no upgrade, no switch to WAL.
+ * Opens a database of any version, or of another program, to read it while a service may write to it. The connection
+ * refuses changes, and opening it makes none: no upgrade, no switch to WAL.
  *
  * @throws StoreError if the file does not exist, SqliteError if it cannot be opened
  */
