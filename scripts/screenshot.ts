@@ -1,8 +1,8 @@
 /** Takes the README's screenshot of the docs. Needs Chromium. */
 import { fileURLToPath } from 'node:url'
 import { startPlantStore } from '../src/index.ts'
-import { findBrowser, launch } from '../test/browser/browser.ts'
-import { DocsPage } from '../test/browser/docs-page.ts'
+import { findBrowser, launch } from '../tools/browser/chromium.ts'
+import { DocsPage } from '../tools/browser/docs-page.ts'
 
 const PICTURE = fileURLToPath(new URL('../docs/documentation.png', import.meta.url))
 

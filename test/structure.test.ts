@@ -22,11 +22,12 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/transfer': ['service', 'src/contract', 'src/config', ...LEAVES],
   'src/http': ['service', 'src/contract', 'src/config', ...LEAVES],
   src: ['service'],
-  bench: ['src', 'service', 'client'],
-  scripts: ['src', 'service', 'client'],
+  tools: [],
+  bench: ['src', 'service', 'client', 'tools'],
+  scripts: ['src', 'service', 'client', 'tools'],
 }
 
-const files = globSync('{src,service,client,bench,scripts}/**/*.ts').sort()
+const files = globSync('{src,service,client,tools,bench,scripts}/**/*.ts').sort()
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
 
 for (const [folder, others] of Object.entries(ALLOWED)) {

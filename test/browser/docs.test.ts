@@ -1,9 +1,9 @@
 /** The docs in a real browser, used as readers use them. */
 import type { Browser } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { findBrowser, launch } from '../../tools/browser/chromium.ts'
+import { DocsPage, type Reader, type Shown } from '../../tools/browser/docs-page.ts'
 import { type Call, type Service, startService } from '../helpers/service.ts'
-import { findBrowser, launch } from './browser.ts'
-import { DocsPage, type Reader, type Shown } from './docs-page.ts'
 import { tabTo } from './keyboard.ts'
 import { illegible } from './legibility.ts'
 import { startProxy } from './prefix-proxy.ts'

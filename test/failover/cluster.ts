@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { PostgresServer, urlOf } from '../helpers/postgres.ts'
+import { PostgresServer, urlOf } from '../../tools/postgres/server.ts'
 
 const NAMES = ['one', 'two']
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { startPostgres } from '../helpers/postgres.ts'
+import { startPostgres } from '../../tools/postgres/server.ts'
 import { startOn, startService } from '../helpers/service.ts'
 
 /** A disk for one database that the server can write to without being root. */

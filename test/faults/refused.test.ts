@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
+import { PostgresServer } from '../../tools/postgres/server.ts'
 import { run } from '../helpers/command.ts'
-import { PostgresServer } from '../helpers/postgres.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-access-'))
 t.teardown(() => rmSync(folder, { recursive: true }))

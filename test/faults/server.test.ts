@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { startPostgres } from '../../tools/postgres/server.ts'
 import type { Answer } from '../helpers/contract-check.ts'
-import { startPostgres } from '../helpers/postgres.ts'
 import { type Service, startOn, startService } from '../helpers/service.ts'
 import { Load } from './load.ts'
 

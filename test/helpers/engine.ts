@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import type { Test } from 'tap'
-import { inMemory, makeFolder } from './postgres-folders.ts'
+import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 
 /** Where one service stores its plants. */
 export interface Place {

@@ -1,6 +1,6 @@
 /** One PostgreSQL server for all the test files of a process, started when the first of them needs it. */
 import t from 'tap'
-import { type PostgresServer, startPostgres } from './postgres.ts'
+import { type PostgresServer, startPostgres } from '../../tools/postgres/server.ts'
 
 interface Shared {
   /** Tests that stop it, or that keep a setting changed beyond their end, need a server of their own. */

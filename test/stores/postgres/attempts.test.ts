@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { contentVersion } from '../../../service/plant-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { startPostgres } from '../../helpers/postgres.ts'
+import { startPostgres } from '../../../tools/postgres/server.ts'
 import { emptyDatabases } from './databases.ts'
 
 const { server, emptyDatabase } = await startPostgres(t)

@@ -1,4 +1,4 @@
-import type { PostgresServer } from '../../helpers/postgres.ts'
+import type { PostgresServer } from '../../../tools/postgres/server.ts'
 
 /** An empty database. */
 export interface Database {

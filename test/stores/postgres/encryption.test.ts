@@ -8,9 +8,9 @@ import { checkDatabase } from '../../../src/stores/postgres/check.ts'
 import { Connections } from '../../../src/stores/postgres/connections.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
+import { PostgresServer } from '../../../tools/postgres/server.ts'
 import { issue } from '../../helpers/certificates.ts'
 import { run } from '../../helpers/command.ts'
-import { PostgresServer } from '../../helpers/postgres.ts'
 
 /** An address of this machine that is not a loopback address. */
 const REMOTE = '0.0.0.0'

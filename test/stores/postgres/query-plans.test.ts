@@ -2,7 +2,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { startPostgres } from '../../helpers/postgres.ts'
+import { startPostgres } from '../../../tools/postgres/server.ts'
 import { STORE_CALLS } from '../store-calls.ts'
 
 /** Statements that can scan a table, with the reason. */

@@ -7,7 +7,7 @@ import {
   type WalState,
 } from '../../../src/stores/sqlite/checkpointer.ts'
 import { type DatabaseOptions, openDatabase } from '../../../src/stores/sqlite/database.ts'
-import { inMemory, makeFolder } from '../../helpers/postgres-folders.ts'
+import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 
 /** The length of the WAL that starts a checkpoint, in pages. A commit adds one or two. */
 const PAGES = 50

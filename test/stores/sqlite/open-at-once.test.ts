@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { inMemory, makeFolder } from '../../helpers/postgres-folders.ts'
+import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { openingThread } from './opening-thread.ts'
 import { makeVersion1 } from './version-1.ts'
 

@@ -1,4 +1,4 @@
-/** Folders for the data of tests. */
+/** Temporary folders for the data of tests and benchmarks. */
 import { accessSync, chmodSync, constants, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

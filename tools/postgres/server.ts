@@ -12,9 +12,9 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { inMemory, makeFolder, removeFolder } from './postgres-folders.ts'
-import { childrenOf, kill } from './postgres-processes.ts'
-import { programsIn } from './postgres-programs.ts'
+import { inMemory, makeFolder, removeFolder } from '../temporary-folders.ts'
+import { childrenOf, kill } from './processes.ts'
+import { programsIn } from './programs.ts'
 
 const USER = 'plants'
 
