@@ -12,8 +12,8 @@ interface Acknowledged {
 }
 
 /**
- * All changes that were sent to a service, and so what its file may contain after a crash: every acknowledged change,
- * and any change that was not answered.
+ * All changes that were sent to a service, and therefore what its file can contain after a crash: every acknowledged
+ * change, and possibly those that were not answered.
  *
  * Each plant has one client, which sends one change at a time, so the order is known. Contested plants have many
  * clients, but are only created.

@@ -114,7 +114,7 @@ function faultsOf(file: string): string[] {
   return faults.map(({ subject, message }) => `${subject}: ${message}`)
 }
 
-/** A plant whose last acknowledged change had the method, and had an effect. */
+/** A plant whose last acknowledged change used the method and had an effect. */
 function lastOf(method: string) {
   for (const [id, last] of history.last) {
     if (last.method === method && !isSame(id, last.before)) return [id, last] as const

@@ -12,7 +12,7 @@ const CLIENTS = 32
 /** Delay before a retry, in milliseconds. Waiting for Retry-After would hide how short an outage is. */
 const RETRY_AFTER = 20
 
-/** A request is chosen as often as it is listed. */
+/** Requests to choose from; those listed more often are chosen more often. */
 const KINDS = ['create', 'create', 'create', 'create again', 'replacement', 'read'] as const
 
 interface Request {
@@ -23,7 +23,7 @@ interface Request {
 
 /**
  * Clients that create, replay, replace and read plants of their own, one request at a time each, and retry after a 503.
- * So once they have ended, it is known what must be stored.
+ * Once they have ended, what must be stored is therefore known.
  */
 export class Load {
   /** The last acknowledged content of each plant. */

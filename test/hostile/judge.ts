@@ -74,7 +74,7 @@ export class Judge {
   }
 
   /**
-   * @param asked the request; if it is unknown, any response that the contract documents is right
+   * @param asked the request; if it is unknown, any response that the contract documents is accepted
    * @returns what is wrong with the response, if anything is
    */
   faultOf(response: Response, asked?: { method: string; path: string }): string | undefined {

@@ -64,7 +64,7 @@ export function createSuite(t: Test, engine: Engine): void {
     t.equal(await store.create({ ...plant, tag: MEGABYTE.slice(2) }), 'conflict')
   })
 
-  t.test('one of a thousand concurrent creates of an id is stored', async (t) => {
+  t.test('exactly one of a thousand concurrent creates of an id is stored', async (t) => {
     const id = unusedId()
     const plants = Array.from({ length: 1000 }, (_, index) => ({ id, name: `plant ${index}` }))
     const results = await Promise.all(plants.map((plant) => store.create(plant)))

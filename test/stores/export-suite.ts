@@ -66,9 +66,9 @@ export function exportSuite(t: Test, engine: Engine): void {
       }
     }
     const failing = async () => {
-      for await (const _ of store.exportPlants()) throw new Error('of the reader')
+      for await (const _ of store.exportPlants()) throw new Error('thrown by the reader')
     }
-    await t.rejects(failing(), { message: 'of the reader' })
+    await t.rejects(failing(), { message: 'thrown by the reader' })
     await store.update(MAX, { name: 'last' })
     samePlants(t, await exported(store), PLANTS)
   })

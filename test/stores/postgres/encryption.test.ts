@@ -88,7 +88,7 @@ const accepted = [
     says: 'encrypted; server verified under any name against ',
   },
   {
-    what: 'a certificate of the client',
+    what: 'a client certificate',
     url: urlOf([CA, CLIENT]),
     session: { ssl: true, client_dn: '/CN=client' },
     says: `encrypted; server verified as ${REMOTE} against `,

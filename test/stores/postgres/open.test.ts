@@ -105,7 +105,7 @@ const REFUSED = [
     says: 'synchronous_commit is off, so it can lose acknowledged changes',
   },
   {
-    what: 'without the permission to create tables',
+    what: 'in which the user cannot create tables',
     make: ['ALTER DATABASE :name SET role = pg_monitor'],
     says: 'permission denied for schema public',
   },

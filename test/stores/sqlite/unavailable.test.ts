@@ -44,7 +44,7 @@ t.test('a change waits for a lock up to the timeout, then the store is busy', as
     t.equal(
       await store.create({ id: BigInt(id) + 1n, name }),
       'created',
-      'no change was made in part',
+      'no change was made partially',
     )
   }
 })
@@ -93,7 +93,7 @@ t.test('a full disk fails whole transactions, and the store recovers', async (t)
     for (const result of await Promise.allSettled(batch)) {
       t.match(result, { status: 'rejected', reason: FULL })
     }
-    t.same(idsIn(file), [0], 'no change was made in part')
+    t.same(idsIn(file), [0], 'no change was made partially')
   }
   t.equal(await create(0, 'acknowledged'), 'replayed', 'a replay needs no space')
   t.equal(await create(1, 'short'), 'created', 'a small plant fits')
