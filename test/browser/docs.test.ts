@@ -84,30 +84,30 @@ function testDocs(program: string): void {
     const { curl } = await docs.execute('createPlant', { body })
     t.match(curl, `-d '${body}'`)
     t.match(await service.stored(id), { id, name: 'Abies amabilis' })
-    await docs.fold('createPlant')
+    await docs.toggle('createPlant')
 
     const listed = await tryForm(t, docs, 'listPlants')
     t.match(listed.body, `"id": ${id},\n    ${plant}\n`)
     const onwards = await docs.execute('listPlants', { after: String(id - 1n) })
     t.match(onwards.curl, `&after=${id - 1n}'`)
     t.match(JSON.parse(onwards.body), [{ name: 'Abies amabilis' }])
-    await docs.fold('listPlants')
+    await docs.toggle('listPlants')
 
     const { headers } = await tryForm(t, docs, 'getPlant')
     const [, etag = ''] = /^ *etag: (".+")/m.exec(headers) ?? []
     const fetched = await docs.execute('getPlant', { id: String(id) })
     t.match(fetched.curl, `/plants/${id}'`)
     t.equal(fetched.body, `{\n  "id": ${id},\n  ${plant}\n}`)
-    await docs.fold('getPlant')
+    await docs.toggle('getPlant')
 
     const changed = await tryForm(t, docs, 'updatePlant', { 'If-Match': etag })
     t.match(changed.curl, `-H 'If-Match: ${etag}'`)
     t.match(await service.stored(4n), { tag: null }, 'the last example was sent')
-    await docs.fold('updatePlant')
+    await docs.toggle('updatePlant')
 
     await tryForm(t, docs, 'replacePlant')
     t.match(await service.stored(4n), { tag: 'Tree' })
-    await docs.fold('replacePlant')
+    await docs.toggle('replacePlant')
 
     const deleted = await tryForm(t, docs, 'deletePlant')
     t.strictSame([deleted.status, deleted.body], ['204', ''])

@@ -25,7 +25,7 @@ export class History {
   readonly last = new Map<bigint, Acknowledged>()
   /** Number of responses by method and status. */
   readonly answers: Record<string, number> = {}
-  /** Number of changes without a response, and of those that were stored nevertheless. */
+  /** Number of changes without a response, and how many of them were stored nevertheless. */
   readonly lost = { unanswered: 0, made: 0 }
 
   get acknowledged(): number {
@@ -79,7 +79,7 @@ export class History {
   }
 
   /** Continues from the stored plants after a crash that lost nothing. */
-  goOnFrom(stored: readonly StoredPlant[]): void {
+  continueFrom(stored: readonly StoredPlant[]): void {
     const model = new PlantModel(stored)
     for (const id of this.#unanswered.keys()) {
       this.lost.unanswered += 1

@@ -37,12 +37,12 @@ export class Cluster {
       await server.start({ ...QUORUM, ...server.follow(primary, name) })
     }
     const cluster = new Cluster(primary, standbys)
-    await cluster.follow()
+    await cluster.waitForStandbys()
     return cluster
   }
 
-  /** Resolves once the primary knows all standbys. */
-  async follow(): Promise<void> {
+  /** Resolves once all standbys replicate from the primary. */
+  async waitForStandbys(): Promise<void> {
     await until(async () => {
       const following = await this.primary.query(
         "SELECT pid FROM pg_stat_replication WHERE state = 'streaming'",
@@ -52,14 +52,14 @@ export class Cluster {
   }
 
   /** Makes primaries acknowledge without waiting for standbys from now on. */
-  async waitForNobody(): Promise<void> {
+  async disableSynchronousReplication(): Promise<void> {
     const servers = [this.primary, ...this.standbys.map(({ server }) => server)]
     await Promise.all(servers.map((server) => server.set('synchronous_standby_names', '')))
   }
 
   /** Suspends replication to the last of the standbys. */
-  async leaveBehind(): Promise<void> {
-    await this.primary.withhold(this.standbys.at(-1)?.name as string)
+  async suspendLastStandby(): Promise<void> {
+    await this.primary.suspendReplication(this.standbys.at(-1)?.name as string)
   }
 
   /** Promotes the standby that has received the most, and makes the others follow it. The primary must have ended. */
@@ -70,7 +70,7 @@ export class Cluster {
     await next.server.promote()
     this.primary = next.server
     this.standbys = this.standbys.filter((standby) => standby !== next)
-    for (const { name, server } of this.standbys) await server.followInstead(this.primary, name)
+    for (const { name, server } of this.standbys) await server.switchPrimary(this.primary, name)
   }
 }
 

@@ -45,7 +45,7 @@ for (let round = 1; round <= rounds; round++) {
       })
 
       await t.test('without synchronous replication, the same test detects a loss', async (t) => {
-        await cluster.waitForNobody()
+        await cluster.disableSynchronousReplication()
         const { lost } = await failOver(t, cluster, url)
         t.ok(lost.length > 0)
       })
@@ -61,14 +61,14 @@ async function startService(t: Test, { url }: Cluster): Promise<string> {
 
 /** Kills the primary under load, and resolves once a standby has taken over. */
 async function failOver(t: Test, cluster: Cluster, url: string) {
-  await cluster.follow()
+  await cluster.waitForStandbys()
   const load = new Load(url, RESPONSE_MS_MAX)
   const more = () => {
     const enough = load.acknowledged.size + randomInt(100, PLANTS_MAX)
     return load.until(() => load.acknowledged.size >= enough)
   }
   await more()
-  await cluster.leaveBehind()
+  await cluster.suspendLastStandby()
   await more()
 
   load.onlyNew = true

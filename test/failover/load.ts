@@ -36,7 +36,7 @@ export class Load {
   slowest = 0
   /** When the most recent acknowledged create was sent, by performance.now(). */
   lastCreate = 0
-  /** Whether to only create, because changing a lost plant would restore it. */
+  /** Whether clients only create plants, because changing a lost plant would restore it. */
   onlyNew = false
   readonly #url: string
   readonly #responseMsMax: number
@@ -56,8 +56,8 @@ export class Load {
   }
 
   /** Resolves after the first response that makes the condition true; rejects if a response is late. */
-  async until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await Promise.race([this.#answered.promise, this.#clients])
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) await Promise.race([this.#answered.promise, this.#clients])
   }
 
   /** Resolves once each client has finished its current request. */

@@ -87,7 +87,7 @@ async function startPooler(host: string): Promise<number> {
      default_pool_size = 4
      server_login_retry = 0.1`.replaceAll(/^ +/gm, ''),
   )
-  // PgBouncer refuses to run as root. It changes the user before it reads the file.
+  // PgBouncer refuses to run as root, and switches users before it reads the file.
   const user = process.getuid?.() === 0 ? ['--user', 'nobody'] : []
   const pooler = spawn(PGBOUNCER, [...user, file], { stdio: ['ignore', 'ignore', 'pipe'] })
   t.teardown(() => stop(pooler))

@@ -145,7 +145,7 @@ t.test('a suspended server delays responses no longer than the timeout', async (
   t.equal((await service.call({ method: 'GET', path: '/health/ready', token: null })).status, 200)
 })
 
-t.test('changes succeed again after the server was read-only', async (t) => {
+t.test('changes succeed again once the server is no longer read-only', async (t) => {
   const service = await start(t)
   t.equal((await create(service, 1)).status, 200)
   await server.set('default_transaction_read_only', 'on')

@@ -44,7 +44,7 @@ const ANY = [
   ['HEAD', '/nothing'] as const,
 ]
 
-/** Errors below the docs carry the headers of the docs. */
+/** Errors for paths below the docs have the headers of the docs. */
 const REFUSED = [...ANY, ['GET', '/documentation/nothing'] as const]
 
 /** Statuses sent before the request head is complete, so they carry content even for HEAD. */

@@ -57,7 +57,7 @@ for (const { of, room, name } of FULL_QUEUES) {
   })
 }
 
-/** More than the system's queue of new connections holds, 511. `npm run test:connections` opens 2000. */
+/** More than the system's queue of new connections can hold (511). `npm run test:connections` opens 2000. */
 const CONNECTIONS = Number(process.argv[2] ?? 600)
 
 /** Opened at once. The system's queue must never overflow. */

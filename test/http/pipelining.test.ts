@@ -84,7 +84,7 @@ t.test('reading from a connection pauses while many requests are queued', async 
   const paused = once(connection, 'pause')
   socket.end(request.repeat(COUNT - 1))
   await paused
-  // The parser resumes the connection after the pause; time enough to read on.
+  // The parser resumes the connection after the pause. This is enough time for further reads.
   for (let round = 0; round < 5; round++) await waitForTurns(service)
   t.ok(
     connection.bytesRead < (COUNT / 2) * request.length,

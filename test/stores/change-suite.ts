@@ -24,7 +24,7 @@ const CHANGES: [what: string, before: Plant, patch: PlantPatch, after: Plant][] 
 
 const STALE = contentVersion({ name: 'stale' })
 
-/** The obligations of PlantStore.update and remove. */
+/** The requirements of PlantStore.update and remove. */
 export function changeSuite(t: Test, engine: Engine): void {
   let store: PlantStore
   let lastId = 0n

@@ -77,7 +77,7 @@ const CASES: Case[] = [
   },
 ]
 
-/** The obligations of PlantStore.importPlants. */
+/** The requirements of PlantStore.importPlants. */
 export function importSuite(t: Test, engine: Engine): void {
   let store: PlantStore
   let lastId = 0n

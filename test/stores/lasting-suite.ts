@@ -5,7 +5,7 @@ import type { Store } from '../../src/stores/store.ts'
 import { byId, count, exported, STRINGS, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
-/** The obligations of PlantStore for data that outlives a store, or is shared by several. */
+/** The requirements of PlantStore for data that outlives a store, or is shared by several. */
 export function lastingSuite(t: Test, engine: Engine): void {
   t.test('changes survive closing and reopening the store', async (t) => {
     const open = await opener(t, engine)

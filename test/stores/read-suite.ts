@@ -25,7 +25,7 @@ const PLANTS = withIds([
   ...STRINGS.map((name) => ({ name })),
 ])
 
-/** The obligations of PlantStore.get and list, without concurrent changes. */
+/** The requirements of PlantStore.get and list, without concurrent changes. */
 export function readSuite(t: Test, engine: Engine): void {
   let store: PlantStore
   t.before(async () => {
@@ -71,7 +71,7 @@ export function readSuite(t: Test, engine: Engine): void {
     t.strictSame(await findWrongPages(store, requests), [])
   })
 
-  t.test('a page of a tag covers all of int64', async (t) => {
+  t.test('a page of a tag covers the whole range of int64', async (t) => {
     const tags = [MIN, MAX].map((end) => PLANTS.find(({ id }) => id === end)?.tag)
     const requests = tags.flatMap((tag) =>
       [undefined, MIN, MAX - 1n, MAX].map((after) => ({ tag, after, limit: 3 })),
@@ -79,7 +79,7 @@ export function readSuite(t: Test, engine: Engine): void {
     t.strictSame(await findWrongPages(store, requests), [])
   })
 
-  t.test('consecutive pages contain each plant once, in the order of ids', async (t) => {
+  t.test('consecutive pages contain each plant once, sorted by id', async (t) => {
     const all = PLANTS.length
     for (const limit of [7, 50, all - 1, all, all + 1, 2 ** 31]) {
       const pages = await walk(store, { limit })

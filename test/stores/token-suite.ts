@@ -6,7 +6,7 @@ import { type Engine, opener } from './store-suite.ts'
 
 const AT = new Date('2026-11-20T12:34:56.789Z')
 
-/** The obligations of TokenStore. */
+/** The requirements of TokenStore. */
 export function tokenSuite(t: Test, engine: Engine): void {
   let store: Store
   t.before(async () => {

@@ -44,7 +44,7 @@ await server.start({
   ssl_ca_file: 'ca.pem',
 })
 
-/** @param host the certificate is not valid for 127.0.0.1 */
+/** @param host the certificate is valid only for REMOTE */
 function urlOf(parameters: readonly string[] = [], host = REMOTE, port = server.port): string {
   return `postgres://plants:s3cret@${host}:${port}/postgres?${parameters.join('&')}`
 }

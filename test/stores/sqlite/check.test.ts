@@ -93,7 +93,7 @@ t.test('a database can be checked through a symbolic link', async (t) => {
   t.match(check(link).at(3), { subject: 'journal', status: 'ok', message: 'wal, 0 bytes' })
 })
 
-t.test('the connection refuses changes', async (t) => {
+t.test('the connection of a check refuses changes', async (t) => {
   const db = openExisting({ file: makeDatabase(t), lockTimeout: 0 })
   t.teardown(() => db.close())
   t.throws(() => db.exec('DELETE FROM plants'), { code: 'SQLITE_READONLY' })
@@ -204,7 +204,7 @@ for (const [what, damage, faults] of DAMAGES) {
   })
 }
 
-t.test('reports a database in UTF-16 as a fault', async (t) => {
+t.test('reports a database in UTF-16 as faulty', async (t) => {
   const file = join(t.testdir(), 'plants.db')
   const db = new Sqlite(file)
   db.pragma(`encoding = 'UTF-16le'`)

@@ -105,7 +105,7 @@ t.test('a full disk fails whole transactions, and the store recovers', async (t)
   t.equal(db.pragma('integrity_check', { simple: true }), 'ok')
 })
 
-t.test('a file damaged while open fails reads and changes', async (t) => {
+t.test('reads and changes of a file damaged while open fail', async (t) => {
   let store: SqliteStore | undefined
   t.teardown(() => store?.close())
   const file = join(t.testdir(), 'plants.db')
