@@ -8,7 +8,7 @@ import { settingOptions } from '../src/commands/options.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DOCUMENTS = globSync(['*.md', 'bench/*.md', 'docs/*.md', 'src/**/*.md'], { cwd: ROOT })
 
-/** A link, but for one that starts with a scheme such as `https:`. */
+/** A link without a scheme such as `https:`. */
 const RELATIVE_LINK = /\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)/g
 
 /** A code span with a path below one of our folders, perhaps with a `*`. */
@@ -19,7 +19,7 @@ const NPM_SCRIPT = /\bnpm run\s([\w:]+)/g
 for (const document of DOCUMENTS) {
   const text = read(document)
 
-  t.test(`the links in ${document} lead to a file and a heading`, async (t) => {
+  t.test(`the links in ${document} lead to existing files and headings`, async (t) => {
     for (const [link, path = '', anchor] of text.matchAll(RELATIVE_LINK)) {
       const target = path === '' ? document : join(dirname(document), path)
       if (!existsSync(join(ROOT, target))) t.fail(`${link}: there is no file ${target}`)
@@ -44,7 +44,7 @@ t.test('the README links to every page in docs/', async (t) => {
   }
 })
 
-t.test('docs/settings.md has the row of every setting', async (t) => {
+t.test('docs/settings.md has a row for every setting', async (t) => {
   const page = read('docs/settings.md')
   for (const { long, envVar, defaultValueDescription, description } of settingOptions) {
     const value = defaultValueDescription === undefined ? '' : `\`${defaultValueDescription}\` `
@@ -86,7 +86,7 @@ function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-/** The anchors that GitHub makes of the headings. */
+/** The anchors that GitHub generates for the headings. */
 function anchorsOf(markdown: string): Set<string> {
   const prose = markdown.split(/^```.*$/m).filter((_, index) => index % 2 === 0)
   const headings = prose.join('').matchAll(/^#+ (.*)$/gm)

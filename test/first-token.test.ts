@@ -82,7 +82,7 @@ t.test(
   },
 )
 
-t.test('the token of a database in memory is only returned', async (t) => {
+t.test('the token of a database in memory is returned but not written to a file', async (t) => {
   const { provide, tokens } = await starter(t)(':memory:')
   const access = (await provide()) as { token: string }
   t.match(await tokens.verify(access.token), { name: 'first' })

@@ -10,8 +10,8 @@ const MEMORY = '/dev/shm'
 const ROOM = 4 * 2 ** 30
 
 /**
- * A folder for data that need not survive the machine: in memory if there is room, because a server creates many files
- * and waits until each is on disk, which takes a third of its time.
+ * The parent of folders for data that need not survive a reboot: in memory if there is room, because a server spends a
+ * third of its time creating files and waiting until each is on disk.
  */
 export function inMemory(): string {
   try {

@@ -5,7 +5,7 @@ import { findBrowser, launch } from '../../tools/browser/chromium.ts'
 import { DocsPage, type Reader, type Shown } from '../../tools/browser/docs-page.ts'
 import { type Call, type Service, startService } from '../helpers/service.ts'
 import { tabTo } from './keyboard.ts'
-import { illegible } from './legibility.ts'
+import { findIllegible } from './legibility.ts'
 import { startProxy } from './prefix-proxy.ts'
 
 /** Without color transitions, so that contrast is measured on final colors. */
@@ -14,13 +14,13 @@ const CALM = { reducedMotion: 'reduce' } as const
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 
 /** No npm package contains a browser. */
-const MISSING = "it needs a browser: Debian's chromium, or one that the variable CHROMIUM names"
+const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
 
 const program = findBrowser()
-if (program !== undefined) readTheDocs(program)
+if (program !== undefined) testDocs(program)
 else t.test('the docs work in a browser', { skip: MISSING }, async () => {})
 
-function readTheDocs(program: string): void {
+function testDocs(program: string): void {
   let service: Service
   let browser: Browser
   t.before(async () => {
@@ -29,7 +29,7 @@ function readTheDocs(program: string): void {
     t.teardown(() => browser.close())
   })
 
-  /** Opens the root with an empty profile, and fails the test at any problem that a reader would not see. */
+  /** Opens the root with an empty profile, and fails the test on any problem that a reader would not see. */
   async function visit(t: Test, url: string, reader: Reader, read: (docs: DocsPage) => unknown) {
     const docs = await DocsPage.open(browser, `${url}/`, reader)
     t.teardown(() => docs.close())
@@ -43,14 +43,14 @@ function readTheDocs(program: string): void {
       t.equal(docs.page.url(), `${service.url}/documentation`)
       await t.test('the docs can be used with the keyboard alone', (t) => useTheKeyboard(t, docs))
       await docs.reload()
-      await t.test('with the token from the last visit the pre-filled forms work', (t) =>
+      await t.test('the pre-filled forms work with the token from the last visit', (t) =>
         tryEveryForm(t, docs),
       )
       await t.test('the rest of the page is legible', async (t) => {
         await docs.page.locator('.models-control').click()
-        await readable(t, docs, '#swagger-ui')
+        await assertLegible(t, docs, '#swagger-ui')
         await docs.page.locator('.auth-wrapper > .authorize').click()
-        await readable(t, docs, '.modal-ux')
+        await assertLegible(t, docs, '.modal-ux')
       })
     }),
   )
@@ -84,30 +84,30 @@ function readTheDocs(program: string): void {
     const { curl } = await docs.execute('createPlant', { body })
     t.match(curl, `-d '${body}'`)
     t.match(await service.stored(id), { id, name: 'Abies amabilis' })
-    await docs.fold('createPlant')
+    await docs.toggle('createPlant')
 
     const listed = await tryForm(t, docs, 'listPlants')
     t.match(listed.body, `"id": ${id},\n    ${plant}\n`)
     const onwards = await docs.execute('listPlants', { after: String(id - 1n) })
     t.match(onwards.curl, `&after=${id - 1n}'`)
     t.match(JSON.parse(onwards.body), [{ name: 'Abies amabilis' }])
-    await docs.fold('listPlants')
+    await docs.toggle('listPlants')
 
     const { headers } = await tryForm(t, docs, 'getPlant')
     const [, etag = ''] = /^ *etag: (".+")/m.exec(headers) ?? []
     const fetched = await docs.execute('getPlant', { id: String(id) })
     t.match(fetched.curl, `/plants/${id}'`)
     t.equal(fetched.body, `{\n  "id": ${id},\n  ${plant}\n}`)
-    await docs.fold('getPlant')
+    await docs.toggle('getPlant')
 
     const changed = await tryForm(t, docs, 'updatePlant', { 'If-Match': etag })
     t.match(changed.curl, `-H 'If-Match: ${etag}'`)
     t.match(await service.stored(4n), { tag: null }, 'the last example was sent')
-    await docs.fold('updatePlant')
+    await docs.toggle('updatePlant')
 
     await tryForm(t, docs, 'replacePlant')
     t.match(await service.stored(4n), { tag: 'Tree' })
-    await docs.fold('replacePlant')
+    await docs.toggle('replacePlant')
 
     const deleted = await tryForm(t, docs, 'deletePlant')
     t.strictSame([deleted.status, deleted.body], ['204', ''])
@@ -123,7 +123,7 @@ function readTheDocs(program: string): void {
   ): Promise<Shown> {
     const shown = await docs.execute(operationId, fields)
     t.match(shown.status, /^20[04]$/, operationId)
-    await readable(t, docs, `[id$="-${operationId}"]`)
+    await assertLegible(t, docs, `[id$="-${operationId}"]`)
     for (const example of (await docs.examples(operationId)).slice(1)) {
       const body = await docs.choose(operationId, example)
       t.match(await service.call(callOf(operationId, body)), { status: 200 }, example)
@@ -132,12 +132,12 @@ function readTheDocs(program: string): void {
   }
 
   /** In light mode on a desktop and in dark mode on a phone. */
-  async function readable(t: Test, { page }: DocsPage, selector: string): Promise<void> {
+  async function assertLegible(t: Test, { page }: DocsPage, selector: string): Promise<void> {
     const desk = page.viewportSize() as { width: number; height: number }
-    t.same(await illegible(page, selector), [])
+    t.same(await findIllegible(page, selector), [])
     await page.locator('.dark-mode-toggle button').dispatchEvent('click')
     await page.setViewportSize(PHONE.viewport)
-    t.same(await illegible(page, selector), [])
+    t.same(await findIllegible(page, selector), [])
     await page.locator('.dark-mode-toggle button').dispatchEvent('click')
     await page.setViewportSize(desk)
   }
@@ -159,7 +159,7 @@ function readTheDocs(program: string): void {
         t.match(listed.curl, `'${url}/plants?limit=1&tag=phone'`)
         t.strictSame(JSON.parse(listed.body), [{ id: 6, name: 'Abies', tag: 'phone' }])
         t.match(listed.headers, 'link: <?limit=1&tag=phone&after=6>; rel="next"')
-        t.same(await illegible(docs.page, '#swagger-ui'), [])
+        t.same(await findIllegible(docs.page, '#swagger-ui'), [])
       })
     },
   )

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** More stops than lie before any element of the page. */
+/** More tab stops than precede any element of the page. */
 const MOST_STOPS = 60
 
 /**

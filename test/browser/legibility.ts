@@ -8,7 +8,7 @@ const RULES = ['color-contrast', 'meta-viewport', 'scrollable-region-focusable']
  * Finds legibility problems in the element with a selector: too little contrast (WCAG 2.2, 1.4.3), text that is cut off,
  * or a page that scrolls sideways.
  */
-export async function illegible(page: Page, selector: string): Promise<string[]> {
+export async function findIllegible(page: Page, selector: string): Promise<string[]> {
   const loaded = await page.evaluate<boolean>('"axe" in window')
   if (!loaded) await page.evaluate(axe.source)
   const within = JSON.stringify(selector)
@@ -23,7 +23,7 @@ export async function illegible(page: Page, selector: string): Promise<string[]>
   return [...faint, ...wide, ...(await page.evaluate<string[]>(`(${CUT_TEXT})(${within})`))]
 }
 
-/** Elements whose own text extends beyond the page or beyond the part that is shown. */
+/** Elements whose own text extends beyond the page or is clipped. */
 const CUT_TEXT = `(selector) => [...document.querySelectorAll(selector + ' *')]
   .filter((element) => element.checkVisibility())
   .filter(({ childNodes }) => [...childNodes].some((node) => node.nodeType === 3 && node.data.trim()))

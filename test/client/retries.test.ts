@@ -1,4 +1,4 @@
-/** Retries: which failures, how often, after which delays, and how a caller ends them. */
+/** Retries: which failures cause them, how often, after what delays, and how a caller stops them. */
 import { getEventListeners } from 'node:events'
 import t, { type Test } from 'tap'
 import type { ClientOptions, PlantStoreClient } from '../../client/client.ts'
@@ -217,7 +217,7 @@ t.test('aborting a call that waits for a retry ends it at once', SOON, async (t)
   call.catch(() => {})
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const before = timers()
-  await listenedTo(stop.signal)
+  await waitForListener(stop.signal)
   stop.abort(reason)
   t.equal(await thrownBy(call), reason)
   t.equal(timers(), before, 'no timer is left')
@@ -244,6 +244,6 @@ t.test('aborting the iteration throws the abort reason', async (t) => {
 })
 
 /** Resolves when the signal has a listener. */
-async function listenedTo(signal: AbortSignal): Promise<void> {
+async function waitForListener(signal: AbortSignal): Promise<void> {
   while (getEventListeners(signal, 'abort').length === 0) await new Promise(setImmediate)
 }

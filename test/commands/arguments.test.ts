@@ -72,7 +72,7 @@ async function parseError(t: Test, args: readonly string[]): Promise<string> {
 
 for (const [index, name] of settingNames.entries()) {
   const flag = toFlag(name)
-  t.test(`an invalid ${flag} is rejected with what was expected`, async (t) => {
+  t.test(`the error for an invalid ${flag} says what was expected`, async (t) => {
     const { flags, envVar: variable = '' } = settingOptions[index] ?? {}
     t.teardown(() => delete process.env[variable])
     for (const { value, expected } of bad[name]) {

@@ -44,7 +44,7 @@ async function exportsOf(t: Test, plants: readonly NewPlant[]) {
   return { folder, database, args, write, start, files }
 }
 
-t.test('all plants are exported in order of their ids, to standard output or a file', async (t) => {
+t.test('all plants are exported, sorted by id, to standard output or a file', async (t) => {
   const { folder, write, files } = await exportsOf(t, plants)
   t.strictSame(await write(), { code: 0, stdout: ndjson, stderr: '' })
   t.strictSame(await write('-', '--format', 'csv'), { code: 0, stdout: csv, stderr: '' })

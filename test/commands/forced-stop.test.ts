@@ -25,7 +25,7 @@ async function startHanging(t: Test, ...args: string[]) {
   return { command, answers }
 }
 
-t.test('a stop that hangs ends the process by force', async (t) => {
+t.test('a shutdown that hangs is cut short', async (t) => {
   const { command, answers } = await startHanging(t, '--shutdown-timeout=500ms')
   command.process.kill('SIGTERM')
   t.same(await answers, [])

@@ -107,7 +107,7 @@ t.test('the greeting shows the URL of a database server without its secrets', as
   t.notMatch(text, 's3cret')
 })
 
-t.test('the ready line is JSON, with the token only if it is nowhere else', async (t) => {
+t.test('the ready line is JSON, and has the token only if it is stored nowhere else', async (t) => {
   const expected = { url: here, docs: `${here}/documentation` }
   const line = readyLine(config, here, { token: 'plant_x' })
   t.match(line, /^[^\n]*\n$/)

@@ -89,7 +89,7 @@ t.test('the log is readable text on a terminal', async (t) => {
 
 const noTerminal = spawnSync('script', ['--version']).error && 'requires script from util-linux'
 t.test(
-  'Ctrl-C on a terminal stops the service, which logs that',
+  'Ctrl-C on a terminal stops the service, which logs the shutdown',
   { skip: noTerminal ?? false },
   async (t) => {
     const line = 'exec "$NODE" "$MAIN" --port 0 --database "$DATABASE"'

@@ -20,7 +20,7 @@ const ROOM = Math.ceil(2 ** 26 / NAME.length)
 const SENT = 130
 const HEAP = '--max-old-space-size=130'
 
-t.test('a service that cannot write refuses requests before its memory is full', async (t) => {
+t.test('a service that cannot write rejects requests before its memory is full', async (t) => {
   const database = join(t.testdir(), 'plants.db')
   const args = ['--port=0', '--lock-timeout=2m', '--request-timeout=2m', '--database', database]
   const command = new Command(t, args, {

@@ -7,7 +7,7 @@ import { createPlant } from '../helpers/client.ts'
 import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 
-// The commands inherit the umask, so it makes nothing private.
+// The commands inherit this umask, so files are private only if the code makes them so.
 const umask = process.umask(0)
 t.teardown(() => process.umask(umask))
 

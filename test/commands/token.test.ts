@@ -18,40 +18,43 @@ function commandsOf(t: Test) {
   return { database, token, create, serve }
 }
 
-t.test('tokens are shown once, listed without secrets, limited by scope and expiry', async (t) => {
-  const { database, token, create, serve } = commandsOf(t)
-  const first = await token('create', '--name', 'ci', '--scope', 'write,read', '--expires', '90d')
-  t.equal(first.code, 0)
-  t.match(first.stdout, new RegExp(`^${SECRET.source}\n$`), 'standard output has nothing else')
-  t.equal(
-    first.stderr,
-    'This token has the read and write scopes. Keep it safe: it is not shown again.\n',
-  )
-  const cases = [
-    { secret: first.stdout.trim(), status: 200 },
-    { secret: await create('--name', 'a.reader'), status: 403 },
-    { secret: await create('--name', 'gone', '--expires', '1ms'), status: 401 },
-  ]
-  t.notOk(existsSync(join(database, '..', 'access-token')), 'no first token is created')
-  const url = await serve()
-  for (const { secret, status } of cases) {
-    t.equal((await createPlant(url, secret, { id: 1, name: 'a' })).status, status)
-  }
+t.test(
+  'tokens are shown once, listed without secrets, and limited by scope and time',
+  async (t) => {
+    const { database, token, create, serve } = commandsOf(t)
+    const first = await token('create', '--name', 'ci', '--scope', 'write,read', '--expires', '90d')
+    t.equal(first.code, 0)
+    t.match(first.stdout, new RegExp(`^${SECRET.source}\n$`), 'standard output has nothing else')
+    t.equal(
+      first.stderr,
+      'This token has the read and write scopes. Keep it safe: it is not shown again.\n',
+    )
+    const cases = [
+      { secret: first.stdout.trim(), status: 200 },
+      { secret: await create('--name', 'a.reader'), status: 403 },
+      { secret: await create('--name', 'gone', '--expires', '1ms'), status: 401 },
+    ]
+    t.notOk(existsSync(join(database, '..', 'access-token')), 'no first token is created')
+    const url = await serve()
+    for (const { secret, status } of cases) {
+      t.equal((await createPlant(url, secret, { id: 1, name: 'a' })).status, status)
+    }
 
-  const { stdout } = await token('list')
-  t.notMatch(stdout, SECRET)
-  const rows = stdout.split('\n').map((line) => line.split(/ {2,}/))
-  const minute = /^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/
-  t.match(rows, [
-    ['NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'],
-    ['a.reader', 'read', minute, 'never', String],
-    ['ci', 'read,write', minute, minute, minute],
-    ['gone', 'read', minute, /Z \(expired\)$/, 'never'],
-    [''],
-  ])
-  const [, , created = '', expires = ''] = rows[2] ?? []
-  t.equal(Date.parse(expires) - Date.parse(created), 90 * 24 * 60 * 60 * 1000)
-})
+    const { stdout } = await token('list')
+    t.notMatch(stdout, SECRET)
+    const rows = stdout.split('\n').map((line) => line.split(/ {2,}/))
+    const minute = /^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/
+    t.match(rows, [
+      ['NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'],
+      ['a.reader', 'read', minute, 'never', String],
+      ['ci', 'read,write', minute, minute, minute],
+      ['gone', 'read', minute, /Z \(expired\)$/, 'never'],
+      [''],
+    ])
+    const [, , created = '', expires = ''] = rows[2] ?? []
+    t.equal(Date.parse(expires) - Date.parse(created), 90 * 24 * 60 * 60 * 1000)
+  },
+)
 
 t.test('a token created without --scope can only read', async (t) => {
   const { token, serve } = commandsOf(t)

@@ -30,7 +30,7 @@ for (const [name, read] of Object.entries(readers)) {
   })
 }
 
-t.test('an invalid value is reported with another error', async (t) => {
+t.test('replaceInvalid replaces the error about an invalid value', async (t) => {
   const replaced = new Error('replaced')
   t.throws(
     () =>
@@ -42,10 +42,10 @@ t.test('an invalid value is reported with another error', async (t) => {
   )
 })
 
-t.test('other errors of a reader are passed on', async (t) => {
-  const defect = new TypeError('a defect')
+t.test('replaceInvalid passes on other errors', async (t) => {
+  const bug = new TypeError('a bug')
   const read = () => {
-    throw defect
+    throw bug
   }
-  t.throws(() => replaceInvalid(read, () => new Error('replaced')), defect)
+  t.throws(() => replaceInvalid(read, () => new Error('replaced')), bug)
 })

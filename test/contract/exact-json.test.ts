@@ -48,7 +48,7 @@ const numbers: [text: string, value: bigint | number | typeof INEXACT][] = [
   ['-1e999999999', INEXACT],
 ]
 
-t.test('a number is exact, or INEXACT', async (t) => {
+t.test('a number is parsed exactly, or is INEXACT', async (t) => {
   for (const [text, value] of numbers) {
     t.ok(Object.is(read(text), value), text)
     t.strictSame(read(`{"name":"a","id":${text},"tag":"b"}`), { name: 'a', id: value, tag: 'b' })
@@ -67,7 +67,7 @@ t.test('the last of repeated members wins', async (t) => {
   }
 })
 
-t.test('a member named __proto__ is a member', async (t) => {
+t.test('a member named __proto__ is an ordinary member', async (t) => {
   const read1 = read('{"__proto__":9007199254740993}') as object
   t.same(Object.entries(read1), [['__proto__', 9007199254740993n]])
   t.equal(Object.getPrototypeOf(read1), Object.prototype)

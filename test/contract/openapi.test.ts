@@ -6,7 +6,7 @@ import { generatedFiles } from '../../scripts/generated.ts'
 import { errorCodes } from '../../src/contract/error-codes.gen.ts'
 import {
   contract,
-  dereferenced,
+  dereference,
   operations,
   responsesOutsideOperations,
   schemaErrors,
@@ -30,7 +30,7 @@ t.test('the generated files are up to date', async (t) => {
 })
 
 t.test('everything in the interface 1.0.0 is unchanged', async (t) => {
-  const [ours, theirs] = [contract, frozen].map((each) => plain(dereferenced(each))) as Frozen[]
+  const [ours, theirs] = [contract, frozen].map((each) => plain(dereference(each))) as Frozen[]
   t.strictSame(ours.info.version, theirs.info.version)
   t.strictSame(ours.info.license, theirs.info.license)
   t.strictSame(ours.security, theirs.security)
@@ -66,7 +66,7 @@ t.test('the only authentication is that of the interface 1.0.0', async (t) => {
 
 t.test('every example is valid against its schema', async (t) => {
   const valid = new Set<string>()
-  visit(dereferenced(contract), (node) => {
+  visit(dereference(contract), (node) => {
     const { schema, examples: named } = node as { schema?: object; examples?: object }
     if (schema === undefined || named === undefined) return
     for (const [name, { value }] of Object.entries(named)) {
@@ -80,7 +80,7 @@ t.test('every example is valid against its schema', async (t) => {
 
 t.test('every example within a schema is valid against it', async (t) => {
   const valid: unknown[] = []
-  visit(dereferenced(contract), (schema) => {
+  visit(dereference(contract), (schema) => {
     const { examples } = schema as { examples?: unknown }
     if (!Array.isArray(examples)) return
     for (const value of examples) t.equal(schemaErrors(schema, value), undefined)
@@ -101,7 +101,7 @@ t.test('a string with U+0000 is invalid everywhere in a request', async (t) => {
   for (const schema of strings) {
     t.ok(schemaErrors(schema, 'a\0b'), JSON.stringify(schema))
   }
-  const { Plant = {}, PlantPatch = {} } = dereferenced(contract).components.schemas
+  const { Plant = {}, PlantPatch = {} } = dereference(contract).components.schemas
   for (const text of ['', 'x', '\n', '\u{1f331}', 'a\n\u2028\r', '\x01\x7f\x80']) {
     for (const schema of [Plant, PlantPatch]) {
       t.equal(schemaErrors(schema, { name: text, tag: text }), undefined)

@@ -60,12 +60,12 @@ const cases: [what: string, schema: Schema, expected: unknown][] = [
 ]
 
 for (const [what, schema, expected] of cases) {
-  t.test(`the projection of a schema for ${what}`, async (t) => {
+  t.test(`derives the projection of a schema for ${what}`, async (t) => {
     t.same(projectionOf(schema), expected)
   })
 }
 
-t.test('the projection of a contract without bodies is none', async (t) => {
+t.test('a contract without bodies has the projection "none"', async (t) => {
   const document = { info: { title: '', version: '' }, paths: { '/': { get: { responses: {} } } } }
   t.equal(bodyProjection(document), 'none')
 })

@@ -22,7 +22,7 @@ const RECENT = 20
 
 const CHANGES = { replacement, update, removal }
 
-/** A method is chosen as often as it is listed. */
+/** Methods to choose from; those listed more often are chosen more often. */
 const KINDS = [
   ...(['create', 'create', 'create', 'create again'] as const),
   ...(['replacement', 'replacement', 'update', 'update', 'removal'] as const),

@@ -12,8 +12,8 @@ interface Acknowledged {
 }
 
 /**
- * All changes that were sent to a service, and so what its file may contain after a crash: every acknowledged change,
- * and any change that was not answered.
+ * All changes that were sent to a service, and therefore what its file can contain after a crash: every acknowledged
+ * change, and possibly those that were not answered.
  *
  * Each plant has one client, which sends one change at a time, so the order is known. Contested plants have many
  * clients, but are only created.
@@ -25,7 +25,7 @@ export class History {
   readonly last = new Map<bigint, Acknowledged>()
   /** Number of responses by method and status. */
   readonly answers: Record<string, number> = {}
-  /** Number of changes without a response, and of those that were stored nevertheless. */
+  /** Number of changes without a response, and how many of them were stored nevertheless. */
   readonly lost = { unanswered: 0, made: 0 }
 
   get acknowledged(): number {
@@ -79,7 +79,7 @@ export class History {
   }
 
   /** Continues from the stored plants after a crash that lost nothing. */
-  goOnFrom(stored: readonly StoredPlant[]): void {
+  continueFrom(stored: readonly StoredPlant[]): void {
     const model = new PlantModel(stored)
     for (const id of this.#unanswered.keys()) {
       this.lost.unanswered += 1

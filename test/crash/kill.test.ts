@@ -17,7 +17,7 @@ import { History } from './history.ts'
 const rounds = Number(process.argv[2] ?? 2)
 const isLong = rounds > 2
 
-/** Limit for a start after a crash in the long form, in milliseconds. */
+/** Limit for a start after a crash, in milliseconds. It applies only to the long form. */
 const START_MS_MAX = 1000
 
 /** The most changes that are acknowledged before a kill. */
@@ -37,7 +37,7 @@ t.test(
       const stored = storedIn(file)
       t.same(history.faults(stored), [])
       t.same(faultsOf(file), [])
-      history.goOnFrom(stored)
+      history.continueFrom(stored)
       // The tests below need changes of each kind.
       const enough = history.acknowledged + randomInt(round === 0 ? 500 : 1, CHANGES_MAX)
       const killAtRandom = () => {
@@ -114,7 +114,7 @@ function faultsOf(file: string): string[] {
   return faults.map(({ subject, message }) => `${subject}: ${message}`)
 }
 
-/** A plant whose last acknowledged change had the method, and had an effect. */
+/** A plant whose last acknowledged change used the method and had an effect. */
 function lastOf(method: string) {
   for (const [id, last] of history.last) {
     if (last.method === method && !isSame(id, last.before)) return [id, last] as const

@@ -23,7 +23,7 @@ t.test('changes are on disk before they are acknowledged', { skip }, async (t) =
   await change('PATCH', '/plants/1', { tag: 'patched alone' })
   await change('DELETE', '/plants/1')
 
-  // All of the same length, so that none contains another.
+  // Ids of the same length, so that no marker contains another.
   const numbers = Array.from({ length: BATCH_SIZE }, (_, index) => 100 + index)
   const together = (name: string, make: (id: number) => Promise<void>) =>
     Promise.all(numbers.map(make)).then(() => numbers.map((id) => `${name} ${id}`))
@@ -41,13 +41,13 @@ t.test('changes are on disk before they are acknowledged', { skip }, async (t) =
   t.same(answeredUnsynced(alone), { answers: 4, early: [] })
 
   const syncs: Record<string, (call: Call) => Call[]> = {
-    missing: () => [],
-    'too early': (call) => [{ ...call, begin: 0 }],
-    'in flight': (call) => [{ ...call, end: Number.POSITIVE_INFINITY }],
+    'that is missing': () => [],
+    'that begins too early': (call) => [{ ...call, begin: 0 }],
+    'that does not end in time': (call) => [{ ...call, end: Number.POSITIVE_INFINITY }],
     'of another file': (call) => [{ ...call, file: 'plants.db' }],
   }
   for (const [how, make] of Object.entries(syncs)) {
-    t.test(`the test detects a sync that is ${how}`, async (t) => {
+    t.test(`the test detects a sync ${how}`, async (t) => {
       const broken = (calls: Call[]) =>
         calls.flatMap((call) => (call.name.includes('sync') ? make(call) : [call]))
       t.same(answeredTooEarly(broken(calls), markers), markers)

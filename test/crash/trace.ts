@@ -53,7 +53,7 @@ const isWal = ({ file }: Call) => file.endsWith('-wal')
 const isSync = ({ name }: Call) => name === 'fsync' || name === 'fdatasync'
 const isSent = ({ file }: Call) => file.startsWith('socket:')
 
-/** The markers, each in one change and its response, whose response was sent before the change was on disk. */
+/** Finds the markers whose response was sent before their change was on disk. A marker is unique to one change. */
 export function answeredTooEarly(calls: readonly Call[], markers: readonly string[]): string[] {
   const written = calls.filter((call) => isWal(call) && !isSync(call))
   return markers.filter((marker) => {
@@ -68,8 +68,8 @@ export function answeredTooEarly(calls: readonly Call[], markers: readonly strin
 }
 
 /**
- * For changes that were made one after the other: the numbers, from 0, of the responses before which nothing was written
- * to the log since the previous response, or was not yet on disk.
+ * For changes made one after the other: finds the responses, numbered from 0, before which nothing was written to the
+ * log since the previous response, or the last write was not yet on disk.
  */
 export function answeredUnsynced(calls: readonly Call[]): { answers: number; early: number[] } {
   const answers = calls.filter((call) => isSent(call) && call.data.includes('HTTP/1.1 2'))

@@ -23,7 +23,7 @@ export class Cluster {
   private constructor(primary: PostgresServer, standbys: readonly Standby[]) {
     this.primary = primary
     this.standbys = standbys
-    // In this order, a client passes a server that stays a standby on its way from the primary to its successor.
+    // This order makes a client try the server that remains a standby before it reaches the new primary.
     this.url = urlOf([primary, ...standbys.map(({ server }) => server).reverse()])
   }
 
@@ -37,12 +37,12 @@ export class Cluster {
       await server.start({ ...QUORUM, ...server.follow(primary, name) })
     }
     const cluster = new Cluster(primary, standbys)
-    await cluster.follow()
+    await cluster.waitForStandbys()
     return cluster
   }
 
-  /** Resolves once the primary knows all standbys. */
-  async follow(): Promise<void> {
+  /** Resolves once all standbys replicate from the primary. */
+  async waitForStandbys(): Promise<void> {
     await until(async () => {
       const following = await this.primary.query(
         "SELECT pid FROM pg_stat_replication WHERE state = 'streaming'",
@@ -52,17 +52,17 @@ export class Cluster {
   }
 
   /** Makes primaries acknowledge without waiting for standbys from now on. */
-  async waitForNobody(): Promise<void> {
+  async disableSynchronousReplication(): Promise<void> {
     const servers = [this.primary, ...this.standbys.map(({ server }) => server)]
     await Promise.all(servers.map((server) => server.set('synchronous_standby_names', '')))
   }
 
   /** Suspends replication to the last of the standbys. */
-  async leaveBehind(): Promise<void> {
-    await this.primary.withhold(this.standbys.at(-1)?.name as string)
+  async suspendLastStandby(): Promise<void> {
+    await this.primary.suspendReplication(this.standbys.at(-1)?.name as string)
   }
 
-  /** Promotes the standby that has received most, and makes the others follow it. The primary must have ended. */
+  /** Promotes the standby that has received the most, and makes the others follow it. The primary must have ended. */
   async promote(): Promise<void> {
     const received = await Promise.all(this.standbys.map(receivedBy))
     const most = received.reduce((one, other) => (other > one ? other : one))
@@ -70,14 +70,14 @@ export class Cluster {
     await next.server.promote()
     this.primary = next.server
     this.standbys = this.standbys.filter((standby) => standby !== next)
-    for (const { name, server } of this.standbys) await server.followInstead(this.primary, name)
+    for (const { name, server } of this.standbys) await server.switchPrimary(this.primary, name)
   }
 }
 
-/** How much a standby without a primary has received, in bytes of the log. */
+/** How much of the log a standby without a primary has received, in bytes. */
 async function receivedBy({ server }: Standby): Promise<bigint> {
   let received = ''
-  // It may not have read everything yet that the primary had sent.
+  // It may still be reading what the primary sent.
   await until(async () => {
     const [row] = await server.query<{ open: boolean; received: string }>(
       `SELECT EXISTS (SELECT FROM pg_stat_wal_receiver WHERE status = 'streaming') AS open,
@@ -90,6 +90,6 @@ async function receivedBy({ server }: Standby): Promise<bigint> {
 }
 
 /** Polls until the condition holds. */
-export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo()));
+export async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition()));
 }

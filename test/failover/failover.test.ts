@@ -16,7 +16,7 @@ import { Load, TOKEN } from './load.ts'
 /** Number of kills, each with and without synchronous replication. */
 const rounds = Number(process.argv[2] ?? 1)
 
-/** The most plants that are acknowledged before a standby falls back, and from there to the kill. */
+/** The most plants that are acknowledged before a standby falls behind, and from then until the kill. */
 const PLANTS_MAX = rounds > 1 ? 5000 : 500
 
 /** Timeout of a connection or a statement, in milliseconds. */
@@ -26,28 +26,31 @@ const TIMEOUT_MS = 2000
 const RESPONSE_MS_MAX = 2 * TIMEOUT_MS + 4000
 
 for (let round = 1; round <= rounds; round++) {
-  t.test(`a primary with two synchronous standbys can fail, ${round} of ${rounds}`, async (t) => {
-    const cluster = await Cluster.start(t)
+  t.test(
+    `failover of a primary with two synchronous standbys, ${round} of ${rounds}`,
+    async (t) => {
+      const cluster = await Cluster.start(t)
 
-    await t.test('a replay is not acknowledged before a standby has the plant', (t) =>
-      replayWithoutStandbys(t, cluster),
-    )
+      await t.test('a replay is not acknowledged before a standby has the plant', (t) =>
+        testReplays(t, cluster),
+      )
 
-    const url = await startService(t, cluster)
+      const url = await startService(t, cluster)
 
-    await t.test('the standby that takes over has all acknowledged plants', async (t) => {
-      const { load, stored, lost } = await failOver(t, cluster, url)
-      t.same(load.wrong, [])
-      t.same(lost, [])
-      t.equal(stored.length, load.acknowledged.size, 'and nothing else')
-    })
+      await t.test('the standby that takes over has all acknowledged plants', async (t) => {
+        const { load, stored, lost } = await failOver(t, cluster, url)
+        t.same(load.wrong, [])
+        t.same(lost, [])
+        t.equal(stored.length, load.acknowledged.size, 'and nothing else')
+      })
 
-    await t.test('without synchronous replication, the same test detects a loss', async (t) => {
-      await cluster.waitForNobody()
-      const { lost } = await failOver(t, cluster, url)
-      t.ok(lost.length > 0)
-    })
-  })
+      await t.test('without synchronous replication, the same test detects a loss', async (t) => {
+        await cluster.disableSynchronousReplication()
+        const { lost } = await failOver(t, cluster, url)
+        t.ok(lost.length > 0)
+      })
+    },
+  )
 }
 
 async function startService(t: Test, { url }: Cluster): Promise<string> {
@@ -58,14 +61,14 @@ async function startService(t: Test, { url }: Cluster): Promise<string> {
 
 /** Kills the primary under load, and resolves once a standby has taken over. */
 async function failOver(t: Test, cluster: Cluster, url: string) {
-  await cluster.follow()
+  await cluster.waitForStandbys()
   const load = new Load(url, RESPONSE_MS_MAX)
   const more = () => {
     const enough = load.acknowledged.size + randomInt(100, PLANTS_MAX)
     return load.until(() => load.acknowledged.size >= enough)
   }
   await more()
-  await cluster.leaveBehind()
+  await cluster.suspendLastStandby()
   await more()
 
   load.onlyNew = true
@@ -92,7 +95,7 @@ async function storedIn({ primary }: Cluster): Promise<StoredPlant[]> {
   return rows.map((row) => toPlant({ ...row, id: BigInt(row.id) }))
 }
 
-async function replayWithoutStandbys(t: Test, { primary, standbys }: Cluster): Promise<void> {
+async function testReplays(t: Test, { primary, standbys }: Cluster): Promise<void> {
   const url = await primary.database('replays')
   const store = await PostgresStore.open({ url, timeout: TIMEOUT_MS / 2 })
   t.teardown(() => store.close())
@@ -142,6 +145,6 @@ async function replayWithoutStandbys(t: Test, { primary, standbys }: Cluster): P
 
 const NOT_REPLICATED = Object.assign(new Error(), { name: 'StoreUnavailable', detail: '01000' })
 
-/** Cancels the statement, as an administrator might who wonders why it hangs. */
+/** Cancels the statements that wait for standbys, as an administrator might. */
 const CANCEL_WAITS =
   "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"

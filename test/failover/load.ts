@@ -12,7 +12,7 @@ const CLIENTS = 32
 /** Delay before a retry, in milliseconds. Waiting for Retry-After would hide how short an outage is. */
 const RETRY_AFTER = 20
 
-/** A request is chosen as often as it is listed. */
+/** Requests to choose from; those listed more often are chosen more often. */
 const KINDS = ['create', 'create', 'create', 'create again', 'replacement', 'read'] as const
 
 interface Request {
@@ -23,7 +23,7 @@ interface Request {
 
 /**
  * Clients that create, replay, replace and read plants of their own, one request at a time each, and retry after a 503.
- * So once they have ended, it is known what must be stored.
+ * Once they have ended, what must be stored is therefore known.
  */
 export class Load {
   /** The last acknowledged content of each plant. */
@@ -36,7 +36,7 @@ export class Load {
   slowest = 0
   /** When the most recent acknowledged create was sent, by performance.now(). */
   lastCreate = 0
-  /** Whether to only create, because changing a lost plant would restore it. */
+  /** Whether clients only create plants, because changing a lost plant would restore it. */
   onlyNew = false
   readonly #url: string
   readonly #responseMsMax: number
@@ -56,8 +56,8 @@ export class Load {
   }
 
   /** Resolves after the first response that makes the condition true; rejects if a response is late. */
-  async until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await Promise.race([this.#answered.promise, this.#clients])
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) await Promise.race([this.#answered.promise, this.#clients])
   }
 
   /** Resolves once each client has finished its current request. */

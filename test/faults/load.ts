@@ -6,7 +6,7 @@ const CLIENTS = 4
 export class Load {
   /** The ids of acknowledged plants. */
   readonly acknowledged: bigint[] = []
-  /** Responses other than 200, or 503 with Retry-After. */
+  /** Responses other than 200 and 503 with Retry-After. */
   readonly surprises: unknown[] = []
   readonly #service: Service
   readonly #clients: Promise<unknown>

@@ -25,11 +25,11 @@ const SUITES = [createSuite, changeSuite, importSuite, exportSuite, tokenSuite, 
 
 const skip = spawnSync(PGBOUNCER, ['--version']).error && `${PGBOUNCER} is missing`
 
-if (skip === undefined) await throughPooler()
+if (skip === undefined) await testThroughPooler()
 else t.test('the store works through a pooler', { skip }, async () => {})
 
 /** Fewer connections than stores, so that successive transactions use different ones. */
-async function throughPooler(): Promise<void> {
+async function testThroughPooler(): Promise<void> {
   const { server, emptyDatabase } = await startPostgres(t)
   const port = await startPooler(server.host)
   const pooled = (url: string) => url.replace(server.host, `127.0.0.1:${port}`)
@@ -53,7 +53,7 @@ async function throughPooler(): Promise<void> {
     await server.stop()
     await t.rejects(store.create({ id: 2n, name: 'x' }), { name: 'StoreUnavailable' })
     await server.start()
-    while (!(await isCreated(store))) t.pass('the pooler has not seen yet that it is back')
+    while (!(await isCreated(store))) t.pass('the server is not back yet')
     t.strictSame(await store.get(1n), { id: 1n, name: 'x' })
   })
 }
@@ -87,7 +87,7 @@ async function startPooler(host: string): Promise<number> {
      default_pool_size = 4
      server_login_retry = 0.1`.replaceAll(/^ +/gm, ''),
   )
-  // It refuses to run as root, and drops that before it reads the file.
+  // PgBouncer refuses to run as root, and switches users before it reads the file.
   const user = process.getuid?.() === 0 ? ['--user', 'nobody'] : []
   const pooler = spawn(PGBOUNCER, [...user, file], { stdio: ['ignore', 'ignore', 'pipe'] })
   t.teardown(() => stop(pooler))

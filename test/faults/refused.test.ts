@@ -37,9 +37,13 @@ for (const [why, url, reason] of [
     `postgres://gardener:correct@${server.host}/plantz`,
     'database "plantz" does not exist',
   ],
-  ['nobody listening', 'postgres://gardener:mistaken@127.0.0.1:1/plants', 'ECONNREFUSED'],
+  [
+    'a port on which nothing listens',
+    'postgres://gardener:mistaken@127.0.0.1:1/plants',
+    'ECONNREFUSED',
+  ],
 ] as const) {
-  t.test(`a start fails with the reason and without the password: ${why}`, async (t) => {
+  t.test(`a failed start reports the reason but not the password: ${why}`, async (t) => {
     const error = await PostgresStore.open({ url, timeout: 10_000 }).catch((error) => error)
     t.equal(error.constructor.name, 'StoreError')
     const { username, host, pathname } = new URL(url)
@@ -60,7 +64,7 @@ t.test('the command prints the reason in one line and exits with 1', async (t) =
   t.notMatch(stderr, /mistaken/)
 })
 
-t.test('a start waits a limited time for a server that does not answer', async (t) => {
+t.test('a start times out if the server does not answer', async (t) => {
   server.freeze()
   t.teardown(() => server.thaw())
   const from = performance.now()

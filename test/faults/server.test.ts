@@ -38,13 +38,13 @@ async function create(service: Service, id: number): Promise<Answer> {
   return service.call({ body: { id, name: 'x' } })
 }
 
-function isUnavailable(t: Test, { status, headers }: Answer, retryAfter = '5'): void {
+function assertUnavailable(t: Test, { status, headers }: Answer, retryAfter = '5'): void {
   t.equal(status, 503)
   t.equal(headers['retry-after'], retryAfter)
 }
 
-/** Nothing is lost, nothing is invented, and every response is documented. */
-async function isWhole(t: Test, service: Service, load: Load): Promise<void> {
+/** Ends the load, and asserts that every response was as expected and every acknowledged plant is stored. */
+async function assertNothingLost(t: Test, service: Service, load: Load): Promise<void> {
   await load.end()
   t.same(load.surprises, [])
   const ids = `{${load.acknowledged}}`
@@ -52,7 +52,7 @@ async function isWhole(t: Test, service: Service, load: Load): Promise<void> {
     `SELECT id FROM unnest('${ids}'::int8[]) AS acknowledged (id) EXCEPT SELECT id FROM plants`,
     nameOf(service.database),
   )
-  t.same(rows, [], 'nothing that was acknowledged is lost')
+  t.same(rows, [], 'no acknowledged plant is lost')
 }
 
 t.test('a restart of the server under load loses nothing, and the service recovers', async (t) => {
@@ -60,11 +60,11 @@ t.test('a restart of the server under load loses nothing, and the service recove
   const load = new Load(service)
   await load.progress(30)
   await server.stop()
-  isUnavailable(t, await create(service, 1_000_000))
-  isUnavailable(t, await service.call({ method: 'GET', path: '/health/ready', token: null }))
+  assertUnavailable(t, await create(service, 1_000_000))
+  assertUnavailable(t, await service.call({ method: 'GET', path: '/health/ready', token: null }))
   await server.start()
   await load.progress(30)
-  await isWhole(t, service, load)
+  await assertNothingLost(t, service, load)
   t.equal((await create(service, 1_000_000)).status, 200)
 })
 
@@ -75,17 +75,17 @@ t.test('a crash of the server under load loses nothing', async (t) => {
   await server.crash()
   await server.start()
   await load.progress(30)
-  await isWhole(t, service, load)
+  await assertNothingLost(t, service, load)
 })
 
-t.test('idle connections that end are replaced', async (t) => {
+t.test('idle connections that the server closes are replaced', async (t) => {
   const service = await start(t)
   t.equal((await create(service, 1)).status, 200)
   await terminate(service)
   t.equal((await create(service, 2)).status, 200)
 })
 
-t.test('connections that end under load lose nothing', async (t) => {
+t.test('connections that the server closes under load lose nothing', async (t) => {
   const service = await start(t)
   const load = new Load(service)
   for (let round = 0; round < 3; round++) {
@@ -93,11 +93,11 @@ t.test('connections that end under load lose nothing', async (t) => {
     await terminate(service)
   }
   await load.progress(20)
-  await isWhole(t, service, load)
+  await assertNothingLost(t, service, load)
 })
 
 for (const what of ['terminate', 'cancel']) {
-  t.test(`a statement that an administrator ends is not acknowledged: ${what}`, async (t) => {
+  t.test(`a change is not acknowledged if an administrator uses pg_${what}_backend`, async (t) => {
     const service = await start(t, 30_000)
     const other = new pg.Client({ connectionString: service.database })
     await other.connect()
@@ -107,14 +107,14 @@ for (const what of ['terminate', 'cancel']) {
     const answer = create(service, 1)
     const waiting = `FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
     while ((await server.query(`SELECT pg_${what}_backend(pid) ${waiting}`)).length === 0);
-    isUnavailable(t, await answer)
+    assertUnavailable(t, await answer)
     await other.query('ROLLBACK')
     t.equal((await create(service, 1)).status, 200)
   })
 }
 
-t.test('a suspended server delays responses by a limited time', async (t) => {
-  // Otherwise all requests would wait for their token.
+t.test('a suspended server delays responses no longer than the timeout', async (t) => {
+  // Otherwise every request would already wait for the lookup of its token.
   const token = 'a-token-that-needs-no-server'
   const service = await startService(t, { config: { lockTimeout: LOCK_TIMEOUT_MS, token } })
   const call = (method: string, path: string, body?: object) =>
@@ -137,28 +137,28 @@ t.test('a suspended server delays responses by a limited time', async (t) => {
   ].map((answer) => answer.finally(() => answered++))
   const live = await service.call({ method: 'GET', path: '/health/live', token: null })
   t.equal(live.status, 200)
-  t.equal(answered, 0, 'the service itself responds meanwhile')
-  for (const answer of answers) isUnavailable(t, await answer)
-  t.ok(performance.now() - from < RESPONSE_MS_MAX, 'all were answered in time')
+  t.equal(answered, 0, 'the service itself responds while the others wait')
+  for (const answer of answers) assertUnavailable(t, await answer)
+  t.ok(performance.now() - from < RESPONSE_MS_MAX, 'every request was answered in time')
   server.thaw()
   t.equal((await create(service, 101)).status, 200)
   t.equal((await service.call({ method: 'GET', path: '/health/ready', token: null })).status, 200)
 })
 
-t.test('changes succeed again after the server was read-only', async (t) => {
+t.test('changes succeed again once the server is no longer read-only', async (t) => {
   const service = await start(t)
   t.equal((await create(service, 1)).status, 200)
   await server.set('default_transaction_read_only', 'on')
   t.teardown(() => server.set('default_transaction_read_only', 'off'))
-  await untilReadOnly('on')
-  isUnavailable(t, await create(service, 2))
-  isUnavailable(t, await create(service, 2))
+  await waitForReadOnly('on')
+  assertUnavailable(t, await create(service, 2))
+  assertUnavailable(t, await create(service, 2))
   await server.set('default_transaction_read_only', 'off')
-  await untilReadOnly('off')
+  await waitForReadOnly('off')
   t.equal((await create(service, 2)).status, 200)
 })
 
-async function untilReadOnly(value: 'on' | 'off'): Promise<void> {
+async function waitForReadOnly(value: 'on' | 'off'): Promise<void> {
   const setting = 'SHOW default_transaction_read_only'
   for (;;) {
     const [row] = await server.query<Record<string, string>>(setting)
@@ -166,18 +166,18 @@ async function untilReadOnly(value: 'on' | 'off'): Promise<void> {
   }
 }
 
-t.test('a server without a free connection causes a 503 until it has one', async (t) => {
+t.test('requests get 503 while the server has no free connection', async (t) => {
   const service = await start(t)
   await server.stop()
   await server.start({ max_connections: '20', superuser_reserved_connections: '0' })
   const others = await takeAllConnections(service.database)
-  isUnavailable(t, await create(service, 1), '1')
-  isUnavailable(t, await service.call({ method: 'GET', path: '/plants/1' }), '1')
+  assertUnavailable(t, await create(service, 1), '1')
+  assertUnavailable(t, await service.call({ method: 'GET', path: '/plants/1' }), '1')
   await Promise.all(others.map((other) => other.end()))
   // The server notices only after a while that they have ended.
   const load = new Load(service)
   await load.progress(10)
-  await isWhole(t, service, load)
+  await assertNothingLost(t, service, load)
 })
 
 async function takeAllConnections(connectionString: string): Promise<pg.Client[]> {

@@ -10,7 +10,7 @@ interface Schema {
   required?: string[]
 }
 
-/** JSON as it is sent, or part of it. */
+/** JSON as sent, or a fragment of it. */
 type Text = string
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
@@ -41,7 +41,7 @@ const unstorable = fc
   .tuple(storable, fc.constantFrom('\0', '\ud800', '\udfff'), storable)
   .map((parts) => parts.join('#'))
 
-/** An int64, and JSON for it in one of its spellings. */
+/** An int64 and one of its spellings in JSON. */
 export const int64: fc.Arbitrary<{ id: bigint; text: Text }> = fc
   .tuple(fc.bigInt(INT64), fc.constantFrom('', '.0', '.000', 'e0', '0e-1'))
   .map(([id, ending]) => ({ id, text: id === 0n ? '0' : id + ending }))
@@ -55,7 +55,7 @@ export function validMembers(schema: Schema): fc.Arbitrary<Record<string, Text>>
   return fc.record(Object.fromEntries(members), { requiredKeys: required })
 }
 
-/** JSON for each property of a value that violates the schema in one of them. */
+/** JSON for each property of a value in which one property is missing or invalid. */
 export function invalidMembers(schema: Schema): fc.Arbitrary<Record<string, Text>> {
   const { properties, required } = merged(schema)
   const dropped = required.map((name) => validMembers(schema).map((members) => omit(members, name)))

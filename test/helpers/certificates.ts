@@ -16,7 +16,7 @@ export interface Issued {
 export interface Wanted {
   /** The common name of its subject. */
   readonly name: string
-  /** DNS names and IPv4 addresses of a server. Without them, the certificate is for an authority. */
+  /** DNS names and IPv4 addresses of a server; omitted for a certificate authority. */
   readonly hosts?: readonly string[]
   /** Without an issuer, the certificate is self-signed. */
   readonly issuer?: Issued
@@ -46,7 +46,7 @@ export function issue(wanted: Wanted): Issued {
     sequence(time(from), time(to)),
     distinguishedName(name),
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, sequence(hosts === undefined ? isAuthority() : subjectAltName(hosts))),
+    der(0xa3, sequence(hosts === undefined ? authorityConstraint() : subjectAltName(hosts))),
   )
   const signature = sign('sha256', content, issuer.privateKey)
   const certificate = sequence(content, algorithm, der(0x03, Buffer.of(0), signature))
@@ -66,7 +66,7 @@ export function daysFromNow(days: number): Date {
   return new Date(Date.now() + days * DAY_MS)
 }
 
-function isAuthority(): Buffer {
+function authorityConstraint(): Buffer {
   const yes = der(0x01, Buffer.of(0xff))
   return sequence(hex(BASIC_CONSTRAINTS), yes, der(0x04, sequence(yes)))
 }

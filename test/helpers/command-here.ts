@@ -43,7 +43,7 @@ class Sink extends Writable {
   }
 }
 
-/** @returns a function that undoes it, and removes the signal handlers that were added meanwhile */
+/** @returns a function that restores the originals and removes the signal handlers that were added meanwhile */
 function replaceProcess(replacements: Partial<NodeJS.Process>): () => void {
   const { exitCode } = process
   const names = Object.keys(replacements)

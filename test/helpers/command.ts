@@ -94,7 +94,7 @@ export function run(
   return new Command(t, args, options).finished()
 }
 
-/** The environment without settings of the service. */
+/** The environment without the service's settings. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('PLANT_STORE_'))
   return Object.fromEntries(kept)

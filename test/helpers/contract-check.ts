@@ -23,7 +23,7 @@ type Document = ContractDocument & {
   components: { schemas: Record<string, object> }
 }
 
-/** Paths outside the contract. Only their errors are in it. */
+/** Paths outside the contract, which documents only their errors. */
 const OPEN = /^\/($|\?|(health|documentation)\b)/
 
 /** Headers that any response can have because HTTP defines them. */
@@ -37,13 +37,13 @@ const GENERAL = [
   'x-content-type-options',
 ]
 
-/** Statuses of any operation, and so also of requests that belong to no operation. */
+/** Statuses that any operation can have. Requests outside the operations can have them too. */
 const ANYWHERE = ['400', '401', '408', '413', '429', '431', '500', '501', '503']
 
 export const contract = loadContract() as Document
 
 /** The contract with all references resolved. */
-const whole = dereferenced(contract)
+const whole = dereference(contract)
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 ajvFormats.default(ajv)
@@ -115,15 +115,15 @@ function checkHeaders(response: ResponseObject, { status, headers }: Answer) {
     if (errors !== undefined) throw new Error(`the header ${name} of ${status}: ${errors}`)
   }
   for (const [name, value] of Object.entries(headers)) {
-    if (!known.has(name)) throw new Error(`${status} has no header ${name}: ${value}`)
+    if (!known.has(name)) throw new Error(`${status} has the undocumented header ${name}: ${value}`)
   }
 }
 
-/** RFC 9110 §8.6: a 204 has no Content-Length, and a 304 could only have that of the 200. */
+/** RFC 9110 §8.6: a 204 has no Content-Length, and a 304 can only have that of the 200. */
 function checkNoContent({ status, headers, body }: Answer): void {
   const { 'content-length': length, 'content-type': type } = headers
   if (body !== '' || length !== undefined || type !== undefined) {
-    throw new Error(`${status} has no content, but: ${type} ${length} ${body}`)
+    throw new Error(`${status} must have no content, but has: ${type} ${length} ${body}`)
   }
 }
 
@@ -132,7 +132,8 @@ function checkFraming(method: string | undefined, { status, headers, body }: Ans
   if (type !== 'application/json') throw new Error(`the content type of ${status} is ${type}`)
   const sent = Buffer.byteLength(body)
   const right = method === 'HEAD' ? sent === 0 && Number(length) > 0 : sent === Number(length)
-  if (!right) throw new Error(`${method} announces ${length} bytes, and sends ${sent}`)
+  if (!right)
+    throw new Error(`${method}: Content-Length is ${length}, but the content has ${sent} bytes`)
 }
 
 /** The response in the contract. Requests outside the operations can have any status that is not specific to one. */
@@ -168,19 +169,21 @@ function validatorOf(schema: object): ValidateFunction {
   const key = JSON.stringify(schema)
   const known = validators.get(key)
   if (known !== undefined) return known
-  const validate = ajv.compile(closed(schema))
+  const validate = ajv.compile(rejectUnknownMembers(schema))
   validators.set(key, validate)
   return validate
 }
 
-/** The schema without undocumented members. Requests can have them, responses cannot. */
-function closed(schema: { items?: object }): object {
+/** A schema that rejects undocumented members, which only requests can have. */
+function rejectUnknownMembers(schema: { items?: object }): object {
   const { items } = schema
-  return items ? { ...schema, items: closed(items) } : { ...schema, unevaluatedProperties: false }
+  return items
+    ? { ...schema, items: rejectUnknownMembers(items) }
+    : { ...schema, unevaluatedProperties: false }
 }
 
 /** A document with all references resolved. They must not be circular. */
-export function dereferenced<Whole extends object>(document: Whole): Whole {
+export function dereference<Whole extends object>(document: Whole): Whole {
   const inPlace = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(inPlace)
     if (typeof node !== 'object' || node === null) return node

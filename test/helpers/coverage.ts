@@ -2,8 +2,8 @@
 const VARIABLE = '_TAPJS_PROCESSINFO_COVERAGE_'
 
 /**
- * Opens a store whose threads do not measure coverage, which takes them longer than their work. Only for tests that
- * run no lines of a thread that others do not.
+ * Opens a store whose threads do not measure coverage, which takes longer than their work. Use it only if other tests
+ * cover everything that the threads run.
  */
 export async function withoutCoverage<Opened>(open: () => Promise<Opened>): Promise<Opened> {
   const { [VARIABLE]: before } = process.env

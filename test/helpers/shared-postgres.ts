@@ -3,7 +3,7 @@ import t from 'tap'
 import { type PostgresServer, startPostgres } from '../../tools/postgres/server.ts'
 
 interface Shared {
-  /** Tests that stop it, or that keep a setting changed beyond their end, need a server of their own. */
+  /** Tests that stop the server or leave a setting changed need a server of their own. */
   readonly server: PostgresServer
   /** Creates an empty database and resolves to its URL. */
   emptyDatabase(): Promise<string>

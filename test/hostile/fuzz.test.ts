@@ -11,7 +11,7 @@ import { Monitor } from './monitor.ts'
 import { Target } from './target.ts'
 import { missingFrom, Witness } from './witness.ts'
 
-/** One campaign is the same in every run, the other one is new each time. */
+/** One campaign is the same in every run; the other is new each time. */
 const CAMPAIGNS = [
   { seed: 1, requests: 2500 },
   { seed: randomInt(2 ** 31), requests: 1000 },
@@ -19,7 +19,7 @@ const CAMPAIGNS = [
 
 const STOP_MS = 60_000
 
-t.test('mutated requests are answered as documented, and harm nothing', async (t) => {
+t.test('mutated requests get documented responses and do no harm', async (t) => {
   const database = join(t.testdir(), 'plants.db')
   const target = await Target.start(t, database, ['--request-timeout=2s'])
   const monitor = new Monitor(target)
@@ -39,16 +39,16 @@ t.test('mutated requests are answered as documented, and harm nothing', async (t
   t.ok(await witness.answered(), 'the process is alive')
   await witness.stop()
   monitor.stop()
-  t.same(Object.keys(witness.health), ['200'], 'it said so throughout')
+  t.same(Object.keys(witness.health), ['200'], 'every health check got 200')
   t.same(witness.faults, [])
-  t.same(target.defects(), [])
+  t.same(target.loggedErrors(), [])
   t.ok(monitor.memory <= MEMORY_MAX, `${monitor.memory} MiB`)
   t.equal((await target.stop(STOP_MS)).end, 0)
   t.ok(witness.acknowledged.size > 0 && kept.size > 0)
   t.same(missingFrom(database, new Map([...witness.acknowledged, ...kept])), [])
 })
 
-t.test('a seed and a number make the same connection again', async (t) => {
+t.test('a seed and a number reproduce a connection', async (t) => {
   const numbers = Array.from({ length: 50 }, (_, number) => number)
   const plans = (seed: number) => numbers.map((number) => planOf(seed, number))
   t.same(plans(7), plans(7))

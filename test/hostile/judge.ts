@@ -44,7 +44,7 @@ const ANY = [
   ['HEAD', '/nothing'] as const,
 ]
 
-/** Errors below the docs carry the headers of the docs. */
+/** Errors for paths below the docs have the headers of the docs. */
 const REFUSED = [...ANY, ['GET', '/documentation/nothing'] as const]
 
 /** Statuses sent before the request head is complete, so they carry content even for HEAD. */
@@ -74,7 +74,7 @@ export class Judge {
   }
 
   /**
-   * @param asked the request; if it is unknown, any response that the contract documents is right
+   * @param asked the request; if it is unknown, any response that the contract documents is accepted
    * @returns what is wrong with the response, if anything is
    */
   faultOf(response: Response, asked?: { method: string; path: string }): string | undefined {

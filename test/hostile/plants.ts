@@ -7,7 +7,7 @@ const LARGE = 9000
 
 export interface Stock {
   readonly plants: number
-  /** The first so many have long names. */
+  /** How many of them, from the first, have long names. */
   readonly large: number
 }
 

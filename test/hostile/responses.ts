@@ -96,7 +96,7 @@ function headOf(text: string): Omit<Response, 'body'> {
 function contentLength({ status, headers }: Omit<Response, 'body'>): number {
   if (status < 200 || CONTENTLESS.includes(status)) return 0
   const { 'content-length': length } = headers
-  // Optional in a response to HEAD (RFC 9110 §8.6); elsewhere what follows is not a status line.
+  // Optional in a response to HEAD (RFC 9110 §8.6). In any other, the body is then reported as an invalid status line.
   if (length === undefined) return 0
   if (!/^\d+$/.test(length)) {
     throw new Error(`${status} has the content length ${length}`)

@@ -8,7 +8,7 @@ export const TOKEN = 'a-token-for-the-test'
 /** A common hard limit of file descriptors. Test machines often allow far more. */
 const DESCRIPTORS_MAX = 4096
 
-const DEFECT = /"level":[56]0|defect|Unhandled/
+const LOGGED_ERROR = /"level":[56]0|Unhandled/
 
 /** Characters of a log line that are reported. */
 const LINE_MAX = 1000
@@ -36,7 +36,7 @@ export class Target {
     })
   }
 
-  /** Starts a service on loopback that `owner` ends at the latest. Resolves when it listens. */
+  /** Starts a service on loopback, which ends with `owner` at the latest. Resolves when it listens. */
   static async start(owner: Owner, database: string, args: readonly string[] = []) {
     const command = new Command(
       owner,
@@ -79,9 +79,9 @@ export class Target {
     }
   }
 
-  /** The last log line of each kind of defect. */
-  defects(): string[] {
-    const lines = this.command.stderr.split('\n').filter((line) => DEFECT.test(line))
+  /** The last log line of each kind of error. */
+  loggedErrors(): string[] {
+    const lines = this.command.stderr.split('\n').filter((line) => LOGGED_ERROR.test(line))
     const kinds = new Map(lines.map((line) => [kindOf(line), line.slice(0, LINE_MAX)]))
     return [...kinds.values()]
   }

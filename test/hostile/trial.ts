@@ -30,7 +30,7 @@ export interface Figures {
   readonly creates: Tally
   /** Responses that the attacker read. */
   readonly statuses: Tally
-  /** Responses that are not HTTP or not documented, and logged defects. */
+  /** Responses that are not HTTP or not documented, and logged errors. */
   readonly faults: readonly string[]
   readonly acknowledged: number
   readonly lost: number
@@ -78,7 +78,7 @@ export async function tryAttack(owner: Owner, options: TrialOptions): Promise<Fi
     health: witness.health,
     creates: witness.creates,
     statuses: running.outcome.statuses,
-    faults: [...witness.faults, ...running.outcome.faults, ...target.defects()],
+    faults: [...witness.faults, ...running.outcome.faults, ...target.loggedErrors()],
     acknowledged: witness.acknowledged.size,
     lost: missingFrom(database, witness.acknowledged).length,
     survived,

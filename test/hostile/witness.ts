@@ -46,7 +46,7 @@ export class Witness {
     return this.#acknowledged
   }
 
-  /** Sends one more health request. Resolves to whether the answer is 200. */
+  /** Sends one more health request. Resolves to whether the response is 200. */
   async answered(): Promise<boolean> {
     const status = await this.#send(this.#agents[0], 'GET', '/health/live')
     return status === 200

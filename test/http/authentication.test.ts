@@ -105,7 +105,7 @@ const OTHER_FAULTS: [what: string, call: Call][] = [
   ['OPTIONS', { method: 'OPTIONS' }],
   ['an unknown query parameter', { method: 'GET', path: '/plants?nonsense=1' }],
   ['an invalid id', { method: 'GET', path: '/plants/one' }],
-  ['the id of no plant', { method: 'DELETE', path: '/plants/404' }],
+  ['the id of a missing plant', { method: 'DELETE', path: '/plants/404' }],
   ['a malformed precondition', { method: 'DELETE', headers: { 'if-match': 'nonsense' } }],
   ['a patch that violates the contract', { method: 'PATCH', path: '/plants/1', body: [] }],
   ['a replacement that violates the contract', { method: 'PUT', path: '/plants/1', body: {} }],

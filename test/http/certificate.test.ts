@@ -74,7 +74,7 @@ t.test('a certificate and its key must be set together', async (t) => {
   t.equal(await loadCertificate(defaultConfig()), undefined)
 })
 
-t.test('a key that every user can read gives a warning', async (t) => {
+t.test('a key that every user can read causes a warning', async (t) => {
   const config = { ...defaultConfig(), ...writeFiles(t.testdir(), valid) }
   for (const [mode, warning] of [
     [0o600, undefined],

@@ -74,7 +74,7 @@ const PATCHES: [what: string, patch: string, stored: { name: string; tag: string
   ['ignores an id', '{"id": 5, "name": "Acer"}', { name: 'Acer', tag: 'Tree' }],
   ['ignores an id that is null', '{"id": null}', { name: 'Abies', tag: 'Tree' }],
   ['ignores __proto__', '{"__proto__": {"name": "Acer"}}', { name: 'Abies', tag: 'Tree' }],
-  ['uses the last of two equal members', '{"tag": "a", "tag": null}', { name: 'Abies', tag: null }],
+  ['uses the last of repeated members', '{"tag": "a", "tag": null}', { name: 'Abies', tag: null }],
 ]
 for (const [what, text, stored] of PATCHES) {
   t.test(`PATCH ${what}`, async (t) => {
@@ -87,7 +87,7 @@ for (const [what, text, stored] of PATCHES) {
   })
 }
 
-t.test('PATCH adds a missing tag, and removing a missing tag is no error', async (t) => {
+t.test('PATCH adds a missing tag, and removing a missing tag is not an error', async (t) => {
   await put({ name: 'Abies' })
   t.equal((await patch({ tag: null })).body, `{"id":${ID},"name":"Abies"}`)
   t.equal((await patch({ tag: 'Tree' })).body, `{"id":${ID},"name":"Abies","tag":"Tree"}`)
@@ -130,7 +130,7 @@ const REJECTED: [method: string, body: string, error: number, message: string][]
 for (const [method, body, error, message] of REJECTED) {
   t.test(`${method} of ${body.slice(0, 30)} is rejected`, async (t) => {
     const answer = await service.call({ method, path: PATH, body })
-    await untouched(t, 400, answer)
+    await assertUntouched(t, 400, answer)
     t.match(answer.json, { error, message })
   })
 }
@@ -139,15 +139,15 @@ t.test('a missing, oversized or encoded body is rejected', async (t) => {
   for (const method of ['PUT', 'PATCH']) {
     const call = { method, path: PATH }
     const missing = await service.call({ ...call, headers: { 'content-length': '0' } })
-    await untouched(t, 400, missing)
+    await assertUntouched(t, 400, missing)
     t.match(missing.json, { error: 40002, message: 'body is required' })
-    await untouched(
+    await assertUntouched(
       t,
       413,
       await service.call({ ...call, body: `{"name": "${'x'.repeat(2 ** 20)}"}` }),
     )
     const headers = { 'content-encoding': 'gzip' }
-    await untouched(t, 415, await service.call({ ...call, body: { name: 'x' }, headers }))
+    await assertUntouched(t, 415, await service.call({ ...call, body: { name: 'x' }, headers }))
   }
 })
 
@@ -167,7 +167,7 @@ for (const [method, path, right, wrong] of [
     for (const type of wrong) {
       const headers = { 'content-type': type }
       const answer = await service.call({ method, path, body: { id: ID, name: 'x' }, headers })
-      await untouched(t, 415, answer)
+      await assertUntouched(t, 415, answer)
       t.same(answer.json, { error: 41501, message })
     }
     for (const type of right.flatMap(variants)) {
@@ -189,7 +189,7 @@ function variants(type: string): string[] {
 t.test('PATCH treats application/json like application/merge-patch+json', async (t) => {
   const headers = { 'content-type': JSON_TYPE }
   const rejected = await patch('{"name": "x", "tag": 7}', { headers })
-  await untouched(t, 400, rejected)
+  await assertUntouched(t, 400, rejected)
   t.match(rejected.json, { error: 40002, message: 'body/tag must be string or null' })
   t.same((await patch({ tag: null }, { headers })).json, { id: ID, name: 'Abies' })
   t.same(await service.stored(ID), { id: ID, name: 'Abies', tag: null })
@@ -202,7 +202,7 @@ t.test('the list shows a changed plant under its new tag only', async (t) => {
   t.same((await list('moved')).json, [{ id: ID, name: 'Abies', tag: 'moved' }])
 })
 
-async function untouched(t: Test, status: number, answer: { status: number; body: string }) {
+async function assertUntouched(t: Test, status: number, answer: { status: number; body: string }) {
   t.equal(answer.status, status, answer.body)
   t.same(await service.stored(ID), { id: ID, name: 'Abies', tag: 'Tree' })
 }

@@ -137,14 +137,14 @@ const NOT_JSON: [what: string, body: string | Buffer][] = [
   ['form data', 'id=1&name=x'],
   ['bytes that are not UTF-8', Buffer.from('{"id": 1, "name": "\xff"}', 'latin1')],
   ['a surrogate in UTF-8', Buffer.from('7b226964223a312c226e616d65223a22eda080227d', 'hex')],
-  ['an overlong UTF-8', Buffer.from('7b226964223a312c226e616d65223a22c0af227d', 'hex')],
+  ['an overlong UTF-8 sequence', Buffer.from('7b226964223a312c226e616d65223a22c0af227d', 'hex')],
   ['100,000 arrays deep', `{"id": 1, "name": "x", "more": ${'['.repeat(1e5)}${']'.repeat(1e5)}}`],
   ['100,000 objects deep', `${'{"a":'.repeat(1e5)}1${'}'.repeat(1e5)}`],
   ['deep and exact', `{"id": 9007199254740993, "name": "x", "more": ${'['.repeat(1e5)}`],
   ['65 levels deep', `{"id": 1, "name": "x", "more": ${'['.repeat(64)}${']'.repeat(64)}}`],
 ]
 for (const [what, body] of NOT_JSON) {
-  t.test(`a body that is ${what} is rejected as invalid JSON`, async (t) => {
+  t.test(`invalid JSON is rejected: ${what}`, async (t) => {
     await assertRejected(t, body, { error: 40001, message: /^body is / })
   })
 }

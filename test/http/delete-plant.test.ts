@@ -36,7 +36,7 @@ t.test('an id can be reused after a DELETE', async (t) => {
   t.same(await service.stored(10n), { id: 10n, name: 'Acer', tag: null })
 })
 
-t.test('one of many concurrent deletes removes the plant', async (t) => {
+t.test('exactly one of many concurrent deletes removes the plant', async (t) => {
   await service.call({ body: { id: 11n, name: 'Abies' } })
   const answers = await Promise.all(Array.from({ length: 20 }, () => remove(11n)))
   t.same(answers.map(({ status }) => status).sort(), [204, ...Array(19).fill(404)])

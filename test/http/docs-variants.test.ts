@@ -162,7 +162,7 @@ for (const path of PATHS) {
 }
 
 t.test(
-  'If-None-Match with the tag of another coding, an unknown one or none is answered with 200',
+  'If-None-Match with the tag of another coding, an unknown one or none gets 200',
   async (t) => {
     const { etag = '' } = (await call(ONE, { 'accept-encoding': 'br' })).headers
     for (const known of [etag, '"x"', etag.slice(1, -1), `x${'"'.repeat(10_001)}`]) {

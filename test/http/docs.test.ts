@@ -142,7 +142,7 @@ for (const path of [
   })
 }
 
-t.test('other methods than GET and HEAD are rejected', async (t) => {
+t.test('methods other than GET and HEAD are rejected', async (t) => {
   for (const path of ['/', '/documentation', '/documentation/', '/documentation/json']) {
     const answer = await service.call({ path, body: {} })
     t.equal(answer.status, 405)

@@ -157,7 +157,7 @@ t.test('If-Match without the entity tag gets 412, regardless of If-None-Match', 
   t.equal((await get(404n, { headers: { 'If-Match': '"a"' } })).status, 404)
 })
 
-t.test('If-None-Match decides after If-Match with the entity tag', async (t) => {
+t.test('If-None-Match is evaluated after an If-Match that succeeds', async (t) => {
   await service.call({ body: { id: 36n, name: 'Acer' } })
   const etag = (await get(36n)).headers.etag ?? ''
   const headers = { 'If-Match': etag, 'If-None-Match': etag }

@@ -1,4 +1,4 @@
-/** GET /plants: pages of plants, followed by their `Link`. */
+/** GET /plants: pages of plants, and the `Link` to the next page. */
 import t from 'tap'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { type Service, startService } from '../helpers/service.ts'
@@ -35,7 +35,7 @@ const nextOf = (link: string | undefined, query: string): string | undefined => 
   return url.search
 }
 
-/** Follows the pages from a query on and returns their plants. Calls `between` after each page except the last. */
+/** Returns the plants of a page and all that follow it. Calls `between` after each page except the last. */
 const walk = async (start: string, between = async () => {}): Promise<StoredPlant[][]> => {
   const pages: StoredPlant[][] = []
   let query: string | undefined = start

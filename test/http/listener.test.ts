@@ -72,7 +72,7 @@ t.test('shutdown drains the connections of both addresses', { skip }, async (t) 
   await closed
 })
 
-t.test('a request that does not finish is cut on both addresses', { skip }, async (t) => {
+t.test('a request that does not finish is cut off on both addresses', { skip }, async (t) => {
   const running = await started(t, { shutdownTimeout: 50 })
   const requests = await Promise.all(
     ADDRESSES.map((host, id) =>

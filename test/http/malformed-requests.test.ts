@@ -39,7 +39,7 @@ const MALFORMED: [what: string, bytes: () => string][] = [
   ['two Authorization headers', () => head({ authorization: 'Bearer x' })],
   ['no Host header', () => `POST /plants HTTP/1.1\r\n${authorization()}\r\n`],
   ['PRI without a version', () => 'PRI /plants\r\n\r\n'],
-  ['a method of RTSP', () => 'PLAY /plants RTSP/1.0\r\nHost: x\r\n\r\n'],
+  ['an RTSP method', () => 'PLAY /plants RTSP/1.0\r\nHost: x\r\n\r\n'],
   ['CONNECT', () => 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n'],
 ]
 for (const [what, bytes] of MALFORMED) {

@@ -7,7 +7,7 @@ import { type Answer, checkAnswer } from '../helpers/contract-check.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
 /** A service whose reads work and whose changes wait for `release`. */
-async function heldService(t: Test) {
+async function startHeldService(t: Test) {
   const service = await startService(t, { config: { lockTimeout: 60_000 } })
   await service.call({ body: { id: 0, name: 'before' } })
   const holder = new Sqlite(service.database)
@@ -27,7 +27,7 @@ const FULL_QUEUES = [
 
 for (const { of, room, name } of FULL_QUEUES) {
   t.test(`beyond the limit on waiting ${of}, a change is rejected immediately`, async (t) => {
-    const { service, first, release } = await heldService(t)
+    const { service, first, release } = await startHeldService(t)
     const waiting: Promise<CreateResult>[] = []
     for (let id = 2; id < room + 2; id++) {
       waiting.push(service.store.create({ id: BigInt(id), name }))
@@ -57,14 +57,14 @@ for (const { of, room, name } of FULL_QUEUES) {
   })
 }
 
-/** More than the system's queue of new connections holds, 511. `npm run test:connections` opens 2000. */
+/** More than the system's queue of new connections can hold (511). `npm run test:connections` opens 2000. */
 const CONNECTIONS = Number(process.argv[2] ?? 600)
 
 /** Opened at once. The system's queue must never overflow. */
 const BATCH_SIZE = 500
 
 t.test(`${CONNECTIONS} simultaneous connections each get their own responses`, async (t) => {
-  const { service, release } = await heldService(t)
+  const { service, release } = await startHeldService(t)
   const { server } = service.app
   const agent = new Agent({ keepAlive: true, maxFreeSockets: CONNECTIONS })
   t.teardown(() => agent.destroy())

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { answersOf, readAll, type Service, startService } from '../helpers/service.ts'
 
 /** A service whose reads wait for `release`, and that records which operations have begun. */
-async function heldService(t: Test) {
+async function startHeldService(t: Test) {
   const begun: string[] = []
   const gate = Promise.withResolvers<undefined>()
   const first = Promise.withResolvers<void>()
@@ -30,19 +30,19 @@ function head({ token }: Service, line: string, headers = ''): string {
 }
 
 /** Sends two requests. Once the second is answered, every earlier request that can begin has begun. */
-async function turnsOf(service: Service): Promise<void> {
+async function waitForTurns(service: Service): Promise<void> {
   for (const _ of 'ab') await service.call({ method: 'DELETE', path: '/plants/5' })
 }
 
 t.test('the requests of a connection are served one at a time, in order', async (t) => {
-  const { service, begun, first, release } = await heldService(t)
+  const { service, begun, first, release } = await startHeldService(t)
   const socket = connect(service.port, '127.0.0.1')
   const bytes = readAll(socket)
   const last = head(service, 'GET /plants/4', 'Connection: close\r\n')
   const lines = ['GET /plants/1', 'GET /plants/2', 'DELETE /plants/3']
   socket.write(lines.map((line) => head(service, line)).join('') + last)
   await first
-  await turnsOf(service)
+  await waitForTurns(service)
   t.same(begun, ['GET 1', 'DELETE 5', 'DELETE 5'])
   release()
   t.same(
@@ -53,7 +53,7 @@ t.test('the requests of a connection are served one at a time, in order', async 
 })
 
 t.test('queued requests are dropped when their connection closes', async (t) => {
-  const { service, begun, first, release } = await heldService(t)
+  const { service, begun, first, release } = await startHeldService(t)
   const socket = connect(service.port, '127.0.0.1')
   const [[connection]] = await Promise.all([
     once(service.app.server, 'connection'),
@@ -65,12 +65,12 @@ t.test('queued requests are dropped when their connection closes', async (t) => 
   socket.resetAndDestroy()
   await closed
   release()
-  await turnsOf(service)
+  await waitForTurns(service)
   t.same(begun, ['GET 1', 'DELETE 5', 'DELETE 5'])
 })
 
 t.test('reading from a connection pauses while many requests are queued', async (t) => {
-  const { service, first, release } = await heldService(t)
+  const { service, first, release } = await startHeldService(t)
   const socket = connect(service.port, '127.0.0.1')
   const [[connection]] = await Promise.all([
     once(service.app.server, 'connection'),
@@ -84,8 +84,8 @@ t.test('reading from a connection pauses while many requests are queued', async 
   const paused = once(connection, 'pause')
   socket.end(request.repeat(COUNT - 1))
   await paused
-  // The parser resumes the connection after the pause; time enough to read on.
-  for (let round = 0; round < 5; round++) await turnsOf(service)
+  // The parser resumes the connection after the pause. This is enough time for further reads.
+  for (let round = 0; round < 5; round++) await waitForTurns(service)
   t.ok(
     connection.bytesRead < (COUNT / 2) * request.length,
     `${connection.bytesRead} bytes were read`,
@@ -95,7 +95,7 @@ t.test('reading from a connection pauses while many requests are queued', async 
 })
 
 t.test('a connection is closed when the queue of the process is full', async (t) => {
-  const { service, first, release } = await heldService(t)
+  const { service, first, release } = await startHeldService(t)
   const tiny = head(service, 'GET /plants/1')
   const open = Array.from({ length: 60 }, async () => {
     const socket = connect(service.port, '127.0.0.1')
@@ -196,7 +196,7 @@ t.test('requests after a response that ends the connection are not served', asyn
   t.equal(await service.count(), 1)
 })
 
-t.test('a change without a body is reported even if its content is malformed', async (t) => {
+t.test('a change that needs no body succeeds even if it has malformed content', async (t) => {
   const service = await startService(t)
   await service.call({ body: { id: 1n, name: 'Abies alba Mill.' } })
   const socket = connect(service.port, '127.0.0.1')
@@ -206,7 +206,7 @@ t.test('a change without a body is reported even if its content is malformed', a
   t.equal(await service.count(), 0)
 })
 
-t.test('a body in tiny chunks is rejected before it takes memory', async (t) => {
+t.test('a body in tiny chunks is rejected before it takes up memory', async (t) => {
   const service = await startService(t)
   for (const authorization of [`Authorization: Bearer ${service.token}\r\n`, '']) {
     const socket = connect(service.port, '127.0.0.1').on('error', () => {})

@@ -52,7 +52,7 @@ for (const call of CHANGES) {
     const others = ['""', '"*"', `W/${etag}`, `"${etag.slice(2)}`, `W/${etag}, "a"`, '"a", "b"']
     for (const ifMatch of [...others, `"a,${etag.slice(1)}`, ['"a"', `W/${etag}`]]) {
       const answer = await change(call, ifMatch)
-      await untouched(t, 412, answer)
+      await assertUntouched(t, 412, answer)
       t.same(answer.json, { error: 41201, message: `plant ${ID} has changed; fetch it again` })
     }
   })
@@ -61,7 +61,7 @@ for (const call of CHANGES) {
     const { etag } = await read()
     for (const ifMatch of [etag.slice(1, -1), etag.slice(1), '', `*, ${etag}`, `${etag} "a"`]) {
       const answer = await change(call, ifMatch)
-      await untouched(t, 400, answer)
+      await assertUntouched(t, 400, answer)
       const message = 'the header if-match must be * or a comma-separated list of entity tags'
       t.same(answer.json, { error: 40004, message })
     }
@@ -73,7 +73,7 @@ for (const call of CHANGES) {
       for (const headers of [{}, { 'If-Match': '*' }, { 'If-Match': etag }]) {
         const conditions = { ...headers, 'If-None-Match': ifNoneMatch }
         const answer = await service.call({ path: PATH, ...call, headers: conditions })
-        await untouched(t, 400, answer)
+        await assertUntouched(t, 400, answer)
         const advice = 'use If-Match with the ETag that you read'
         const message = `this operation does not accept If-None-Match; ${advice}`
         t.same(answer.json, { error: 40004, message })
@@ -99,7 +99,7 @@ for (const [call, header, advice] of UNNAMED) {
   t.test(`${call.method ?? 'POST'} /plants with ${header} is rejected`, async (t) => {
     for (const value of ['*', '"a"', 'a', '']) {
       const answer = await service.call({ ...call, headers: { [header]: value } })
-      await untouched(t, 400, answer)
+      await assertUntouched(t, 400, answer)
       const message = `this operation does not accept ${header}; ${advice}`
       t.same(answer.json, { error: 40004, message })
     }
@@ -145,7 +145,7 @@ t.test('an invalid body is reported before a failed If-Match', async (t) => {
     { method: 'PATCH', body: { name: null } },
     { method: 'PATCH', body: '{' },
   ]) {
-    await untouched(t, 400, await change(call, '"a"'))
+    await assertUntouched(t, 400, await change(call, '"a"'))
   }
 })
 
@@ -159,7 +159,7 @@ t.test('the ETag of a PATCH is valid for the next change', async (t) => {
   t.same(await service.stored(ID), { ...plant, name: 'c' })
 })
 
-t.test('one of two writers with the same entity tag succeeds', async (t) => {
+t.test('exactly one of two writers with the same entity tag succeeds', async (t) => {
   const body = (name: string) => ({ name, tag: 'Tree' })
   for (const [first, second] of [
     [
@@ -234,7 +234,7 @@ t.test('concurrent deletes and updates each report their own outcome', async (t)
   t.equal(await service.stored(ID), undefined, 'no update recreated the plant')
 })
 
-async function untouched(t: Test, status: number, answer: { status: number; body: string }) {
+async function assertUntouched(t: Test, status: number, answer: { status: number; body: string }) {
   t.equal(answer.status, status, answer.body)
   t.same(await service.stored(ID), plant)
 }

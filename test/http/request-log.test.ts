@@ -15,7 +15,7 @@ interface Line {
 }
 
 /** A service and its log lines about requests. */
-async function loggingService(t: Test, config: Partial<Config>, options: StartOptions = {}) {
+async function startLoggingService(t: Test, config: Partial<Config>, options: StartOptions = {}) {
   const lines: Line[] = []
   const waiting: (() => void)[] = []
   const write = (line: string) => {
@@ -39,7 +39,7 @@ async function loggingService(t: Test, config: Partial<Config>, options: StartOp
 const WARN = 40
 
 t.test('a line about a request contains its sender and address', async (t) => {
-  const { service, logged } = await loggingService(t, {
+  const { service, logged } = await startLoggingService(t, {
     logRequests: 'all',
     trustProxy: '127.0.0.1',
   })
@@ -66,7 +66,7 @@ t.test('a line about a request contains its sender and address', async (t) => {
 })
 
 t.test('without a trusted proxy, the address is that of the connection', async (t) => {
-  const { service, logged } = await loggingService(t, { logRequests: 'all' })
+  const { service, logged } = await startLoggingService(t, { logRequests: 'all' })
   await service.call({ method: 'GET', headers: { 'x-forwarded-for': '192.0.2.7' } })
   t.match(await logged('response sent'), { address: '127.0.0.1' })
 })
@@ -79,14 +79,14 @@ for (const traceparent of [
   '00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01',
 ]) {
   t.test(`the traceparent "${traceparent}" is ignored`, async (t) => {
-    const { service, logged } = await loggingService(t, { logRequests: 'all' })
+    const { service, logged } = await startLoggingService(t, { logRequests: 'all' })
     await service.call({ method: 'GET', headers: { traceparent } })
     t.notOk('traceId' in (await logged('response sent')))
   })
 }
 
 t.test('logging can be limited to changes, including failed ones', async (t) => {
-  const { service, aboutRequests } = await loggingService(t, { logRequests: 'changes' })
+  const { service, aboutRequests } = await startLoggingService(t, { logRequests: 'changes' })
   await service.call({ method: 'GET' })
   await service.call({ method: 'HEAD' })
   await service.call({ method: 'OPTIONS' })
@@ -105,7 +105,7 @@ t.test('logging can be limited to changes, including failed ones', async (t) => 
 t.test('a change is logged even if its client has disconnected', async (t) => {
   const gate = Promise.withResolvers<'not-found'>()
   const begun = Promise.withResolvers<void>()
-  const { service, logged } = await loggingService(
+  const { service, logged } = await startLoggingService(
     t,
     { logRequests: 'changes' },
     {
@@ -137,7 +137,7 @@ t.test('a change is logged even if its client has disconnected', async (t) => {
 t.test('every line about a request has its id, whether or not requests are logged', async (t) => {
   const trouble = new StoreUnavailable('busy', 'SQLITE_BUSY')
   for (const logRequests of ['off', 'all'] as const) {
-    const { service, aboutRequests } = await loggingService(
+    const { service, aboutRequests } = await startLoggingService(
       t,
       { logRequests },
       { instead: { get: () => Promise.reject(trouble) } },
@@ -159,7 +159,7 @@ t.test('every line about a request has its id, whether or not requests are logge
 })
 
 t.test('only a few of many rejected tokens are logged, with a count of the rest', async (t) => {
-  const { service, aboutRequests, logged } = await loggingService(t, {})
+  const { service, aboutRequests, logged } = await startLoggingService(t, {})
   for (let sent = 0; sent < 20; sent++) {
     await service.call({ method: 'GET', token: `a-wrong-token-${sent}` })
   }

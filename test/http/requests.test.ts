@@ -27,7 +27,7 @@ for (const type of [
   'application/x-www-form-urlencoded',
 ]) {
   test(`the content type ${type} is rejected`, async (t) => {
-    await answered(t, { body, headers: { 'content-type': type } }, 415, 41501)
+    await assertAnswer(t, { body, headers: { 'content-type': type } }, 415, 41501)
   })
 }
 
@@ -39,7 +39,7 @@ test('a body without a content type is rejected', async (t) => {
 for (const charset of ['latin1', 'iso-8859-1', 'utf-16', 'utf-7', '"UTF-16"', 'nonsense', '""']) {
   test(`the charset ${charset} is rejected`, async (t) => {
     const headers = { 'content-type': `application/json; charset=${charset}` }
-    await answered(t, { body, headers }, 415)
+    await assertAnswer(t, { body, headers }, 415)
   })
 }
 
@@ -49,57 +49,57 @@ for (const type of [
 ]) {
   test(`the content type ${type} is accepted`, async (t) => {
     const headers = { 'content-type': type }
-    await answered(t, { body: { id: 3n, name: 'accepted' }, headers }, 200)
-    await answered(t, { body: { id: '3', name: 'rejected' }, headers }, 400, 40002)
+    await assertAnswer(t, { body: { id: 3n, name: 'accepted' }, headers }, 200)
+    await assertAnswer(t, { body: { id: '3', name: 'rejected' }, headers }, 400, 40002)
   })
 }
 
 for (const coding of ['gzip', 'br', 'deflate', 'identity, gzip', 'nonsense']) {
   test(`the content coding ${coding} is rejected`, async (t) => {
     const headers = { 'content-encoding': coding }
-    await answered(t, { body: gzipSync(json), headers }, 415, 41503)
+    await assertAnswer(t, { body: gzipSync(json), headers }, 415, 41503)
   })
 }
 
 test('the content coding identity is accepted', async (t) => {
   const headers = { 'content-encoding': 'Identity' }
-  await answered(t, { body: { id: 3n, name: 'accepted' }, headers }, 200)
+  await assertAnswer(t, { body: { id: 3n, name: 'accepted' }, headers }, 200)
 })
 
 test('a missing body is rejected', async (t) => {
-  await answered(t, {}, 400, 40002)
-  await answered(t, { headers: { 'content-length': '0' } }, 400, 40002)
+  await assertAnswer(t, {}, 400, 40002)
+  await assertAnswer(t, { headers: { 'content-length': '0' } }, 400, 40002)
 })
 
 test('a body at the limit is accepted, one byte more is rejected', async (t) => {
   const limit = 1024 * 1024
-  await answered(t, { body: '{"id": 4, "name": "accepted"}'.padEnd(limit) }, 200)
-  await answered(t, { body: json.padEnd(limit + 1) }, 413, 41301)
+  await assertAnswer(t, { body: '{"id": 4, "name": "accepted"}'.padEnd(limit) }, 200)
+  await assertAnswer(t, { body: json.padEnd(limit + 1) }, 413, 41301)
 })
 
 test('a chunked body over the limit is rejected', async (t) => {
   const headers = { 'transfer-encoding': 'chunked' }
-  await answered(t, { body: json.padEnd(3 * 1024 * 1024), headers }, 413, 41301)
+  await assertAnswer(t, { body: json.padEnd(3 * 1024 * 1024), headers }, 413, 41301)
 })
 
 test('headers over the limit are rejected', async (t) => {
-  await answered(t, { body, headers: { 'x-long': 'x'.repeat(20_000) } }, 431, 43101)
+  await assertAnswer(t, { body, headers: { 'x-long': 'x'.repeat(20_000) } }, 431, 43101)
 })
 
 test('a path over the limit is rejected', async (t) => {
-  await answered(t, { path: `/${'x'.repeat(20_000)}` }, 431, 43101)
+  await assertAnswer(t, { path: `/${'x'.repeat(20_000)}` }, 431, 43101)
 })
 
 const paths = ['/plant', '//plants', '/plants/1/', '/plants/1/2', '/PLANTS/1', '/PLANTS']
 for (const path of [...paths, '/plants%00', '/..', '/health', '/health/livez', '/plants%2F1']) {
   test(`the path ${path} is unknown`, async (t) => {
-    await answered(t, { method: 'GET', path }, 404, 40401)
-    await answered(t, { path, body: 'not JSON' }, 404, 40401)
+    await assertAnswer(t, { method: 'GET', path }, 404, 40401)
+    await assertAnswer(t, { path, body: 'not JSON' }, 404, 40401)
   })
 }
 
 test('an unknown path gets 404 at any length that fits in a request head', async (t) => {
-  await answered(t, { method: 'GET', path: `/${'x'.repeat(10_000)}` }, 404, 40401)
+  await assertAnswer(t, { method: 'GET', path: `/${'x'.repeat(10_000)}` }, 404, 40401)
 })
 
 const ALLOWED = {
@@ -111,20 +111,20 @@ for (const [path, allow] of Object.entries(ALLOWED)) {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY']) {
     if (allow.includes(method)) continue
     test(`${method} ${path} is not allowed`, async (t) => {
-      const answer = await answered(t, { method, path, body: 'not JSON' }, 405, 40501)
+      const answer = await assertAnswer(t, { method, path, body: 'not JSON' }, 405, 40501)
       t.equal(answer.headers.allow, allow)
     })
   }
 }
 
 test('a wrong method on an open path gets 405 without a token', async (t) => {
-  const answer = await answered(t, { path: '/health/live', token: null }, 405, 40501)
+  const answer = await assertAnswer(t, { path: '/health/live', token: null }, 405, 40501)
   t.equal(answer.headers.allow, 'GET, HEAD, OPTIONS')
 })
 
 test('a path that is not percent-encoded UTF-8 is rejected', async (t) => {
   for (const path of ['/%zz', '/%', '/plants/%ff', '/%c0%af']) {
-    await answered(t, { path, body }, 400, 40003)
+    await assertAnswer(t, { path, body }, 400, 40003)
   }
 })
 
@@ -138,7 +138,7 @@ function head(headers: Record<string, string | number>): string {
   return `POST /plants HTTP/1.1\r\nHost: x\r\n${authorization()}${lines.join('')}\r\n`
 }
 
-async function answered(t: Test, call: Call, status: number, error?: number) {
+async function assertAnswer(t: Test, call: Call, status: number, error?: number) {
   const answer = await service.call(call)
   t.equal(answer.status, status, answer.body)
   if (error !== undefined) t.match(answer.json, { error })

@@ -18,7 +18,7 @@ const CALLS: [what: string, cacheControl: string, call: Call][] = [
   ['a conflict', NO_STORE, { body: { id: 4n, name: 'other' } }],
   ['a page', NO_STORE, { method: 'GET', path: '/plants' }],
   ['a plant', NO_CACHE, { method: 'GET', path: '/plants/4' }],
-  ['its HEAD', NO_CACHE, { method: 'HEAD', path: '/plants/4' }],
+  ['HEAD of a plant', NO_CACHE, { method: 'HEAD', path: '/plants/4' }],
   [
     'an unchanged plant',
     NO_CACHE,
@@ -31,7 +31,7 @@ const CALLS: [what: string, cacheControl: string, call: Call][] = [
     { method: 'PUT', path: '/plants/4', body: { name: 'Abies alba Mill.' } },
   ],
   ['a removal', NO_STORE, { method: 'DELETE', path: '/plants/4' }],
-  ['a bad body', NO_STORE, { body: '{' }],
+  ['an invalid body', NO_STORE, { body: '{' }],
   ['a missing token', NO_STORE, { token: null }],
   ['an unknown path', NO_STORE, { path: '/nowhere' }],
   ['OPTIONS', NO_STORE, { method: 'OPTIONS' }],

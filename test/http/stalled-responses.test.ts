@@ -13,7 +13,7 @@ function head({ token }: Service, line: string, headers = ''): string {
 }
 
 /** A connection that is closed when the test ends. */
-function connected(t: Test, service: Service): Socket {
+function openConnection(t: Test, service: Service): Socket {
   const socket = connect(service.port, '127.0.0.1').on('error', () => {})
   t.teardown(() => socket.destroy())
   return socket
@@ -22,7 +22,7 @@ function connected(t: Test, service: Service): Socket {
 t.test('a client that does not read its response is disconnected', async (t) => {
   const service = await startService(t, { config: { responseTimeout: 400 } })
   await service.store.create({ id: 1n, name: '\x01'.repeat(MIB) })
-  const silent = connected(t, service).pause()
+  const silent = openConnection(t, service).pause()
   silent.write(head(service, 'GET /plants/1').repeat(4))
   const [connection] = await once(service.app.server, 'connection')
   await new Promise((resolve) => connection.on('close', resolve))
@@ -35,13 +35,13 @@ t.test('a response can take longer than the timeout while it is being prepared',
     config: { responseTimeout: 400 },
     instead: { get: (id) => (id === 2n ? gate.promise : service.store.get(id)) },
   })
-  const socket = connected(t, service)
+  const socket = openConnection(t, service)
   const bytes = readAll(socket)
   socket.write(head(service, 'GET /plants/2', 'Connection: close\r\n'))
   // When another connection has been closed, the timeout has passed for this one too.
   const other = await startService(t, { config: { responseTimeout: 400 } })
   await other.store.create({ id: 1n, name: '\x01'.repeat(MIB) })
-  const silent = connected(t, other).pause()
+  const silent = openConnection(t, other).pause()
   silent.write(head(other, 'GET /plants/1').repeat(4))
   const [connection] = await once(other.app.server, 'connection')
   await new Promise((resolve) => connection.on('close', resolve))

@@ -1,4 +1,4 @@
-/** Certificates replaced while in use, the way real programs do it. */
+/** Certificates replaced while in use, in the ways that real tools replace them. */
 import {
   chmodSync,
   mkdirSync,
@@ -114,7 +114,7 @@ const broken: Record<string, (files: { tlsCertificate: string; tlsKey: string })
 }
 
 for (const [what, breakFiles] of Object.entries(broken)) {
-  t.test(`with ${what} the previous pair stays in use until a valid one arrives`, async (t) => {
+  t.test(`with ${what}, the previous pair stays in use until a valid one arrives`, async (t) => {
     const folder = mkdtempSync(parent)
     const files = writeFiles(folder, first)
     const service = await start(t, files)

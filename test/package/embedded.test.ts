@@ -44,7 +44,7 @@ t.test(
   },
 )
 
-t.test('closing finishes the request in flight and happens only once', async (t) => {
+t.test('close finishes the request in flight and can be called again', async (t) => {
   const { url, token, close } = await startStore(t)
   const { socket, answers, rest } = await halfACreate(url, token, { id: 1, name: 'a' })
   const closed = close()
@@ -55,12 +55,12 @@ t.test('closing finishes the request in flight and happens only once', async (t)
   await t.rejects(fetch(url), { cause: { code: 'ECONNREFUSED' } })
 })
 
-const CLOSING = fileURLToPath(new URL('./closing.ts', import.meta.url))
+const LEAKS = fileURLToPath(new URL('./leaks.ts', import.meta.url))
 
 t.test('after closing, nothing keeps the process alive', async (t) => {
   const folder = t.testdir()
   const node = [process.execPath, '--disable-warning=ExperimentalWarning']
-  const child = spawn(...unmeasured([...node, CLOSING, join(folder, 'plants.db')]), { cwd: folder })
+  const child = spawn(...unmeasured([...node, LEAKS, join(folder, 'plants.db')]), { cwd: folder })
   t.teardown(() => child.kill('SIGKILL'))
   const stderr = text(child.stderr)
   t.equal(await text(child.stdout), '200\n200\n200\n3\nnothing is left\n')
@@ -78,7 +78,7 @@ t.test('leaving an `await using` block cuts off a request that does not end', as
   t.same(await answers, [])
 })
 
-t.test('options are the settings, and undefined ones are ignored', async (t) => {
+t.test('settings can be given as options, and undefined options are ignored', async (t) => {
   const folder = t.testdir({ 'plants.csv': `id,name,tag\n4,${FIR.name},${FIR.tag}\n` })
   const database = join(folder, 'plants.db')
   const token = 'sixteen-letters.'
@@ -108,7 +108,7 @@ t.test('embedding does not load the packages of the command line', async (t) => 
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
   t.teardown(() => child.kill('SIGKILL'))
   const loaded = await text(child.stdout)
-  t.match(loaded, '/node_modules/fastify/', 'modules are listed')
+  t.match(loaded, '/node_modules/fastify/', 'the loaded modules are listed')
   t.notMatch(loaded, /node_modules\/(commander|cli-progress)\//)
 })
 
@@ -164,7 +164,7 @@ t.test('the service can run without the docs', async (t) => {
   t.equal((await fetch(`${url}/plants`, { headers })).status, 200)
 })
 
-t.test('values can be written as on the command line', async (t) => {
+t.test('options accept the strings that the command line accepts', async (t) => {
   await startStore(t, { requestTimeout: '10s' as unknown as number, trustProxy: '10.0.0.0/8,::1' })
   await startStore(t, { logRequests: 'on' as 'all', host: '0.0.0.0' })
   const rateLimit = { requests: 1, window: 3_600_000 }

@@ -52,11 +52,11 @@ export async function fetchNode(folder: string, version: string): Promise<string
   return join(project, 'node_modules/node/bin/node')
 }
 
-/** A path with Node, npm and a shell only, so that no compiler is found. */
+/** A `PATH` with only Node, npm and a shell, so that no compiler is found. */
 export class Tools {
   readonly environment: NodeJS.ProcessEnv
 
-  /** @param folder the folder for links to them */
+  /** @param folder the folder in which links to them are created */
   constructor(node: string, folder: string) {
     const tools = mkdtempSync(join(folder, 'tools-'))
     const npm = dirname(realpathSync(which('npm')))

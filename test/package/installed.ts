@@ -47,21 +47,22 @@ for (const version of VERSIONS) {
     const dependencies = Object.keys(lock.packages).length - 2
     t.comment(`${await tools.run(project, 'node', '--version')} ${dependencies} dependencies`)
 
-    await t.test('an install compiles nothing, even from a lock file', async (t) => {
-      // npm does not record in a lock file that better-sqlite3 needs no compiler, and would compile it.
+    await t.test('an install compiles nothing, even from a lockfile', async (t) => {
+      // npm does not record in a lockfile that better-sqlite3 needs no compiler, and would compile it.
       await tools.run(project, 'npm', 'ci', '--ignore-scripts')
       t.notOk(existsSync(join(project, 'node_modules/better-sqlite3/build')))
     })
-    await t.test('it starts quickly', (t) => timesToReady(t, tools, project))
-    await t.test('it stores plants in memory and in a file', (t) => serves(t, tools, project))
-    await t.test('its other commands work', (t) => commands(t, tools, project))
-    await t.test('it can be imported, as can its client', (t) => imports(t, tools, project))
-    if (version === NEWEST) await t.test('its types are complete', (t) => types(t, tools, project))
+    await t.test('it starts quickly', (t) => measureStarts(t, tools, project))
+    await t.test('it stores plants in memory and in a file', (t) => testService(t, tools, project))
+    await t.test('its other commands work', (t) => testCommands(t, tools, project))
+    await t.test('it can be imported, as can its client', (t) => testImports(t, tools, project))
+    if (version === NEWEST)
+      await t.test('its types are complete', (t) => testTypes(t, tools, project))
   })
 }
 
 /** Starts the service on a free port. Resolves once it listens. */
-async function started(t: Test, tools: Tools, project: string, args: readonly string[]) {
+async function startService(t: Test, tools: Tools, project: string, args: readonly string[]) {
   const options = ['--port', '0', '--log-level', 'silent', '--ready-json']
   const [command = '', ...rest] = [...args, ...options]
   const start = performance.now()
@@ -89,11 +90,14 @@ async function started(t: Test, tools: Tools, project: string, args: readonly st
 const COMMAND = 'node_modules/.bin/plant-store'
 const IN_MEMORY = ['--database', ':memory:']
 
-async function timesToReady(t: Test, tools: Tools, project: string): Promise<void> {
+async function measureStarts(t: Test, tools: Tools, project: string): Promise<void> {
   for (const command of [[COMMAND], ['npx', 'plant-store']]) {
     const times: number[] = []
     for (let start = 0; start < STARTS; start++) {
-      const { milliseconds, stop } = await started(t, tools, project, [...command, ...IN_MEMORY])
+      const { milliseconds, stop } = await startService(t, tools, project, [
+        ...command,
+        ...IN_MEMORY,
+      ])
       times.push(Math.round(milliseconds))
       await stop()
     }
@@ -102,11 +106,11 @@ async function timesToReady(t: Test, tools: Tools, project: string): Promise<voi
   }
 }
 
-async function serves(t: Test, tools: Tools, project: string): Promise<void> {
+async function testService(t: Test, tools: Tools, project: string): Promise<void> {
   writeFileSync(join(project, 'seed.ndjson'), '{"id":4,"name":"Abies alba Mill."}\n')
   for (const database of [':memory:', 'plants.db']) {
     const args = [COMMAND, '--database', database, '--seed', 'seed.ndjson']
-    const { url, stop } = await started(t, tools, project, args)
+    const { url, stop } = await startService(t, tools, project, args)
     t.equal((await createPlant(url, TOKEN, { id: 1, name: database })).status, 200)
     t.equal((await createPlant(url, TOKEN, { id: 4, name: 'another' })).status, 409)
     t.equal((await fetch(`${url}/documentation/`)).status, 200)
@@ -115,7 +119,7 @@ async function serves(t: Test, tools: Tools, project: string): Promise<void> {
   t.notOk(existsSync(join(project, 'plants.db-wal')))
 }
 
-async function commands(t: Test, tools: Tools, project: string): Promise<void> {
+async function testCommands(t: Test, tools: Tools, project: string): Promise<void> {
   const says = (...args: string[]) => tools.run(project, 'npx', 'plant-store', ...args)
   const database = ['--database', 'plants.db']
   const csv = 'id,name,tag\n1,plants.db,\n4,Abies alba Mill.,\n'
@@ -128,7 +132,7 @@ async function commands(t: Test, tools: Tools, project: string): Promise<void> {
   t.match(await says('--version'), /^\d+\.\d+\.\d+\n$/)
 }
 
-/** In TypeScript and in JavaScript alike. */
+/** Valid TypeScript and valid JavaScript. */
 const USE = `
 import { readFileSync } from 'node:fs'
 import { startPlantStore } from 'plant-store'
@@ -142,7 +146,7 @@ await close()
 console.log(readFileSync(new URL(import.meta.resolve('plant-store/openapi.yaml')), 'utf8').slice(0, 8))
 `
 
-async function imports(t: Test, tools: Tools, project: string): Promise<void> {
+async function testImports(t: Test, tools: Tools, project: string): Promise<void> {
   writeFileSync(join(project, 'use.js'), USE)
   const said = `4n Abies alba Mill.\n${2n ** 63n - 1n}n a\nopenapi:\n`
   t.equal(await tools.run(project, 'node', 'use.js'), said)
@@ -160,7 +164,7 @@ const COMPILER_OPTIONS = {
   typeRoots: [join(CHECKOUT, 'node_modules/@types')],
 }
 
-async function types(t: Test, tools: Tools, project: string): Promise<void> {
+async function testTypes(t: Test, tools: Tools, project: string): Promise<void> {
   writeFileSync(join(project, 'use.ts'), USE)
   const config = { compilerOptions: COMPILER_OPTIONS, files: ['use.ts'] }
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(config))

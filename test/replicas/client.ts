@@ -59,9 +59,9 @@ export class Client {
   }
 }
 
-/** Calls `work` for all items in order, with a limit of concurrent calls. */
-export async function atATime<Item>(
-  most: number,
+/** Calls `work` for all items in order, at most `limit` at a time. */
+export async function forEachLimited<Item>(
+  limit: number,
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
@@ -69,5 +69,5 @@ export async function atATime<Item>(
   const worker = async () => {
     for (const item of rest) await work(item)
   }
-  await Promise.all(Array.from({ length: most }, worker))
+  await Promise.all(Array.from({ length: limit }, worker))
 }

@@ -68,7 +68,7 @@ export class Contest {
       const expected = isDeepStrictEqual(plant, winner) ? 200 : 409
       return status === expected
         ? []
-        : [`${status} for ${inspect(plant)}, stored is ${inspect(winner)}`]
+        : [`${status} for ${inspect(plant)}, but ${inspect(winner)} is stored`]
     })
   }
 }

@@ -8,10 +8,10 @@ import { type PlantRow, toPlant } from '../../src/stores/plant-row.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { startPostgres } from '../../tools/postgres/server.ts'
 import { creationRequest } from '../crash/changes.ts'
-import { atATime, Client } from './client.ts'
+import { Client, forEachLimited } from './client.ts'
 import { Contest } from './contest.ts'
 import { Counters } from './counters.ts'
-import { startAtOnce, startReplica } from './starting.ts'
+import { startAtOnce, startReplica } from './startup.ts'
 
 /** Number of contested ids. */
 const contested = Number(process.argv[2] ?? 100)
@@ -51,11 +51,11 @@ t.test(
   'one of the contested creates wins, and every other is a replay or a conflict',
   async (t) => {
     const contests = Array.from({ length: contested }, () => new Contest(REPLICAS))
-    const attempts = mixed(
+    const attempts = shuffle(
       contests.flatMap((contest) => contest.attempts.map((attempt) => ({ contest, attempt }))),
     )
     const begin = performance.now()
-    await atATime(CONCURRENCY, attempts, async ({ contest, attempt }) => {
+    await forEachLimited(CONCURRENCY, attempts, async ({ contest, attempt }) => {
       contest.sent(attempt)
       const { replica, plant } = attempt
       const { status } = await client.send(replicas[replica] as string, creationRequest(plant))
@@ -69,7 +69,7 @@ t.test(
     )
     t.equal(stored.size, contests.length)
     const close = contests.filter(({ isClose }) => isClose).length
-    t.ok(close > contests.length / 2, 'most were contested')
+    t.ok(close > contests.length / 2, 'most ids were contested')
     const [acknowledged = 0, conflicts] = [200, 409].map((status) =>
       contests.reduce((sum, contest) => sum + contest.count(status), 0),
     )
@@ -122,7 +122,7 @@ t.test('replicas that create the same plants in different orders do not deadlock
   t.same(await server.query(statistics, NAME), [{ deadlocks: '0' }])
 })
 
-t.test('a plant exists until it is removed, while replicas remove others', async (t) => {
+t.test('replicas that create and remove the same plant agree on whether it exists', async (t) => {
   const id = 7n
   const stores = await Promise.all([open(t), open(t), open(t)])
   const client = async (store: Store, number: number) => {
@@ -144,7 +144,7 @@ t.test('no increment through any replica is lost', async (t) => {
   const counters = new Counters(client, replicas)
   for (const id of ids) await counters.make(id)
   const all = Array.from({ length: increments }, () => ids).flat()
-  await atATime(4 * ids.length, all, (id) => counters.increment(id))
+  await forEachLimited(4 * ids.length, all, (id) => counters.increment(id))
   for (const id of ids) {
     t.equal((await counters.read(id)).number, increments)
     const numbers = counters.acknowledged(id)
@@ -208,7 +208,7 @@ async function open(t: Test): Promise<Store> {
 }
 
 /** Shuffles items, each by fewer than DISTANCE_MAX places. */
-function mixed<Item>(items: readonly Item[]): Item[] {
+function shuffle<Item>(items: readonly Item[]): Item[] {
   return items
     .map((item, index) => ({ item, place: index + randomInt(DISTANCE_MAX) }))
     .sort((one, other) => one.place - other.place)

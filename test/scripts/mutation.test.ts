@@ -40,7 +40,7 @@ const CASES: [code: string, mutated: string[]][] = [
 ]
 
 for (const [code, mutated] of CASES) {
-  t.test(`the mutants of ${code}`, async (t) => {
+  t.test(`generates the mutants of ${code}`, async (t) => {
     const texts = findMutants(FILE, code).map((mutant) => apply(code, mutant))
     t.same(texts.toSorted(), mutated.toSorted())
   })
@@ -64,7 +64,7 @@ await import('l')
 const CODE = 'const a = 1\nfunction b(c) {\n  if (c) return 2\n}\nconst d = (e) => e + 3\n'
 const MUTANTS = findMutants(FILE, CODE)
 
-t.test('a mutant knows its place, which selects it', async (t) => {
+t.test('a mutant has a position, by which it can be selected', async (t) => {
   const two = MUTANTS.find(({ replacement }) => replacement === '3') as Mutant
   t.match(two, { file: FILE, line: 3, column: 17, lineText: '  if (c) return 2', original: '2' })
   for (const pattern of [FILE, 'src/**/*.ts', `${FILE}:3`, `${FILE}:3:17`]) {
@@ -73,7 +73,7 @@ t.test('a mutant knows its place, which selects it', async (t) => {
   for (const pattern of ['src/*.ts', `${FILE}:2`, `${FILE}:3:16`]) t.notOk(selects(pattern, two))
 })
 
-t.test('a seed draws the same mutants each time, from every folder', async (t) => {
+t.test('a seed always draws the same mutants, from every folder', async (t) => {
   const many = ['a/x.ts', 'b/x.ts', 'c/x.ts'].flatMap((file, index) =>
     Array.from({ length: [200, 2, 100][index] ?? 0 }, (_, place) => ({ file, place })),
   )
@@ -87,30 +87,30 @@ t.test('a seed draws the same mutants each time, from every folder', async (t) =
   t.equal(sample(many, 1, 1).length, 1)
 })
 
-t.test('a probe in each block tells which mutants were reached', async (t) => {
+t.test('a probe in each block records which mutants were reached', async (t) => {
   const starts = findBlocks(CODE).map(({ start }) => start)
   t.same(starts, [0, CODE.indexOf('{'), CODE.indexOf('e + 3')])
   const probed = instrument(CODE, FILE, '/probe.mjs')
-  t.equal(probed.split('\n').length, CODE.split('\n').length, 'lines stay')
+  t.equal(probed.split('\n').length, CODE.split('\n').length, 'line numbers stay the same')
   for (const start of starts) t.match(probed, `__reach("${FILE} ${start}")`)
   const three = MUTANTS.find(({ original }) => original === '3') as Mutant
   t.equal(findBlockAround(findBlocks(CODE), three).start, starts[2])
 })
 
-t.test('a test about the same thing runs first', async (t) => {
+t.test('the tests of a file run before those of its folder, and those before others', async (t) => {
   const tests = ['test/http/example.test.ts', 'test/http/other.test.ts', 'test/client/x.test.ts']
   const [same, folder, far] = tests.map((test) => closeness(test, FILE))
   t.ok(Number(same) > Number(folder) && Number(folder) > Number(far))
 })
 
-t.test('an equivalent mutant is recognised by its code, wherever that is', async (t) => {
+t.test('an equivalent mutant is recognized by its code, not by its position', async (t) => {
   const [one] = MUTANTS as [Mutant]
   const entry = { file: FILE, line: 'const a = 1', original: '1', replacement: '2', reason: '' }
   t.ok(matches(entry, { ...one, line: 99 }))
   t.notOk(matches({ ...entry, line: 'const b = 1' }, one))
 })
 
-t.test('the report gives the score and how to repeat a survivor', async (t) => {
+t.test('the report gives the score and the command that reproduces a survivor', async (t) => {
   const verdicts: Verdict[] = ['killed', 'timeout', 'survived', 'equivalent', 'not covered']
   const judgements = verdicts.map((verdict, index): Judgement => {
     const mutant = MUTANTS[index] as Mutant
@@ -126,7 +126,7 @@ t.test('the report gives the score and how to repeat a survivor', async (t) => {
   for (const part of ['the reason', 'gone', 'test/failing.test.ts']) t.match(text, part)
 })
 
-t.test('bad options are named', async (t) => {
+t.test('an invalid option is named in the error', async (t) => {
   t.match(readOptions(['--seed', '3']), { sample: 150, seed: 3, jobs: 2, mutate: [] })
   t.throws(() => readOptions(['--sample', '0']), /invalid --sample "0"/)
   t.throws(() => readOptions(['--smaple', '9']), /smaple/)

@@ -40,14 +40,14 @@ t.test('only an exact copy of an issued token is valid', async (t) => {
   }
 })
 
-t.test('a token under a taken name is not issued, and the existing one stays valid', async (t) => {
+t.test('no token is issued under a taken name, and the existing one stays valid', async (t) => {
   const { tokens } = setUp(t)
   const token = (await tokens.issue(CI)) as string
   t.equal(await tokens.issue({ name: 'ci', scopes: ['read'] }), undefined)
   t.match(await verify(tokens, token), { scopes: ['write'] })
 })
 
-t.test('of concurrent first tokens, one is issued', async (t) => {
+t.test('exactly one of several concurrent first tokens is issued', async (t) => {
   const { tokens } = setUp(t)
   const issued = await Promise.all(['a', 'b'].map((name) => tokens.issueFirst({ ...CI, name })))
   const first = issued.filter((token) => token !== undefined)
@@ -134,7 +134,7 @@ t.test('the fixed token has all scopes, even while the store is unavailable', as
   await t.rejects(verify(tokens, issued), 'other tokens need the store')
 })
 
-t.test('a token whose digest matches in the selector only is invalid', async (t) => {
+t.test('a token whose digest matches only in the selector is invalid', async (t) => {
   const token = 'presented'
   const digest = hash('sha256', token, 'buffer')
   const near = Buffer.concat([digest.subarray(0, SELECTOR_BYTES), randomBytes(32 - SELECTOR_BYTES)])

@@ -24,7 +24,7 @@ const CHANGES: [what: string, before: Plant, patch: PlantPatch, after: Plant][] 
 
 const STALE = contentVersion({ name: 'stale' })
 
-/** The obligations of PlantStore.update and remove. */
+/** The requirements of PlantStore.update and remove. */
 export function changeSuite(t: Test, engine: Engine): void {
   let store: PlantStore
   let lastId = 0n
@@ -119,7 +119,7 @@ export function changeSuite(t: Test, engine: Engine): void {
     })
   }
 
-  t.test('one of several concurrent updates of a version succeeds', async (t) => {
+  t.test('exactly one of several concurrent updates of a version succeeds', async (t) => {
     const id = await stored({ name: 'before' })
     const expected = [contentVersion({ name: 'before' })]
     const names = Array.from({ length: 100 }, (_, index) => `by ${index}`)
@@ -132,7 +132,7 @@ export function changeSuite(t: Test, engine: Engine): void {
     t.equal(made[0]?.name, names[winner])
   })
 
-  t.test('one of several concurrent removals succeeds', async (t) => {
+  t.test('exactly one of several concurrent removals succeeds', async (t) => {
     const id = await stored({ name: 'a' })
     for (const expected of [[contentVersion({ name: 'a' })], undefined]) {
       await store.create({ id, name: 'a' })
@@ -143,7 +143,7 @@ export function changeSuite(t: Test, engine: Engine): void {
     }
   })
 
-  t.test('a resolved change is visible even during concurrent reads', async (t) => {
+  t.test('a change is visible once it resolves, even during concurrent reads', async (t) => {
     for (let round = 0; round < 20; round++) {
       const id = await stored({ name: 'a' })
       let seen: Plant | undefined

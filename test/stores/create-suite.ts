@@ -3,7 +3,7 @@ import type { Plant, PlantStore } from '../../service/plant-store.ts'
 import { count, EDGES, MEGABYTE, STRINGS } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
-/** The obligations of PlantStore.create. */
+/** The requirements of PlantStore.create. */
 export function createSuite(t: Test, engine: Engine): void {
   let store: PlantStore
   let lastId = 0n
@@ -35,7 +35,7 @@ export function createSuite(t: Test, engine: Engine): void {
     })
   }
 
-  t.test('ids are exact across int64', async (t) => {
+  t.test('ids are exact over the whole range of int64', async (t) => {
     const ids = EDGES.filter((id) => id <= 0n || id > 1000n)
     for (const expected of ['created', 'replayed']) {
       const results = ids.map((id) => store.create({ id, name: `plant ${id}` }))
@@ -64,7 +64,7 @@ export function createSuite(t: Test, engine: Engine): void {
     t.equal(await store.create({ ...plant, tag: MEGABYTE.slice(2) }), 'conflict')
   })
 
-  t.test('one of a thousand concurrent creates of an id is stored', async (t) => {
+  t.test('exactly one of a thousand concurrent creates of an id is stored', async (t) => {
     const id = unusedId()
     const plants = Array.from({ length: 1000 }, (_, index) => ({ id, name: `plant ${index}` }))
     const results = await Promise.all(plants.map((plant) => store.create(plant)))

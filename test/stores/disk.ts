@@ -1,4 +1,4 @@
-/** A writer whose commits the test ends, and a look at the changes that wait for it. */
+/** A writer whose commits the test ends, and the states of the changes that wait for it. */
 import type { PlantPatch } from '../../service/plant-store.ts'
 import { GroupCommit } from '../../src/stores/group-commit.ts'
 import { measureChange } from '../../src/stores/sqlite/change-size.ts'

@@ -5,7 +5,7 @@ import { MAIN } from '../helpers/command.ts'
 
 const DRIVERS = ['better-sqlite3', 'pg']
 
-/** The drivers that a command has loaded, whether or not it succeeded. */
+/** The drivers that a command loads, whether or not it succeeds. */
 async function driversOf(args: readonly string[]): Promise<string[]> {
   const preload = new URL('./loaded-packages.ts', import.meta.url).href
   const { promise, resolve } = Promise.withResolvers<string>()

@@ -11,7 +11,7 @@ const PLANTS = byId([
   { id: MAX, name: 'last' },
 ])
 
-/** The obligations of PlantStore.exportPlants. Each test leaves the store with PLANTS. */
+/** The requirements of PlantStore.exportPlants. Each test leaves the store with PLANTS. */
 export function exportSuite(t: Test, engine: Engine): void {
   let store: Store
   t.before(async () => {
@@ -20,7 +20,7 @@ export function exportSuite(t: Test, engine: Engine): void {
     await store.importPlants(PLANTS, 'stop')
   })
 
-  t.test('an export returns every plant by id, in batches', async (t) => {
+  t.test('an export returns every plant, sorted by id, in batches', async (t) => {
     const parts = await Array.fromAsync(store.exportPlants())
     samePlants(t, parts.flat(), PLANTS)
     t.ok(parts.length > 1)
@@ -58,7 +58,7 @@ export function exportSuite(t: Test, engine: Engine): void {
     samePlants(t, await exported(store), PLANTS)
   })
 
-  t.test('abandoned exports release what they hold', async (t) => {
+  t.test('abandoned exports release their resources', async (t) => {
     for (let time = 0; time < 30; time++) {
       for await (const plants of store.exportPlants()) {
         samePlants(t, plants, PLANTS.slice(0, plants.length))
@@ -66,9 +66,9 @@ export function exportSuite(t: Test, engine: Engine): void {
       }
     }
     const failing = async () => {
-      for await (const _ of store.exportPlants()) throw new Error('of the reader')
+      for await (const _ of store.exportPlants()) throw new Error('thrown by the reader')
     }
-    await t.rejects(failing(), { message: 'of the reader' })
+    await t.rejects(failing(), { message: 'thrown by the reader' })
     await store.update(MAX, { name: 'last' })
     samePlants(t, await exported(store), PLANTS)
   })

@@ -17,7 +17,7 @@ const [A, TAGGED, B] = [{ name: 'a' }, { name: 'a', tag: '' }, { name: 'b', tag:
 /** Before the import, ids 0 and 3 have plant A, and 1 and 2 are free. `after` has the plants 0, 1, 2 and 3. */
 const CASES: Case[] = [
   {
-    what: 'some of them stored, others in conflict',
+    what: 'of which some are stored and others conflict',
     plants: [
       [2n, B],
       [0n, A],
@@ -49,7 +49,7 @@ const CASES: Case[] = [
     },
   },
   {
-    what: 'several with the same id',
+    what: 'of which several have the same id',
     plants: [
       [1n, A],
       [1n, A],
@@ -77,7 +77,7 @@ const CASES: Case[] = [
   },
 ]
 
-/** The obligations of PlantStore.importPlants. */
+/** The requirements of PlantStore.importPlants. */
 export function importSuite(t: Test, engine: Engine): void {
   let store: PlantStore
   let lastId = 0n

@@ -5,7 +5,7 @@ import type { Store } from '../../src/stores/store.ts'
 import { byId, count, exported, STRINGS, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
-/** The obligations of PlantStore for data that outlives a store, or is shared by several. */
+/** The requirements of PlantStore for data that outlives a store, or is shared by several. */
 export function lastingSuite(t: Test, engine: Engine): void {
   t.test('changes survive closing and reopening the store', async (t) => {
     const open = await opener(t, engine)
@@ -131,7 +131,7 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
     t.strictSame(await other.get(id), { id, name: '24' })
   })
 
-  t.test('see an import of another store as a whole or not at all', async (t) => {
+  t.test('see either all or nothing of an import by another store', async (t) => {
     const tag = 'imported together'
     const plants = byId(scatteredIds(5000).map((id) => ({ id, name: 'x', tag })))
     const [first, last] = [plants[0], plants.at(-1)].map((plant) => plant?.id ?? 0n)
@@ -142,13 +142,13 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
     while (importing) {
       const begun = await other.get(first as bigint)
       const ended = await other.get(last as bigint)
-      if (begun && !ended) t.fail('the first plant is there, the last one is not')
+      if (begun && !ended) t.fail('the first plant is visible, but not the last one')
       await new Promise(setImmediate)
     }
     t.equal(count(await results, 'created'), plants.length)
   })
 
-  t.test('import the same ids concurrently in opposite orders', async (t) => {
+  t.test('import the same ids concurrently in opposite orders without a deadlock', async (t) => {
     const ids = Array.from({ length: 500 }, (_, index) => BigInt(index) + 5000n)
     const results = await Promise.all([
       one.importPlants(

@@ -33,7 +33,7 @@ const RUNS = { lasting: 40, passing: 400 }
 
 /** Compares random operations, sequential and concurrent, with a model based on a Map. */
 export function modelSuite(t: Test, engine: Engine): void {
-  t.test('random sequences of operations have the results of the model', async (t) => {
+  t.test('random sequences of operations have the same results as in the model', async (t) => {
     const open = await opener(t, engine)
     // Concurrent operations go to different stores if they share the data.
     const stores = engine.lasting ? [await open(), await open()] : [await open()]

@@ -25,7 +25,7 @@ const PLANTS = withIds([
   ...STRINGS.map((name) => ({ name })),
 ])
 
-/** The obligations of PlantStore.get and list, without concurrent changes. */
+/** The requirements of PlantStore.get and list, without concurrent changes. */
 export function readSuite(t: Test, engine: Engine): void {
   let store: PlantStore
   t.before(async () => {
@@ -38,7 +38,7 @@ export function readSuite(t: Test, engine: Engine): void {
     samePlants(t, await Promise.all(PLANTS.map(({ id }) => store.get(id))), PLANTS)
   })
 
-  t.test('ids that are close to a stored one are free', async (t) => {
+  t.test('an id that is close to a stored one finds no plant', async (t) => {
     const ids = new Set(PLANTS.map(({ id }) => id))
     const near = scatteredIds(20).flatMap((id) => [id - 1n, id + 1n, -id, BigInt(Number(id))])
     const free = near.filter((id) => !ids.has(id) && id >= MIN && id <= MAX)
@@ -52,7 +52,7 @@ export function readSuite(t: Test, engine: Engine): void {
     const requests = [undefined, ...afters].flatMap((after) =>
       [1, 2, 1000].map((limit) => ({ after, limit })),
     )
-    t.strictSame(await wronglyAnswered(store, requests), [])
+    t.strictSame(await findWrongPages(store, requests), [])
   })
 
   t.test('a page of a tag has only plants with exactly that tag', async (t) => {
@@ -68,18 +68,18 @@ export function readSuite(t: Test, engine: Engine): void {
         { tag, limit: 1, after: ids.at(-1) },
       ]
     })
-    t.strictSame(await wronglyAnswered(store, requests), [])
+    t.strictSame(await findWrongPages(store, requests), [])
   })
 
-  t.test('a page of a tag covers all of int64', async (t) => {
+  t.test('a page of a tag covers the whole range of int64', async (t) => {
     const tags = [MIN, MAX].map((end) => PLANTS.find(({ id }) => id === end)?.tag)
     const requests = tags.flatMap((tag) =>
       [undefined, MIN, MAX - 1n, MAX].map((after) => ({ tag, after, limit: 3 })),
     )
-    t.strictSame(await wronglyAnswered(store, requests), [])
+    t.strictSame(await findWrongPages(store, requests), [])
   })
 
-  t.test('consecutive pages have each plant once, by id', async (t) => {
+  t.test('consecutive pages contain each plant once, sorted by id', async (t) => {
     const all = PLANTS.length
     for (const limit of [7, 50, all - 1, all, all + 1, 2 ** 31]) {
       const pages = await walk(store, { limit })
@@ -101,7 +101,7 @@ export function readSuite(t: Test, engine: Engine): void {
   t.test('very large plants', (t) => largePlants(t, engine))
 }
 
-/** Pages and batches must be limited in text. */
+/** The amount of text in a page or batch must be limited. */
 async function largePlants(t: Test, engine: Engine): Promise<void> {
   const tag = `${MEGABYTE}.`
   const name = 'x'.repeat(2 ** 20)
@@ -141,8 +141,8 @@ async function largePlants(t: Test, engine: Engine): Promise<void> {
   })
 }
 
-/** The requests whose page differs from the model's, with the expected page. */
-async function wronglyAnswered(store: PlantStore, requests: PageRequest[]): Promise<PageRequest[]> {
+/** Finds the requests whose page differs from that of the model. */
+async function findWrongPages(store: PlantStore, requests: PageRequest[]): Promise<PageRequest[]> {
   const model = new PlantModel(PLANTS)
   const pages = await Promise.all(requests.map((request) => store.list(request)))
   return requests.filter((request, index) => !isDeepStrictEqual(pages[index], model.list(request)))
@@ -156,7 +156,7 @@ async function walk(store: PlantStore, request: PageRequest): Promise<Page[]> {
     pages.push(page)
     if (!page.more) return pages
     const last = page.plants.at(-1)
-    if (last === undefined) throw new Error('more plants are announced by an empty page')
+    if (last === undefined) throw new Error('an empty page claims that there are more plants')
     after = last.id
   }
 }

@@ -14,9 +14,9 @@ const token = {
 } as const
 
 /**
- * Calls of every method of a store, with all parameters that lead to other statements. They assume a plant 1. A new
- * method does not compile until it has calls here, and so its statements are checked by `query-plans.test.ts` of each
- * engine.
+ * Calls of every method of a store, with parameters that cover all its statements. They assume that plant 1 exists.
+ * This file does not compile until it calls each new method, so that `query-plans.test.ts` of each engine checks its
+ * statements.
  */
 export const STORE_CALLS: Record<Exclude<keyof Store, 'close'>, readonly Call[]> = {
   ping: [(store) => store.ping()],

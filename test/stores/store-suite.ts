@@ -19,7 +19,7 @@ export interface Engine {
   readonly lasting: boolean
 }
 
-/** Tests the obligations that PlantStore and TokenStore state for every engine. */
+/** Tests the requirements that PlantStore and TokenStore state for every engine. */
 export function storeSuite(t: Test, name: string, engine: Engine): void {
   for (const [what, suite] of [
     ['creating plants', createSuite],

@@ -6,7 +6,7 @@ import { type Engine, opener } from './store-suite.ts'
 
 const AT = new Date('2026-11-20T12:34:56.789Z')
 
-/** The obligations of TokenStore. */
+/** The requirements of TokenStore. */
 export function tokenSuite(t: Test, engine: Engine): void {
   let store: Store
   t.before(async () => {
@@ -30,7 +30,7 @@ export function tokenSuite(t: Test, engine: Engine): void {
     t.test(`a token with ${what} is returned as it was added`, async (t) => {
       const token = tokenOf('ci', fields)
       t.equal(await store.addToken(token), true)
-      t.same(comparable(await found(store, token)), comparable(token))
+      t.same(comparable(await findToken(store, token)), comparable(token))
       t.same((await store.listTokens()).map(comparable), [comparable(token)])
     })
   }
@@ -39,7 +39,7 @@ export function tokenSuite(t: Test, engine: Engine): void {
     const tokens = ['a', 'b', 'c'].map((name) => tokenOf(name))
     for (const token of tokens) await store.addToken(token)
     for (const token of tokens) {
-      t.same(comparable(await found(store, token)), comparable(token))
+      t.same(comparable(await findToken(store, token)), comparable(token))
       const near = Buffer.from(token.digest.subarray(0, SELECTOR_BYTES))
       near.writeUInt8(near.readUInt8(SELECTOR_BYTES - 1) ^ 1, SELECTOR_BYTES - 1)
       t.equal(await store.findToken(near), undefined)
@@ -59,16 +59,16 @@ export function tokenSuite(t: Test, engine: Engine): void {
     )
   })
 
-  t.test('a token with a taken name is not added', async (t) => {
+  t.test('a token whose name is taken is not added', async (t) => {
     const [first, second] = [tokenOf('ci'), tokenOf('ci', { scopes: [], expiresAt: AT })]
     await store.addToken(first)
     t.equal(await store.addToken(second), false)
     t.same((await store.listTokens()).map(comparable), [comparable(first)])
-    t.equal(await found(store, second), undefined)
+    t.equal(await findToken(store, second), undefined)
     t.equal(await store.addToken(tokenOf('CI')), true, 'names are case-sensitive')
   })
 
-  t.test('one of several concurrent tokens with the same name is added', async (t) => {
+  t.test('exactly one of several concurrent tokens with the same name is added', async (t) => {
     const tokens = Array.from({ length: 100 }, () => tokenOf('ci'))
     const added = await Promise.all(tokens.map((token) => store.addToken(token)))
     t.equal(added.filter(Boolean).length, 1)
@@ -90,7 +90,7 @@ export function tokenSuite(t: Test, engine: Engine): void {
     )
   })
 
-  t.test('one of several concurrent first tokens is added', async (t) => {
+  t.test('exactly one of several concurrent first tokens is added', async (t) => {
     const open = await opener(t, engine)
     const stores = [await open(), ...(engine.lasting ? [await open(), await open()] : [])]
     for (let round = 0; round < 20; round++) {
@@ -114,20 +114,20 @@ export function tokenSuite(t: Test, engine: Engine): void {
     t.equal(await store.removeToken('c%'), false)
     t.equal(await store.removeToken('ci'), true)
     t.equal(await store.removeToken('ci'), false)
-    t.equal(await found(store, gone), undefined)
+    t.equal(await findToken(store, gone), undefined)
     t.same((await store.listTokens()).map(comparable), [comparable(stays)])
     t.equal(await store.addToken(tokenOf('ci')), true)
   })
 
-  t.test('the latest note of a use is kept', async (t) => {
+  t.test('the latest noted use is kept', async (t) => {
     const [used, unused] = [tokenOf('ci'), tokenOf('laptop')]
     await store.addToken(used)
     await store.addToken(unused)
     for (const lastUsedAt of [AT, new Date(AT.getTime() + 60_001)]) {
       await store.noteTokenUse('ci', lastUsedAt)
-      t.same(comparable(await found(store, used)), comparable({ ...used, lastUsedAt }))
+      t.same(comparable(await findToken(store, used)), comparable({ ...used, lastUsedAt }))
     }
-    t.same(comparable(await found(store, unused)), comparable(unused))
+    t.same(comparable(await findToken(store, unused)), comparable(unused))
   })
 
   t.test('noting the use of a removed token has no effect', async (t) => {
@@ -145,11 +145,11 @@ function lastingTokens(t: Test, engine: Engine): void {
     for (let round = 0; round < 20; round++) {
       const token = tokenOf('ci')
       await one.addToken(token)
-      t.same(comparable(await found(other, token)), comparable(token))
+      t.same(comparable(await findToken(other, token)), comparable(token))
       await other.noteTokenUse('ci', AT)
-      t.same((await found(one, token))?.lastUsedAt, AT)
+      t.same((await findToken(one, token))?.lastUsedAt, AT)
       await one.removeToken('ci')
-      t.equal(await found(other, token), undefined)
+      t.equal(await findToken(other, token), undefined)
       t.same(await other.listTokens(), [])
     }
   })
@@ -162,7 +162,7 @@ function lastingTokens(t: Test, engine: Engine): void {
     await before.noteTokenUse('ci', AT)
     await before.close()
     const after = await open()
-    t.same(comparable(await found(after, token)), comparable({ ...token, lastUsedAt: AT }))
+    t.same(comparable(await findToken(after, token)), comparable({ ...token, lastUsedAt: AT }))
   })
 }
 
@@ -171,7 +171,7 @@ function tokenOf(name: string, fields: Partial<StoredToken> = {}): StoredToken {
   return { name, digest, scopes: ['read', 'write'], createdAt: AT, ...fields }
 }
 
-function found(store: Store, { digest }: StoredToken): Promise<StoredToken | undefined> {
+function findToken(store: Store, { digest }: StoredToken): Promise<StoredToken | undefined> {
   return store.findToken(digest.subarray(0, SELECTOR_BYTES))
 }
 

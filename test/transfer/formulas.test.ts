@@ -49,7 +49,7 @@ for (const name of [
   })
 }
 
-t.test('an id stays a number, even a negative one', async (t) => {
+t.test('an id stays a number, even if it is negative', async (t) => {
   t.equal(formulaFreeLine({ id: -5n, name: 'Abies', tag: '' }), '-5,"Abies",""\n')
 })
 

@@ -83,7 +83,7 @@ const cases: { format: Format; what: string; file: (string | Buffer)[]; reads: R
   },
   {
     format: 'ndjson',
-    what: 'oversized lines are refused, even at the end of the file',
+    what: 'oversized lines are rejected, even at the end of the file',
     file: [`${' '.repeat(200)}{}\n{"id":2,"name":"b"}\n`, 'x'.repeat(200)],
     reads: [
       [1, LARGE],
@@ -167,7 +167,7 @@ const cases: { format: Format; what: string; file: (string | Buffer)[]; reads: R
   },
   {
     format: 'csv',
-    what: 'oversized records are refused, with or without quotes, even at the end of the file',
+    what: 'oversized records are rejected, with or without quotes, even at the end of the file',
     file: [
       `id,name\n1,${'x'.repeat(200)}\n2,b\n1,"${'x'.repeat(99)}\n3,c"\n2,b\n`,
       `1,"${'x'.repeat(200)}\n${'y'.repeat(200)}`,
@@ -207,7 +207,7 @@ const invalidHeaders = [
 ]
 
 for (const { header, says } of invalidHeaders) {
-  t.test(`csv: an invalid header stops the reading (${says})`, async (t) => {
+  t.test(`csv: an invalid header is rejected (${says})`, async (t) => {
     await t.rejects(read('csv', Buffer.from(header), 10), { name: 'Error', message: says })
   })
 }

@@ -56,7 +56,7 @@ t.test('a missing or empty seed stores nothing', async (t) => {
   t.strictSame(await stored(), [])
 })
 
-t.test('the plants of a program are not modified, and can be frozen', async (t) => {
+t.test('plants passed by a program are not modified, and can be frozen', async (t) => {
   const { store, stored } = openStore(t)
   const plant = Object.freeze({ id: 7, name: 'a', colour: 'green' })
   const seedStore = await prepareSeed([plant as unknown as NewPlant])

@@ -15,7 +15,7 @@ const ARGUMENTS = [
   '--disable-sync',
 ]
 
-/** The program that the variable `CHROMIUM` names, else a Chromium or Chrome in the path; undefined without one. */
+/** The program that `CHROMIUM` names, else a Chromium or Chrome on the `PATH`; undefined if there is none. */
 export function findBrowser(): string | undefined {
   const { CHROMIUM, PATH = '' } = process.env
   const candidates = PATH.split(delimiter).flatMap((folder) =>

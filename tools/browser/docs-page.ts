@@ -76,14 +76,14 @@ export class DocsPage {
     return this.page.locator(`.opblock[id$="-${operationId}"]`)
   }
 
-  /** Each change of the page renders everything that is expanded again. */
-  async fold(operationId: string): Promise<void> {
+  /** Expands or collapses an operation. Each change of the page renders everything that is expanded again. */
+  async toggle(operationId: string): Promise<void> {
     await this.operation(operationId).locator('.opblock-summary-control').click()
   }
 
   async #unfolded(operationId: string): Promise<Locator> {
     const operation = this.operation(operationId)
-    if (await operation.locator('.execute').isHidden()) await this.fold(operationId)
+    if (await operation.locator('.execute').isHidden()) await this.toggle(operationId)
     await this.ready(operationId)
     return operation
   }

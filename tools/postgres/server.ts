@@ -136,7 +136,7 @@ export class PostgresServer {
   }
 
   /** Makes a running standby follow another primary. */
-  async followInstead(primary: PostgresServer, name: string): Promise<void> {
+  async switchPrimary(primary: PostgresServer, name: string): Promise<void> {
     await this.set('primary_conninfo', primary.#conninfo(name))
   }
 
@@ -184,7 +184,7 @@ export class PostgresServer {
   }
 
   /** Suspends replication to a standby. The standby does not notice. */
-  async withhold(name: string): Promise<void> {
+  async suspendReplication(name: string): Promise<void> {
     const senders = await this.query<{ pid: number }>(
       `SELECT pid FROM pg_stat_replication WHERE application_name = '${name}'`,
     )
@@ -195,7 +195,7 @@ export class PostgresServer {
   #signal(signal: NodeJS.Signals): void {
     const pid = this.#process?.pid
     if (pid === undefined) return
-    // So that it starts no others meanwhile.
+    // Suspended first, so that it starts no other processes meanwhile.
     kill(pid, 'SIGSTOP')
     for (const child of childrenOf(pid)) kill(child, signal)
     kill(pid, signal)

@@ -7,7 +7,7 @@ const PAGE = head('GET /plants?limit=1000')
 const BUNDLE = head('GET /documentation/static/swagger-ui-bundle.js', [], '')
 const ROOT = 'GET / HTTP/1.1\r\nHost:x\r\n\r\n'
 
-/** Enough to exhaust the heap when all requests of a connection ran at once. */
+/** Enough to exhaust the heap of a service that runs all requests of a connection at once. */
 const PAGES_BYTES = 58_000
 
 const UNREAD = { reads: false }

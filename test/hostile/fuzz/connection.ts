@@ -48,7 +48,7 @@ export async function runConnection(port: number, plan: Plan, judge: Judge): Pro
     const reason =
       // RFC 9112 §9.6.
       (isAfterLast && 'a response after Connection: close') ||
-      (statuses.length > requests.length && lead < 0 && 'more answers than requests') ||
+      (statuses.length > requests.length && lead < 0 && 'more responses than requests') ||
       judge.faultOf(response, request?.known) ||
       faultOfPlant(response, request?.plant)
     if (reason && fault === undefined) fault = { reason, response }
@@ -58,7 +58,7 @@ export async function runConnection(port: number, plan: Plan, judge: Judge): Pro
   /** Checks the end of a connection that the client has read completely. */
   const faultOfEnd = (): Fault | undefined => {
     try {
-      if (!reader.end()) return { reason: 'the last answer is not whole' }
+      if (!reader.end()) return { reason: 'the last response is incomplete' }
     } catch (error) {
       return { reason: `not HTTP: ${(error as Error).message}` }
     }
@@ -113,7 +113,7 @@ export async function runConnection(port: number, plan: Plan, judge: Judge): Pro
 function faultOfPlant({ status, body }: Response, plant?: { name: string }): string | undefined {
   if (plant === undefined || status === 503 || status === 408) return undefined
   const wanted = JSON.stringify({ name: plant.name })
-  return status === 200 && body.toString() === wanted ? undefined : `a create is answered ${status}`
+  return status === 200 && body.toString() === wanted ? undefined : `a create got ${status}`
 }
 
 async function write(socket: Socket, { requests, writing, cuts }: Plan): Promise<void> {

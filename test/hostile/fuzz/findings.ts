@@ -13,9 +13,9 @@ export function describeFindings(findings: readonly Finding[], seed: number): st
     const sent = escaped(Buffer.concat(requests.map(({ bytes }) => bytes)))
     return [
       `FOUND ${alike.length} times: ${reason}`,
-      `  again with --seed ${seed} --connection ${connection}: ${JSON.stringify(how)}`,
+      `  replay with --seed ${seed} --connection ${connection}: ${JSON.stringify(how)}`,
       `  sent: ${sent.slice(0, SENT_MAX)}`,
-      `  answered: ${JSON.stringify(answer)}`,
+      `  response: ${JSON.stringify(answer)}`,
     ].join('\n')
   })
 }

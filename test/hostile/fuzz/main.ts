@@ -103,22 +103,24 @@ async function fuzz(target: Target): Promise<void> {
   const missing = missingFrom(target.database, acknowledged)
   const problems = [
     ...describeFindings(report.findings, seed),
-    ...witness.faults.map((fault) => `the well-behaved client was answered: ${fault}`),
-    ...target.defects().map((line) => `logged: ${line}`),
+    ...witness.faults.map((fault) => `a well-behaved client got: ${fault}`),
+    ...target.loggedErrors().map((line) => `logged: ${line}`),
     ...(missing.length > 0
       ? [`${missing.length} plants are missing: ${missing.slice(0, 20)}`]
       : []),
-    ...(isAlive ? [] : ['the process does not answer']),
+    ...(isAlive ? [] : ['the process does not respond']),
     ...(stop.end === 0 ? [] : [`the process ended with ${stop.end} after ${stop.ms} ms`]),
-    ...(monitor.memory <= MEMORY_MAX ? [] : [`${monitor.memory} MiB are more than ${MEMORY_MAX}`]),
+    ...(monitor.memory <= MEMORY_MAX
+      ? []
+      : [`${monitor.memory} MiB exceed the limit of ${MEMORY_MAX}`]),
   ]
   const seconds = Math.round((performance.now() - begun) / 1000)
   const { p50, p99, max } = witness.latency()
   console.log(
     [
       `${report.mutated} mutated requests of ${report.requests} on ${report.connections} connections in ${seconds} s`,
-      `answers: ${JSON.stringify(report.statuses)}, ${report.resets} connections reset`,
-      `${acknowledged.size} acknowledged plants looked for`,
+      `responses: ${JSON.stringify(report.statuses)}, ${report.resets} connections reset`,
+      `${acknowledged.size} acknowledged plants checked`,
       `memory: ${monitor.memory} MiB at most, ${monitor.descriptors} descriptors`,
       `/health/live: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, max ${max.toFixed(0)} ms`,
       `stopped with ${stop.end} in ${stop.ms} ms`,

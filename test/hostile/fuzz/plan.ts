@@ -15,7 +15,7 @@ const PIPELINE_MAX = 50
 export interface Sent {
   readonly bytes: Buffer
   readonly isMutated: boolean
-  /** Method and path. Undefined from the first request on whose framing is broken. */
+  /** Method and path. Undefined for the first request whose framing is broken, and all later ones. */
   readonly known?: { readonly method: string; readonly path: string }
   /** The plant that a 200 acknowledges. */
   readonly plant?: { readonly id: bigint; readonly name: string }

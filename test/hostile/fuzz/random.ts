@@ -1,7 +1,7 @@
 import { uniformInt } from 'pure-rand/distribution/uniformInt'
 import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus'
 
-/** Skipped outputs, so that neighbouring streams are not correlated. */
+/** Skipped outputs, so that neighboring streams are not correlated. */
 const SKIPPED = 10
 
 /** Pseudo-random choices that are the same for the same seed and stream. */

@@ -1,6 +1,6 @@
 /**
- * Mutations that may change the framing, method or path of a request, or make several requests of one. Any response
- * that the contract documents anywhere is right.
+ * Mutations that may change the framing, method or path of a request, or split it into several. Any response that the
+ * contract documents anywhere is accepted.
  */
 import { flipped } from './gentle-mutations.ts'
 import type { Random } from './random.ts'

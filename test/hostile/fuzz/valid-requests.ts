@@ -1,6 +1,6 @@
 /** Valid requests, generated from the contract so that new operations are fuzzed as well. */
 import { contentVersion } from '../../../service/plant-store.ts'
-import { contract, dereferenced } from '../../helpers/contract-check.ts'
+import { contract, dereference } from '../../helpers/contract-check.ts'
 import { TOKEN } from '../target.ts'
 import type { Random } from './random.ts'
 import type { Header, Request } from './request.ts'
@@ -29,7 +29,7 @@ interface Operation {
 
 type Paths = Record<string, Record<string, Operation>>
 
-const operations = Object.entries(dereferenced(contract).paths as unknown as Paths).flatMap(
+const operations = Object.entries(dereference(contract).paths as unknown as Paths).flatMap(
   ([template, item]) =>
     Object.entries(item)
       .filter(([, { operationId }]) => operationId !== undefined)

@@ -48,7 +48,11 @@ const SOUND = {
   plants: 'ok 2',
 }
 
-function found(t: Test, findings: Record<string, string>, others: Record<string, string> = {}) {
+function assertFindings(
+  t: Test,
+  findings: Record<string, string>,
+  others: Record<string, string> = {},
+) {
   const { server, ...rest } = findings
   t.match(server, /^ok PostgreSQL \d+.*, text in UTF8$/)
   t.same(rest, { ...SOUND, ...others })
@@ -57,7 +61,7 @@ function found(t: Test, findings: Record<string, string>, others: Record<string,
 t.test('a sound database passes, checked by a read-only role', async (t) => {
   const { url, name, query } = await filledDatabase()
   await query(`ALTER DATABASE ${name} SET role = pg_read_all_data`)
-  found(t, await findingsOf(url))
+  assertFindings(t, await findingsOf(url))
 })
 
 const FAULTS = [
@@ -105,7 +109,7 @@ for (const { what, make, finds } of FAULTS) {
   t.test(`reports ${what}, and checks the rest`, async (t) => {
     const { url, name, query } = await filledDatabase()
     for (const statement of make) await query(statement.replace(':name', name))
-    found(t, await findingsOf(url), finds)
+    assertFindings(t, await findingsOf(url), finds)
   })
 }
 
@@ -114,9 +118,9 @@ t.test('reports the standbys that have a change before it is acknowledged', asyn
   await local.query(`ALTER DATABASE ${local.name} SET synchronous_commit = local`)
   await set(server, 'synchronous_standby_names', 'ANY 1 (one, two)')
   t.teardown(() => set(server, 'synchronous_standby_names', ''))
-  found(t, await findingsOf(local.url))
+  assertFindings(t, await findingsOf(local.url))
   const acknowledged = "ok on the server's disk and on standbys: ANY 1 (one, two)"
-  found(t, await findingsOf(remote.url), { acknowledged })
+  assertFindings(t, await findingsOf(remote.url), { acknowledged })
 })
 
 t.test('checks nothing else in a database of another program', async (t) => {

@@ -51,7 +51,7 @@ t.test('hosts that are down or read-only are skipped', async (t) => {
   t.same(new Set(names), new Set([nameOf(standby)]))
 })
 
-t.test('a late failure of a host does not move the primary again', async (t) => {
+t.test('a late failure of a host does not change the primary again', async (t) => {
   const [slow, down] = [await silentHost(t), await silentHost(t)]
   const url = await emptyDatabase()
   const connections = connectionsTo(t, [slow.url, down.url, url], 60_000)
@@ -67,7 +67,7 @@ t.test('a late failure of a host does not move the primary again', async (t) => 
   t.equal(down.sockets.length, 1, 'the primary stays, and no other host is tried')
 })
 
-t.test('if no host is reachable, the error is that of the last', async (t) => {
+t.test('if no host is reachable, the error is that of the last one', async (t) => {
   const refused = { name: 'StoreUnavailable', reason: 'failing', message: /ECONNREFUSED/ }
   await t.rejects(connectionsTo(t, [UNREACHABLE]).query('SELECT'), refused)
   await t.rejects(connectionsTo(t, [UNREACHABLE, UNREACHABLE]).query('SELECT'), refused)
@@ -115,7 +115,7 @@ t.test('a transaction takes effect as a whole or not at all', async (t) => {
   t.same(await connections.query('SELECT pg_backend_pid()'), backend, 'on the same connection')
 })
 
-t.test('a deadlocked transaction is repeated', async (t) => {
+t.test('a deadlocked transaction is retried', async (t) => {
   const connections = connectionsTo(t, [await emptyDatabase()])
   await connections.query('CREATE TABLE numbers (id int PRIMARY KEY, number int)')
   await connections.query('INSERT INTO numbers VALUES (1, 0), (2, 0)')
@@ -134,7 +134,7 @@ t.test('a deadlocked transaction is repeated', async (t) => {
   t.same(await connections.query('SELECT number FROM numbers'), [{ number: 2 }, { number: 2 }])
 })
 
-t.test('a transaction is repeated a limited number of times', async (t) => {
+t.test('a transaction is retried a limited number of times', async (t) => {
   const connections = connectionsTo(t, [server.url()])
   let tries = 0
   const hopeless = connections.transaction((run) => {

@@ -44,7 +44,7 @@ await server.start({
   ssl_ca_file: 'ca.pem',
 })
 
-/** @param host the certificate is not valid for 127.0.0.1 */
+/** @param host the certificate is valid only for REMOTE */
 function urlOf(parameters: readonly string[] = [], host = REMOTE, port = server.port): string {
   return `postgres://plants:s3cret@${host}:${port}/postgres?${parameters.join('&')}`
 }
@@ -88,7 +88,7 @@ const accepted = [
     says: 'encrypted; server verified under any name against ',
   },
   {
-    what: 'a certificate of the client',
+    what: 'a client certificate',
     url: urlOf([CA, CLIENT]),
     session: { ssl: true, client_dn: '/CN=client' },
     says: `encrypted; server verified as ${REMOTE} against `,

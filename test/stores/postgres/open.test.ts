@@ -53,7 +53,7 @@ t.test('a start continues after a concurrent one has created the schema table', 
   await store.close()
 })
 
-t.test('a start completes a migration that was interrupted', async (t) => {
+t.test('a start completes an interrupted migration', async (t) => {
   const { url, query } = await database()
   await query('CREATE TABLE plant_store_schema (version int PRIMARY KEY)')
   const store = await open(url)
@@ -105,7 +105,7 @@ const REFUSED = [
     says: 'synchronous_commit is off, so it can lose acknowledged changes',
   },
   {
-    what: 'without the permission to create tables',
+    what: 'in which the user cannot create tables',
     make: ['ALTER DATABASE :name SET role = pg_monitor'],
     says: 'permission denied for schema public',
   },

@@ -75,7 +75,7 @@ t.test('a variable applies if the connection string has no such parameter', asyn
   t.match(encryptionOf(t, url, { PGSSLMODE: '' }), ['encrypted; '])
 })
 
-t.test('the last of two equal parameters counts, as with libpq', async (t) => {
+t.test('the last of two parameters with the same name applies, as in libpq', async (t) => {
   const twice = 'postgres://db/plants?sslmode=require&sslmode=verify-full'
   t.match(encryptionOf(t, twice), ['encrypted; '])
 })
@@ -130,7 +130,7 @@ const refused = [
   },
 ]
 for (const { parameters, says } of refused) {
-  t.test(`rejected: ${parameters.replaceAll(encodeURIComponent(folder), '')}`, async (t) => {
+  t.test(`rejects ${parameters.replaceAll(encodeURIComponent(folder), '')}`, async (t) => {
     for (const host of ['db', '127.0.0.1']) {
       const url = `postgres://${host}/plants?${parameters}`
       t.throws(() => encryptionOf(t, url), { constructor: StoreError, message: says })

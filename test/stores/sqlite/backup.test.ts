@@ -22,7 +22,7 @@ t.test('a copy is a snapshot, despite concurrent changes', async (t) => {
   const options = filesOf(t)
   const service = openDatabase(options)
   t.teardown(() => service.close())
-  // More than one step copies.
+  // Too large to be copied in one step.
   for (let id = 1; id <= 40; id++) service.prepare(INSERT).run(id, 'x'.repeat(500_000))
   const seen: [number, number][] = []
   const copied = await copyDatabase(options, (done, total) => {

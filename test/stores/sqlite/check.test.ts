@@ -93,7 +93,7 @@ t.test('a database can be checked through a symbolic link', async (t) => {
   t.match(check(link).at(3), { subject: 'journal', status: 'ok', message: 'wal, 0 bytes' })
 })
 
-t.test('the connection refuses changes', async (t) => {
+t.test('the connection of a check refuses changes', async (t) => {
   const db = openExisting({ file: makeDatabase(t), lockTimeout: 0 })
   t.teardown(() => db.close())
   t.throws(() => db.exec('DELETE FROM plants'), { code: 'SQLITE_READONLY' })
@@ -130,7 +130,7 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     ['plants: text with invalid UTF-8 or U+0000 in 1, 2, 103'],
   ],
   [
-    'with much broken text',
+    'with invalid text in every plant',
     sql(`UPDATE plants SET name = CAST(x'ff' AS TEXT)`),
     [
       'plants: text with invalid UTF-8 or U+0000 in 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and possibly others',
@@ -146,14 +146,18 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     (file) => overwritePage(file, 'plants_by_tag'),
     [/^integrity: Tree \d+ page \d+: /, 'integrity: database disk image is malformed'],
   ],
-  ['cut off', (file) => truncateSync(file, 3 * 4096), ['kind: database disk image is malformed']],
+  [
+    'that is truncated',
+    (file) => truncateSync(file, 3 * 4096),
+    ['kind: database disk image is malformed'],
+  ],
   [
     'with its header overwritten',
     (file) => overwritePage(file, 'sqlite_schema'),
     ['kind: it is not an SQLite database'],
   ],
   [
-    'that is a text',
+    'that is a text file',
     (file) => writeFileSync(file, 'id,name\n'.repeat(1000)),
     ['kind: it is not an SQLite database'],
   ],
@@ -190,7 +194,7 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
   ],
 ]
 for (const [what, damage, faults] of DAMAGES) {
-  t.test(`reports a fault of a database ${what}`, async (t) => {
+  t.test(`reports the faults of a database ${what}`, async (t) => {
     const file = makeDatabase(t)
     damage(file)
     const found = faultsOf(file)
@@ -200,7 +204,7 @@ for (const [what, damage, faults] of DAMAGES) {
   })
 }
 
-t.test('reports a database in UTF-16 as a fault', async (t) => {
+t.test('reports a database in UTF-16 as faulty', async (t) => {
   const file = join(t.testdir(), 'plants.db')
   const db = new Sqlite(file)
   db.pragma(`encoding = 'UTF-16le'`)
@@ -209,7 +213,7 @@ t.test('reports a database in UTF-16 as a fault', async (t) => {
   t.match(faultsOf(file), [/^file: .*, text in UTF-16le$/])
 })
 
-t.test('a check that cannot run throws, and reports no fault', async (t) => {
+t.test('a check that cannot run throws an error and reports no fault', async (t) => {
   const file = makeDatabase(t)
   sql('PRAGMA journal_mode = DELETE')(file)
   const other = new Sqlite(file)

@@ -15,7 +15,7 @@ const PAGES = 50
 t.test('a long WAL is written back during commits and then starts over', async (t) => {
   const { commitUntil, committed, stored } = await start(t)
   for (let round = 0; round < 3; round++) {
-    // Partly written back, which only the thread does.
+    // Partly written back: only the thread does that.
     await commitUntil(({ log, checkpointed }) => log >= PAGES && checkpointed < log)
     await commitUntil(({ log }) => log < PAGES)
   }

@@ -15,7 +15,7 @@ t.test('commits of the writer wait for the disk', async (t) => {
   await once(thread, 'exit')
 })
 
-t.test('a single create is a transaction, in the WAL before it resolves', async (t) => {
+t.test('a single create is a transaction, and is in the WAL before it resolves', async (t) => {
   const { store, file } = await storeWithPlant(t)
   const before = commitsIn(file)
   for (let id = 1n; id <= 10n; id++) {

@@ -24,7 +24,7 @@ for (const [mode, rights] of [
   [0o666, 'mode 0666 lets others read and write'],
   [0o044, 'mode 0044 lets others read'],
 ] as const) {
-  t.test(`${mode.toString(8)} is reported`, async (t) => {
+  t.test(`mode ${mode.toString(8)} is reported`, async (t) => {
     const folder = filesOf(t, { 'plants.db': mode })
     const file = join(folder, 'plants.db')
     const message = `${rights} ${file}; chmod 600 makes it private`
@@ -33,7 +33,7 @@ for (const [mode, rights] of [
 }
 
 for (const mode of [0o600, 0o400, 0o700, 0o611]) {
-  t.test(`${mode.toString(8)} is private`, async (t) => {
+  t.test(`mode ${mode.toString(8)} is private`, async (t) => {
     const folder = filesOf(t, { 'plants.db': mode })
     t.same([...fileAccess(join(folder, 'plants.db'))], PRIVATE)
   })

@@ -14,7 +14,7 @@ import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { thrownBy } from './provoking.ts'
 
-// The umask makes nothing private.
+// With this umask, files are private only if the code makes them so.
 const umask = process.umask(0)
 t.teardown(() => process.umask(umask))
 

@@ -18,7 +18,7 @@ t.test('an export holds its snapshot only until it ends', async (t) => {
     'consumer failed': async () => {
       const parts = store.exportPlants()[Symbol.asyncIterator]()
       await parts.next()
-      await parts.throw?.(new Error('of the reader')).catch(() => {})
+      await parts.throw?.(new Error('thrown by the reader')).catch(() => {})
     },
   }
   for (const [what, end] of Object.entries(ends)) {

@@ -44,7 +44,7 @@ t.test('a change waits for a lock up to the timeout, then the store is busy', as
     t.equal(
       await store.create({ id: BigInt(id) + 1n, name }),
       'created',
-      'no change was made in part',
+      'no change was made partially',
     )
   }
 })
@@ -93,7 +93,7 @@ t.test('a full disk fails whole transactions, and the store recovers', async (t)
     for (const result of await Promise.allSettled(batch)) {
       t.match(result, { status: 'rejected', reason: FULL })
     }
-    t.same(idsIn(file), [0], 'no change was made in part')
+    t.same(idsIn(file), [0], 'no change was made partially')
   }
   t.equal(await create(0, 'acknowledged'), 'replayed', 'a replay needs no space')
   t.equal(await create(1, 'short'), 'created', 'a small plant fits')
@@ -105,7 +105,7 @@ t.test('a full disk fails whole transactions, and the store recovers', async (t)
   t.equal(db.pragma('integrity_check', { simple: true }), 'ok')
 })
 
-t.test('a file damaged while open fails reads and changes', async (t) => {
+t.test('reads and changes of a file damaged while open fail', async (t) => {
   let store: SqliteStore | undefined
   t.teardown(() => store?.close())
   const file = join(t.testdir(), 'plants.db')

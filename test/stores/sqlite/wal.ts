@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/** The number of transactions in the WAL of a database, by the commit frames. */
+/** The number of transactions in the WAL of a database, counted by their commit frames. */
 export function commitsIn(database: string): number {
   const log = `${database}-wal`
   if (!existsSync(log)) return 0

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Test } from 'tap'
 import { Command } from '../helpers/command.ts'
 
-/** Long enough that on a slow machine none stops waiting for another. */
+/** Long enough that even on a slow machine no replica gives up waiting for another. */
 const PATIENCE = ['--lock-timeout', '1m']
 
 export function startReplica(t: Test, database: string, token: string): Command {
@@ -24,12 +24,12 @@ export async function startAtOnce(
   const client = new pg.Client({ connectionString: database })
   await client.connect()
   try {
-    // The replicas have to wait for the outcome of this uncommitted table.
+    // The replicas have to wait until this transaction ends.
     await client.query('BEGIN; CREATE TABLE plant_store_schema (version int)')
     const replicas = Array.from({ length: count }, () => startReplica(t, database, token))
     const listening = Promise.all(replicas.map((replica) => replica.listening()))
     const tooEarly = listening.then(() => Promise.reject(new Error('the replicas did not wait')))
-    await Promise.race([allWait(client, count), tooEarly])
+    await Promise.race([waitUntilBlocked(client, count), tooEarly])
     await client.query('ROLLBACK')
     return await listening
   } finally {
@@ -37,7 +37,7 @@ export async function startAtOnce(
   }
 }
 
-async function allWait(client: pg.Client, count: number): Promise<void> {
+async function waitUntilBlocked(client: pg.Client, count: number): Promise<void> {
   for (let waiting = 0; waiting < count; ) {
     const { rows } = await client.query(
       `SELECT count(*)::int AS waiting, pg_stat_clear_snapshot() FROM pg_stat_activity
