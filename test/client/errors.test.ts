@@ -79,7 +79,7 @@ const UNEXPECTED: Record<string, { fault: Fault; status: number; message: RegExp
     fault: answered(502, HTML, page),
     status: 502,
     message: new RegExp(
-      `^unexpected response from http.*/plants.*: status 502: ${page.slice(0, 200)}$`,
+      `^unexpected response from http://\\S+: status 502: ${page.slice(0, 200)}$`,
     ),
   },
   'a login page': { fault: answered(200, HTML, page), status: 200, message: /: <html>x+$/ },
