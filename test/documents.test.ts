@@ -49,7 +49,7 @@ t.test('docs/settings.md has a row for every setting', async (t) => {
   for (const { long, envVar, defaultValueDescription, description } of settingOptions) {
     const value = defaultValueDescription === undefined ? '' : `\`${defaultValueDescription}\` `
     const row = `| \`${long}\` | \`${envVar}\` | ${value}| ${description}`
-    t.ok(page.includes(row), `add the row ${row} |`)
+    t.ok(page.includes(row), `add the row ${row} | to docs/settings.md`)
   }
 })
 
@@ -67,7 +67,7 @@ t.test('README.md has a row for every operation, with its scopes', async (t) => 
     for (const [method, operation] of Object.entries(methods)) {
       const scopes = [operation['x-scope']].flat().map((scope) => `\`${scope}\``)
       const row = `| \`${method.toUpperCase()} ${path}\` | ${scopes.join(' and ')} |`
-      t.ok(readme.includes(row), `add the row ${row} …`)
+      t.ok(readme.includes(row), `add the row ${row} … to the table of operations in README.md`)
     }
   }
 })
@@ -79,7 +79,8 @@ t.test('docs/errors.md explains every status in the contract', async (t) => {
   const explained = [...page.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, list]) =>
     list?.split(', '),
   )
-  for (const status of statuses) t.ok(explained.includes(status), `add a row for ${status}`)
+  for (const status of statuses)
+    t.ok(explained.includes(status), `add a row for ${status} to docs/errors.md`)
 })
 
 function read(path: string): string {

@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { findBrowser, launch } from '../../tools/browser/chromium.ts'
 import { DocsPage, type Reader, type Shown } from '../../tools/browser/docs-page.ts'
+import { operations } from '../helpers/contract-check.ts'
 import { type Call, type Service, startService } from '../helpers/service.ts'
 import { tabTo } from './keyboard.ts'
 import { findIllegible } from './legibility.ts'
@@ -23,6 +24,8 @@ else t.test('the docs work in a browser', { skip: MISSING }, async () => {})
 function testDocs(program: string): void {
   let service: Service
   let browser: Browser
+  /** The operations whose form was executed. */
+  const tried = new Set<string>()
   t.before(async () => {
     service = await startService(t)
     browser = await launch(program)
@@ -112,6 +115,10 @@ function testDocs(program: string): void {
     const deleted = await tryForm(t, docs, 'deletePlant')
     t.strictSame([deleted.status, deleted.body], ['204', ''])
     t.equal(await service.stored(4n), undefined)
+
+    for (const { operationId = '' } of operations()) {
+      t.ok(tried.has(operationId), `add tryForm(t, docs, '${operationId}') to tryEveryForm`)
+    }
   }
 
   /** Executes a pre-filled form, then one with each other example, and checks that all of it is legible. */
@@ -121,6 +128,7 @@ function testDocs(program: string): void {
     operationId: string,
     fields: Record<string, string> = {},
   ): Promise<Shown> {
+    tried.add(operationId)
     const shown = await docs.execute(operationId, fields)
     t.match(shown.status, /^20[04]$/, operationId)
     await assertLegible(t, docs, `[id$="-${operationId}"]`)

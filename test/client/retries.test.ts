@@ -2,6 +2,7 @@
 import { getEventListeners } from 'node:events'
 import t, { type Test } from 'tap'
 import type { ClientOptions, PlantStoreClient } from '../../client/client.ts'
+import type { OperationId } from '../../src/contract/operations.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import {
   answered,
@@ -52,7 +53,8 @@ type Case = [call: Call, result: (id: bigint) => unknown, stored: object | undef
 
 const before = { name: 'before', tag: 'Tree' }
 
-const CASES: Record<string, Case> = {
+/** For each operation: a call, its result, and the plant that is stored afterwards. */
+const CASES: Readonly<Record<OperationId, Case>> = {
   createPlant: [
     (client, id) => client.createPlant({ id, name: 'created' }),
     () => ({ plant: { name: 'created' } }),

@@ -9,24 +9,24 @@ import {
 
 const service = new PlantService({} as PlantStore)
 
-t.test('every operation of the contract has a handler', async (t) => {
+t.test('the scopes, media types and status of an operation come from the contract', async (t) => {
   const json = { mediaTypes: ['application/json'], bodyRequired: true }
   const patch = {
     mediaTypes: ['application/merge-patch+json', 'application/json'],
     bodyRequired: true,
   }
   const nothing = { mediaTypes: [], bodyRequired: false }
-  t.same(
-    [...matchOperations(loadContract(), service).values()],
-    [
-      { id: 'listPlants', scopes: ['read'], ...nothing, success: 200 },
-      { id: 'createPlant', scopes: ['write'], ...json, success: 200 },
-      { id: 'getPlant', scopes: ['read'], ...nothing, success: 200 },
-      { id: 'replacePlant', scopes: ['write'], ...json, success: 200 },
-      { id: 'updatePlant', scopes: ['read', 'write'], ...patch, success: 200 },
-      { id: 'deletePlant', scopes: ['write'], ...nothing, success: 204 },
-    ],
-  )
+  const operations = matchOperations(loadContract(), service)
+  for (const expected of [
+    { id: 'listPlants', scopes: ['read'], ...nothing, success: 200 },
+    { id: 'createPlant', scopes: ['write'], ...json, success: 200 },
+    { id: 'getPlant', scopes: ['read'], ...nothing, success: 200 },
+    { id: 'replacePlant', scopes: ['write'], ...json, success: 200 },
+    { id: 'updatePlant', scopes: ['read', 'write'], ...patch, success: 200 },
+    { id: 'deletePlant', scopes: ['write'], ...nothing, success: 204 },
+  ]) {
+    t.same(operations.get(expected.id), expected, expected.id)
+  }
 })
 
 const operation = { operationId: 'createPlant', 'x-scope': 'write', responses: { 200: {} } }

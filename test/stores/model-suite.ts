@@ -4,17 +4,14 @@ import type { Test } from 'tap'
 import type { NewPlant, PlantStore } from '../../service/plant-store.ts'
 import { contentVersion, onConflicts } from '../../service/plant-store.ts'
 import { storable } from '../helpers/arbitraries.ts'
-import { PlantModel } from './plant-model.ts'
+import { type Modeled, PlantModel } from './plant-model.ts'
 import { exported, MAX, MIN } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 /** A call of a method that stores and the model have. */
 type Operation = {
-  [Name in Exclude<keyof PlantStore, 'ping'>]: [
-    name: Name,
-    ...parameters: Parameters<PlantStore[Name]>,
-  ]
-}[Exclude<keyof PlantStore, 'ping'>]
+  [Name in keyof Modeled]: [name: Name, ...parameters: Parameters<PlantStore[Name]>]
+}[keyof Modeled]
 
 interface Made {
   readonly operation: Operation
@@ -122,37 +119,28 @@ function operations(): fc.Arbitrary<Planned[]> {
   )
   const expected = fc.constantFrom<Expected[]>('any', 'none', 'current', 'stale', 'several')
 
-  const operation = fc.oneof(
-    plant.map(
-      (plant): Planned =>
-        () => ['create', plant],
-    ),
-    id.map(
-      (id): Planned =>
-        () => ['get', id],
-    ),
-    request.map(
-      (request): Planned =>
-        () => ['list', request],
-    ),
-    fc.tuple(id, patch, expected).map(
-      ([id, patch, expected]): Planned =>
-        (model) => {
-          return ['update', id, patch, versions(expected, model, id)]
-        },
-    ),
-    fc.tuple(id, expected).map(
-      ([id, expected]): Planned =>
-        (model) => {
-          return ['remove', id, versions(expected, model, id)]
-        },
-    ),
-    fc.tuple(fc.array(plant, { maxLength: 6 }), fc.constantFrom(...onConflicts)).map(
-      ([plants, onConflict]): Planned =>
-        () => ['importPlants', plants, onConflict],
-    ),
-    fc.constant<Planned>(() => ['exportPlants']),
-  )
+  /** Calls of every method. */
+  const calls: Readonly<Record<keyof Modeled, fc.Arbitrary<Planned>>> = {
+    create: plant.map((plant) => () => ['create', plant]),
+    get: id.map((id) => () => ['get', id]),
+    list: request.map((request) => () => ['list', request]),
+    update: fc.tuple(id, patch, expected).map(([id, patch, expected]) => (model) => [
+      'update',
+      id,
+      patch,
+      versions(expected, model, id),
+    ]),
+    remove: fc.tuple(id, expected).map(([id, expected]) => (model) => [
+      'remove',
+      id,
+      versions(expected, model, id),
+    ]),
+    importPlants: fc
+      .tuple(fc.array(plant, { maxLength: 6 }), fc.constantFrom(...onConflicts))
+      .map(([plants, onConflict]) => () => ['importPlants', plants, onConflict]),
+    exportPlants: fc.constant(() => ['exportPlants']),
+  }
+  const operation = fc.oneof(...Object.values(calls))
   return fc.oneof(
     operation.map((alone) => [alone]),
     fc.array(operation, { minLength: 2, maxLength: 5 }),

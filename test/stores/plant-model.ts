@@ -7,13 +7,21 @@ import type {
   Page,
   PageRequest,
   PlantPatch,
+  PlantStore,
   StoredPlant,
 } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
 import { byId } from './plants.ts'
 
-/** PlantStore on a Map. Each method returns the result that a store's method must resolve to. */
-export class PlantModel {
+/** The methods of PlantStore that a Map can model, each with the result that a store's method must resolve to. */
+export type Modeled = {
+  [Name in Exclude<keyof PlantStore, 'ping' | 'exportPlants'>]: (
+    ...parameters: Parameters<PlantStore[Name]>
+  ) => Awaited<ReturnType<PlantStore[Name]>>
+} & { exportPlants(): StoredPlant[] }
+
+/** PlantStore on a Map. */
+export class PlantModel implements Modeled {
   readonly #plants: Map<bigint, StoredPlant>
 
   constructor(plants: Iterable<StoredPlant> = []) {

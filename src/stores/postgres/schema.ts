@@ -6,7 +6,8 @@ import type { Connections } from './connections.ts'
 
 /**
  * The statement that upgrades each schema version to the next, starting from an empty database. Replicas run these
- * concurrently and repeatedly. An index entry is limited to about 2.7 kB, so the index is on a hash of the tag.
+ * concurrently and repeatedly, so each needs `IF NOT EXISTS`. `findMissingObjects` takes the word that follows as the
+ * name of a table or index. An index entry is limited to about 2.7 kB, so the index is on a hash of the tag.
  */
 const MIGRATIONS = [
   'CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',

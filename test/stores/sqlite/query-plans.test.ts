@@ -14,31 +14,48 @@ const SCANS: Record<string, string> = {
 }
 
 const ADVICE =
-  'Its cost grows with the number of rows: add an index to MIGRATIONS in src/stores/sqlite/schema.ts, ' +
-  'rewrite the statement, or list it in SCANS with a reason.'
+  'The cost of this statement grows with the number of rows. Add an index to MIGRATIONS in src/stores/sqlite/schema.ts, ' +
+  'rewrite the statement, or add it to SCANS in test/stores/sqlite/query-plans.test.ts with a reason.'
+
+/** These read every row of a range before they return one, which a plan does not show. */
+const WHOLE_RANGE = /\b(DISTINCT|GROUP BY|OVER|count|sum|total|avg|group_concat|string_agg)\b/i
 
 const statements = await statementsDuring(async () => {
   const store = new SqliteStore({ file: ':memory:', lockTimeout: 0 })
   for (const call of Object.values(STORE_CALLS).flat()) await call(store)
   await store.close()
 })
-const planned = [...statements].filter((sql) => /\b(FROM|UPDATE|INTO) (plants|tokens)\b/.test(sql))
+const planned = [...statements].filter(
+  (sql) =>
+    /^\s*(SELECT|WITH|INSERT|UPDATE|DELETE|REPLACE)\b/i.test(sql) && !sql.includes('sqlite_schema'),
+)
 
 const db = openDatabase({ file: ':memory:', lockTimeout: 0 })
 t.teardown(() => db.close())
 
 for (const sql of planned) {
-  t.test(`uses an index: ${sql}`, async (t) => {
-    const parameters = Array<null>(sql.split('?').length - 1).fill(null)
-    const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parameters) as { detail: string }[]
-    const steps = plan.map(({ detail }) => detail)
-    const slow = steps.filter((step) => !step.startsWith('SEARCH '))
-    if (sql in SCANS) return t.not(slow.length, 0, 'uses an index: remove it from SCANS')
-    t.same(slow, [], `scans or sorts a table. ${ADVICE}`)
-    for (const column of columnsCompared(sql)) {
-      t.match(steps.join(), `${column}=?`, `does not find rows by ${column}. ${ADVICE}`)
-    }
+  t.test(`does not scan a table: ${sql}`, async (t) => {
+    const problems = problemsOf(sql)
+    if (sql in SCANS) t.not(problems.length, 0, 'no longer scans a table: remove it from SCANS')
+    else t.same(problems, [], ADVICE)
   })
+}
+
+/** Why the cost of a statement grows with the number of rows. */
+function problemsOf(sql: string): string[] {
+  const parameters = Array<null>(sql.split('?').length - 1).fill(null)
+  const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(parameters) as { detail: string }[]
+  const steps = plan.map(({ detail }) => detail)
+  const slow = steps.filter((step) => !step.startsWith('SEARCH '))
+  const unused = columnsCompared(sql).filter((column) => !steps.join().includes(`${column}=?`))
+  const [wholeRange] = WHOLE_RANGE.exec(sql) ?? []
+  const isUnlimited = /[<>]\?/.test(steps.join()) && !/\bLIMIT\b/i.test(sql)
+  return [
+    ...slow.map((step) => `the plan has the step ${step}`),
+    ...unused.map((column) => `the plan does not find rows by ${column}`),
+    ...(wholeRange === undefined ? [] : [`${wholeRange} reads every row that matches`]),
+    ...(isUnlimited ? ['it reads a range without LIMIT'] : []),
+  ]
 }
 
 /** The columns that a WHERE clause compares for equality, as they are called in plans. */
@@ -48,9 +65,9 @@ function columnsCompared(sql: string): string[] {
   return columns.map((column) => (column === 'id' ? 'rowid' : column))
 }
 
-t.test('the statements of the store were observed', async (t) => {
+t.test('every statement in SCANS is still sent', async (t) => {
   t.ok(planned.length > Object.keys(SCANS).length)
   for (const sql of Object.keys(SCANS)) {
-    t.ok(planned.includes(sql), `not used any more: remove it from SCANS: ${sql}`)
+    t.ok(planned.includes(sql), `no longer sent: remove it from SCANS: ${sql}`)
   }
 })
