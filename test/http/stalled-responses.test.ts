@@ -64,3 +64,22 @@ t.test('a connection without a handle counts as having no bytes waiting', async 
   await checked.promise
   t.pass('it threw no error')
 })
+
+t.test('closing the service clears its timers', async (t) => {
+  const timers: NodeJS.Timeout[] = []
+  const start = setInterval
+  t.capture(globalThis, 'setInterval', (callback: () => void, delayMs: number) => {
+    const timer = start(callback, delayMs)
+    timers.push(timer)
+    return timer
+  })
+  const cleared = t.capture(globalThis, 'clearInterval', clearInterval)
+  const service = await startService(t)
+  await service.app.close()
+  t.ok(timers.length > 0)
+  const stopped = cleared().map(({ args: [timer] }) => timer)
+  t.same(
+    timers.map((timer) => stopped.includes(timer)),
+    timers.map(() => true),
+  )
+})
