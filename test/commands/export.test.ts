@@ -140,7 +140,7 @@ t.test('the export fails if standard output cannot be written', async (t) => {
 
 t.test('the export ends silently when the reader of its output exits', async (t) => {
   const { start } = await exportsOf(t, many)
-  const command = start({ measured: true })
+  const command = start()
   await once(command.process.stdout as Readable, 'data')
   command.process.stdout?.destroy()
   t.match(await command.finished(), { code: 0, stderr: '' })

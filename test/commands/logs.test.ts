@@ -23,7 +23,6 @@ t.test('each request is logged as a JSON line with its id and without secrets', 
   const args = ['--port', '0', '--database', join(t.testdir(), 'plants.db'), '--log-level', 'trace']
   const command = new Command(t, [...args, '--log-requests'], {
     env: { PLANT_STORE_TOKEN: TOKEN },
-    measured: true,
   })
   const url = await command.listening()
   const requests = [

@@ -5,7 +5,7 @@ import { request } from 'node:https'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { issue, writeFiles } from '../helpers/certificates.ts'
-import { Command, type CommandOptions } from '../helpers/command.ts'
+import { Command, type CommandOptions, unmeasured } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 
 const authority = issue({ name: 'authority' })
@@ -70,7 +70,9 @@ function healthCheck(environment: NodeJS.ProcessEnv) {
   const [, instruction = ''] =
     /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(file.replaceAll('\\\n', '')) ?? []
   const [, ...args] = JSON.parse(instruction)
-  return promisify(execFile)(process.execPath, args, { env: { ...process.env, ...environment } })
+  return promisify(execFile)(...unmeasured([process.execPath, ...args]), {
+    env: { ...process.env, ...environment },
+  })
 }
 
 for (const [protocol, variables] of Object.entries({ HTTP: {}, HTTPS: TLS_VARIABLES })) {

@@ -105,7 +105,7 @@ t.test('embedding does not load the packages of the command line', async (t) => 
     })
     await import(${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)})
   `
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
+  const child = spawn(...unmeasured([process.execPath, '--input-type=module', '--eval', program]))
   t.teardown(() => child.kill('SIGKILL'))
   const loaded = await text(child.stdout)
   t.match(loaded, '/node_modules/fastify/', 'the loaded modules are listed')
