@@ -1,15 +1,18 @@
+import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { PROCESSES } from './test-processes.ts'
 
 /** These repeat on PostgreSQL what other processes run and measure. */
 const REPEATED = ['test/http/on-postgres.test.ts']
 
+const SOURCES = globSync('{service,src,client}/**/*.ts', { exclude: ['**/*.d.ts'] })
+
 /**
  * Tells tap which sources to measure for coverage in a test process.
  *
- * @returns null for none, an empty list for all that the process loads
+ * @returns null for none
  */
-export default function mapCoverage(file: string): null | [] {
+export default function mapCoverage(file: string): null | string[] {
   const unmeasured = PROCESSES[basename(file, '.ts')]?.unmeasured !== undefined
-  return unmeasured || REPEATED.includes(file) ? null : []
+  return unmeasured || REPEATED.includes(file) ? null : SOURCES
 }
