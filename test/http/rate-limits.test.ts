@@ -180,6 +180,7 @@ const KEYS: [address: string, key: string][] = [
   ['::1', '0:0:0:0'],
   ['fe80::1%eth0', 'fe80:0:0:0'],
   ['1:2:3:4:5:6:7::', '1:2:3:4'],
+  ['1::4:5:6:7:8', '1:0:0:4'],
   ['something a proxy made up', 'something a pro'],
 ]
 for (const [address, key] of KEYS) {
