@@ -64,10 +64,10 @@ export function integer(min: number, max: number) {
 }
 
 /** A duration such as `90s`, or a number of milliseconds. Returns whole milliseconds, from 1 to `max`. */
-export function duration(max: StringValue) {
+export function duration(max: string) {
   return (value: unknown): number => {
     const milliseconds = Math.round(typeof value === 'number' ? value : parseDuration(value))
-    if (milliseconds > 0 && milliseconds <= ms(max)) return milliseconds
+    if (milliseconds > 0 && milliseconds <= ms(max as StringValue)) return milliseconds
     throw new InvalidValue(`a duration such as 500ms, 10s, 2m, 12h or 1d, at most ${max}`)
   }
 }
