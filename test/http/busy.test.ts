@@ -1,21 +1,11 @@
 /** Limits on the memory and work of one process. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import t, { type Test } from 'tap'
-import { answersOf, readAll, type Service, startService } from '../helpers/service.ts'
+import t from 'tap'
+import { formatHead, openConnection } from '../helpers/connection.ts'
+import { answersOf, readAll, startService } from '../helpers/service.ts'
 
 const MIB = 2 ** 20
-
-function head({ token }: Service, line: string, headers = ''): string {
-  return `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n`
-}
-
-/** A connection that is closed when the test ends. */
-function openConnection(t: Test, service: Service): Socket {
-  const socket = connect(service.port, '127.0.0.1').on('error', () => {})
-  t.teardown(() => socket.destroy())
-  return socket
-}
 
 const busy = { status: 503, headers: { 'retry-after': '1' }, json: { error: 50303 } }
 
@@ -27,7 +17,7 @@ t.test(
     const part = Buffer.alloc(MIB - 1, ' ')
     const sockets = Array.from({ length: 66 }, () => {
       const socket = openConnection(t, service)
-      socket.write(head(service, 'POST /plants', json))
+      socket.write(formatHead(service, 'POST /plants', json))
       socket.write(part)
       return socket
     })
@@ -57,7 +47,7 @@ t.test(
     const name = '\x01'.repeat(MIB)
     await service.store.create({ id: 1n, name })
     await service.store.create({ id: 2n, name: 'Abies alba Mill.' })
-    const request = head(service, 'GET /plants/1').repeat(4)
+    const request = formatHead(service, 'GET /plants/1').repeat(4)
     const sockets: Socket[] = []
     const read = { method: 'GET', path: '/plants/1' }
     for (let status = 200; status === 200; ) {
@@ -98,7 +88,7 @@ t.test('a request that the scheduler holds too long is rejected', async (t) => {
   const bytes = Promise.all(sockets.map(readAll))
   // Both requests arrive before the service next reads.
   for (const socket of sockets) {
-    socket.write(head(service, 'GET /plants', 'Connection: close\r\n'))
+    socket.write(formatHead(service, 'GET /plants', 'Connection: close\r\n'))
   }
   const answers = (await bytes).flatMap(answersOf)
   t.same(answers.map(({ status }) => status).sort(), [200, 503])
@@ -115,7 +105,7 @@ t.test('beyond --max-connections, new connections are rejected', async (t) => {
   await new Promise((resolve) => rejected.on('close', resolve))
   const [first] = sockets as [Socket]
   const bytes = readAll(first)
-  first.write(head(service, 'GET /plants', 'Connection: close\r\n'))
+  first.write(formatHead(service, 'GET /plants', 'Connection: close\r\n'))
   t.match(answersOf(await bytes), [{ status: 200 }])
   t.equal((await service.call({ method: 'GET' })).status, 200, 'a new connection is accepted again')
 })
@@ -148,7 +138,7 @@ t.test('a body can arrive in many small chunks', async (t) => {
   const body = JSON.stringify({ id: 1, name: 'x'.repeat(40_000) })
   const headers =
     'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n'
-  socket.write(head(service, 'POST /plants', headers))
+  socket.write(formatHead(service, 'POST /plants', headers))
   socket.write(
     `${body
       .match(/.{1,100}/g)
@@ -166,7 +156,7 @@ t.test('no error is logged if a client disconnects in the middle of a body', asy
   })
   const socket = openConnection(t, service)
   socket.write(
-    head(service, 'POST /plants', 'Content-Type: application/json\r\nContent-Length: 50\r\n'),
+    formatHead(service, 'POST /plants', 'Content-Type: application/json\r\nContent-Length: 50\r\n'),
   )
   socket.write('{"id":')
   const [connection] = await once(service.app.server, 'connection')
@@ -192,7 +182,7 @@ t.test('a response whose client has disconnected takes nothing from the budget',
     closed.push(new Promise((resolve) => connection.on('close', resolve)))
   })
   const sockets = Array.from({ length: 80 }, () => openConnection(t, service))
-  for (const socket of sockets) socket.write(head(service, 'GET /plants/1'))
+  for (const socket of sockets) socket.write(formatHead(service, 'GET /plants/1'))
   for (const _ of 'ab') await service.call({ method: 'GET', path: '/health/live', token: null })
   for (const socket of sockets) socket.resetAndDestroy()
   await Promise.all(closed)

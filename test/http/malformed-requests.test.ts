@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
+import { assertIntact } from '../helpers/rejection.ts'
 import { answersOf, readAll, type Service, sendRaw, startService } from '../helpers/service.ts'
 
 let service: Service
@@ -9,13 +10,10 @@ t.before(async () => {
   service = await startService(t)
 })
 
-/** Also checks that the service still works and has stored nothing that it rejected. */
 function test(name: string, request: (t: Test) => Promise<void>): void {
   t.test(name, async (t) => {
     await request(t)
-    const answer = await service.call({ body: { id: 1n, name: 'alive' } })
-    t.equal(answer.status, 200, 'the service still works')
-    t.equal(await service.count('rejected'), 0, 'nothing rejected was stored')
+    await assertIntact(t, service)
   })
 }
 

@@ -1,29 +1,19 @@
 /** Responses that clients do not read. */
 import { once } from 'node:events'
-import { connect, Socket } from 'node:net'
+import { Socket } from 'node:net'
 import Fastify from 'fastify'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { abortStalledResponses } from '../../src/http/stalled-responses.ts'
-import { answersOf, readAll, type Service, startService } from '../helpers/service.ts'
+import { formatHead, openConnection } from '../helpers/connection.ts'
+import { answersOf, readAll, startService } from '../helpers/service.ts'
 
 const MIB = 2 ** 20
-
-function head({ token }: Service, line: string, headers = ''): string {
-  return `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n`
-}
-
-/** A connection that is closed when the test ends. */
-function openConnection(t: Test, service: Service): Socket {
-  const socket = connect(service.port, '127.0.0.1').on('error', () => {})
-  t.teardown(() => socket.destroy())
-  return socket
-}
 
 t.test('a client that does not read its response is disconnected', async (t) => {
   const service = await startService(t, { config: { responseTimeout: 400 } })
   await service.store.create({ id: 1n, name: '\x01'.repeat(MIB) })
   const silent = openConnection(t, service).pause()
-  silent.write(head(service, 'GET /plants/1').repeat(4))
+  silent.write(formatHead(service, 'GET /plants/1').repeat(4))
   const [connection] = await once(service.app.server, 'connection')
   await new Promise((resolve) => connection.on('close', resolve))
   t.pass('the connection is closed')
@@ -37,12 +27,12 @@ t.test('a response can take longer than the timeout while it is being prepared',
   })
   const socket = openConnection(t, service)
   const bytes = readAll(socket)
-  socket.write(head(service, 'GET /plants/2', 'Connection: close\r\n'))
+  socket.write(formatHead(service, 'GET /plants/2', 'Connection: close\r\n'))
   // When another connection has been closed, the timeout has passed for this one too.
   const other = await startService(t, { config: { responseTimeout: 400 } })
   await other.store.create({ id: 1n, name: '\x01'.repeat(MIB) })
   const silent = openConnection(t, other).pause()
-  silent.write(head(other, 'GET /plants/1').repeat(4))
+  silent.write(formatHead(other, 'GET /plants/1').repeat(4))
   const [connection] = await once(other.app.server, 'connection')
   await new Promise((resolve) => connection.on('close', resolve))
   gate.resolve(undefined)

@@ -41,8 +41,8 @@ const CASES: [code: string, mutated: string[]][] = [
 
 for (const [code, mutated] of CASES) {
   t.test(`generates the mutants of ${code}`, async (t) => {
-    const texts = findMutants(FILE, code).map((mutant) => apply(code, mutant))
-    t.same(texts.toSorted(), mutated.toSorted())
+    const results = findMutants(FILE, code).map((mutant) => apply(code, mutant))
+    t.same(results.toSorted(), mutated.toSorted())
   })
 }
 

@@ -126,11 +126,11 @@ export class DocsPage {
   async shown(operationId: string): Promise<Shown> {
     const operation = this.operation(operationId)
     const live = operation.locator('.live-responses-table tbody')
-    const texts = async (locator: Locator) => (await locator.allInnerTexts()).join('\n')
+    const readAll = async (locator: Locator) => (await locator.allInnerTexts()).join('\n')
     return {
       status: await live.locator('.response-col_status').innerText(),
-      headers: await texts(live.locator('.headerline')),
-      body: await texts(live.locator('.highlight-code code')),
+      headers: await readAll(live.locator('.headerline')),
+      body: await readAll(live.locator('.highlight-code code')),
       curl: await operation.locator('.curl').innerText(),
     }
   }

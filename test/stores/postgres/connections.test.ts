@@ -231,13 +231,24 @@ t.test('a statement times out without affecting the next one', async (t) => {
 t.test('a connection whose ROLLBACK failed is not reused', async (t) => {
   const url = await emptyDatabase()
   const connections = connectionsTo(t, [url], 1000)
+  const lock = 'SELECT pg_advisory_xact_lock(1)'
+  const locked = Promise.withResolvers<void>()
+  const finished = Promise.withResolvers<void>()
+  const holder = connectionsTo(t, [url]).transaction(async (run) => {
+    await run(lock)
+    locked.resolve()
+    await finished.promise
+  })
+  await locked.promise
   const abandoned = connections.transaction(async (run) => {
-    // Still running when the ROLLBACK is sent, which therefore times out.
-    run('SELECT pg_sleep(60)').catch(() => {})
+    // Still waiting for the lock when the ROLLBACK is sent, which therefore times out.
+    run(lock).catch(() => {})
     throw new Error('rolled back on purpose')
   })
   await t.rejects(abandoned, { message: 'rolled back on purpose' })
   t.equal(await databaseOf(connections), nameOf(url))
+  finished.resolve()
+  await holder
 })
 
 t.test('statements are rejected while too many wait for a connection', async (t) => {

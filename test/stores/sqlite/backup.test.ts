@@ -76,7 +76,7 @@ for (const [what, make, reason] of [
   ['no database', () => {}, /^there is no database \S+plants.db$/],
   ['an empty file', (file) => writeFileSync(file, ''), /: it is empty$/],
   [
-    'a text file',
+    'a plain-text file',
     (file) => writeFileSync(file, 'x'.repeat(5000)),
     /: it is not an SQLite database$/,
   ],

@@ -157,7 +157,7 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     ['kind: it is not an SQLite database'],
   ],
   [
-    'that is a text file',
+    'that is plain text',
     (file) => writeFileSync(file, 'id,name\n'.repeat(1000)),
     ['kind: it is not an SQLite database'],
   ],

@@ -48,7 +48,7 @@ const REFUSED: [what: string, make: (file: string) => void, reason: RegExp][] = 
     /: its schema has version 1000, but this program supports versions up to \d+: upgrade plant-store$/,
   ],
   [
-    'a text file',
+    'a plain-text file',
     (file) => writeFileSync(file, 'id,name\n'.repeat(1000)),
     /: it is not an SQLite data/,
   ],
