@@ -111,6 +111,9 @@ export interface PlantStore {
   ping(): Promise<void>
 }
 
+/** The calls that requests need. Several threads can serve them. */
+export type RequestStore = Omit<PlantStore, 'importPlants' | 'exportPlants'>
+
 /**
  * The version of a plant's content: 132 bits of SHA-256 over its name and tag, in base64url. Plants with the
  * same content have the same version, and a plant that changes back gets its old version back.

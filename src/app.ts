@@ -1,7 +1,7 @@
-import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../service/access-tokens.ts'
 import { PlantService } from '../service/plant-service.ts'
-import type { PlantStore } from '../service/plant-store.ts'
+import type { RequestStore } from '../service/plant-store.ts'
 import type { Config } from './config/config.ts'
 import { loadContract } from './contract/contract.ts'
 import { admitRequests } from './http/admission.ts'
@@ -20,14 +20,18 @@ import { SharedState } from './shared-memory/shared-state.ts'
 
 export interface AppOptions {
   readonly config: Config
-  readonly store: PlantStore
+  readonly store: RequestStore
   readonly tokens: AccessTokens
-  /** Fastify's option. Without it, nothing is logged. */
-  readonly logger?: FastifyServerOptions['logger']
+  /** Without it, nothing is logged. */
+  readonly log?: FastifyBaseLogger | undefined
+  /** Whether to log what all HTTP threads do alike, such as reloading the certificate. One of them must. */
+  readonly logsForAll?: boolean
   /** The configured certificate. Without it, the service speaks plain HTTP. */
   readonly certificate?: Certificate | undefined
   /** State that HTTP threads share. Without it, the application shares nothing. */
   readonly shared?: SharedState
+  /** Resolves if the service can serve requests. Without it, that depends on the store alone. */
+  readonly checkReady?: () => Promise<void>
   /** Monotonic clock of the request scheduler, in milliseconds. */
   readonly now?: () => number
 }
@@ -41,16 +45,18 @@ export async function buildApp({
   config,
   store,
   tokens,
-  logger,
+  log,
+  logsForAll = true,
   certificate,
   shared = new SharedState(),
+  checkReady = () => store.ping(),
   now,
 }: AppOptions): Promise<FastifyInstance> {
   const contract = loadContract()
   const scheduler = new RequestScheduler(now)
 
   // Sockets and the HTTP server
-  const app = createServer({ config, contract, logger, certificate, shared })
+  const app = createServer({ config, contract, log, logsForAll, certificate, shared })
 
   // All requests and responses
   logRequestIds(app)
@@ -64,7 +70,7 @@ export async function buildApp({
   admitRequests(app, scheduler)
 
   // Routes
-  reportHealth(app, store)
+  reportHealth(app, checkReady)
   if (config.docs) serveDocs(app, contract, shared)
   const { bodyLimit } = config
   await serveOperations(app, contract, new PlantService(store), {

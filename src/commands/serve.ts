@@ -13,7 +13,8 @@ const CLOSE_TIMEOUT_MS = 5000
  */
 export async function serve(config: Config): Promise<void> {
   disablePretenuring()
-  const { url, access, certificate, close } = await start(config)
+  const { url, access, certificate, warning, close } = await start(config)
+  if (warning !== undefined) process.stderr.write(`plant-store: ${warning}\n`)
   const stop = () => {
     setTimeout(() => process.exit(1), config.shutdownTimeout + CLOSE_TIMEOUT_MS).unref()
     close()

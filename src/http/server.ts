@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import Fastify, {
+  type FastifyBaseLogger,
   type FastifyHttpOptions,
   type FastifyInstance,
-  type FastifyServerOptions,
 } from 'fastify'
 import type { Config } from '../config/config.ts'
 import type { ContractDocument } from '../contract/contract.ts'
@@ -33,7 +33,9 @@ const TIMEOUT_CHECK_MS = 1000
 export interface ServerParts {
   readonly config: Config
   readonly contract: ContractDocument
-  readonly logger: FastifyServerOptions['logger']
+  /** Undefined for no log. */
+  readonly log: FastifyBaseLogger | undefined
+  readonly logsForAll: boolean
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
   readonly shared: SharedState
@@ -46,17 +48,18 @@ export interface ServerParts {
 export function createServer({
   config,
   contract,
-  logger,
+  log,
+  logsForAll,
   certificate,
   shared,
 }: ServerParts): FastifyInstance {
   const reject = createSocketRejecter(bodyMethods(contract))
   const options: FastifyHttpOptions<Server> = {
     ...serverOptions(config, reject),
-    logger: logger ?? false,
+    ...(log !== undefined && { loggerInstance: log }),
   }
   const app = Fastify(certificate ? withTls(options, certificate) : options)
-  if (certificate !== undefined) serveTls(app, certificate)
+  if (certificate !== undefined) serveTls(app, certificate, logsForAll)
   const { server } = app
   countConnections(server, shared.connections)
   limitConnections(server, shared.connections, config.maxConnections)
