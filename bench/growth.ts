@@ -54,7 +54,7 @@ const rows = results.map((result) => {
 })
 printTable([['load', 'stored', 'ratio', ...FIGURES], ...rows], 1)
 printDoubts(runs.map(({ run }) => run))
-await writeResults(join(output, 'growth'), { machine, busyBefore, results }, chart())
+await writeResults(join(output, 'growth'), { machine, busyBefore, results }, { '': chart() })
 
 /** Measures on a copy of a cached store. */
 async function measureOnce(kind: Kind, stored: number): Promise<Run> {

@@ -117,7 +117,7 @@ const head = [
 printTable([head, ...rows], 2)
 printDoubts(runs.map(({ run }) => run))
 const json = { machine, fsyncP50: fsync, slowness, busyBefore, stored: STORED, results }
-await writeResults(join(output, 'postgres'), json, chart())
+await writeResults(join(output, 'postgres'), json, { '': chart() })
 
 /** Preloads the slow fsync only if it is requested. */
 async function startServer(server: PostgresServer): Promise<void> {
