@@ -15,7 +15,11 @@ export interface LoadOptions {
 }
 
 /** A command with the options common to all benchmarks. */
-export function benchmark(name: string, description: string): Command {
+export function benchmark(
+  name: string,
+  description: string,
+  { connections = 64 }: { readonly connections?: number } = {},
+): Command {
   const here = fileURLToPath(new URL('.', import.meta.url))
   return new Command(name)
     .description(description)
@@ -24,7 +28,7 @@ export function benchmark(name: string, description: string): Command {
     )
     .addOption(numberOption('--seconds <number>', 'duration of a measurement', 8))
     .addOption(numberOption('--warm-up <seconds>', 'duration of the load before a measurement', 2))
-    .addOption(numberOption('--connections <number>', 'concurrent connections', 64))
+    .addOption(numberOption('--connections <number>', 'concurrent connections', connections))
     .addOption(new Option('--output <folder>', 'folder for the results').default(here))
 }
 
