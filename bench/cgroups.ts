@@ -72,11 +72,18 @@ function limitByV2(mount: string, pid: number, threads: readonly number[]): Disp
   })
 }
 
-/** Runs steps that can register how to undo them. They are undone in reverse if one fails, or on disposal. */
+/**
+ * Runs steps that can register how to undo them. They are undone in reverse if one fails, on disposal, or when this
+ * process exits.
+ */
 function build(steps: (undo: (step: () => void) => void) => void): Disposable {
   using undone = new DisposableStack()
   steps((step) => undone.defer(step))
-  return undone.move()
+  const limits = undone.move()
+  const dispose = () => limits.dispose()
+  process.once('exit', dispose)
+  limits.defer(() => process.off('exit', dispose))
+  return limits
 }
 
 function createGroup(folder: string, undo: (step: () => void) => void): string {
