@@ -14,6 +14,12 @@ export interface ProcessorTime {
   readonly cpuUs: number
 }
 
+const UNKNOWN: ProcessorTime = {
+  httpCpuUs: Number.NaN,
+  writerCpuUs: Number.NaN,
+  cpuUs: Number.NaN,
+}
+
 /** A thread of a process. */
 interface Thread {
   readonly id: number
@@ -28,18 +34,23 @@ interface Thread {
  * of requests. Of threads that have ended by then, it counts only toward the whole process.
  */
 export function watchThreads(pids: readonly number[]): (requests: number) => ProcessorTime {
-  try {
-    const watches = pids.map(watchProcess)
-    return (requests) => {
-      const times = watches.map((report) => report())
-      const perRequest = (of: keyof ProcessorTime) => {
-        return times.reduce((sum, time) => sum + time[of], 0) / requests
-      }
-      const [httpCpuUs, writerCpuUs] = [perRequest('httpCpuUs'), perRequest('writerCpuUs')]
-      return { httpCpuUs, writerCpuUs, cpuUs: perRequest('cpuUs') }
+  const watches = pids.map((pid) => orUnknown(() => watchProcess(pid)))
+  return (requests) => {
+    const times = watches.map((report) => orUnknown(() => report?.()) ?? UNKNOWN)
+    const perRequest = (of: keyof ProcessorTime) => {
+      return times.reduce((sum, time) => sum + time[of], 0) / requests
     }
+    const [httpCpuUs, writerCpuUs] = [perRequest('httpCpuUs'), perRequest('writerCpuUs')]
+    return { httpCpuUs, writerCpuUs, cpuUs: perRequest('cpuUs') }
+  }
+}
+
+/** Returns undefined if the process has ended or this is not Linux. */
+function orUnknown<Result>(read: () => Result): Result | undefined {
+  try {
+    return read()
   } catch {
-    return () => ({ httpCpuUs: Number.NaN, writerCpuUs: Number.NaN, cpuUs: Number.NaN })
+    return undefined
   }
 }
 
