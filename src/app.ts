@@ -16,6 +16,7 @@ import { RequestScheduler } from './http/request-scheduler.ts'
 import { limitResponses } from './http/response.ts'
 import { setCommonHeaders } from './http/response-headers.ts'
 import { createServer } from './http/server.ts'
+import { SharedState } from './shared-memory/shared-state.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -25,6 +26,8 @@ export interface AppOptions {
   readonly logger?: FastifyServerOptions['logger']
   /** The configured certificate. Without it, the service speaks plain HTTP. */
   readonly certificate?: Certificate | undefined
+  /** State that HTTP threads share. Without it, the application shares nothing. */
+  readonly shared?: SharedState
   /** Monotonic clock of the request scheduler, in milliseconds. */
   readonly now?: () => number
 }
@@ -40,29 +43,34 @@ export async function buildApp({
   tokens,
   logger,
   certificate,
+  shared = new SharedState(),
   now,
 }: AppOptions): Promise<FastifyInstance> {
   const contract = loadContract()
   const scheduler = new RequestScheduler(now)
 
   // Sockets and the HTTP server
-  const app = createServer({ config, contract, logger, certificate })
+  const app = createServer({ config, contract, logger, certificate, shared })
 
   // All requests and responses
   logRequestIds(app)
   logRequests(app, config.logRequests)
   setCommonHeaders(app)
-  limitResponses(app)
+  limitResponses(app, shared)
   app.setErrorHandler(handleError)
 
   // Authentication, before anything else is checked
-  await authenticateBearers(app, tokens, config)
+  await authenticateBearers(app, tokens, config, shared)
   admitRequests(app, scheduler)
 
   // Routes
   reportHealth(app, store)
-  if (config.docs) serveDocs(app, contract)
+  if (config.docs) serveDocs(app, contract, shared)
   const { bodyLimit } = config
-  await serveOperations(app, contract, new PlantService(store), { bodyLimit, scheduler })
+  await serveOperations(app, contract, new PlantService(store), {
+    bodyLimit,
+    scheduler,
+    shared,
+  })
   return app
 }

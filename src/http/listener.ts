@@ -25,7 +25,8 @@ export async function listen(app: FastifyInstance, { host, port }: Config): Prom
   await app.listen({ host: isBoth ? LOCALHOST.ipv4 : host, port, backlog: BACKLOG })
   if (second === undefined) return
   const { port: chosen } = app.server.address() as AddressInfo
-  second.maxConnections = app.server.maxConnections
+  // Read for each new connection, because it depends on the number of open ones.
+  Object.defineProperty(second, 'maxConnections', { get: () => app.server.maxConnections })
   second.listen({ host: LOCALHOST.ipv6, port: chosen, backlog: BACKLOG })
   try {
     await once(second, 'listening')

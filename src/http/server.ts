@@ -6,6 +6,7 @@ import Fastify, {
 } from 'fastify'
 import type { Config } from '../config/config.ts'
 import type { ContractDocument } from '../contract/contract.ts'
+import type { SharedState } from '../shared-memory/shared-state.ts'
 import { rejectBadUrl } from './admission.ts'
 import { bodyMethods } from './body.ts'
 import { SMALL_MESSAGE_BYTES } from './byte-budget.ts'
@@ -16,6 +17,7 @@ import {
   rejectTinyChunks,
   rejectUnknownMethods,
 } from './client-errors.ts'
+import { countConnections, limitConnections } from './connection-limit.ts'
 import { servePipelined } from './pipeline.ts'
 import { rewriteUrlTargets } from './request-head.ts'
 import { noRequestLog } from './request-log.ts'
@@ -34,6 +36,7 @@ export interface ServerParts {
   readonly logger: FastifyServerOptions['logger']
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
+  readonly shared: SharedState
 }
 
 /**
@@ -45,6 +48,7 @@ export function createServer({
   contract,
   logger,
   certificate,
+  shared,
 }: ServerParts): FastifyInstance {
   const reject = createSocketRejecter(bodyMethods(contract))
   const options: FastifyHttpOptions<Server> = {
@@ -54,9 +58,10 @@ export function createServer({
   const app = Fastify(certificate ? withTls(options, certificate) : options)
   if (certificate !== undefined) serveTls(app, certificate)
   const { server } = app
-  server.maxConnections = config.maxConnections
+  countConnections(server, shared.connections)
+  limitConnections(server, shared.connections, config.maxConnections)
   rejectUnknownMethods(server)
-  const connections = servePipelined(server)
+  const connections = servePipelined(server, shared.queuedRequests)
   abortStalledResponses(app, connections, config.responseTimeout)
   serveExpectations(server)
   rejectConnect(server, reject)
