@@ -3,7 +3,7 @@ import type { AccessTokens } from '../service/access-tokens.ts'
 import { PlantService } from '../service/plant-service.ts'
 import type { RequestStore } from '../service/plant-store.ts'
 import type { Config } from './config/config.ts'
-import { loadContract } from './contract/contract.ts'
+import type { ContractDocument } from './contract/contract.ts'
 import { admitRequests } from './http/admission.ts'
 import { authenticateBearers } from './http/authentication.ts'
 import type { Certificate } from './http/certificate.ts'
@@ -20,6 +20,7 @@ import { SharedState } from './shared-memory/shared-state.ts'
 
 export interface AppOptions {
   readonly config: Config
+  readonly contract: ContractDocument
   readonly store: RequestStore
   readonly tokens: AccessTokens
   /** Without it, nothing is logged. */
@@ -43,6 +44,7 @@ export interface AppOptions {
  */
 export async function buildApp({
   config,
+  contract,
   store,
   tokens,
   log,
@@ -52,7 +54,6 @@ export async function buildApp({
   checkReady = () => store.ping(),
   now,
 }: AppOptions): Promise<FastifyInstance> {
-  const contract = loadContract()
   const scheduler = new RequestScheduler(now)
 
   // Sockets and the HTTP server

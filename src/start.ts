@@ -1,17 +1,20 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { AccessTokens } from '../service/access-tokens.ts'
+import type { AppOptions } from './app.ts'
 import type { Config } from './config/config.ts'
+import { loadContract } from './contract/contract.ts'
 import { type Access, ensureFirstToken } from './first-token.ts'
 import { type Certificate, covers, loadCertificate } from './http/certificate.ts'
 import { type Listening, toAuthority, toHosts } from './http/listener.ts'
-import { type HttpServer, prepareHttpServer } from './http-server.ts'
+import type { HttpServer } from './http-server.ts'
+import type { HttpThreadsOptions } from './http-threads/http-threads.ts'
 import { planThreads } from './http-threads/thread-plan.ts'
 import { createLog } from './log.ts'
 import { isLoopback } from './loopback.ts'
 import { SharedState } from './shared-memory/shared-state.ts'
 import { openStore } from './stores/engines.ts'
-import type { Store, StoreLink } from './stores/store.ts'
+import type { Store } from './stores/store.ts'
 import { prepareSeed } from './transfer/seed.ts'
 
 const UNENCRYPTED =
@@ -43,6 +46,7 @@ export interface RunningService {
  */
 export async function start(config: Config): Promise<RunningService> {
   const log = await createLog(config)
+  const contract = loadContract()
   const certificate = await loadCertificate(config)
   const seedStore = await prepareSeed(config.seed)
   const store = await openStore(config)
@@ -54,9 +58,9 @@ export async function start(config: Config): Promise<RunningService> {
     const access = await ensureFirstToken(config, tokens)
     const { links, warning } = await planThreads(config, store)
     server =
-      links.length > 0
-        ? await prepareThreads(config, links)
-        : await prepareHttpServer({ config, store, tokens, log, certificate, shared })
+      links.length === 0
+        ? await prepareHere({ config, contract, store, tokens, log, certificate, shared })
+        : await prepareThreads({ config, contract, links, shared })
     const close = closeOnce(server, store, log)
     const listening = await server.listen({ hosts: toHosts(config.host), port: config.port })
     logListening(log, listening, certificate)
@@ -85,10 +89,16 @@ export function localUrl(
   return `https://${useName ? `localhost:${port}` : authority}`
 }
 
-/** Imported late, because most services have one thread. */
-async function prepareThreads(config: Config, links: readonly StoreLink[]): Promise<HttpServer> {
+// A process needs only one of the two, so both are imported late.
+
+async function prepareHere(options: AppOptions): Promise<HttpServer> {
+  const { prepareHttpServer } = await import('./http-server.ts')
+  return prepareHttpServer(options)
+}
+
+async function prepareThreads(options: HttpThreadsOptions): Promise<HttpServer> {
   const { prepareHttpThreads } = await import('./http-threads/http-threads.ts')
-  return prepareHttpThreads(config, links)
+  return prepareHttpThreads(options)
 }
 
 function logListening(

@@ -32,7 +32,7 @@ serveCalls<keyof ThreadMethods>(data.control, {
 })
 
 async function buildServer(data: ThreadData) {
-  const { config, logsForAll } = data
+  const { config, contract, logsForAll } = data
   const shared = new SharedState(data.shared)
   const log = await createLog(config, data.isTerminal)
   const certificate = await loadCertificate(config)
@@ -44,6 +44,16 @@ async function buildServer(data: ThreadData) {
     log.warn(`${stuck} does not respond`)
     throw serviceBusy()
   }
-  const options = { config, store, tokens, log, logsForAll, certificate, shared, checkReady }
+  const options = {
+    config,
+    contract,
+    store,
+    tokens,
+    log,
+    logsForAll,
+    certificate,
+    shared,
+    checkReady,
+  }
   return { store, server: await prepareHttpServer(options) }
 }

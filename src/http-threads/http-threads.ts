@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { MessageChannel, type Worker } from 'node:worker_threads'
 import type { Config } from '../config/config.ts'
+import type { ContractDocument } from '../contract/contract.ts'
 import type { Endpoint, Listening } from '../http/listener.ts'
 import type { HttpServer } from '../http-server.ts'
-import { SharedState } from '../shared-memory/shared-state.ts'
+import type { SharedState } from '../shared-memory/shared-state.ts'
 import type { StoreLink } from '../stores/store.ts'
 import { RemoteCalls, serveCalls } from '../threads/remote-calls.ts'
 import { requireThread } from '../threads/thread-module.ts'
@@ -14,6 +15,9 @@ import { httpThread, type MainMethods, type ThreadMethods } from './thread-data.
 /** How long a thread can take to respond before it counts as stuck. */
 const PING_TIMEOUT_MS = 2000
 
+/** V8's default takes 30 MB more, and no less processor time. */
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 3 }
+
 interface HttpThread {
   readonly name: string
   readonly worker: Worker
@@ -22,19 +26,21 @@ interface HttpThread {
   readonly allowEnd: () => void
 }
 
+export interface HttpThreadsOptions {
+  readonly config: Config
+  readonly contract: ContractDocument
+  readonly shared: SharedState
+  /** One for each thread. */
+  readonly links: readonly StoreLink[]
+}
+
 /**
  * Prepares HTTP servers in threads of their own, which share a port, a store and all limits. If one of them ends
  * unexpectedly, so does the process.
- *
- * @param links one for each thread
  */
-export async function prepareHttpThreads(
-  config: Config,
-  links: readonly StoreLink[],
-): Promise<HttpServer> {
-  const shared = new SharedState()
+export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<HttpServer> {
   const main: MainMethods = { findStuckThread: () => findStuckThread(threads) }
-  const threads = links.map((link, index) => startThread(config, link, shared, index, main))
+  const threads = options.links.map((_, index) => startThread(options, index, main))
   const close = async () => {
     await Promise.all(threads.map(endThread))
   }
@@ -48,17 +54,17 @@ export async function prepareHttpThreads(
 }
 
 function startThread(
-  { seed: _, ...config }: Config,
-  link: StoreLink,
-  shared: SharedState,
+  { config: { seed: _, ...config }, contract, shared, links }: HttpThreadsOptions,
   index: number,
   methods: MainMethods,
 ): HttpThread {
+  const link = links[index] as StoreLink
   const control = new MessageChannel()
   const main = new MessageChannel()
   const name = `plant-http-${index + 1}`
   const data = {
     config,
+    contract,
     isTerminal: process.stderr.isTTY,
     logsForAll: index === 0,
     shared: shared.memory,
@@ -67,7 +73,7 @@ function startThread(
     main: main.port2,
   }
   const transferList = [control.port2, main.port2, ...link.transferList]
-  const worker = httpThread.start(data, { name, transferList })
+  const worker = httpThread.start(data, { name, transferList, resourceLimits: RESOURCE_LIMITS })
   serveCalls<keyof MainMethods>(main.port1, methods)
   const allowEnd = requireThread(worker, name)
   return { name, worker, remote: new RemoteCalls(control.port1), allowEnd }

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Config } from '../config/config.ts'
+import type { ContractDocument } from '../contract/contract.ts'
 import type { HttpServer } from '../http-server.ts'
 import type { SharedMemory } from '../shared-memory/shared-state.ts'
 import { ThreadModule } from '../threads/thread-module.ts'
@@ -7,6 +8,7 @@ import { ThreadModule } from '../threads/thread-module.ts'
 /** What the main thread passes to an HTTP thread. */
 export interface ThreadData {
   readonly config: Config
+  readonly contract: ContractDocument
   /** Whether standard error is a terminal. */
   readonly isTerminal: boolean
   /** Whether this is the thread that logs what all threads do alike. */

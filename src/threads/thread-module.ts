@@ -1,10 +1,11 @@
 import { extname } from 'node:path'
-import { type Transferable, Worker, workerData } from 'node:worker_threads'
+import { type ResourceLimits, type Transferable, Worker, workerData } from 'node:worker_threads'
 
 export interface ThreadOptions {
   /** Shown by `top -H`, which truncates it to 15 characters. */
   readonly name: string
   readonly transferList?: Transferable[]
+  readonly resourceLimits?: ResourceLimits
 }
 
 /** A module that runs in a thread of its own. Ties the data that starts it to the data that it receives. */

@@ -8,6 +8,7 @@ import type { Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { buildApp } from '../../src/app.ts'
 import { type Config, defaultConfig } from '../../src/config/config.ts'
+import { loadContract } from '../../src/contract/contract.ts'
 import type { Scope } from '../../src/contract/scopes.ts'
 import { loadCertificate } from '../../src/http/certificate.ts'
 import { openStore } from '../../src/stores/engines.ts'
@@ -144,6 +145,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const served = withInstead(store, options.instead)
   const app = await buildApp({
     config,
+    contract: loadContract(),
     store: served,
     tokens: new AccessTokens(served, config.token),
     ...(options.logger && {
