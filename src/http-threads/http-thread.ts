@@ -11,7 +11,7 @@ import { RemoteCalls, serveCalls } from '../threads/remote-calls.ts'
 import { httpThread, type MainMethods, type ThreadData, type ThreadMethods } from './thread-data.ts'
 
 const { data } = httpThread
-const main = new RemoteCalls<MainMethods>(data.main)
+const main = new RemoteCalls<MainMethods>(data.main, 'the main thread')
 const built = Promise.withResolvers<{ store: ThreadStore; server: HttpServer }>()
 // The main thread gets the error from `build`.
 built.promise.catch(() => {})

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { MessageChannel, type Worker } from 'node:worker_threads'
 import type { Config } from '../config/config.ts'
@@ -22,8 +21,8 @@ interface HttpThread {
   readonly name: string
   readonly worker: Worker
   readonly remote: RemoteCalls<ThreadMethods>
-  /** Must be called before the thread is told to end. */
-  readonly allowEnd: () => void
+  /** See requireThread. */
+  readonly allowEnd: () => Promise<void>
 }
 
 export interface HttpThreadsOptions {
@@ -76,7 +75,7 @@ function startThread(
   const worker = httpThread.start(data, { name, transferList, resourceLimits: RESOURCE_LIMITS })
   serveCalls<keyof MainMethods>(main.port1, methods)
   const allowEnd = requireThread(worker, name)
-  return { name, worker, remote: new RemoteCalls(control.port1), allowEnd }
+  return { name, worker, remote: new RemoteCalls(control.port1, `the thread ${name}`), allowEnd }
 }
 
 async function listenOnAll(
@@ -115,9 +114,9 @@ async function findStuckThread(threads: readonly HttpThread[]): Promise<string |
 }
 
 async function endThread({ worker, remote, allowEnd }: HttpThread): Promise<void> {
-  allowEnd()
-  const ended = once(worker, 'exit')
-  await remote.call('close')
+  const ended = allowEnd()
+  // It fails in a thread that could not build its application.
+  await remote.call('close').catch(() => worker.terminate())
   await remote.close()
   await ended
 }

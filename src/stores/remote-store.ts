@@ -29,7 +29,7 @@ export class RemoteStore implements ThreadStore {
 
   /** @param port the data of the link that `shareCalls` made */
   constructor(port: MessagePort) {
-    this.#remote = new RemoteCalls(port)
+    this.#remote = new RemoteCalls(port, 'the main thread')
   }
 
   create(plant: NewPlant): Promise<CreateResult> {

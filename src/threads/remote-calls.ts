@@ -23,19 +23,29 @@ type NumberedReply = readonly [number: number, reply: Reply<unknown>]
  */
 export class RemoteCalls<Served extends Methods<keyof Served & string>> {
   readonly #port: MessagePort
+  readonly #thread: string
   #calls: Call[] = []
   #count = 0
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
   #settled: PromiseWithResolvers<void> | undefined
+  #isClosed = false
 
-  constructor(port: MessagePort) {
+  /** @param thread describes the other thread in an error */
+  constructor(port: MessagePort, thread: string) {
     this.#port = port
+    this.#thread = thread
     port.on('message', (replies: readonly NumberedReply[]) => {
       for (const [number, reply] of replies) {
         fromReply(reply, this.#pending.get(number))
         this.#pending.delete(number)
       }
       if (this.#pending.size === 0) this.#settled?.resolve()
+    })
+    port.on('close', () => {
+      this.#isClosed = true
+      for (const { reject } of this.#pending.values()) reject(this.#ended())
+      this.#pending.clear()
+      this.#settled?.resolve()
     })
   }
 
@@ -44,6 +54,7 @@ export class RemoteCalls<Served extends Methods<keyof Served & string>> {
     name: Name,
     ...parameters: Parameters<Served[Name]>
   ): ReturnType<Served[Name]> {
+    if (this.#isClosed) return Promise.reject(this.#ended()) as ReturnType<Served[Name]>
     const pending = Promise.withResolvers<unknown>()
     if (this.#calls.length === 0) setImmediate(() => this.#send())
     this.#calls.push([name, ...parameters])
@@ -58,6 +69,10 @@ export class RemoteCalls<Served extends Methods<keyof Served & string>> {
       await this.#settled.promise
     }
     this.#port.close()
+  }
+
+  #ended(): Error {
+    return new Error(`${this.#thread} has ended`)
   }
 
   #send(): void {

@@ -37,17 +37,20 @@ export class ThreadFailure extends Error {}
 /**
  * Ends the process with a ThreadFailure if a thread ends early.
  *
- * @returns a function to call before the thread is told to end
+ * @returns a function to call before the thread is told to end; it resolves when the thread has ended
  */
-export function requireThread(worker: Worker, name: string): () => void {
+export function requireThread(worker: Worker, name: string): () => Promise<void> {
+  const ended = Promise.withResolvers<void>()
   let canEnd = false
   worker.on('error', (cause) => {
     throw new ThreadFailure(`the thread ${name} failed`, { cause })
   })
   worker.on('exit', () => {
+    ended.resolve()
     if (!canEnd) throw new ThreadFailure(`the thread ${name} ended unexpectedly`)
   })
   return () => {
     canEnd = true
+    return ended.promise
   }
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 import { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { requireThread, ThreadModule } from '../../threads/thread-module.ts'
@@ -19,7 +18,7 @@ export class WriterOwner {
   /** The number of commits so far. A reader whose snapshot is older must take a new one. */
   readonly commits = new SharedCounter()
   readonly #worker: Worker
-  readonly #allowEnd: () => void
+  readonly #allowEnd: () => Promise<void>
 
   constructor(options: DatabaseOptions) {
     const name = 'plant-writer'
@@ -36,9 +35,9 @@ export class WriterOwner {
 
   /** Ends the thread. All clients must have received their replies. */
   async close(): Promise<void> {
-    this.#allowEnd()
+    const ended = this.#allowEnd()
     this.#send('close')
-    await once(this.#worker, 'exit')
+    await ended
   }
 
   #send(command: WriterCommand, transferList: MessagePort[] = []): void {
