@@ -1,5 +1,6 @@
 /** Connections whose reads and writes the test controls. */
-import { connect, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 import type { Caller } from './service.ts'
 
@@ -13,4 +14,13 @@ export function openConnection(t: Test, service: Pick<Caller, 'port'>): Socket {
   const socket = connect(service.port, '127.0.0.1').on('error', () => {})
   t.teardown(() => socket.destroy())
   return socket
+}
+
+/** Whether an address is free to listen on. */
+export async function isFree(host: string, port = 0): Promise<boolean> {
+  const server = createServer().listen(port, host)
+  return once(server, 'listening').then(
+    () => new Promise<true>((resolve) => server.close(() => resolve(true))),
+    () => false,
+  )
 }

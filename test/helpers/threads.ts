@@ -2,12 +2,12 @@
 import { on } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import type { Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { Scope } from '../../src/contract/scopes.ts'
 import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
+import type { Owner } from './command.ts'
 import type { Answer } from './contract-check.ts'
 import { withoutCoverage } from './coverage.ts'
 import { answersOf, Caller } from './service.ts'
@@ -59,7 +59,7 @@ export interface ThreadedOptions extends PlantStoreOptions {
 
 /** Starts a service with four HTTP threads, on a new database unless the options name one. */
 export async function startThreads(
-  t: Pick<Test, 'teardown'>,
+  t: Owner,
   { measured = false, ...options }: ThreadedOptions = {},
 ): Promise<ThreadedService> {
   const { database = join(makeFolder(t, inMemory()), 'plants.db') } = options
@@ -77,16 +77,16 @@ export async function startThreads(
   return new ThreadedService(running.url, running.token, database, close)
 }
 
+/** Where to connect, or a function that does. */
+export type Target =
+  | { readonly port: number; readonly host?: string }
+  | (() => Socket | Promise<Socket>)
+
 /** Opens connections until every thread serves `each` of them, and closes those beyond. */
-export async function openLines(
-  t: Pick<Test, 'teardown'>,
-  { port }: Pick<Caller, 'port'>,
-  each = 1,
-  host = '127.0.0.1',
-): Promise<Line[]> {
+export async function openLines(t: Owner, target: Target, each = 1): Promise<Line[]> {
   const byThread = new Map<string, Line[]>()
   while (byThread.size < THREADS || [...byThread.values()].some(({ length }) => length < each)) {
-    const line = await openLine(t, port, host)
+    const line = await openLine(t, target)
     const others = byThread.get(line.thread) ?? []
     if (others.length < each) byThread.set(line.thread, [...others, line])
     else line.socket.destroy()
@@ -95,12 +95,11 @@ export async function openLines(
 }
 
 /** Opens a connection and finds out which thread serves it. Rejects if the connection is closed instead. */
-export async function openLine(
-  t: Pick<Test, 'teardown'>,
-  port: number,
-  host = '127.0.0.1',
-): Promise<Line> {
-  const socket = connect(port, host).on('error', () => {})
+export async function openLine(t: Owner, target: Target): Promise<Line> {
+  const open =
+    typeof target === 'function' ? target : () => connect(target.port, target.host ?? '127.0.0.1')
+  const socket = await open()
+  socket.on('error', () => {})
   t.teardown(() => socket.destroy())
   const answer = await ask(socket, 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n')
   return { socket, thread: threadOf(answer) }

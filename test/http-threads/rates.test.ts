@@ -76,7 +76,7 @@ t.test('--max-connections limits the connections of all threads', async (t) => {
   const lines: Line[] = []
   while (lines.length < CONNECTIONS) {
     // A thread may not have noticed yet that the tests above have closed theirs.
-    await openLine(t, service.port).then(
+    await openLine(t, service).then(
       (line) => lines.push(line),
       () => {},
     )
@@ -84,6 +84,6 @@ t.test('--max-connections limits the connections of all threads', async (t) => {
   t.equal(new Set(lines.map(({ thread }) => thread)).size, THREADS)
   // Enough that each thread refuses some.
   for (let refused = 0; refused < CONNECTIONS; refused++) {
-    await t.rejects(openLine(t, service.port))
+    await t.rejects(openLine(t, service))
   }
 })
