@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { reservePort } from '../../src/http-threads/port-reservation.ts'
 import { freePort } from '../../tools/postgres/server.ts'
 import { isFree } from '../helpers/connection.ts'
+import { isSettled } from '../helpers/settled.ts'
 import { openLines, startThreads, THREADS } from '../helpers/threads.ts'
 
 const occupied = { code: 'EADDRINUSE', syscall: 'listen' }
@@ -51,8 +52,8 @@ t.test('a port that another service reserves is not free until that service list
   const first = await reservePort(['127.0.0.1'], 0)
   const [{ port } = { port: 0 }] = first.addresses
   const second = reservePort(['127.0.0.1'], port)
-  second.catch(() => {})
-  // Both services let the other threads listen on the port.
+  t.notOk(await isSettled(second))
+  // As the threads of the first service do.
   await occupy(t, '127.0.0.1', port, true)
   first.release()
   await t.rejects(second, occupied)

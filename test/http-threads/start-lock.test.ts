@@ -3,20 +3,11 @@ import { connect } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { acquireStartLock } from '../../src/http-threads/start-lock.ts'
+import { isSettled } from '../helpers/settled.ts'
 
 const ADDRESS = '\0plant-store is starting'
 
 const skip = process.platform === 'linux' ? false : 'there is no lock on this system'
-
-/** Whether a promise has settled after all that can happen now has happened. */
-async function isSettled(promise: Promise<unknown>): Promise<boolean> {
-  let settled = false
-  promise.finally(() => {
-    settled = true
-  })
-  for (let turn = 0; turn < 20; turn++) await setImmediate()
-  return settled
-}
 
 t.test('one service at a time holds the lock', { skip }, async (t) => {
   let holders = 0
