@@ -66,12 +66,7 @@ export async function startThreads(
   let close = async () => {}
   t.teardown(() => close())
   const start = () =>
-    startPlantStore({
-      threads: THREADS,
-      lockTimeout: '30s',
-      ...options,
-      database,
-    } as PlantStoreOptions)
+    startPlantStore({ threads: THREADS, lockTimeout: 30_000, ...options, database })
   const running = await (measured ? start() : withoutCoverage(start))
   close = running.close
   return new ThreadedService(running.url, running.token, database, close)
