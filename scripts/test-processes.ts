@@ -27,7 +27,11 @@ export const PROCESSES: Readonly<Record<string, TestProcess>> = {
     unmeasured: 'they start many processes, which run nothing that other tests do not',
   },
   strangers: {
-    files: ['{browser,hostile,scripts}/*.test.ts', 'http/{model,properties}.test.ts'],
+    files: [
+      '{browser,hostile,scripts}/*.test.ts',
+      'http/{model,properties}.test.ts',
+      'http-threads/model.test.ts',
+    ],
     unmeasured:
       'they use the service or the scripts as a user does, and run nothing that other tests do not',
   },
