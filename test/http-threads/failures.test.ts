@@ -11,10 +11,11 @@ import type { ThreadCommand } from './thread-control.ts'
 const CONTROL = pathToFileURL(join(import.meta.dirname, 'thread-control.ts'))
 
 /** Starts a service whose threads the test can control. */
-async function startControlled(t: Test, threads = THREADS) {
+async function startControlled(t: Test, threads = THREADS, measured = false) {
   const database = join(t.testdir(), 'plants.db')
   const args = ['--threads', `${threads}`, '--port=0', '--database', database]
   const command = new Command(t, args, {
+    measured,
     node: [`--import=${CONTROL}`],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
@@ -67,7 +68,7 @@ t.test('an HTTP thread', async (t) => {
 })
 
 t.test('if the writer fails, the process ends with code 1 and a message', async (t) => {
-  const { command, control } = await startControlled(t)
+  const { command, control } = await startControlled(t, 2, true)
   control({ thread: 'plant-writer', action: 'throw' })
   const { code, stderr } = await command.finished()
   t.equal(code, 1)

@@ -49,8 +49,8 @@ t.test('if only ::1 is occupied, 127.0.0.1 is reserved alone', { skip: noIpv6 },
 })
 
 t.test('a port that another service reserves is not free until that service listens', async (t) => {
-  const first = await reservePort(['127.0.0.1'], 0)
-  const [{ port } = { port: 0 }] = first.addresses
+  const port = await freePort()
+  const first = await reservePort(['127.0.0.1'], port)
   const second = reservePort(['127.0.0.1'], port)
   t.notOk(await isSettled(second))
   // As the threads of the first service do.

@@ -98,6 +98,8 @@ t.test('while the server is down, every thread answers 503', async (t) => {
     const answers = await Promise.all(lines.map(({ socket }) => ask(socket, request)))
     t.match(answers, Array(THREADS).fill({ status: 503, headers: { 'retry-after': String } }))
   }
+  const ready = await service.call({ method: 'GET', path: '/health/ready', token: null })
+  t.match(ready, { status: 503, json: { error: 50302 } })
   await server.start()
   // The first request after an outage can still fail.
   while ((await statusesOf(lines, create)).has(503));

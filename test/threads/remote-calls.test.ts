@@ -71,6 +71,18 @@ t.test('a call rejects with the error of the method', async (t) => {
   t.match(succeeded, { value: 3 })
 })
 
+t.test(
+  'a call with a parameter that cannot be sent rejects, with the others of its turn',
+  async (t) => {
+    const { remote } = connectCalls(t)
+    const calls = [remote.call('wait', (() => {}) as never), remote.call('add', 1, 2)]
+    for (const result of await Promise.allSettled<unknown>(calls)) {
+      t.match(result, { status: 'rejected', reason: { name: 'DataCloneError' } })
+    }
+    t.equal(await remote.call('add', 1, 2), 3)
+  },
+)
+
 t.test('close waits for the calls in flight', async (t) => {
   const gate = Promise.withResolvers<string>()
   const { remote, server } = connectCalls(t, { wait: () => gate.promise })

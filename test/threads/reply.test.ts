@@ -25,6 +25,12 @@ t.test('another error arrives with its message', async (t) => {
   await t.rejects(receive(toReply(new TypeError('a defect'))), { message: 'a defect' })
 })
 
+t.test('an error of the system arrives with its code and its system call', async (t) => {
+  const properties = { code: 'EADDRINUSE', syscall: 'listen' }
+  const error = Object.assign(new Error('occupied'), properties)
+  await t.rejects(receive(toReply(error)), { message: 'occupied', ...properties })
+})
+
 t.test('a reply that nobody awaits is ignored', async (t) => {
   const unavailable = new StoreUnavailable('busy', 'a detail')
   for (const reply of [toReply(new Error('a defect')), toReply(unavailable)]) {
