@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { components } from '../src/contract/api.gen.ts'
+import type { Json } from '../src/contract/json.ts'
 
 export type Plant = components['schemas']['Plant']
 export type NewPlant = components['schemas']['NewPlant']
@@ -46,12 +47,13 @@ export interface PageRequest {
 
 export interface Page {
   /**
-   * Ordered by id. An engine can return fewer plants than the limit if they are very large, but returns at
-   * least one if any match.
+   * The plants in JSON, ordered by id, without optional whitespace. A page is only ever sent, and a database formats
+   * plants faster than we build objects. An engine can return fewer plants than the limit if they are very large, but
+   * returns at least one if any match.
    */
-  readonly plants: StoredPlant[]
-  /** Whether more matching plants follow. */
-  readonly more: boolean
+  readonly json: Json<StoredPlant[]>
+  /** The id after which the next page begins; undefined on the last page. */
+  readonly next: bigint | undefined
 }
 
 /**
