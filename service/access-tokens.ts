@@ -30,6 +30,8 @@ interface Verification {
   /** Whether the token was valid when last verified. */
   readonly isKnown: boolean
   grant?: Promise<Grant | undefined>
+  /** The grant, once it is known that there is one. */
+  verified?: Grant
 }
 
 /**
@@ -64,8 +66,13 @@ export class AccessTokens {
    */
   verify(token: string): Promise<Grant | undefined> {
     const verification = this.#shareVerification(token)
-    verification.grant ??= this.#verify(verification.digest)
+    verification.grant ??= this.#verify(verification)
     return verification.grant
+  }
+
+  /** What the token allows if it was found valid in this turn of the event loop. Saves most requests a promise. */
+  verified(token: string): Grant | undefined {
+    return this.#verifications.get(token)?.verified
   }
 
   /** Whether the token was valid when this process last verified it. Does not query the store. */
@@ -78,7 +85,7 @@ export class AccessTokens {
     if (existing !== undefined) return existing
     if (this.#verifications.size === 0) setImmediate(() => this.#clearVerifications())
     const digest = hashToken(token)
-    const verification = { digest, isKnown: this.#known.has(toKey(digest)) }
+    const verification: Verification = { digest, isKnown: this.#known.has(toKey(digest)) }
     this.#verifications.set(token, verification)
     return verification
   }
@@ -87,10 +94,15 @@ export class AccessTokens {
     this.#verifications = new Map()
   }
 
-  async #verify(digest: Buffer): Promise<Grant | undefined> {
+  async #verify(verification: Verification): Promise<Grant | undefined> {
+    const { digest } = verification
     const grant = await this.#findGrant(digest)
-    if (grant === undefined) this.#known.delete(toKey(digest))
-    else this.#remember(toKey(digest))
+    if (grant === undefined) {
+      this.#known.delete(toKey(digest))
+    } else {
+      this.#remember(toKey(digest))
+      verification.verified = grant
+    }
     return grant
   }
 
