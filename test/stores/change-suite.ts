@@ -105,7 +105,7 @@ export function changeSuite(t: Test, engine: Engine): void {
       const others = [{ name: 'a', tag: 'x' }, { name: 'a', tag: '' }, { name: 'a' }]
         .map(contentVersion)
         .filter((version) => version !== current)
-      for (const expected of [[], [STALE], others, [current.toLowerCase()], ['*'], ['']]) {
+      for (const expected of [[], [STALE], others, [current.toUpperCase()], ['*'], ['']]) {
         t.equal(await store.update(id, { name: 'b', tag: 'y' }, expected), 'changed')
         t.equal(await store.remove(id, expected), 'changed')
       }
