@@ -15,12 +15,18 @@ export interface Bar {
 }
 
 const WIDTH = 720
-const [LEFT, RIGHT, TOP] = [110, 90, 66]
+const [LEFT, TOP] = [110, 66]
+
+/** Width of a letter of a label. */
+const LETTER = 5.6
 const [BAR, GAP] = [13, 16]
 
 /** Draws a chart as SVG, on white so that it is readable on a dark page. */
 export function draw({ title, subtitle, series, groups }: Chart): string {
-  const max = Math.max(...groups.flatMap(({ bars }) => bars.map(({ value }) => value)))
+  const bars = groups.flatMap(({ bars }) => bars)
+  const max = Math.max(...bars.map(({ value }) => value))
+  const longest = Math.max(...bars.map(({ label }) => label.length))
+  const lengthMax = WIDTH - LEFT - longest * LETTER - 8
   const step = series.length * BAR + GAP
   const height = TOP + groups.length * step
   const drawn = groups.flatMap((group, index) => {
@@ -29,7 +35,7 @@ export function draw({ title, subtitle, series, groups }: Chart): string {
     const name = text(LEFT - 8, middle, group.title, 'text-anchor="end" font-weight="600"')
     const bars = group.bars.flatMap(({ series: number, value, label }) => {
       const y = top + number * BAR
-      const length = (value / max) * (WIDTH - LEFT - RIGHT)
+      const length = (value / max) * lengthMax
       return [
         rectangle(LEFT, y, length, BAR - 2, series[number]?.color ?? ''),
         text(LEFT + length + 4, y + BAR - 4, label, 'font-size="10"'),

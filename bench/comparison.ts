@@ -1,6 +1,6 @@
-import type { Chart } from './chart.ts'
+import type { Bar, Chart } from './chart.ts'
 import { type Run, summarizeRuns } from './measure.ts'
-import { FIGURES, formatFigures } from './report.ts'
+import { FIGURES, formatFigures, formatUs } from './report.ts'
 import type { Kind } from './requests.ts'
 import { count, formatRatio } from './statistics.ts'
 import { SUBJECTS, type SubjectName } from './subjects.ts'
@@ -18,6 +18,8 @@ export interface Result extends Run {
   readonly kind: Kind
   /** Requests per second relative to the ceiling. NaN if the ceiling was not measured. */
   readonly ratio: number
+  /** Processor time per request relative to the ceiling. */
+  readonly cpuRatio: number
   /** Requests per second in each round. */
   readonly rounds: readonly number[]
 }
@@ -32,18 +34,23 @@ export function toResults(measurements: readonly Measurement[]): Result[] {
       const rounds = runs.map(({ perSecond }) => Math.round(perSecond))
       return { subject, kind, ...summarizeRuns(runs), rounds }
     })
-    const ceiling = results.find(({ subject }) => subject === 'ceiling')?.perSecond ?? Number.NaN
-    return results.map((result) => ({ ...result, ratio: result.perSecond / ceiling }))
+    const ceiling = results.find(({ subject }) => subject === 'ceiling')
+    const { perSecond = Number.NaN, cpuUs = Number.NaN } = ceiling ?? {}
+    return results.map((result) => ({
+      ...result,
+      ratio: result.perSecond / perSecond,
+      cpuRatio: result.cpuUs / cpuUs,
+    }))
   })
 }
 
 /** The rows of the table of results, starting with the header. */
 export function toTable(results: readonly Result[]): string[][] {
   const rows = results.map((result) => {
-    const { kind, subject, ratio } = result
-    return [kind, subject, formatRatio(ratio), ...formatFigures(result)]
+    const { kind, subject, ratio, cpuRatio } = result
+    return [kind, subject, formatRatio(ratio), formatRatio(cpuRatio), ...formatFigures(result)]
   })
-  return [['load', 'subject', 'ratio', ...FIGURES], ...rows]
+  return [['load', 'subject', 'ratio', 'CPU ratio', ...FIGURES], ...rows]
 }
 
 const COLORS: Record<SubjectName, string> = {
@@ -53,21 +60,40 @@ const COLORS: Record<SubjectName, string> = {
   'plant store': '#2f855a',
 }
 
-/** Charts requests per second, with a group for each kind of load. */
-export function toChart(results: readonly Result[], subtitle: string): Chart {
+/** Charts requests per second and processor time per request, with a group for each kind of load. */
+export function toCharts(results: readonly Result[], subtitle: string): Record<string, Chart> {
   const subjects = [...new Set(results.map(({ subject }) => subject))]
   const kinds = Map.groupBy(results, ({ kind }) => kind)
-  return {
-    title: 'Requests per second, and the ratio to a bare Fastify that stores nothing',
+  const chart = (title: string, barOf: (result: Result) => Omit<Bar, 'series'>): Chart => ({
+    title,
     subtitle,
     series: subjects.map((name) => ({ title: SUBJECTS[name].title, color: COLORS[name] })),
     groups: [...kinds].map(([title, ofKind]) => ({
       title,
-      bars: ofKind.map(({ subject, perSecond, ratio }) => ({
-        series: subjects.indexOf(subject),
-        value: perSecond,
-        label: `${count(perSecond)} ${formatRatio(ratio) && `(${formatRatio(ratio)})`}`,
+      bars: ofKind.map((result) => ({
+        series: subjects.indexOf(result.subject),
+        ...barOf(result),
       })),
     })),
-  }
+  })
+  const requests = chart(
+    'Requests per second, and the ratio to a bare Fastify that stores nothing',
+    ({ perSecond, ratio }) => ({
+      value: perSecond,
+      label: `${count(perSecond)} ${parenthesize(ratio)}`,
+    }),
+  )
+  if (results.some(({ cpuUs }) => Number.isNaN(cpuUs))) return { '': requests }
+  const processorTime = chart(
+    'Processor time per request, and the ratio to a bare Fastify (less is better)',
+    ({ cpuUs, cpuRatio }) => ({
+      value: cpuUs,
+      label: `${formatUs(cpuUs)} ${parenthesize(cpuRatio)}`,
+    }),
+  )
+  return { '': requests, '-cpu': processorTime }
+}
+
+function parenthesize(ratio: number): string {
+  return formatRatio(ratio) && `(${formatRatio(ratio)})`
 }

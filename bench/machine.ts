@@ -72,8 +72,8 @@ function listChildren(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
 }
 
-/** The ticks of a process and of its finished children; see proc(5). */
-function processTicks(pid: number | 'self'): number {
+/** The ticks of a process, its ended threads and its finished children; see proc(5). */
+export function processTicks(pid: number | 'self'): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // The name in parentheses may contain spaces. The times are fields 14 to 17.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Option } from 'commander'
-import { type Measurement, toChart, toResults, toTable } from './comparison.ts'
+import { type Measurement, toCharts, toResults, toTable } from './comparison.ts'
 import { measureFsyncMs } from './disk.ts'
 import { findGenerator } from './generator.ts'
 import { warnIfBusy } from './machine.ts'
@@ -64,7 +64,7 @@ try {
   console.log(`\n1 connection: fsync p50 ${fsync}, create p50 ${create}`)
   printDoubts([...measurements, ...alone].map(({ run }) => run))
   const json = { machine, busyBefore, stored: STORED, results, oneConnection }
-  await writeResults(join(options.output, 'results'), json, toChart(results, machine))
+  await writeResults(join(options.output, 'results'), json, toCharts(results, machine))
 } finally {
   await rm(folder, { recursive: true })
 }

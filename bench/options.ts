@@ -14,8 +14,19 @@ export interface LoadOptions {
   readonly output: string
 }
 
+interface ConnectionsOption {
+  readonly description: string
+  readonly default: number
+}
+
+const CONNECTIONS: ConnectionsOption = { description: 'concurrent connections', default: 64 }
+
 /** A command with the options common to all benchmarks. */
-export function benchmark(name: string, description: string): Command {
+export function benchmark(
+  name: string,
+  description: string,
+  connections: ConnectionsOption = CONNECTIONS,
+): Command {
   const here = fileURLToPath(new URL('.', import.meta.url))
   return new Command(name)
     .description(description)
@@ -24,14 +35,18 @@ export function benchmark(name: string, description: string): Command {
     )
     .addOption(numberOption('--seconds <number>', 'duration of a measurement', 8))
     .addOption(numberOption('--warm-up <seconds>', 'duration of the load before a measurement', 2))
-    .addOption(numberOption('--connections <number>', 'concurrent connections', 64))
+    .addOption(numberOption('--connections <number>', connections.description, connections.default))
     .addOption(new Option('--output <folder>', 'folder for the results').default(here))
 }
 
 /** Describes the machine, the load generator and the load on one line. */
-export function describeConditions(generator: string, options: LoadOptions): string {
+export function describeConditions(
+  generator: string,
+  options: LoadOptions,
+  each = 'connections',
+): string {
   const { connections, seconds, warmUp, rounds } = options
-  const load = `${connections} connections, ${seconds} s after ${warmUp} s of the same`
+  const load = `${connections} ${each}, ${seconds} s after ${warmUp} s of the same`
   return `${describeMachine()}, ${generator}, ${load}, median of ${rounds}`
 }
 

@@ -12,6 +12,7 @@ import { PostgresServer } from '../tools/postgres/server.ts'
 import type { Chart } from './chart.ts'
 import { measureFsyncMs } from './disk.ts'
 import { findGenerator } from './generator.ts'
+import { watchInterruption } from './interruption.ts'
 import { warnIfBusy } from './machine.ts'
 import { type Run, summarizeRuns } from './measure.ts'
 import { benchmark, describeConditions, type LoadOptions } from './options.ts'
@@ -68,13 +69,7 @@ const {
   .opts<Options>()
 const { rounds, seconds, warmUp, connections, output } = options
 
-// Ctrl-C also stops the servers, so the current measurement fails or is the last one. Then clean up. A second signal
-// ends the process immediately.
-const interruption = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.once(signal, () => interruption.abort(new Error(`interrupted by ${signal}`)))
-}
-
+const interruption = watchInterruption()
 const { name: generator, generate } = await findGenerator()
 const machine = describeConditions(generator, options)
 console.log(machine)
@@ -92,7 +87,7 @@ const runs: { subject: ReplicasName; kind: Kind; run: Run }[] = []
   for (let round = 0; round < rounds; round++) {
     for (const kind of kinds) {
       for (const subject of subjects) {
-        interruption.signal.throwIfAborted()
+        interruption.throwIfAborted()
         const load = { kind, connections, seconds, warmUp, first: STORED + 1, stored: STORED }
         runs.push({ subject, kind, run: await measureReplicas(subject, server, load, generate) })
       }
@@ -117,7 +112,7 @@ const head = [
 printTable([head, ...rows], 2)
 printDoubts(runs.map(({ run }) => run))
 const json = { machine, fsyncP50: fsync, slowness, busyBefore, stored: STORED, results }
-await writeResults(join(output, 'postgres'), json, chart())
+await writeResults(join(output, 'postgres'), json, { '': chart() })
 
 /** Preloads the slow fsync only if it is requested. */
 async function startServer(server: PostgresServer): Promise<void> {

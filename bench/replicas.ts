@@ -68,7 +68,7 @@ export async function measureReplicas(
     const starts = Array.from({ length: replicas }, (_, index) => () => {
       return startServer(command(url, load.stored), join(folder, `${index}.log`))
     })
-    const { run, stored } = await serveLoad(starts, load, generate, server.pid)
+    const { run, stored } = await serveLoad(starts, load, generate, { database: server.pid })
     await checkStored(server, stored)
     return run
   } catch (error) {

@@ -19,12 +19,28 @@ export function printTable(rows: readonly (readonly string[])[], words: number):
   }
 }
 
-export const FIGURES = ['requests/s', 'p50', 'p99', 'max', 'memory', 'failed']
+export const FIGURES = [
+  'requests/s',
+  'CPU/request',
+  'HTTP',
+  'writer',
+  'p50',
+  'p99',
+  'max',
+  'memory',
+  'failed',
+]
 
 /** The cells of a run, in the order of FIGURES. */
-export function formatFigures({ perSecond, p50, p99, max, peakMemory, failed }: Run): string[] {
-  const times = [p50, p99, max].map((time) => `${time.toFixed(2)} ms`)
-  return [count(perSecond), ...times, `${count(peakMemory)} MiB`, count(failed)]
+export function formatFigures(run: Run): string[] {
+  const cpu = [run.cpuUs, run.httpCpuUs, run.writerCpuUs].map(formatUs)
+  const times = [run.p50, run.p99, run.max].map((time) => `${time.toFixed(2)} ms`)
+  return [count(run.perSecond), ...cpu, ...times, `${count(run.peakMemory)} MiB`, count(run.failed)]
+}
+
+/** Formats a number of microseconds. Returns an empty string for NaN. */
+export function formatUs(microseconds: number): string {
+  return Number.isNaN(microseconds) ? '' : `${microseconds.toFixed(1)} µs`
 }
 
 /** Prints why figures are unreliable, if any are. Failed requests set the exit code to 1. */
@@ -47,15 +63,24 @@ export function printDoubts(runs: readonly Run[]): void {
   }
 }
 
-/** Writes `<base>.json` and `<base>.svg`, and prints their paths. */
+/**
+ * Writes `<base>.json` and charts, and prints their paths.
+ *
+ * @param charts by the suffix of their file: the chart with an empty suffix becomes `<base>.svg`
+ */
 export async function writeResults(
   base: string,
   results: Record<string, unknown>,
-  chart: Chart,
+  charts: Readonly<Record<string, Chart>>,
 ): Promise<void> {
   await mkdir(dirname(base), { recursive: true })
   const dated = { date: new Date().toISOString(), ...results }
   await writeFile(`${base}.json`, `${JSON.stringify(dated, null, 2)}\n`)
-  await writeFile(`${base}.svg`, draw(chart))
-  console.log(`\nwritten: ${base}.json, ${base}.svg`)
+  const files = [`${base}.json`]
+  for (const [suffix, chart] of Object.entries(charts)) {
+    const file = `${base}${suffix}.svg`
+    await writeFile(file, draw(chart))
+    files.push(file)
+  }
+  console.log(`\nwritten: ${files.join(', ')}`)
 }

@@ -1,8 +1,8 @@
--- Makes wrk send the requests of `requests.ts`: wrk … -s requests.lua URL -- TOKEN FIRST STORED TEMPLATE…
--- FIRST and STORED are the members of `Ids`. Each template has four arguments: METHOD PATH BODY IDS.
+-- Makes wrk send the requests of `requests.ts`: wrk … -s requests.lua URL -- TOKEN FIRST STORED STEP TEMPLATE…
+-- FIRST, STORED and STEP are the members of `Ids`. Each template has four arguments: METHOD PATH BODY IDS.
 
 local count, templates = -1, {}
-local read, write, first, stored
+local read, write, first, stored, step
 
 -- LuaJIT's numbers are doubles, so ids beyond 2^53 are built as strings.
 local ids = {
@@ -11,14 +11,14 @@ local ids = {
   ["random"] = function()
     return string.format("%.0f%09d", math.random(1, 9223372035), math.random(0, 999999999))
   end,
-  ["stored"] = function() return string.format("%.0f", math.random(1, stored)) end,
+  ["stored"] = function() return string.format("%.0f", math.random(1, stored) * step) end,
 }
 
 function init(args)
   read = { ["Authorization"] = "Bearer " .. args[1] }
   write = { ["Authorization"] = read["Authorization"], ["Content-Type"] = "application/json" }
-  first, stored = tonumber(args[2]), tonumber(args[3])
-  for at = 4, #args, 4 do
+  first, stored, step = tonumber(args[2]), tonumber(args[3]), tonumber(args[4])
+  for at = 5, #args, 4 do
     templates[#templates + 1] =
       { method = args[at], path = args[at + 1], body = args[at + 2], id = ids[args[at + 3]] }
   end

@@ -62,14 +62,17 @@ export function withId(text: string, id: string): string {
 export interface Ids {
   /** The first free id. */
   readonly first: number
-  /** The number of stored plants, whose ids start at 1 without gaps. */
+  /** The number of stored plants. */
   readonly stored: number
+  /** Distance between the ids of stored plants, which is also the first of these ids. The default is 1. */
+  readonly step?: number
 }
 
 /** The rules of `IdSource`. Each function takes the number of requests made before. */
 export function createIdSources({
   first,
   stored,
+  step = 1,
 }: Ids): Record<IdSource, (count: number) => string> {
   const below = (limit: number) => Math.floor(Math.random() * limit)
   return {
@@ -77,6 +80,6 @@ export function createIdSources({
     'time-ordered': (count) => String(Math.floor(Date.now() / 1000) * 1e6 + count),
     // The first ten digits of 2^63 are 9223372036.
     random: () => `${1 + below(9_223_372_035)}${String(below(1e9)).padStart(9, '0')}`,
-    stored: () => String(1 + below(stored)),
+    stored: () => String((1 + below(stored)) * step),
   }
 }

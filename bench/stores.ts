@@ -66,7 +66,10 @@ export async function cachedStore(count: number): Promise<string> {
   return file
 }
 
-/** The id of a plant in a cached store. Gaps give most ids more than four digits even in a small store. */
+/** Distance between the ids of a cached store, so that most have more than four digits even in a small store. */
+export const CACHED_STEP = 37
+
+/** The id of a plant in a cached store. */
 export function cachedId(index: number): number {
-  return index * 37
+  return (index + 1) * CACHED_STEP
 }

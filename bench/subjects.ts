@@ -91,10 +91,16 @@ export class Server {
  * Starts a subject on a database file, with its log next to it. Resolves when it listens.
  *
  * @param stored how many plants the database contains, or the subject must store
+ * @param flags additional arguments of the subject
  * @throws Error with the log if the process exits before it listens
  */
-export function start(name: SubjectName, file: string, stored: number): Promise<Server> {
-  return startServer(SUBJECTS[name].command(file, stored), `${file}.log`)
+export function start(
+  name: SubjectName,
+  file: string,
+  stored: number,
+  flags: readonly string[] = [],
+): Promise<Server> {
+  return startServer([...SUBJECTS[name].command(file, stored), ...flags], `${file}.log`)
 }
 
 /**

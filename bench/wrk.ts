@@ -21,7 +21,8 @@ export async function generateByWrk(url: string, load: Load): Promise<Measured> 
   const templates = KINDS[load.kind].flatMap(({ method, path, body, ids }) => [
     ...[method, path, body, ids],
   ])
-  const args = [TOKEN, String(load.first), String(load.stored), ...templates]
+  const ids = [load.first, load.stored, load.step ?? 1].map(String)
+  const args = [TOKEN, ...ids, ...templates]
   const { stdout } = await run('wrk', [...size, '-s', script, url, '--', ...args])
   const result = JSON.parse(/^RESULT (.*)$/m.exec(stdout)?.[1] ?? '{}')
   return {

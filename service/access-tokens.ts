@@ -17,16 +17,26 @@ export interface TokenRequest {
 
 /** Last uses are recorded to the minute only, which keeps writes rare. */
 const USE_PRECISION_MS = 60_000
-
-/** How many valid tokens are remembered. Beyond that, the oldest is forgotten. */
-const KNOWN_TOKENS_MAX = 10_000
+const NEVER = 0
 
 /** The latest time that a Date can represent. */
 const LATEST_MS = 8.64e15
 
+/**
+ * When the use of each valid token was last noted, in milliseconds since 1970; 0 for never. Keyed by a digest, because a
+ * name can be reused for another token. May forget tokens.
+ */
+export interface TokenUses {
+  get(key: bigint): number | undefined
+  set(key: bigint, at: number): void
+  delete(key: bigint): void
+}
+
 /** The verification of a token, shared by all requests in one turn of the event loop. */
 interface Verification {
   readonly digest: Buffer
+  /** Its key in TokenUses. */
+  readonly key: bigint
   /** Whether the token was valid when last verified. */
   readonly isKnown: boolean
   grant?: Promise<Grant | undefined>
@@ -42,20 +52,24 @@ export class AccessTokens {
   readonly #store: TokenStore
   readonly #fixedDigest: Uint8Array | undefined
   readonly #now: () => number
+  readonly #uses: TokenUses
   /** By token. Cleared each turn of the event loop, so that a revocation takes effect at once. */
   #verifications = new Map<string, Verification>()
-  /** Digests of tokens that were valid when last verified. */
-  readonly #known = new Set<string>()
-  /** When each token's last use was recorded. Keyed by digest, because a name can be reused for another token. */
-  readonly #notedUses = new Map<string, number>()
 
   /**
    * @param fixedToken a token with all scopes that is valid in addition to those in the store
+   * @param uses must be bounded in a service, whose tokens change over time; HTTP threads share one
    * @param now returns the current time, in milliseconds since 1970
    */
-  constructor(store: TokenStore, fixedToken?: string, now: () => number = Date.now) {
+  constructor(
+    store: TokenStore,
+    fixedToken?: string,
+    uses: TokenUses = new Map(),
+    now: () => number = Date.now,
+  ) {
     this.#store = store
     this.#fixedDigest = fixedToken === undefined ? undefined : hashToken(fixedToken)
+    this.#uses = uses
     this.#now = now
   }
 
@@ -75,7 +89,7 @@ export class AccessTokens {
     return this.#verifications.get(token)?.verified
   }
 
-  /** Whether the token was valid when this process last verified it. Does not query the store. */
+  /** Whether the token was valid when this process last verified it, as far as it remembers. Does not query the store. */
   isKnown(token: string): boolean {
     return this.#shareVerification(token).isKnown
   }
@@ -85,7 +99,8 @@ export class AccessTokens {
     if (existing !== undefined) return existing
     if (this.#verifications.size === 0) setImmediate(() => this.#clearVerifications())
     const digest = hashToken(token)
-    const verification: Verification = { digest, isKnown: this.#known.has(toKey(digest)) }
+    const key = toKey(digest)
+    const verification: Verification = { digest, key, isKnown: this.#uses.get(key) !== undefined }
     this.#verifications.set(token, verification)
     return verification
   }
@@ -95,43 +110,34 @@ export class AccessTokens {
   }
 
   async #verify(verification: Verification): Promise<Grant | undefined> {
-    const { digest } = verification
-    const grant = await this.#findGrant(digest)
-    if (grant === undefined) {
-      this.#known.delete(toKey(digest))
-    } else {
-      this.#remember(toKey(digest))
-      verification.verified = grant
-    }
+    const { digest, key } = verification
+    const grant = await this.#findGrant(digest, key)
+    if (grant === undefined) this.#uses.delete(key)
+    else verification.verified = grant
     return grant
   }
 
-  #remember(key: string): void {
-    this.#known.add(key)
-    if (this.#known.size <= KNOWN_TOKENS_MAX) return
-    const [oldest] = this.#known
-    this.#known.delete(oldest as string)
-  }
-
-  async #findGrant(digest: Buffer): Promise<Grant | undefined> {
+  async #findGrant(digest: Buffer, key: bigint): Promise<Grant | undefined> {
     if (this.#fixedDigest !== undefined && timingSafeEqual(this.#fixedDigest, digest)) {
+      this.#uses.set(key, this.#now())
       return { name: 'PLANT_STORE_TOKEN', scopes }
     }
     const stored = await this.#store.findToken(digest.subarray(0, SELECTOR_BYTES))
     if (stored === undefined || !timingSafeEqual(stored.digest, digest)) return undefined
     const now = this.#now()
     if (stored.expiresAt !== undefined && stored.expiresAt.getTime() <= now) return undefined
-    this.#noteUse(stored, now)
+    this.#noteUse(stored, key, now)
     return stored
   }
 
-  #noteUse({ name, digest, lastUsedAt }: StoredToken, now: number): void {
-    const key = toKey(Buffer.from(digest))
-    const noted = this.#notedUses.get(key) ?? lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY
-    if (now - noted < USE_PRECISION_MS) return
-    this.#notedUses.set(key, now)
+  #noteUse({ name, lastUsedAt }: StoredToken, key: bigint, now: number): void {
+    const known = this.#uses.get(key)
+    const noted = known ?? lastUsedAt?.getTime() ?? NEVER
+    const isDue = now - noted >= USE_PRECISION_MS
+    if (isDue || known === undefined) this.#uses.set(key, isDue ? now : noted)
+    if (!isDue) return
     // A failed write must not fail the request. The token's next use tries again.
-    this.#store.noteTokenUse(name, new Date(now)).catch(() => this.#notedUses.delete(key))
+    this.#store.noteTokenUse(name, new Date(now)).catch(() => this.#uses.set(key, noted))
   }
 
   /**
@@ -180,7 +186,6 @@ function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer')
 }
 
-/** A digest as a string, because a Map compares buffers by identity. */
-function toKey(digest: Buffer): string {
-  return digest.toString('latin1')
+function toKey(digest: Buffer): bigint {
+  return digest.readBigInt64LE(SELECTOR_BYTES)
 }

@@ -1,11 +1,11 @@
 import type { Handlers, OperationRequest, OperationResult } from '../src/contract/operations.ts'
-import { conflictMessage, contentVersion, type NoMatch, type PlantStore } from './plant-store.ts'
+import { conflictMessage, contentVersion, type NoMatch, type RequestStore } from './plant-store.ts'
 
 /** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
-  readonly #store: PlantStore
+  readonly #store: RequestStore
 
-  constructor(store: PlantStore) {
+  constructor(store: RequestStore) {
     this.#store = store
   }
 

@@ -113,6 +113,9 @@ export interface PlantStore {
   ping(): Promise<void>
 }
 
+/** The calls that requests need. Several threads can serve them. */
+export type RequestStore = Omit<PlantStore, 'importPlants' | 'exportPlants'>
+
 /** A version contains at most this much text, in UTF-16 units. */
 const VERSION_TEXT_MAX = 64
 

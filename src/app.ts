@@ -1,9 +1,9 @@
-import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../service/access-tokens.ts'
 import { PlantService } from '../service/plant-service.ts'
-import type { PlantStore } from '../service/plant-store.ts'
+import type { RequestStore } from '../service/plant-store.ts'
 import type { Config } from './config/config.ts'
-import { loadContract } from './contract/contract.ts'
+import type { ContractDocument } from './contract/contract.ts'
 import { admitRequests } from './http/admission.ts'
 import { authenticateBearers } from './http/authentication.ts'
 import type { Certificate } from './http/certificate.ts'
@@ -16,15 +16,23 @@ import { RequestScheduler } from './http/request-scheduler.ts'
 import { limitResponses } from './http/response.ts'
 import { setCommonHeaders } from './http/response-headers.ts'
 import { createServer } from './http/server.ts'
+import { SharedState } from './shared-memory/shared-state.ts'
 
 export interface AppOptions {
   readonly config: Config
-  readonly store: PlantStore
+  readonly contract: ContractDocument
+  readonly store: RequestStore
   readonly tokens: AccessTokens
-  /** Fastify's option. Without it, nothing is logged. */
-  readonly logger?: FastifyServerOptions['logger']
+  /** Without it, nothing is logged. */
+  readonly log?: FastifyBaseLogger | undefined
+  /** Whether to log what all HTTP threads do alike, such as reloading the certificate. One of them must. */
+  readonly logsForAll?: boolean
   /** The configured certificate. Without it, the service speaks plain HTTP. */
   readonly certificate?: Certificate | undefined
+  /** State that HTTP threads share. Without it, the application shares nothing. */
+  readonly shared?: SharedState
+  /** Resolves if the service can serve requests. Without it, that depends on the store alone. */
+  readonly checkReady?: () => Promise<void>
   /** Monotonic clock of the request scheduler, in milliseconds. */
   readonly now?: () => number
 }
@@ -36,33 +44,40 @@ export interface AppOptions {
  */
 export async function buildApp({
   config,
+  contract,
   store,
   tokens,
-  logger,
+  log,
+  logsForAll = true,
   certificate,
+  shared = new SharedState(),
+  checkReady = () => store.ping(),
   now,
 }: AppOptions): Promise<FastifyInstance> {
-  const contract = loadContract()
   const scheduler = new RequestScheduler(now)
 
   // Sockets and the HTTP server
-  const app = createServer({ config, contract, logger, certificate })
+  const app = createServer({ config, contract, log, logsForAll, certificate, shared })
 
   // All requests and responses
   logRequestIds(app)
   logRequests(app, config.logRequests)
   setCommonHeaders(app)
-  limitResponses(app)
+  limitResponses(app, shared)
   app.setErrorHandler(handleError)
 
   // Authentication, before anything else is checked
-  await authenticateBearers(app, tokens, config)
+  await authenticateBearers(app, tokens, config, shared)
   admitRequests(app, scheduler)
 
   // Routes
-  reportHealth(app, store)
-  if (config.docs) serveDocs(app, contract)
+  reportHealth(app, checkReady)
+  if (config.docs) serveDocs(app, contract, shared)
   const { bodyLimit } = config
-  await serveOperations(app, contract, new PlantService(store), { bodyLimit, scheduler })
+  await serveOperations(app, contract, new PlantService(store), {
+    bodyLimit,
+    scheduler,
+    shared,
+  })
   return app
 }

@@ -5,7 +5,8 @@ import { IN_MEMORY } from './stores/in-memory.ts'
 
 /**
  * Options of `startPlantStore`. Times are in milliseconds, sizes in bytes. The defaults are those of the command line,
- * except that the database is in memory, the port is a free one and the log is silent. The environment is not read.
+ * except that the database is in memory, the port is a free one, the log is silent and one thread serves HTTP. The
+ * environment is not read.
  */
 export type PlantStoreOptions = Partial<Omit<Config, 'readyJson'>>
 
@@ -31,8 +32,8 @@ export interface RunningPlantStore extends AsyncDisposable {
  */
 export async function startPlantStore(options: PlantStoreOptions = {}): Promise<RunningPlantStore> {
   const token = options.token ?? newToken()
-  const { database = IN_MEMORY, port = 0, logLevel = 'silent' } = options
-  const config = embeddedConfig({ ...options, database, port, logLevel, token })
+  const { database = IN_MEMORY, port = 0, logLevel = 'silent', threads = 1 } = options
+  const config = embeddedConfig({ ...options, database, port, logLevel, threads, token })
   const { url, close } = await start(config)
   return { url, token, close, [Symbol.asyncDispose]: close }
 }

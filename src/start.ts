@@ -1,13 +1,18 @@
-import { type AddressInfo, isIPv6 } from 'node:net'
-import type { FastifyInstance } from 'fastify'
+import type { AddressInfo } from 'node:net'
+import type { FastifyBaseLogger } from 'fastify'
 import { AccessTokens } from '../service/access-tokens.ts'
-import { type AppOptions, buildApp } from './app.ts'
+import type { AppOptions } from './app.ts'
 import type { Config } from './config/config.ts'
+import { loadContract } from './contract/contract.ts'
 import { type Access, ensureFirstToken } from './first-token.ts'
 import { type Certificate, covers, loadCertificate } from './http/certificate.ts'
-import { listen } from './http/listener.ts'
-import { gracefulShutdown } from './http/shutdown.ts'
+import { type Listening, toAuthority, toHosts } from './http/listener.ts'
+import type { HttpServer } from './http-server.ts'
+import type { HttpThreadsOptions } from './http-threads/http-threads.ts'
+import { planThreads } from './http-threads/thread-plan.ts'
+import { createLog } from './log.ts'
 import { isLoopback } from './loopback.ts'
+import { SharedState } from './shared-memory/shared-state.ts'
 import { openStore } from './stores/engines.ts'
 import type { Store } from './stores/store.ts'
 import { prepareSeed } from './transfer/seed.ts'
@@ -22,6 +27,8 @@ export interface RunningService {
   readonly access: Access
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
+  /** For the operator: how the service differs from what the configuration asks for. */
+  readonly warning: string | undefined
   /**
    * Stops accepting connections, finishes the requests in flight and closes the store. Cuts off requests that exceed
    * `shutdownTimeout`. Further calls return the same promise.
@@ -33,42 +40,37 @@ export interface RunningService {
  * Starts the service. It handles no signals and prints nothing except its log, so it can share a process with other
  * code. Resolves once it listens. If it throws, the service is stopped and the store closed.
  *
+ * If a thread of the service ends unexpectedly, throws a ThreadFailure as an uncaught exception.
+ *
  * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable
  */
 export async function start(config: Config): Promise<RunningService> {
+  const log = await createLog(config)
+  const contract = loadContract()
   const certificate = await loadCertificate(config)
   const seedStore = await prepareSeed(config.seed)
   const store = await openStore(config)
-  let app: FastifyInstance | undefined
+  let server: HttpServer | undefined
   try {
     await seedStore(store)
-    const tokens = new AccessTokens(store, config.token)
+    const shared = new SharedState()
+    const tokens = new AccessTokens(store, config.token, shared.tokenUses)
     const access = await ensureFirstToken(config, tokens)
-    app = await buildApp({
-      config,
-      store,
-      tokens,
-      logger: await loggerOptions(config),
-      certificate,
-    })
-    const close = closeOnce(app, store, config.shutdownTimeout)
-    await listen(app, config)
-    const address = app.server.address() as AddressInfo
-    if (certificate === undefined && !isLoopback(address.address)) app.log.warn(UNENCRYPTED)
-    return { url: localUrl(address, certificate), access, certificate, close }
+    const { links, warning } = await planThreads(config, store)
+    server =
+      links.length === 0
+        ? await prepareHere({ config, contract, store, tokens, log, certificate, shared })
+        : await prepareThreads({ config, contract, links, shared })
+    const close = closeOnce(server, store, log)
+    const listening = await server.listen({ hosts: toHosts(config.host), port: config.port })
+    logListening(log, listening, certificate)
+    const [address] = listening.addresses as [AddressInfo]
+    return { url: localUrl(address, certificate), access, certificate, warning, close }
   } catch (error) {
-    await app?.close()
+    await server?.close()
     await store.close()
     throw error
   }
-}
-
-/** Logs to standard error: JSON lines, or a human-readable format on a terminal. */
-async function loggerOptions({ logLevel }: Config): Promise<AppOptions['logger']> {
-  if (logLevel === 'silent') return false
-  if (!process.stderr.isTTY) return { level: logLevel, stream: process.stderr }
-  const { default: pretty } = await import('pino-pretty')
-  return { level: logLevel, stream: pretty({ destination: 2, sync: true, ignore: 'pid,hostname' }) }
 }
 
 /**
@@ -80,22 +82,47 @@ export function localUrl(
   certificate?: Certificate,
 ): string {
   const host = address.replace(/^0\.0\.0\.0$/, '127.0.0.1').replace(/^::$/, '::1')
-  const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`
+  const authority = toAuthority({ address: host, port })
   if (certificate === undefined) return `http://${authority}`
   const { x509 } = certificate
   const useName = isLoopback(host) && !covers(x509, host) && covers(x509, 'localhost')
   return `https://${useName ? `localhost:${port}` : authority}`
 }
 
-/** Returns a function that closes the application, then the store. Further calls return the same promise. */
-function closeOnce(app: FastifyInstance, store: Store, timeoutMs: number): () => Promise<void> {
-  const shutDown = gracefulShutdown(app, timeoutMs)
+// A process needs only one of the two, so both are imported late.
+
+async function prepareHere(options: AppOptions): Promise<HttpServer> {
+  const { prepareHttpServer } = await import('./http-server.ts')
+  return prepareHttpServer(options)
+}
+
+async function prepareThreads(options: HttpThreadsOptions): Promise<HttpServer> {
+  const { prepareHttpThreads } = await import('./http-threads/http-threads.ts')
+  return prepareHttpThreads(options)
+}
+
+function logListening(
+  log: FastifyBaseLogger,
+  { addresses, unavailable }: Listening,
+  certificate: Certificate | undefined,
+): void {
+  const scheme = certificate === undefined ? 'http' : 'https'
+  for (const address of addresses) {
+    log.info(`Server listening at ${scheme}://${toAuthority(address)}`)
+  }
+  for (const reason of unavailable) log.warn(`not listening at ${reason}`)
+  const isRemote = addresses.some(({ address }) => !isLoopback(address))
+  if (isRemote && certificate === undefined) log.warn(UNENCRYPTED)
+}
+
+/** Returns a function that closes the server, then the store. Further calls return the same promise. */
+function closeOnce(server: HttpServer, store: Store, log: FastifyBaseLogger): () => Promise<void> {
   let closed: Promise<void> | undefined
   const close = async () => {
-    app.log.info('stopping')
-    await shutDown()
+    log.info('stopping')
+    await server.close()
     await store.close()
-    app.log.info('stopped')
+    log.info('stopped')
   }
   return () => {
     closed ??= close()

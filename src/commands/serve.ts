@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { start } from '../start.ts'
 import { greeting, readyLine } from './greeting.ts'
 import { onNpmExit, onStopSignal } from './signals.ts'
+import { reportThreadFailures } from './thread-failures.ts'
 import { disablePretenuring } from './v8-flags.ts'
 
 /** How long closing the store can take after `shutdownTimeout`. */
@@ -13,7 +14,9 @@ const CLOSE_TIMEOUT_MS = 5000
  */
 export async function serve(config: Config): Promise<void> {
   disablePretenuring()
-  const { url, access, certificate, close } = await start(config)
+  reportThreadFailures()
+  const { url, access, certificate, warning, close } = await start(config)
+  if (warning !== undefined) process.stderr.write(`plant-store: ${warning}\n`)
   const stop = () => {
     setTimeout(() => process.exit(1), config.shutdownTimeout + CLOSE_TIMEOUT_MS).unref()
     close()

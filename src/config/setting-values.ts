@@ -63,6 +63,20 @@ export function integer(min: number, max: number) {
   }
 }
 
+/** More would only take memory: each serves several thousand requests per second. */
+const THREADS_MAX = 256
+
+const readThreadCount = integer(1, THREADS_MAX)
+
+/** A number of threads, or `auto`. */
+export function threads(value: unknown): number | 'auto' {
+  if (value === 'auto') return value
+  return replaceInvalid(
+    () => readThreadCount(value),
+    ({ expected }) => new InvalidValue(`auto or ${expected}`),
+  )
+}
+
 /** A duration such as `90s`, or a number of milliseconds. Returns whole milliseconds, from 1 to `max`. */
 export function duration(max: string) {
   return (value: unknown): number => {

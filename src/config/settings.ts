@@ -8,6 +8,7 @@ import {
   onOff,
   rate,
   seed,
+  threads,
 } from './setting-values.ts'
 
 /** A setting, available on the command line, in the environment and to embedding programs. */
@@ -120,6 +121,13 @@ export const settings = {
     argument: '<networks>',
     description: 'proxies whose X-Forwarded-For header is trusted, such as 10.0.0.0/8,::1',
     read: networks,
+  },
+  threads: {
+    argument: '<number|auto>',
+    description:
+      'how many threads serve HTTP; auto means one on up to two processors, otherwise one fewer than there are, at most 8',
+    default: 'auto',
+    read: threads,
   },
   lockTimeout: {
     argument: '<duration>',

@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { AccessTokens, Grant } from '../../service/access-tokens.ts'
 import type { Limit } from '../config/setting-values.ts'
 import { nameScopes } from '../contract/scopes.ts'
+import type { SharedState } from '../shared-memory/shared-state.ts'
 import { ApiError } from './api-error.ts'
 import { addressKey, failureLimit, tokenLimit } from './rate-limit.ts'
 import { RejectionLog } from './rejection-log.ts'
@@ -44,10 +45,11 @@ export async function authenticateBearers(
   app: FastifyInstance,
   tokens: AccessTokens,
   { authFailureLimit, rateLimit }: AuthenticationLimits,
+  shared: SharedState,
 ): Promise<void> {
-  const failures = failureLimit(authFailureLimit)
-  const requests = tokenLimit(rateLimit)
-  const rejectionLog = new RejectionLog(app)
+  const failures = failureLimit(authFailureLimit, shared.failures)
+  const requests = tokenLimit(rateLimit, shared.requests)
+  const rejectionLog = new RejectionLog(app, shared.rejectedTokens)
   app.decorateRequest('grant')
 
   await app.register(bearerAuth, {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { parseExactJson } from '../contract/exact-json.ts'
 import type { Projection } from '../contract/projection.ts'
+import type { SharedState } from '../shared-memory/shared-state.ts'
 import { ApiError, serviceBusy } from './api-error.ts'
 import { ByteBudget, LARGE_MESSAGES_BYTES_MAX, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
 import type { RequestScheduler } from './request-scheduler.ts'
@@ -10,6 +11,7 @@ export interface BodyReaderOptions {
   /** The largest body, in bytes. */
   readonly bodyLimit: number
   readonly scheduler: RequestScheduler
+  readonly shared: SharedState
   /** Which parts of a body the operations read. */
   readonly projection: Projection
 }
@@ -17,8 +19,9 @@ export interface BodyReaderOptions {
 type Done = (error: Error | null, body?: unknown) => void
 
 /** Creates a Fastify content type parser for JSON. Large bodies wait for the scheduler before they are parsed. */
-export function bodyReader({ bodyLimit, scheduler, projection }: BodyReaderOptions) {
-  const budget = new ByteBudget(Math.max(LARGE_MESSAGES_BYTES_MAX, bodyLimit))
+export function bodyReader({ bodyLimit, scheduler, shared, projection }: BodyReaderOptions) {
+  const budgetMax = Math.max(LARGE_MESSAGES_BYTES_MAX, bodyLimit)
+  const budget = new ByteBudget(budgetMax, shared.receivedBytes)
   return (_request: FastifyRequest, payload: IncomingMessage, done: Done) => {
     let body: Buffer | undefined
     let length = 0

@@ -1,19 +1,18 @@
 import type { FastifyInstance } from 'fastify'
-import type { PlantStore } from '../../service/plant-store.ts'
 import { sendJson } from './response.ts'
 
 /**
  * Health checks for load balancers and supervisors. They need no token, so they are not part of the contract. `live`
- * succeeds while the process responds. `ready` succeeds while the store works, and otherwise fails with 503 and an
+ * succeeds while the process responds. `ready` succeeds while `checkReady` does, and otherwise fails with 503 and an
  * `Error`.
  */
-export function reportHealth(app: FastifyInstance, store: PlantStore): void {
+export function reportHealth(app: FastifyInstance, checkReady: () => Promise<void>): void {
   const config = { open: true }
   let checking: Promise<void> | undefined
 
-  // Concurrent requests share one query, because anyone can send any number of them.
-  const checkStore = () => {
-    checking ??= store.ping().finally(() => {
+  // Concurrent requests share one check, because anyone can send any number of them.
+  const shareCheck = () => {
+    checking ??= checkReady().finally(() => {
       checking = undefined
     })
     return checking
@@ -23,7 +22,7 @@ export function reportHealth(app: FastifyInstance, store: PlantStore): void {
     sendJson(reply, 200, JSON.stringify({ status: 'live' })),
   )
   app.get('/health/ready', { config }, async (_request, reply) => {
-    await checkStore()
+    await shareCheck()
     return sendJson(reply, 200, JSON.stringify({ status: 'ready' }))
   })
 }

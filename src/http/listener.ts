@@ -1,38 +1,81 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { type AddressInfo, createServer, isIPv6, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../config/config.ts'
 
 /** How many connections can wait to be accepted. The operating system may allow fewer. */
 const BACKLOG = 4096
 
 /** The addresses of `localhost`, without asking the system's resolver (RFC 6761 §6.3). */
-const LOCALHOST = { ipv4: '127.0.0.1', ipv6: '::1' }
+const LOCALHOST = ['127.0.0.1', '::1'] as const
+
+/** Where to listen. */
+export interface Endpoint {
+  /** The first one must be available. */
+  readonly hosts: readonly string[]
+  /** 0 for any free port. */
+  readonly port: number
+  /** Whether other threads listen on the same port. */
+  readonly reusePort?: boolean
+}
+
+/** Where a service listens. */
+export interface Listening {
+  /** One for each available host. */
+  readonly addresses: readonly AddressInfo[]
+  /** Each other host, with the reason. */
+  readonly unavailable: readonly string[]
+}
+
+/** The addresses to listen on for the value of `--host`. */
+export function toHosts(host: string): readonly string[] {
+  return host === 'localhost' ? LOCALHOST : [host]
+}
 
 /**
- * Listens on the configured address, or on both loopback addresses if that is `localhost`. If `::1` is
- * unavailable, logs a warning and listens on 127.0.0.1 alone.
+ * Prepares an application to listen on the addresses of a host, and returns a function that starts to listen. That
+ * throws the system's error if the first address is unavailable.
  *
  * For `localhost` Fastify would start a second HTTP server, whose connections `app.close()` does not drain
  * (fastify/fastify#7043). Here the second listener passes its connections to the single HTTP server, which then
  * treats them like its own.
- *
- * @throws the system's error if the address, other than `::1`, is unavailable
  */
-export async function listen(app: FastifyInstance, { host, port }: Config): Promise<void> {
-  const isBoth = host === 'localhost'
-  const second = isBoth ? secondListener(app) : undefined
-  await app.listen({ host: isBoth ? LOCALHOST.ipv4 : host, port, backlog: BACKLOG })
-  if (second === undefined) return
-  const { port: chosen } = app.server.address() as AddressInfo
-  second.maxConnections = app.server.maxConnections
-  second.listen({ host: LOCALHOST.ipv6, port: chosen, backlog: BACKLOG })
-  try {
-    await once(second, 'listening')
-    app.log.info(`Server also listening at [${LOCALHOST.ipv6}]:${chosen}`)
-  } catch (error) {
-    app.log.warn(`not listening at [${LOCALHOST.ipv6}]:${chosen}: ${(error as Error).message}`)
+export async function prepareToListen(
+  app: FastifyInstance,
+  host: string,
+): Promise<(endpoint: Endpoint) => Promise<Listening>> {
+  const [, ...others] = toHosts(host)
+  const servers = [app.server, ...others.map(() => secondListener(app))]
+  await app.ready()
+  return (endpoint) => listenOn(servers, endpoint)
+}
+
+/** Listens on each host with a server of its own, and on the port that the first one gets. */
+export async function listenOn(
+  servers: readonly Server[],
+  { hosts, port, reusePort = false }: Endpoint,
+): Promise<Listening> {
+  const addresses: AddressInfo[] = []
+  const unavailable: string[] = []
+  for (const [index, host] of hosts.entries()) {
+    const server = servers[index] as Server
+    const chosen = addresses[0]?.port ?? port
+    try {
+      server.listen({ host, port: chosen, reusePort, backlog: BACKLOG })
+      await once(server, 'listening')
+      addresses.push(server.address() as AddressInfo)
+    } catch (error) {
+      if (index === 0) throw error
+      unavailable.push(
+        `${toAuthority({ address: host, port: chosen })}: ${(error as Error).message}`,
+      )
+    }
   }
+  return { addresses, unavailable }
+}
+
+/** The part of a URL before the path, such as `[::1]:3000`. */
+export function toAuthority({ address, port }: Pick<AddressInfo, 'address' | 'port'>): string {
+  return `${isIPv6(address) ? `[${address}]` : address}:${port}`
 }
 
 /** A second listener for the application's HTTP server. It stops when the application closes. */
@@ -43,6 +86,8 @@ function secondListener(app: FastifyInstance): Server {
   )
   // Not `once` from node:events, which would reject if the address is unavailable.
   const closed = new Promise((resolve) => listener.once('close', resolve))
+  // Read for each new connection, because it depends on the number of open ones.
+  Object.defineProperty(listener, 'maxConnections', { get: () => app.server.maxConnections })
   app.addHook('preClose', async () => {
     listener.close()
   })

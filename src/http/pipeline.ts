@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { SharedCounter } from '../shared-memory/shared-counter.ts'
 
-/** How many requests can be queued, across all connections. */
+/** How many requests can be queued, across all connections of the process. */
 const QUEUED_MAX = 10_000
 
 /** How many requests of one connection can be queued before we stop reading from it. */
@@ -37,12 +38,12 @@ export function latestResponse(connection: Connection): ServerResponse | undefin
  *
  * Wraps Fastify's listener, so that a queued request costs as little as possible.
  *
+ * @param queuedRequests their number in the process
  * @returns the open connections that have sent a request, kept up to date
  */
-export function servePipelined(server: Server): ReadonlySet<Socket> {
+export function servePipelined(server: Server, queuedRequests: SharedCounter): ReadonlySet<Socket> {
   const [serve] = server.listeners('request') as [RequestListener]
   const connections = new Set<Socket>()
-  let queuedCount = 0
 
   server.off('request', serve).on('request', (request, response) => {
     const connection: Connection = request.socket
@@ -79,11 +80,10 @@ export function servePipelined(server: Server): ReadonlySet<Socket> {
     request: IncomingMessage,
     response: ServerResponse<IncomingMessage>,
   ): void {
-    if (queuedCount === QUEUED_MAX) {
+    if (!queuedRequests.addIf((count) => count < QUEUED_MAX, 1)) {
       connection.destroy()
       return
     }
-    queuedCount++
     connection[queue] ??= []
     const length = connection[queue].push({ response, start: () => serve(request, response) })
     if (length === 1) previous.once('close', () => advance(connection))
@@ -93,10 +93,12 @@ export function servePipelined(server: Server): ReadonlySet<Socket> {
   function advance(connection: Connection): void {
     const requests = connection[queue] as QueuedRequest[]
     // `writableEnded` also covers a response that announced `Connection: close`.
-    if (connection.destroyed || connection.writableEnded) queuedCount -= requests.splice(0).length
+    if (connection.destroyed || connection.writableEnded) {
+      queuedRequests.add(-requests.splice(0).length)
+    }
     const first = requests.shift()
     if (first === undefined) return
-    queuedCount--
+    queuedRequests.add(-1)
     if (requests.length > 0) first.response.once('close', () => advance(connection))
     else connection.resume()
     connection[current] = first.response

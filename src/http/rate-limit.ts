@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net'
 import type { Limit, Rate } from '../config/setting-values.ts'
+import type { SharedTable } from '../shared-memory/shared-table.ts'
 import { ApiError } from './api-error.ts'
 import { TokenBuckets } from './token-bucket.ts'
 
@@ -21,9 +22,10 @@ export class RateLimit {
   readonly #policy: Policy
   readonly #buckets: TokenBuckets
 
-  constructor(policy: Policy) {
+  /** @param buckets of all keys, which threads can share */
+  constructor(policy: Policy, buckets: SharedTable) {
     this.#policy = policy
-    this.#buckets = new TokenBuckets(policy.rate, policy.burst)
+    this.#buckets = new TokenBuckets(policy.rate, policy.burst, buckets)
   }
 
   /** @throws ApiError if the key has used up its requests */
@@ -46,28 +48,30 @@ export class RateLimit {
 }
 
 /** Limits requests without a valid token, per address; undefined if the limit is off. */
-export function failureLimit(rate: Limit): RateLimit | undefined {
+export function failureLimit(rate: Limit, buckets: SharedTable): RateLimit | undefined {
   if (rate === 'off') return undefined
-  return new RateLimit({
+  const policy: Policy = {
     name: 'failed-authentication',
     code: 'too-many-failures',
     message: 'too many requests from this address without a valid access token',
     rate,
     burst: rate.requests * FAILURE_BURST,
-  })
+  }
+  return new RateLimit(policy, buckets)
 }
 
 /** Limits requests with a valid token, per token; undefined if the limit is off. */
-export function tokenLimit(rate: Limit): RateLimit | undefined {
+export function tokenLimit(rate: Limit, buckets: SharedTable): RateLimit | undefined {
   if (rate === 'off') return undefined
   const { requests, window } = rate
-  return new RateLimit({
+  const policy: Policy = {
     name: 'requests',
     code: 'too-many-requests',
     message: `this access token exceeded its limit of ${requests} requests in ${window / 1000} s`,
     rate,
     burst: requests,
-  })
+  }
+  return new RateLimit(policy, buckets)
 }
 
 /**

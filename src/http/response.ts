@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { SharedState } from '../shared-memory/shared-state.ts'
 import { type ApiError, serviceBusy, toErrorResponse } from './api-error.ts'
 import { ByteBudget, LARGE_MESSAGES_BYTES_MAX, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
 
@@ -10,8 +11,8 @@ declare module 'fastify' {
 }
 
 /** Sets up the budget for `sendJson`. */
-export function limitResponses(app: FastifyInstance): void {
-  app.decorate('responseBudget', new ByteBudget(LARGE_MESSAGES_BYTES_MAX))
+export function limitResponses(app: FastifyInstance, { sentBytes }: SharedState): void {
+  app.decorate('responseBudget', new ByteBudget(LARGE_MESSAGES_BYTES_MAX, sentBytes))
 }
 
 /**

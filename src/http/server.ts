@@ -1,11 +1,12 @@
 import type { Server } from 'node:http'
 import Fastify, {
+  type FastifyBaseLogger,
   type FastifyHttpOptions,
   type FastifyInstance,
-  type FastifyServerOptions,
 } from 'fastify'
 import type { Config } from '../config/config.ts'
 import type { ContractDocument } from '../contract/contract.ts'
+import type { SharedState } from '../shared-memory/shared-state.ts'
 import { rejectBadUrl } from './admission.ts'
 import { bodyMethods } from './body.ts'
 import { SMALL_MESSAGE_BYTES } from './byte-budget.ts'
@@ -16,6 +17,7 @@ import {
   rejectTinyChunks,
   rejectUnknownMethods,
 } from './client-errors.ts'
+import { countConnections, limitConnections } from './connection-limit.ts'
 import { servePipelined } from './pipeline.ts'
 import { rewriteUrlTargets } from './request-head.ts'
 import { noRequestLog } from './request-log.ts'
@@ -31,9 +33,12 @@ const TIMEOUT_CHECK_MS = 1000
 export interface ServerParts {
   readonly config: Config
   readonly contract: ContractDocument
-  readonly logger: FastifyServerOptions['logger']
+  /** Undefined for no log. */
+  readonly log: FastifyBaseLogger | undefined
+  readonly logsForAll: boolean
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
+  readonly shared: SharedState
 }
 
 /**
@@ -43,20 +48,23 @@ export interface ServerParts {
 export function createServer({
   config,
   contract,
-  logger,
+  log,
+  logsForAll,
   certificate,
+  shared,
 }: ServerParts): FastifyInstance {
   const reject = createSocketRejecter(bodyMethods(contract))
   const options: FastifyHttpOptions<Server> = {
     ...serverOptions(config, reject),
-    logger: logger ?? false,
+    ...(log !== undefined && { loggerInstance: log }),
   }
   const app = Fastify(certificate ? withTls(options, certificate) : options)
-  if (certificate !== undefined) serveTls(app, certificate)
+  if (certificate !== undefined) serveTls(app, certificate, logsForAll)
   const { server } = app
-  server.maxConnections = config.maxConnections
+  countConnections(server, shared.connections)
+  limitConnections(server, shared.connections, config.maxConnections)
   rejectUnknownMethods(server)
-  const connections = servePipelined(server)
+  const connections = servePipelined(server, shared.queuedRequests)
   abortStalledResponses(app, connections, config.responseTimeout)
   serveExpectations(server)
   rejectConnect(server, reject)

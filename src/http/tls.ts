@@ -31,9 +31,15 @@ export function withTls(options: Options, { pem }: Certificate): Options {
  * Closes connections that fail the handshake, and reloads the certificate when its files change.
  *
  * @param certificate the one that the server starts with
+ * @param logsReload whether to log about the certificate, which all HTTP threads reload
  */
-export function serveTls(app: FastifyInstance, certificate: Certificate): void {
+export function serveTls(
+  app: FastifyInstance,
+  certificate: Certificate,
+  logsReload: boolean,
+): void {
   const server = app.server as HttpServer & Server
+  const log = logsReload ? app.log : app.log.child({}, { level: 'silent' })
   // Node's own listener would send a plain-text HTTP error.
   server.removeAllListeners('tlsClientError')
   server.on('tlsClientError', (error: NodeJS.ErrnoException, connection) => {
@@ -41,8 +47,8 @@ export function serveTls(app: FastifyInstance, certificate: Certificate): void {
     connection.destroy()
   })
   abortHandshakesOnClose(app, server)
-  if (certificate.warning !== undefined) app.log.warn(certificate.warning)
-  const reloader = new CertificateReloader(certificate, server, app.log)
+  if (certificate.warning !== undefined) log.warn(certificate.warning)
+  const reloader = new CertificateReloader(certificate, server, log)
   const timer = setInterval(() => reloader.reload(), RELOAD_INTERVAL_MS).unref()
   app.addHook('onClose', async () => clearInterval(timer))
 }

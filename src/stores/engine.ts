@@ -1,5 +1,5 @@
 import type { CheckResult } from './check-result.ts'
-import type { Store } from './store.ts'
+import type { Store, ThreadStore } from './store.ts'
 
 /**
  * A kind of database. Its folder holds its code; `engines.ts` lists it. Methods import what they need when they are
@@ -18,6 +18,14 @@ export interface Engine {
 
   /** @throws StoreError with a one-line reason if the database cannot be used */
   open(options: StoreOptions): Promise<Store>
+
+  /**
+   * Uses a store that another thread has opened.
+   *
+   * @param link the `data` of its StoreLink
+   * @throws StoreError with a one-line reason if the database cannot be used
+   */
+  join(options: StoreOptions, link: unknown): Promise<ThreadStore>
 
   /**
    * Verifies a database without changing it, and yields each result as soon as it is known.

@@ -1,7 +1,7 @@
 import type { Engine, Location, StoreOptions } from './engine.ts'
 import { postgres } from './postgres/engine.ts'
 import { sqlite } from './sqlite/engine.ts'
-import type { Store } from './store.ts'
+import type { Store, ThreadStore } from './store.ts'
 
 /** The first match is used. SQLite is last because any string is a path. */
 const engines: readonly Engine[] = [postgres, sqlite]
@@ -14,6 +14,11 @@ export function findEngine(database: string): Engine {
 /** See Engine.open. */
 export function openStore(options: StoreOptions): Promise<Store> {
   return findEngine(options.database).open(options)
+}
+
+/** See Engine.join. */
+export function joinStore(options: StoreOptions, link: unknown): Promise<ThreadStore> {
+  return findEngine(options.database).join(options, link)
 }
 
 /** See Engine.locate. */

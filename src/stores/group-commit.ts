@@ -1,19 +1,11 @@
 import { StoreUnavailable } from '../../service/plant-store.ts'
-
-interface Size {
-  readonly changes: number
-  /** In UTF-16 units. */
-  readonly text: number
-}
+import { type Size, WaitingChanges } from './waiting-changes.ts'
 
 /**
  * The limit of one transaction. Larger batches are not faster, delay their first change, and take more memory, because
  * the text is copied to the writer.
  */
 const BATCH_MAX: Size = { changes: 512, text: 2 ** 23 }
-
-/** The limit of all waiting changes. Beyond it, the store is busy. */
-const WAITING_MAX: Size = { changes: 10_000, text: 2 ** 26 }
 
 /** With a second batch in flight, the writer never waits for us. More would only make the batches smaller. */
 const MAX_IN_FLIGHT = 2
@@ -27,6 +19,8 @@ export interface GroupCommitOptions<Change, Result> {
   /** The text that a change keeps in memory while it waits, in UTF-16 units. */
   readonly sizeOf: (change: Change) => number
   readonly maxInFlight?: number
+  /** By default, no other thread shares the limit of waiting changes. */
+  readonly waiting?: WaitingChanges
 }
 
 interface Waiting<Change, Result> {
@@ -49,28 +43,32 @@ export class GroupCommit<Change, Result> {
   readonly #maxInFlight: number
   #arrived: Waiting<Change, Result>[] = []
   readonly #inFlight: Waiting<Change, Result>[][] = []
-  readonly #waiting = { changes: 0, text: 0 }
+  readonly #waiting: WaitingChanges
   #settled: PromiseWithResolvers<void> | undefined
 
-  constructor({ commit, sizeOf, maxInFlight = MAX_IN_FLIGHT }: GroupCommitOptions<Change, Result>) {
+  constructor({
+    commit,
+    sizeOf,
+    maxInFlight = MAX_IN_FLIGHT,
+    waiting = new WaitingChanges(),
+  }: GroupCommitOptions<Change, Result>) {
     this.#commit = commit
     this.#sizeOf = sizeOf
     this.#maxInFlight = maxInFlight
+    this.#waiting = waiting
   }
 
   /** @throws StoreUnavailable if the store cannot commit now, or too many changes are waiting */
   submit(change: Change): Promise<Result> {
-    const { changes, text } = this.#waiting
-    if (changes >= WAITING_MAX.changes || text >= WAITING_MAX.text) {
-      const detail = `${changes} changes with ${text} characters are waiting`
-      return Promise.reject(new StoreUnavailable('busy', detail))
+    const text = this.#sizeOf(change)
+    if (!this.#waiting.add(text)) {
+      return Promise.reject(new StoreUnavailable('busy', `${this.#waiting} are waiting`))
     }
     return new Promise((resolve, reject) => {
-      const waiting = { change, text: this.#sizeOf(change), resolve, reject }
+      const waiting = { change, text, resolve, reject }
       // Deferred, so that all changes of this turn of the event loop share a batch.
       if (this.#arrived.length === 0) setImmediate(() => this.#dispatch())
       this.#arrived.push(waiting)
-      this.#count([waiting], 1)
       this.#settled ??= Promise.withResolvers()
     })
   }
@@ -92,29 +90,22 @@ export class GroupCommit<Change, Result> {
   async #commitBatch(): Promise<void> {
     const batch = this.#take(BATCH_MAX)
     this.#inFlight.push(batch)
-    if (batch === this.#inFlight[0]) this.#count(batch, -1)
+    if (batch === this.#inFlight[0]) this.#waiting.remove(batch)
     try {
       const results = await this.#commit(batch.map(({ change }) => change))
       for (const [index, result] of results.entries()) batch[index]?.resolve(result)
     } catch (error) {
       // Changes that arrived during the failed commit would only wait to fail the same way.
-      const others = error instanceof StoreUnavailable ? this.#take(WAITING_MAX) : []
-      this.#count(others, -1)
+      const others = error instanceof StoreUnavailable ? this.#arrived.splice(0) : []
+      this.#waiting.remove(others)
       for (const { reject } of [...batch, ...others]) reject(error)
     }
     this.#inFlight.shift()
-    this.#count(this.#inFlight[0] ?? [], -1)
+    this.#waiting.remove(this.#inFlight[0] ?? [])
     this.#dispatch()
   }
 
-  #count(changes: readonly Waiting<Change, Result>[], sign: 1 | -1): void {
-    for (const { text } of changes) {
-      this.#waiting.changes += sign
-      this.#waiting.text += sign * text
-    }
-  }
-
-  /** Removes the first changes that arrived, up to a limit. WAITING_MAX removes all. */
+  /** Removes the first changes that arrived, up to a limit. */
   #take(limit: Size): Waiting<Change, Result>[] {
     let count = 0
     let text = 0

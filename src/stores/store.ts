@@ -1,8 +1,25 @@
-import type { PlantStore } from '../../service/plant-store.ts'
+import type { Transferable } from 'node:worker_threads'
+import type { PlantStore, RequestStore } from '../../service/plant-store.ts'
 import type { TokenStore } from '../../service/token-store.ts'
 
-/** Plants and tokens in one database. */
-export interface Store extends PlantStore, TokenStore {
+/** A store as each thread that serves requests uses it. */
+export interface ThreadStore extends RequestStore, TokenStore {
   /** Completes the calls in flight, then closes the database. Further calls have no effect. */
   close(): Promise<void>
+}
+
+/** Plants and tokens in one database. */
+export interface Store extends ThreadStore, PlantStore {
+  /**
+   * Lets one more thread use the store, through `Engine.join`. Close the store only after the threads have closed
+   * theirs. Returns undefined if only this thread can use it.
+   */
+  share(): StoreLink | undefined
+}
+
+/** What another thread needs to use a store. */
+export interface StoreLink {
+  /** Cloneable, apart from what is in `transferList`. */
+  readonly data: unknown
+  readonly transferList: Transferable[]
 }

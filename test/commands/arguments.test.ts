@@ -25,6 +25,10 @@ const bad: Record<SettingName, readonly { value: string; expected: string }[]> =
     invalidDuration,
   ),
   responseTimeout: ['30'].map(invalidDuration),
+  threads: ['0', '-1', 'x', '257', '1.5'].map((value) => ({
+    value,
+    expected: 'auto or an integer from 1 to 256',
+  })),
   maxConnections: [{ value: '0', expected: 'an integer from 1 to 1048576' }],
   authFailureLimit: ['0/s', '5/d', '/s', '100', 'on'].map(invalidRate),
   rateLimit: ['1000'].map(invalidRate),

@@ -3,10 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { connect, type Socket } from 'node:net'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import type { FastifyInstance } from 'fastify'
+import { type DestinationStream, pino } from 'pino'
 import type { Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
-import { type AppOptions, buildApp } from '../../src/app.ts'
+import { buildApp } from '../../src/app.ts'
 import { type Config, defaultConfig } from '../../src/config/config.ts'
+import { loadContract } from '../../src/contract/contract.ts'
 import type { Scope } from '../../src/contract/scopes.ts'
 import { loadCertificate } from '../../src/http/certificate.ts'
 import { openStore } from '../../src/stores/engines.ts'
@@ -37,7 +39,8 @@ export interface StartOptions {
   readonly config?: Partial<Config>
   /** Methods that replace the store's. */
   readonly instead?: Partial<Store>
-  readonly logger?: AppOptions['logger']
+  /** Receives the lines of the log. */
+  readonly logger?: { readonly level?: string; readonly stream: DestinationStream }
   readonly now?: () => number
 }
 
@@ -142,9 +145,12 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const served = withInstead(store, options.instead)
   const app = await buildApp({
     config,
+    contract: loadContract(),
     store: served,
     tokens: new AccessTokens(served, config.token),
-    ...(options.logger !== undefined && { logger: options.logger }),
+    ...(options.logger && {
+      log: pino({ level: options.logger.level ?? 'info' }, options.logger.stream),
+    }),
     ...(options.now !== undefined && { now: options.now }),
     certificate: await loadCertificate(config),
   })

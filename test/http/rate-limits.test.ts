@@ -2,6 +2,7 @@
 import t from 'tap'
 import { addressKey } from '../../src/http/rate-limit.ts'
 import { TokenBuckets } from '../../src/http/token-bucket.ts'
+import { SharedTable } from '../../src/shared-memory/shared-table.ts'
 import type { Answer } from '../helpers/contract-check.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
@@ -130,18 +131,18 @@ t.test('--rate-limit limits the requests of a token', async (t) => {
 })
 
 t.test('a bucket allows a burst and refills at its rate', async (t) => {
-  let now = 1000
-  const buckets = new TokenBuckets({ requests: 10, window: 1000 }, 3, () => now)
+  let now = 1_000_000
+  const buckets = new TokenBuckets({ requests: 10, window: 1000 }, 3, new SharedTable(), () => now)
   const take = () => buckets.take('key')
   t.same([take(), take(), take()], [undefined, undefined, undefined])
   t.equal(take(), 100)
-  now += 60
+  now += 60_000
   t.equal(take(), 40)
-  now += 40
+  now += 40_000
   t.same([take(), take()], [undefined, 100])
   buckets.putBack('key')
   t.same([take(), take()], [undefined, 100])
-  now += 10_000
+  now += 10_000_000
   t.same(
     [take(), take(), take(), take()],
     [undefined, undefined, undefined, 100],
@@ -151,23 +152,30 @@ t.test('a bucket allows a burst and refills at its rate', async (t) => {
   t.equal(buckets.take('another key'), undefined)
 })
 
-t.test('a full bucket allows exactly its burst at any time', async (t) => {
-  for (let now = 0; now < 1; now += 0.001) {
-    const buckets = new TokenBuckets({ requests: 7, window: 3_600_000 }, 3, () => now)
+t.test('a full bucket allows exactly its burst, even if its interval is not whole', async (t) => {
+  for (let requests = 1; requests <= 10_000; requests += 7) {
+    const rate = { requests, window: 3_600_000 }
+    const buckets = new TokenBuckets(rate, 3, new SharedTable(), () => 1)
     const taken = [1, 2, 3, 4].map(() => buckets.take('key') === undefined)
-    if (!taken.slice(0, 3).every(Boolean) || taken[3]) t.fail(`${taken} at ${now}`)
+    if (!taken.slice(0, 3).every(Boolean) || taken[3]) t.fail(`${taken} at ${requests}/h`)
   }
 })
 
-t.test('when there are too many keys, the least recently used is forgotten', async (t) => {
-  const buckets = new TokenBuckets({ requests: 1, window: 1000 }, 1, () => 0)
-  for (let key = 0; key < 10_000; key++) buckets.take(`${key}`)
-  buckets.putBack('0')
-  buckets.take('0')
-  buckets.take('one more')
-  t.equal(buckets.take('0'), 1000, 'it is remembered')
-  t.equal(buckets.take('2'), 1000)
-  t.equal(buckets.take('1'), undefined, 'it is forgotten')
+t.test('a rate above a request per microsecond still allows its burst', async (t) => {
+  const rate = { requests: 999_999_999, window: 1000 }
+  const buckets = new TokenBuckets(rate, 1, new SharedTable(), () => 1)
+  t.same([buckets.take('key'), buckets.take('key')], [undefined, 0.001])
+})
+
+t.test('threads share buckets and their time', async (t) => {
+  const table = new SharedTable()
+  const inThreads = [1, 2].map(
+    () => new TokenBuckets({ requests: 2, window: 3_600_000 }, 2, new SharedTable(table.memory)),
+  )
+  for (const buckets of inThreads) t.equal(buckets.take('key'), undefined)
+  for (const buckets of inThreads) t.ok(Number(buckets.take('key')) > 0)
+  inThreads[0]?.putBack('key')
+  t.equal(inThreads[1]?.take('key'), undefined)
 })
 
 const KEYS: [address: string, key: string][] = [

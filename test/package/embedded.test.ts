@@ -103,7 +103,8 @@ t.test('embedding does not load the packages of the command line', async (t) => 
         return next(url, context)
       },
     })
-    await import(${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)})
+    const { startPlantStore } = await import(${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)})
+    await (await startPlantStore()).close()
   `
   const child = spawn(...unmeasured([process.execPath, '--input-type=module', '--eval', program]))
   t.teardown(() => child.kill('SIGKILL'))

@@ -6,7 +6,7 @@ import { inspect } from 'node:util'
 import t from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { SELECTOR_BYTES, type TokenStore } from '../../service/token-store.ts'
+import { SELECTOR_BYTES } from '../../service/token-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 import { CI, NOW, setUp, verify } from './token-setup.ts'
 
@@ -197,26 +197,4 @@ t.test('neither the stored nor the listed data reveals a token', async (t) => {
     for (const secret of secrets) t.notOk(bytesOnDisk().includes(secret), when)
     t.ok(bytesOnDisk().includes(hash('sha256', token, 'buffer')), `the digest is stored, ${when}`)
   }
-})
-
-t.test('beyond the limit, the oldest known token is forgotten', async (t) => {
-  const digestOf = (token: string) => hash('sha256', token, 'buffer')
-  const valid = new Map<string, Buffer>()
-  const store = {
-    findToken: async (selector: Uint8Array) => {
-      const digest = valid.get(Buffer.from(selector).toString('hex')) as Buffer
-      return { name: 'ci', scopes: ['read'], digest, createdAt: new Date(), lastUsedAt: new Date() }
-    },
-  } as unknown as TokenStore
-  const tokens = new AccessTokens(store)
-  const names = Array.from({ length: 10_001 }, (_, index) => `token-${index}`)
-  for (const name of names) {
-    const digest = digestOf(name)
-    valid.set(digest.subarray(0, SELECTOR_BYTES).toString('hex'), digest)
-    await tokens.verify(name)
-  }
-  await new Promise(setImmediate)
-  t.notOk(tokens.isKnown('token-0'))
-  t.ok(tokens.isKnown('token-1'))
-  t.ok(tokens.isKnown('token-10000'))
 })

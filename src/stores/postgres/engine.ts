@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { Engine } from '../engine.ts'
 import { StoreError } from '../store-error.ts'
 import { parseConnectionString } from './connection-string.ts'
@@ -14,6 +15,11 @@ export const postgres: Engine = {
   async open({ database, lockTimeout, mustExist = false }) {
     const { PostgresStore } = await import('./postgres-store.ts')
     return PostgresStore.open({ url: database, timeout: lockTimeout, mustExist })
+  },
+
+  async join(_options, link) {
+    const { RemoteStore } = await import('../remote-store.ts')
+    return new RemoteStore(link as MessagePort)
   },
 
   async *check({ database, lockTimeout }) {

@@ -12,7 +12,8 @@ import type {
 import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
-import type { Store } from '../store.ts'
+import { shareCalls } from '../remote-store.ts'
+import type { Store, StoreLink } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { measureText } from '../text-length.ts'
 import { removePlant, updatePlant } from './changes.ts'
@@ -77,6 +78,10 @@ export class PostgresStore implements Store {
       const { message } = cause as Error
       throw new StoreError(`cannot use the database ${redacted}: ${message}`, { cause })
     }
+  }
+
+  share(): StoreLink {
+    return shareCalls(this)
   }
 
   create(plant: NewPlant): Promise<CreateResult> {

@@ -6,9 +6,9 @@ import {
 } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { ThreadModule } from '../../threads/thread-module.ts'
 import { type DatabaseOptions, WAL_PAGES } from './database.ts'
 import { mapError } from './errors.ts'
-import { ThreadModule } from './thread.ts'
 
 /** The state of the WAL, in pages: its length, and how much of it has been written back. */
 export interface WalState {
@@ -105,7 +105,10 @@ export class Checkpointer {
 
   #start() {
     const { port1, port2 } = new MessageChannel()
-    const worker = checkpointThread.start({ ...this.#options, port: port1 }, [port1])
+    const worker = checkpointThread.start(
+      { ...this.#options, port: port1 },
+      { name: 'plant-checkpoint', transferList: [port1] },
+    )
     // The thread cannot open the database, perhaps for lack of file descriptors. The writer then does all of the work.
     worker.on('error', () => {
       this.#thread = undefined

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Engine } from '../engine.ts'
 import { IN_MEMORY } from '../in-memory.ts'
+import type { SqliteLink } from './sqlite-store.ts'
 
 /** SQLite: a file, or the memory of this process. */
 export const sqlite: Engine = {
@@ -11,6 +12,11 @@ export const sqlite: Engine = {
   async open({ database, ...options }) {
     const { SqliteStore } = await import('./sqlite-store.ts')
     return new SqliteStore({ file: database, ...options })
+  },
+
+  async join({ database, ...options }, link) {
+    const { SqliteStore } = await import('./sqlite-store.ts')
+    return new SqliteStore({ file: database, ...options }, link as SqliteLink)
   },
 
   async *check({ database, lockTimeout }) {

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
+import type { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { joinPlants, type PlantRow, toPlant } from '../plant-row.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../read-limits.ts'
 import { measureText } from '../text-length.ts'
@@ -19,16 +20,21 @@ const ROWS_MAX = 34
  */
 export class Reader {
   readonly #db: Database
+  readonly #commits: SharedCounter
   readonly #statements: ReturnType<typeof prepareReads>
   readonly #endTransaction = () => this.refresh()
   #inTransaction = false
+  /** The number of commits that the shared transaction sees, at least. */
+  #seen = 0
 
-  constructor(db: Database) {
+  /** @param commits their number, which every writer of this process increments before it reports a commit */
+  constructor(db: Database, commits: SharedCounter) {
     this.#db = db
+    this.#commits = commits
     this.#statements = prepareReads(db)
   }
 
-  /** Ends the shared transaction. Must be called after a change, so that later reads see it. */
+  /** Ends the shared transaction. */
   refresh(): void {
     this.#inTransaction = false
     // An error may have ended it already. Unlike COMMIT, ROLLBACK also works if the file is damaged.
@@ -87,6 +93,7 @@ export class Reader {
 
   #read<Result>(read: () => Result): Result {
     try {
+      if (this.#inTransaction && this.#commits.value !== this.#seen) this.refresh()
       if (!this.#inTransaction) this.#begin()
       return read()
     } catch (error) {
@@ -95,6 +102,7 @@ export class Reader {
   }
 
   #begin(): void {
+    this.#seen = this.#commits.value
     this.#statements.begin.run()
     this.#inTransaction = true
     setImmediate(this.#endTransaction)

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
 import type {
   CreateResult,
@@ -11,9 +12,11 @@ import type {
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
+import { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { IN_MEMORY, refuseMemory } from '../in-memory.ts'
-import type { Store } from '../store.ts'
+import type { Store, StoreLink } from '../store.ts'
+import { WaitingChanges, type WaitingMemory } from '../waiting-changes.ts'
 import { measureChange } from './change-size.ts'
 import type { DatabaseOptions } from './database.ts'
 import { openDatabase, openSnapshot } from './database.ts'
@@ -21,34 +24,66 @@ import { exportPlants, Reader } from './reader.ts'
 import { ThreadedWriter } from './threaded-writer.ts'
 import type { Change, ChangeResult, ChangeResults, Changes } from './writer.ts'
 import { Writer } from './writer.ts'
+import { WriterOwner } from './writer-owner.ts'
 
-/** A store in one SQLite file. Reads run on the calling thread; changes go through one writer, by group commit. */
+/** The page cache in KiB, where the default of 16 MB would not be faster. */
+const SMALL_CACHE = 2000
+
+/** The data of a StoreLink. */
+export interface SqliteLink {
+  /** Leads to the writer's thread. */
+  readonly writer: MessagePort
+  readonly commits: SharedArrayBuffer
+  readonly waiting: WaitingMemory
+}
+
+/**
+ * A store in one SQLite file. Reads run on the calling thread; changes go through one writer, by group commit. Several
+ * threads can share the writer.
+ */
 export class SqliteStore implements Store {
+  /** Undefined if another thread owns the writer, or if it is in this one. */
+  readonly #owner: WriterOwner | undefined
   readonly #writer: Writer | ThreadedWriter
+  readonly #waiting: WaitingChanges
   readonly #groupCommit: GroupCommit<Change, ChangeResult>
   readonly #reader: Reader
   readonly #openSnapshot: () => Database
   #closed: Promise<void> | undefined
 
-  /** @throws StoreError with a one-line reason if the database cannot be used */
-  constructor(options: DatabaseOptions) {
+  /**
+   * @param link the data of a StoreLink, if another thread owns the store
+   * @throws StoreError with a one-line reason if the database cannot be used
+   */
+  constructor(options: DatabaseOptions, link?: SqliteLink) {
     if (options.sameThread) refuseMemory(options.file)
+    const isWriter = options.file === IN_MEMORY || options.sameThread === true
     const db = openDatabase(options)
-    this.#reader = new Reader(db)
     this.#openSnapshot = () => openSnapshot(db, options)
-    if (options.file === IN_MEMORY || options.sameThread) {
-      this.#writer = new Writer(db)
-      // 2 MB, which is as fast as the default of 16 MB.
-      db.pragma('cache_size = -2000')
-    } else {
-      this.#writer = new ThreadedWriter(options)
+    this.#owner = isWriter || link !== undefined ? undefined : new WriterOwner(options)
+    const port = link?.writer ?? this.#owner?.connect()
+    this.#writer =
+      port === undefined ? new Writer(db) : new ThreadedWriter(port, options.lockTimeout)
+    if (isWriter || link !== undefined) db.pragma(`cache_size = -${SMALL_CACHE}`)
+    if (!isWriter) {
       db.pragma('query_only = ON')
       db.pragma('busy_timeout = 0')
     }
+    this.#reader = new Reader(db, this.#owner?.commits ?? new SharedCounter(link?.commits))
+    this.#waiting = new WaitingChanges(link?.waiting)
     this.#groupCommit = new GroupCommit({
       commit: (changes) => this.#commit(changes),
       sizeOf: measureChange,
+      waiting: this.#waiting,
     })
+  }
+
+  share(): StoreLink | undefined {
+    if (this.#owner === undefined) return undefined
+    const { commits } = this.#owner
+    const writer = this.#owner.connect()
+    const data: SqliteLink = { writer, commits: commits.memory, waiting: this.#waiting.memory }
+    return { data, transferList: [writer] }
   }
 
   create(plant: NewPlant): Promise<CreateResult> {
@@ -121,15 +156,14 @@ export class SqliteStore implements Store {
     await this.#groupCommit.settle()
     // The last connection to close removes the WAL, so it must be one that can write.
     this.#reader.close()
-    await this.#writer.close()
+    this.#writer.close()
+    await this.#owner?.close()
   }
 
   async #commit(changes: readonly Change[]): Promise<ChangeResult[]> {
-    // Before: a writer on the reader's connection needs it outside a transaction. After: reads must see the changes.
-    this.#reader.refresh()
-    const results = await this.#writer.commit(changes)
-    this.#reader.refresh()
-    return results
+    // The writer of this thread uses the same connection.
+    if (this.#writer instanceof Writer) this.#reader.refresh()
+    return this.#writer.commit(changes)
   }
 
   #change<Name extends keyof Changes>(change: Changes[Name]): Promise<ChangeResults[Name]> {

@@ -1,7 +1,7 @@
+import { ThreadModule } from '../../threads/thread-module.ts'
 import type { BackupSummary, OnProgress } from '../engine.ts'
 import { StoreError } from '../store-error.ts'
 import type { CopyOptions } from './copy.ts'
-import { ThreadModule } from './thread.ts'
 
 export const backupThread = new ThreadModule<CopyOptions>('backup-thread', import.meta.url)
 
@@ -14,7 +14,7 @@ export type BackupMessage =
 /** Runs copyDatabase in a thread of its own. */
 export function copyInThread(options: CopyOptions, onProgress: OnProgress): Promise<BackupSummary> {
   const { promise, resolve, reject } = Promise.withResolvers<BackupSummary>()
-  const thread = backupThread.start(options)
+  const thread = backupThread.start(options, { name: 'plant-backup' })
   thread.on('error', reject)
   thread.on('message', (message: BackupMessage) => {
     if ('summary' in message) resolve(message.summary)

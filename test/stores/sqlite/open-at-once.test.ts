@@ -13,7 +13,7 @@ t.test('several threads can create or upgrade a database concurrently', async (t
   const threads = 3
   const ready = new Int32Array(new SharedArrayBuffer(4))
   const outcomes = Array.from({ length: threads }, async () => {
-    const thread = openingThread.start({ files, threads, ready })
+    const thread = openingThread.start({ files, threads, ready }, { name: 'opening' })
     return (await once(thread, 'message')).flat()
   })
   t.same([...new Set((await Promise.all(outcomes)).flat())], ['opened'])

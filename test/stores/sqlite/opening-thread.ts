@@ -1,4 +1,4 @@
-import { ThreadModule } from '../../../src/stores/sqlite/thread.ts'
+import { ThreadModule } from '../../../src/threads/thread-module.ts'
 
 interface Work {
   readonly files: readonly string[]

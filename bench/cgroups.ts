@@ -1,0 +1,121 @@
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The share of a core that a limited thread can use. */
+export const CORE_SHARE = 0.1
+
+/** The kernel's default of 100 ms would suspend a thread for 90 ms at a time. */
+const PERIOD_US = 20_000
+const QUOTA_US = PERIOD_US * CORE_SHARE
+
+/** Part of the name of each group that this process creates. */
+const NAME = `plant-store-bench-${process.pid}`
+
+/**
+ * Limits each thread of a process to CORE_SHARE with a control group of its own, until disposal. Needs Linux and root.
+ *
+ * @throws Error if this system cannot do that
+ */
+export function limitThreads(pid: number, threads: readonly number[]): Disposable {
+  const mounts = readFileSync('/proc/mounts', 'utf8').split('\n').map(parseMount)
+  const v1 = mounts.find(({ type, options }) => type === 'cgroup' && options.includes('cpu'))
+  if (v1 !== undefined) return limitByV1(v1.folder, pid, threads)
+  const v2 = mounts.find(({ type }) => type === 'cgroup2')
+  if (v2 !== undefined) return limitByV2(v2.folder, pid, threads)
+  throw new Error('no control groups are mounted')
+}
+
+/** Returns why `limitThreads` does not work here. Undefined if it does. */
+export function whyUnlimited(): string | undefined {
+  try {
+    limitThreads(process.pid, [process.pid])[Symbol.dispose]()
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function limitByV1(mount: string, pid: number, threads: readonly number[]): Disposable {
+  const parent = join(mount, findGroup(pid, 'cpu'))
+  return build((undo) => {
+    for (const thread of threads) {
+      const group = createGroup(join(parent, `${NAME}-${thread}`), undo)
+      undo(() => moveAll(group, parent, 'tasks'))
+      write(group, 'cpu.cfs_period_us', PERIOD_US)
+      write(group, 'cpu.cfs_quota_us', QUOTA_US)
+      write(group, 'tasks', thread)
+    }
+  })
+}
+
+/**
+ * Version 2 limits single threads only in threaded groups, whose parent must contain their process. That parent is
+ * below the root, because only the root can have both processes and groups with limits.
+ */
+function limitByV2(mount: string, pid: number, threads: readonly number[]): Disposable {
+  const original = join(mount, findGroup(pid, ''))
+  return build((undo) => {
+    write(mount, 'cgroup.subtree_control', '+cpu')
+    const parent = createGroup(join(mount, `${NAME}-${pid}`), undo)
+    const groups = threads.map((thread) => {
+      const group = createGroup(join(parent, String(thread)), undo)
+      write(group, 'cgroup.type', 'threaded')
+      return group
+    })
+    undo(() => moveAll(parent, original, 'cgroup.procs'))
+    write(parent, 'cgroup.procs', pid)
+    write(parent, 'cgroup.subtree_control', '+cpu')
+    for (const [index, group] of groups.entries()) {
+      write(group, 'cpu.max', `${QUOTA_US} ${PERIOD_US}`)
+      write(group, 'cgroup.threads', threads[index] ?? 0)
+    }
+  })
+}
+
+/**
+ * Runs steps that can register how to undo them. They are undone in reverse if one fails, on disposal, or when this
+ * process exits.
+ */
+function build(steps: (undo: (step: () => void) => void) => void): Disposable {
+  using undone = new DisposableStack()
+  steps((step) => undone.defer(step))
+  const limits = undone.move()
+  const dispose = () => limits.dispose()
+  process.once('exit', dispose)
+  limits.defer(() => process.off('exit', dispose))
+  return limits
+}
+
+function createGroup(folder: string, undo: (step: () => void) => void): string {
+  mkdirSync(folder)
+  undo(() => rmdirSync(folder))
+  return folder
+}
+
+/** Moves processes or threads to another group. Those that have ended leave by themselves. */
+function moveAll(from: string, to: string, file: 'tasks' | 'cgroup.procs'): void {
+  for (const id of readFileSync(join(from, file), 'utf8').trim().split('\n')) {
+    try {
+      write(to, file, id)
+    } catch {}
+  }
+}
+
+function write(group: string, file: string, value: string | number): void {
+  writeFileSync(join(group, file), String(value))
+}
+
+/** The group of a process, relative to the mount of a controller; see cgroups(7). */
+function findGroup(pid: number, controller: string): string {
+  const groups = readFileSync(`/proc/${pid}/cgroup`, 'utf8').trim().split('\n')
+  for (const group of groups) {
+    const [, controllers = '', ...path] = group.split(':')
+    if (controllers.split(',').includes(controller)) return path.join(':')
+  }
+  throw new Error('the process is in no control group')
+}
+
+function parseMount(line: string): { folder: string; type: string; options: readonly string[] } {
+  const [, folder = '', type = '', options = ''] = line.split(' ')
+  return { folder, type, options: options.split(',') }
+}

@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify'
+import { type AppOptions, buildApp } from './app.ts'
+import { type Endpoint, type Listening, prepareToListen } from './http/listener.ts'
+import { gracefulShutdown } from './http/shutdown.ts'
+
+/** A running application: in the main thread, or one in each HTTP thread. */
+export interface HttpServer {
+  /** @throws the system's error if the first address is unavailable */
+  listen(endpoint: Endpoint): Promise<Listening>
+  /** Accepts no new connections, and finishes the requests in flight or cuts them off after `shutdownTimeout`. */
+  close(): Promise<void>
+}
+
+/** Builds the application. Everything is ready when it resolves, except that the application does not listen yet. */
+export async function prepareHttpServer(options: AppOptions): Promise<HttpServer> {
+  let app: FastifyInstance | undefined
+  try {
+    app = await buildApp(options)
+    const { host, shutdownTimeout } = options.config
+    const close = gracefulShutdown(app, shutdownTimeout)
+    return { listen: await prepareToListen(app, host), close }
+  } catch (error) {
+    await app?.close()
+    throw error
+  }
+}

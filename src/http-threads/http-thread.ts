@@ -1,0 +1,59 @@
+/** Runs the application in a thread of its own, as the main thread tells it to. */
+import { AccessTokens } from '../../service/access-tokens.ts'
+import { serviceBusy } from '../http/api-error.ts'
+import { loadCertificate } from '../http/certificate.ts'
+import { type HttpServer, prepareHttpServer } from '../http-server.ts'
+import { createLog } from '../log.ts'
+import { SharedState } from '../shared-memory/shared-state.ts'
+import { joinStore } from '../stores/engines.ts'
+import type { ThreadStore } from '../stores/store.ts'
+import { RemoteCalls, serveCalls } from '../threads/remote-calls.ts'
+import { httpThread, type MainMethods, type ThreadData, type ThreadMethods } from './thread-data.ts'
+
+const { data } = httpThread
+const main = new RemoteCalls<MainMethods>(data.main, 'the main thread')
+const built = Promise.withResolvers<{ store: ThreadStore; server: HttpServer }>()
+// The main thread gets the error from `build`.
+built.promise.catch(() => {})
+
+serveCalls<keyof ThreadMethods>(data.control, {
+  build: async () => {
+    built.resolve(buildServer(data))
+    await built.promise
+  },
+  listen: async (endpoint) => (await built.promise).server.listen(endpoint),
+  ping: async () => (await built.promise).store.ping(),
+  close: async () => {
+    const { store, server } = await built.promise
+    await server.close()
+    await main.close()
+    await store.close()
+  },
+})
+
+async function buildServer(data: ThreadData) {
+  const { config, contract, logsForAll } = data
+  const shared = new SharedState(data.shared)
+  const log = await createLog(config, data.isTerminal)
+  const certificate = await loadCertificate(config)
+  const store = await joinStore(config, data.store)
+  const tokens = new AccessTokens(store, config.token, shared.tokenUses)
+  const checkReady = async () => {
+    const stuck = await main.call('findStuckThread')
+    if (stuck === undefined) return
+    log.warn(`${stuck} does not respond`)
+    throw serviceBusy()
+  }
+  const options = {
+    config,
+    contract,
+    store,
+    tokens,
+    log,
+    logsForAll,
+    certificate,
+    shared,
+    checkReady,
+  }
+  return { store, server: await prepareHttpServer(options) }
+}

@@ -1,0 +1,39 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { Config } from '../config/config.ts'
+import type { ContractDocument } from '../contract/contract.ts'
+import type { HttpServer } from '../http-server.ts'
+import type { SharedMemory } from '../shared-memory/shared-state.ts'
+import { ThreadModule } from '../threads/thread-module.ts'
+
+/** What the main thread passes to an HTTP thread. */
+export interface ThreadData {
+  readonly config: Config
+  readonly contract: ContractDocument
+  /** Whether standard error is a terminal. */
+  readonly isTerminal: boolean
+  /** Whether this is the thread that logs what all threads do alike. */
+  readonly logsForAll: boolean
+  readonly shared: SharedMemory
+  /** The data of a StoreLink. */
+  readonly store: unknown
+  /** Leads to the calls of the main thread. */
+  readonly control: MessagePort
+  /** Serves MainMethods. */
+  readonly main: MessagePort
+}
+
+/** What the main thread calls in an HTTP thread, starting with `build`. */
+export interface ThreadMethods extends HttpServer {
+  /** Builds the application. */
+  build(): Promise<void>
+  /** Resolves if the thread can serve requests. */
+  ping(): Promise<void>
+}
+
+/** What an HTTP thread calls in the main thread. */
+export interface MainMethods {
+  /** Resolves to the name of a thread that does not respond, if there is one. */
+  findStuckThread(): Promise<string | undefined>
+}
+
+export const httpThread = new ThreadModule<ThreadData>('http-thread', import.meta.url)

@@ -1,0 +1,38 @@
+import { availableParallelism } from 'node:os'
+import type { Config } from '../config/config.ts'
+import type { Store, StoreLink } from '../stores/store.ts'
+import { canSharePort } from './port-reservation.ts'
+
+/** More processors than this are left to the writer, the system and other programs. */
+const AUTO_MAX = 8
+
+/** Which threads serve HTTP. */
+export interface ThreadPlan {
+  /** One for each HTTP thread. If there are none, the main thread serves. */
+  readonly links: readonly StoreLink[]
+  /** Why there are fewer threads than the configuration asks for. */
+  readonly warning?: string
+}
+
+/** Decides which threads serve HTTP, and lets them use the store. */
+export async function planThreads({ threads }: Config, store: Store): Promise<ThreadPlan> {
+  const count = threads === 'auto' ? chooseCount(availableParallelism()) : threads
+  if (count === 1) return { links: [] }
+  const first = store.share()
+  if (first === undefined) return onlyOne(threads, 'a database in memory is served by one thread')
+  if (!(await canSharePort())) {
+    return onlyOne(threads, 'on this system one thread serves, because threads cannot share a port')
+  }
+  const others = Array.from({ length: count - 1 }, () => store.share() as StoreLink)
+  return { links: [first, ...others] }
+}
+
+/** The number of threads for `auto`: leaves a processor to the writer. */
+export function chooseCount(processors: number): number {
+  return processors <= 2 ? 1 : Math.min(processors - 1, AUTO_MAX)
+}
+
+/** Warns only if the operator has chosen the number of threads. */
+function onlyOne(threads: Config['threads'], warning: string): ThreadPlan {
+  return threads === 'auto' ? { links: [] } : { links: [], warning }
+}

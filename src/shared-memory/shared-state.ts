@@ -1,0 +1,47 @@
+import { SharedCounter } from './shared-counter.ts'
+import { SharedTable } from './shared-table.ts'
+
+/** What the HTTP threads of a process count and remember together, so that limits apply to the process. */
+export class SharedState {
+  /** Open connections. */
+  readonly connections: SharedCounter
+  /** Pipelined requests that wait for earlier ones. */
+  readonly queuedRequests: SharedCounter
+  /** Bytes of large request bodies being received. */
+  readonly receivedBytes: SharedCounter
+  /** Bytes of large JSON responses being sent. */
+  readonly sentBytes: SharedCounter
+  /** Bytes of the docs being sent over TLS. */
+  readonly encryptedBytes: SharedCounter
+  /** Access tokens rejected in the current period of the log. */
+  readonly rejectedTokens: SharedCounter
+  /** A token bucket for each address that failed to authenticate. */
+  readonly failures: SharedTable
+  /** A token bucket for each access token. */
+  readonly requests: SharedTable
+  /** When the use of each valid access token was last noted. */
+  readonly tokenUses: SharedTable
+
+  /** @param memory of another thread's object, to share its state */
+  constructor(memory: Partial<SharedMemory> = {}) {
+    this.connections = new SharedCounter(memory.connections)
+    this.queuedRequests = new SharedCounter(memory.queuedRequests)
+    this.receivedBytes = new SharedCounter(memory.receivedBytes)
+    this.sentBytes = new SharedCounter(memory.sentBytes)
+    this.encryptedBytes = new SharedCounter(memory.encryptedBytes)
+    this.rejectedTokens = new SharedCounter(memory.rejectedTokens)
+    this.failures = new SharedTable(memory.failures)
+    this.requests = new SharedTable(memory.requests)
+    this.tokenUses = new SharedTable(memory.tokenUses)
+  }
+
+  /** What another thread needs to share this state. */
+  get memory(): SharedMemory {
+    const parts: [string, SharedCounter | SharedTable][] = Object.entries(this)
+    return Object.fromEntries(parts.map(([name, { memory }]) => [name, memory])) as SharedMemory
+  }
+}
+
+export type SharedMemory = {
+  readonly [Part in Exclude<keyof SharedState, 'memory'>]: SharedArrayBuffer
+}

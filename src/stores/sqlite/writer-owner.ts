@@ -1,0 +1,46 @@
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
+import { SharedCounter } from '../../shared-memory/shared-counter.ts'
+import { requireThread, ThreadModule } from '../../threads/thread-module.ts'
+import type { DatabaseOptions } from './database.ts'
+
+export interface WriterOptions extends DatabaseOptions {
+  /** Memory of the number of commits. */
+  readonly commits: SharedArrayBuffer
+}
+
+export const writerThread = new ThreadModule<WriterOptions>('writer-thread', import.meta.url)
+
+/** Sent to the thread by its owner. The port of a client carries a WriterRequest or a WriterReply. */
+export type WriterCommand = { readonly client: MessagePort } | 'close'
+
+/** The thread that makes the changes of all others. If it ever ends unexpectedly, so does the process. */
+export class WriterOwner {
+  /** The number of commits so far. A reader whose snapshot is older must take a new one. */
+  readonly commits = new SharedCounter()
+  readonly #worker: Worker
+  readonly #allowEnd: () => Promise<void>
+
+  constructor(options: DatabaseOptions) {
+    const name = 'plant-writer'
+    this.#worker = writerThread.start({ ...options, commits: this.commits.memory }, { name })
+    this.#allowEnd = requireThread(this.#worker, name)
+  }
+
+  /** A port for the ThreadedWriter of one thread. */
+  connect(): MessagePort {
+    const { port1, port2 } = new MessageChannel()
+    this.#send({ client: port1 }, [port1])
+    return port2
+  }
+
+  /** Ends the thread. All clients must have received their replies. */
+  async close(): Promise<void> {
+    const ended = this.#allowEnd()
+    this.#send('close')
+    await ended
+  }
+
+  #send(command: WriterCommand, transferList: MessagePort[] = []): void {
+    this.#worker.postMessage(command, transferList)
+  }
+}

@@ -1,0 +1,56 @@
+import { extname } from 'node:path'
+import { type ResourceLimits, type Transferable, Worker, workerData } from 'node:worker_threads'
+
+export interface ThreadOptions {
+  /** Shown by `top -H`, which truncates it to 15 characters. */
+  readonly name: string
+  readonly transferList?: Transferable[]
+  readonly resourceLimits?: ResourceLimits
+}
+
+/** A module that runs in a thread of its own. Ties the data that starts it to the data that it receives. */
+export class ThreadModule<Data> {
+  readonly #url: URL
+
+  /**
+   * @param name of the file, without its extension: `.ts` in the repository, `.js` in the published package
+   * @param sibling `import.meta.url` of a module in the same folder
+   */
+  constructor(name: string, sibling: string) {
+    this.#url = new URL(`./${name}${extname(sibling)}`, sibling)
+  }
+
+  /** @param data must be cloneable, apart from what is in `transferList` */
+  start(data: Data, options: ThreadOptions): Worker {
+    return new Worker(this.#url, { workerData: data, ...options })
+  }
+
+  /** For the thread itself: the data that it was started with. */
+  get data(): Data {
+    return workerData
+  }
+}
+
+/** A thread that the service cannot do without has ended. Thrown as an uncaught exception, to end the process. */
+export class ThreadFailure extends Error {}
+
+/**
+ * Ends the process with a ThreadFailure if a thread ends early.
+ *
+ * @returns a function to call before the thread is told to end; it resolves when the thread has ended
+ */
+export function requireThread(worker: Worker, name: string): () => Promise<void> {
+  const ended = Promise.withResolvers<void>()
+  let canEnd = false
+  worker.on('error', (cause) => {
+    throw new ThreadFailure(`the thread ${name} failed`, { cause })
+  })
+  worker.on('exit', () => {
+    ended.resolve()
+    if (!canEnd) throw new ThreadFailure(`the thread ${name} ended unexpectedly`)
+  })
+  return () => {
+    canEnd = true
+    return ended.promise
+  }
+}
