@@ -58,8 +58,9 @@ export function createServer({
     ...serverOptions(config, reject),
     ...(log !== undefined && { loggerInstance: log }),
   }
-  const app = Fastify(certificate ? withTls(options, certificate) : options)
-  if (certificate !== undefined) serveTls(app, certificate, logsForAll)
+  const ticketKeys = shared.ticketKeys.bytes
+  const app = Fastify(certificate ? withTls(options, certificate, ticketKeys) : options)
+  if (certificate !== undefined) serveTls(app, certificate, ticketKeys, logsForAll)
   const { server } = app
   countConnections(server, shared.connections)
   limitConnections(server, shared.connections, config.maxConnections)

@@ -27,7 +27,7 @@ export class Reader {
   /** The number of commits that the shared transaction sees, at least. */
   #seen = 0
 
-  /** @param commits their number, which every writer of this process increments before it reports a commit */
+  /** @param commits the number of commits, which a writer in another thread increments before it reports one */
   constructor(db: Database, commits: SharedCounter) {
     this.#db = db
     this.#commits = commits
