@@ -122,7 +122,7 @@ const VERSION_TEXT_MAX = 64
 /**
  * The version of a plant's content, in visible ASCII characters except double quotes. Plants with the same content
  * have the same version, and a plant that changes back gets its old version back. The version of a short plant is its
- * content, because hashing takes as long as reading the plant. Otherwise, it is 132 bits of SHA-256 in base64url.
+ * content, because hashing takes half as long as reading the plant. Otherwise, it is 132 bits of SHA-256 in base64url.
  */
 export function contentVersion({ name, tag }: Plant): string {
   if (name.length + (tag?.length ?? 0) > VERSION_TEXT_MAX) {
