@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net'
 import { MessageChannel, type Worker } from 'node:worker_threads'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Config } from '../config/config.ts'
@@ -90,9 +91,10 @@ async function listenOnAll(
 ): Promise<Listening> {
   const { addresses, unavailable, release } = await reservePort(hosts, port)
   try {
+    const [first] = addresses as [AddressInfo]
     const endpoint = {
       hosts: addresses.map(({ address }) => address),
-      port: addresses[0]?.port ?? port,
+      port: first.port,
       reusePort: true,
     }
     const listening = await Promise.all(

@@ -11,14 +11,13 @@ export interface Reservation extends Listening {
 /** Whether several threads can listen on one port. */
 export async function canSharePort(): Promise<boolean> {
   const probe = createServer()
-  try {
-    await listenOn([probe], { hosts: ['127.0.0.1'], port: 0, reusePort: true })
-    return true
-  } catch {
-    return false
-  } finally {
-    probe.close()
-  }
+  const endpoint = { hosts: ['127.0.0.1'], port: 0, reusePort: true }
+  const canShare = await listenOn([probe], endpoint).then(
+    () => true,
+    () => false,
+  )
+  probe.close()
+  return canShare
 }
 
 /**
@@ -31,11 +30,11 @@ export async function reservePort(hosts: readonly string[], port: number): Promi
   const release = await acquireStartLock(port)
   const probes = hosts.map(() => createServer())
   try {
-    return { ...(await listenOn(probes, { hosts, port })), release }
+    const listening = await listenOn(probes, { hosts, port })
+    for (const probe of probes) probe.close()
+    return { ...listening, release }
   } catch (error) {
     release()
     throw error
-  } finally {
-    for (const probe of probes) probe.close()
   }
 }

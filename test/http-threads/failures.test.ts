@@ -82,3 +82,11 @@ t.test('if an HTTP thread ends, the process ends with code 1 and a message', asy
   t.equal(code, 1)
   t.match(stderr, /^plant-store: the thread plant-http-1 ended unexpectedly\n/m)
 })
+
+t.test('an uncaught exception in the main thread ends the process with code 1', async (t) => {
+  const { command, control } = await startControlled(t, 1, true)
+  control({ thread: 'main', action: 'throw' })
+  const { code, stderr } = await command.finished()
+  t.equal(code, 1)
+  t.match(stderr, /^Error: a defect\n {4}at /m)
+})

@@ -5,7 +5,7 @@
 import { BroadcastChannel, isMainThread, threadName } from 'node:worker_threads'
 
 export interface ThreadCommand {
-  /** The name of a thread. */
+  /** The name of a thread, or `main` for the main thread. */
   readonly thread: string
   /** `exit` ends the thread, as its own code could not; `block` lasts until `release`. */
   readonly action: 'throw' | 'exit' | 'block' | 'release'
@@ -20,6 +20,7 @@ if (isMainThread) {
   channel.unref()
   const released = new Int32Array(new SharedArrayBuffer(4))
   process.on('message', (command: ThreadCommand) => {
+    if (command.thread === 'main') throw new Error('a defect')
     if (command.action === 'release') {
       Atomics.store(released, 0, 1)
       Atomics.notify(released, 0)
