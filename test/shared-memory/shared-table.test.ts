@@ -75,6 +75,22 @@ t.test('a change made between the read and the write of another is not lost', as
   t.equal(table.get(1n), 21)
 })
 
+t.test('an entry that another thread takes at the same moment is not overwritten', async (t) => {
+  const table = new SharedTable()
+  const other = new SharedTable(table.memory)
+  const [key = 0n, otherKey = 0n] = keysOfOneSet(2)
+  const { compareExchange } = Atomics
+  t.teardown(() => Object.assign(Atomics, { compareExchange }))
+  Atomics.compareExchange = ((...parameters: Parameters<typeof compareExchange>) => {
+    Object.assign(Atomics, { compareExchange })
+    other.set(otherKey, 2)
+    return compareExchange(...parameters)
+  }) as typeof compareExchange
+  table.set(key, 1)
+  t.equal(table.get(key), 1)
+  t.equal(table.get(otherKey), 2)
+})
+
 t.test('thousands of entries fit', async (t) => {
   const table = new SharedTable()
   const keys = Array.from({ length: 5000 }, (_, index) => table.toKey(`${index}`))

@@ -59,6 +59,28 @@ t.test('a request of each client shares a commit', async (t) => {
   t.equal(commitsIn(file) - before, 3)
 })
 
+/** Requests that fill a commit together with at most one other. */
+const LARGE = [
+  { what: 'many changes', clientCount: 4, count: 300, name: 'x' },
+  { what: 'much text', clientCount: 2, count: 2, name: 'x'.repeat(2 ** 22) },
+]
+
+for (const { what, clientCount, count, name } of LARGE) {
+  t.test(`requests with ${what} share no commit that is too large`, async (t) => {
+    const { file, clients, hold, release } = await startWriter(t, clientCount)
+    const before = commitsIn(file)
+    const { waiting } = await hold()
+    const later = clients.map((client, index) =>
+      client.commit(
+        Array.from({ length: count }, (_, id) => creation(1000 * (index + 1) + id, name)),
+      ),
+    )
+    release()
+    await Promise.all([waiting, ...later])
+    t.equal(commitsIn(file) - before, 3)
+  })
+}
+
 t.test('each client gets its own results, in order', async (t) => {
   const { clients, hold, release } = await startWriter(t, 3)
   await Promise.all(
