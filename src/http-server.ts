@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import { type AppOptions, buildApp } from './app.ts'
 import { type Endpoint, type Listening, prepareToListen } from './http/listener.ts'
 import { gracefulShutdown } from './http/shutdown.ts'
@@ -13,14 +12,8 @@ export interface HttpServer {
 
 /** Builds the application. Everything is ready when it resolves, except that the application does not listen yet. */
 export async function prepareHttpServer(options: AppOptions): Promise<HttpServer> {
-  let app: FastifyInstance | undefined
-  try {
-    app = await buildApp(options)
-    const { host, shutdownTimeout } = options.config
-    const close = gracefulShutdown(app, shutdownTimeout)
-    return { listen: await prepareToListen(app, host), close }
-  } catch (error) {
-    await app?.close()
-    throw error
-  }
+  const app = await buildApp(options)
+  const { host, shutdownTimeout } = options.config
+  const close = gracefulShutdown(app, shutdownTimeout)
+  return { listen: await prepareToListen(app, host), close }
 }

@@ -61,6 +61,8 @@ export function bodyReader({ bodyLimit, scheduler, shared, projection }: BodyRea
       done(error)
     }
     payload.on('data', take).on('end', read).on('error', abort)
+    // With `optimizeEmptyRequests`, a request without a body emits no event.
+    if (payload.readableEnded) read()
   }
 }
 

@@ -42,6 +42,8 @@ export interface StartOptions {
   /** Receives the lines of the log. */
   readonly logger?: { readonly level?: string; readonly stream: DestinationStream }
   readonly now?: () => number
+  /** See AppOptions. */
+  readonly logsForAll?: boolean
 }
 
 /** Sends requests to a service. */
@@ -158,6 +160,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
       log: pino({ level: options.logger.level ?? 'info' }, options.logger.stream),
     }),
     ...(options.now !== undefined && { now: options.now }),
+    logsForAll: options.logsForAll ?? true,
     certificate: await loadCertificate(config),
   })
   const token = (await new AccessTokens(store).issue({

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { assertIntact } from '../helpers/rejection.ts'
+import { sendHead } from '../helpers/send-head.ts'
 import { answersOf, readAll, type Service, sendRaw, startService } from '../helpers/service.ts'
 
 let service: Service
@@ -123,4 +124,15 @@ function authorization(): string {
 function head(headers: Record<string, string | number>): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `POST /plants HTTP/1.1\r\nHost: x\r\n${authorization()}${lines.join('')}\r\n`
+}
+
+for (const [line, type] of [
+  ['POST /plants', 'application/json'],
+  ['PUT /plants/1', 'application/json'],
+  ['PATCH /plants/1', 'application/merge-patch+json'],
+]) {
+  test(`${line} with a Content-Type but no body gets 400`, async (t) => {
+    const head = [`${line} HTTP/1.1`, 'Host: x', `Content-Type: ${type}`]
+    t.match(await sendHead(service, head), { status: 400, body: /"error":40001/ })
+  })
 }

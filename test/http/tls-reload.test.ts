@@ -34,9 +34,14 @@ const A_WHILE_MS = 10_000
 const LOOKS = 50
 
 /** A service and its log. */
-async function start(t: Test, files: { tlsCertificate: string; tlsKey: string }) {
+async function start(
+  t: Test,
+  files: { tlsCertificate: string; tlsKey: string },
+  logsForAll = true,
+) {
   const stream = new PassThrough()
-  const { port } = await startService(t, { config: files, logger: { level: 'info', stream } })
+  const logger = { level: 'info', stream }
+  const { port } = await startService(t, { config: files, logger, logsForAll })
   let log = ''
   stream.setEncoding('utf8').on('data', (chunk) => {
     log += chunk
@@ -82,6 +87,15 @@ t.test('files renamed into place are served, and their expiry is logged', async 
   t.ok(Math.abs(Date.parse(String(expires)) - daysFromNow(1).getTime()) < 600_000)
   t.equal(await service.served(), 'second')
   t.equal(service.lines(KEPT), 0)
+})
+
+t.test('a thread that does not log for all reloads its certificate silently', async (t) => {
+  const folder = mkdtempSync(parent)
+  const files = writeFiles(folder, first)
+  const service = await start(t, files, false)
+  writeFiles(folder, second)
+  while ((await service.served()) !== 'second') await pass()
+  t.equal(service.lines('TLS'), 0)
 })
 
 t.test('a folder replaced through a symbolic link is served, as in Kubernetes', async (t) => {
