@@ -8,6 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { mock } from 'node:test'
@@ -87,6 +88,18 @@ t.test('files renamed into place are served, and their expiry is logged', async 
   t.ok(Math.abs(Date.parse(String(expires)) - daysFromNow(1).getTime()) < 600_000)
   t.equal(await service.served(), 'second')
   t.equal(service.lines(KEPT), 0)
+})
+
+t.test('files that have not changed are not reloaded', async (t) => {
+  const files = writeFiles(mkdtempSync(parent), first)
+  const service = await start(t, files)
+  for (let look = 0; look < LOOKS; look++) {
+    await pass()
+    // The service's own reads, which began before, end meanwhile.
+    await readFile(files.tlsCertificate)
+  }
+  t.equal(service.lines('TLS'), 0)
+  t.equal(await service.served(), 'first')
 })
 
 t.test('a thread that does not log for all reloads its certificate silently', async (t) => {
