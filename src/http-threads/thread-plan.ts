@@ -18,11 +18,11 @@ export interface ThreadPlan {
 export async function planThreads({ threads }: Config, store: Store): Promise<ThreadPlan> {
   const count = threads === 'auto' ? chooseCount(availableParallelism()) : threads
   if (count === 1) return { links: [] }
-  const first = store.share()
-  if (first === undefined) return onlyOne(threads, 'a database in memory is served by one thread')
   if (!(await canSharePort())) {
     return onlyOne(threads, 'on this system one thread serves, because threads cannot share a port')
   }
+  const first = store.share()
+  if (first === undefined) return onlyOne(threads, 'a database in memory is served by one thread')
   const others = Array.from({ length: count - 1 }, () => store.share() as StoreLink)
   return { links: [first, ...others] }
 }

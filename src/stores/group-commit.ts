@@ -5,7 +5,7 @@ import { type Size, sumSizes, WaitingChanges } from './waiting-changes.ts'
  * The limit of one transaction. Larger ones are not faster, delay their first change, and take more memory, because
  * the text is copied to the writer.
  */
-const TRANSACTION_MAX: Size = { changes: 512, text: 2 ** 23 }
+export const TRANSACTION_MAX: Size = { changes: 512, text: 2 ** 23 }
 
 /** With a second transaction in flight, the writer never waits for us. More would only make them smaller. */
 const MAX_IN_FLIGHT = 2
@@ -35,8 +35,8 @@ interface Waiting<Change, Result> {
  * resolves after the commit that contains it.
  *
  * A transaction, and all waiting changes together, are limited in number and text. The last change may exceed the text
- * limit, and that of a transaction; otherwise a very large one could never be accepted. A transaction counts as waiting
- * until it is the first one in flight.
+ * limit, and that of a transaction; otherwise a very large one could never be accepted. A change counts as waiting
+ * until it has a result.
  *
  * A change that counts as several, such as a batch of plants, waits while others fill the transaction, but each
  * transaction has room for one. So a single change never waits for a queue of batches.
@@ -101,7 +101,6 @@ export class GroupCommit<Change, Result> {
   async #commitNext(): Promise<void> {
     const taken = this.#take()
     this.#inFlight.push(taken)
-    if (taken === this.#inFlight[0]) this.#waiting.remove(sizeOfAll(taken))
     try {
       const results = await this.#commit(taken.map(({ change }) => change))
       for (const [index, result] of results.entries()) taken[index]?.resolve(result)
@@ -114,8 +113,8 @@ export class GroupCommit<Change, Result> {
       this.#waiting.remove(sizeOfAll(others))
       for (const { reject } of [...taken, ...others]) reject(error)
     }
+    this.#waiting.remove(sizeOfAll(taken))
     this.#inFlight.shift()
-    this.#waiting.remove(sizeOfAll(this.#inFlight[0] ?? []))
     this.#dispatch()
   }
 

@@ -7,6 +7,7 @@ import { contentVersion } from '../../service/plant-store.ts'
 import type { OperationId } from '../../src/contract/operations.ts'
 import { type Call, type Service, startService } from '../helpers/service.ts'
 import { PlantModel } from '../stores/plant-model.ts'
+import { plantsIn } from '../stores/plants.ts'
 
 let service: Service
 t.before(async () => {
@@ -110,8 +111,8 @@ const remove: fc.Arbitrary<Step> = fc.tuple(id, expected).map(([id, before]) => 
 const list: fc.Arbitrary<Step> = page.map((query) => [
   { method: 'GET', path: `/plants?${new URLSearchParams(Object.entries(query).map(text))}` },
   (model) => {
-    const { plants, more } = model.list(query)
-    return { status: 200, json: plants, linked: more }
+    const page = model.list(query)
+    return { status: 200, json: plantsIn(page), linked: page.next !== undefined }
   },
 ])
 

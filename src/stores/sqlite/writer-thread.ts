@@ -3,6 +3,9 @@ import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { toReply } from '../../threads/reply.ts'
+import { TRANSACTION_MAX } from '../group-commit.ts'
+import { type Size, sumSizes } from '../waiting-changes.ts'
+import { measureChange } from './change-size.ts'
 import { Checkpointer } from './checkpointer.ts'
 import { openDatabase } from './database.ts'
 import type { WriterReply, WriterRequest } from './threaded-writer.ts'
@@ -37,41 +40,52 @@ function accept(client: MessagePort): void {
   clients.add(client)
   client.on('close', () => clients.delete(client))
   client.on('message', (request: WriterRequest) => {
-    reply([{ client, ...request }, ...receiveOthers(client)])
+    serve(receiveOthers({ client, ...request }))
     checkpointer.afterCommit()
   })
 }
 
-/** A request of each other client that has sent one, to commit them together. */
-function receiveOthers(first: MessagePort): Received[] {
-  const received: Received[] = []
+/** Adds a request of each other client that has sent one, to commit them together, up to the limit of a transaction. */
+function receiveOthers(first: Received): Received[] {
+  const received = [first]
+  let size = measure(first)
   for (const client of clients) {
-    const request = client === first ? undefined : receiveMessageOnPort(client)
-    if (request !== undefined) received.push({ client, ...request.message })
+    if (client === first.client) continue
+    if (size.changes >= TRANSACTION_MAX.changes || size.text >= TRANSACTION_MAX.text) break
+    const request = receiveMessageOnPort(client)
+    if (request === undefined) continue
+    const other = { client, ...request.message }
+    size = sumSizes([size, measure(other)])
+    received.push(other)
   }
   return received
 }
 
-function reply(requests: readonly Received[]): void {
+function measure({ changes }: WriterRequest): Size {
+  return sumSizes(changes.map(measureChange))
+}
+
+/** Commits requests together, and replies to each. */
+function serve(requests: readonly Received[]): void {
+  let results: ChangeResult[]
   try {
     const deadline = Math.min(...requests.map(({ deadline }) => deadline))
-    const results = commit(
+    results = commit(
       requests.flatMap(({ changes }) => changes),
       deadline,
     )
-    let end = 0
-    for (const { client, changes } of requests) {
-      const start = end
-      end += changes.length
-      send(client, { result: results.slice(start, end) })
-    }
   } catch (error) {
-    // A change that is a bug must not fail the changes of other threads.
-    const isShared = requests.length > 1 && !(error instanceof StoreUnavailable)
-    for (const request of requests) {
-      if (isShared) reply([request])
-      else send(request.client, toReply(error))
-    }
+    const [first, ...others] = requests as [Received, ...Received[]]
+    if (others.length === 0) send(first.client, toReply(error))
+    // Neither a bug in one request nor its deadline must fail the others.
+    else for (const request of requests) serve([request])
+    return
+  }
+  let end = 0
+  for (const { client, changes } of requests) {
+    const start = end
+    end += changes.length
+    send(client, { result: results.slice(start, end) })
   }
 }
 
