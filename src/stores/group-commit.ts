@@ -39,7 +39,8 @@ interface Waiting<Change, Result> {
  * until it has a result.
  *
  * A change that counts as several, such as a batch of plants, waits while others fill the transaction, but each
- * transaction has room for one. So a single change never waits for a queue of batches.
+ * transaction has room for one. Only one transaction with such changes is in flight. So a single change waits for the
+ * batches of at most one transaction, however many are queued.
  */
 export class GroupCommit<Change, Result> {
   readonly #commit: GroupCommitOptions<Change, Result>['commit']
@@ -73,8 +74,8 @@ export class GroupCommit<Change, Result> {
     return new Promise((resolve, reject) => {
       const waiting = { change, size, resolve, reject }
       // Deferred, so that all changes of this turn of the event loop share a transaction.
-      if (!this.#hasArrived) setImmediate(() => this.#dispatch())
       const queue = size.changes > 1 ? this.#arrivedLarge : this.#arrived
+      if (queue.length === 0) setImmediate(() => this.#dispatch())
       queue.push(waiting)
       this.#settled ??= Promise.withResolvers()
     })
@@ -85,12 +86,17 @@ export class GroupCommit<Change, Result> {
     await this.#settled?.promise
   }
 
-  get #hasArrived(): boolean {
-    return this.#arrived.length > 0 || this.#arrivedLarge.length > 0
+  /** Whether a transaction with a large change is in flight. A second one would delay the changes after it. */
+  get #isLargeInFlight(): boolean {
+    return this.#inFlight.some((taken) => taken.some(({ size }) => size.changes > 1))
+  }
+
+  get #canTake(): boolean {
+    return this.#arrived.length > 0 || (this.#arrivedLarge.length > 0 && !this.#isLargeInFlight)
   }
 
   #dispatch(): void {
-    while (this.#hasArrived && this.#inFlight.length < this.#maxInFlight) {
+    while (this.#canTake && this.#inFlight.length < this.#maxInFlight) {
       this.#commitNext()
     }
     if (this.#inFlight.length > 0) return
@@ -121,6 +127,7 @@ export class GroupCommit<Change, Result> {
   /** Removes the changes of the next transaction from the queues. */
   #take(): Waiting<Change, Result>[] {
     const taken = takeFirst(this.#arrived, TRANSACTION_MAX)
+    if (this.#isLargeInFlight) return taken
     const { changes, text } = sizeOfAll(taken)
     const room = {
       changes: Math.max(1, TRANSACTION_MAX.changes - changes),

@@ -145,6 +145,23 @@ t.test('a single change does not wait for a queue of batches', async (t) => {
   )
 })
 
+t.test('while a batch is in flight, the second transaction has only single changes', async (t) => {
+  const disk = new Disk()
+  const changes = groupCommit(disk)
+  const batches = Array.from({ length: 2 }, () => changes.submit(batch(1000, '')))
+  const one = await disk.begun(0)
+  await settled()
+  t.equal(disk.commits.length, 1)
+  const single = changes.submit(removal('single'))
+  const two = await disk.begun(1)
+  t.same(two.changes, [removal('single')])
+  one.end.resolve()
+  await disk.begun(2)
+  await disk.endAll(changes)
+  await Promise.all([...batches, single])
+  t.equal(disk.commits.length, 3)
+})
+
 t.test(
   'batches fill the transaction that single changes leave room in, and never starve',
   async (t) => {
