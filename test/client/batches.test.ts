@@ -63,6 +63,21 @@ t.test('an array is split into parts that the service accepts by default', async
   t.strictSame(await client.createPlants(plants.slice(1, 2)), { created: 0, replayed: 1 })
 })
 
+t.test('a part is at most 1 MiB of JSON', async (t) => {
+  const { client, proxy } = await connect(t)
+  for (const [excess, parts] of [
+    [0, 1],
+    [1, 2],
+  ] as const) {
+    const [one, two] = plantsOf(2, '') as [NewPlant, NewPlant]
+    const text = `[{"id":${one.id},"name":""},{"id":${two.id},"name":""}]`
+    const plants = [one, { ...two, name: 'x'.repeat(2 ** 20 + excess - text.length) }]
+    const before = proxy.requests.length
+    t.strictSame(await client.createPlants(plants), { created: 2, replayed: 0 })
+    t.equal(proxy.requests.length - before, parts)
+  }
+})
+
 t.test('a plant that is too large fails alone', async (t) => {
   const { client } = await connect(t)
   const [small, large] = [plantsOf(1), plantsOf(1, 'x'.repeat(2 ** 20))]
