@@ -15,8 +15,12 @@ export interface ThreadPlan {
 }
 
 /** Decides which threads serve HTTP, and lets them use the store. */
-export async function planThreads({ threads }: Config, store: Store): Promise<ThreadPlan> {
-  const count = threads === 'auto' ? chooseCount(availableParallelism()) : threads
+export async function planThreads(
+  { threads }: Config,
+  store: Store,
+  processors = availableParallelism(),
+): Promise<ThreadPlan> {
+  const count = threads === 'auto' ? chooseCount(processors) : threads
   if (count === 1) return { links: [] }
   if (!(await canSharePort())) {
     return onlyOne(threads, 'on this system one thread serves, because threads cannot share a port')
