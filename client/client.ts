@@ -1,11 +1,13 @@
 /** A typed client for a plant store, for Node and browsers. */
 import type { operations } from '../src/contract/api.gen.ts'
+import { type Part, sendParts, splitPlants } from './batches.ts'
 import { type CallOptions, type ClientOptions, Connection } from './connection.ts'
 import { hasCondition } from './errors.ts'
 import { changeParameters, checkId, pathParameters } from './parameters.ts'
 import {
   areStoredPlants,
   type FetchResult,
+  isBatchResult,
   isPlant,
   isStoredPlant,
   readContent,
@@ -14,6 +16,7 @@ import {
   toError,
 } from './responses.ts'
 import type {
+  BatchResult,
   ChangeOptions,
   NewPlant,
   Page,
@@ -30,12 +33,14 @@ import type {
 export type { ErrorCode } from '../src/contract/error-codes.gen.ts'
 export type { CallOptions, ClientOptions } from './connection.ts'
 export {
+  BatchError,
   ConnectionError,
   PlantStoreError,
   UnexpectedAnswerError,
   UnknownOutcomeError,
 } from './errors.ts'
 export type {
+  BatchResult,
   ChangeOptions,
   NewPlant,
   Page,
@@ -104,6 +109,34 @@ class PlantStoreClient implements Operations {
       (result) => ({ plant: readContent(result, isPlant) }),
       options,
     )
+  }
+
+  /**
+   * Stores many plants. An array with more than 1,000 plants or 1 MiB of JSON is split into parts, which are sent one
+   * after the other. Each part is stored completely or not at all. Plants that are already stored with the same content
+   * are replayed, so calling it again after an error is safe.
+   *
+   * @example
+   * const { created, replayed } = await plants.createPlants([
+   *   { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' },
+   *   { id: 5n, name: 'Acer rubrum L.' },
+   * ])
+   *
+   * @throws BatchError that names the part that failed; its `cause` is the error of that part, such as a
+   *   PlantStoreError with the condition `plant-exists` or `repeated-id`
+   * @throws TypeError for an id that is not a bigint, before anything is sent
+   */
+  async createPlants(plants: readonly NewPlant[], options?: CallOptions): Promise<BatchResult> {
+    for (const { id } of plants) checkId(id)
+    const send = ({ start, end, json }: Part) => {
+      const request = { body: plants.slice(start, end), bodySerializer: () => json }
+      return this.#connection.call(
+        (http, init) => http.POST('/plants/batch', { ...init, ...request }),
+        (result) => readContent(result, isBatchResult),
+        options,
+      )
+    }
+    return sendParts(splitPlants(plants), send, options?.signal)
   }
 
   /**

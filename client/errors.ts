@@ -67,6 +67,37 @@ export class UnknownOutcomeError extends Error {
   override readonly name = 'UnknownOutcomeError'
 }
 
+/**
+ * A part of the plants could not be created; `cause` is the error of that part, in which an index such as `body/17`
+ * counts from `start`. The plants before `start` are stored. Those from `end` on were not sent. To continue, call
+ * `createPlants` with the same plants again: those that are stored are replayed.
+ *
+ * @example
+ * if (error instanceof BatchError) console.error(`plants ${error.start} to ${error.end - 1}`, error.cause)
+ */
+export class BatchError extends Error {
+  override readonly name = 'BatchError'
+  /** The index of the first plant of the part that failed. */
+  readonly start: number
+  /** The index after its last plant. */
+  readonly end: number
+  /** The number of plants before `start` that were created. */
+  readonly created: number
+  /** The number of plants before `start` that were already stored. */
+  readonly replayed: number
+
+  constructor({ start, end, created, replayed }: FailedPart, options: { readonly cause: unknown }) {
+    const { message = String(options.cause) } = Object(options.cause)
+    super(`plants ${start} to ${end - 1} were not created: ${message}`, options)
+    this.start = start
+    this.end = end
+    this.created = created
+    this.replayed = replayed
+  }
+}
+
+type FailedPart = Pick<BatchError, 'start' | 'end' | 'created' | 'replayed'>
+
 /** Whether an error is a PlantStoreError with a given condition. */
 export function hasCondition(error: unknown, condition: ErrorCode): error is PlantStoreError {
   return error instanceof PlantStoreError && error.condition === condition

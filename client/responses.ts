@@ -60,6 +60,11 @@ export function areStoredPlants(value: unknown): value is Schemas['StoredPlant']
   return Array.isArray(value) && value.every(isStoredPlant)
 }
 
+export function isBatchResult(value: unknown): value is Schemas['BatchResult'] {
+  const { created, replayed } = asRecord(value)
+  return typeof created === 'number' && typeof replayed === 'number'
+}
+
 function isError(value: unknown): value is Schemas['Error'] {
   const { error, message } = asRecord(value)
   return typeof error === 'number' && typeof message === 'string'

@@ -18,6 +18,14 @@ export type Plant = components['schemas']['Plant']
 export type NewPlant = components['schemas']['NewPlant']
 
 /**
+ * How many plants `createPlants` created, and how many were already stored with the same content or repeated.
+ *
+ * @example
+ * const { created, replayed }: BatchResult = await plants.createPlants([{ id: 4n, name: 'Abies alba Mill.' }])
+ */
+export type BatchResult = components['schemas']['BatchResult']
+
+/**
  * A plant as it is stored.
  *
  * @example

@@ -12,7 +12,7 @@ if (program === undefined)
 
 await using store = await startPlantStore()
 await using browser = await launch(program)
-const docs = await DocsPage.open(browser, store.url, { viewport: { width: 1060, height: 1040 } })
+const docs = await DocsPage.open(browser, store.url, { viewport: { width: 1060, height: 1095 } })
 // The port differs each time, and must not change the picture.
 await docs.page.evaluate(`document.querySelector('.info .url').textContent = '/documentation/json'`)
 await docs.page.screenshot({ path: PICTURE })

@@ -1,4 +1,5 @@
 import type { Handlers, OperationRequest, OperationResult } from '../src/contract/operations.ts'
+import { distinctPlants } from './plant-batch.ts'
 import { conflictMessage, contentVersion, type NoMatch, type RequestStore } from './plant-store.ts'
 
 /** The operations of the contract: one method for each `operationId`. */
@@ -17,6 +18,30 @@ export class PlantService implements Handlers {
     return result === 'conflict'
       ? { failure: 'plant-exists', message: conflictMessage(id) }
       : { body: plant }
+  }
+
+  async createPlants({
+    body,
+  }: OperationRequest<'createPlants'>): Promise<OperationResult<'createPlants'>> {
+    const plants = distinctPlants(body)
+    if ('indexes' in plants) {
+      const {
+        id,
+        indexes: [first, second],
+      } = plants
+      const message = `body/${second}: plant ${id} differs from body/${first}, which has the same id`
+      return { failure: 'repeated-id', message }
+    }
+    const result = await this.#store.createAll(plants)
+    if ('conflict' in result) {
+      const index = body.findIndex(({ id }) => id === result.conflict)
+      return {
+        failure: 'plant-exists',
+        message: `body/${index}: ${conflictMessage(result.conflict)}`,
+      }
+    }
+    const repeated = body.length - plants.length
+    return { body: { created: result.created, replayed: result.replayed + repeated } }
   }
 
   async listPlants({

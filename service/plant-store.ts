@@ -24,6 +24,16 @@ export type CreateResult = 'created' | 'replayed' | 'conflict'
  */
 export type NoMatch = 'not-found' | 'changed'
 
+/** The result of a batch: how many plants were created and replayed, or the id of the first `conflict`. */
+export type BatchResult =
+  | { readonly created: number; readonly replayed: number }
+  | { readonly conflict: bigint }
+
+/** Whether a create of one plant replays the other. A missing tag differs from an empty one. */
+export function hasSameContent(one: Plant, other: Plant): boolean {
+  return one.name === other.name && one.tag === other.tag
+}
+
 /** Describes a `conflict` to the client. */
 export function conflictMessage(id: bigint): string {
   return `plant ${id} already exists with different content`
@@ -72,6 +82,15 @@ export interface Page {
 export interface PlantStore {
   /** Stores a plant if its id is free. Of concurrent creates with the same id, exactly one is `created`. */
   create(plant: NewPlant): Promise<CreateResult>
+
+  /**
+   * Stores all plants in one transaction, each as `create` does, unless one of them conflicts. Then it stores none,
+   * and the result is the first conflict in the order of the batch. Concurrent calls see either all of the plants or
+   * none.
+   *
+   * @param plants must have distinct ids
+   */
+  createAll(plants: readonly NewPlant[]): Promise<BatchResult>
 
   /** Resolves to the plant with the id, or undefined if there is none. */
   get(id: bigint): Promise<StoredPlant | undefined>

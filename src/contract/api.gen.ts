@@ -29,6 +29,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/plants/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create many plants
+         * @description Stores 1 to 1,000 plants in one transaction: either all of them or none. As with a single create, a
+         *     plant that is already stored with the same content is not changed, so it is always safe to retry.
+         *     Plants with the same id must be equal. Errors name a plant by its index in the array, starting at 0.
+         *     Requires the `write` scope.
+         */
+        post: operations["createPlants"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/plants/{id}": {
         parameters: {
             query?: never;
@@ -94,6 +117,22 @@ export interface components {
             name?: string;
             /** @description The new tag, or null to remove the tag. */
             tag?: string | null;
+        };
+        /** @description How many plants of a batch were created, and how many were already stored. */
+        BatchResult: {
+            /**
+             * Format: int32
+             * @description The number of plants that this request stored.
+             * @example 998
+             */
+            created: number;
+            /**
+             * Format: int32
+             * @description The number of plants that were already stored with the same content, or were repeated within the
+             *     batch.
+             * @example 2
+             */
+            replayed: number;
         };
         /**
          * Format: int64
@@ -424,6 +463,65 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    createPlants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The plants and their ids. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPlant"][];
+            };
+        };
+        responses: {
+            /** @description All plants are stored, either by this request or by earlier ones with the same content. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchResult"];
+                };
+            };
+            /** @description The request is malformed or invalid. Nothing was stored. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            /**
+             * @description A different plant already has one of the ids. The message names the first conflict. Nothing was
+             *     changed.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getPlant: {
         parameters: {
             query?: never;
@@ -631,6 +729,7 @@ export interface operations {
 export interface DefaultedParameters {
     listPlants: "limit";
     createPlant: never;
+    createPlants: never;
     getPlant: never;
     replacePlant: never;
     updatePlant: never;

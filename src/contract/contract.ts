@@ -24,6 +24,7 @@ export interface Schema {
   readonly type?: string | readonly string[]
   readonly properties?: { readonly [name: string]: Schema }
   readonly items?: Schema
+  readonly maxItems?: number
   readonly allOf?: readonly Schema[]
   readonly [keyword: string]: unknown
 }

@@ -16,6 +16,12 @@ import { findMember, type Member, type Projection } from './projection.ts'
 /** Enough for any plant, and far less than the depth at which recursion overflows the stack. */
 const MAX_DEPTH = 64
 
+/** The items of an array that is built completely or not at all. */
+const EVERY = {
+  all: { items: 'all', itemsMax: Number.POSITIVE_INFINITY },
+  none: { items: 'none', itemsMax: 0 },
+} as const
+
 type Members = { [name: string]: unknown }
 
 type Property = Pick<Member, 'name' | 'projection'>
@@ -95,10 +101,13 @@ export class JsonParser extends JsonScanner {
   #array(projection: Projection, depth: number): unknown[] | undefined {
     const array: unknown[] | undefined = projection === 'none' ? undefined : []
     if (this.#enter(CLOSING_BRACKET, depth)) return array
-    const items = typeof projection === 'string' ? projection : projection.items
+    const { items, itemsMax } = typeof projection === 'string' ? EVERY[projection] : projection
     do {
-      const value = this.#value(items, depth)
-      if (array !== undefined && items !== 'none') array.push(value)
+      if (array !== undefined && items !== 'none' && array.length < itemsMax) {
+        array.push(this.#value(items, depth))
+      } else {
+        this.#value('none', depth)
+      }
     } while (this.#next(CLOSING_BRACKET, "',' or ']'"))
     return array
   }

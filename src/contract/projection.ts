@@ -11,6 +11,8 @@ export type Projection = 'all' | 'none' | Selection
 export interface Selection {
   readonly members: readonly Member[]
   readonly items: Projection
+  /** How many items to build. A valid array has fewer. */
+  readonly itemsMax: number
 }
 
 export interface Member {
@@ -30,7 +32,7 @@ const KEYWORDS = new Set(
 )
 
 /** Builds an array or object as an empty one, which is invalid in place of a scalar. */
-const SCALAR: Projection = { members: [], items: 'none' }
+const SCALAR: Projection = { members: [], items: 'none', itemsMax: 0 }
 
 /** The parts of a body that at least one operation of the contract uses. */
 export function bodyProjection(document: ContractDocument): Projection {
@@ -78,7 +80,7 @@ function schemaProjection(schema: Schema, document: ContractDocument): Projectio
 
 function typeProjection(
   type: string | undefined,
-  { $ref, allOf, properties, items }: Schema,
+  { $ref, allOf, properties, items, maxItems = Number.POSITIVE_INFINITY }: Schema,
   document: ContractDocument,
 ): Projection {
   if (type === undefined) return $ref === undefined && allOf === undefined ? 'all' : 'none'
@@ -89,10 +91,13 @@ function typeProjection(
       bytes: Buffer.from(name),
       projection: schemaProjection(property, document),
     }))
-    return { members, items: 'none' }
+    return { members, items: 'none', itemsMax: 0 }
   }
   if (type !== 'array') return SCALAR
-  return items === undefined ? 'all' : { members: [], items: schemaProjection(items, document) }
+  if (items === undefined) return 'all'
+  // One more than is valid, so that the validator rejects the array.
+  const itemsMax = maxItems + 1
+  return { members: [], items: schemaProjection(items, document), itemsMax }
 }
 
 function union(a: Projection, b: Projection): Projection {
@@ -104,5 +109,6 @@ function union(a: Projection, b: Projection): Projection {
     const { projection = 'none' } = members.get(member.name) ?? {}
     members.set(member.name, { ...member, projection: union(projection, member.projection) })
   }
-  return { members: [...members.values()], items: union(a.items, b.items) }
+  const itemsMax = Math.max(a.itemsMax, b.itemsMax)
+  return { members: [...members.values()], items: union(a.items, b.items), itemsMax }
 }

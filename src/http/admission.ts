@@ -11,7 +11,7 @@ import {
 } from './request-head.ts'
 import type { RequestScheduler } from './request-scheduler.ts'
 import { addCommonHeaders } from './response-headers.ts'
-import { hasRoute, RouteTable, routeError, sendOptions } from './route-table.ts'
+import { RouteTable, routeError, sendOptions } from './route-table.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -32,7 +32,7 @@ export function admitRequests(app: FastifyInstance, scheduler: RequestScheduler)
   app.addHook('onRequest', (request, reply, next) => {
     const repetitions = countRepetitions(request.raw)
     if (repetitions.authorizations > 1) return next(repeatedHeader('Authorization'))
-    const isRouted = hasRoute(request)
+    const isRouted = routes.hasRoute(request)
     const path = isRouted ? undefined : routes.find(request)
     const config = isRouted ? request.routeOptions.config : path?.route?.config
     if (isRouted) request.operation = config?.operation

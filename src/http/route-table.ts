@@ -52,6 +52,15 @@ export class RouteTable {
     this.#router.on('GET', url, () => {}, path)
   }
 
+  /** Whether a request has a route of its own rather than Fastify's for unknown paths or for another path. */
+  hasRoute(request: FastifyRequest): boolean {
+    const { is404, url, params, method } = request
+    if (is404 || !isPath(url)) return false
+    if (!hasParameters(params)) return true
+    // For a method that `/plants/batch` lacks, Fastify falls back to `/plants/{id}`.
+    return this.find(request)?.methods.has(method) ?? false
+  }
+
   /** The path of a request, even if it does not support the method. */
   find({ url }: FastifyRequest): Path | undefined {
     // RFC 9110 §9.3.7: OPTIONS * asks about the server in general.
@@ -61,9 +70,9 @@ export class RouteTable {
   }
 }
 
-/** Whether a request has a route of its own rather than Fastify's for unknown paths. */
-export function hasRoute({ is404, url, params }: FastifyRequest): boolean {
-  return !is404 && isPath(url) && !hasEmptyParameter(params)
+function hasParameters(parameters: unknown): boolean {
+  for (const _name in parameters as object) return true
+  return false
 }
 
 /** The router matches `/plants/` as a path with an empty id. Only a wildcard can be empty. */

@@ -1,13 +1,13 @@
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { type Size, WaitingChanges } from './waiting-changes.ts'
+import { type Size, sumSizes, WaitingChanges } from './waiting-changes.ts'
 
 /**
- * The limit of one transaction. Larger batches are not faster, delay their first change, and take more memory, because
+ * The limit of one transaction. Larger ones are not faster, delay their first change, and take more memory, because
  * the text is copied to the writer.
  */
-export const BATCH_MAX: Size = { changes: 512, text: 2 ** 23 }
+export const TRANSACTION_MAX: Size = { changes: 512, text: 2 ** 23 }
 
-/** With a second batch in flight, the writer never waits for us. More would only make the batches smaller. */
+/** With a second transaction in flight, the writer never waits for us. More would only make them smaller. */
 const MAX_IN_FLIGHT = 2
 
 export interface GroupCommitOptions<Change, Result> {
@@ -16,8 +16,8 @@ export interface GroupCommitOptions<Change, Result> {
    * they must end in the order in which they were made.
    */
   readonly commit: (changes: readonly Change[]) => Promise<Result[]>
-  /** The text that a change keeps in memory while it waits, in UTF-16 units. */
-  readonly sizeOf: (change: Change) => number
+  /** What a change counts toward the limits while it waits. */
+  readonly sizeOf: (change: Change) => Size
   readonly maxInFlight?: number
   /** By default, no other thread shares the limit of waiting changes. */
   readonly waiting?: WaitingChanges
@@ -25,7 +25,7 @@ export interface GroupCommitOptions<Change, Result> {
 
 interface Waiting<Change, Result> {
   readonly change: Change
-  readonly text: number
+  readonly size: Size
   readonly resolve: (result: Result) => void
   readonly reject: (error: unknown) => void
 }
@@ -34,14 +34,21 @@ interface Waiting<Change, Result> {
  * Group commit: changes that arrive during a commit share the next transaction, and so one wait for the disk. A change
  * resolves after the commit that contains it.
  *
- * A batch, and all waiting changes together, are limited in number and text. The last change may exceed the text limit;
- * otherwise a very large one could never be accepted. A change counts as waiting until it has a result.
+ * A transaction, and all waiting changes together, are limited in number and text. The last change may exceed the text
+ * limit, and that of a transaction; otherwise a very large one could never be accepted. A change counts as waiting
+ * until it has a result.
+ *
+ * A change that counts as several, such as a batch of plants, waits while others fill the transaction, but each
+ * transaction has room for one. Only one transaction with such changes is in flight. So a single change waits for the
+ * batches of at most one transaction, however many are queued.
  */
 export class GroupCommit<Change, Result> {
   readonly #commit: GroupCommitOptions<Change, Result>['commit']
-  readonly #sizeOf: (change: Change) => number
+  readonly #sizeOf: (change: Change) => Size
   readonly #maxInFlight: number
-  #arrived: Waiting<Change, Result>[] = []
+  readonly #arrived: Waiting<Change, Result>[] = []
+  /** Those that count as several changes. */
+  readonly #arrivedLarge: Waiting<Change, Result>[] = []
   readonly #inFlight: Waiting<Change, Result>[][] = []
   readonly #waiting: WaitingChanges
   #settled: PromiseWithResolvers<void> | undefined
@@ -60,15 +67,16 @@ export class GroupCommit<Change, Result> {
 
   /** @throws StoreUnavailable if the store cannot commit now, or too many changes are waiting */
   submit(change: Change): Promise<Result> {
-    const text = this.#sizeOf(change)
-    if (!this.#waiting.add(text)) {
+    const size = this.#sizeOf(change)
+    if (!this.#waiting.add(size)) {
       return Promise.reject(new StoreUnavailable('busy', `${this.#waiting} are waiting`))
     }
     return new Promise((resolve, reject) => {
-      const waiting = { change, text, resolve, reject }
-      // Deferred, so that all changes of this turn of the event loop share a batch.
-      if (this.#arrived.length === 0) setImmediate(() => this.#dispatch())
-      this.#arrived.push(waiting)
+      const waiting = { change, size, resolve, reject }
+      // Deferred, so that all changes of this turn of the event loop share a transaction.
+      const queue = size.changes > 1 ? this.#arrivedLarge : this.#arrived
+      if (queue.length === 0) setImmediate(() => this.#dispatch())
+      queue.push(waiting)
       this.#settled ??= Promise.withResolvers()
     })
   }
@@ -78,41 +86,74 @@ export class GroupCommit<Change, Result> {
     await this.#settled?.promise
   }
 
+  /** Whether a transaction with a large change is in flight. A second one would delay the changes after it. */
+  get #isLargeInFlight(): boolean {
+    return this.#inFlight.some((taken) => taken.some(({ size }) => size.changes > 1))
+  }
+
+  get #canTake(): boolean {
+    return this.#arrived.length > 0 || (this.#arrivedLarge.length > 0 && !this.#isLargeInFlight)
+  }
+
   #dispatch(): void {
-    while (this.#arrived.length > 0 && this.#inFlight.length < this.#maxInFlight) {
-      this.#commitBatch()
+    while (this.#canTake && this.#inFlight.length < this.#maxInFlight) {
+      this.#commitNext()
     }
     if (this.#inFlight.length > 0) return
     this.#settled?.resolve()
     this.#settled = undefined
   }
 
-  async #commitBatch(): Promise<void> {
-    const batch = this.#take(BATCH_MAX)
-    this.#inFlight.push(batch)
+  async #commitNext(): Promise<void> {
+    const taken = this.#take()
+    this.#inFlight.push(taken)
     try {
-      const results = await this.#commit(batch.map(({ change }) => change))
-      for (const [index, result] of results.entries()) batch[index]?.resolve(result)
+      const results = await this.#commit(taken.map(({ change }) => change))
+      for (const [index, result] of results.entries()) taken[index]?.resolve(result)
     } catch (error) {
       // Changes that arrived during the failed commit would only wait to fail the same way.
-      const others = error instanceof StoreUnavailable ? this.#arrived.splice(0) : []
-      this.#waiting.remove(others)
-      for (const { reject } of [...batch, ...others]) reject(error)
+      const others =
+        error instanceof StoreUnavailable
+          ? [...this.#arrived.splice(0), ...this.#arrivedLarge.splice(0)]
+          : []
+      this.#waiting.remove(sizeOfAll(others))
+      for (const { reject } of [...taken, ...others]) reject(error)
     }
-    this.#waiting.remove(batch)
+    this.#waiting.remove(sizeOfAll(taken))
     this.#inFlight.shift()
     this.#dispatch()
   }
 
-  /** Removes the first changes that arrived, up to a limit. */
-  #take(limit: Size): Waiting<Change, Result>[] {
-    let count = 0
-    let text = 0
-    for (const waiting of this.#arrived) {
-      if (count === limit.changes || text >= limit.text) break
-      count += 1
-      text += waiting.text
+  /** Removes the changes of the next transaction from the queues. */
+  #take(): Waiting<Change, Result>[] {
+    const taken = takeFirst(this.#arrived, TRANSACTION_MAX)
+    if (this.#isLargeInFlight) return taken
+    const { changes, text } = sizeOfAll(taken)
+    const room = {
+      changes: Math.max(1, TRANSACTION_MAX.changes - changes),
+      text: Math.max(1, TRANSACTION_MAX.text - text),
     }
-    return this.#arrived.splice(0, count)
+    return [...taken, ...takeFirst(this.#arrivedLarge, room)]
   }
+}
+
+/** Removes the first changes of a queue, up to a limit that the last one may exceed. */
+function takeFirst<Change, Result>(
+  queue: Waiting<Change, Result>[],
+  limit: Size,
+): Waiting<Change, Result>[] {
+  let count = 0
+  let changes = 0
+  let text = 0
+  for (const { size } of queue) {
+    if (changes >= limit.changes || text >= limit.text) break
+    count += 1
+    changes += size.changes
+    text += size.text
+  }
+  return queue.splice(0, count)
+}
+
+function sizeOfAll(changes: readonly { readonly size: Size }[]): Size {
+  return sumSizes(changes.map(({ size }) => size))
 }

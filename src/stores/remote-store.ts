@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type {
+  BatchResult,
   CreateResult,
   NewPlant,
   NoMatch,
@@ -34,6 +35,10 @@ export class RemoteStore implements ThreadStore {
 
   create(plant: NewPlant): Promise<CreateResult> {
     return this.#remote.call('create', plant)
+  }
+
+  createAll(plants: readonly NewPlant[]): Promise<BatchResult> {
+    return this.#remote.call('createAll', plants)
   }
 
   get(id: bigint): Promise<StoredPlant | undefined> {

@@ -2,9 +2,21 @@ import { SharedCounter } from '../shared-memory/shared-counter.ts'
 
 /** The size of one or more changes. */
 export interface Size {
+  /** A batch counts as its number of plants. */
   readonly changes: number
   /** In UTF-16 units. */
   readonly text: number
+}
+
+/** The sum of several sizes. */
+export function sumSizes(sizes: Iterable<Size>): Size {
+  let changes = 0
+  let text = 0
+  for (const size of sizes) {
+    changes += size.changes
+    text += size.text
+  }
+  return { changes, text }
 }
 
 /** The limit of all waiting changes. Beyond it, the store is busy. */
@@ -25,18 +37,19 @@ export class WaitingChanges {
     return { changes: this.#changes.memory, text: this.#text.memory }
   }
 
-  /** Counts a change, unless the limit has been reached. Returns whether it was counted. */
-  add(text: number): boolean {
-    if (!this.#changes.addIf((changes) => changes < WAITING_MAX.changes, 1)) return false
+  /** Counts one or more changes, unless that would exceed the limit. Returns whether they were counted. */
+  add({ changes, text }: Size): boolean {
+    if (!this.#changes.addIf((waiting) => waiting + changes <= WAITING_MAX.changes, changes))
+      return false
     // The sum fits into 32 bits, because a body has at most 2^30 bytes.
-    if (this.#text.addIf((text) => text < WAITING_MAX.text, text)) return true
-    this.#changes.add(-1)
+    if (this.#text.addIf((waiting) => waiting < WAITING_MAX.text, text)) return true
+    this.#changes.add(-changes)
     return false
   }
 
-  remove(changes: readonly Pick<Size, 'text'>[]): void {
-    this.#changes.add(-changes.length)
-    this.#text.add(-changes.reduce((sum, { text }) => sum + text, 0))
+  remove({ changes, text }: Size): void {
+    this.#changes.add(-changes)
+    this.#text.add(-text)
   }
 
   toString(): string {

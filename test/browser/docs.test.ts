@@ -89,6 +89,10 @@ function testDocs(program: string): void {
     t.match(await service.stored(id), { id, name: 'Abies amabilis' })
     await docs.toggle('createPlant')
 
+    const batch = await tryForm(t, docs, 'createPlants')
+    t.strictSame(JSON.parse(batch.body), { created: 0, replayed: 2 })
+    await docs.toggle('createPlants')
+
     const listed = await tryForm(t, docs, 'listPlants')
     t.match(listed.body, `"id": ${id},\n    ${plant}\n`)
     const onwards = await docs.execute('listPlants', { after: String(id - 1n) })

@@ -64,6 +64,7 @@ t.test('a Retry-After in seconds is reported, and one with a date is not', async
 /** A call of each method that sends a request. */
 const CALLS = {
   createPlant: (client) => client.createPlant({ id: 1n, name: 'Abies' }),
+  createPlants: (client) => causeOf(client.createPlants([{ id: 1n, name: 'Abies' }])),
   listPlants: (client) => client.listPlants(),
   plants: (client) => client.plants().next(),
   getPlant: (client) => client.getPlant(1n),
@@ -71,6 +72,11 @@ const CALLS = {
   updatePlant: (client) => client.updatePlant(1n, {}),
   deletePlant: (client) => client.deletePlant(1n),
 } satisfies Record<OperationId | 'plants', (client: PlantStoreClient) => Promise<unknown>>
+
+/** Throws the error of the part that failed. */
+async function causeOf(result: Promise<unknown>): Promise<never> {
+  throw ((await thrownBy(result)) as Error).cause
+}
 
 const page = `<html>${'x'.repeat(1000)}`
 
@@ -151,6 +157,11 @@ const inArrays = (plants: object) =>
 /** Contents that violate the contract, for each operation. */
 const INVALID_CONTENT: Readonly<Record<OperationId, object>> = {
   createPlant: INVALID_PLANTS,
+  createPlants: {
+    'not an object': 1,
+    'no number of created plants': { replayed: 1 },
+    'a number in quotes': { created: 1, replayed: '1' },
+  },
   getPlant: INVALID_STORED_PLANTS,
   replacePlant: INVALID_STORED_PLANTS,
   updatePlant: INVALID_STORED_PLANTS,

@@ -60,6 +60,14 @@ const CASES: Readonly<Record<OperationId, Case>> = {
     () => ({ plant: { name: 'created' } }),
     { name: 'created', tag: null },
   ],
+  createPlants: [
+    async (client, id) => {
+      const { created, replayed } = await client.createPlants([{ id, name: 'created' }])
+      return created + replayed
+    },
+    () => 1,
+    { name: 'created', tag: null },
+  ],
   listPlants: [
     (client, id) => client.listPlants({ after: id - 1n, limit: 1 }),
     (id) => ({ plants: [{ id, ...before }] }),
@@ -86,7 +94,7 @@ const CASES: Readonly<Record<OperationId, Case>> = {
 for (const [name, [call, result, stored]] of Object.entries(CASES)) {
   for (const [what, fault] of Object.entries(FAULTS)) {
     t.test(`${name} recovers from ${what}`, async (t) => {
-      const id = name === 'createPlant' ? ++latest : await plant()
+      const id = name.startsWith('create') ? ++latest : await plant()
       const { client, proxy } = await connect(t, [fault])
       t.strictSame(await call(client, id), result(id))
       t.strictSame(await service.stored(id), stored && { id, ...stored })

@@ -15,11 +15,14 @@ type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 
 
 export async function acceptsContractRequests(client: PlantStoreClient): Promise<void> {
   await client.createPlant({ id: 4n, name: 'x', tag: 'y' })
+  await client.createPlants([{ id: 4n, name: 'x', tag: 'y' }] as const)
   await client.listPlants({ limit: 1, after: 4n, tag: 'y' })
   await client.updatePlant(4n, { tag: null }, { ifMatch: '"x"' })
   await client.deletePlant(4n, { ifMatch: '"x"', signal: AbortSignal.timeout(1) })
   // @ts-expect-error an id is a bigint
   await client.createPlant({ id: 4, name: 'x' })
+  // @ts-expect-error an id is a bigint
+  await client.createPlants([{ id: 4, name: 'x' }])
   // @ts-expect-error a plant has a name
   await client.createPlant({ id: 4n })
   // @ts-expect-error a tag is a string; only a patch accepts null
@@ -45,11 +48,13 @@ export async function returnsContractResponses(
   const created = await client.createPlant({ id: 4n, name: 'x' })
   // @ts-expect-error the result of a create has no id
   created.plant.id
+  const batch = await client.createPlants([])
   const known = await client.getPlant(4n, { ifNoneMatch: etag })
   const optional = await client.getPlant(4n, options)
   for await (const { id } of client.plants()) true satisfies Same<typeof id, bigint>
   return [
     true satisfies Same<typeof plant.id, bigint>,
+    true satisfies Same<typeof batch, { created: number; replayed: number }>,
     true satisfies Same<typeof plant.tag, string | undefined>,
     true satisfies Same<(typeof plants)[0]['id'], bigint>,
     true satisfies Same<Awaited<ReturnType<NonNullable<typeof next>>>['plants'], typeof plants>,

@@ -34,6 +34,16 @@ export const created: OperationResult<'createPlant'>[] = [
   { failure: 'unknown-path', message: 'x' },
 ]
 
+export const batches: OperationResult<'createPlants'>[] = [
+  { body: { created: 1, replayed: 0 } },
+  { failure: 'plant-exists', message: 'x' },
+  { failure: 'repeated-id', message: 'x' },
+  // @ts-expect-error the number of replayed plants is required
+  { body: { created: 1 } },
+  // @ts-expect-error createPlants has no 412
+  changed,
+]
+
 export const listed: OperationResult<'listPlants'>[] = [
   { body: [] },
   { body: [stored, { ...stored, tag: 'y' }], next: { after: 1n } },
@@ -92,6 +102,7 @@ type MembersOf<Id extends OperationId> = keyof OperationRequest<Id>
 
 export const requests: true[] = [
   true satisfies Same<MembersOf<'createPlant'>, 'body'>,
+  true satisfies Same<MembersOf<'createPlants'>, 'body'>,
   true satisfies Same<MembersOf<'listPlants'>, 'query'>,
   true satisfies Same<MembersOf<'getPlant'>, 'params' | 'expected'>,
   true satisfies Same<MembersOf<'replacePlant'>, 'params' | 'body' | 'expected'>,

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { type ContractDocument, loadContract, type Schema } from '../../src/contract/contract.ts'
+import { parseExactJson } from '../../src/contract/exact-json.ts'
 import {
   bodyProjection,
   componentProjection,
@@ -15,15 +16,15 @@ function plain(projection: Projection): unknown {
   return { ...Object.fromEntries(members), items: plain(projection.items) }
 }
 
-function projectionOf(schema: Schema): unknown {
+function projectionOf(schema: Schema): Projection {
   const components = { schemas: { Leaf: { type: 'string' }, Tested: schema } }
   const document: ContractDocument = { info: { title: '', version: '' }, components, paths: {} }
-  return plain(componentProjection(document, 'Tested'))
+  return componentProjection(document, 'Tested')
 }
 
 t.test('only the members of a plant are built from a body or an imported record', async (t) => {
   const plant = { id: scalar, name: scalar, tag: scalar, items: 'none' }
-  t.same(plain(bodyProjection(loadContract())), plant)
+  t.same(plain(bodyProjection(loadContract())), { ...plant, items: plant })
   t.same(plain(componentProjection(loadContract(), 'NewPlant')), plant)
 })
 
@@ -61,9 +62,30 @@ const cases: [what: string, schema: Schema, expected: unknown][] = [
 
 for (const [what, schema, expected] of cases) {
   t.test(`derives the projection of a schema for ${what}`, async (t) => {
-    t.same(projectionOf(schema), expected)
+    t.same(plain(projectionOf(schema)), expected)
   })
 }
+
+t.test('of an array, at most one item more than is valid is built', async (t) => {
+  const array = (maxItems?: number): Schema =>
+    maxItems === undefined
+      ? { type: 'array', items: leaf }
+      : { type: 'array', items: leaf, maxItems }
+  for (const [schema, built] of [
+    [array(), 9],
+    [array(3), 4],
+    [{ allOf: [array(3), array(5)] }, 6],
+    [{ type: 'string' }, 0],
+    [leaf, 0],
+  ] as const) {
+    const parsed = parseExactJson(
+      Buffer.from('[1, 2, 3, 4, 5, 6, 7, 8, [9]]'),
+      projectionOf(schema),
+    )
+    t.equal((parsed as unknown[]).length, built)
+  }
+  t.throws(() => parseExactJson(Buffer.from('[1, 2, 3, 4, x]'), projectionOf(array(1))), /byte 13/)
+})
 
 t.test('a contract without bodies has the projection "none"', async (t) => {
   const document = { info: { title: '', version: '' }, paths: { '/': { get: { responses: {} } } } }

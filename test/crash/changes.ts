@@ -1,13 +1,18 @@
 import type { NewPlant, PlantPatch } from '../../service/plant-store.ts'
 import type { PlantModel } from '../stores/plant-model.ts'
 
-/** A request to change a plant. */
-export interface ChangeRequest {
-  readonly id: bigint
+/** A request to change plants. */
+export interface HttpChange {
+  readonly path: string
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly body?: string
   /** The version that the plant must have. */
   readonly expected?: string | undefined
+}
+
+/** A request to change one plant. */
+export interface ChangeRequest extends HttpChange {
+  readonly id: bigint
 }
 
 /** A change as an HTTP request, and as the model applies it. */
@@ -25,24 +30,31 @@ export function creation(plant: NewPlant): Change {
   }
 }
 
-export function creationRequest({ id, name, tag }: NewPlant): ChangeRequest {
-  // JSON.stringify rejects bigints, which ids are.
-  const body = JSON.stringify({ name, tag }).replace('{', `{"id":${id},`)
-  return { id, method: 'POST', body }
+export function creationRequest(plant: NewPlant): ChangeRequest {
+  return { id: plant.id, path: '/plants', method: 'POST', body: toJson(plant) }
+}
+
+export function batchRequest(plants: readonly NewPlant[]): HttpChange {
+  return { path: '/plants/batch', method: 'POST', body: `[${plants.map(toJson)}]` }
+}
+
+/** JSON.stringify rejects bigints, which ids are. */
+function toJson({ id, name, tag }: NewPlant): string {
+  return JSON.stringify({ name, tag }).replace('{', `{"id":${id},`)
 }
 
 /** A PUT, without a tag if the plant has none. */
 export function replacement({ id, name, tag }: NewPlant, expected?: string): Change {
   const body = JSON.stringify({ name, tag })
   const make = updating(id, { name, tag: tag ?? null }, expected)
-  return { id, method: 'PUT', body, expected, make }
+  return { id, path: pathOf(id), method: 'PUT', body, expected, make }
 }
 
 /** A PATCH, with the tag null if the plant has none. */
 export function update({ id, name, tag }: NewPlant, expected?: string): Change {
   const patch = { name, tag: tag ?? null }
   const make = updating(id, patch, expected)
-  return { id, method: 'PATCH', body: JSON.stringify(patch), expected, make }
+  return { id, path: pathOf(id), method: 'PATCH', body: JSON.stringify(patch), expected, make }
 }
 
 export function removal({ id }: NewPlant, expected?: string): Change {
@@ -50,7 +62,11 @@ export function removal({ id }: NewPlant, expected?: string): Change {
     const result = model.remove(id, versions(expected))
     return result === 'removed' ? 204 : REFUSED[result]
   }
-  return { id, method: 'DELETE', expected, make }
+  return { id, path: pathOf(id), method: 'DELETE', expected, make }
+}
+
+function pathOf(id: bigint): string {
+  return `/plants/${id}`
 }
 
 function updating(id: bigint, patch: PlantPatch, expected?: string) {

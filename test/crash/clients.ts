@@ -3,8 +3,8 @@ import { Agent, request } from 'node:http'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
 import { type Answer, checkAnswer } from '../helpers/contract-check.ts'
-import type { Change, ChangeRequest } from './changes.ts'
-import { creation, creationRequest, removal, replacement, update } from './changes.ts'
+import type { Change, HttpChange } from './changes.ts'
+import { batchRequest, creation, creationRequest, removal, replacement, update } from './changes.ts'
 import type { History } from './history.ts'
 
 export const TOKEN = 'a-token-for-the-test'
@@ -19,6 +19,9 @@ const LONG = 20
 
 /** Few plants per client, so that each is changed repeatedly. */
 const RECENT = 20
+
+/** The limit of new plants in a batch. */
+const BATCH_MAX = 100
 
 const CHANGES = { replacement, update, removal }
 
@@ -44,12 +47,10 @@ export class Clients {
     // What the other clients sent of the last contested plant is unknown after a crash.
     this.#contested = Math.ceil(this.#contested / CONTENDERS) * CONTENDERS
     const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS })
-    const send = (change: ChangeRequest) => exchange(agent, url, change)
+    const send = (change: HttpChange) => exchange(agent, url, change)
     const client = async (own: bigint[]) => {
       for (;;) {
-        const answered =
-          randomInt(10) === 0 ? await this.#contest(send) : await this.#changeOwn(send, own)
-        if (!answered) return
+        if (!(await this.#change(send, own))) return
         onAnswer()
       }
     }
@@ -58,6 +59,27 @@ export class Clients {
     } finally {
       agent.destroy()
     }
+  }
+
+  /** Resolves to whether the service has answered. */
+  #change(send: Send, own: bigint[]): Promise<boolean> {
+    const kind = randomInt(10)
+    if (kind === 0) return this.#contest(send)
+    return kind === 1 ? this.#createBatch(send, own) : this.#changeOwn(send, own)
+  }
+
+  /** Some batches also contain stored plants, and some of these conflict. */
+  async #createBatch(send: Send, own: bigint[]): Promise<boolean> {
+    const stored = own.slice(-randomInt(1, 5)).flatMap((id) => this.#history.get(id) ?? [])
+    const created = Array.from({ length: randomInt(1, BATCH_MAX) }, () => this.#newPlant(newId()))
+    const conflicts =
+      randomInt(4) > 0 ? [] : stored.splice(0, 1).map(({ id }) => this.#newPlant(id))
+    const plants = [...stored, ...created, ...conflicts]
+    own.push(...created.map(({ id }) => id))
+    this.#history.sentBatch(plants)
+    const status = await send(batchRequest(plants))
+    if (status !== undefined) this.#history.answeredBatch(plants, status)
+    return status !== undefined
   }
 
   async #changeOwn(send: Send, own: bigint[]): Promise<boolean> {
@@ -82,8 +104,7 @@ export class Clients {
     const id = own.at(-randomInt(1, RECENT + 1))
     const kind = id === undefined ? 'create' : oneOf(KINDS)
     if (id === undefined || kind === 'create') {
-      // Random, so that a transaction writes to many pages. Positive, unlike those of contested plants.
-      own.push(randomBytes(8).readBigInt64BE() & (2n ** 63n - 1n))
+      own.push(newId())
       return creation(this.#newPlant(own.at(-1) as bigint))
     }
     const stored = this.#history.get(id)
@@ -102,7 +123,12 @@ export class Clients {
   }
 }
 
-type Send = (change: ChangeRequest) => Promise<number | undefined>
+/** Random, so that a transaction writes to many pages. Positive, unlike those of contested plants. */
+function newId(): bigint {
+  return randomBytes(8).readBigInt64BE() & (2n ** 63n - 1n)
+}
+
+type Send = (change: HttpChange) => Promise<number | undefined>
 
 function oneOf<Item>(items: readonly Item[]): Item {
   return items[randomInt(items.length)] as Item
@@ -112,9 +138,8 @@ function oneOf<Item>(items: readonly Item[]): Item {
 function exchange(
   agent: Agent,
   url: string,
-  { id, method, body = '', expected }: ChangeRequest,
+  { path, method, body = '', expected }: HttpChange,
 ): Promise<number | undefined> {
-  const path = method === 'POST' ? '/plants' : `/plants/${id}`
   const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
   const headers = {
     authorization: `Bearer ${TOKEN}`,

@@ -1,7 +1,7 @@
 import { inspect, isDeepStrictEqual } from 'node:util'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
 import { PlantModel } from '../stores/plant-model.ts'
-import type { Change } from './changes.ts'
+import { type Change, creation } from './changes.ts'
 
 type State = StoredPlant | undefined
 
@@ -21,6 +21,8 @@ interface Acknowledged {
 export class History {
   #model = new PlantModel()
   readonly #unanswered = new Map<bigint, Change>()
+  /** The plants that each batch without a response would create. */
+  readonly #unansweredBatches = new Map<readonly NewPlant[], readonly NewPlant[]>()
   #contests = new Map<bigint, Contest>()
   readonly last = new Map<bigint, Acknowledged>()
   /** Number of responses by method and status. */
@@ -52,6 +54,23 @@ export class History {
     if (status < 300) this.last.set(change.id, { method: change.method, before })
   }
 
+  /** Records a batch, which changes nothing if one of its plants conflicts. */
+  sentBatch(plants: readonly NewPlant[]): void {
+    if ('conflict' in this.#model.copy().createAll(plants)) return
+    const created = plants.filter(({ id }) => this.#model.get(id) === undefined)
+    this.#unansweredBatches.set(plants, created)
+    for (const plant of created) this.sent(creation(plant))
+  }
+
+  /** @throws Error if the response contradicts what was acknowledged before */
+  answeredBatch(plants: readonly NewPlant[], status: number): void {
+    const expected = 'conflict' in this.#model.createAll(plants) ? 409 : 200
+    if (status !== expected) throw new Error(`${status}, not ${expected}, for a batch`)
+    for (const { id } of this.#unansweredBatches.get(plants) ?? []) this.#unanswered.delete(id)
+    this.#unansweredBatches.delete(plants)
+    this.#count('batch POST', status)
+  }
+
   /** Records a create that other clients send too. */
   contest(plant: NewPlant): Contest {
     const contest = this.#contests.get(plant.id) ?? new Contest()
@@ -70,12 +89,18 @@ export class History {
     const found = new Map(stored.map((plant) => [plant.id, plant]))
     const kept = this.#model.exportPlants().map(({ id }) => id)
     const ids = new Set([...kept, ...found.keys(), ...this.#contests.keys()])
-    return [...ids].flatMap((id) => {
+    const partial = [...this.#unansweredBatches.values()].flatMap((created) => {
+      const kept = created.filter(({ id }) => found.has(id)).length
+      if (kept === 0 || kept === created.length) return []
+      return [`${kept} of the ${created.length} plants of a batch are stored`]
+    })
+    const wrong = [...ids].flatMap((id) => {
       const possible = this.#possible(id)
       const state = found.get(id)
       if (possible.some((each) => isDeepStrictEqual(each, state))) return []
       return [`${id} is ${brief(state)}, not ${possible.map(brief).join(' or ')}`]
     })
+    return [...partial, ...wrong]
   }
 
   /** Continues from the stored plants after a crash that lost nothing. */
@@ -90,6 +115,7 @@ export class History {
     }
     this.#model = model
     this.#unanswered.clear()
+    this.#unansweredBatches.clear()
     this.#contests = new Map()
   }
 

@@ -11,6 +11,7 @@ import { type PlantRow, toPlant } from '../../src/stores/plant-row.ts'
 import { checkDatabase } from '../../src/stores/sqlite/check.ts'
 import { Command } from '../helpers/command.ts'
 import { THREADS } from '../helpers/threads.ts'
+import { creation } from './changes.ts'
 import { Clients, TOKEN } from './clients.ts'
 import { History } from './history.ts'
 
@@ -86,6 +87,38 @@ t.test('the test detects the loss of an acknowledged contested plant', async (t)
     for (const [plant, status] of answers) history.contested(plant, status)
     for (const stored of possible) t.same(history.faults(stored), [])
     for (const stored of lost) t.equal(history.faults(stored).length, 1)
+  }
+})
+
+t.test('the test detects a lost, a partial and a wrongly stored batch', async (t) => {
+  const [one, two, other] = [
+    { id: 1n, name: 'one' },
+    { id: 2n, name: 'two' },
+    { id: 1n, name: 'other' },
+  ]
+  const cases = [
+    { sent: [one, two], possible: [[], [one, two]], impossible: [[one], [two], [other, two]] },
+    { sent: [one, two], status: 200, possible: [[one, two]], impossible: [[], [one]] },
+    { stored: one, sent: [one, two], possible: [[one], [one, two]], impossible: [[], [two]] },
+    {
+      stored: one,
+      sent: [two, other],
+      possible: [[one]],
+      impossible: [
+        [one, two],
+        [other, two],
+      ],
+    },
+    { stored: one, sent: [two, other], status: 409, possible: [[one]], impossible: [[one, two]] },
+  ]
+  for (const { stored, sent, status, possible, impossible } of cases) {
+    const history = new History()
+    if (stored !== undefined) history.answered(creation(stored), 200)
+    history.sentBatch(sent)
+    if (status !== undefined) history.answeredBatch(sent, status)
+    for (const found of possible) t.same(history.faults(found), [])
+    for (const found of impossible) t.not(history.faults(found).length, 0)
+    if (status !== undefined) t.throws(() => history.answeredBatch(sent, 500))
   }
 })
 

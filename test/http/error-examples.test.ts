@@ -10,6 +10,7 @@ const LIMIT = { requests: 1, window: 3_600_000 }
 
 const name = 'Abies alba Mill.'
 const create: Call = { body: { id: 4n, name } }
+const batch: Call = { path: '/plants/batch' }
 
 let service: Service
 /** The error with which the failing service's store rejects. */
@@ -33,10 +34,18 @@ async function sendHead({ port, token }: Service, headers: string) {
   return (await sendRaw(port, head, false))[0]
 }
 
-/** For each error code, a request that causes exactly the error in its example. */
+interface ErrorExample {
+  readonly error: number
+  readonly message: string
+}
+
+/** For each error code, a request that causes exactly the error in its example. Batches have examples of their own. */
 const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>> = {
   'invalid-json': () => service.call({ body: '{"id":4,}' }),
   'invalid-body': () => service.call({ body: { id: 'four', name } }),
+  'invalid-body of createPlants': () =>
+    service.call({ ...batch, body: [...Array(17).fill({ id: 1n, name }), { id: 'four', name }] }),
+  'repeated-id': () => service.call({ ...batch, body: [create.body, { id: 4n, name: 'Acer' }] }),
   'malformed-request': () => sendHead(service, 'Host: x\r\nHost: y\r\nConnection: close'),
   'invalid-parameter': () => service.call({ method: 'GET', path: '/plants/four' }),
   'token-missing': () => service.call({ ...create, token: null }),
@@ -51,6 +60,14 @@ const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>
     return sendHead(slow, 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 9')
   },
   'plant-exists': () => service.call({ body: { id: 4n, name: 'Acer' } }),
+  'plant-exists of createPlants': () =>
+    service.call({
+      ...batch,
+      body: [
+        { id: 1n, name },
+        { id: 4n, name: 'Acer' },
+      ],
+    }),
   'plant-changed': () =>
     service.call({ method: 'GET', path: '/plants/4', headers: { 'if-match': '"other"' } }),
   'body-too-large': () => service.call({ body: { id: 5n, name: 'x'.repeat(2 ** 20) } }),
@@ -100,17 +117,25 @@ for (const [code, example] of errorExamples()) {
   })
 }
 
-function errorExamples(): Map<string, { error: number; message: string }> {
-  const groups = [responsesOutsideOperations(), ...operations().map(({ responses }) => responses)]
-  const examples = groups
-    .flatMap((responses) => Object.values(responses))
-    .flatMap(({ content = {} }) => Object.values(content))
-    .flatMap(({ examples }) => Object.entries(examples))
-  return new Map(
-    examples.flatMap(([code, { value }]) => (isError(value) ? [[code, value] as const] : [])),
-  )
+/** The examples by error code, and by operation too if an operation has another message for the same code. */
+function errorExamples(): Map<string, ErrorExample> {
+  const found = new Map<string, ErrorExample>()
+  const groups = [
+    { operationId: '', responses: responsesOutsideOperations() },
+    ...operations().map(({ operationId = '', responses }) => ({ operationId, responses })),
+  ]
+  for (const { operationId, responses } of groups) {
+    const contents = Object.values(responses).flatMap(({ content = {} }) => Object.values(content))
+    for (const [code, { value }] of contents.flatMap(({ examples }) => Object.entries(examples))) {
+      if (!isError(value)) continue
+      const { message = value.message } = found.get(code) ?? {}
+      const isSame = template(message) === template(value.message)
+      found.set(isSame ? code : `${code} of ${operationId}`, value)
+    }
+  }
+  return found
 }
 
-function isError(value: unknown): value is { error: number; message: string } {
+function isError(value: unknown): value is ErrorExample {
   return typeof value === 'object' && value !== null && 'error' in value
 }

@@ -47,6 +47,23 @@ const create: fc.Arbitrary<Step> = fc.tuple(id, content).map(([id, plant]) => [
   },
 ])
 
+const createBatch: fc.Arbitrary<Step> = fc
+  .array(fc.record({ id, content }), { minLength: 1, maxLength: 6 })
+  .map((plants) => plants.map(({ id, content }) => ({ id, ...content })))
+  .map((plants) => [
+    { path: '/plants/batch', body: plants },
+    (model) => {
+      const distinct = new Map(plants.map((plant) => [plant.id, plant]))
+      const differs = (plant: StoredPlant) =>
+        tagOf(plant) !== tagOf(distinct.get(plant.id) as StoredPlant)
+      if (plants.some(differs)) return { status: 400 }
+      const result = model.createAll([...distinct.values()])
+      if ('conflict' in result) return { status: 409 }
+      const { created } = result
+      return { status: 200, json: { created, replayed: plants.length - created } }
+    },
+  ])
+
 const get: fc.Arbitrary<Step> = fc.tuple(id, expected).map(([id, known]) => [
   { method: 'GET', path: `/plants/${id}`, headers: headerOf('if-none-match', known) },
   (model) => {
@@ -96,6 +113,7 @@ const list: fc.Arbitrary<Step> = page.map((query) => [
 /** Random requests of each operation. */
 const STEPS: Readonly<Record<OperationId, fc.Arbitrary<Step>>> = {
   createPlant: create,
+  createPlants: createBatch,
   listPlants: list,
   getPlant: get,
   replacePlant: replace,

@@ -8,6 +8,7 @@ import { startOn, startService } from '../helpers/service.ts'
 /** The files that test the operations. */
 const OPERATIONS: Readonly<Record<OperationId, string>> = {
   createPlant: 'create-plant',
+  createPlants: 'create-plants',
   deletePlant: 'delete-plant',
   getPlant: 'get-plant',
   listPlants: 'list-plants',

@@ -102,18 +102,37 @@ test('an unknown path gets 404 at any length that fits in a request head', async
 
 const ALLOWED = {
   '/plants': 'GET, HEAD, POST, OPTIONS',
+  '/plants/batch': 'POST, OPTIONS',
+  '/plants/batch?after=1': 'POST, OPTIONS',
   '/plants/1': 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS',
   '/plants/one': 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS',
 }
 for (const [path, allow] of Object.entries(ALLOWED)) {
-  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY']) {
+  for (const method of [
+    'GET',
+    'HEAD',
+    'POST',
+    'PUT',
+    'PATCH',
+    'DELETE',
+    'TRACE',
+    'PROPFIND',
+    'QUERY',
+  ]) {
     if (allow.includes(method)) continue
     test(`${method} ${path} is not allowed`, async (t) => {
-      const answer = await assertAnswer(t, { method, path, body: 'not JSON' }, 405, 40501)
+      const error = method === 'HEAD' ? undefined : 40501
+      const answer = await assertAnswer(t, { method, path, body: 'not JSON' }, 405, error)
       t.equal(answer.headers.allow, allow)
     })
   }
 }
+
+t.test('an encoded spelling of /plants/batch is the same path', async (t) => {
+  const headers = { authorization: `Bearer ${service.token}` }
+  const { status } = await fetch(`${service.url}/plants/%62atch`, { headers })
+  t.equal(status, 405)
+})
 
 test('a wrong method on an open path gets 405 without a token', async (t) => {
   const answer = await assertAnswer(t, { path: '/health/live', token: null }, 405, 40501)

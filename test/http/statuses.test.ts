@@ -84,6 +84,7 @@ const ofVersion = (call: Call) => ({
 })
 
 const create = { method: 'POST', path: '/plants', body: { id: 1n, name } }
+const createMany = { method: 'POST', path: '/plants/batch', body: [{ id: 1n, name }] }
 const list = { method: 'GET', path: '/plants' }
 const get = { method: 'GET', path: '/plants/4' }
 const replace = { method: 'PUT', path: '/plants/4', body: { name } }
@@ -93,6 +94,7 @@ const remove = { method: 'DELETE', path: '/plants/4' }
 /** A successful call of each operation. */
 const CALLS: Readonly<Record<OperationId, Call>> = {
   createPlant: create,
+  createPlants: createMany,
   listPlants: list,
   getPlant: get,
   replacePlant: replace,
@@ -110,6 +112,13 @@ const PRODUCE: {
     200: () => service.call(create),
     400: () => service.call({ ...create, body: {} }),
     409: () => service.call({ ...create, body: { id: 4n, name: 'Acer' } }),
+  },
+  createPlants: {
+    ...ofAny(createMany, () => reader),
+    ...ofBody(createMany),
+    200: () => service.call(createMany),
+    400: () => service.call({ ...createMany, body: [] }),
+    409: () => service.call({ ...createMany, body: [{ id: 4n, name: 'Acer' }] }),
   },
   listPlants: {
     ...ofAny(list, () => writer),
@@ -194,6 +203,7 @@ t.test('a token with only the scope write receives no stored data', async (t) =>
     ...Object.values(CALLS),
     { method: 'GET', path },
     { method: 'POST', body: { id: 7n, name } },
+    { method: 'POST', path: '/plants/batch', body: [{ id: 7n, name }] },
     { method: 'PATCH', path, body: {} },
     { method: 'PATCH', path, body: { name } },
     { method: 'PUT', path, body: { name }, headers: { 'if-match': '"another"' } },

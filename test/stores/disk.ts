@@ -91,3 +91,13 @@ export function update(patch: PlantPatch, expected?: readonly string[]): Change 
 export function imports(...names: string[]): Change {
   return ['importPlants', names.map((name) => ({ id: 1n, name })), 'keep']
 }
+
+/** A batch whose text is all in its first plant. */
+export function batch(size: number, text: string): Change {
+  const plants = Array.from({ length: size }, (_, index) => ({
+    id: BigInt(index),
+    name: index === 0 ? text : '',
+    tag: index === 0 ? text : '',
+  }))
+  return ['createAll', plants]
+}

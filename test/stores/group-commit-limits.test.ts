@@ -5,6 +5,7 @@ import { measureChange } from '../../src/stores/sqlite/change-size.ts'
 import type { Change } from '../../src/stores/sqlite/writer.ts'
 import { WaitingChanges } from '../../src/stores/waiting-changes.ts'
 import {
+  batch,
   type Changes,
   creation,
   Disk,
@@ -59,11 +60,22 @@ t.test('threads share the limit', async (t) => {
   t.equal(stateOf(later), 'create')
 })
 
-const LIMITS = [
+interface Limit {
+  readonly what: string
+  readonly change: Change
+  /** How many of the changes can wait, and what they count if that is not their number. */
+  readonly room: number
+  readonly count?: number
+  readonly text: number
+}
+
+const LIMITS: Limit[] = [
   { what: 'changes', change: removal('x'), room: 10_000, text: 0 },
   { what: 'text of creates', change: creation(LONG, ''), room: 64, text: 64 * MEBI },
   { what: 'text of tags', change: creation('', LONG), room: 64, text: 64 * MEBI },
   { what: 'text of updates', change: update({ name: LONG, tag: LONG }), room: 32, text: 64 * MEBI },
+  { what: 'batches', change: batch(5000, ''), room: 2, count: 10_000, text: 0 },
+  { what: 'text of batches', change: batch(2, LONG), room: 32, count: 64, text: 64 * MEBI },
   { what: 'text of imports', change: imports(LONG, LONG), room: 32, text: 64 * MEBI },
   {
     what: 'text of versions to change',
@@ -77,9 +89,9 @@ const LIMITS = [
     room: 64,
     text: 64 * MEBI,
   },
-] as const satisfies { what: string; change: Change; room: number; text: number }[]
+]
 
-for (const { what, change, room, text } of LIMITS) {
+for (const { what, change, room, count = room, text } of LIMITS) {
   t.test(`changes are rejected while too many wait: ${what}`, async (t) => {
     const disk = new Disk()
     const changes = groupCommit(disk, 1)
@@ -88,7 +100,7 @@ for (const { what, change, room, text } of LIMITS) {
     const refused = watch(changes.submit(removal('one too many')))
     await settled()
     t.same(new Set(waiting.map(stateOf)), new Set(['waiting']))
-    const detail = `${room} changes with ${text} characters are waiting`
+    const detail = `${count} changes with ${text} characters are waiting`
     t.equal(stateOf(refused), `StoreUnavailable: the store is busy: ${detail}`)
     one.end.resolve()
     await disk.begun(1)
@@ -113,6 +125,59 @@ t.test('a batch is limited in number and text', async (t) => {
     [512, 488 + 8, 8, 4],
   )
 })
+
+t.test('a single change does not wait for a queue of batches', async (t) => {
+  const disk = new Disk()
+  const changes = groupCommit(disk, 1)
+  const batches = Array.from({ length: 5 }, () => changes.submit(batch(1000, '')))
+  const one = await disk.begun(0)
+  const single = watch(changes.submit(removal('single')))
+  one.end.resolve()
+  const two = await disk.begun(1)
+  two.end.resolve()
+  await settled()
+  t.equal(stateOf(single), 'single')
+  await disk.endAll(changes)
+  await Promise.all(batches)
+  t.same(
+    disk.commits.map((commit) => commit.changes.map(([name]) => name)),
+    [['createAll'], ['removeToken', 'createAll'], ['createAll'], ['createAll'], ['createAll']],
+  )
+})
+
+t.test('while a batch is in flight, the second transaction has only single changes', async (t) => {
+  const disk = new Disk()
+  const changes = groupCommit(disk)
+  const batches = Array.from({ length: 2 }, () => changes.submit(batch(1000, '')))
+  const one = await disk.begun(0)
+  await settled()
+  t.equal(disk.commits.length, 1)
+  const single = changes.submit(removal('single'))
+  const two = await disk.begun(1)
+  t.same(two.changes, [removal('single')])
+  one.end.resolve()
+  await disk.begun(2)
+  await disk.endAll(changes)
+  await Promise.all([...batches, single])
+  t.equal(disk.commits.length, 3)
+})
+
+t.test(
+  'batches fill the transaction that single changes leave room in, and never starve',
+  async (t) => {
+    const disk = new Disk()
+    const changes = groupCommit(disk, 1)
+    const batches = Array.from({ length: 100 }, () => changes.submit(batch(10, '')))
+    const singles = Array.from({ length: 912 }, () => changes.submit(removal('x')))
+    await disk.endAll(changes)
+    await Promise.all([...batches, ...singles])
+    t.same(
+      disk.commits.map((commit) => commit.changes.length),
+      // 512 and a batch; 400 and 12 batches; 52 batches; the rest.
+      [512 + 1, 400 + 12, 52, 35],
+    )
+  },
+)
 
 t.test('a change larger than the limit is accepted alone', async (t) => {
   const disk = new Disk()

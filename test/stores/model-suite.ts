@@ -122,6 +122,9 @@ function operations(): fc.Arbitrary<Planned[]> {
   /** Calls of every method. */
   const calls: Readonly<Record<keyof Modeled, fc.Arbitrary<Planned>>> = {
     create: plant.map((plant) => () => ['create', plant]),
+    createAll: fc
+      .uniqueArray(plant, { minLength: 1, selector: ({ id }) => id })
+      .map((plants) => () => ['createAll', plants]),
     get: id.map((id) => () => ['get', id]),
     list: request.map((request) => () => ['list', request]),
     update: fc.tuple(id, patch, expected).map(([id, patch, expected]) => (model) => [

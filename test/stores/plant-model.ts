@@ -1,4 +1,5 @@
 import type {
+  BatchResult,
   CreateResult,
   ImportResult,
   NewPlant,
@@ -38,6 +39,16 @@ export class PlantModel implements Modeled {
       return contentVersion(stored) === contentVersion(plant) ? 'replayed' : 'conflict'
     this.#plants.set(plant.id, plant)
     return 'created'
+  }
+
+  createAll(plants: readonly NewPlant[]): BatchResult {
+    const after = this.copy()
+    const results = plants.map((plant) => after.create(plant))
+    const conflict = plants[results.indexOf('conflict')]
+    if (conflict !== undefined) return { conflict: conflict.id }
+    for (const plant of plants) this.create(plant)
+    const created = results.filter((result) => result === 'created').length
+    return { created, replayed: plants.length - created }
   }
 
   get(id: bigint): StoredPlant | undefined {

@@ -21,6 +21,19 @@ const token = {
 export const STORE_CALLS: Record<Exclude<keyof Store, 'close' | 'share'>, readonly Call[]> = {
   ping: [(store) => store.ping()],
   create: [(store) => store.create(plant)],
+  createAll: [
+    (store) => store.createAll([plant, { ...plant, id: -1n }]),
+    (store) =>
+      store.createAll([
+        { ...plant, id: -1n },
+        { ...plant, id: -2n },
+      ]),
+    (store) =>
+      store.createAll([
+        { ...plant, id: -3n },
+        { ...plant, name: 'conflict' },
+      ]),
+  ],
   get: [(store) => store.get(1n)],
   list: [
     (store) => store.list({ limit: 10 }),

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import type { Store } from '../../src/stores/store.ts'
+import { batchSuite } from './batch-suite.ts'
 import { changeSuite } from './change-suite.ts'
 import { createSuite } from './create-suite.ts'
 import { exportSuite } from './export-suite.ts'
@@ -23,6 +24,7 @@ export interface Engine {
 export function storeSuite(t: Test, name: string, engine: Engine): void {
   for (const [what, suite] of [
     ['creating plants', createSuite],
+    ['creating batches of plants', batchSuite],
     ['reading plants', readSuite],
     ['changing plants', changeSuite],
     ['importing plants', importSuite],

@@ -1,8 +1,13 @@
-import type { CreateResult, NewPlant, Plant } from '../../../service/plant-store.ts'
+import {
+  type CreateResult,
+  hasSameContent,
+  type NewPlant,
+  type Plant,
+} from '../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../plant-row.ts'
 import { retry } from './attempts.ts'
 import type { Connections } from './connections.ts'
-import { hasSameContent, INSERT, toColumns } from './plant-columns.ts'
+import { INSERT, toColumns } from './plant-columns.ts'
 
 /**
  * The lock makes a replay wait for the standbys, as a change does. Without it the row might not be on a standby yet,

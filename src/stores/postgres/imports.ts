@@ -1,17 +1,20 @@
-import type { ImportResult, NewPlant, OnConflict, Plant } from '../../../service/plant-store.ts'
+import {
+  hasSameContent,
+  type ImportResult,
+  type NewPlant,
+  type OnConflict,
+  type Plant,
+} from '../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../plant-row.ts'
 import { retry } from './attempts.ts'
 import type { Connections, Run } from './connections.ts'
-import { hasSameContent, INSERT, toColumns, UNNESTED } from './plant-columns.ts'
+import { IdTaken, INSERT, toColumns, UNNESTED } from './plant-columns.ts'
 
 /** The lock keeps the plants unchanged until the end of the transaction. */
 const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE'
 
 const REPLACE = `
   UPDATE plants SET name = given.name, tag = given.tag FROM ${UNNESTED} WHERE plants.id = given.id`
-
-/** Thrown to roll a transaction back, because another one has taken an id that was free. */
-class IdTaken extends Error {}
 
 /**
  * See PlantStore.importPlants.

@@ -1,8 +1,7 @@
-import type { NewPlant, Plant } from '../../../service/plant-store.ts'
+import type { NewPlant } from '../../../service/plant-store.ts'
 
-export function hasSameContent(one: Plant, other: Plant): boolean {
-  return one.name === other.name && one.tag === other.tag
-}
+/** Thrown to roll a transaction back, because another one has taken an id that was free. */
+export class IdTaken extends Error {}
 
 /** Plants as three arrays, the parameters of UNNESTED. */
 export function toColumns(

@@ -1,4 +1,5 @@
 import type {
+  BatchResult,
   CreateResult,
   ImportResult,
   NewPlant,
@@ -15,7 +16,9 @@ import { InFlight } from '../in-flight.ts'
 import { shareCalls } from '../remote-store.ts'
 import type { Store, StoreLink } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { measureText } from '../text-length.ts'
+import { measureText, measureTexts } from '../text-length.ts'
+import { WaitingChanges } from '../waiting-changes.ts'
+import { createBatches } from './batches.ts'
 import { removePlant, updatePlant } from './changes.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
@@ -42,6 +45,7 @@ export interface ServerOptions {
 export class PostgresStore implements Store {
   readonly #connections: Connections
   readonly #creates: GroupCommit<NewPlant, CreateResult>
+  readonly #batches: GroupCommit<readonly NewPlant[], BatchResult>
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #tokens: Tokens
   readonly #changes = new InFlight()
@@ -49,11 +53,17 @@ export class PostgresStore implements Store {
 
   private constructor(connections: Connections) {
     this.#connections = connections
+    // GroupCommit needs commits to end in order, which several connections do not guarantee.
+    const options = { maxInFlight: 1, waiting: new WaitingChanges() }
     this.#creates = new GroupCommit({
+      ...options,
       commit: (plants: readonly NewPlant[]) => createPlants(connections, plants),
-      sizeOf: measureText,
-      // GroupCommit needs commits to end in order, which several connections do not guarantee.
-      maxInFlight: 1,
+      sizeOf: (plant) => ({ changes: 1, text: measureText(plant) }),
+    })
+    this.#batches = new GroupCommit({
+      ...options,
+      commit: (batches: readonly (readonly NewPlant[])[]) => createBatches(connections, batches),
+      sizeOf: (plants) => ({ changes: plants.length, text: measureTexts(plants) }),
     })
     this.#pointReads = pointReads(connections)
     this.#tokens = new Tokens(connections)
@@ -86,6 +96,10 @@ export class PostgresStore implements Store {
 
   create(plant: NewPlant): Promise<CreateResult> {
     return this.#creates.submit(plant)
+  }
+
+  createAll(plants: readonly NewPlant[]): Promise<BatchResult> {
+    return this.#batches.submit(plants)
   }
 
   get(id: bigint): Promise<StoredPlant | undefined> {
@@ -151,7 +165,7 @@ export class PostgresStore implements Store {
   }
 
   async #close(): Promise<void> {
-    await Promise.all([this.#creates.settle(), this.#changes.settle()])
+    await Promise.all([this.#creates.settle(), this.#batches.settle(), this.#changes.settle()])
     await this.#connections.close()
   }
 }

@@ -1,11 +1,20 @@
-import { measureText } from '../text-length.ts'
+import { measureText, measureTexts } from '../text-length.ts'
+import type { Size } from '../waiting-changes.ts'
 import type { Change } from './writer.ts'
 
 /** The memory of a string object, in UTF-16 units. An If-Match header can hold thousands of short strings. */
 const STRING_OVERHEAD = 16
 
+/** What a change counts toward the limits on waiting changes. */
+export function measureChange(change: Change): Size {
+  return {
+    changes: change[0] === 'createAll' ? change[1].length : 1,
+    text: measureChangeText(change),
+  }
+}
+
 /** The text that a change keeps in memory while it waits, in UTF-16 units. */
-export function measureChange(change: Change): number {
+function measureChangeText(change: Change): number {
   switch (change[0]) {
     case 'create':
       return measureText(change[1])
@@ -13,8 +22,9 @@ export function measureChange(change: Change): number {
       return measureText(change[2]) + measureVersions(change[3])
     case 'remove':
       return measureVersions(change[2])
+    case 'createAll':
     case 'importPlants':
-      return change[1].reduce((sum, plant) => sum + measureText(plant), 0)
+      return measureTexts(change[1])
     default:
       return 0
   }

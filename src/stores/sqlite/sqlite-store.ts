@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
 import type {
+  BatchResult,
   CreateResult,
   ImportResult,
   NewPlant,
@@ -88,6 +89,10 @@ export class SqliteStore implements Store {
 
   create(plant: NewPlant): Promise<CreateResult> {
     return this.#change<'create'>(['create', plant])
+  }
+
+  createAll(plants: readonly NewPlant[]): Promise<BatchResult> {
+    return this.#change<'createAll'>(['createAll', plants])
   }
 
   async get(id: bigint): Promise<StoredPlant | undefined> {

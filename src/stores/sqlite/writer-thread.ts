@@ -3,7 +3,8 @@ import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { toReply } from '../../threads/reply.ts'
-import { BATCH_MAX } from '../group-commit.ts'
+import { TRANSACTION_MAX } from '../group-commit.ts'
+import { type Size, sumSizes } from '../waiting-changes.ts'
 import { measureChange } from './change-size.ts'
 import { Checkpointer } from './checkpointer.ts'
 import { openDatabase } from './database.ts'
@@ -44,27 +45,24 @@ function accept(client: MessagePort): void {
   })
 }
 
-/** Adds a request of each other client that has sent one, to commit them together, up to the size of a batch. */
+/** Adds a request of each other client that has sent one, to commit them together, up to the limit of a transaction. */
 function receiveOthers(first: Received): Received[] {
   const received = [first]
-  const size = measure(first)
+  let size = measure(first)
   for (const client of clients) {
     if (client === first.client) continue
-    if (size.changes >= BATCH_MAX.changes || size.text >= BATCH_MAX.text) break
+    if (size.changes >= TRANSACTION_MAX.changes || size.text >= TRANSACTION_MAX.text) break
     const request = receiveMessageOnPort(client)
     if (request === undefined) continue
     const other = { client, ...request.message }
-    const { changes, text } = measure(other)
-    size.changes += changes
-    size.text += text
+    size = sumSizes([size, measure(other)])
     received.push(other)
   }
   return received
 }
 
-function measure({ changes }: WriterRequest) {
-  const text = changes.reduce((sum, change) => sum + measureChange(change), 0)
-  return { changes: changes.length, text }
+function measure({ changes }: WriterRequest): Size {
+  return sumSizes(changes.map(measureChange))
 }
 
 /** Commits requests together, and replies to each. */

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type {
+  BatchResult,
   CreateResult,
   ImportResult,
   NewPlant,
@@ -17,6 +18,7 @@ import { mapError } from './errors.ts'
 /** Every change that a store makes, as PlantStore and TokenStore describe it. */
 interface Operations {
   create(plant: NewPlant): CreateResult
+  createAll(plants: readonly NewPlant[]): BatchResult
   update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | NoMatch
   remove(id: bigint, expected?: readonly string[]): 'removed' | NoMatch
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): ImportResult[]
@@ -101,12 +103,37 @@ function prepareOperations(db: Database): Operations {
     updatePlant.run(plant.name, plant.tag ?? null, plant.id)
     return 'replaced'
   }
+  /** Sorted, because neighbors share a page of the file. The sort is stable, so plants with one id stay in order. */
+  const importSorted = (plants: readonly NewPlant[], onConflict: OnConflict): ImportResult[] => {
+    const results: ImportResult[] = []
+    const byId = [...plants.entries()].sort(([, a], [, b]) =>
+      a.id < b.id ? -1 : Number(a.id > b.id),
+    )
+    for (const [index, plant] of byId) results[index] = importOne(plant, onConflict)
+    return results
+  }
+  const removeCreated = (plants: readonly NewPlant[], results: readonly ImportResult[]) => {
+    for (const [index, { id }] of plants.entries()) {
+      if (results[index] === 'created') deletePlant.run(id)
+    }
+  }
 
   const operations: Operations = {
     create({ id, name, tag = null }) {
       if (insertPlant.run(id, name, tag).changes === 1) return 'created'
       const stored = findPlant.get(id)
       return stored?.name === name && stored.tag === tag ? 'replayed' : 'conflict'
+    },
+    createAll(plants) {
+      const results = importSorted(plants, 'stop')
+      const conflict = plants[results.indexOf('conflict')]
+      if (conflict === undefined) {
+        const created = results.filter((result) => result === 'created').length
+        return { created, replayed: plants.length - created }
+      }
+      // The transaction can contain other changes, so it is not rolled back.
+      removeCreated(plants, results)
+      return { conflict: conflict.id }
     },
     update(id, patch, expected) {
       const stored = findExpected(id, expected)
@@ -122,17 +149,10 @@ function prepareOperations(db: Database): Operations {
       return 'removed'
     },
     importPlants(plants, onConflict) {
-      const results: ImportResult[] = []
-      // Sorted, because neighbors share a page of the file. The sort is stable, so plants with one id stay in order.
-      const byId = [...plants.entries()].sort(([, a], [, b]) =>
-        a.id < b.id ? -1 : Number(a.id > b.id),
-      )
-      for (const [index, plant] of byId) results[index] = importOne(plant, onConflict)
+      const results = importSorted(plants, onConflict)
       const stop = results.indexOf('conflict')
       if (stop === -1) return results
-      for (const [index, { id }] of [...plants.entries()].slice(stop)) {
-        if (results[index] === 'created') deletePlant.run(id)
-      }
+      removeCreated(plants.slice(stop), results.slice(stop))
       return results.slice(0, stop + 1)
     },
     addToken({ digest, name, scopes, createdAt, expiresAt, lastUsedAt }) {

@@ -35,6 +35,7 @@ t.test('an error that is a bug is passed on unchanged', async (t) => {
   t.teardown(() => store.close())
   const mistyped = { id: 1n, name: null as unknown } as NewPlant
   await t.rejects(store.importPlants([mistyped], 'stop'), { code: '23502' }, 'not_null_violation')
+  await t.rejects(store.createAll([mistyped]), { code: '23502' })
   await t.rejects(
     store.create({ id: 1n, name: '\u0000' }),
     { code: '22021' },

@@ -1,0 +1,152 @@
+/** `createPlants`: how it splits an array, and what it reports if a part fails. */
+import t, { type Test } from 'tap'
+import { BatchError, type NewPlant } from '../../client/client.ts'
+import { type Service, startService } from '../helpers/service.ts'
+import { answered, connectThrough, type Fault, passed, thrownBy } from './faulty-proxy.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const connect = (t: Test, faults?: Fault[], retries = 0) =>
+  connectThrough(t, service, faults, { retries })
+
+/** Each test has its own ids. */
+let latest = 2n ** 53n
+const plantsOf = (count: number, name = 'Abies'): NewPlant[] =>
+  Array.from({ length: count }, () => ({ id: ++latest, name }))
+
+const areStored = async (plants: readonly NewPlant[]) => {
+  const stored = await Promise.all(plants.map(({ id }) => service.store.get(id)))
+  return stored.map((plant) => plant !== undefined)
+}
+
+t.test('plants are created, then replayed', async (t) => {
+  const { client, proxy } = await connect(t)
+  const plants: NewPlant[] = [...plantsOf(2), { id: 2n ** 63n - 1n, name: 'max', tag: 'ä' }]
+  t.strictSame(await client.createPlants(plants), { created: 3, replayed: 0 })
+  t.strictSame(await client.createPlants(plants.slice(1)), { created: 0, replayed: 2 })
+  t.strictSame(await service.store.get(2n ** 63n - 1n), plants[2])
+  t.same(
+    proxy.requests.map(({ line }) => line),
+    ['POST /plants/batch', 'POST /plants/batch'],
+  )
+})
+
+t.test('no plants are no request', async (t) => {
+  const { client, proxy } = await connect(t)
+  t.strictSame(await client.createPlants([]), { created: 0, replayed: 0 })
+  t.equal(proxy.requests.length, 0)
+})
+
+t.test('an array is split after 1,000 plants', async (t) => {
+  const { client, proxy } = await connect(t)
+  const plants = plantsOf(2001)
+  t.strictSame(await client.createPlants(plants), { created: 2001, replayed: 0 })
+  t.equal(proxy.requests.length, 3)
+  t.strictSame(await client.createPlants(plants.slice(1001)), { created: 0, replayed: 1000 })
+  t.equal(proxy.requests.length, 4)
+})
+
+t.test('an array is split into parts that the service accepts by default', async (t) => {
+  const { client, proxy } = await connect(t)
+  const [one, two, three] = plantsOf(3)
+  // Each character has 3 bytes.
+  const body = (name: string) => `[{"id":${latest},"name":"${name}"}]`
+  const exact = '\u20ac'.repeat((2 ** 20 - Buffer.byteLength(body(''))) / 3)
+  const small = 'x'.repeat(2 ** 20 - Buffer.byteLength(body(exact)))
+  const large = { name: exact + small }
+  const plants = [{ ...one, ...large }, two, { ...three, ...large }] as NewPlant[]
+  t.strictSame(await client.createPlants(plants), { created: 3, replayed: 0 })
+  t.equal(proxy.requests.length, 3)
+  t.strictSame(await client.createPlants(plants.slice(1, 2)), { created: 0, replayed: 1 })
+})
+
+t.test('a part is at most 1 MiB of JSON', async (t) => {
+  const { client, proxy } = await connect(t)
+  for (const [excess, parts] of [
+    [0, 1],
+    [1, 2],
+  ] as const) {
+    const [one, two] = plantsOf(2, '') as [NewPlant, NewPlant]
+    const text = `[{"id":${one.id},"name":""},{"id":${two.id},"name":""}]`
+    const plants = [one, { ...two, name: 'x'.repeat(2 ** 20 + excess - text.length) }]
+    const before = proxy.requests.length
+    t.strictSame(await client.createPlants(plants), { created: 2, replayed: 0 })
+    t.equal(proxy.requests.length - before, parts)
+  }
+})
+
+t.test('a plant that is too large fails alone', async (t) => {
+  const { client } = await connect(t)
+  const [small, large] = [plantsOf(1), plantsOf(1, 'x'.repeat(2 ** 20))]
+  const error = await thrownBy(client.createPlants([...small, ...large]))
+  t.match(error, { start: 1, end: 2, created: 1, cause: { condition: 'body-too-large' } })
+  t.same(await areStored(small), [true])
+})
+
+t.test('an error names the part that failed', async (t) => {
+  const { client, proxy } = await connect(t)
+  const plants = plantsOf(3500)
+  await service.store.createAll([plants[3] as NewPlant])
+  await service.store.create({ id: plants[1017]?.id as bigint, name: 'Acer' })
+  const error = await thrownBy(client.createPlants(plants))
+  t.ok(error instanceof BatchError)
+  const reason = `body/17: plant ${plants[1017]?.id} already exists with different content`
+  t.match(error, {
+    name: 'BatchError',
+    message: `plants 1000 to 1999 were not created: ${reason}`,
+    start: 1000,
+    end: 2000,
+    created: 999,
+    replayed: 1,
+    cause: { name: 'PlantStoreError', condition: 'plant-exists', message: reason },
+  })
+  t.equal(proxy.requests.length, 2, 'later parts are not sent')
+  const samples = [999, 1000, 1999, 2000].map((index) => plants[index] as NewPlant)
+  t.same(await areStored(samples), [true, false, false, false])
+})
+
+t.test('the last part of an array can fail', async (t) => {
+  const { client } = await connect(t, [passed, answered(500)])
+  const error = await thrownBy(client.createPlants(plantsOf(1001)))
+  const cause = { name: 'UnexpectedAnswerError', status: 500 }
+  t.match(error, { start: 1000, end: 1001, created: 1000, replayed: 0, cause })
+})
+
+t.test('each part is retried by itself', async (t) => {
+  const { client, proxy } = await connect(t, [passed, answered(503), answered(503)], 2)
+  t.strictSame(await client.createPlants(plantsOf(1001)), { created: 1001, replayed: 0 })
+  t.equal(proxy.requests.length, 4)
+})
+
+t.test('different plants with the same id are rejected', async (t) => {
+  const { client } = await connect(t)
+  const [plant] = plantsOf(1) as [NewPlant]
+  const error = await thrownBy(client.createPlants([plant, { ...plant, name: 'Acer' }]))
+  t.match(error, { start: 0, end: 2, cause: { condition: 'repeated-id', status: 400 } })
+})
+
+t.test('an id that is not a bigint is rejected before anything is sent', async (t) => {
+  const { client, proxy } = await connect(t)
+  const wrong = { id: 4 as unknown as bigint, name: 'x' }
+  await t.rejects(client.createPlants([...plantsOf(1000), wrong]), TypeError)
+  t.equal(proxy.requests.length, 0)
+})
+
+t.test('an abort between two parts is thrown unchanged', async (t) => {
+  const controller = new AbortController()
+  const reason = new Error('stopped')
+  const { client, proxy } = await connect(t, [passed, () => controller.abort(reason)])
+  const plants = plantsOf(2500)
+  const error = await thrownBy(client.createPlants(plants, { signal: controller.signal }))
+  t.equal(error, reason)
+  t.equal(proxy.requests.length, 2)
+  t.same(await areStored([plants[0], plants[1000]] as NewPlant[]), [true, false])
+})
+
+t.test('a reason without a message is described as well', async (t) => {
+  const error = new BatchError({ start: 0, end: 2, created: 0, replayed: 0 }, { cause: 'stopped' })
+  t.equal(error.message, 'plants 0 to 1 were not created: stopped')
+})
