@@ -6,6 +6,7 @@ export const errorCodes = {
   'invalid-body': { status: 400, error: 40002 },
   'malformed-request': { status: 400, error: 40003 },
   'invalid-parameter': { status: 400, error: 40004 },
+  'id-mismatch': { status: 400, error: 40005 },
   'token-missing': { status: 401, error: 40101 },
   'token-invalid': { status: 401, error: 40102 },
   'insufficient-scope': { status: 403, error: 40301 },
