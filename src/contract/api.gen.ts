@@ -70,6 +70,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** Plant */
         Plant: {
             /**
              * @description The name of the plant.
@@ -82,18 +83,28 @@ export interface components {
              */
             tag?: string;
         };
+        /** NewPlant */
         NewPlant: components["schemas"]["Plant"] & {
             id: components["schemas"]["PlantId"];
         };
-        /** @description A stored plant, including its id. */
+        /**
+         * StoredPlant
+         * @description A stored plant, including its id.
+         */
         StoredPlant: {
             id: components["schemas"]["PlantId"];
         } & components["schemas"]["Plant"];
-        /** @description The new content of a plant. */
+        /**
+         * PlantReplacement
+         * @description The new content of a plant.
+         */
         PlantReplacement: components["schemas"]["Plant"] & {
             id?: components["schemas"]["UnchangedId"];
         };
-        /** @description A JSON merge patch for a plant. Omitted members stay unchanged. */
+        /**
+         * PlantPatch
+         * @description A JSON merge patch for a plant. Omitted members stay unchanged.
+         */
         PlantPatch: {
             id?: components["schemas"]["UnchangedId"];
             /** @description The new name. */
@@ -102,6 +113,7 @@ export interface components {
             tag?: string | null;
         };
         /**
+         * PlantId
          * Format: int64
          * @description The id of the plant.
          * @example 4
@@ -119,6 +131,7 @@ export interface components {
          * @example "0a1B2c3D4e5F6g7H8i9J0k"
          */
         EntityTags: string;
+        /** Error */
         Error: {
             /**
              * Format: int32
