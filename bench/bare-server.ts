@@ -19,7 +19,8 @@ const id = { type: 'integer', format: 'int64' }
 const plant = { type: 'object', required: ['name'], properties: { name: text, tag: text } }
 const plantWithId = { ...plant, required: ['id', 'name'], properties: { id, ...plant.properties } }
 
-const app = Fastify()
+// The service has this option too.
+const app = Fastify({ http: { optimizeEmptyRequests: true } })
 await app.register(bearerAuth, { keys: [token] })
 app.post<{ Body: StoredPlant }>(
   '/plants',

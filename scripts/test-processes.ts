@@ -27,11 +27,17 @@ export const PROCESSES: Readonly<Record<string, TestProcess>> = {
     unmeasured: 'they start many processes, which run nothing that other tests do not',
   },
   strangers: {
-    files: ['{browser,hostile,scripts}/*.test.ts', 'http/{model,properties}.test.ts'],
+    files: [
+      '{browser,hostile,scripts}/*.test.ts',
+      'http/{model,properties}.test.ts',
+      'http-threads/model.test.ts',
+    ],
     unmeasured:
       'they use the service or the scripts as a user does, and run nothing that other tests do not',
   },
-  postgres: { files: ['stores/postgres/*.test.ts', 'commands/postgres.test.ts'] },
+  postgres: { files: ['stores/postgres/*.test.ts', '{commands,http-threads}/postgres.test.ts'] },
+  // Some of its files share a service.
+  'http-threads': { files: ['http-threads/*.test.ts'] },
   sqlite: { files: ['stores/**/*.test.ts'] },
   'commands-1': { files: ['commands/[a-e]*.test.ts'] },
   'commands-2': { files: ['commands/[f-q]*.test.ts'] },

@@ -40,6 +40,8 @@ interface Verification {
   /** Whether the token was valid when last verified. */
   readonly isKnown: boolean
   grant?: Promise<Grant | undefined>
+  /** The grant, once it is known that there is one. */
+  verified?: Grant
 }
 
 /**
@@ -82,6 +84,11 @@ export class AccessTokens {
     return verification.grant
   }
 
+  /** What the token allows if it was found valid in this turn of the event loop. Saves most requests a promise. */
+  verified(token: string): Grant | undefined {
+    return this.#verifications.get(token)?.verified
+  }
+
   /** Whether the token was valid when this process last verified it, as far as it remembers. Does not query the store. */
   isKnown(token: string): boolean {
     return this.#shareVerification(token).isKnown
@@ -93,7 +100,7 @@ export class AccessTokens {
     if (this.#verifications.size === 0) setImmediate(() => this.#clearVerifications())
     const digest = hashToken(token)
     const key = toKey(digest)
-    const verification = { digest, key, isKnown: this.#uses.get(key) !== undefined }
+    const verification: Verification = { digest, key, isKnown: this.#uses.get(key) !== undefined }
     this.#verifications.set(token, verification)
     return verification
   }
@@ -102,9 +109,11 @@ export class AccessTokens {
     this.#verifications = new Map()
   }
 
-  async #verify({ digest, key }: Verification): Promise<Grant | undefined> {
+  async #verify(verification: Verification): Promise<Grant | undefined> {
+    const { digest, key } = verification
     const grant = await this.#findGrant(digest, key)
     if (grant === undefined) this.#uses.delete(key)
+    else verification.verified = grant
     return grant
   }
 

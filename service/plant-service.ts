@@ -22,9 +22,8 @@ export class PlantService implements Handlers {
   async listPlants({
     query,
   }: OperationRequest<'listPlants'>): Promise<OperationResult<'listPlants'>> {
-    const { plants, more } = await this.#store.list(query)
-    const last = plants.at(-1)
-    return { body: plants, next: more && last ? { after: last.id } : undefined }
+    const { json, next } = await this.#store.list(query)
+    return { body: json, next: next === undefined ? undefined : { after: next } }
   }
 
   async getPlant({

@@ -1,6 +1,7 @@
 /** The types of the handlers, derived from the contract. */
 import type { DefaultedParameters, operations } from './api.gen.ts'
 import type { ErrorCode, errorCodes } from './error-codes.gen.ts'
+import type { Json } from './json.ts'
 
 export type OperationId = keyof operations
 
@@ -59,7 +60,9 @@ export type OperationResult<Id extends OperationId> =
   | Failure<Id>
   | ([Content<Success<Id>>] extends [never]
       ? Record<string, never>
-      : { readonly body: Content<Success<Id>> } & (Success<Id> extends { headers: { ETag: string } }
+      : {
+          readonly body: Content<Success<Id>> | Json<Content<Success<Id>>>
+        } & (Success<Id> extends { headers: { ETag: string } }
           ? { readonly version: string }
           : unknown) &
           (Success<Id> extends { headers: { Link?: string } } ? Paged<Id> : unknown))

@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
 import { MessageChannel, type Worker } from 'node:worker_threads'
+import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Config } from '../config/config.ts'
 import type { ContractDocument } from '../contract/contract.ts'
 import type { Endpoint, Listening } from '../http/listener.ts'
@@ -13,6 +13,9 @@ import { httpThread, type MainMethods, type ThreadMethods } from './thread-data.
 
 /** How long a thread can take to respond before it counts as stuck. */
 const PING_TIMEOUT_MS = 2000
+
+/** How long the result of a search for stuck threads is used. */
+const SEARCH_LIFETIME_MS = 100
 
 /** V8's default takes 30 MB more, and no less processor time. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 3 }
@@ -38,18 +41,21 @@ export interface HttpThreadsOptions {
  * unexpectedly, so does the process.
  */
 export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<HttpServer> {
-  const main: MainMethods = { findStuckThread: () => findStuckThread(threads) }
-  const threads = options.links.map((_, index) => startThread(options, index, main))
-  const close = async () => {
-    await Promise.all(threads.map(endThread))
-  }
+  const threads: HttpThread[] = []
+  const main: MainMethods = { findStuckThread: shareSearch(threads) }
   try {
+    for (const index of options.links.keys()) threads.push(startThread(options, index, main))
     await Promise.all(threads.map(({ remote }) => remote.call('build')))
   } catch (error) {
-    await close()
+    await Promise.all(threads.map(terminate))
     throw error
   }
-  return { listen: (endpoint) => listenOnAll(threads, endpoint), close }
+  return {
+    listen: (endpoint) => listenOnAll(threads, endpoint),
+    close: async () => {
+      await Promise.all(threads.map(endThread))
+    },
+  }
 }
 
 function startThread(
@@ -82,41 +88,66 @@ async function listenOnAll(
   threads: readonly HttpThread[],
   { hosts, port }: Endpoint,
 ): Promise<Listening> {
-  const { release, ...listening } = await reservePort(hosts, port)
+  const { addresses, unavailable, release } = await reservePort(hosts, port)
   try {
-    const [first] = listening.addresses
     const endpoint = {
-      hosts: listening.addresses.map(({ address }) => address),
-      port: first?.port ?? port,
+      hosts: addresses.map(({ address }) => address),
+      port: addresses[0]?.port ?? port,
       reusePort: true,
     }
-    await Promise.all(threads.map(({ remote }) => remote.call('listen', endpoint)))
-    return listening
+    const listening = await Promise.all(
+      threads.map(({ remote }) => remote.call('listen', endpoint)),
+    )
+    const reasons = listening.flatMap(({ unavailable }) => unavailable)
+    return { addresses, unavailable: [...new Set([...unavailable, ...reasons])] }
   } finally {
     release()
   }
 }
 
-async function findStuckThread(threads: readonly HttpThread[]): Promise<string | undefined> {
-  const timeout = new AbortController()
-  const responses = threads.map(async ({ name, remote }) => {
-    const isStuck = await Promise.race([
-      remote.call('ping'),
-      setTimeout(PING_TIMEOUT_MS, true, { signal: timeout.signal }).catch(() => {}),
-    ])
-    return isStuck === true ? name : undefined
-  })
-  try {
-    return (await Promise.all(responses)).find((name) => name !== undefined)
-  } finally {
-    timeout.abort()
+/** Shares one search among all threads, and its result for a while, because anyone can ask for it. */
+function shareSearch(threads: readonly HttpThread[]): () => Promise<string | undefined> {
+  let search: Promise<string | undefined> | undefined
+  const forget = () => {
+    search = undefined
+  }
+  return () => {
+    if (search === undefined) {
+      search = findStuckThread(threads)
+      search.then(() => setTimeout(forget, SEARCH_LIFETIME_MS).unref(), forget)
+    }
+    return search
   }
 }
 
-async function endThread({ worker, remote, allowEnd }: HttpThread): Promise<void> {
+/** @throws StoreUnavailable if a thread cannot use the store */
+async function findStuckThread(threads: readonly HttpThread[]): Promise<string | undefined> {
+  const checks = threads.map(async ({ name, remote }) => {
+    const { promise: stuck, resolve } = Promise.withResolvers<string>()
+    const timer = setTimeout(resolve, PING_TIMEOUT_MS, name)
+    const pinged = remote.call('ping').catch((error) => {
+      if (error instanceof StoreUnavailable) throw error
+      return name
+    })
+    try {
+      return (await Promise.race([pinged, stuck])) ?? undefined
+    } finally {
+      clearTimeout(timer)
+    }
+  })
+  return (await Promise.all(checks)).find((name) => name !== undefined)
+}
+
+async function endThread(thread: HttpThread): Promise<void> {
+  const { remote, allowEnd } = thread
   const ended = allowEnd()
-  // It fails in a thread that could not build its application.
-  await remote.call('close').catch(() => worker.terminate())
+  // It fails if the thread has already ended.
+  await remote.call('close').catch(() => {})
   await remote.close()
   await ended
+}
+
+async function terminate({ worker, allowEnd }: HttpThread): Promise<void> {
+  allowEnd()
+  await worker.terminate()
 }

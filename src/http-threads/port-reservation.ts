@@ -22,13 +22,13 @@ export async function canSharePort(): Promise<boolean> {
 }
 
 /**
- * Finds a free port. With `reusePort` alone, several services could listen on the same port without noticing. Until the
- * port is released, other services that start wait, so that no two of them find the same port free.
+ * Finds a free port. With `reusePort` alone, a second service could silently listen on the same port. Until the port is
+ * released, other services that start on it wait, so that no two of them find it free.
  *
  * @throws the system's error if the port is taken on the first host
  */
 export async function reservePort(hosts: readonly string[], port: number): Promise<Reservation> {
-  const release = await acquireStartLock()
+  const release = await acquireStartLock(port)
   const probes = hosts.map(() => createServer())
   try {
     return { ...(await listenOn(probes, { hosts, port })), release }

@@ -1,48 +1,52 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-
-/** In Linux's abstract namespace, so that the system removes it when the process ends (unix(7)). */
-const ADDRESS = '\0plant-store is starting'
+import { setTimeout } from 'node:timers/promises'
 
 /** Starting takes a second or two. Anyone on this machine can hold the lock, so it must not prevent a start. */
 const WAIT_MAX_MS = 10_000
 
+/** Limits how often a holder that disconnects immediately makes us try. */
+const PAUSE_MS = 20
+
 /**
- * Waits until no other service in this network namespace holds the lock, at most `waitMax` milliseconds. Does nothing on
- * systems other than Linux.
+ * Waits until no other service in this network namespace is starting on the same port, at most `waitMax` milliseconds.
+ * On systems other than Linux, there is no lock.
  *
  * @returns a function that releases the lock
  */
-export async function acquireStartLock(waitMax = WAIT_MAX_MS): Promise<() => void> {
+export async function acquireStartLock(port: number, waitMax = WAIT_MAX_MS): Promise<() => void> {
+  // In Linux's abstract namespace, so that the system removes it when the process ends (unix(7)).
+  const address = `\0plant-store is starting on port ${port}`
   const signal = AbortSignal.timeout(waitMax)
   while (process.platform === 'linux' && !signal.aborted) {
-    const release = await tryLock()
-    if (release !== undefined) return release
-    await waitForRelease(signal)
+    try {
+      return await listenOn(address)
+    } catch (error) {
+      // For example, the service may not be permitted to create such sockets.
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') break
+    }
+    await waitForRelease(address, signal)
+    await setTimeout(PAUSE_MS)
   }
   return () => {}
 }
 
-async function tryLock(): Promise<(() => void) | undefined> {
+async function listenOn(address: string): Promise<() => void> {
   const waiting = new Set<Socket>()
   const server = createServer((socket) => waiting.add(socket.on('error', () => {})))
-  try {
-    server.listen(ADDRESS)
-    await once(server, 'listening')
-  } catch {
-    return undefined
-  }
+  server.listen(address)
+  await once(server, 'listening')
   return () => {
     server.close()
     for (const socket of waiting) socket.destroy()
   }
 }
 
-/** Stays connected to the owner of the lock until that disconnects. */
-async function waitForRelease(signal: AbortSignal): Promise<void> {
-  const socket = connect({ path: ADDRESS, signal })
+/** Stays connected to the holder of the lock until that disconnects. */
+async function waitForRelease(path: string, signal: AbortSignal): Promise<void> {
+  const socket = connect({ path, signal })
   const closed = new Promise((resolve) => socket.once('close', resolve))
-  // The owner has just released the lock, or the time is over.
+  // The holder has just released the lock, or the time is over.
   socket.on('error', () => {})
   await closed
 }

@@ -16,9 +16,9 @@ export interface ThreadData {
   readonly shared: SharedMemory
   /** The data of a StoreLink. */
   readonly store: unknown
-  /** Leads to the calls of the main thread. */
+  /** Receives the main thread's calls of ThreadMethods. */
   readonly control: MessagePort
-  /** Serves MainMethods. */
+  /** Sends calls of MainMethods. */
   readonly main: MessagePort
 }
 

@@ -15,14 +15,18 @@ export interface ThreadPlan {
 }
 
 /** Decides which threads serve HTTP, and lets them use the store. */
-export async function planThreads({ threads }: Config, store: Store): Promise<ThreadPlan> {
-  const count = threads === 'auto' ? chooseCount(availableParallelism()) : threads
+export async function planThreads(
+  { threads }: Config,
+  store: Store,
+  processors = availableParallelism(),
+): Promise<ThreadPlan> {
+  const count = threads === 'auto' ? chooseCount(processors) : threads
   if (count === 1) return { links: [] }
-  const first = store.share()
-  if (first === undefined) return onlyOne(threads, 'a database in memory is served by one thread')
   if (!(await canSharePort())) {
     return onlyOne(threads, 'on this system one thread serves, because threads cannot share a port')
   }
+  const first = store.share()
+  if (first === undefined) return onlyOne(threads, 'a database in memory is served by one thread')
   const others = Array.from({ length: count - 1 }, () => store.share() as StoreLink)
   return { links: [first, ...others] }
 }

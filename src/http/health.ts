@@ -18,9 +18,11 @@ export function reportHealth(app: FastifyInstance, checkReady: () => Promise<voi
     return checking
   }
 
-  app.get('/health/live', { config }, (_request, reply) => sendJson(reply, 200, { status: 'live' }))
+  app.get('/health/live', { config }, (_request, reply) =>
+    sendJson(reply, 200, JSON.stringify({ status: 'live' })),
+  )
   app.get('/health/ready', { config }, async (_request, reply) => {
     await shareCheck()
-    return sendJson(reply, 200, { status: 'ready' })
+    return sendJson(reply, 200, JSON.stringify({ status: 'ready' }))
   })
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import openapiGlue from 'fastify-openapi-glue'
 import type { ContractDocument, Operation } from '../contract/contract.ts'
 import { matchOperations } from '../contract/contract.ts'
+import type { Json } from '../contract/json.ts'
 import type { ErrorCodeOf, Handlers, OperationId } from '../contract/operations.ts'
 import { bodyProjection } from '../contract/projection.ts'
 import { ApiError } from './api-error.ts'
@@ -28,7 +29,7 @@ interface Failure {
 }
 
 interface Success {
-  readonly body?: object
+  readonly body?: object | Json<object>
   readonly version?: string
   readonly next?: object
 }
@@ -92,12 +93,15 @@ function send(
   }
   if (body === undefined) return reply.code(status).send()
   const link = next && { link: linkToNext({ ...(query as object), ...next }) }
-  const serialize = reply.getSerializationFunction(String(status), 'application/json') as Serialize
-  return sendJson(reply, status, body, { headers: { ...validators, ...link }, serialize })
+  const json = typeof body === 'string' ? body : serialize(body, status, reply)
+  return sendJson(reply, status, json, { ...validators, ...link })
 }
 
-/** Fastify compiles one for each successful response with content, from the contract's schemas. */
-type Serialize = (value: object) => string
+/** Fastify compiles a function for each successful response with content, from the contract's schemas. */
+function serialize(body: object, status: number, reply: FastifyReply): string {
+  const format = reply.getSerializationFunction(String(status), 'application/json')
+  return (format as (value: object) => string)(body)
+}
 
 /** A response with an entity tag may be cached, but must be revalidated before each use. */
 function validatorHeaders(version: string) {

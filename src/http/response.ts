@@ -15,23 +15,17 @@ export function limitResponses(app: FastifyInstance, { sentBytes }: SharedState)
   app.decorate('responseBudget', new ByteBudget(LARGE_MESSAGES_BYTES_MAX, sentBytes))
 }
 
-interface JsonOptions {
-  readonly headers?: Readonly<Record<string, string>>
-  readonly serialize?: (value: object) => string
-}
-
 /**
- * Sends a JSON value.
+ * Sends JSON text.
  *
  * @throws ApiError if the response budget is used up
  */
 export function sendJson(
   reply: FastifyReply,
   status: number,
-  value: object,
-  { headers = {}, serialize = JSON.stringify }: JsonOptions = {},
+  json: string,
+  headers: Readonly<Record<string, string>> = {},
 ): FastifyReply {
-  const json = serialize(value)
   // Compares UTF-16 units because counting the bytes of every response would cost more.
   if (json.length > SMALL_MESSAGE_BYTES) {
     reserve(reply, reply.server.responseBudget, Buffer.byteLength(json))
@@ -50,7 +44,7 @@ export function sendJson(
 /** Sends an error as the contract's `Error`. */
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
   const { status, body } = toErrorResponse(error)
-  return sendJson(reply, status, body, { headers: error.headers })
+  return sendJson(reply, status, JSON.stringify(body), error.headers)
 }
 
 /**

@@ -58,8 +58,9 @@ export function createServer({
     ...serverOptions(config, reject),
     ...(log !== undefined && { loggerInstance: log }),
   }
-  const app = Fastify(certificate ? withTls(options, certificate) : options)
-  if (certificate !== undefined) serveTls(app, certificate, logsForAll)
+  const ticketKeys = shared.ticketKeys.bytes
+  const app = Fastify(certificate ? withTls(options, certificate, ticketKeys) : options)
+  if (certificate !== undefined) serveTls(app, certificate, ticketKeys, logsForAll)
   const { server } = app
   countConnections(server, shared.connections)
   limitConnections(server, shared.connections, config.maxConnections)
@@ -94,6 +95,8 @@ function serverOptions(
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeout),
       // Node's 400 has no body; `headersError` gives it one.
       requireHostHeader: false,
+      // Sets up no stream for a request without a body. Node ignores it before 24.12.
+      optimizeEmptyRequests: true,
     },
     // During shutdown, a request on an open connection is served and the connection then closed.
     return503OnClosing: false,

@@ -13,12 +13,17 @@ const VERSIONS = { minVersion: TLS_VERSION_MIN } as const
 /** How often to check the certificate files for changes. */
 const RELOAD_INTERVAL_MS = 2000
 
-/** Adds TLS to Fastify's options. Node's default for ALPN is HTTP/1.1 alone. */
-export function withTls(options: Options, { pem }: Certificate): Options {
+/**
+ * Adds TLS to Fastify's options. Node's default for ALPN is HTTP/1.1 alone.
+ *
+ * @param ticketKeys see SharedState
+ */
+export function withTls(options: Options, { pem }: Certificate, ticketKeys: Buffer): Options {
   const https: ServerOptions = {
     ...options.http,
     ...pem,
     ...VERSIONS,
+    ticketKeys,
     // Node's default is two minutes.
     handshakeTimeout: options.requestTimeout,
     // Lets a client half-close the connection and await responses. node:http sets this, node:https does not.
@@ -36,6 +41,7 @@ export function withTls(options: Options, { pem }: Certificate): Options {
 export function serveTls(
   app: FastifyInstance,
   certificate: Certificate,
+  ticketKeys: Buffer,
   logsReload: boolean,
 ): void {
   const server = app.server as HttpServer & Server
@@ -48,7 +54,7 @@ export function serveTls(
   })
   abortHandshakesOnClose(app, server)
   if (certificate.warning !== undefined) log.warn(certificate.warning)
-  const reloader = new CertificateReloader(certificate, server, log)
+  const reloader = new CertificateReloader(certificate, ticketKeys, server, log)
   const timer = setInterval(() => reloader.reload(), RELOAD_INTERVAL_MS).unref()
   app.addHook('onClose', async () => clearInterval(timer))
 }
@@ -80,6 +86,7 @@ function toKey({ localAddress, remoteAddress, remotePort }: Socket): string {
  * Kubernetes replaces a folder, and on network drives.
  */
 class CertificateReloader {
+  readonly #ticketKeys: Buffer
   readonly #server: Server
   readonly #log: FastifyBaseLogger
   #current: Certificate
@@ -87,8 +94,14 @@ class CertificateReloader {
   /** Why the files were unusable when last read, and whether that was logged. */
   #problem: { readonly message: string; logged: boolean } | undefined
 
-  constructor(certificate: Certificate, server: Server, log: FastifyBaseLogger) {
+  constructor(
+    certificate: Certificate,
+    ticketKeys: Buffer,
+    server: Server,
+    log: FastifyBaseLogger,
+  ) {
     this.#current = certificate
+    this.#ticketKeys = ticketKeys
     this.#server = server
     this.#log = log
   }
@@ -110,7 +123,7 @@ class CertificateReloader {
   #serve(certificate: Certificate): void {
     const { pem, x509, warning } = certificate
     if (isEqual(pem, this.#current.pem)) return
-    this.#server.setSecureContext({ ...pem, ...VERSIONS })
+    this.#server.setSecureContext({ ...pem, ...VERSIONS, ticketKeys: this.#ticketKeys })
     this.#current = certificate
     this.#log.info({ expires: x509.validToDate }, 'TLS certificate reloaded')
     if (warning !== undefined) this.#log.warn(warning)

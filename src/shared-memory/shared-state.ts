@@ -1,5 +1,9 @@
 import { SharedCounter } from './shared-counter.ts'
+import { SharedSecret } from './shared-secret.ts'
 import { SharedTable } from './shared-table.ts'
+
+/** As node:tls requires. */
+const TICKET_KEYS_LENGTH = 48
 
 /** What the HTTP threads of a process count and remember together, so that limits apply to the process. */
 export class SharedState {
@@ -21,6 +25,8 @@ export class SharedState {
   readonly requests: SharedTable
   /** When the use of each valid access token was last noted. */
   readonly tokenUses: SharedTable
+  /** Encrypts TLS session tickets, so that a client can resume its session in any thread (RFC 5077). */
+  readonly ticketKeys: SharedSecret
 
   /** @param memory of another thread's object, to share its state */
   constructor(memory: Partial<SharedMemory> = {}) {
@@ -33,11 +39,12 @@ export class SharedState {
     this.failures = new SharedTable(memory.failures)
     this.requests = new SharedTable(memory.requests)
     this.tokenUses = new SharedTable(memory.tokenUses)
+    this.ticketKeys = new SharedSecret(TICKET_KEYS_LENGTH, memory.ticketKeys)
   }
 
   /** What another thread needs to share this state. */
   get memory(): SharedMemory {
-    const parts: [string, SharedCounter | SharedTable][] = Object.entries(this)
+    const parts: [string, { memory: SharedArrayBuffer }][] = Object.entries(this)
     return Object.fromEntries(parts.map(([name, { memory }]) => [name, memory])) as SharedMemory
   }
 }

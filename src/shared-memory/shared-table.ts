@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 
 /** How many entries share a set, in which an entry is searched linearly. */
 const WAYS = 8
@@ -7,26 +7,33 @@ const SETS = 2 ** 11
 /** Each entry has a key and a value. */
 const ENTRY_LENGTH = 2
 const SET_LENGTH = WAYS * ENTRY_LENGTH
-const TABLE_BYTES = SETS * SET_LENGTH * BigInt64Array.BYTES_PER_ELEMENT
+/** The salt follows the sets. */
+const SALT = SETS * SET_LENGTH
+const TABLE_BYTES = (SALT + 1) * BigInt64Array.BYTES_PER_ELEMENT
 
 /** No digest of a key, except for one in 2^64. */
 const FREE = 0n
 
 /**
  * A map from keys to integers that threads can share: tables with the same memory have the same entries. It is a
- * set-associative cache of 16,384 entries: if the set of a new key is full, the entry with the smallest value is
- * forgotten.
+ * set-associative cache with room for some 10,000 entries: if the set of a new key is full, the entry with the smallest
+ * value is forgotten.
  *
  * No operation waits for another thread. If two threads insert entries into one set at the same moment, one of them can
- * be lost or be there twice; the one that was inserted first is then used.
+ * be lost, or be there twice, of which one is used.
  */
 export class SharedTable {
   readonly memory: SharedArrayBuffer
   readonly #cells: BigInt64Array
 
-  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(TABLE_BYTES)) {
+  constructor(memory = allocate()) {
     this.memory = memory
     this.#cells = new BigInt64Array(memory)
+  }
+
+  /** The key for a string. Nobody outside this process can find strings whose keys share a set. */
+  toKey(text: string): SharedKey {
+    return hash('sha256', `${this.#cells[SALT]} ${text}`, 'buffer').readBigInt64LE()
   }
 
   /** The value of a key; undefined if it has none, or was forgotten. */
@@ -100,8 +107,10 @@ export class SharedTable {
 /** 64 bits of a digest, so that all keys take the same space. */
 export type SharedKey = bigint
 
-export function sharedKey(text: string): SharedKey {
-  return hash('sha256', text, 'buffer').readBigInt64LE()
+function allocate(): SharedArrayBuffer {
+  const memory = new SharedArrayBuffer(TABLE_BYTES)
+  new BigInt64Array(memory)[SALT] = randomBytes(8).readBigInt64LE()
+  return memory
 }
 
 function startOfSet(key: SharedKey): number {

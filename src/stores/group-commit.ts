@@ -5,7 +5,7 @@ import { type Size, WaitingChanges } from './waiting-changes.ts'
  * The limit of one transaction. Larger batches are not faster, delay their first change, and take more memory, because
  * the text is copied to the writer.
  */
-const BATCH_MAX: Size = { changes: 512, text: 2 ** 23 }
+export const BATCH_MAX: Size = { changes: 512, text: 2 ** 23 }
 
 /** With a second batch in flight, the writer never waits for us. More would only make the batches smaller. */
 const MAX_IN_FLIGHT = 2
@@ -35,7 +35,7 @@ interface Waiting<Change, Result> {
  * resolves after the commit that contains it.
  *
  * A batch, and all waiting changes together, are limited in number and text. The last change may exceed the text limit;
- * otherwise a very large one could never be accepted. A batch counts as waiting until it is the first one in flight.
+ * otherwise a very large one could never be accepted. A change counts as waiting until it has a result.
  */
 export class GroupCommit<Change, Result> {
   readonly #commit: GroupCommitOptions<Change, Result>['commit']
@@ -90,7 +90,6 @@ export class GroupCommit<Change, Result> {
   async #commitBatch(): Promise<void> {
     const batch = this.#take(BATCH_MAX)
     this.#inFlight.push(batch)
-    if (batch === this.#inFlight[0]) this.#waiting.remove(batch)
     try {
       const results = await this.#commit(batch.map(({ change }) => change))
       for (const [index, result] of results.entries()) batch[index]?.resolve(result)
@@ -100,8 +99,8 @@ export class GroupCommit<Change, Result> {
       this.#waiting.remove(others)
       for (const { reject } of [...batch, ...others]) reject(error)
     }
+    this.#waiting.remove(batch)
     this.#inFlight.shift()
-    this.#waiting.remove(this.#inFlight[0] ?? [])
     this.#dispatch()
   }
 

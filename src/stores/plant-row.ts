@@ -1,4 +1,5 @@
 import type { StoredPlant } from '../../service/plant-store.ts'
+import type { Json } from '../contract/json.ts'
 
 /** A row of the table `plants`. */
 export interface PlantRow {
@@ -9,4 +10,9 @@ export interface PlantRow {
 
 export function toPlant({ id, name, tag }: PlantRow): StoredPlant {
   return tag === null ? { id, name } : { id, name, tag }
+}
+
+/** A JSON array of plants, from the JSON of each. */
+export function joinPlants(plants: readonly string[]): Json<StoredPlant[]> {
+  return `[${plants.join(',')}]` as Json<StoredPlant[]>
 }

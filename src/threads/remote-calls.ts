@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import { fromReply, type Reply, toReply } from './reply.ts'
+import { ThreadFailure } from './thread-module.ts'
 
 /** Asynchronous methods whose parameters and results can be cloned. */
 type Methods<Names extends string> = {
@@ -35,11 +36,7 @@ export class RemoteCalls<Served extends Methods<keyof Served & string>> {
     this.#port = port
     this.#thread = thread
     port.on('message', (replies: readonly NumberedReply[]) => {
-      for (const [number, reply] of replies) {
-        fromReply(reply, this.#pending.get(number))
-        this.#pending.delete(number)
-      }
-      if (this.#pending.size === 0) this.#settled?.resolve()
+      for (const reply of replies) this.#settle(reply)
     })
     port.on('close', () => {
       this.#isClosed = true
@@ -49,7 +46,10 @@ export class RemoteCalls<Served extends Methods<keyof Served & string>> {
     })
   }
 
-  /** @throws what the method throws; an error without its class, unless it is StoreUnavailable */
+  /**
+   * @throws what the method throws, but without its class unless it is StoreUnavailable; or ThreadFailure if the other
+   *   thread has ended
+   */
   call<Name extends keyof Served & string>(
     name: Name,
     ...parameters: Parameters<Served[Name]>
@@ -71,14 +71,27 @@ export class RemoteCalls<Served extends Methods<keyof Served & string>> {
     this.#port.close()
   }
 
-  #ended(): Error {
-    return new Error(`${this.#thread} has ended`)
+  #settle([number, reply]: NumberedReply): void {
+    fromReply(reply, this.#pending.get(number))
+    this.#pending.delete(number)
+    if (this.#pending.size === 0) this.#settled?.resolve()
+  }
+
+  #ended(): ThreadFailure {
+    return new ThreadFailure(`${this.#thread} has ended`)
   }
 
   #send(): void {
-    const request: Request = { first: this.#count - this.#calls.length, calls: this.#calls }
+    const calls = this.#calls
+    const first = this.#count - calls.length
+    const request: Request = { first, calls }
     this.#calls = []
-    this.#port.postMessage(request)
+    try {
+      this.#port.postMessage(request)
+    } catch (error) {
+      // A parameter cannot be cloned.
+      for (const index of calls.keys()) this.#settle([first + index, { error }])
+    }
   }
 }
 

@@ -1,15 +1,24 @@
 import { StoreUnavailable } from '../../service/plant-store.ts'
 
-/** The outcome of a call in another thread. Errors lose their class between threads. */
+/** The outcome of a call in another thread. Errors lose their class and their properties between threads. */
 export type Reply<Result> =
   | { readonly result: Result }
   | { readonly unavailable: Pick<StoreUnavailable, 'reason' | 'detail'> }
-  | { readonly error: unknown }
+  | { readonly error: unknown; readonly system?: SystemProperties }
+
+/** Properties by which the errors of the operating system are recognized. */
+interface SystemProperties {
+  readonly code?: string | undefined
+  readonly syscall?: string
+}
 
 /** The reply to a call that failed. */
 export function toReply(error: unknown): Reply<never> {
-  if (!(error instanceof StoreUnavailable)) return { error }
-  return { unavailable: { reason: error.reason, detail: error.detail } }
+  if (error instanceof StoreUnavailable) {
+    return { unavailable: { reason: error.reason, detail: error.detail } }
+  }
+  const { code, syscall }: SystemProperties = Object(error)
+  return syscall === undefined ? { error } : { error, system: { code, syscall } }
 }
 
 /** Settles the promise of a call as its reply says. */
@@ -18,10 +27,12 @@ export function fromReply<Result>(
   pending: Pick<PromiseWithResolvers<Result>, 'resolve' | 'reject'> | undefined,
 ): void {
   if ('result' in reply) pending?.resolve(reply.result)
-  else if ('error' in reply) pending?.reject(reply.error)
-  else pending?.reject(toError(reply.unavailable))
+  else pending?.reject(toError(reply))
 }
 
-function toError({ reason, detail }: Pick<StoreUnavailable, 'reason' | 'detail'>) {
+function toError(reply: Exclude<Reply<never>, { result: never }>): unknown {
+  if ('error' in reply)
+    return reply.system ? Object.assign(Object(reply.error), reply.system) : reply.error
+  const { reason, detail } = reply.unavailable
   return new StoreUnavailable(reason, detail)
 }

@@ -20,9 +20,17 @@ export class ThreadModule<Data> {
     this.#url = new URL(`./${name}${extname(sibling)}`, sibling)
   }
 
-  /** @param data must be cloneable, apart from what is in `transferList` */
+  /**
+   * @param data must be cloneable, apart from what is in `transferList`
+   * @throws ThreadFailure if the system allows no more threads
+   */
   start(data: Data, options: ThreadOptions): Worker {
-    return new Worker(this.#url, { workerData: data, ...options })
+    try {
+      return new Worker(this.#url, { workerData: data, ...options })
+    } catch (cause) {
+      const { message } = cause as Error
+      throw new ThreadFailure(`cannot start the thread ${options.name}: ${message}`, { cause })
+    }
   }
 
   /** For the thread itself: the data that it was started with. */
@@ -31,11 +39,11 @@ export class ThreadModule<Data> {
   }
 }
 
-/** A thread that the service cannot do without has ended. Thrown as an uncaught exception, to end the process. */
+/** A thread that the service cannot do without has not started, or has ended unexpectedly. */
 export class ThreadFailure extends Error {}
 
 /**
- * Ends the process with a ThreadFailure if a thread ends early.
+ * Ends the process with a ThreadFailure, as an uncaught exception, if a thread ends early.
  *
  * @returns a function to call before the thread is told to end; it resolves when the thread has ended
  */

@@ -10,6 +10,7 @@ import type { StoredPlant } from '../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../src/stores/plant-row.ts'
 import { checkDatabase } from '../../src/stores/sqlite/check.ts'
 import { Command } from '../helpers/command.ts'
+import { THREADS } from '../helpers/threads.ts'
 import { Clients, TOKEN } from './clients.ts'
 import { History } from './history.ts'
 
@@ -32,7 +33,7 @@ t.test(
     const clients = new Clients(history)
     const starts: number[] = []
     for (let round = 0; round <= rounds; round++) {
-      const { command, url, took } = await start(t)
+      const { command, url, took } = await start(t, round)
       if (round > 0) starts.push(took)
       const stored = storedIn(file)
       t.same(history.faults(stored), [])
@@ -88,9 +89,11 @@ t.test('the test detects the loss of an acknowledged contested plant', async (t)
   }
 })
 
-async function start(t: Test) {
+/** Starts the service: in every second round with several HTTP threads. */
+async function start(t: Test, round: number) {
+  const threads = round % 2 === 0 ? 1 : THREADS
   const begin = performance.now()
-  const command = new Command(t, ['--port', '0', '--database', file], {
+  const command = new Command(t, ['--port=0', `--threads=${threads}`, '--database', file], {
     env: { PLANT_STORE_TOKEN: TOKEN },
   })
   const url = await command.listening()

@@ -44,26 +44,14 @@ export interface StartOptions {
   readonly now?: () => number
 }
 
-/** The service as in production, with its own socket and storage. */
-export class Service {
-  readonly app: FastifyInstance
-  readonly store: Store
+/** Sends requests to a service. */
+export class Caller {
+  readonly port: number
   readonly token: string
-  readonly #place: Place
 
-  constructor(app: FastifyInstance, store: Store, place: Place, token: string) {
-    this.app = app
-    this.store = store
-    this.#place = place
+  constructor(port: number, token: string) {
+    this.port = port
     this.token = token
-  }
-
-  get database(): string {
-    return this.#place.database
-  }
-
-  get port(): number {
-    return (this.app.server.address() as AddressInfo).port
   }
 
   get url(): string {
@@ -86,6 +74,24 @@ export class Service {
     checkAnswer(method, path, answer)
     const isJson = answer.headers['content-type'] === 'application/json' && answer.body !== ''
     return { ...answer, json: isJson ? JSON.parse(answer.body, exactId) : undefined }
+  }
+}
+
+/** The service as in production, with its own socket and storage. */
+export class Service extends Caller {
+  readonly app: FastifyInstance
+  readonly store: Store
+  readonly #place: Place
+
+  constructor(app: FastifyInstance, store: Store, place: Place, token: string) {
+    super((app.server.address() as AddressInfo).port, token)
+    this.app = app
+    this.store = store
+    this.#place = place
+  }
+
+  get database(): string {
+    return this.#place.database
   }
 
   /** A plant in the database, read through another connection. */

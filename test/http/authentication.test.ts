@@ -117,6 +117,21 @@ for (const [what, call] of OTHER_FAULTS) {
   })
 }
 
+t.test('the scopes of a token are checked for each of several pipelined requests', async (t) => {
+  const token = await service.issueToken('pipelined', ['read'], 60_000)
+  const socket = connect(service.port, '127.0.0.1')
+  const head = (line: string, last = '') =>
+    `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${last}\r\n`
+  socket.write(
+    head('GET /plants') +
+      head('DELETE /plants/1') +
+      head('GET /plants') +
+      head('DELETE /plants/1', 'Connection: close\r\n'),
+  )
+  const statuses = answersOf(await readAll(socket)).map(({ status }) => status)
+  t.same(statuses, [200, 403, 200, 403])
+})
+
 t.test('a request without a token is rejected before its body arrives', async (t) => {
   const socket = connect(service.port, '127.0.0.1')
   socket.write('POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n')

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import t from 'tap'
 import { formatHead, openConnection } from '../helpers/connection.ts'
 import { answersOf, readAll, startService } from '../helpers/service.ts'
+import { pageWith } from '../stores/plants.ts'
 
 const MIB = 2 ** 20
 
@@ -77,7 +78,7 @@ t.test('a request that the scheduler holds too long is rejected', async (t) => {
         setImmediate(() => {
           now += 6000
         })
-        return { plants: [], more: false }
+        return pageWith([])
       },
     },
   })

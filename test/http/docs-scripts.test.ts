@@ -62,6 +62,12 @@ for (const pasted of ['secret', 'Bearer secret', ' bearer  secret \n', 'Bearer B
     const headers = { Authorization: `Bearer ${pasted}` }
     const sent = requestInterceptor({ url: 'http://here/plants', headers })
     t.strictSame(sent.headers, { Authorization: 'Bearer secret' })
+    // The initializer contains a copy, which does not count toward coverage.
+    t.intercept(globalThis as { location?: URL }, 'location', {
+      value: new URL('http://here/documentation'),
+    })
+    const request = { url: 'http://here/plants', headers: { Authorization: `Bearer ${pasted}` } }
+    t.strictSame(prepareRequest(request).headers, { Authorization: 'Bearer secret' })
   })
 }
 

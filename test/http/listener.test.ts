@@ -4,18 +4,10 @@ import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { type PlantStoreOptions, type RunningPlantStore, startPlantStore } from '../../src/index.ts'
 import { halfACreate } from '../helpers/client.ts'
+import { isFree } from '../helpers/connection.ts'
 import { answersOf, readAll } from '../helpers/service.ts'
 
 const ADDRESSES = ['127.0.0.1', '::1']
-
-/** Whether an address is free to listen on. */
-async function isFree(host: string, port = 0): Promise<boolean> {
-  const server = createServer().listen(port, host)
-  return once(server, 'listening').then(
-    () => new Promise<true>((resolve) => server.close(() => resolve(true))),
-    () => false,
-  )
-}
 
 const skip = (await isFree('::1')) ? false : '::1 is unavailable on this machine'
 

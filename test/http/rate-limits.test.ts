@@ -131,18 +131,18 @@ t.test('--rate-limit limits the requests of a token', async (t) => {
 })
 
 t.test('a bucket allows a burst and refills at its rate', async (t) => {
-  let now = 1_000_000
+  let now = 10_000_000
   const buckets = new TokenBuckets({ requests: 10, window: 1000 }, 3, new SharedTable(), () => now)
   const take = () => buckets.take('key')
   t.same([take(), take(), take()], [undefined, undefined, undefined])
   t.equal(take(), 100)
-  now += 60_000
+  now += 600_000
   t.equal(take(), 40)
-  now += 40_000
+  now += 400_000
   t.same([take(), take()], [undefined, 100])
   buckets.putBack('key')
   t.same([take(), take()], [undefined, 100])
-  now += 10_000_000
+  now += 100_000_000
   t.same(
     [take(), take(), take(), take()],
     [undefined, undefined, undefined, 100],
@@ -161,10 +161,10 @@ t.test('a full bucket allows exactly its burst, even if its interval is not whol
   }
 })
 
-t.test('a rate above a request per microsecond still allows its burst', async (t) => {
+t.test('a rate beyond the resolution of the clock still allows its burst', async (t) => {
   const rate = { requests: 999_999_999, window: 1000 }
   const buckets = new TokenBuckets(rate, 1, new SharedTable(), () => 1)
-  t.same([buckets.take('key'), buckets.take('key')], [undefined, 0.001])
+  t.same([buckets.take('key'), buckets.take('key')], [undefined, 0.0001])
 })
 
 t.test('threads share buckets and their time', async (t) => {

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import t from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
@@ -122,6 +123,21 @@ t.test(
     t.equal(lookups, 4, 'the next turn verifies again')
   },
 )
+
+t.test('a valid token stays verified for one turn of the event loop', async (t) => {
+  const { tokens } = setUp(t)
+  const token = (await tokens.issue(CI)) as string
+  await verify(tokens, token)
+  t.match(tokens.verified(token), { name: 'ci', scopes: ['write'] })
+  t.equal(tokens.verified(`${token}x`), undefined, 'another token is not')
+  await tokens.verify(`${token}x`)
+  t.equal(tokens.verified(`${token}x`), undefined, 'an invalid token is not')
+  await nextTurn()
+  t.equal(tokens.verified(token), undefined)
+  await verify(tokens, token)
+  await tokens.revoke('ci')
+  t.equal(tokens.verified(token), undefined, 'a revoked token is not')
+})
 
 t.test('the fixed token has all scopes, even while the store is unavailable', async (t) => {
   const { tokens, store } = setUp(t, 'fixed-in-the-environment')

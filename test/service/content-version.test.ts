@@ -20,9 +20,14 @@ const SIMILAR: Plant[] = [
 
 t.test('the version of a plant is the same in every release', async (t) => {
   // Clients keep them as ETags across upgrades.
-  t.equal(contentVersion({ name: 'Abies alba Mill.', tag: 'Tree' }), 'TDW738KLDJGf3fixqTb5sA')
-  t.equal(contentVersion({ name: 'Abies alba Mill.' }), 'H5N9rdgetaETA6p3g22nft')
-  t.equal(contentVersion({ name: '\u{1f331}', tag: '' }), 'Fwcq2F4QRZw7E7Ogq02I_X')
+  t.equal(
+    contentVersion({ name: 'Abies alba Mill.', tag: 'Tree' }),
+    'name=Abies%20alba%20Mill.&tag=Tree',
+  )
+  t.equal(contentVersion({ name: 'Abies alba Mill.' }), 'name=Abies%20alba%20Mill.')
+  t.equal(contentVersion({ name: '\u{1f331}', tag: '' }), 'name=%F0%9F%8C%B1&tag=')
+  t.equal(contentVersion({ name: 'x'.repeat(65) }), 'v5Nsx9N80psY6tKFWT_bdq')
+  t.equal(contentVersion({ name: '\u{1f331}'.repeat(32), tag: 'x' }), 'U45gsCe2k2R9RXnT_nDHzv')
 })
 
 t.test('different contents have different versions', async (t) => {
@@ -31,15 +36,20 @@ t.test('different contents have different versions', async (t) => {
   t.equal(new Set(SIMILAR.map(contentVersion)).size, contents.size)
 })
 
-t.test(
-  'a version depends on the content alone and is 22 characters that need no quoting',
-  async (t) => {
-    for (const plant of SIMILAR) {
-      const version = contentVersion(plant)
-      t.match(version, /^[\w-]{22}$/)
-      const { name, tag } = plant
-      const stored = { id: 1n, ...(tag !== undefined && { tag }), name }
-      t.equal(contentVersion(stored), version)
-    }
-  },
-)
+t.test('a version contains at most 64 characters of text, otherwise a hash', async (t) => {
+  const name = 'x'.repeat(60)
+  t.equal(contentVersion({ name, tag: 'tree' }), `name=${name}&tag=tree`)
+  for (const plant of [{ name, tag: 'trees' }, { name: `${name}trees` }]) {
+    t.match(contentVersion(plant), /^[\w-]{22}$/)
+  }
+})
+
+t.test('a version depends on the content alone and needs no quoting', async (t) => {
+  for (const plant of SIMILAR) {
+    const version = contentVersion(plant)
+    t.match(version, /^[!#-~]+$/)
+    const { name, tag } = plant
+    const stored = { id: 1n, ...(tag !== undefined && { tag }), name }
+    t.equal(contentVersion(stored), version)
+  }
+})

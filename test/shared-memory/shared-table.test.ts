@@ -1,5 +1,5 @@
 import t from 'tap'
-import { SharedTable, sharedKey } from '../../src/shared-memory/shared-table.ts'
+import { SharedTable } from '../../src/shared-memory/shared-table.ts'
 
 /** Keys of one set, which the low bits of a key select. */
 const keysOfOneSet = (count: number) =>
@@ -7,10 +7,10 @@ const keysOfOneSet = (count: number) =>
 
 t.test('entries can be set, read, changed and deleted', async (t) => {
   const table = new SharedTable()
-  const key = sharedKey('a')
+  const key = table.toKey('a')
   t.equal(table.get(key), undefined)
   table.set(key, 7)
-  table.set(sharedKey('b'), -8)
+  table.set(table.toKey('b'), -8)
   t.equal(table.get(key), 7)
   t.equal(
     table.update(key, (value = 0) => value + 2 ** 52),
@@ -23,9 +23,9 @@ t.test('entries can be set, read, changed and deleted', async (t) => {
   )
   t.equal(table.get(key), 2 ** 52 + 7)
   table.delete(key)
-  table.delete(sharedKey('c'))
+  table.delete(table.toKey('c'))
   t.equal(table.get(key), undefined)
-  t.equal(table.get(sharedKey('b')), -8)
+  t.equal(table.get(table.toKey('b')), -8)
 })
 
 t.test('tables with the same memory have the same entries', async (t) => {
@@ -77,8 +77,17 @@ t.test('a change made between the read and the write of another is not lost', as
 
 t.test('thousands of entries fit', async (t) => {
   const table = new SharedTable()
-  const keys = Array.from({ length: 5000 }, (_, index) => sharedKey(`${index}`))
+  const keys = Array.from({ length: 5000 }, (_, index) => table.toKey(`${index}`))
   for (const key of keys) table.set(key, 1)
   const kept = keys.filter((key) => table.get(key) === 1).length
   t.ok(kept > 4900, `${kept} of 5000 are kept`)
 })
+
+t.test(
+  'the keys of strings differ between tables, except if these share their memory',
+  async (t) => {
+    const table = new SharedTable()
+    t.equal(new SharedTable(table.memory).toKey('a'), table.toKey('a'))
+    t.not(new SharedTable().toKey('a'), table.toKey('a'))
+  },
+)

@@ -1,7 +1,11 @@
 import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
+import { GroupCommit } from '../../src/stores/group-commit.ts'
+import { measureChange } from '../../src/stores/sqlite/change-size.ts'
 import type { Change } from '../../src/stores/sqlite/writer.ts'
+import { WaitingChanges } from '../../src/stores/waiting-changes.ts'
 import {
+  type Changes,
   creation,
   Disk,
   groupCommit,
@@ -13,34 +17,47 @@ import {
   watch,
 } from './disk.ts'
 
-t.test('the second batch in flight counts as waiting', async (t) => {
+const MEBI = 2 ** 20
+const LONG = 'x'.repeat(MEBI)
+
+t.test('a change counts as waiting until it has a result', async (t) => {
   const disk = new Disk()
   const changes = groupCommit(disk)
   const refusal = 'StoreUnavailable: the store is busy: 10000 changes with 0 characters are waiting'
   changes.submit(removal('first'))
   const one = await disk.begun(0)
-  const waiting = Array.from({ length: 10_000 }, () => watch(changes.submit(removal('x'))))
+  const waiting = Array.from({ length: 9999 }, () => watch(changes.submit(removal('x'))))
   await disk.begun(1)
   const refused = watch(changes.submit(removal('one too many')))
   await settled()
   t.equal(stateOf(refused), refusal)
   one.end.resolve()
   await disk.begun(2)
-  const accepted = Array.from({ length: 512 }, () => watch(changes.submit(removal('last'))))
+  const accepted = watch(changes.submit(removal('last')))
   const refusedAgain = watch(changes.submit(removal('one too many')))
   await settled()
-  t.equal(
-    stateOf(refusedAgain),
-    refusal,
-    'there is room for as many changes as the first batch in flight has',
-  )
+  t.equal(stateOf(refusedAgain), refusal, 'there is room for as many changes as have a result')
   await disk.endAll(changes)
   t.same(new Set(waiting.map(stateOf)), new Set(['x']))
-  t.same(new Set(accepted.map(stateOf)), new Set(['last']))
+  t.equal(stateOf(accepted), 'last')
 })
 
-const MEBI = 2 ** 20
-const LONG = 'x'.repeat(MEBI)
+t.test('threads share the limit', async (t) => {
+  const disk = new Disk()
+  const waiting = new WaitingChanges()
+  const inThreads = [waiting, new WaitingChanges(waiting.memory)].map(
+    (waiting) => new GroupCommit({ commit: disk.commit, sizeOf: measureChange, waiting }),
+  )
+  const [one, other] = inThreads as [Changes, Changes]
+  const accepted = Array.from({ length: 64 }, () => watch(one.submit(creation(LONG))))
+  const refused = watch(other.submit(creation('x')))
+  await disk.endAll(one)
+  t.same(new Set(accepted.map(stateOf)), new Set(['create']))
+  t.match(stateOf(refused), 'the store is busy: 64 changes')
+  const later = watch(other.submit(creation('x')))
+  await disk.endAll(other)
+  t.equal(stateOf(later), 'create')
+})
 
 const LIMITS = [
   { what: 'changes', change: removal('x'), room: 10_000, text: 0 },
@@ -66,23 +83,20 @@ for (const { what, change, room, text } of LIMITS) {
   t.test(`changes are rejected while too many wait: ${what}`, async (t) => {
     const disk = new Disk()
     const changes = groupCommit(disk, 1)
-    const first = watch(changes.submit(removal('first')))
-    const one = await disk.begun(0)
     const waiting = Array.from({ length: room }, () => watch(changes.submit(change)))
+    const one = await disk.begun(0)
     const refused = watch(changes.submit(removal('one too many')))
     await settled()
     t.same(new Set(waiting.map(stateOf)), new Set(['waiting']))
     const detail = `${room} changes with ${text} characters are waiting`
     t.equal(stateOf(refused), `StoreUnavailable: the store is busy: ${detail}`)
     one.end.resolve()
-    const two = await disk.begun(1)
-    t.equal(stateOf(first), 'first')
+    await disk.begun(1)
     const accepted = watch(changes.submit(removal('last')))
-    two.end.resolve()
     await disk.endAll(changes)
     t.same(new Set(waiting.map(stateOf)), new Set([change[0] === 'removeToken' ? 'x' : change[0]]))
-    t.equal(stateOf(accepted), 'last', 'there is room once some are in flight')
-    t.equal(disk.commits.flatMap((commit) => commit.changes).length, room + 2)
+    t.equal(stateOf(accepted), 'last', 'there is room once some have a result')
+    t.equal(disk.commits.flatMap((commit) => commit.changes).length, room + 1)
   })
 }
 
@@ -106,7 +120,7 @@ t.test('a change larger than the limit is accepted alone', async (t) => {
   const huge = 'x'.repeat(65 * MEBI)
   const one = watch(changes.submit(creation(huge)))
   const refused = watch(changes.submit(creation('y')))
-  await disk.begun(0)
+  await disk.endAll(changes)
   const two = watch(changes.submit(creation('z')))
   await disk.endAll(changes)
   t.same([one, two].map(stateOf), ['create', 'create'])

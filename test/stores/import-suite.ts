@@ -1,7 +1,17 @@
 import type { Test } from 'tap'
 import type { ImportResult, OnConflict, Plant, PlantStore } from '../../service/plant-store.ts'
 import { onConflicts } from '../../service/plant-store.ts'
-import { byId, count, exported, MAX, MIN, samePlants, scatteredIds } from './plants.ts'
+import {
+  byId,
+  count,
+  exported,
+  MAX,
+  MIN,
+  pageWith,
+  plantsIn,
+  samePlants,
+  scatteredIds,
+} from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 /** An import, with the plants before and after it. */
@@ -107,8 +117,8 @@ export function importSuite(t: Test, engine: Engine): void {
     const [id = 0n] = unusedIds(1)
     await store.create({ id, name: 'a', tag: 'before' })
     await store.importPlants([{ id, name: 'a', tag: 'after' }], 'replace')
-    t.strictSame((await store.list({ tag: 'before', limit: 1 })).plants, [])
-    t.equal((await store.list({ tag: 'after', limit: 1 })).plants[0]?.id, id)
+    t.strictSame(await store.list({ tag: 'before', limit: 1 }), pageWith([]))
+    t.equal(plantsIn(await store.list({ tag: 'after', limit: 1 }))[0]?.id, id)
   })
 
   t.test('an import and concurrent creates of the same ids have one winner per id', async (t) => {

@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import type { Plant } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
 import type { Store } from '../../src/stores/store.ts'
-import { byId, count, exported, STRINGS, samePlants, scatteredIds } from './plants.ts'
+import { byId, count, exported, pageWith, STRINGS, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 /** The requirements of PlantStore for data that outlives a store, or is shared by several. */
@@ -57,7 +57,7 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
       const plant = { id, name: 'x', tag: `shared ${id}` }
       t.equal(await one.create(plant), 'created')
       t.strictSame(await other.get(id), plant)
-      t.strictSame(await other.list({ tag: plant.tag, limit: 1 }), { plants: [plant], more: false })
+      t.strictSame(await other.list({ tag: plant.tag, limit: 1 }), pageWith([plant]))
       t.equal(await other.create(plant), 'replayed')
       t.strictSame(await other.update(id, { tag: null }), { id, name: 'x' })
       t.strictSame(await one.get(id), { id, name: 'x' })

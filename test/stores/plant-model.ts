@@ -11,7 +11,7 @@ import type {
   StoredPlant,
 } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
-import { byId } from './plants.ts'
+import { byId, pageWith } from './plants.ts'
 
 /** The methods of PlantStore that a Map can model, each with the result that a store's method must resolve to. */
 export type Modeled = {
@@ -48,7 +48,8 @@ export class PlantModel implements Modeled {
     const plants = this.exportPlants()
       .filter(({ id }) => after === undefined || id > after)
       .filter((plant) => tag === undefined || plant.tag === tag)
-    return { plants: plants.slice(0, limit), more: plants.length > limit }
+    const page = plants.slice(0, limit).map(inContractOrder)
+    return pageWith(page, plants.length > limit ? page.at(-1)?.id : undefined)
   }
 
   update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | NoMatch {
@@ -88,6 +89,10 @@ export class PlantModel implements Modeled {
     if (stored === undefined) return 'not-found'
     return expected === undefined || expected.includes(contentVersion(stored)) ? stored : 'changed'
   }
+}
+
+function inContractOrder({ id, name, tag }: StoredPlant): StoredPlant {
+  return tag === undefined ? { id, name } : { id, name, tag }
 }
 
 const RESOLVED = { stop: 'conflict', keep: 'kept', replace: 'replaced' } as const

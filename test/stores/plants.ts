@@ -1,7 +1,9 @@
 /** Plants that a careless store gets wrong, and comparisons, for all suites. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
-import type { PlantStore, StoredPlant } from '../../service/plant-store.ts'
+import { parseJson, toJson } from '../../client/json.ts'
+import type { Page, PlantStore, StoredPlant } from '../../service/plant-store.ts'
+import type { Json } from '../../src/contract/json.ts'
 
 export const MIN = -(2n ** 63n)
 export const MAX = 2n ** 63n - 1n
@@ -39,6 +41,16 @@ export function byId<Each extends { readonly id: bigint }>(plants: Iterable<Each
 /** All plants of a store. */
 export async function exported(store: PlantStore): Promise<StoredPlant[]> {
   return (await Array.fromAsync(store.exportPlants())).flat()
+}
+
+/** A page with some plants. Without `next`, it is the last one. */
+export function pageWith(plants: readonly StoredPlant[], next?: bigint): Page {
+  return { json: toJson(plants) as Json<StoredPlant[]>, next }
+}
+
+/** The plants of a page. */
+export function plantsIn({ json }: Page): StoredPlant[] {
+  return parseJson(json) as StoredPlant[]
 }
 
 /** Compares plants and prints only the first difference. */

@@ -218,12 +218,15 @@ const cases: {
   {
     format: 'json',
     what: 'an invalid item is reported, and the next one is read',
-    file: ['[,5,{},}]},{"id":1,},', NOT_UTF8, ',[1,[2],{"id":2,"name":"b"}, {"id":2,"name":"b"}]'],
+    file: ['[,5,{"id":1,},{},}, ', NOT_UTF8, ',{"id":2,"name":"b"}]'],
     reads: [
       [1, 'record is not valid JSON: expected a value at byte 0'],
       [2, 'must be object'],
-      [3, "must have required property 'id'"],
-      [4, 'record is not valid JSON: expected a value at byte 0'],
+      [3, 'record is not valid JSON: expected a member name in double quotes at byte 8'],
+      [4, "must have required property 'name'"],
+      [5, 'record is not valid JSON: expected a value at byte 0'],
+      [6, 'record is not valid UTF-8'],
+      [7, b],
     ],
   },
   {

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader'
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
 import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
-import { type PlantRow, toPlant } from '../plant-row.ts'
+import { joinPlants, type PlantRow, toPlant } from '../plant-row.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../read-limits.ts'
 import type { Connections, Run } from './connections.ts'
 
@@ -32,25 +32,40 @@ const PAGE = buildPageQuery('true')
 const PAGE_OF_TAG = buildPageQuery('md5(tag) = md5($4) AND tag = $4')
 
 /** See PlantStore.list. */
-export async function listPlants(run: Run, { after, tag, limit }: PageRequest): Promise<Page> {
-  if (after === MAX_INT64) return { plants: [], more: false }
+export async function listPlants(run: Run, request: PageRequest): Promise<Page> {
+  const { rows, more } = await readRows(run, request)
+  return { json: joinPlants(rows.map(toJson)), next: more ? rows.at(-1)?.id : undefined }
+}
+
+async function readRows(
+  run: Run,
+  { after, tag, limit }: PageRequest,
+): Promise<{ rows: PlantRow[]; more: boolean }> {
+  if (after === MAX_INT64) return { rows: [], more: false }
   const from = after === undefined ? MIN_INT64 : after + 1n
   const values = [from, limit + 1, BATCH_TEXT_MAX]
-  const rows =
+  const found =
     tag === undefined
       ? await run<PageRow>(PAGE, values)
       : await run<PageRow>(PAGE_OF_TAG, [...values, tag])
-  const plants = rows.slice(0, limit).map(toPlant)
-  return { plants, more: Number(rows[0]?.found ?? 0) > plants.length }
+  const rows = found.slice(0, limit)
+  return { rows, more: Number(found[0]?.found ?? 0) > rows.length }
+}
+
+function toJson({ id, name, tag }: PlantRow): string {
+  const members = JSON.stringify(tag === null ? { name } : { name, tag })
+  return `{"id":${id},${members.slice(1)}`
 }
 
 /** All plants by id, in batches. A consistent export needs a `run` within a snapshot. */
 export async function* exportPlants(run: Run): AsyncGenerator<StoredPlant[], void> {
-  let page: Page = { plants: [], more: true }
-  while (page.more) {
-    const after = page.plants.at(-1)?.id
-    page = await listPlants(run, { after, limit: EXPORT_BATCH_SIZE })
-    if (page.plants.length > 0) yield page.plants
+  let after: bigint | undefined
+  let more = true
+  while (more) {
+    const batch = await readRows(run, { after, limit: EXPORT_BATCH_SIZE })
+    if (batch.rows.length > 0) yield batch.rows.map(toPlant)
+    after = batch.rows.at(-1)?.id
+    more = batch.more
   }
 }
 

@@ -16,6 +16,9 @@ export interface WalState {
   readonly checkpointed: number
 }
 
+/** How often to read the length of the WAL. It takes a tenth as long as a commit, and few pages are added meanwhile. */
+const INSPECTION_INTERVAL_MS = 10
+
 /** Sent to the thread, which sends a message when it is ready and after each checkpoint. */
 export type CheckpointRequest = 'checkpoint' | 'close'
 
@@ -37,6 +40,7 @@ export const checkpointThread = new ThreadModule<CheckpointOptions>(
 export class Checkpointer {
   readonly #options: DatabaseOptions
   readonly #pages: number
+  readonly #intervalMs: number
   readonly #inspect: () => WalState
   readonly #checkpoint: () => WalState
   #thread: { readonly worker: Worker; readonly port: MessagePort } | undefined
@@ -44,18 +48,27 @@ export class Checkpointer {
   #isRunning = false
   /** The length of the WAL at which the next checkpoint starts. */
   #due: number
+  /** The earliest time of the next inspection, in milliseconds of a monotonic clock. */
+  #nextInspection = 0
 
   /**
    * @param db the writer's connection; its automatic checkpoints are turned off
    * @param options of that connection
    * @param pages the length of the WAL at which it is written back
+   * @param intervalMs the minimum time between readings of that length, in milliseconds
    */
-  constructor(db: Database, options: DatabaseOptions, pages = WAL_PAGES) {
+  constructor(
+    db: Database,
+    options: DatabaseOptions,
+    pages = WAL_PAGES,
+    intervalMs = INSPECTION_INTERVAL_MS,
+  ) {
     db.pragma('wal_autocheckpoint = 0')
     this.#inspect = prepareCheckpoint(db, 'NOOP')
     this.#checkpoint = prepareCheckpoint(db, 'PASSIVE')
     this.#options = options
     this.#pages = pages
+    this.#intervalMs = intervalMs
     this.#due = pages
   }
 
@@ -65,6 +78,9 @@ export class Checkpointer {
       if (this.#receive()) this.#finish()
       return
     }
+    const now = performance.now()
+    if (now < this.#nextInspection) return
+    this.#nextInspection = now + this.#intervalMs
     const { log } = this.#inspect()
     // Started early, because that takes a while, but only when needed, because few services fill the WAL.
     if (log >= this.#pages / 2) this.#thread ??= this.#start()

@@ -31,7 +31,7 @@ const SMALL_CACHE = 2000
 
 /** The data of a StoreLink. */
 export interface SqliteLink {
-  /** Leads to the writer's thread. */
+  /** A port of `WriterOwner.connect`. */
   readonly writer: MessagePort
   readonly commits: SharedArrayBuffer
   readonly waiting: WaitingMemory

@@ -17,7 +17,7 @@ export class ThreadedWriter {
   /** Requests without a reply, in order. */
   readonly #pending: PromiseWithResolvers<ChangeResult[]>[] = []
 
-  /** @param port of `WriterThread.connect` */
+  /** @param port of `WriterOwner.connect` */
   constructor(port: MessagePort, lockTimeout: number) {
     this.#port = port
     this.#lockTimeout = lockTimeout

@@ -3,6 +3,8 @@ import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { toReply } from '../../threads/reply.ts'
+import { BATCH_MAX } from '../group-commit.ts'
+import { measureChange } from './change-size.ts'
 import { Checkpointer } from './checkpointer.ts'
 import { openDatabase } from './database.ts'
 import type { WriterReply, WriterRequest } from './threaded-writer.ts'
@@ -37,41 +39,55 @@ function accept(client: MessagePort): void {
   clients.add(client)
   client.on('close', () => clients.delete(client))
   client.on('message', (request: WriterRequest) => {
-    reply([{ client, ...request }, ...receiveOthers(client)])
+    serve(receiveOthers({ client, ...request }))
     checkpointer.afterCommit()
   })
 }
 
-/** A request of each other client that has sent one, to commit them together. */
-function receiveOthers(first: MessagePort): Received[] {
-  const received: Received[] = []
+/** Adds a request of each other client that has sent one, to commit them together, up to the size of a batch. */
+function receiveOthers(first: Received): Received[] {
+  const received = [first]
+  const size = measure(first)
   for (const client of clients) {
-    const request = client === first ? undefined : receiveMessageOnPort(client)
-    if (request !== undefined) received.push({ client, ...request.message })
+    if (client === first.client) continue
+    if (size.changes >= BATCH_MAX.changes || size.text >= BATCH_MAX.text) break
+    const request = receiveMessageOnPort(client)
+    if (request === undefined) continue
+    const other = { client, ...request.message }
+    const { changes, text } = measure(other)
+    size.changes += changes
+    size.text += text
+    received.push(other)
   }
   return received
 }
 
-function reply(requests: readonly Received[]): void {
+function measure({ changes }: WriterRequest) {
+  const text = changes.reduce((sum, change) => sum + measureChange(change), 0)
+  return { changes: changes.length, text }
+}
+
+/** Commits requests together, and replies to each. */
+function serve(requests: readonly Received[]): void {
+  let results: ChangeResult[]
   try {
     const deadline = Math.min(...requests.map(({ deadline }) => deadline))
-    const results = commit(
+    results = commit(
       requests.flatMap(({ changes }) => changes),
       deadline,
     )
-    let end = 0
-    for (const { client, changes } of requests) {
-      const start = end
-      end += changes.length
-      send(client, { result: results.slice(start, end) })
-    }
   } catch (error) {
-    // A change that is a bug must not fail the changes of other threads.
-    const isShared = requests.length > 1 && !(error instanceof StoreUnavailable)
-    for (const request of requests) {
-      if (isShared) reply([request])
-      else send(request.client, toReply(error))
-    }
+    const [first, ...others] = requests as [Received, ...Received[]]
+    if (others.length === 0) send(first.client, toReply(error))
+    // Neither a bug in one request nor its deadline must fail the others.
+    else for (const request of requests) serve([request])
+    return
+  }
+  let end = 0
+  for (const { client, changes } of requests) {
+    const start = end
+    end += changes.length
+    send(client, { result: results.slice(start, end) })
   }
 }
 

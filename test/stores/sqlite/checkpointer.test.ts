@@ -13,7 +13,7 @@ import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 const PAGES = 50
 
 t.test('a long WAL is written back during commits and then starts over', async (t) => {
-  const { commitUntil, committed, stored } = await start(t)
+  const { commitUntil, committed, stored } = await start(t, {})
   for (let round = 0; round < 3; round++) {
     // Partly written back: only the thread does that.
     await commitUntil(({ log, checkpointed }) => log >= PAGES && checkpointed < log)
@@ -23,7 +23,7 @@ t.test('a long WAL is written back during commits and then starts over', async (
 })
 
 t.test('a snapshot keeps its pages in the WAL until it ends', async (t) => {
-  const { commitUntil, snapshot } = await start(t)
+  const { commitUntil, snapshot } = await start(t, {})
   const end = snapshot()
   await commitUntil(({ log }) => log >= 4 * PAGES)
   t.equal(end(), 0)
@@ -31,7 +31,7 @@ t.test('a snapshot keeps its pages in the WAL until it ends', async (t) => {
 })
 
 t.test('the writer runs checkpoints if the thread cannot open the database', async (t) => {
-  const { commitUntil, committed, stored, longest } = await start(t, { file: '/' })
+  const { commitUntil, committed, stored, longest } = await start(t, { elsewhere: { file: '/' } })
   // Long enough for further attempts to start the thread.
   for (let round = 0; round < 100; round++) {
     await commitUntil(({ log }) => log >= PAGES)
@@ -39,6 +39,18 @@ t.test('the writer runs checkpoints if the thread cannot open the database', asy
   }
   t.equal(stored(), committed())
   t.ok(longest() < 2 * PAGES, `the WAL had up to ${longest()} pages`)
+})
+
+t.test('the length of the WAL is not read again during the interval', async (t) => {
+  const { commitUntil } = await start(t, { intervalMs: 3_600_000 })
+  let previous = 0
+  let restarts = 0
+  await commitUntil(({ log }) => {
+    if (log < previous) restarts++
+    previous = log
+    return log >= 4 * PAGES
+  })
+  t.equal(restarts, 0)
 })
 
 t.test('a checkpoint that cannot run now is skipped', async (t) => {
@@ -56,15 +68,21 @@ t.test('a checkpoint that cannot run now is skipped', async (t) => {
   t.throws(writeBack, TypeError)
 })
 
-/** @param elsewhere options that differ for the thread */
-async function start(t: Test, elsewhere: Partial<DatabaseOptions> = {}) {
+/**
+ * @param elsewhere options that differ for the thread
+ * @param intervalMs the interval between readings of the WAL's length
+ */
+async function start(
+  t: Test,
+  { elsewhere = {}, intervalMs = 0 }: { elsewhere?: Partial<DatabaseOptions>; intervalMs?: number },
+) {
   const options = { file: join(makeFolder(t, inMemory()), 'plants.db'), lockTimeout: 5000 }
   // Teardowns run in reverse order, so the connections are closed before the folder is removed.
   let close = async () => {}
   t.teardown(() => close())
   const db = openDatabase(options)
   const reader = openDatabase(options)
-  const checkpointer = new Checkpointer(db, { ...options, ...elsewhere }, PAGES)
+  const checkpointer = new Checkpointer(db, { ...options, ...elsewhere }, PAGES, intervalMs)
   close = async () => {
     await checkpointer.close()
     for (const connection of [reader, db]) connection.close()

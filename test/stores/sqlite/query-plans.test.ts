@@ -61,7 +61,7 @@ function problemsOf(sql: string): string[] {
 /** The columns that a WHERE clause compares for equality, as they are called in plans. */
 function columnsCompared(sql: string): string[] {
   const [, condition = ''] = sql.split(' WHERE ')
-  const columns = [...condition.matchAll(/(\w+) = \?/g)].map(([, column]) => `${column}`)
+  const columns = [...condition.matchAll(/(\w+) = \+?\?/g)].map(([, column]) => `${column}`)
   return columns.map((column) => (column === 'id' ? 'rowid' : column))
 }
 

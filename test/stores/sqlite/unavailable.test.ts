@@ -8,7 +8,7 @@ import { measureChange } from '../../../src/stores/sqlite/change-size.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { type Change, Writer } from '../../../src/stores/sqlite/writer.ts'
-import { exported } from '../plants.ts'
+import { exported, pageWith } from '../plants.ts'
 
 const BUSY = new StoreUnavailable('busy', 'SQLITE_BUSY')
 const FULL = new StoreUnavailable('failing', 'SQLITE_FULL')
@@ -65,7 +65,7 @@ t.test('reads do not wait for a write lock', async (t) => {
   await store.ping()
   const before = { id: 0n, name: 'before' }
   t.strictSame(await store.get(0n), before)
-  t.strictSame(await store.list({ limit: 10 }), { plants: [before], more: false })
+  t.strictSame(await store.list({ limit: 10 }), pageWith([before]))
   t.strictSame(await exported(store), [before])
   t.same(await store.listTokens(), [])
   t.equal(await store.findToken(new Uint8Array(8)), undefined)

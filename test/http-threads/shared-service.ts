@@ -1,0 +1,11 @@
+/** One service with four HTTP threads for all test files of a process, started when the first of them needs it. */
+import t from 'tap'
+import { startThreads, type ThreadedService } from '../helpers/threads.ts'
+
+let shared: Promise<ThreadedService> | undefined
+
+/** Resolves once the service listens. It has the default limits, and runs until the process ends. */
+export function sharedService(): Promise<ThreadedService> {
+  shared ??= startThreads(t, { measured: true })
+  return shared
+}

@@ -1,0 +1,40 @@
+/**
+ * Loaded into a service with `--import`, which threads inherit. Makes one of its threads block or fail when the test
+ * sends a Command.
+ */
+import { BroadcastChannel, isMainThread, threadName } from 'node:worker_threads'
+
+export interface ThreadCommand {
+  /** The name of a thread. */
+  readonly thread: string
+  /** `exit` ends the thread, as its own code could not; `block` lasts until `release`. */
+  readonly action: 'throw' | 'exit' | 'block' | 'release'
+}
+
+/** A command, and memory whose value becomes 1 when a blocked thread is released. */
+type Message = ThreadCommand & { readonly released: Int32Array }
+
+const channel = new BroadcastChannel('thread control')
+
+if (isMainThread) {
+  channel.unref()
+  const released = new Int32Array(new SharedArrayBuffer(4))
+  process.on('message', (command: ThreadCommand) => {
+    if (command.action === 'release') {
+      Atomics.store(released, 0, 1)
+      Atomics.notify(released, 0)
+    } else {
+      channel.postMessage({ ...command, released } satisfies Message)
+    }
+  })
+  process.channel?.unref()
+} else {
+  channel.unref()
+  channel.onmessage = (event: unknown) => {
+    const { thread, action, released } = (event as { data: Message }).data
+    if (thread !== threadName) return
+    if (action === 'throw') throw new Error('a defect')
+    if (action === 'exit') process.exit(0)
+    Atomics.wait(released, 0, 0)
+  }
+}

@@ -1,0 +1,149 @@
+/** Several threads share one writer. Here its clients are in one thread; the writer cannot tell. */
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import Sqlite from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { type SqliteLink, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { ThreadedWriter } from '../../../src/stores/sqlite/threaded-writer.ts'
+import type { Change } from '../../../src/stores/sqlite/writer.ts'
+import { WriterOwner } from '../../../src/stores/sqlite/writer-owner.ts'
+import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
+import { commitsIn } from './wal.ts'
+
+const LOCK_TIMEOUT_MS = 30_000
+
+const creation = (id: number, name = 'x'): Change => ['create', { id: BigInt(id), name }]
+
+/** Fails, because SQLite cannot bind the name. */
+const DEFECT = ['create', { id: 100n, name: {} }] as unknown as Change
+
+/** A writer and clients of it. The database can be locked. */
+async function startWriter(t: Test, count: number, lockTimeout = LOCK_TIMEOUT_MS) {
+  const file = join(makeFolder(t, inMemory()), 'plants.db')
+  const owner = new WriterOwner({ file, lockTimeout: LOCK_TIMEOUT_MS })
+  const clients = Array.from(
+    { length: count },
+    () => new ThreadedWriter(owner.connect(), lockTimeout),
+  )
+  t.teardown(async () => {
+    for (const client of clients) client.close()
+    await owner.close()
+  })
+  const [first] = clients as [ThreadedWriter]
+  await first.commit([creation(0)])
+  const holder = new Sqlite(file)
+  t.teardown(() => holder.close())
+
+  /** Locks the database, and resolves once the writer waits to make a change. */
+  const hold = async () => {
+    holder.exec('BEGIN IMMEDIATE')
+    const attempts = owner.commits.value
+    const waiting = first.commit([creation(1)])
+    waiting.catch(() => {})
+    while (owner.commits.value === attempts) await setImmediate()
+    return { waiting }
+  }
+  return { file, clients, hold, release: () => holder.exec('ROLLBACK') }
+}
+
+t.test('a request of each client shares a commit', async (t) => {
+  const { file, clients, hold, release } = await startWriter(t, 4)
+  const before = commitsIn(file)
+  const { waiting } = await hold()
+  const later = [2, 3].flatMap((round) =>
+    clients.map((client, index) => client.commit([creation(10 * round + index)])),
+  )
+  release()
+  t.same(await Promise.all([waiting, ...later]), Array(9).fill(['created']))
+  t.equal(commitsIn(file) - before, 3)
+})
+
+t.test('each client gets its own results, in order', async (t) => {
+  const { clients, hold, release } = await startWriter(t, 3)
+  await Promise.all(
+    clients.map((client, index) => client.commit([creation(10 + index, `${index}`)])),
+  )
+  const ended: number[][] = clients.map(() => [])
+  const { waiting } = await hold()
+  const sent = clients.flatMap((client, index) =>
+    Array.from({ length: 10 }, async (_, number) => {
+      const name = `${index} ${number}`
+      const id = BigInt(10 + index)
+      const changes: Change[] = [
+        ['update', id, { name }],
+        ['create', { id, name }],
+        ['create', { id, name: 'other' }],
+      ]
+      // The clients send different numbers of changes.
+      const results = await client.commit(changes.slice(0, index + 1))
+      ended[index]?.push(number)
+      t.same(results, [{ id, name }, 'replayed', 'conflict'].slice(0, index + 1))
+    }),
+  )
+  release()
+  await Promise.all([waiting, ...sent])
+  t.same(ended, Array(3).fill([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]))
+})
+
+t.test('a defect in a change of one client does not fail the others', async (t) => {
+  const { clients, hold, release } = await startWriter(t, 3)
+  const { waiting } = await hold()
+  const [one, two, three] = clients as [ThreadedWriter, ThreadedWriter, ThreadedWriter]
+  const results = Promise.allSettled([
+    one.commit([creation(10)]),
+    two.commit([creation(20), DEFECT]),
+    three.commit([creation(30)]),
+  ])
+  release()
+  await waiting
+  t.match(await results, [
+    { value: ['created'] },
+    { status: 'rejected', reason: { name: 'RangeError' } },
+    { value: ['created'] },
+  ])
+  t.same(await two.commit([creation(20)]), ['created'], 'none of its changes was made')
+})
+
+t.test('while the database is locked, the changes of all clients fail', async (t) => {
+  const { clients, hold, release } = await startWriter(t, 3, 1)
+  const { waiting } = await hold()
+  const results = await Promise.allSettled([
+    waiting,
+    ...clients.map((client) => client.commit([creation(10)])),
+  ])
+  for (const result of results) {
+    t.ok(result.status === 'rejected' && result.reason instanceof StoreUnavailable)
+    t.match(result, { reason: { reason: 'busy' } })
+  }
+  release()
+  for (const client of clients) t.match(await client.commit([creation(20)]), [/created|replayed/])
+})
+
+t.test('a client that leaves does not stop the others', async (t) => {
+  const { clients } = await startWriter(t, 3)
+  const [one, two, three] = clients as [ThreadedWriter, ThreadedWriter, ThreadedWriter]
+  two.close()
+  t.same(await one.commit([creation(10)]), ['created'])
+  t.same(await three.commit([creation(30)]), ['created'])
+})
+
+t.test('a store sees the changes of the others immediately', async (t) => {
+  const options = {
+    file: join(makeFolder(t, inMemory()), 'plants.db'),
+    lockTimeout: LOCK_TIMEOUT_MS,
+  }
+  const owner = new SqliteStore(options)
+  const others = [1, 2].map(() => new SqliteStore(options, owner.share()?.data as SqliteLink))
+  const stores = [owner, ...others]
+  t.teardown(async () => {
+    for (const store of stores.toReversed()) await store.close()
+  })
+  for (let id = 0n; id < 20n; id++) {
+    const writer = stores[Number(id) % stores.length] as SqliteStore
+    const created = writer.create({ id, name: 'x' })
+    for (const store of stores) t.equal(await store.get(id), undefined)
+    await created
+    for (const store of stores) t.same(await store.get(id), { id, name: 'x' })
+  }
+})

@@ -1,0 +1,40 @@
+import t from 'tap'
+import { StoreUnavailable } from '../../service/plant-store.ts'
+import { fromReply, type Reply, toReply } from '../../src/threads/reply.ts'
+
+/** Settles a promise as a reply says that has been sent to another thread. */
+function receive<Result>(reply: Reply<Result>): Promise<Result> {
+  const pending = Promise.withResolvers<Result>()
+  fromReply(structuredClone(reply), pending)
+  return pending.promise
+}
+
+t.test('a result arrives unchanged', async (t) => {
+  t.same(await receive({ result: { id: 2n ** 62n, name: 'x' } }), { id: 2n ** 62n, name: 'x' })
+  t.equal(await receive({ result: undefined }), undefined)
+})
+
+t.test('StoreUnavailable arrives with its class, its reason and its detail', async (t) => {
+  const sent = new StoreUnavailable('busy', 'a detail')
+  const error = await receive(toReply(sent)).catch((error) => error)
+  t.ok(error instanceof StoreUnavailable)
+  t.match(error, { reason: 'busy', detail: 'a detail', message: sent.message })
+})
+
+t.test('another error arrives with its message', async (t) => {
+  await t.rejects(receive(toReply(new TypeError('a defect'))), { message: 'a defect' })
+})
+
+t.test('an error of the system arrives with its code and its system call', async (t) => {
+  const properties = { code: 'EADDRINUSE', syscall: 'listen' }
+  const error = Object.assign(new Error('occupied'), properties)
+  await t.rejects(receive(toReply(error)), { message: 'occupied', ...properties })
+})
+
+t.test('a reply that nobody awaits is ignored', async (t) => {
+  const unavailable = new StoreUnavailable('busy', 'a detail')
+  for (const reply of [toReply(new Error('a defect')), toReply(unavailable)]) {
+    t.doesNotThrow(() => fromReply(reply, undefined))
+  }
+  t.doesNotThrow(() => fromReply({ result: 1 }, undefined))
+})
