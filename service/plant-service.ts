@@ -64,18 +64,20 @@ export class PlantService implements Handlers {
 
   async replacePlant({
     params: { id },
-    body: { name, tag },
+    body: { id: bodyId = id, name, tag },
     expected,
   }: OperationRequest<'replacePlant'>): Promise<OperationResult<'replacePlant'>> {
+    if (bodyId !== id) return toMismatch(id, bodyId)
     const result = await this.#store.update(id, { name, tag: tag ?? null }, expected)
     return typeof result === 'string' ? toFailure(id, result) : { body: result }
   }
 
   async updatePlant({
     params: { id },
-    body: { name, tag },
+    body: { id: bodyId = id, name, tag },
     expected,
   }: OperationRequest<'updatePlant'>): Promise<OperationResult<'updatePlant'>> {
+    if (bodyId !== id) return toMismatch(id, bodyId)
     // Undocumented members, such as a number that is not exact, do not reach the store.
     const patch = { ...(name !== undefined && { name }), ...(tag !== undefined && { tag }) }
     const result = await this.#store.update(id, patch, expected)
@@ -90,6 +92,11 @@ export class PlantService implements Handlers {
     const result = await this.#store.remove(id, expected)
     return result === 'removed' ? {} : toFailure(id, result)
   }
+}
+
+function toMismatch(pathId: bigint, bodyId: bigint) {
+  const message = `body/id is ${bodyId}, but the path has the id ${pathId}`
+  return { failure: 'id-mismatch', message } as const
 }
 
 function toFailure(id: bigint, reason: NoMatch) {

@@ -1,7 +1,8 @@
-import { newToken } from '../service/access-tokens.ts'
-import { type Config, embeddedConfig } from './config/config.ts'
-import { start } from './start.ts'
-import { IN_MEMORY } from './stores/in-memory.ts'
+import { assertSupportedNode } from '#node-version'
+import type { Config } from './config/config.ts'
+
+// All other modules are imported on demand: on an old version of Node, they fail to load with less helpful errors.
+assertSupportedNode()
 
 /**
  * Options of `startPlantStore`. Times are in milliseconds, sizes in bytes. The defaults are those of the command line,
@@ -31,9 +32,6 @@ export interface RunningPlantStore extends AsyncDisposable {
  * await fetch(`${store.url}/plants`, { headers: { authorization: `Bearer ${store.token}` } })
  */
 export async function startPlantStore(options: PlantStoreOptions = {}): Promise<RunningPlantStore> {
-  const token = options.token ?? newToken()
-  const { database = IN_MEMORY, port = 0, logLevel = 'silent', threads = 1 } = options
-  const config = embeddedConfig({ ...options, database, port, logLevel, threads, token })
-  const { url, close } = await start(config)
-  return { url, token, close, [Symbol.asyncDispose]: close }
+  const { startEmbedded } = await import('./embedded.ts')
+  return startEmbedded(options)
 }

@@ -4,7 +4,13 @@ import { fileError } from '../config/file-error.ts'
 import { openStore } from '../stores/engines.ts'
 import { type Codec, codecs } from '../transfer/codecs.ts'
 import { formatPlants } from '../transfer/export.ts'
-import { detectFormat, FORMAT_HINT, type Format, STDIO } from '../transfer/format.ts'
+import {
+  detectFormat,
+  type ExportFormat,
+  exportFormats,
+  formatHint,
+  STDIO,
+} from '../transfer/format.ts'
 import { formulaFreeLine } from '../transfer/formulas.ts'
 import { type Destination, isClosedPipe, openDestination, STDOUT_ERROR } from './destination.ts'
 import { type Progress, startProgress } from './progress.ts'
@@ -14,7 +20,7 @@ import { preferSmallHeap } from './v8-flags.ts'
 export interface ExportOptions {
   readonly database: string
   /** By default determined by the file's extension; NDJSON on standard output. */
-  readonly format?: Format
+  readonly format?: ExportFormat
   /** Write CSV that is safe to open in a spreadsheet but cannot be imported unchanged. */
   readonly escapeFormulas?: true
 }
@@ -26,7 +32,7 @@ export interface ExportOptions {
  * @throws ConfigError if the file cannot be written, or an option does not apply to its format
  */
 export async function exportPlants(file: string, options: ExportOptions): Promise<void> {
-  const { database, format = file === STDIO ? 'ndjson' : detectFormat(file, FORMAT_HINT) } = options
+  const { database, format = chooseFormat(file) } = options
   const codec = selectCodec(format, options)
   preferSmallHeap()
   const { lockTimeout } = defaultConfig()
@@ -60,9 +66,13 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
   }
 }
 
-function selectCodec(format: Format, { escapeFormulas }: ExportOptions): Codec {
+function selectCodec(format: ExportFormat, { escapeFormulas }: ExportOptions): Codec {
   const codec = codecs[format]
   if (!escapeFormulas) return codec
   if (format === 'csv') return { ...codec, line: formulaFreeLine }
   throw new ConfigError(`--escape-formulas requires CSV, not ${format}`)
+}
+
+function chooseFormat(file: string): ExportFormat {
+  return file === STDIO ? 'ndjson' : detectFormat(file, exportFormats, formatHint(exportFormats))
 }

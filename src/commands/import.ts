@@ -1,13 +1,15 @@
 import type { OnConflict } from '../../service/plant-store.ts'
-import { defaultConfig } from '../config/config.ts'
+import { ConfigError, defaultConfig } from '../config/config.ts'
 import { openStore } from '../stores/engines.ts'
 import { codecs } from '../transfer/codecs.ts'
 import { escapeControlCharacters } from '../transfer/control-characters.ts'
-import { detectFormat, FORMAT_HINT, type Format } from '../transfer/format.ts'
+import { UnknownColumns } from '../transfer/csv.ts'
+import { detectFormat, type Format, formatHint, formats } from '../transfer/format.ts'
 import { type Counts, importRecords, newCounts, type OnError } from '../transfer/import.ts'
 import { readRecords } from '../transfer/record-stream.ts'
 import { recordValidator } from '../transfer/record-validator.ts'
 import { openSource, readSource } from '../transfer/source.ts'
+import { IgnoredMembers } from '../transfer/unknown-fields.ts'
 import { print } from './destination.ts'
 import { startProgress } from './progress.ts'
 import { onStopSignal } from './signals.ts'
@@ -21,10 +23,17 @@ export interface ImportOptions {
   readonly onError: OnError
   /** The largest record accepted, in bytes. */
   readonly recordLimit: number
+  /** Import CSV files that have columns which are not stored. */
+  readonly ignoreUnknown?: true
+  /** Refuse JSON records that have members which are not stored. */
+  readonly strict?: true
 }
 
 const EXIT_STOPPED = 1
 const EXIT_SOME_REFUSED = 2
+
+/** Follows the reason why a record is refused. */
+const CONFLICT_HINT = '; --on-conflict keep or --on-conflict replace imports the file nevertheless'
 
 /**
  * Imports the plants of a file, or of standard input for `-`. Reports refused records on standard error and prints a
@@ -39,11 +48,14 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     onConflict,
     onError,
     recordLimit,
-    format = detectFormat(file, FORMAT_HINT),
+    ignoreUnknown = false,
+    strict = false,
+    format = detectFormat(file, formats, formatHint(formats)),
   } = options
   preferSmallHeap()
   const { stream, sizeBytes } = await openSource(file)
   const counts = newCounts()
+  const ignored = new IgnoredMembers()
   let interruptedBy: number | undefined
   const chunks = readSource(file, stream, () => interruptedBy !== undefined)
   // The reader of standard error can go away, as `| head` does. The import continues.
@@ -63,29 +75,43 @@ export async function importPlants(file: string, options: ImportOptions): Promis
       interruptedBy = exitCode
       stream.destroy()
     })
-    const { Reader } = codecs[format]
-    const batches = readRecords(chunks, new Reader(recordValidator(), recordLimit))
+    const { Reader, counted } = codecs[format]
+    const unknown = { ignoreColumns: ignoreUnknown, refuseMembers: strict }
+    const batches = readRecords(chunks, new Reader(recordValidator(), recordLimit, unknown))
     const isComplete = await importRecords(batches, {
       store,
       onConflict,
       onError,
       counts,
-      onRefused: (line, reason) =>
-        progress.printLine(`line ${line}: ${escapeControlCharacters(reason)}`),
+      onRefused: (number, reason, isConflict) => {
+        const hint = isConflict ? CONFLICT_HINT : ''
+        progress.printLine(`${counted} ${number}: ${escapeControlCharacters(reason)}${hint}`)
+      },
+      onIgnored: (names) => ignored.add(names),
       onProgress: (bytes) => progress.update(bytes),
     })
     if (!isComplete) process.exitCode = EXIT_STOPPED
     else process.exitCode = interruptedBy ?? (counts.refused > 0 ? EXIT_SOME_REFUSED : 0)
+  } catch (error) {
+    if (error instanceof UnknownColumns) {
+      throw new ConfigError(`${error.message}; --ignore-unknown imports the file without the rest`)
+    }
+    // An interrupted file can end anywhere, even within a JSON array.
+    if (interruptedBy === undefined) throw error
+    process.exitCode = interruptedBy
   } finally {
     progress.end()
     stream.destroy()
     await store.close()
-    await print(summary(counts))
+    await print(summary(counts) + ignored.summary())
   }
 }
 
 function summary(counts: Counts): string {
   return Object.entries(counts)
-    .map(([outcome, count]) => `${outcome} ${count}\n`)
+    .map(([outcome, count]) => {
+      const isUnclear = outcome === 'replayed' && count > 0
+      return `${outcome} ${count}${isUnclear ? ' (already stored with the same content)' : ''}\n`
+    })
     .join('')
 }

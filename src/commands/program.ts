@@ -5,8 +5,9 @@ import { type Config, tokenFromEnvironment } from '../config/config.ts'
 import { duration, integer } from '../config/setting-values.ts'
 import { type Scope, scopes } from '../contract/scopes.ts'
 import { PACKAGE } from '../package.ts'
+import { findSimilar } from '../similar.ts'
 import { locateDatabase } from '../stores/engines.ts'
-import { formats } from '../transfer/format.ts'
+import { exportFormats, type Format, formats } from '../transfer/format.ts'
 import { onErrors } from '../transfer/import.ts'
 import { RECORD_LIMIT_BYTES } from '../transfer/record-reader.ts'
 import { check, checkHelp } from './check.ts'
@@ -24,7 +25,7 @@ export function program(): Command {
   const command = new Command('plant-store')
     .description('Stores plants and serves them over HTTP.')
     .version(version)
-    .showHelpAfterError('(see --help)')
+    .hook('preSubcommand', rejectUnknownCommand)
     .hook('preAction', (_program, command) => warnAboutPassword(command))
   const serving = command
     .command('serve', { isDefault: true })
@@ -43,7 +44,25 @@ export function program(): Command {
   command.addCommand(exportCommand())
   command.addCommand(backupCommand())
   command.addCommand(checkCommand())
+  pointToHelp(command)
   return command
+}
+
+/** Ends every error about the arguments with a reference to the help, in all subcommands. */
+function pointToHelp(command: Command, path = command.name()): void {
+  command.showHelpAfterError(`(see ${path} --help)`)
+  for (const each of command.commands) pointToHelp(each, `${path} ${each.name()}`)
+}
+
+/** Otherwise Commander would pass the word to `serve`, the default, which reports excess arguments. */
+function rejectUnknownCommand(program: Command): void {
+  const [word] = program.args
+  if (word === undefined || word.startsWith('-')) return
+  const names = program.commands.map((each) => each.name())
+  if (names.includes(word)) return
+  const similar = findSimilar(word, names)
+  const suggestion = similar === undefined ? '' : `. Did you mean '${similar}'?`
+  program.error(`error: unknown command '${word}'${suggestion}`)
 }
 
 /** Other users can read the command line in the process list. */
@@ -96,8 +115,8 @@ function tokenCommand(): Command {
 function importCommand(): Command {
   return new Command('import')
     .description('import plants from a file; the service can be running')
-    .argument('<file>', 'an NDJSON or CSV file; - reads standard input')
-    .addOption(formatOption())
+    .argument('<file>', 'an NDJSON, CSV or JSON file; - reads standard input')
+    .addOption(formatOption(formats))
     .addOption(
       new Option('--on-error <action>', 'what to do with an invalid record')
         .choices(onErrors)
@@ -108,6 +127,11 @@ function importCommand(): Command {
         .choices(onConflicts)
         .default('stop'),
     )
+    .option(
+      '--ignore-unknown',
+      'ignore CSV columns other than id, name and tag instead of stopping',
+    )
+    .option('--strict', 'refuse JSON records with members other than id, name and tag')
     .addOption(
       new Option('--record-limit <bytes>', 'the largest record accepted')
         .argParser(argument(integer(1, 2 ** 28)))
@@ -125,7 +149,7 @@ function exportCommand(): Command {
   return new Command('export')
     .description('export a snapshot of all plants in id order')
     .argument('[file]', 'the file to write or replace; - is standard output', '-')
-    .addOption(formatOption())
+    .addOption(formatOption(exportFormats))
     .option(
       '--escape-formulas',
       'write CSV that is safe to open in a spreadsheet; this changes the data, so do not import the file',
@@ -137,7 +161,7 @@ function exportCommand(): Command {
     })
 }
 
-function formatOption(): Option {
+function formatOption(formats: readonly Format[]): Option {
   return new Option(
     '--format <format>',
     'the file format; by default determined by the file extension',
@@ -146,7 +170,7 @@ function formatOption(): Option {
 
 const importHelp = `
 An NDJSON record is a line such as {"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}. A CSV file starts
-with a header such as id,name,tag. Refused records are reported on standard error, and a summary is printed
+with a header such as id,name,tag. A JSON file is an array, as GET /plants returns it. Refused records are reported on standard error, and a summary is printed
 on standard output. Importing the same file again changes nothing.
 Exit codes: 0 all plants are stored; 1 the import stopped early; 2 some records were skipped; 130 or 143 the
 import was interrupted. An import that stops early keeps the records it has already stored.`

@@ -143,7 +143,7 @@ export const settings = {
   },
   seed: {
     argument: '<file>',
-    description: 'import this file before serving: NDJSON or CSV, depending on its extension',
+    description: 'import this file before serving: NDJSON, CSV or JSON, depending on its extension',
     read: seed,
   },
   readyJson: {

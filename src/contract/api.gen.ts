@@ -67,9 +67,10 @@ export interface paths {
         get: operations["getPlant"];
         /**
          * Replace a plant
-         * @description Replaces the name and tag of an existing plant. Omitting `tag` removes the tag. The response
-         *     contains only what you sent, and has no `ETag`, because the stored plant is not identical to the
-         *     request body (RFC 9110 §9.3.4). Requires the `write` scope.
+         * @description Replaces the name and tag of an existing plant. Omitting `tag` removes the tag. The body can contain
+         *     the plant's `id`, but cannot change it. The response contains only what you sent, and has no
+         *     `ETag`, because the stored plant is not identical to the request body (RFC 9110 §9.3.4). Requires
+         *     the `write` scope.
          */
         put: operations["replacePlant"];
         post?: never;
@@ -82,8 +83,8 @@ export interface paths {
         head?: never;
         /**
          * Update a plant
-         * @description Applies a JSON merge patch (RFC 7396). `tag: null` removes the tag. The patch can also be sent as
-         *     `application/json`. Requires the `read` and `write` scopes, because the response is the whole plant.
+         * @description Applies a JSON merge patch (RFC 7396). `tag: null` removes the tag. The patch can contain the plant's
+         *     `id`, but cannot change it. It can also be sent as `application/json`. Requires the `read` and `write` scopes, because the response is the whole plant.
          */
         patch: operations["updatePlant"];
         trace?: never;
@@ -92,6 +93,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** Plant */
         Plant: {
             /**
              * @description The name of the plant.
@@ -104,15 +106,30 @@ export interface components {
              */
             tag?: string;
         };
+        /** NewPlant */
         NewPlant: components["schemas"]["Plant"] & {
             id: components["schemas"]["PlantId"];
         };
-        /** @description A stored plant, including its id. */
+        /**
+         * StoredPlant
+         * @description A stored plant, including its id.
+         */
         StoredPlant: {
             id: components["schemas"]["PlantId"];
         } & components["schemas"]["Plant"];
-        /** @description A JSON merge patch for a plant. Omitted members stay unchanged. */
+        /**
+         * PlantReplacement
+         * @description The new content of a plant.
+         */
+        PlantReplacement: components["schemas"]["Plant"] & {
+            id?: components["schemas"]["UnchangedId"];
+        };
+        /**
+         * PlantPatch
+         * @description A JSON merge patch for a plant. Omitted members stay unchanged.
+         */
         PlantPatch: {
+            id?: components["schemas"]["UnchangedId"];
             /** @description The new name. */
             name?: string;
             /** @description The new tag, or null to remove the tag. */
@@ -135,17 +152,25 @@ export interface components {
             replayed: number;
         };
         /**
+         * PlantId
          * Format: int64
          * @description The id of the plant.
          * @example 4
          */
         PlantId: bigint;
         /**
+         * Format: int64
+         * @description The id of the plant, which must equal the one in the path.
+         * @example 4
+         */
+        UnchangedId: bigint;
+        /**
          * * or a comma-separated list of entity tags
          * @description See RFC 9110 §8.8.3.
          * @example "0a1B2c3D4e5F6g7H8i9J0k"
          */
         EntityTags: string;
+        /** Error */
         Error: {
             /**
              * Format: int32
@@ -600,7 +625,7 @@ export interface operations {
         /** @description The new name and, optionally, the new tag. */
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Plant"];
+                "application/json": components["schemas"]["PlantReplacement"];
             };
         };
         responses: {

@@ -18,10 +18,16 @@ declare global {
 }
 
 /**
- * A request interceptor for Swagger UI. Resolves requests relative to the page, because a proxy may have stripped a
+ * A request interceptor for Swagger UI. Removes the scheme from a token that was pasted with it, because Swagger UI adds
+ * it again. Resolves requests relative to the page, because a proxy may have stripped a
  * prefix and the contract's server is `/`. The URL of the contract itself (`loadSpec`) already has the prefix.
  */
-export function resolveAgainstPage(request: Record<string, unknown>): Record<string, unknown> {
+export function prepareRequest(request: Record<string, unknown>): Record<string, unknown> {
+  const headers = request.headers as Record<string, string> | undefined
+  if (headers?.Authorization !== undefined) {
+    const token = headers.Authorization.replace(/^(\s*Bearer(\s+|$))+/i, '').trim()
+    headers.Authorization = `Bearer ${token}`
+  }
   const page = location.origin + location.pathname
   const folder = new URL(location.pathname.endsWith('/') ? '..' : '.', page).href
   const { origin, pathname, search } = new URL(String(request.url), location.origin)

@@ -6,7 +6,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import Fastify from 'fastify'
 import type { ContractDocument } from '../contract/contract.ts'
 import type { File } from './cached-file.ts'
-import { plantStorePage, resolveAgainstPage } from './docs-page.ts'
+import { plantStorePage, prepareRequest } from './docs-page.ts'
 
 /** Without it, phones lay out the page for a desktop screen and shrink it to a third. */
 const VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -42,7 +42,7 @@ export async function openDocs(
       persistAuthorization: true,
       tryItOutEnabled: true,
       displayRequestDuration: true,
-      requestInterceptor: resolveAgainstPage,
+      requestInterceptor: prepareRequest,
     },
   })
   return async (path) => {

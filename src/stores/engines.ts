@@ -2,12 +2,26 @@ import type { Engine, Location, StoreOptions } from './engine.ts'
 import { postgres } from './postgres/engine.ts'
 import { sqlite } from './sqlite/engine.ts'
 import type { Store, ThreadStore } from './store.ts'
+import { StoreError } from './store-error.ts'
 
 /** The first match is used. SQLite is last because any string is a path. */
 const engines: readonly Engine[] = [postgres, sqlite]
 
-/** Finds the engine for a value of `--database`. */
+/** A scheme has at least two letters here, because `C://` can be a path. */
+const URL_SCHEME = /^([a-z][a-z\d+.-]+):\/\//i
+
+/**
+ * Finds the engine for a value of `--database`.
+ *
+ * @throws StoreError if it is a URL that no engine supports; without the URL itself, which may contain a password
+ */
 export function findEngine(database: string): Engine {
+  const [, scheme] = URL_SCHEME.exec(database) ?? []
+  if (scheme !== undefined && !postgres.matches(database)) {
+    throw new StoreError(
+      `unsupported database URL ${scheme}://…: expected postgres://… or postgresql://…; for SQLite, the path of a file`,
+    )
+  }
   return engines.find((engine) => engine.matches(database)) as Engine
 }
 

@@ -14,9 +14,10 @@ import {
   tooLarge,
 } from './record-reader.ts'
 import type { RecordValidator } from './record-validator.ts'
+import { describeUnknown, FIELDS, NAMES_MAX, type UnknownFields } from './unknown-fields.ts'
 
-const REQUIRED = ['id', 'name']
-const COLUMNS = [...REQUIRED, 'tag']
+const REQUIRED: readonly string[] = ['id', 'name']
+const COLUMNS: readonly string[] = FIELDS
 
 export const csvHeader = `${COLUMNS.join()}\n`
 
@@ -25,6 +26,9 @@ type Columns = ReadonlyMap<number, string>
 
 /** A field of a known column: its index and text. */
 type Value = readonly [index: number, text: string]
+
+/** The header has columns other than those of a plant, whose data would be lost. */
+export class UnknownColumns extends ConfigError {}
 
 /**
  * Reads CSV (RFC 4180) whose first record names the columns. An empty field means no value; a pair of quotes means an
@@ -36,24 +40,34 @@ type Value = readonly [index: number, text: string]
 export class CsvReader implements RecordReader {
   readonly #validate: RecordValidator
   readonly #limitBytes: number
+  readonly #ignoreColumns: boolean
   #line = 1
   /** Whether the bytes are the rest of a line that was refused because of its size. */
   #isSkipping = false
   #columns: Columns | undefined
+  /** The first unknown columns in the header. */
+  #unknownColumns: string[] = []
   /** Number of fields in the header, and therefore in each record. */
   #width = 0
 
   /** @param limitBytes the largest record accepted */
-  constructor(validate: RecordValidator, limitBytes: number) {
+  constructor(
+    validate: RecordValidator,
+    limitBytes: number,
+    { ignoreColumns = false }: UnknownFields = {},
+  ) {
     this.#validate = validate
     this.#limitBytes = limitBytes
+    this.#ignoreColumns = ignoreColumns
   }
 
   read(bytes: Buffer, isLast: boolean): ReadResult {
     const records: ParsedRecord[] = []
     let from = 0
     const advance = (end: number, lines: number, result: ParseResult | undefined) => {
-      if (result !== undefined && !this.#isSkipping) records.push({ line: this.#line, result })
+      if (result !== undefined && !this.#isSkipping) {
+        records.push({ number: this.#line, result })
+      }
       this.#line += lines
       from = end
     }
@@ -67,6 +81,7 @@ export class CsvReader implements RecordReader {
     const record = new CsvRecord(bytes, isLast)
     for (let count = 0; from < bytes.length && count < READ_RECORDS_MAX; count++) {
       const values: Value[] = []
+      this.#unknownColumns = []
       const problem = record.read(from, (field) => {
         const value = this.#readValue(field, bytes)
         if (value !== undefined) values.push(value)
@@ -86,7 +101,9 @@ export class CsvReader implements RecordReader {
     const { index, start, end, isQuoted } = field
     if (this.#columns === undefined) {
       const name = decodeField(bytes, field)
-      return COLUMNS.includes(name) ? [index, name] : undefined
+      if (COLUMNS.includes(name)) return [index, name]
+      if (this.#unknownColumns.length < NAMES_MAX) this.#unknownColumns.push(name)
+      return undefined
     }
     return this.#columns.has(index) && (isQuoted || start < end)
       ? [index, decodeField(bytes, field)]
@@ -98,14 +115,28 @@ export class CsvReader implements RecordReader {
     if (!record.isUtf8()) return this.#refuse(NOT_UTF8)
     if (record.isBlank) return undefined
     if (this.#columns === undefined) {
-      this.#columns = mapColumns(values, this.#line)
+      const unknown = this.#describeUnknown(record.width - values.length)
+      this.#columns = mapColumns(values, unknown, this.#line)
       this.#width = record.width
+      if (unknown !== undefined && !this.#ignoreColumns) {
+        throw new UnknownColumns(
+          `line ${this.#line}: the header has ${unknown}: expected only ${COLUMNS.join(', ')}`,
+        )
+      }
       return undefined
     }
     if (record.width !== this.#width) {
       return `record must have ${this.#width} fields, like the header, not ${record.width}`
     }
     return this.#validate(toPlant(values, this.#columns))
+  }
+
+  /** Describes the unknown columns in the header, given their number. Returns undefined if there are none. */
+  #describeUnknown(count: number): string | undefined {
+    if (count === 0) return undefined
+    const names = this.#unknownColumns.map(describeUnknown).join(', ')
+    const more = count - this.#unknownColumns.length
+    return `${count === 1 ? 'an unknown column' : `${count} unknown columns`}, ${names}${more > 0 ? ` and ${more} more` : ''}`
   }
 
   /** @throws ConfigError if the record is the header, because no record can be read without it */
@@ -115,13 +146,15 @@ export class CsvReader implements RecordReader {
   }
 }
 
-function mapColumns(header: readonly Value[], line: number): Columns {
+function mapColumns(header: readonly Value[], unknown: string | undefined, line: number): Columns {
   for (const name of COLUMNS) {
     const count = header.filter(([, column]) => column === name).length
     if (count > 1) throw new ConfigError(`line ${line}: the header names the column ${name} twice`)
     if (count === 0 && REQUIRED.includes(name)) {
       throw new ConfigError(
-        `line ${line}: the header must include the columns id and name, as in ${csvHeader.trim()}`,
+        `line ${line}: the header must include the columns id and name, as in ${csvHeader.trim()}${
+          unknown === undefined ? '' : `; it has ${unknown}`
+        }`,
       )
     }
   }

@@ -4,27 +4,40 @@ import { ConfigError } from '../config/config.ts'
 /** The file name that stands for standard input or output. */
 export const STDIO = '-'
 
-const EXTENSIONS = { ndjson: ['.ndjson', '.jsonl'], csv: ['.csv'] } as const
+const EXTENSIONS = { ndjson: ['.ndjson', '.jsonl'], csv: ['.csv'], json: ['.json'] } as const
 
 /** A file format for plants. */
 export type Format = keyof typeof EXTENSIONS
 
+/** The formats that can be imported. */
 export const formats = Object.keys(EXTENSIONS) as Format[]
 
+/** A format that plants can be exported to. */
+export type ExportFormat = Exclude<Format, 'json'>
+
+export const exportFormats: readonly ExportFormat[] = ['ndjson', 'csv']
+
 /** Completes the error of `detectFormat` for commands with a `--format` option. */
-export const FORMAT_HINT = `; otherwise use --format ${formats.join(' or ')}`
+export function formatHint(formats: readonly Format[]): string {
+  return `; otherwise use --format ${formats.join(' or ')}`
+}
 
 /**
  * Determines the format of a file from its extension.
  *
+ * @param allowed the formats to choose from
  * @param hint appended to the error message
  * @throws ConfigError if the extension is unknown
  */
-export function detectFormat(file: string, hint = ''): Format {
+export function detectFormat<Allowed extends Format>(
+  file: string,
+  allowed: readonly Allowed[],
+  hint = '',
+): Allowed {
   const extension = extname(file).toLowerCase()
-  const format = formats.find((each) => EXTENSIONS[each].some((known) => known === extension))
+  const format = allowed.find((each) => EXTENSIONS[each].some((known) => known === extension))
   if (format !== undefined) return format
-  const known = Object.values(EXTENSIONS).flat().join(', ')
+  const known = allowed.flatMap((each) => EXTENSIONS[each]).join(', ')
   throw new ConfigError(
     `cannot tell the format of ${file}: expected a name ending in one of ${known}${hint}`,
   )

@@ -27,8 +27,10 @@ export interface RecordImportOptions {
   readonly onError: OnError
   /** Incremented after every transaction, so it is accurate even if a later one fails. */
   readonly counts: Counts
-  /** Called for each refused record, in file order. */
-  readonly onRefused: (line: number, reason: string) => void
+  /** Called for each refused record, in file order, with its number. */
+  readonly onRefused: (number: number, reason: string, isConflict: boolean) => void
+  /** Called for each stored record that has members that are not stored, with their names. */
+  readonly onIgnored?: (names: readonly string[]) => void
   /** Called after each transaction with the number of bytes imported so far. */
   readonly onProgress: (bytes: number) => void
 }
@@ -68,21 +70,26 @@ export async function importRecords(
 /** Stores records in one transaction. Returns false if one of them stops the import. */
 async function storeRecords(
   records: readonly ParsedRecord[],
-  { store, onConflict, onError, counts, onRefused }: RecordImportOptions,
+  { store, onConflict, onError, counts, onRefused, onIgnored }: RecordImportOptions,
 ): Promise<boolean> {
   const stopAt = onError === 'stop' ? records.findIndex(({ result }) => isInvalid(result)) : -1
   const selected = stopAt === -1 ? records : records.slice(0, stopAt + 1)
   const plants = selected.flatMap(({ result }) => (isInvalid(result) ? [] : result))
   const outcomes = plants.length === 0 ? [] : await store.importPlants(plants, onConflict)
   let next = 0
-  for (const { line, result } of selected) {
+  for (const { number, result, ignored } of selected) {
     const outcome = isInvalid(result) ? undefined : outcomes[next++]
     if (outcome !== undefined && outcome !== 'conflict') {
       counts[outcome] += 1
+      if (ignored !== undefined) onIgnored?.(ignored)
       continue
     }
     counts.refused += 1
-    onRefused(line, isInvalid(result) ? result : conflictMessage(result.id))
+    onRefused(
+      number,
+      isInvalid(result) ? result : conflictMessage(result.id),
+      outcome === 'conflict',
+    )
     // The store imports nothing after a conflict.
     if (outcome === 'conflict') return false
   }

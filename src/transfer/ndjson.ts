@@ -1,32 +1,33 @@
-import { isUtf8 } from 'node:buffer'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { JsonParser } from '../contract/json-parser.ts'
-import { endOfSpace, type InvalidJson } from '../contract/json-scanner.ts'
+import { endOfSpace } from '../contract/json-scanner.ts'
+import { parseJsonRecord } from './json-record.ts'
 import {
   endOfLine,
   endsLine,
-  NOT_UTF8,
   type ParsedRecord,
-  type ParseResult,
+  type ParsedResult,
   READ_RECORDS_MAX,
   type ReadResult,
   type RecordReader,
   tooLarge,
 } from './record-reader.ts'
 import type { RecordValidator } from './record-validator.ts'
+import type { UnknownFields } from './unknown-fields.ts'
 
 /** Reads newline-delimited JSON (https://github.com/ndjson/ndjson-spec). Skips blank lines. */
 export class NdjsonReader implements RecordReader {
   readonly #validate: RecordValidator
   readonly #limitBytes: number
+  readonly #unknown: UnknownFields
   #line = 1
   /** Whether the bytes are the rest of a line that was refused because of its size. */
   #isSkipping = false
 
   /** @param limitBytes the largest record accepted */
-  constructor(validate: RecordValidator, limitBytes: number) {
+  constructor(validate: RecordValidator, limitBytes: number, unknown: UnknownFields = {}) {
     this.#validate = validate
     this.#limitBytes = limitBytes
+    this.#unknown = unknown
   }
 
   read(bytes: Buffer, isLast: boolean): ReadResult {
@@ -37,10 +38,12 @@ export class NdjsonReader implements RecordReader {
       const isComplete = endsLine(bytes, end)
       const isTooLarge = end - from > this.#limitBytes
       if (!isComplete && !isLast && !isTooLarge) return { records, length: from, more: false }
-      const result = isTooLarge
-        ? tooLarge(this.#limitBytes)
+      const parsed = isTooLarge
+        ? { result: tooLarge(this.#limitBytes) }
         : this.#parse(bytes.subarray(from, isComplete ? end - 1 : end))
-      if (result !== undefined && !this.#isSkipping) records.push({ line: this.#line, result })
+      if (parsed !== undefined && !this.#isSkipping) {
+        records.push({ number: this.#line, ...parsed })
+      }
       this.#isSkipping = !isComplete
       if (isComplete) this.#line += 1
       from = end
@@ -48,16 +51,9 @@ export class NdjsonReader implements RecordReader {
     return { records, length: from, more: from < bytes.length }
   }
 
-  #parse(line: Buffer): ParseResult | undefined {
+  #parse(line: Buffer): ParsedResult | undefined {
     if (endOfSpace(line, 0) === line.length) return undefined
-    if (!isUtf8(line)) return NOT_UTF8
-    let value: unknown
-    try {
-      value = new JsonParser(line, 'record').parse(this.#validate.projection)
-    } catch (error) {
-      return (error as InvalidJson).message
-    }
-    return this.#validate(value)
+    return parseJsonRecord(line, this.#validate, this.#unknown)
   }
 }
 

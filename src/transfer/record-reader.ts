@@ -4,10 +4,15 @@ import { NEWLINE } from '../contract/bytes.ts'
 /** A plant, or the reason why a record is invalid. */
 export type ParseResult = NewPlant | string
 
-export interface ParsedRecord {
-  /** The line of the file that the record starts on, counted from 1. */
-  readonly line: number
+export interface ParsedRecord extends ParsedResult {
+  /** The line of the file that the record starts on or, in a JSON array, the number of the item. Both start at 1. */
+  readonly number: number
+}
+
+export interface ParsedResult {
   readonly result: ParseResult
+  /** The names of members that are not stored, at most NAMES_MAX of them. */
+  readonly ignored?: readonly string[]
 }
 
 /** Reads the records of one file, from its first byte to its last. */
@@ -17,7 +22,7 @@ export interface RecordReader {
    *
    * @param bytes the bytes after the records already read
    * @param isLast whether the file ends with these bytes; if so, the last record needs no newline
-   * @throws ConfigError if the file's header is invalid
+   * @throws ConfigError if the file's header or its structure is invalid
    */
   read(bytes: Buffer, isLast: boolean): ReadResult
 }

@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
 import { codecs } from './codecs.ts'
 import { escapeControlCharacters } from './control-characters.ts'
-import { detectFormat } from './format.ts'
+import { detectFormat, formats } from './format.ts'
 import { type ImportStore, importRecords, newCounts } from './import.ts'
 import { RECORD_LIMIT_BYTES } from './record-reader.ts'
 import { type RecordBatch, readRecords } from './record-stream.ts'
@@ -27,16 +27,17 @@ export type Seeder = (store: ImportStore) => Promise<void>
  */
 export async function prepareSeed(seed: string | readonly NewPlant[] = []): Promise<Seeder> {
   if (typeof seed !== 'string') return preparePlants(seed)
-  const format = detectFormat(seed)
+  const format = detectFormat(seed, formats)
   await access(seed).catch((error) => {
     throw fileError(`cannot read ${seed}`, error)
   })
   return async (store) => {
     const { stream } = await openSource(seed)
-    const reader = new codecs[format].Reader(recordValidator(), RECORD_LIMIT_BYTES)
+    const { Reader, counted } = codecs[format]
+    const reader = new Reader(recordValidator(), RECORD_LIMIT_BYTES)
     try {
       const batches = readRecords(readSource(seed, stream), reader)
-      await importSeed(batches, store, (line) => `line ${line}`)
+      await importSeed(batches, store, (number) => `${counted} ${number}`)
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
       throw new ConfigError(`cannot seed from ${seed}: ${error.message}`, { cause: error })
@@ -49,26 +50,26 @@ function preparePlants(plants: readonly NewPlant[]): Seeder {
   if (plants.length === 0) return async () => {}
   const validate = recordValidator()
   // The validator modifies its argument, so it gets copies.
-  const records = plants.map((plant, line) => ({ line, result: validate({ ...plant }) }))
+  const records = plants.map((plant, number) => ({ number, result: validate({ ...plant }) }))
   async function* batches() {
     yield { records, position: 0 }
   }
-  return (store) => importSeed(batches(), store, (line) => `seed[${line}]`)
+  return (store) => importSeed(batches(), store, (index) => `seed[${index}]`)
 }
 
-/** @param locate describes the position of a record, given its line */
+/** @param locate describes the position of a record, given its number */
 async function importSeed(
   batches: AsyncIterable<RecordBatch>,
   store: ImportStore,
-  locate: (line: number) => string,
+  locate: (number: number) => string,
 ): Promise<void> {
   await importRecords(batches, {
     store,
     onConflict: 'stop',
     onError: 'stop',
     counts: newCounts(),
-    onRefused: (line, reason) => {
-      throw new ConfigError(`${locate(line)}: ${escapeControlCharacters(reason)}`)
+    onRefused: (number, reason) => {
+      throw new ConfigError(`${locate(number)}: ${escapeControlCharacters(reason)}`)
     },
     onProgress: () => {},
   })

@@ -51,6 +51,9 @@ function testDocs(program: string): void {
       )
       await t.test('the rest of the page is legible', async (t) => {
         await docs.page.locator('.models-control').click()
+        const models = await docs.page.locator('.models').innerText()
+        t.match(models, 'NewPlant')
+        t.notMatch(models, 'matches ^')
         await assertLegible(t, docs, '#swagger-ui')
         await docs.page.locator('.auth-wrapper > .authorize').click()
         await assertLegible(t, docs, '.modal-ux')
@@ -67,7 +70,7 @@ function testDocs(program: string): void {
     }
     await press('.auth-wrapper > .authorize')
     await page.locator('.modal-ux input:focus').waitFor()
-    await page.keyboard.type(service.token)
+    await page.keyboard.type(`Bearer ${service.token}`)
     await page.keyboard.press('Enter')
     await press('.modal-ux .btn-done')
     await press('[id$="-listPlants"] .opblock-summary-control')
@@ -166,6 +169,7 @@ function testDocs(program: string): void {
         t.equal(refused.status, '401')
         t.match(JSON.parse(refused.body), { error: 40101 })
         t.match(refused.headers, 'www-authenticate: Bearer')
+        t.same(await coveringButtons(docs), [], 'no button covers a short response')
         await docs.authorize(service.token)
         const listed = await docs.execute('listPlants')
         t.match(listed.curl, `'${url}/plants?limit=1&tag=phone'`)
@@ -175,6 +179,21 @@ function testDocs(program: string): void {
       })
     },
   )
+}
+
+/** The buttons that overlap the text of the latest response of `listPlants`. */
+async function coveringButtons(docs: DocsPage): Promise<string[]> {
+  const response = docs.operation('listPlants').locator('.live-responses-table .highlight-code')
+  // `code` has the height of its lines. The element `pre` around it includes the padding.
+  const text = await response.locator('code').boundingBox()
+  const found: string[] = []
+  for (const button of await response.locator('button').all()) {
+    const box = await button.boundingBox()
+    if (text === null || box === null || box.y < text.y + text.height) {
+      found.push(await button.innerText())
+    }
+  }
+  return found
 }
 
 /** The request that an operation's examples are for. */

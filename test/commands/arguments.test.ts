@@ -95,7 +95,12 @@ for (const [index, name] of settingNames.entries()) {
 const create = ['token', 'create', '--name']
 const rejected = [
   { args: ['--prot', '3000'], says: "unknown option '--prot'" },
-  { args: ['sreve'], says: /too many arguments.*sreve/ },
+  { args: ['serv'], says: "unknown command 'serv'. Did you mean 'serve'?" },
+  { args: ['imprt', 'x', '--strict'], says: "unknown command 'imprt'. Did you mean 'import'?" },
+  { args: ['frobnicate'], says: /unknown command 'frobnicate'\n/ },
+  { args: ['serve', 'x'], says: /too many arguments/ },
+  { args: ['token', 'creat'], says: "unknown command 'creat'" },
+  { args: ['import', 'x', '--strct'], says: "unknown option '--strct'" },
   { args: ['token', 'create'], says: "required option '--name <name>' not specified" },
   { args: [...create, 'two words'], says: 'Expected 1 to 64 characters' },
   { args: [...create, 'x', '--scope', 'admin'], says: 'Expected read, write, or both' },
@@ -107,7 +112,9 @@ const rejected = [
 
 for (const { args, says } of rejected) {
   t.test(`plant-store ${args.join(' ')} is rejected`, async (t) => {
-    t.match(await parseError(t, args), says)
+    const message = await parseError(t, args)
+    t.match(message, says)
+    t.match(message, /\(see plant-store.* --help\)\n$/)
   })
 }
 

@@ -38,7 +38,10 @@ function importsOf(t: Test) {
 function summary(counts: { [what: string]: number }): string {
   const all = { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0, ...counts }
   return Object.entries(all)
-    .map(([what, count]) => `${what} ${count}\n`)
+    .map(([what, count]) => {
+      const isExplained = what === 'replayed' && count > 0
+      return `${what} ${count}${isExplained ? ' (already stored with the same content)' : ''}\n`
+    })
     .join('')
 }
 
@@ -85,7 +88,8 @@ t.test('a conflict stops the import, keeps the stored plant or replaces it', asy
   t.strictSame(await load([second]), {
     code: 1,
     stdout: summary({ refused: 1 }),
-    stderr: 'line 2: plant 7 already exists with different content\n',
+    stderr:
+      'line 2: plant 7 already exists with different content; --on-conflict keep or --on-conflict replace imports the file nevertheless\n',
   })
   const kept = await load([second, '--on-conflict', 'keep'])
   t.strictSame(kept, { code: 0, stdout: summary({ kept: 1 }), stderr: '' })
@@ -102,7 +106,7 @@ t.test('a file that cannot be read causes a one-line error and creates no databa
     { args: [nowhere], says: `cannot read ${nowhere}: no such file or directory` },
     {
       args: ['-'],
-      says: /^plant-store: cannot tell the format of -: .*; otherwise use --format ndjson or csv\n$/,
+      says: /^plant-store: cannot tell the format of -: .*; otherwise use --format ndjson or csv or json\n$/,
     },
   ]
   for (const { args, says } of cases) {
@@ -117,13 +121,76 @@ t.test('a folder and a file without a header cause a one-line error', async (t) 
   const { folder, file, load } = importsOf(t)
   const cases = [
     { args: [folder, '--format', 'csv'], says: `cannot read ${folder}: illegal operation on a d` },
-    { args: [file('a.csv', '1,a\n')], says: /^plant-store: line 1: the header .*id,name,tag\n$/ },
+    {
+      args: [file('a.csv', '1,a\n')],
+      says: /^plant-store: line 1: the header .*id,name,tag; it has 2 unknown columns, "1", "a"\n$/,
+    },
   ]
   for (const { args, says } of cases) {
     const { code, stdout, stderr } = await load(args)
     t.match({ code, stdout }, { code: 1, stdout: summary({}) })
     t.match(stderr, says)
   }
+})
+
+t.test('a CSV file with an unknown column is imported only on request', async (t) => {
+  const { file, load, stored } = importsOf(t)
+  const plants = file('plants.csv', 'id,name,Tag\n4,Abies,Tree\n')
+  t.strictSame(await load([plants]), {
+    code: 1,
+    stdout: summary({}),
+    stderr:
+      'plant-store: line 1: the header has an unknown column, "Tag" (did you mean "tag"?): expected only id, name, tag; --ignore-unknown imports the file without the rest\n',
+  })
+  const ignored = await load([plants, '--ignore-unknown'])
+  t.strictSame(ignored, { code: 0, stdout: summary({ created: 1 }), stderr: '' })
+  t.match(stored(), [{ id: 4, name: 'Abies', tag: null }])
+})
+
+t.test('members that are not stored are counted, or errors with --strict', async (t) => {
+  const { file, load } = importsOf(t)
+  const plants = file(
+    'plants.ndjson',
+    '{"id":4,"name":"Abies","Tag":"Tree"}\n{"id":5,"name":"b"}\n',
+  )
+  const strict = await load([plants, '--strict', '--on-error', 'skip'])
+  t.strictSame(strict, {
+    code: 2,
+    stdout: summary({ created: 1, refused: 1 }),
+    stderr: 'line 1: unknown member "Tag" (did you mean "tag"?)\n',
+  })
+  const { code, stdout } = await load([plants])
+  t.equal(code, 0)
+  const note = 'ignored 1 (members that are not stored: 1 × "Tag" (did you mean "tag"?))\n'
+  t.equal(stdout, summary({ created: 1, replayed: 1 }) + note)
+})
+
+t.test('a JSON array is imported into a database in a new folder', async (t) => {
+  const { folder, file } = importsOf(t)
+  const plants = file('plants.json', '[{"id":4,"name":"Abies"},{"id":5}]')
+  const database = join(folder, 'new', 'plants.db')
+  const args = ['import', plants, '--on-error', 'skip', '--database', database]
+  t.strictSame(await runHere(args), {
+    code: 2,
+    stdout: summary({ created: 1, refused: 1 }),
+    stderr: "item 2: must have required property 'name'\n",
+  })
+  t.ok(existsSync(database))
+})
+
+t.test('an interrupted import of a JSON array does not report that it is incomplete', async (t) => {
+  const { database } = importsOf(t)
+  const args = ['import', '-', '--format', 'json', '--database', database]
+  const command = new Command(t, args, { measured: true, stdio: ['pipe', 'pipe', 'pipe'] })
+  command.process.stdin?.write('[')
+  await storeTransaction(
+    command,
+    database,
+    lines.map((line) => `${line},`),
+  )
+  command.process.kill('SIGINT')
+  const { code, stderr } = await command.finished()
+  t.strictSame({ code, stderr }, { code: 130, stderr: '' })
 })
 
 t.test('the import continues when the readers of its output exit', async (t) => {
@@ -156,8 +223,12 @@ const lines = Array.from(
 const expected = lines.map((_, id) => ({ id, name: `plant ${id}`, tag: null }))
 
 /** Feeds the import more than a transaction, and resolves once the transaction is stored. */
-async function storeTransaction(command: Command, database: string): Promise<void> {
-  command.process.stdin?.write(lines.slice(0, TRANSACTION_RECORDS + 100).join(''))
+async function storeTransaction(
+  command: Command,
+  database: string,
+  records = lines,
+): Promise<void> {
+  command.process.stdin?.write(records.slice(0, TRANSACTION_RECORDS + 100).join(''))
   await until(() => existsSync(`${database}-wal`))
   const db = new Sqlite(database)
   const tables = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'plants'").pluck()

@@ -56,10 +56,21 @@ t.test('a file that is not a database stops the start and is not modified', asyn
   t.same(contents(folder), before)
 })
 
-t.test('a missing folder stops the start and is not created', async (t) => {
-  const folder = t.testdir()
-  await refuses(t, join(folder, 'missing', 'plants.db'), 'the directory does not exist')
-  t.same(readdirSync(folder), [])
+t.test('an unsupported database URL is refused without printing its password', async (t) => {
+  for (const command of [['--port', '0'], ['import', 'data/sample.csv'], ['check']]) {
+    const args = [...command, '--database', 'mysql://user:secret@host/plants']
+    const { code, stderr } = await runHere(args)
+    t.equal(code, 1)
+    t.equal(
+      stderr,
+      'plant-store: unsupported database URL mysql://…: expected postgres://… or postgresql://…; for SQLite, the path of a file\n',
+    )
+  }
+})
+
+t.test('a folder that cannot be created stops the start', async (t) => {
+  const folder = t.testdir({ file: '' })
+  await refuses(t, join(folder, 'file', 'missing', 'plants.db'), 'ENOTDIR')
 })
 
 t.test('a folder in which no file can be created stops the start', async (t) => {

@@ -46,12 +46,42 @@ t.test('a repeated PUT returns the first response', async (t) => {
   t.same(await service.stored(ID), { id: ID, name: 'Acer', tag: null })
 })
 
-t.test('PUT ignores an id and other members in the body', async (t) => {
-  const body = { id: 5n, name: 'Acer', colour: 'green', version: 'x' }
+t.test('PUT ignores unknown members in the body', async (t) => {
+  const body = { name: 'Acer', colour: 'green', version: 'x' }
   t.equal((await put(body)).body, `{"id":${ID},"name":"Acer"}`)
-  t.equal(await service.stored(5n), undefined)
-  t.equal((await put('{"id": "nonsense", "name": "Acer"}')).status, 200)
 })
+
+t.test('PUT and PATCH accept the id of the path in the body', async (t) => {
+  for (const change of [put, patch]) {
+    t.equal((await change({ id: ID, name: 'Acer', tag: 'x' })).status, 200)
+    t.equal((await change(`{"id": ${ID}.0, "name": "Acer"}`)).status, 200, 'as JSON Schema says')
+  }
+})
+
+t.test('PUT and PATCH reject another id, and leave both plants unchanged', async (t) => {
+  // The closest double is the id of the path.
+  const other = ID - 1n
+  await service.store.importPlants([{ id: other, name: 'Other' }], 'replace')
+  for (const change of [put, patch]) {
+    const answer = await change({ id: other, name: 'Acer' })
+    await assertUntouched(t, 400, answer)
+    const message = `body/id is ${other}, but the path has the id ${ID}`
+    t.same(answer.json, { error: 40005, message })
+    t.match(await service.stored(other), { name: 'Other' })
+  }
+})
+
+t.test(
+  'another id in the body is reported before a missing plant or a failed If-Match',
+  async (t) => {
+    for (const method of ['PUT', 'PATCH']) {
+      const body = { id: 5n, name: 'Acer' }
+      t.equal((await service.call({ method, path: '/plants/404', body })).status, 400)
+      const headers = { 'if-match': '"other"' }
+      t.equal((await service.call({ method, path: PATH, body, headers })).status, 400)
+    }
+  },
+)
 
 t.test('neither PUT nor PATCH creates a plant', async (t) => {
   for (const method of ['PUT', 'PATCH']) {
@@ -71,8 +101,6 @@ const PATCHES: [what: string, patch: string, stored: { name: string; tag: string
   ['removes a tag that is null', '{"tag": null}', { name: 'Abies', tag: null }],
   ['renames and removes', '{"tag": null, "name": "Acer"}', { name: 'Acer', tag: null }],
   ['ignores other members', '{"colour": "green", "x": null}', { name: 'Abies', tag: 'Tree' }],
-  ['ignores an id', '{"id": 5, "name": "Acer"}', { name: 'Acer', tag: 'Tree' }],
-  ['ignores an id that is null', '{"id": null}', { name: 'Abies', tag: 'Tree' }],
   ['ignores __proto__', '{"__proto__": {"name": "Acer"}}', { name: 'Abies', tag: 'Tree' }],
   ['uses the last of repeated members', '{"tag": "a", "tag": null}', { name: 'Abies', tag: null }],
 ]
@@ -121,6 +149,12 @@ const REJECTED: [method: string, body: string, error: number, message: string][]
     ['PATCH', `{"name": "${text}"}`, 40002, `body/name ${UNSTORABLE}`],
     ['PATCH', `{"tag": "${text}"}`, 40002, `body/tag ${UNSTORABLE}`],
   ]),
+  ...['null', '"4"', '4.5', '9223372036854775808'].flatMap(
+    (id): [string, string, number, string][] => [
+      ['PUT', `{"id": ${id}, "name": "x"}`, 40002, 'body/id must be an int64'],
+      ['PATCH', `{"id": ${id}}`, 40002, 'body/id must be an int64'],
+    ],
+  ),
   ['PUT', '{}', 40002, "body must have required property 'name'"],
   ['PUT', '{"tag": "x"}', 40002, "body must have required property 'name'"],
   ['PUT', '{', 40001, 'body is not valid JSON'],

@@ -64,7 +64,7 @@ t.test('different plants with the same id are rejected', async (t) => {
     { id: first?.id, name: 'Abies' },
   ]) {
     const message = `body/2: plant ${first?.id} differs from body/1, which has the same id`
-    await assertRejected(t, [second, first, other], { error: 40005, message })
+    await assertRejected(t, [second, first, other], { error: 40006, message })
   }
 })
 

@@ -1,7 +1,7 @@
 /** What Swagger UI does in the browser: its configuration and our plugin. test/browser/ runs it in a real one. */
 import { createContext, runInContext } from 'node:vm'
 import t from 'tap'
-import { plantStorePage, resolveAgainstPage } from '../../src/http/docs-page.ts'
+import { plantStorePage, prepareRequest } from '../../src/http/docs-page.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
 let service: Service
@@ -10,13 +10,13 @@ t.before(async () => {
 })
 
 type Plugin = ReturnType<typeof plantStorePage>
-type Request = Parameters<typeof resolveAgainstPage>[0]
+type Request = Parameters<typeof prepareRequest>[0]
 
 interface Configuration {
   readonly url: string
   readonly persistAuthorization: boolean
   readonly validatorUrl: null
-  readonly requestInterceptor: typeof resolveAgainstPage
+  readonly requestInterceptor: typeof prepareRequest
   readonly plugins: (typeof plantStorePage)[]
 }
 
@@ -56,6 +56,21 @@ for (const page of ['/documentation', '/prefix/documentation/', '/documentation#
   })
 }
 
+for (const pasted of ['secret', 'Bearer secret', ' bearer  secret \n', 'Bearer Bearer secret']) {
+  t.test(`a token pasted as ${JSON.stringify(pasted)} is sent once`, async (t) => {
+    const { requestInterceptor } = await configurationAt('http://here/documentation')
+    const headers = { Authorization: `Bearer ${pasted}` }
+    const sent = requestInterceptor({ url: 'http://here/plants', headers })
+    t.strictSame(sent.headers, { Authorization: 'Bearer secret' })
+    // The initializer contains a copy, which does not count toward coverage.
+    t.intercept(globalThis as { location?: URL }, 'location', {
+      value: new URL('http://here/documentation'),
+    })
+    const request = { url: 'http://here/plants', headers: { Authorization: `Bearer ${pasted}` } }
+    t.strictSame(prepareRequest(request).headers, { Authorization: 'Bearer secret' })
+  })
+}
+
 const REQUESTS: [page: string, request: Request, sent: string][] = [
   ['/documentation', { url: 'http://here/plants' }, 'http://here/plants'],
   ['/documentation/', { url: 'http://here/plants?limit=1' }, 'http://here/plants?limit=1'],
@@ -79,7 +94,7 @@ for (const [page, request, sent] of REQUESTS) {
     t.intercept(globalThis as { location?: URL }, 'location', {
       value: new URL(`http://here${page}`),
     })
-    t.same(resolveAgainstPage({ ...request }), { ...request, url: sent })
+    t.same(prepareRequest({ ...request }), { ...request, url: sent })
   })
 }
 

@@ -48,6 +48,7 @@ const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>
   'repeated-id': () => service.call({ ...batch, body: [create.body, { id: 4n, name: 'Acer' }] }),
   'malformed-request': () => sendHead(service, 'Host: x\r\nHost: y\r\nConnection: close'),
   'invalid-parameter': () => service.call({ method: 'GET', path: '/plants/four' }),
+  'id-mismatch': () => service.call({ method: 'PUT', path: '/plants/4', body: { id: 5n, name } }),
   'token-missing': () => service.call({ ...create, token: null }),
   'token-invalid': () => service.call({ ...create, token: 'wrong' }),
   'insufficient-scope': async () =>

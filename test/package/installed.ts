@@ -31,7 +31,14 @@ t.test('the package contains the built files and nothing else', async (t) => {
   const documents = globSync(['CHANGELOG.md', 'README.md', 'SECURITY.md', 'docs/*.md'], {
     cwd: CHECKOUT,
   })
-  const others = ['LICENSE', 'bin/plant-store.js', 'openapi.yaml', 'package.json']
+  const others = [
+    'LICENSE',
+    'bin/node-version.d.ts',
+    'bin/node-version.js',
+    'bin/plant-store.js',
+    'openapi.yaml',
+    'package.json',
+  ]
   const expected = [...built, ...assets, ...documents, ...others]
   t.strictSame(files.map(({ path }) => path).sort(), expected.sort())
 })
@@ -60,6 +67,25 @@ for (const version of VERSIONS) {
       await t.test('its types are complete', (t) => testTypes(t, tools, project))
   })
 }
+
+t.test('Node 20 gets one line that names the version it needs', async (t) => {
+  const tools = new Tools(await fetchNode(folder, '20'), folder)
+  const project = join(folder, 'project-20')
+  mkdirSync(project)
+  writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}')
+  const newest = new Tools(process.execPath, folder)
+  await newest.run(project, 'npm', 'install', '--ignore-scripts', join(folder, filename))
+  const failure = await tools
+    .run(project, 'node', 'node_modules/plant-store/bin/plant-store.js')
+    .then(
+      () => undefined,
+      (error: { stderr: string }) => error.stderr,
+    )
+  const says = /^plant-store: Node 22\.18 or later is required, but this is Node 20\.[\d.]+\n$/
+  t.match(failure, says)
+  const script = "await import('plant-store').catch(({ message }) => console.log(message))"
+  t.match(await tools.run(project, 'node', '--eval', script), /^plant-store: Node 22\.18 or later/)
+})
 
 /** Starts the service on a free port. Resolves once it listens. */
 async function startService(t: Test, tools: Tools, project: string, args: readonly string[]) {

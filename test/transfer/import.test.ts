@@ -28,8 +28,8 @@ async function importLines(
   }
   async function* batches(): AsyncGenerator<RecordBatch, void> {
     for (const [index, result] of results.entries()) {
-      const line = index + 1
-      yield { records: [{ line, result }], position: line * lineBytes }
+      const number = index + 1
+      yield { records: [{ number, result }], position: number * lineBytes }
     }
   }
   const refused: string[] = []

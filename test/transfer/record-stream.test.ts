@@ -3,16 +3,17 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import t from 'tap'
 import { codecs } from '../../src/transfer/codecs.ts'
-import { type Format, formats } from '../../src/transfer/format.ts'
+import { exportFormats, type Format } from '../../src/transfer/format.ts'
 import type { ParseResult, RecordReader } from '../../src/transfer/record-reader.ts'
 import { readRecords } from '../../src/transfer/record-stream.ts'
 import { recordValidator } from '../../src/transfer/record-validator.ts'
+import type { UnknownFields } from '../../src/transfer/unknown-fields.ts'
 import { storable } from '../helpers/arbitraries.ts'
 
 const validate = recordValidator()
 const LIMIT_BYTES = 60
 
-type Read = [line: number, result: ParseResult]
+type Read = [number: number, result: ParseResult]
 
 /** Reads a file that arrives in chunks of `chunkBytes`. */
 async function read(
@@ -20,15 +21,16 @@ async function read(
   bytes: Buffer,
   chunkBytes: number,
   limitBytes = LIMIT_BYTES,
+  unknown?: UnknownFields,
 ): Promise<Read[]> {
   async function* source() {
     for (let from = 0; from < bytes.length; from += chunkBytes) {
       yield bytes.subarray(from, from + chunkBytes)
     }
   }
-  const batches = readRecords(source(), new codecs[format].Reader(validate, limitBytes))
+  const batches = readRecords(source(), new codecs[format].Reader(validate, limitBytes, unknown))
   const records = await Array.fromAsync(batches, (batch) => batch.records)
-  return records.flat().map(({ line, result }) => [line, result])
+  return records.flat().map(({ number, result }) => [number, result])
 }
 
 const a = { id: 1n, name: 'a' }
@@ -37,7 +39,13 @@ const LARGE = `record must not exceed ${LIMIT_BYTES} bytes`
 const NOT_UTF8 = Buffer.from([0xff])
 
 /** Files, as lists of parts, and the records read from them. */
-const cases: { format: Format; what: string; file: (string | Buffer)[]; reads: Read[] }[] = [
+const cases: {
+  format: Format
+  what: string
+  file: (string | Buffer)[]
+  reads: Read[]
+  unknown?: UnknownFields
+}[] = [
   { format: 'ndjson', what: 'an empty file has no records', file: [], reads: [] },
   {
     format: 'ndjson',
@@ -95,7 +103,8 @@ const cases: { format: Format; what: string; file: (string | Buffer)[]; reads: R
   { format: 'csv', what: 'a header alone has no records', file: ['id,name,tag'], reads: [] },
   {
     format: 'csv',
-    what: 'columns in any order, unknown columns, CRLF, blank lines and a byte order mark are accepted',
+    unknown: { ignoreColumns: true },
+    what: 'columns in any order, ignored columns, CRLF, blank lines and a byte order mark are accepted',
     file: ['\ufeff\nx,,name,id\r\n?,?,a,1\n\r\n\n"?",,"b","2"'],
     reads: [
       [3, a],
@@ -182,16 +191,111 @@ const cases: { format: Format; what: string; file: (string | Buffer)[]; reads: R
       [8, LARGE],
     ],
   },
+  {
+    format: 'ndjson',
+    what: 'an unknown member of a plant makes the record invalid if it is refused',
+    unknown: { refuseMembers: true },
+    file: ['{"id":1,"name":"a","T\\u0061g":"x"}\n{"id":1,"Name":"a"}\n{"id":2,"name":"b"}\n'],
+    reads: [
+      [1, 'unknown member "Tag" (did you mean "tag"?)'],
+      [2, "must have required property 'name'"],
+      [3, b],
+    ],
+  },
+  { format: 'json', what: 'an empty array has no records', file: ['\ufeff [ \n] \n'], reads: [] },
+  {
+    format: 'json',
+    what: 'items are numbered, and can contain brackets, commas, quotes and line breaks',
+    file: [
+      '[{"id":1,"name":"a","x":[{"y":[]},"]}"]},\n{"id":3,\n"name":"]\\",\\\\"},{"id":2,"name":"b"}\n]',
+    ],
+    reads: [
+      [1, a],
+      [2, { id: 3n, name: ']",\\' }],
+      [3, b],
+    ],
+  },
+  {
+    format: 'json',
+    what: 'an invalid item is reported, and the next one is read',
+    file: ['[,5,{"id":1,},{},}, ', NOT_UTF8, ',{"id":2,"name":"b"}]'],
+    reads: [
+      [1, 'record is not valid JSON: expected a value at byte 0'],
+      [2, 'must be object'],
+      [3, 'record is not valid JSON: expected a member name in double quotes at byte 8'],
+      [4, "must have required property 'name'"],
+      [5, 'record is not valid JSON: expected a value at byte 0'],
+      [6, 'record is not valid UTF-8'],
+      [7, b],
+    ],
+  },
+  {
+    format: 'json',
+    what: 'an oversized item is refused once',
+    file: [`[{"id":1,"name":"${'x'.repeat(200)}"},{"id":2,"name":"b"},"${'[,'.repeat(99)}"]`],
+    reads: [
+      [1, LARGE],
+      [2, b],
+      [3, LARGE],
+    ],
+  },
 ]
 
-for (const { format, what, file, reads } of cases) {
+for (const { format, what, file, reads, unknown } of cases) {
   t.test(`${format}: ${what}`, async (t) => {
     const bytes = Buffer.concat(file.map((part) => Buffer.from(part)))
     for (const chunkBytes of [2 ** 16, 1, 2, 3, 7, 64, 100]) {
-      t.same(await read(format, bytes, chunkBytes), reads, `in chunks of ${chunkBytes} bytes`)
+      t.same(
+        await read(format, bytes, chunkBytes, LIMIT_BYTES, unknown),
+        reads,
+        `in chunks of ${chunkBytes} bytes`,
+      )
     }
   })
 }
+
+const NOT_CLOSED = /^the JSON array is not closed after item \d+$/
+const BROKEN_ARRAYS = [
+  { file: ' \n', says: 'the file contains no JSON array' },
+  { file: '{"id":1,"name":"a"}', says: /^the file must contain a JSON array; use --format ndjson/ },
+  { file: '[{"id":1,"name":"a"}] x', says: 'the JSON array must not be followed by anything else' },
+  { file: '[', says: NOT_CLOSED },
+  { file: '[{"id":1,"name":"a"}', says: NOT_CLOSED },
+  { file: '[{"id":1,"name":"a"},', says: NOT_CLOSED },
+  { file: `[${'5,'.repeat(1000)}`, says: 'the JSON array is not closed after item 1000' },
+  { file: `["${'x'.repeat(100)}`, says: NOT_CLOSED },
+]
+
+for (const { file, says } of BROKEN_ARRAYS) {
+  t.test(`json: ${file.slice(0, 25)} is rejected (${says})`, async (t) => {
+    for (const chunkBytes of [1, 3, 2 ** 16]) {
+      await t.rejects(read('json', Buffer.from(file), chunkBytes), { name: 'Error', message: says })
+    }
+  })
+}
+
+t.test('csv: unknown columns are refused, listed and compared with the known ones', async (t) => {
+  const rest = ': expected only id, name, tag'
+  const cases = [
+    ['id,name,Tag', `an unknown column, "Tag" (did you mean "tag"?)${rest}`],
+    ['id,name,', `an unknown column, ""${rest}`],
+    ['id,colour,nmae,name', `2 unknown columns, "colour", "nmae" (did you mean "name"?)${rest}`],
+    [
+      `id,name,${'x'.repeat(50)},\x1b[2J`,
+      `2 unknown columns, "${'x'.repeat(40)}…", "\\u001b[2J"${rest}`,
+    ],
+    [
+      `id,name${',x'.repeat(1000)}`,
+      /^line 1: the header has 1000 unknown columns, .* and 980 more:/,
+    ],
+  ] as const
+  for (const [header, says] of cases) {
+    const message = typeof says === 'string' ? `line 1: the header has ${says}` : says
+    await t.rejects(read('csv', Buffer.from(`${header}\n`), 7, 10_000), { message })
+  }
+  const message = /; it has 2 unknown columns, "ID" \(did you mean "id"\?\), "Name"/
+  await t.rejects(read('csv', Buffer.from('ID,Name\n'), 100), { message })
+})
 
 const invalidHeaders = [
   {
@@ -212,7 +316,7 @@ for (const { header, says } of invalidHeaders) {
   })
 }
 
-for (const format of formats) {
+for (const format of exportFormats) {
   t.test(`${format}: a record can be much larger than a chunk`, async (t) => {
     const large = { id: 1n, name: '\n"'.repeat(2 ** 18) }
     const { header, line } = codecs[format]
@@ -236,7 +340,7 @@ t.test('a large record that arrives in small chunks is read in linear time', asy
   t.ok(reads < 20, `${reads} reads`)
 })
 
-for (const format of formats) {
+for (const format of exportFormats) {
   t.test(`${format}: reading many small records yields to the event loop`, async (t) => {
     const bytes = Buffer.from(codecs[format].header + '\nx\n'.repeat(5000))
     let turns = 0
@@ -261,7 +365,7 @@ t.test('every plant is read back exactly from every format', async () => {
     },
     { requiredKeys: ['id', 'name'], noNullPrototype: true },
   )
-  for (const format of formats) {
+  for (const format of exportFormats) {
     await fc.assert(
       fc.asyncProperty(fc.array(plant), fc.integer({ min: 1, max: 300 }), async (plants, size) => {
         const { header, line } = codecs[format]

@@ -115,7 +115,7 @@ t.test('a missing file or unknown format is rejected before a store is opened', 
   await t.rejects(prepareSeed(missing), {
     message: `cannot read ${missing}: no such file or directory`,
   })
-  await t.rejects(prepareSeed(text), { message: /^cannot tell the format of .*\.csv$/ })
+  await t.rejects(prepareSeed(text), { message: /^cannot tell the format of .*\.csv, \.json$/ })
 })
 
 t.test('a file that turns out to be unreadable is reported with its name', async (t) => {

@@ -1,5 +1,7 @@
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
+import { PRIVATE_FOLDER_MODE } from '../../file-modes.ts'
 import type { StoreOptions } from '../engine.ts'
 import { IN_MEMORY } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
@@ -21,7 +23,7 @@ export interface DatabaseOptions extends Omit<StoreOptions, 'database'> {
 }
 
 /**
- * Opens a database for writing. Creates or upgrades it if needed, switches it to WAL mode, and makes every commit wait
+ * Opens a database for writing. Creates it with its folder, or upgrades it, if needed, switches it to WAL mode, and makes every commit wait
  * for the disk.
  *
  * @throws StoreError with a one-line reason if the database cannot be used
@@ -34,7 +36,10 @@ export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseO
   try {
     // better-sqlite3 also trims the name. An empty name means a temporary database.
     const name = file.trim()
-    if (name !== '' && name !== IN_MEMORY && !existsSync(name)) createDatabaseFile(name)
+    if (name !== '' && name !== IN_MEMORY && !existsSync(name)) {
+      mkdirSync(dirname(name), { recursive: true, mode: PRIVATE_FOLDER_MODE })
+      createDatabaseFile(name)
+    }
     db = new Sqlite(file, { timeout: lockTimeout })
     // SQLite opens a read-only file without an error, and fails only at the first change.
     if (existsSync(file)) accessSync(file, constants.W_OK)

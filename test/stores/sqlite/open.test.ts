@@ -1,17 +1,20 @@
 import { hash } from 'node:crypto'
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t from 'tap'
+import { PERMISSIONS, PRIVATE_FOLDER_MODE } from '../../../src/file-modes.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/sqlite/schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
@@ -54,16 +57,11 @@ const REFUSED: [what: string, make: (file: string) => void, reason: RegExp][] = 
   ],
   ['a short text file', (file) => writeFileSync(file, 'x\n'), /: it is not an SQLite database$/],
   ['a folder', (file) => mkdirSync(file), /: it cannot be opened: check that this user /],
-  [
-    'a file in a missing folder',
-    () => {},
-    /: Cannot open database because the directory does not exist$/,
-  ],
 ]
 for (const [what, make, reason] of REFUSED) {
   t.test(`${what} is rejected in one line and left unchanged`, async (t) => {
     const folder = t.testdir()
-    const file = join(folder, what === 'a file in a missing folder' ? 'no/plants.db' : 'plants.db')
+    const file = join(folder, 'plants.db')
     make(file)
     const before = contentsOf(folder)
     for (const open of [openDatabase, (options: Options) => new SqliteStore(options)]) {
@@ -76,6 +74,14 @@ for (const [what, make, reason] of REFUSED) {
     t.same(contentsOf(folder), before)
   })
 }
+
+t.test('the folder of a new database is created for its owner only', async (t) => {
+  const folder = join(t.testdir(), 'new')
+  openDatabase({ file: join(folder, 'nested', 'plants.db'), lockTimeout: 0 }).close()
+  t.equal(statSync(folder).mode & PERMISSIONS, PRIVATE_FOLDER_MODE)
+  t.throws(() => openDatabase({ file: join(folder, 'x', 'y.db'), lockTimeout: 0, mustExist: true }))
+  t.notOk(existsSync(join(folder, 'x')), 'a database that must exist')
+})
 
 type Options = Parameters<typeof openDatabase>[0]
 

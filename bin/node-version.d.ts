@@ -1,0 +1,2 @@
+export function unsupportedNode(version?: string): string | undefined
+export function assertSupportedNode(version?: string): void

@@ -1,0 +1,59 @@
+import { findSimilar } from '../similar.ts'
+import { escapeControlCharacters } from './control-characters.ts'
+
+/** The fields of a plant that are stored. */
+export const FIELDS = ['id', 'name', 'tag'] as const
+
+/** What to do with data that is not stored: CSV columns and JSON members other than FIELDS. */
+export interface UnknownFields {
+  /** Read CSV files that have such columns. */
+  readonly ignoreColumns?: boolean
+  /** Refuse JSON records that have such members. */
+  readonly refuseMembers?: boolean
+}
+
+/** How many names are remembered and shown. A file can have millions. */
+export const NAMES_MAX = 20
+
+const NAME_LENGTH_MAX = 40
+
+/** Quotes a name from a file, and suggests the field that was probably meant. */
+export function describeUnknown(name: string): string {
+  const similar = findSimilar(name, FIELDS)
+  return similar === undefined ? quote(name) : `${quote(name)} (did you mean "${similar}"?)`
+}
+
+function quote(name: string): string {
+  const isLong = name.length > NAME_LENGTH_MAX
+  const text = JSON.stringify(isLong ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name)
+  return escapeControlCharacters(text)
+}
+
+/** Counts members of JSON records that are not stored. */
+export class IgnoredMembers {
+  readonly #counts = new Map<string, number>()
+  #total = 0
+
+  add(names: readonly string[]): void {
+    this.#total += names.length
+    for (const name of names) {
+      const count = this.#counts.get(name)
+      if (count === undefined && this.#counts.size === NAMES_MAX) continue
+      this.#counts.set(name, (count ?? 0) + 1)
+    }
+  }
+
+  /** A line for the summary of an import, or an empty string if there were none. */
+  summary(): string {
+    if (this.#total === 0) return ''
+    const named = [...this.#counts].map(([name, count]) => `${count} × ${describeUnknown(name)}`)
+    const more = this.#total > sum(this.#counts.values()) ? ', and others' : ''
+    return `ignored ${this.#total} (members that are not stored: ${named.join(', ')}${more})\n`
+  }
+}
+
+function sum(numbers: Iterable<number>): number {
+  let total = 0
+  for (const number of numbers) total += number
+  return total
+}
