@@ -19,7 +19,7 @@ export function methodNames({ paths }: ContractDocument): string[] {
 export function responseHeaderNames(document: ContractDocument): string[] {
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item))
   const byStatus = operations.map(({ responses }) => responses)
-  const responses = [...byStatus, document['x-responses-outside-operations'] ?? {}]
+  const responses = [...byStatus, { ...document['x-responses-outside-operations'] }]
     .flatMap((each) => Object.values(each) as ResponseObject[])
     .map(({ $ref, ...response }) =>
       $ref === undefined ? response : (resolveReference(document, $ref) as ResponseObject),
