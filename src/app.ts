@@ -8,7 +8,7 @@ import { admitRequests } from './http/admission.ts'
 import { authenticateBearers } from './http/authentication.ts'
 import type { Certificate } from './http/certificate.ts'
 import { serveDocs } from './http/docs.ts'
-import { handleError } from './http/error-handler.ts'
+import { handleErrors } from './http/error-handler.ts'
 import { reportHealth } from './http/health.ts'
 import { serveOperations } from './http/operations.ts'
 import { logRequestIds, logRequests } from './http/request-log.ts'
@@ -64,7 +64,7 @@ export async function buildApp({
   logRequests(app, config.logRequests)
   setCommonHeaders(app)
   limitResponses(app, shared)
-  app.setErrorHandler(handleError)
+  handleErrors(app, shared)
 
   // Authentication, before anything else is checked
   await authenticateBearers(app, tokens, config, shared)
