@@ -30,7 +30,7 @@ export class RouteTable {
   /** The methods of all paths, for `OPTIONS *`. */
   readonly #server: Path = { methods: new Set() }
   readonly #router = findMyWay({ maxParamLength: PARAMETER_LENGTH_MAX })
-  /** The segments of the paths without parameters, such as `batch`. */
+  /** The segments of the paths without parameters, such as `batch`. Includes the empty one before the first slash. */
   readonly #segments = new Set<string>()
 
   /** Call it before the application's first route is added. */
@@ -58,7 +58,7 @@ export class RouteTable {
   /** Whether a request has a route of its own rather than Fastify's for unknown paths or for another path. */
   hasRoute(request: FastifyRequest): boolean {
     const { is404, url, params, method } = request
-    if (is404 || !isPath(url) || hasEmptyParameter(params)) return false
+    if (is404 || !isPath(url)) return false
     if (!this.#hasSegment(params)) return true
     // For a method that `/plants/batch` lacks, Fastify falls back to `/plants/{id}`.
     return this.find(request)?.methods.has(method) ?? false
