@@ -9,7 +9,7 @@ import { authenticateBearers } from './http/authentication.ts'
 import type { Certificate } from './http/certificate.ts'
 import { prepareCors, serveCors } from './http/cors.ts'
 import { serveDocs } from './http/docs.ts'
-import { handleError } from './http/error-handler.ts'
+import { handleErrors } from './http/error-handler.ts'
 import { reportHealth } from './http/health.ts'
 import { serveOperations } from './http/operations.ts'
 import { logRequestIds, logRequests } from './http/request-log.ts'
@@ -68,7 +68,7 @@ export async function buildApp({
   setCommonHeaders(app)
   if (cors !== undefined) serveCors(app, cors)
   limitResponses(app, shared)
-  app.setErrorHandler(handleError)
+  handleErrors(app, shared)
 
   // Authentication, before anything else is checked
   await authenticateBearers(app, tokens, config, shared)

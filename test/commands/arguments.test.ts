@@ -130,13 +130,13 @@ for (const [index, name] of settingNames.entries()) {
 
 const create = ['token', 'create', '--name']
 const rejected = [
-  { args: ['--prot', '3000'], says: "unknown option '--prot'" },
+  { args: ['--prot', '3000'], says: "unknown option '--prot'. Did you mean '--port'?" },
   { args: ['serv'], says: "unknown command 'serv'. Did you mean 'serve'?" },
   { args: ['imprt', 'x', '--strict'], says: "unknown command 'imprt'. Did you mean 'import'?" },
   { args: ['frobnicate'], says: /unknown command 'frobnicate'\n/ },
   { args: ['serve', 'x'], says: /too many arguments/ },
-  { args: ['token', 'creat'], says: "unknown command 'creat'" },
-  { args: ['import', 'x', '--strct'], says: "unknown option '--strct'" },
+  { args: ['token', 'creat'], says: "unknown command 'creat'. Did you mean 'create'?" },
+  { args: ['import', 'x', '--strct'], says: "unknown option '--strct'. Did you mean '--strict'?" },
   { args: ['token', 'create'], says: "required option '--name <name>' not specified" },
   { args: [...create, 'two words'], says: 'Expected 1 to 64 characters' },
   { args: [...create, 'x', '--scope', 'admin'], says: 'Expected read, write, or both' },
