@@ -26,6 +26,8 @@ const PLANT = { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' }
 const [root = '', folder = ''] = process.argv.slice(2)
 const inspection = JSON.parse(readFileSync(join(folder, 'image.json'), 'utf8'))
 const image: Image = { root, folder, config: inspection.Docker.config }
+// Kubernetes cannot tell whether a name means root.
+assert.match(image.config.User, /^\d+:\d+$/)
 const volume = makeVolume('volume')
 
 /** The output of the latest container explains a failure. */
