@@ -28,7 +28,7 @@ export const PROCESSES: Readonly<Record<string, TestProcess>> = {
   },
   strangers: {
     files: [
-      '{browser,hostile,scripts}/*.test.ts',
+      '{browser,hostile,observing,scripts}/*.test.ts',
       'http/{model,properties}.test.ts',
       'http-threads/model.test.ts',
     ],
