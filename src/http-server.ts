@@ -8,6 +8,8 @@ export interface HttpServer {
   listen(endpoint: Endpoint): Promise<Listening>
   /** Accepts no new connections, and finishes the requests in flight or cuts them off after `shutdownTimeout`. */
   close(): Promise<void>
+  /** Resolves if requests can be served. */
+  checkReady(): Promise<void>
 }
 
 /** Builds the application. Everything is ready when it resolves, except that the application does not listen yet. */
@@ -15,5 +17,6 @@ export async function prepareHttpServer(options: AppOptions): Promise<HttpServer
   const app = await buildApp(options)
   const { host, shutdownTimeout } = options.config
   const close = gracefulShutdown(app, shutdownTimeout)
-  return { listen: await prepareToListen(app, host), close }
+  const { store, checkReady = () => store.ping() } = options
+  return { listen: await prepareToListen(app, host), close, checkReady }
 }

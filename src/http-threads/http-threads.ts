@@ -3,6 +3,7 @@ import { MessageChannel, type Worker } from 'node:worker_threads'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Config } from '../config/config.ts'
 import type { ContractDocument } from '../contract/contract.ts'
+import { serviceBusy } from '../http/api-error.ts'
 import type { Endpoint, Listening } from '../http/listener.ts'
 import type { HttpServer } from '../http-server.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
@@ -43,7 +44,8 @@ export interface HttpThreadsOptions {
  */
 export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<HttpServer> {
   const threads: HttpThread[] = []
-  const main: MainMethods = { findStuckThread: shareSearch(threads) }
+  const findStuckThread = shareSearch(threads)
+  const main: MainMethods = { findStuckThread }
   try {
     for (const index of options.links.keys()) threads.push(startThread(options, index, main))
     await Promise.all(threads.map(({ remote }) => remote.call('build')))
@@ -55,6 +57,9 @@ export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<H
     listen: (endpoint) => listenOnAll(threads, endpoint),
     close: async () => {
       await Promise.all(threads.map(endThread))
+    },
+    checkReady: async () => {
+      if ((await findStuckThread()) !== undefined) throw serviceBusy()
     },
   }
 }

@@ -23,7 +23,7 @@ export interface ThreadData {
 }
 
 /** What the main thread calls in an HTTP thread, starting with `build`. */
-export interface ThreadMethods extends HttpServer {
+export interface ThreadMethods extends Pick<HttpServer, 'listen' | 'close'> {
   /** Builds the application. */
   build(): Promise<void>
   /** Resolves if the thread can serve requests. */
