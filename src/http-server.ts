@@ -1,6 +1,7 @@
 import { type AppOptions, buildApp } from './app.ts'
 import { type Endpoint, type Listening, prepareToListen } from './http/listener.ts'
 import { gracefulShutdown } from './http/shutdown.ts'
+import { MAIN_THREAD, type ThreadFigures, watchEventLoop } from './thread-figures.ts'
 
 /** A running application: in the main thread, or one in each HTTP thread. */
 export interface HttpServer {
@@ -10,13 +11,30 @@ export interface HttpServer {
   close(): Promise<void>
   /** Resolves if requests can be served. */
   checkReady(): Promise<void>
+  /** The figures of each thread; empty if nothing is measured. */
+  readonly figures: readonly ThreadFigures[]
 }
 
-/** Builds the application. Everything is ready when it resolves, except that the application does not listen yet. */
-export async function prepareHttpServer(options: AppOptions): Promise<HttpServer> {
+/**
+ * Builds the application. Everything is ready when it resolves, except that the application does not listen yet.
+ *
+ * @param thread see ThreadFigures
+ */
+export async function prepareHttpServer(
+  options: AppOptions,
+  thread = MAIN_THREAD,
+): Promise<HttpServer> {
   const app = await buildApp(options)
   const { host, shutdownTimeout } = options.config
   const close = gracefulShutdown(app, shutdownTimeout)
   const { store, checkReady = () => store.ping() } = options
-  return { listen: await prepareToListen(app, host), close, checkReady }
+  const listen = await prepareToListen(app, host)
+  const requests = app.requestMetrics?.memory
+  if (requests === undefined) return { listen, close, checkReady, figures: [] }
+  const { histogram: eventLoop, stop } = watchEventLoop()
+  const closeAll = async () => {
+    await close()
+    stop()
+  }
+  return { listen, close: closeAll, checkReady, figures: [{ thread, requests, eventLoop }] }
 }

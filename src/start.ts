@@ -14,7 +14,7 @@ import { planThreads } from './http-threads/thread-plan.ts'
 import { createLog } from './log.ts'
 import { isLoopback } from './loopback.ts'
 import { SharedState } from './shared-memory/shared-state.ts'
-import { openStore } from './stores/engines.ts'
+import { locateDatabase, openStore } from './stores/engines.ts'
 import type { Store } from './stores/store.ts'
 import { prepareSeed } from './transfer/seed.ts'
 
@@ -52,7 +52,7 @@ export async function start(config: Config): Promise<RunningService> {
   const contract = loadContract()
   const certificate = await loadCertificate(config)
   const seedStore = await prepareSeed(config.seed)
-  const store = await openStore(config)
+  const store = await openStore({ ...config, isMeasured: config.adminPort !== undefined })
   let server: HttpServer | undefined
   let admin: Admin | undefined
   try {
@@ -65,7 +65,7 @@ export async function start(config: Config): Promise<RunningService> {
       links.length === 0
         ? await prepareHere({ config, contract, store, tokens, log, certificate, shared })
         : await prepareThreads({ config, contract, links, shared })
-    admin = await prepareAdminPort(config, server, log)
+    admin = await prepareAdminPort(config, { server, store, shared, log })
     const close = closeOnce({ server, store, admin, log })
     const listening = await server.listen({ hosts: toHosts(config.host), port: config.port })
     // Listens last, so that the service is ready when its health checks can be reached.
@@ -112,13 +112,20 @@ async function prepareThreads(options: HttpThreadsOptions): Promise<HttpServer> 
 }
 
 async function prepareAdminPort(
-  { adminPort: endpoint }: Config,
-  { checkReady }: HttpServer,
-  log: FastifyBaseLogger,
+  { adminPort: endpoint, database }: Config,
+  { server, store, shared, log }: AdminParts,
 ): Promise<Admin | undefined> {
   if (endpoint === undefined) return undefined
   const { prepareAdmin } = await import('./admin/admin.ts')
-  return prepareAdmin({ endpoint, log, checkReady })
+  return prepareAdmin({
+    endpoint,
+    log,
+    checkReady: server.checkReady,
+    engine: 'server' in locateDatabase(database) ? 'postgres' : 'sqlite',
+    threads: server.figures,
+    connections: () => shared.connections.value,
+    readStore: () => store.figures(),
+  })
 }
 
 function logListening(
@@ -133,6 +140,13 @@ function logListening(
   for (const reason of unavailable) log.warn(`not listening at ${reason}`)
   const isRemote = addresses.some(({ address }) => !isLoopback(address))
   if (isRemote && certificate === undefined) log.warn(UNENCRYPTED)
+}
+
+interface AdminParts {
+  readonly server: HttpServer
+  readonly store: Store
+  readonly shared: SharedState
+  readonly log: FastifyBaseLogger
 }
 
 interface Parts {

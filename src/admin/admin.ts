@@ -4,8 +4,12 @@ import type { Endpoint } from '../config/setting-values.ts'
 import { serviceBusy } from '../http/api-error.ts'
 import { LIVE, READY, shareCheck } from '../http/health.ts'
 import { AdminServer, type Page } from './admin-server.ts'
+import { type MetricSources, metricsPage } from './metrics.ts'
 
-export interface AdminParts {
+/** How long a scrape waits to find out whether the service is ready. */
+const READY_TIMEOUT_MS = 1000
+
+export interface AdminParts extends Omit<MetricSources, 'isReady'> {
   readonly endpoint: Endpoint
   readonly log: FastifyBaseLogger
   /** Resolves if the service can serve requests. */
@@ -22,14 +26,24 @@ export interface Admin {
   close(): Promise<void>
 }
 
-/** Prepares the health checks for operators. */
-export function prepareAdmin({ endpoint, log, checkReady }: AdminParts): Admin {
+/** Prepares the metrics and health checks for operators. */
+export function prepareAdmin({ endpoint, log, checkReady, ...sources }: AdminParts): Admin {
   let isStopping = false
   const check = shareCheck(async () => {
     if (isStopping) throw serviceBusy()
     await checkReady()
   })
+  const isReady = async () => {
+    const { promise: late, resolve } = Promise.withResolvers<false>()
+    const timer = setTimeout(resolve, READY_TIMEOUT_MS, false)
+    const ready = check().then(
+      () => true,
+      () => false,
+    )
+    return Promise.race([ready, late]).finally(() => clearTimeout(timer))
+  }
   const pages = {
+    '/metrics': metricsPage({ ...sources, isReady }),
     [LIVE.path]: async () => toPage(LIVE.json),
     [READY.path]: async () => {
       await check()
