@@ -35,7 +35,9 @@ export const PROCESSES: Readonly<Record<string, TestProcess>> = {
     unmeasured:
       'they use the service or the scripts as a user does, and run nothing that other tests do not',
   },
-  postgres: { files: ['stores/postgres/*.test.ts', '{commands,http-threads}/postgres.test.ts'] },
+  postgres: {
+    files: ['stores/postgres/*.test.ts', '{admin,commands,http-threads}/postgres.test.ts'],
+  },
   // Some of its files share a service.
   'http-threads': { files: ['http-threads/*.test.ts'] },
   sqlite: { files: ['stores/**/*.test.ts'] },

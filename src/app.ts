@@ -57,7 +57,8 @@ export async function buildApp({
   const scheduler = new RequestScheduler(now)
 
   // Sockets and the HTTP server
-  const app = createServer({ config, contract, log, logsForAll, certificate, shared })
+  const isMeasured = config.adminPort !== undefined
+  const app = createServer({ config, contract, log, logsForAll, certificate, shared, isMeasured })
 
   // All requests and responses
   logRequestIds(app)

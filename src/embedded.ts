@@ -9,6 +9,6 @@ export async function startEmbedded(options: PlantStoreOptions): Promise<Running
   const token = options.token ?? newToken()
   const { database = IN_MEMORY, port = 0, logLevel = 'silent', threads = 1 } = options
   const config = embeddedConfig({ ...options, database, port, logLevel, threads, token })
-  const { url, close } = await start(config)
-  return { url, token, close, [Symbol.asyncDispose]: close }
+  const { url, adminUrl, close } = await start(config)
+  return { url, adminUrl, token, close, [Symbol.asyncDispose]: close }
 }

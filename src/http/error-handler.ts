@@ -6,7 +6,7 @@ import type {
 } from 'fastify'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { InvalidJson } from '../contract/json-scanner.ts'
-import { ApiError, RETRY_AFTER } from './api-error.ts'
+import { ApiError, unavailable } from './api-error.ts'
 import { bodyError } from './body.ts'
 import { parameterError } from './parameters.ts'
 import { getPath } from './request-path.ts'
@@ -30,10 +30,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof InvalidJson) return new ApiError('invalid-json', error.message)
   if (error instanceof StoreUnavailable) {
     request.log.warn(error.message)
-    const headers = { 'retry-after': RETRY_AFTER[error.reason] }
-    return error.reason === 'busy'
-      ? new ApiError('store-busy', 'the store is busy', headers)
-      : new ApiError('store-unavailable', 'the store is temporarily unavailable', headers)
+    return unavailable(error)
   }
   const { code, validation, validationContext } = error as FastifyError
   if (code === 'FST_ERR_VALIDATION') {

@@ -21,6 +21,7 @@ import { countConnections, limitConnections } from './connection-limit.ts'
 import { servePipelined } from './pipeline.ts'
 import { rewriteUrlTargets } from './request-head.ts'
 import { noRequestLog } from './request-log.ts'
+import { RequestMetrics } from './request-metrics.ts'
 import { newRequestId } from './response-headers.ts'
 import { PARAMETER_LENGTH_MAX } from './route-table.ts'
 import { createSocketRejecter, type Reject } from './socket-errors.ts'
@@ -39,6 +40,8 @@ export interface ServerParts {
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
   readonly shared: SharedState
+  /** Whether to measure requests. */
+  readonly isMeasured: boolean
 }
 
 /**
@@ -52,8 +55,9 @@ export function createServer({
   logsForAll,
   certificate,
   shared,
+  isMeasured,
 }: ServerParts): FastifyInstance {
-  const reject = createSocketRejecter(bodyMethods(contract))
+  const reject = createSocketRejecter(bodyMethods(contract), () => app.requestMetrics)
   const options: FastifyHttpOptions<Server> = {
     ...serverOptions(config, reject),
     ...(log !== undefined && { loggerInstance: log }),
@@ -62,6 +66,7 @@ export function createServer({
   const app = Fastify(certificate ? withTls(options, certificate, ticketKeys) : options)
   if (certificate !== undefined) serveTls(app, certificate, ticketKeys, logsForAll)
   const { server } = app
+  app.decorate('requestMetrics', isMeasured ? new RequestMetrics(app) : undefined)
   countConnections(server, shared.connections)
   limitConnections(server, shared.connections, config.maxConnections)
   rejectUnknownMethods(server)
@@ -71,6 +76,7 @@ export function createServer({
   rejectConnect(server, reject)
   rejectTinyChunks(server, reject)
   rewriteUrlTargets(server)
+  app.requestMetrics?.watch(server)
   // A client can end its side after its last request and still read the response. Node has no option for this.
   Object.assign(server, { httpAllowHalfOpen: true })
   return app

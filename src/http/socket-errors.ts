@@ -3,6 +3,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type ApiError, toErrorResponse } from './api-error.ts'
 import { latestResponse, replaceQueued } from './pipeline.ts'
+import type { RequestMetrics } from './request-metrics.ts'
 import { commonHeaders, newRequestId } from './response-headers.ts'
 
 /** Rejects the latest request of a connection. Does nothing if one of its requests has already been rejected. */
@@ -14,8 +15,12 @@ export type Reject = (connection: Socket, error: ApiError) => void
  * effect, its own response is sent instead.
  *
  * @param bodyMethods methods whose operations read a body, in upper case
+ * @param getMetrics returns what counts the errors, if anything does
  */
-export function createSocketRejecter(bodyMethods: ReadonlySet<string>): Reject {
+export function createSocketRejecter(
+  bodyMethods: ReadonlySet<string>,
+  getMetrics: () => RequestMetrics | undefined,
+): Reject {
   // The parser repeats its error for each further chunk.
   const rejected = new WeakSet<Socket>()
 
@@ -23,15 +28,18 @@ export function createSocketRejecter(bodyMethods: ReadonlySet<string>): Reject {
     if (rejected.has(connection)) return
     rejected.add(connection)
     const response = latestResponse(connection)
-    const sendAndClose = () => close(connection, error)
+    const sendAndClose = (replaced?: ServerResponse) => {
+      if (connection.writable) getMetrics()?.reject(error, replaced)
+      close(connection, error)
+    }
     if (response === undefined) return sendAndClose()
     // The malformed request comes after the latest one.
-    if (response.req.complete) return afterResponse(response, sendAndClose)
+    if (response.req.complete) return afterResponse(response, () => sendAndClose())
     // The latest request is the malformed one. It must not be served if it is still queued.
-    if (replaceQueued(connection, response, sendAndClose)) return
+    if (replaceQueued(connection, response, () => sendAndClose())) return
     // An operation that reads a body has not begun yet. Any other may have, so its own response is sent.
     const awaitsBody = bodyMethods.has(String(response.req.method))
-    if (awaitsBody && !response.headersSent) return sendAndClose()
+    if (awaitsBody && !response.headersSent) return sendAndClose(response)
     if (!response.headersSent) response.setHeader('connection', 'close')
     afterResponse(response, () => close(connection))
   }

@@ -7,10 +7,12 @@ const STRING_OVERHEAD = 16
 
 /** What a change counts toward the limits on waiting changes. */
 export function measureChange(change: Change): Size {
-  return {
-    changes: change[0] === 'createAll' ? change[1].length : 1,
-    text: measureChangeText(change),
-  }
+  return { changes: countChanges(change), text: measureChangeText(change) }
+}
+
+/** How many changes a change counts as. */
+export function countChanges(change: Change): number {
+  return change[0] === 'createAll' ? change[1].length : 1
 }
 
 /** The text that a change keeps in memory while it waits, in UTF-16 units. */
