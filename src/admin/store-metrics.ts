@@ -65,7 +65,7 @@ function spaceMetrics({ wal, database, free, total }: SpaceFigures): Metric[] {
 function connectionMetrics({ idle, used, max, pending }: ConnectionFigures): Metric[] {
   return [
     gauge(
-      'db_client_connection_count',
+      'db_client_connections',
       'Connections to the PostgreSQL server.',
       [{ state: 'idle' }, idle],
       [{ state: 'used' }, used],
