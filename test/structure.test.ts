@@ -30,6 +30,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/http',
     'src/shared-memory',
     'src/stores',
+    'src/thread-figures.ts',
     ...LEAVES,
   ],
   src: ['service'],

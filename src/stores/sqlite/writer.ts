@@ -14,7 +14,6 @@ import type { StoredToken } from '../../../service/token-store.ts'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import { type PlantRow, toPlant } from '../plant-row.ts'
 import type { CommitMetrics } from '../store-figures.ts'
-import { countChanges } from './change-size.ts'
 import { mapError } from './errors.ts'
 
 /** Every change that a store makes, as PlantStore and TokenStore describe it. */
@@ -42,6 +41,11 @@ export type ChangeResult = ChangeResults[keyof ChangeResults]
 /** The same operations, in the form in which TypeScript can relate a name to its parameters. */
 type Prepared = {
   [Name in keyof Operations]: (...parameters: Parameters<Operations[Name]>) => ChangeResults[Name]
+}
+
+/** How many changes a change counts as. A batch counts as its number of plants. */
+export function countChanges(change: Change): number {
+  return change[0] === 'createAll' ? change[1].length : 1
 }
 
 /** Makes changes. Those of one call share a transaction, and so one wait for the disk. */
