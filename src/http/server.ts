@@ -7,7 +7,7 @@ import Fastify, {
 import type { Config } from '../config/config.ts'
 import type { ContractDocument } from '../contract/contract.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
-import { rejectBadUrl } from './admission.ts'
+import { rejectBadUrls } from './admission.ts'
 import { bodyMethods } from './body.ts'
 import { SMALL_MESSAGE_BYTES } from './byte-budget.ts'
 import type { Certificate } from './certificate.ts'
@@ -18,6 +18,7 @@ import {
   rejectUnknownMethods,
 } from './client-errors.ts'
 import { countConnections, limitConnections } from './connection-limit.ts'
+import type { Cors } from './cors.ts'
 import { servePipelined } from './pipeline.ts'
 import { rewriteUrlTargets } from './request-head.ts'
 import { noRequestLog } from './request-log.ts'
@@ -42,6 +43,8 @@ export interface ServerParts {
   readonly shared: SharedState
   /** Whether to measure requests. */
   readonly isMeasured: boolean
+  /** Undefined if CORS is off. */
+  readonly cors: Cors | undefined
 }
 
 /**
@@ -55,11 +58,12 @@ export function createServer({
   logsForAll,
   certificate,
   shared,
+  cors,
   isMeasured,
 }: ServerParts): FastifyInstance {
-  const reject = createSocketRejecter(bodyMethods(contract), () => app.requestMetrics)
+  const reject = createSocketRejecter(bodyMethods(contract), () => app.requestMetrics, cors)
   const options: FastifyHttpOptions<Server> = {
-    ...serverOptions(config, reject),
+    ...serverOptions(config, reject, cors),
     ...(log !== undefined && { loggerInstance: log }),
   }
   const ticketKeys = shared.ticketKeys.bytes
@@ -69,7 +73,7 @@ export function createServer({
   app.decorate('requestMetrics', isMeasured ? new RequestMetrics(app) : undefined)
   countConnections(server, shared.connections)
   limitConnections(server, shared.connections, config.maxConnections)
-  rejectUnknownMethods(server)
+  rejectUnknownMethods(server, cors)
   const connections = servePipelined(server, shared.queuedRequests)
   abortStalledResponses(app, connections, config.responseTimeout)
   serveExpectations(server)
@@ -85,6 +89,7 @@ export function createServer({
 function serverOptions(
   { trustProxy, requestTimeout }: Config,
   reject: Reject,
+  cors: Cors | undefined,
 ): FastifyHttpOptions<Server> {
   return {
     logController: noRequestLog,
@@ -107,7 +112,7 @@ function serverOptions(
     // During shutdown, a request on an open connection is served and the connection then closed.
     return503OnClosing: false,
     clientErrorHandler: rejectParserErrors(reject, requestTimeout),
-    frameworkErrors: rejectBadUrl,
+    frameworkErrors: rejectBadUrls(cors),
   }
 }
 

@@ -32,6 +32,11 @@ t.test('calls about plants have the same results', async (t) => {
   await remote.ping()
   t.equal(await remote.create(plant), 'created')
   t.equal(await remote.create({ ...plant, name: 'Acer' }), 'conflict')
+  t.strictSame(await remote.createAll([plant, { id: 1n, name: 'Acer' }]), {
+    created: 1,
+    replayed: 1,
+  })
+  t.equal(await remote.remove(1n), 'removed')
   t.strictSame(await remote.get(plant.id), plant)
   t.equal(await remote.get(0n), undefined)
   t.strictSame(plantsIn(await remote.list({ limit: 10 })), [plant])

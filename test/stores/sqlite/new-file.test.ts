@@ -55,7 +55,7 @@ t.test('a file that cannot be created is reported in one line and leaves no file
   symlinkSync('loop.db', join(folder, 'loop.db'))
   symlinkSync(join('missing', 'plants.db'), join(folder, 'astray.db'))
   const before = readdirSync(folder)
-  for (const name of ['loop.db', 'astray.db', 'missing/plants.db', 'a file/plants.db']) {
+  for (const name of ['loop.db', 'astray.db', 'a file/plants.db']) {
     const error = thrownBy(() => openDatabase({ file: join(folder, name), lockTimeout: 0 }))
     t.ok(error instanceof StoreError, name)
     t.notMatch(error?.message, '\n')
