@@ -3,7 +3,7 @@ import t from 'tap'
 import { startPlantStore } from '../../src/index.ts'
 import { startPostgres } from '../../tools/postgres/server.ts'
 import { createPlant } from '../helpers/client.ts'
-import { scrape } from '../helpers/metrics.ts'
+import { type Metrics, scrape, scrapeUntil } from '../helpers/metrics.ts'
 
 // A server of its own, which the last test stops.
 const { server, emptyDatabase } = await startPostgres(t)
@@ -34,8 +34,9 @@ for (const threads of [1, 2]) {
     t.test('while the server is down, the service is not ready', async (t) => {
       await server.stop()
       t.equal((await createPlant(url, token, { id: 2, name: 'a' })).status, 503)
-      const metrics = await scrape(adminUrl)
-      t.equal(metrics.value('plant_store_ready'), 0)
+      // A check that has succeeded counts for a moment.
+      const isDown = (metrics: Metrics) => metrics.value('plant_store_ready') === 0
+      const metrics = await scrapeUntil(adminUrl, isDown)
       const reason = 'store-unavailable'
       t.equal(metrics.value('plant_store_shed_requests_total', { reason }), 1)
       t.equal((await fetch(`${adminUrl}/health/ready`)).status, 503)
