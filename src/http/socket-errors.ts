@@ -46,7 +46,7 @@ export function createSocketRejecter(
     // The malformed request comes after the latest one.
     if (response.req.complete) return afterResponse(response, () => sendAndClose())
     // The latest request is the malformed one. It must not be served if it is still queued.
-    if (replaceQueued(connection, response, () => sendAndClose())) return
+    if (replaceQueued(connection, response, () => sendAndClose(response))) return
     // An operation that reads a body has not begun yet. Any other may have, so its own response is sent.
     const awaitsBody = bodyMethods.has(String(response.req.method))
     if (awaitsBody && !response.headersSent) return sendAndClose(response)

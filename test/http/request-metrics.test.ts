@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
@@ -162,6 +163,28 @@ t.test('a body that does not arrive in time counts toward its route', async (t) 
   socket.write(formatHead(service, 'POST /plants', body))
   t.match(String(await readAll(socket)), /^HTTP\/1.1 408 /)
   t.same(await countsOf(service, 1), { 'POST /plants 408': 1 })
+})
+
+t.test('a queued request that is malformed counts once, toward its method', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  const found = Promise.withResolvers<undefined>()
+  const get = () => {
+    asked.resolve()
+    return found.promise
+  }
+  const service = await startMeasured(t, { instead: { get } })
+  const socket = openConnection(t, service)
+  socket.write(formatHead(service, 'GET /plants/1'))
+  await asked.promise
+  const body = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n'
+  const received = once(service.app.server, 'request')
+  socket.write(`${formatHead(service, 'POST /plants', body)}no chunk\r\n`)
+  await received
+  // The parser reports the body before this runs.
+  await setImmediate()
+  found.resolve(undefined)
+  t.match(String(await readAll(socket)), /^HTTP\/1.1 404 .*HTTP\/1.1 400 /s)
+  t.same(await countsOf(service, 2), { 'GET /plants/{id} 404': 1, 'POST  400': 1 })
 })
 
 t.test('a request whose client disconnects counts without a status', async (t) => {
