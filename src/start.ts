@@ -112,13 +112,13 @@ async function prepareThreads(options: HttpThreadsOptions): Promise<HttpServer> 
 }
 
 async function prepareAdminPort(
-  { adminPort: endpoint, database }: Config,
-  { server, store, shared, log }: AdminParts,
+  { adminPort: address, database }: Config,
+  { server, store, shared, log }: AdminSources,
 ): Promise<Admin | undefined> {
-  if (endpoint === undefined) return undefined
+  if (address === undefined) return undefined
   const { prepareAdmin } = await import('./admin/admin.ts')
   return prepareAdmin({
-    endpoint,
+    address,
     log,
     checkReady: server.checkReady,
     engine: 'server' in locateDatabase(database) ? 'postgres' : 'sqlite',
@@ -142,7 +142,7 @@ function logListening(
   if (isRemote && certificate === undefined) log.warn(UNENCRYPTED)
 }
 
-interface AdminParts {
+interface AdminSources {
   readonly server: HttpServer
   readonly store: Store
   readonly shared: SharedState

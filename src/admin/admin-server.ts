@@ -1,13 +1,23 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, isIP, type Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import type { Endpoint } from '../config/setting-values.ts'
+import type { ListenAddress } from '../config/setting-values.ts'
 import { ApiError, toErrorResponse, unavailable } from '../http/api-error.ts'
+import { rejectConnect, rejectParserErrors } from '../http/client-errors.ts'
+import { countRepetitions, headersError, rewriteUrlTargets } from '../http/request-head.ts'
+import { createSocketRejecter, type Reject } from '../http/socket-errors.ts'
+import { isLoopback } from '../loopback.ts'
 
 /** Far more than a few scrapers and health checks need. */
-const CONNECTIONS_MAX = 64
+const ADMIN_CONNECTIONS_MAX = 64
+
+/** How long a request head can take to arrive. Operators' programs send it at once. */
+const HEAD_TIMEOUT_MS = 2000
+
+/** The longest interval between two checks for heads that are late. */
+const TIMEOUT_CHECK_MS = 500
 
 /** How long a connection can last in all. Prometheus waits as long for a response by default. */
 const LIFETIME_MS = 10_000
@@ -15,43 +25,59 @@ const LIFETIME_MS = 10_000
 const METHODS = ['GET', 'HEAD']
 
 /** A successful response. */
-export interface Page {
+export interface AdminPage {
   readonly type: string
   readonly content: string
 }
 
-export interface AdminOptions {
-  readonly endpoint: Endpoint
+export interface AdminServerOptions {
+  readonly address: ListenAddress
   /** What each path responds with. A page that rejects becomes 503 or 500. */
-  readonly pages: { readonly [path: string]: () => Promise<Page> }
+  readonly pages: { readonly [path: string]: () => Promise<AdminPage> }
   readonly log: FastifyBaseLogger
+  readonly headTimeoutMs?: number
   readonly lifetimeMs?: number
 }
 
 /**
- * Serves a few pages to operators, without tokens, on a port of its own. Each connection serves one request without a
- * body and has a limited lifetime, so that no client can hold much for long.
+ * Serves a few pages to operators, without tokens, on a separate port. Each connection serves one request without a
+ * body and has a limited lifetime, so that no client can hold much for long. When too many connections are open, a new
+ * one replaces the oldest that has not sent a request, so that idle connections cannot make a health check fail.
  */
 export class AdminServer {
-  readonly #options: AdminOptions
+  readonly #options: AdminServerOptions
   readonly #server: Server
-  /** Connections that have sent a request. */
-  readonly #served = new WeakSet<Socket>()
+  readonly #open = new Set<Socket>()
+  /** Open connections that have not sent a complete head, oldest first. */
+  readonly #idle = new Set<Socket>()
 
-  constructor(options: AdminOptions) {
+  constructor(options: AdminServerOptions) {
+    const { headTimeoutMs = HEAD_TIMEOUT_MS } = options
     this.#options = options
-    this.#server = createServer((request, response) => this.#serve(request, response))
-    this.#server.maxConnections = CONNECTIONS_MAX
-    this.#server.on('connection', (connection) => {
-      const { lifetimeMs = LIFETIME_MS } = options
-      const timer = setTimeout(() => connection.destroy(), lifetimeMs).unref()
-      connection.once('close', () => clearTimeout(timer))
-    })
+    const timeouts = {
+      headersTimeout: headTimeoutMs,
+      requestTimeout: headTimeoutMs,
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, headTimeoutMs),
+    }
+    this.#server = createServer({ ...timeouts, requireHostHeader: false })
+    this.#server.on('connection', (connection: Socket) => this.#accept(connection))
+    for (const event of ['request', 'checkContinue', 'checkExpectation']) {
+      this.#server.on(event, (request, response) => this.#serve(request, response))
+    }
+    rewriteUrlTargets(this.#server)
+    const rejectHead = createSocketRejecter(new Set(), () => undefined)
+    const reject: Reject = (connection, error) => {
+      // After a request, whose response is the last one of the connection.
+      if (this.#open.has(connection) && !this.#idle.delete(connection)) return
+      rejectHead(connection, error)
+    }
+    this.#server.on('clientError', rejectParserErrors(reject, headTimeoutMs))
+    rejectConnect(this.#server, reject)
   }
 
   /** @throws the system's error if the address is unavailable */
   async listen(): Promise<AddressInfo> {
-    this.#server.listen(this.#options.endpoint)
+    this.#server.listen(this.#options.address)
     await once(this.#server, 'listening')
     return this.#server.address() as AddressInfo
   }
@@ -60,17 +86,41 @@ export class AdminServer {
   async close(): Promise<void> {
     const { promise: closed, resolve } = Promise.withResolvers<void>()
     this.#server.close(() => resolve())
-    this.#server.closeAllConnections()
+    for (const connection of this.#open) connection.destroy()
     await closed
+  }
+
+  #accept(connection: Socket): void {
+    if (this.#open.size === ADMIN_CONNECTIONS_MAX) {
+      const [replaced = connection] = this.#idle
+      replaced.destroy()
+      this.#forget(replaced)
+      if (replaced === connection) return
+    }
+    this.#open.add(connection)
+    this.#idle.add(connection)
+    const { lifetimeMs = LIFETIME_MS } = this.#options
+    const timer = setTimeout(() => connection.destroy(), lifetimeMs).unref()
+    connection.once('close', () => {
+      clearTimeout(timer)
+      this.#forget(connection)
+    })
+  }
+
+  #forget(connection: Socket): void {
+    this.#open.delete(connection)
+    this.#idle.delete(connection)
   }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request
-    if (this.#served.has(socket)) {
-      socket.destroy()
+    if (!this.#idle.delete(socket)) {
+      // The connection closes after the first response, so further requests are neither served nor read. The parser
+      // resumes the connection after each request that it has already received, so it is paused again.
+      socket.pause()
+      setImmediate(() => socket.pause())
       return
     }
-    this.#served.add(socket)
     response.shouldKeepAlive = false
     this.#respond(request).then(
       ({ type, content }) => send(response, 200, { 'content-type': type }, content),
@@ -78,7 +128,10 @@ export class AdminServer {
     )
   }
 
-  async #respond({ method = '', url = '', headers }: IncomingMessage): Promise<Page> {
+  async #respond(request: IncomingMessage): Promise<AdminPage> {
+    const { method = '', url = '', headers } = request
+    const error = headersError(request, countRepetitions(request)) ?? this.#hostError(headers.host)
+    if (error !== undefined) throw error
     const path = url.replace(/\?.*/s, '')
     const { pages } = this.#options
     const read = Object.hasOwn(pages, path) ? pages[path] : undefined
@@ -88,10 +141,25 @@ export class AdminServer {
       throw new ApiError('method-not-allowed', `${path} supports ${allow}`, { allow })
     }
     const length = headers['content-length'] ?? '0'
-    if (headers['transfer-encoding'] !== undefined || length !== '0') {
+    if (headers['transfer-encoding'] !== undefined || !/^0+$/.test(length)) {
       throw new ApiError('body-too-large', 'expected a request without a body')
     }
     return read()
+  }
+
+  /**
+   * On a loopback address, only programs of this machine should read the pages. Without this check, a web page could
+   * too, by giving its own host name an address of this machine (DNS rebinding).
+   */
+  #hostError(authority = ''): ApiError | undefined {
+    if (!isLoopback(this.#options.address.host)) return undefined
+    const host = authority.replace(/:\d*$/, '')
+    const isAddress = host.startsWith('[') || isIP(host) !== 0
+    if (host === '' || isAddress || isLoopback(host)) return undefined
+    return new ApiError(
+      'malformed-request',
+      `the host ${host} is not allowed: use localhost or an IP address`,
+    )
   }
 
   #toApiError(error: unknown): ApiError {

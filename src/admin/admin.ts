@@ -1,22 +1,22 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Endpoint } from '../config/setting-values.ts'
+import type { ListenAddress } from '../config/setting-values.ts'
 import { serviceBusy } from '../http/api-error.ts'
 import { LIVE, READY, shareCheck } from '../http/health.ts'
-import { AdminServer, type Page } from './admin-server.ts'
+import { type AdminPage, AdminServer } from './admin-server.ts'
 import { type MetricSources, metricsPage } from './metrics.ts'
 
 /** How long a scrape waits to find out whether the service is ready. */
 const READY_TIMEOUT_MS = 1000
 
-export interface AdminParts extends Omit<MetricSources, 'isReady'> {
-  readonly endpoint: Endpoint
+export interface AdminOptions extends Omit<MetricSources, 'isReady'> {
+  readonly address: ListenAddress
   readonly log: FastifyBaseLogger
   /** Resolves if the service can serve requests. */
   readonly checkReady: () => Promise<void>
 }
 
-/** What operators see of a service, on a port of its own. */
+/** The metrics and health checks of a service, on a separate port. */
 export interface Admin {
   /** @throws the system's error if the address is unavailable */
   listen(): Promise<AddressInfo>
@@ -27,7 +27,7 @@ export interface Admin {
 }
 
 /** Prepares the metrics and health checks for operators. */
-export function prepareAdmin({ endpoint, log, checkReady, ...sources }: AdminParts): Admin {
+export function prepareAdmin({ address, log, checkReady, ...sources }: AdminOptions): Admin {
   let isStopping = false
   const check = shareCheck(async () => {
     if (isStopping) throw serviceBusy()
@@ -50,7 +50,7 @@ export function prepareAdmin({ endpoint, log, checkReady, ...sources }: AdminPar
       return toPage(READY.json)
     },
   }
-  const server = new AdminServer({ endpoint, pages, log })
+  const server = new AdminServer({ address, pages, log })
   return {
     listen: () => server.listen(),
     drain: () => {
@@ -60,6 +60,6 @@ export function prepareAdmin({ endpoint, log, checkReady, ...sources }: AdminPar
   }
 }
 
-function toPage(content: string): Page {
+function toPage(content: string): AdminPage {
   return { type: 'application/json', content }
 }

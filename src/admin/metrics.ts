@@ -3,10 +3,10 @@ import { Registry } from '@prometheus-io/client'
 import { PACKAGE } from '../package.ts'
 import type { StoreFigures } from '../stores/store-figures.ts'
 import type { ThreadFigures } from '../thread-figures.ts'
-import type { Page } from './admin-server.ts'
+import type { AdminPage } from './admin-server.ts'
 import { gauge } from './metric.ts'
 import { collectProcessMetrics, eventLoopMetrics, processMetrics } from './process-metrics.ts'
-import { requestMetrics } from './request-values.ts'
+import { httpMetrics } from './request-values.ts'
 import { storeMetrics } from './store-metrics.ts'
 
 /** Where the figures come from. */
@@ -25,12 +25,12 @@ export function metricsPage({ engine, threads, connections, readStore, isReady }
   // Counts from here on, rather than from the first scrape.
   collectProcessMetrics()
   const requests = threads.flatMap(({ requests = [] }) => requests)
-  return async (): Promise<Page> => {
+  return async (): Promise<AdminPage> => {
     // First, because the check uses a connection too.
     const store = await readStore()
     const ready = await isReady()
     const metrics = [
-      ...requestMetrics(requests),
+      ...httpMetrics(requests),
       gauge('plant_store_http_connections', 'Open connections.', [{}, connections()]),
       ...storeMetrics(store),
       gauge('plant_store_ready', 'Whether the service can serve requests.', [{}, Number(ready)]),

@@ -3,7 +3,7 @@ import { type RequestMemory, readErrors, readRequests } from '../http/request-me
 import { counter, histogram, type Metric, type Sample } from './metric.ts'
 
 /** The metrics of the requests of all threads. */
-export function requestMetrics(threads: readonly RequestMemory[]): Metric[] {
+export function httpMetrics(threads: readonly RequestMemory[]): Metric[] {
   const durations = threads.flatMap(readRequests).map(
     ({ method, route, status, duration }) =>
       [

@@ -114,7 +114,7 @@ export function logRequests(value: unknown): RequestLogs {
 }
 
 /** An address and a port to listen on. */
-export interface Endpoint {
+export interface ListenAddress {
   readonly host: string
   /** 0 for any free port. */
   readonly port: number
@@ -123,7 +123,7 @@ export interface Endpoint {
 const readPort = integer(0, 65_535)
 
 /** A port of 127.0.0.1, or an address with a port such as `0.0.0.0:3001` or `[::]:3001`. */
-export function endpoint(value: unknown): Endpoint {
+export function endpoint(value: unknown): ListenAddress {
   const [, ipv6, ipv4, port = value] =
     /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(asText(value)) ?? []
   const host = ipv6 ?? ipv4 ?? '127.0.0.1'

@@ -7,7 +7,7 @@ import { latestResponse, replaceQueued } from './pipeline.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { commonHeaders, newRequestId } from './response-headers.ts'
 
-type Headers = Readonly<Record<string, string>>
+type HeaderFields = Readonly<Record<string, string>>
 
 /**
  * Rejects the latest request of a connection. Does nothing if one of its requests has already been rejected. Without a
@@ -72,7 +72,7 @@ function close(connection: Socket, response?: string): void {
   connection.destroySoon()
 }
 
-function serialize(error: ApiError, added?: Headers): string {
+function serialize(error: ApiError, added?: HeaderFields): string {
   const { status, headers, content } = rawResponse(error, added)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', content].join('\r\n')
@@ -83,7 +83,7 @@ function serialize(error: ApiError, added?: Headers): string {
  *
  * @param added more headers
  */
-export function rawResponse(error: ApiError, added?: Headers) {
+export function rawResponse(error: ApiError, added?: HeaderFields) {
   const { status, body } = toErrorResponse(error)
   const content = JSON.stringify(body)
   const headers = {

@@ -3,22 +3,27 @@ import { connect, type Socket } from 'node:net'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { AdminServer, type Page } from '../../src/admin/admin-server.ts'
+import { type AdminPage, AdminServer } from '../../src/admin/admin-server.ts'
 import { answersOf, readAll, send } from '../helpers/service.ts'
 
-const PAGE: Page = { type: 'text/plain', content: 'content' }
+const PAGE: AdminPage = { type: 'text/plain', content: 'content' }
+
+const GET = 'GET /page HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
 /** Starts a server with the page `/page`, and returns its port. */
 async function start(
   t: Test,
-  read: () => Promise<Page> = async () => PAGE,
-  lifetimeMs?: number,
+  read: () => Promise<AdminPage> = async () => PAGE,
+  {
+    host = '127.0.0.1',
+    ...options
+  }: { host?: string; headTimeoutMs?: number; lifetimeMs?: number } = {},
 ): Promise<number> {
   const server = new AdminServer({
-    endpoint: { host: '127.0.0.1', port: 0 },
+    address: { host, port: 0 },
     pages: { '/page': read },
     log: pino({ level: 'silent' }),
-    ...(lifetimeMs !== undefined && { lifetimeMs }),
+    ...options,
   })
   const { port } = await server.listen()
   t.teardown(() => server.close())
@@ -74,7 +79,7 @@ t.test('a request with a body is rejected without reading it', async (t) => {
   const port = await start(t)
   for (const header of ['Content-Length: 1000000000', 'Transfer-Encoding: chunked']) {
     const socket = open(t, port)
-    socket.write(`GET /page HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`)
+    socket.write(`GET /page HTTP/1.1\r\nHost: localhost\r\n${header}\r\n\r\n`)
     t.match(answersOf(await readAll(socket)), [{ status: 413 }])
   }
 })
@@ -91,61 +96,166 @@ for (const { error, status } of [
   })
 }
 
-t.test('a connection that pipelines a second request is closed', async (t) => {
-  const port = await start(t, () => new Promise(() => {}))
-  const socket = open(t, port)
-  socket.write('GET /page HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1000))
-  t.equal(String(await readAll(socket)), '')
-})
-
-t.test('a connection that takes too long to send a request is closed', async (t) => {
-  const port = await start(t, undefined, 100)
-  const socket = open(t, port)
-  socket.write('GET /page HTTP/1.1\r\n')
-  t.equal(String(await readAll(socket)), '')
-})
-
-t.test('malformed requests do no harm', async (t) => {
+t.test('a body of no bytes is accepted, and expectations are ignored', async (t) => {
   const port = await start(t)
-  for (const bytes of ['\0\r\n\r\n', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n']) {
+  for (const header of ['Content-Length: 00', 'Expect: 100-continue', 'Expect: unknown']) {
     const socket = open(t, port)
-    socket.write(bytes)
-    await readAll(socket)
+    socket.write(`GET /page HTTP/1.1\r\nHost: localhost\r\n${header}\r\n\r\n`)
+    t.match(answersOf(await readAll(socket)), [{ status: 200, body: 'content' }], header)
   }
+})
+
+t.test('a request target can be a URL', async (t) => {
+  const port = await start(t)
+  const answer = await get(port, `http://localhost:${port}/page`)
+  t.match(answer, { status: 200, body: 'content' })
+})
+
+t.test('of pipelined requests only the first is served', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  const page = Promise.withResolvers<AdminPage>()
+  let count = 0
+  const port = await start(t, () => {
+    count++
+    asked.resolve()
+    return page.promise
+  })
+  for (const rest of [GET, '\0\r\n\r\n', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n']) {
+    count = 0
+    const socket = open(t, port)
+    socket.write(GET + rest)
+    await asked.promise
+    page.resolve(PAGE)
+    t.match(answersOf(await readAll(socket)), [{ status: 200, body: 'content' }])
+    t.equal(count, 1)
+  }
+})
+
+t.test('while a response is under way, little more is read', async (t) => {
+  const port = await start(t, () => new Promise(() => {}), { lifetimeMs: 300 })
+  const socket = open(t, port)
+  const chunk = Buffer.from(GET.repeat(10_000))
+  let written = 0
+  for (let count = 0; count < 100; count++) {
+    socket.write(chunk, (error) => {
+      if (error == null) written++
+    })
+  }
+  t.equal(String(await readAll(socket)), '')
+  t.ok(written < 50, `${written} of 100 chunks`)
+})
+
+t.test('a connection that takes too long to send a head gets 408', async (t) => {
+  const port = await start(t, undefined, { headTimeoutMs: 100 })
+  for (const part of ['', 'GET /page HTTP/1.1\r\n']) {
+    const socket = open(t, port)
+    socket.write(part)
+    t.match(answersOf(await readAll(socket)), [{ status: 408 }])
+  }
+})
+
+t.test('a response that takes too long is cut off', async (t) => {
+  const port = await start(t, () => new Promise(() => {}), { lifetimeMs: 100 })
+  const socket = open(t, port)
+  socket.write(GET)
+  t.equal(String(await readAll(socket)), '')
+})
+
+for (const { head, status } of [
+  { head: '\0\r\n\r\n', status: 400 },
+  { head: 'GET /page HTTP/1.1\r\n\r\n', status: 400 },
+  { head: 'GET /page HTTP/1.1\r\nHost: a b\r\n\r\n', status: 400 },
+  { head: 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', status: 400 },
+  { head: `GET /page HTTP/1.1\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, status: 431 },
+]) {
+  t.test(`${JSON.stringify(head.slice(0, 40))} gets ${status} with an error`, async (t) => {
+    const socket = open(t, await start(t))
+    socket.write(head)
+    const [answer, ...others] = answersOf(await readAll(socket))
+    t.equal(answer?.status, status)
+    t.match(JSON.parse(String(answer?.body)), { error: Number, message: String })
+    t.same(others, [])
+  })
+}
+
+t.test('on a loopback address, the host must be an address or localhost', async (t) => {
+  const port = await start(t)
+  for (const host of ['localhost', 'LOCALHOST:3001', '127.0.0.1', `192.0.2.1:${port}`, '[::1]:1']) {
+    t.equal((await get(port, '/page', 'GET', { host })).status, 200, host)
+  }
+  for (const host of ['plants.example', 'localhost.example:3001', '127.0.0.1.example']) {
+    const answer = await get(port, '/page', 'GET', { host })
+    t.match(answer, { status: 400, body: /use localhost or an IP address/ }, host)
+  }
+  const old = open(t, port)
+  old.write('GET /page HTTP/1.0\r\n\r\n')
+  t.match(answersOf(await readAll(old)), [{ status: 200 }])
+})
+
+t.test('on other addresses, the host can be any name', async (t) => {
+  const port = await start(t, undefined, { host: '0.0.0.0' })
+  t.equal((await get(port, '/page', 'GET', { host: 'plants.example' })).status, 200)
+})
+
+t.test('an upgrade is ignored', async (t) => {
+  const port = await start(t)
   const upgrade = { connection: 'upgrade', upgrade: 'websocket' }
   t.equal((await get(port, '/page', 'GET', upgrade)).status, 200)
 })
 
 t.test('a client that disconnects before the response does no harm', async (t) => {
   const asked = Promise.withResolvers<void>()
-  const page = Promise.withResolvers<Page>()
+  const page = Promise.withResolvers<AdminPage>()
   const port = await start(t, () => {
     asked.resolve()
     return page.promise
   })
   const socket = open(t, port)
-  socket.write('GET /page HTTP/1.1\r\nHost: x\r\n\r\n')
+  socket.write(GET)
   await asked.promise
   socket.resetAndDestroy()
   page.resolve(PAGE)
   t.equal((await get(port, '/page')).status, 200)
 })
 
-t.test('connections are limited', async (t) => {
+t.test('a new connection replaces the oldest one that has sent no request', async (t) => {
   const port = await start(t)
+  const sockets: Socket[] = []
+  for (let count = 0; count < 64; count++) {
+    const socket = open(t, port)
+    await once(socket, 'connect')
+    sockets.push(socket)
+  }
+  const [first, second] = sockets as [Socket, Socket]
+  const closed = readAll(first)
+  t.equal((await get(port, '/page')).status, 200)
+  t.equal(String(await closed), '')
+  second.write(GET)
+  t.match(answersOf(await readAll(second)), [{ status: 200 }])
+})
+
+t.test('a new connection does not replace those whose requests are being served', async (t) => {
+  const page = Promise.withResolvers<AdminPage>()
+  const asked = Promise.withResolvers<void>()
+  let count = 0
+  const port = await start(t, () => {
+    if (++count === 64) asked.resolve()
+    return page.promise
+  })
   const sockets = Array.from({ length: 64 }, () => open(t, port))
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  for (const socket of sockets) socket.write(GET)
+  await asked.promise
   const refused = open(t, port)
-  refused.write('GET /page HTTP/1.1\r\nHost: x\r\n\r\n')
+  refused.write(GET)
   t.equal(String(await readAll(refused)), '')
-  sockets[0]?.write('GET /page HTTP/1.1\r\nHost: x\r\n\r\n')
-  t.match(answersOf(await readAll(sockets[0] as Socket)), [{ status: 200 }])
+  page.resolve(PAGE)
+  for (const socket of sockets) t.match(answersOf(await readAll(socket)), [{ status: 200 }])
 })
 
 t.test('closing cuts off the connections', async (t) => {
   const asked = Promise.withResolvers<void>()
   const server = new AdminServer({
-    endpoint: { host: '127.0.0.1', port: 0 },
+    address: { host: '127.0.0.1', port: 0 },
     pages: {
       '/page': () => {
         asked.resolve()
@@ -158,7 +268,7 @@ t.test('closing cuts off the connections', async (t) => {
   const idle = open(t, port)
   await once(idle, 'connect')
   const waiting = open(t, port)
-  waiting.write('GET /page HTTP/1.1\r\nHost: x\r\n\r\n')
+  waiting.write(GET)
   await asked.promise
   const ends = [idle, waiting].map(readAll)
   await server.close()
