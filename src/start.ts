@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { AccessTokens } from '../service/access-tokens.ts'
 import type { Admin } from './admin/admin.ts'
 import type { AppOptions } from './app.ts'
-import type { Config } from './config/config.ts'
+import { type Config, ConfigError } from './config/config.ts'
 import { loadContract } from './contract/contract.ts'
 import { type Access, ensureFirstToken } from './first-token.ts'
 import { type Certificate, covers, loadCertificate } from './http/certificate.ts'
@@ -17,6 +17,9 @@ import { SharedState } from './shared-memory/shared-state.ts'
 import { locateDatabase, openStore } from './stores/engines.ts'
 import type { Store } from './stores/store.ts'
 import { prepareSeed } from './transfer/seed.ts'
+
+/** Their ports are those of all addresses of this machine. */
+const ALL_ADDRESSES = ['0.0.0.0', '::']
 
 const UNENCRYPTED =
   'other machines can connect without TLS, which exposes tokens and plants to the network: ' +
@@ -48,6 +51,7 @@ export interface RunningService {
  * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable
  */
 export async function start(config: Config): Promise<RunningService> {
+  requireSeparatePorts(config)
   const log = await createLog(config)
   const contract = loadContract()
   const certificate = await loadCertificate(config)
@@ -67,9 +71,10 @@ export async function start(config: Config): Promise<RunningService> {
         : await prepareThreads({ config, contract, links, shared })
     admin = await prepareAdminPort(config, { server, store, shared, log })
     const close = closeOnce({ server, store, admin, log })
-    const listening = await server.listen({ hosts: toHosts(config.host), port: config.port })
-    // Listens last, so that the service is ready when its health checks can be reached.
+    // Listens first, so that the service accepts no connections if the admin port is unavailable.
     const adminAddress = await admin?.listen()
+    const listening = await server.listen({ hosts: toHosts(config.host), port: config.port })
+    admin?.setAccepting(true)
     const adminUrl = adminAddress && localUrl(adminAddress)
     logListening(log, listening, certificate)
     if (adminUrl !== undefined) log.info(`Serving metrics and health checks at ${adminUrl}`)
@@ -99,6 +104,16 @@ export function localUrl(
   return `https://${useName ? `localhost:${port}` : authority}`
 }
 
+/** @throws ConfigError if the service and its admin port cannot listen at the same time */
+function requireSeparatePorts({ adminPort, host, port }: Config): void {
+  if (port === 0 || adminPort?.port !== port) return
+  const hosts = toHosts(host)
+  const isShared = hosts.includes(adminPort.host)
+  if (isShared || [...hosts, adminPort.host].some((each) => ALL_ADDRESSES.includes(each))) {
+    throw new ConfigError(`--admin-port must differ from --port, which is also ${port}`)
+  }
+}
+
 // No process needs all of the following, so they are imported late.
 
 async function prepareHere(options: AppOptions): Promise<HttpServer> {
@@ -123,7 +138,7 @@ async function prepareAdminPort(
     checkReady: server.checkReady,
     engine: 'server' in locateDatabase(database) ? 'postgres' : 'sqlite',
     threads: server.figures,
-    connections: () => shared.connections.value,
+    shared,
     readStore: () => store.figures(),
   })
 }
@@ -164,7 +179,7 @@ function closeOnce({ server, store, admin, log }: Parts): () => Promise<void> {
   let closed: Promise<void> | undefined
   const close = async () => {
     log.info('stopping')
-    admin?.drain()
+    admin?.setAccepting(false)
     await server.close()
     await store.close()
     await admin?.close()

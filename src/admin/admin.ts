@@ -1,8 +1,11 @@
 import type { AddressInfo } from 'node:net'
+import { getSystemErrorMessage } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
+import { ConfigError } from '../config/config.ts'
 import type { ListenAddress } from '../config/setting-values.ts'
 import { serviceBusy } from '../http/api-error.ts'
 import { LIVE, READY, shareCheck } from '../http/health.ts'
+import { toAuthority } from '../http/listener.ts'
 import { type AdminPage, AdminServer } from './admin-server.ts'
 import { type MetricSources, metricsPage } from './metrics.ts'
 
@@ -18,19 +21,23 @@ export interface AdminOptions extends Omit<MetricSources, 'isReady'> {
 
 /** The metrics and health checks of a service, on a separate port. */
 export interface Admin {
-  /** @throws the system's error if the address is unavailable */
+  /**
+   * Starts to listen. The service is not ready yet.
+   *
+   * @throws ConfigError if the address is unavailable
+   */
   listen(): Promise<AddressInfo>
-  /** Makes the service count as not ready. */
-  drain(): void
+  /** Sets whether the service accepts connections. Otherwise it counts as not ready. */
+  setAccepting(isAccepting: boolean): void
   /** Stops listening and closes all connections. */
   close(): Promise<void>
 }
 
 /** Prepares the metrics and health checks for operators. */
 export function prepareAdmin({ address, log, checkReady, ...sources }: AdminOptions): Admin {
-  let isStopping = false
+  let isAccepting = false
   const check = shareCheck(async () => {
-    if (isStopping) throw serviceBusy()
+    if (!isAccepting) throw serviceBusy()
     await checkReady()
   })
   const isReady = async () => {
@@ -52,9 +59,19 @@ export function prepareAdmin({ address, log, checkReady, ...sources }: AdminOpti
   }
   const server = new AdminServer({ address, pages, log })
   return {
-    listen: () => server.listen(),
-    drain: () => {
-      isStopping = true
+    listen: async () => {
+      try {
+        return await server.listen()
+      } catch (error) {
+        const authority = toAuthority({ address: address.host, port: address.port })
+        const reason = getSystemErrorMessage(Number((error as NodeJS.ErrnoException).errno))
+        throw new ConfigError(`cannot listen at --admin-port ${authority}: ${reason}`, {
+          cause: error,
+        })
+      }
+    },
+    setAccepting: (value) => {
+      isAccepting = value
     },
     close: () => server.close(),
   }

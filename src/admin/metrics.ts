@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { Registry } from '@prometheus-io/client'
 import { PACKAGE } from '../package.ts'
+import type { SharedState } from '../shared-memory/shared-state.ts'
 import type { StoreFigures } from '../stores/store-figures.ts'
 import type { ThreadFigures } from '../thread-figures.ts'
 import type { AdminPage } from './admin-server.ts'
-import { gauge } from './metric.ts'
+import { counter, gauge, type Metric } from './metric.ts'
 import { collectProcessMetrics, eventLoopMetrics, processMetrics } from './process-metrics.ts'
 import { httpMetrics } from './request-values.ts'
 import { storeMetrics } from './store-metrics.ts'
@@ -13,14 +14,13 @@ import { storeMetrics } from './store-metrics.ts'
 export interface MetricSources {
   readonly engine: 'sqlite' | 'postgres'
   readonly threads: readonly ThreadFigures[]
-  /** Open connections. */
-  readonly connections: () => number
+  readonly shared: Pick<SharedState, 'connections' | 'refusedConnections' | 'droppedPipelines'>
   readonly readStore: () => Promise<StoreFigures>
   readonly isReady: () => Promise<boolean>
 }
 
 /** Creates a function that reads all figures, in Prometheus's text format. */
-export function metricsPage({ engine, threads, connections, readStore, isReady }: MetricSources) {
+export function metricsPage({ engine, threads, shared, readStore, isReady }: MetricSources) {
   const { version }: { version: string } = JSON.parse(readFileSync(PACKAGE, 'utf8'))
   // Counts from here on, rather than from the first scrape.
   collectProcessMetrics()
@@ -31,7 +31,8 @@ export function metricsPage({ engine, threads, connections, readStore, isReady }
     const ready = await isReady()
     const metrics = [
       ...httpMetrics(requests),
-      gauge('plant_store_http_connections', 'Open connections.', [{}, connections()]),
+      gauge('plant_store_http_connections', 'Open connections.', [{}, shared.connections.value]),
+      ...droppedConnections(shared),
       ...storeMetrics(store),
       gauge('plant_store_ready', 'Whether the service can serve requests.', [{}, Number(ready)]),
       gauge('plant_store_threads', 'Threads that serve HTTP.', [{}, requests.length]),
@@ -45,4 +46,19 @@ export function metricsPage({ engine, threads, connections, readStore, isReady }
     const registry = Registry.aggregate([metrics])
     return { type: registry.contentType, content: await registry.metrics() }
   }
+}
+
+function droppedConnections({
+  refusedConnections,
+  droppedPipelines,
+}: MetricSources['shared']): Metric[] {
+  // A shared counter has 32 bits. Prometheus takes an overflow for a restart.
+  return [
+    counter(
+      'plant_store_dropped_connections_total',
+      'Connections closed without a response at a limit.',
+      [{ reason: 'max-connections' }, refusedConnections.value >>> 0],
+      [{ reason: 'queued-requests' }, droppedPipelines.value >>> 0],
+    ),
+  ]
 }

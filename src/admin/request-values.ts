@@ -1,6 +1,18 @@
-import type { ErrorCode } from '../contract/error-codes.gen.ts'
-import { type RequestMemory, readErrors, readRequests } from '../http/request-metrics.ts'
+import { type ErrorCode, errorCodes } from '../contract/error-codes.gen.ts'
+import {
+  type RequestMemory,
+  readErrors,
+  readMalformed,
+  readRequests,
+} from '../http/request-metrics.ts'
 import { counter, histogram, type Metric, type Sample } from './metric.ts'
+
+/** The errors for requests without a complete head. */
+const MALFORMED: readonly ErrorCode[] = [
+  'malformed-request',
+  'request-timeout',
+  'headers-too-large',
+]
 
 /** The metrics of the requests of all threads. */
 export function httpMetrics(threads: readonly RequestMemory[]): Metric[] {
@@ -25,6 +37,14 @@ export function httpMetrics(threads: readonly RequestMemory[]): Metric[] {
       'http_server_request_duration_seconds',
       'From the head of a request to the end of its response. No status if the client disconnected before that.',
       ...durations,
+    ),
+    counter(
+      'plant_store_malformed_requests_total',
+      'Requests without a complete, valid head.',
+      ...MALFORMED.map((code): Sample => {
+        const count = threads.reduce((sum, memory) => sum + readMalformed(memory, code), 0)
+        return [{ http_response_status_code: errorCodes[code].status }, count]
+      }),
     ),
     counter(
       'plant_store_rejected_tokens_total',

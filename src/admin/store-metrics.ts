@@ -21,7 +21,7 @@ export function storeMetrics({
     ),
     histogram(
       'plant_store_commit_changes',
-      'Changes per transaction. A batch counts as its number of plants.',
+      'Changes per transaction, including those that changed nothing. A batch counts as its number of plants.',
       [{}, commits.changes],
     ),
     gauge('plant_store_waiting_changes', 'Changes that are not durable yet.', [{}, waitingChanges]),
@@ -52,7 +52,7 @@ function spaceMetrics({ wal, database, free, total }: SpaceFigures): Metric[] {
     gauge('plant_store_database_bytes', 'The size of the database file.', [{}, database]),
     gauge(
       'plant_store_disk_free_bytes',
-      'Free space of the file system of the database, without what is reserved for root.',
+      'Free space of the file system of the database, excluding the space reserved for root.',
       [{}, free],
     ),
     gauge('plant_store_disk_size_bytes', 'The size of the file system of the database.', [

@@ -12,8 +12,16 @@ export function countConnections(server: Server, connections: SharedCounter): vo
 /**
  * Makes a listener close new connections immediately while the process has `max` or more. Node compares
  * `maxConnections` with the listener's own connections only, and reads it for each new one.
+ *
+ * @param refused counts the connections closed
  */
-export function limitConnections(listener: Server, connections: SharedCounter, max: number): void {
+export function limitConnections(
+  listener: Server,
+  connections: SharedCounter,
+  max: number,
+  refused: SharedCounter,
+): void {
   const get = () => (connections.value < max ? Number.POSITIVE_INFINITY : 0)
   Object.defineProperty(listener, 'maxConnections', { get })
+  listener.on('drop', () => refused.add(1))
 }

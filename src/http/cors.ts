@@ -104,7 +104,7 @@ export async function prepareCors(origins: Origins, contract: ContractDocument):
   if (origins === '*') return new Cors(new Map(), await headersOf('https://any.example'))
   const byOrigin = new Map<string, OriginHeaders>()
   for (const origin of origins) byOrigin.set(origin, await headersOf(origin))
-  // Caches must not give a response without permission to an allowed origin.
+  // A cache must not serve an allowed origin a response that lacks the CORS headers.
   const others = { vary: 'Origin' }
   return new Cors(byOrigin, { actual: others, preflight: others })
 }

@@ -88,6 +88,7 @@ function secondListener(app: FastifyInstance): Server {
   const closed = new Promise((resolve) => listener.once('close', resolve))
   // Read for each new connection, because it depends on the number of open ones.
   Object.defineProperty(listener, 'maxConnections', { get: () => app.server.maxConnections })
+  listener.on('drop', (data) => app.server.emit('drop', data))
   app.addHook('preClose', async () => {
     listener.close()
   })

@@ -39,9 +39,14 @@ export function latestResponse(connection: Connection): ServerResponse | undefin
  * Wraps Fastify's listener, so that a queued request costs as little as possible.
  *
  * @param queuedRequests their number in the process
+ * @param dropped counts the connections closed because of that number
  * @returns the open connections that have sent a request, kept up to date
  */
-export function servePipelined(server: Server, queuedRequests: SharedCounter): ReadonlySet<Socket> {
+export function servePipelined(
+  server: Server,
+  queuedRequests: SharedCounter,
+  dropped: SharedCounter,
+): ReadonlySet<Socket> {
   const [serve] = server.listeners('request') as [RequestListener]
   const connections = new Set<Socket>()
 
@@ -81,6 +86,7 @@ export function servePipelined(server: Server, queuedRequests: SharedCounter): R
     response: ServerResponse<IncomingMessage>,
   ): void {
     if (!queuedRequests.addIf((count) => count < QUEUED_MAX, 1)) {
+      dropped.add(1)
       connection.destroy()
       return
     }

@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-/** The methods that are told apart, so that clients cannot invent more. */
+/** Methods with their own label. All others are `_OTHER`, which bounds the number of series. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const OTHER_METHOD = METHODS.length
 const METHOD_NAMES = [...METHODS, '_OTHER']
@@ -54,6 +54,8 @@ export interface RequestMemory {
   readonly durations: SharedArrayBuffer
   /** Counts of the errors sent, by code. */
   readonly errors: SharedArrayBuffer
+  /** The same, but only of those sent for requests without a complete head. */
+  readonly malformed: SharedArrayBuffer
 }
 
 /** The requests of one route and method that had responses with one status. */
@@ -70,9 +72,8 @@ export interface RequestFigures {
 /** Measures the requests of one thread. */
 export class RequestMetrics {
   readonly #routes: string[] = ['']
-  readonly #errors = new Float64Array(
-    new SharedArrayBuffer(CODES.length * Float64Array.BYTES_PER_ELEMENT),
-  )
+  readonly #errors = countsByCode()
+  readonly #malformed = countsByCode()
   #durations: SharedArrayBuffer | undefined
   /** Created when they are first used. */
   readonly #histograms: (SharedHistogram | undefined)[] = []
@@ -91,8 +92,12 @@ export class RequestMetrics {
   get memory(): RequestMemory {
     const rows = this.#routes.length * METHOD_NAMES.length * STATUSES.length
     this.#durations ??= SharedHistogram.allocate(DURATION_BOUNDS, rows)
-    const errors = this.#errors.buffer as SharedArrayBuffer
-    return { routes: this.#routes, durations: this.#durations, errors }
+    return {
+      routes: this.#routes,
+      durations: this.#durations,
+      errors: this.#errors.buffer,
+      malformed: this.#malformed.buffer,
+    }
   }
 
   /** Measures each request, from its head to the end of its response or connection. */
@@ -116,20 +121,18 @@ export class RequestMetrics {
 
   /** Counts an error that is sent to a client. */
   countError(code: ErrorCode): void {
-    const index = codeIndexes.get(code) as number
-    this.#errors[index] = (this.#errors[index] as number) + 1
+    increment(this.#errors, code)
   }
 
   /**
    * Counts an error that is written directly to a socket.
    *
-   * @param replaced the response that it replaces; without one, the request had no complete head, and its duration is
-   *   unknown
+   * @param replaced the response that it replaces; without one, the request had no complete head. Such a request is
+   *   counted separately, because it has no duration.
    */
   reject(error: ApiError, replaced?: MeasuredResponse): void {
-    const { status } = toErrorResponse(error)
-    if (replaced !== undefined) replaced[rejectedStatus] = status
-    else this.#count(NO_ROUTE, OTHER_METHOD, status, 0)
+    if (replaced === undefined) increment(this.#malformed, error.code)
+    else replaced[rejectedStatus] = toErrorResponse(error).status
   }
 
   #end(response: MeasuredResponse): void {
@@ -172,5 +175,23 @@ function divide(dividend: number, divisor: number): [quotient: number, remainder
 
 /** How often a thread has sent an error. */
 export function readErrors({ errors }: RequestMemory, code: ErrorCode): number {
-  return new Float64Array(errors)[codeIndexes.get(code) as number] as number
+  return readCount(errors, code)
+}
+
+/** How often a thread has sent an error for a request without a complete head. */
+export function readMalformed({ malformed }: RequestMemory, code: ErrorCode): number {
+  return readCount(malformed, code)
+}
+
+function countsByCode(): Float64Array<SharedArrayBuffer> {
+  return new Float64Array(new SharedArrayBuffer(CODES.length * Float64Array.BYTES_PER_ELEMENT))
+}
+
+function increment(counts: Float64Array, code: ErrorCode): void {
+  const index = codeIndexes.get(code) as number
+  counts[index] = (counts[index] as number) + 1
+}
+
+function readCount(memory: SharedArrayBuffer, code: ErrorCode): number {
+  return new Float64Array(memory)[codeIndexes.get(code) as number] as number
 }

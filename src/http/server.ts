@@ -72,9 +72,9 @@ export function createServer({
   const { server } = app
   app.decorate('requestMetrics', isMeasured ? new RequestMetrics(app) : undefined)
   countConnections(server, shared.connections)
-  limitConnections(server, shared.connections, config.maxConnections)
+  limitConnections(server, shared.connections, config.maxConnections, shared.refusedConnections)
   rejectUnknownMethods(server, cors)
-  const connections = servePipelined(server, shared.queuedRequests)
+  const connections = servePipelined(server, shared.queuedRequests, shared.droppedPipelines)
   abortStalledResponses(app, connections, config.responseTimeout)
   serveExpectations(server)
   rejectConnect(server, reject)

@@ -9,6 +9,10 @@ const TICKET_KEYS_LENGTH = 48
 export class SharedState {
   /** Open connections. */
   readonly connections: SharedCounter
+  /** New connections closed because there were too many. */
+  readonly refusedConnections: SharedCounter
+  /** Connections closed because too many pipelined requests were waiting. */
+  readonly droppedPipelines: SharedCounter
   /** Pipelined requests that wait for earlier ones. */
   readonly queuedRequests: SharedCounter
   /** Bytes of large request bodies being received. */
@@ -33,6 +37,8 @@ export class SharedState {
   /** @param memory of another thread's object, to share its state */
   constructor(memory: Partial<SharedMemory> = {}) {
     this.connections = new SharedCounter(memory.connections)
+    this.refusedConnections = new SharedCounter(memory.refusedConnections)
+    this.droppedPipelines = new SharedCounter(memory.droppedPipelines)
     this.queuedRequests = new SharedCounter(memory.queuedRequests)
     this.receivedBytes = new SharedCounter(memory.receivedBytes)
     this.sentBytes = new SharedCounter(memory.sentBytes)

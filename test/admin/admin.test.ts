@@ -2,8 +2,11 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
+import { pino } from 'pino'
 import t, { type Test } from 'tap'
+import { prepareAdmin } from '../../src/admin/admin.ts'
 import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
+import { SharedState } from '../../src/shared-memory/shared-state.ts'
 import { halfACreate } from '../helpers/client.ts'
 import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
@@ -81,7 +84,7 @@ t.test('a connection to the admin port does not delay the stop', async (t) => {
   await cut
 })
 
-t.test('the service does not start if the admin port is occupied', async (t) => {
+t.test('the service accepts no connections if the admin port is occupied', async (t) => {
   const occupant = createServer().listen(0, '127.0.0.1')
   t.teardown(() => occupant.close())
   await once(occupant, 'listening')
@@ -89,7 +92,47 @@ t.test('the service does not start if the admin port is occupied', async (t) => 
   const args = ['--database', ':memory:', '--port=0', '--log-level=silent']
   const { code, stderr } = await runHere([...args, `--admin-port=${port}`])
   t.equal(code, 1)
-  t.equal(stderr, `plant-store: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`)
+  t.equal(
+    stderr,
+    `plant-store: cannot listen at --admin-port 127.0.0.1:${port}: address already in use\n`,
+  )
+})
+
+for (const adminPort of ['3000', '0.0.0.0:3000', '[::]:3000', '[::1]:3000']) {
+  t.test(`the admin port cannot be ${adminPort} if the service has that port`, async (t) => {
+    const args = ['--database=:memory:', '--host=localhost', '--port=3000']
+    const { code, stderr } = await runHere([...args, `--admin-port=${adminPort}`])
+    t.equal(code, 1)
+    t.equal(stderr, 'plant-store: --admin-port must differ from --port, which is also 3000\n')
+  })
+}
+
+t.test('the two ports can have one number on different addresses', async (t) => {
+  const { url, close } = await startPlantStore()
+  await close()
+  const port = Number(new URL(url).port)
+  const { adminUrl } = await start(t, { host: '127.0.0.1', port, adminPort: `127.0.0.2:${port}` })
+  t.equal((await fetch(`${adminUrl}/health/ready`)).status, 200)
+})
+
+t.test('until the service listens, it is live but not ready', async (t) => {
+  const admin = prepareAdmin({
+    address: { host: '127.0.0.1', port: 0 },
+    log: pino({ level: 'silent' }),
+    checkReady: async () => {},
+    engine: 'sqlite',
+    threads: [],
+    shared: new SharedState(),
+    readStore: () => Promise.reject(new Error('not needed')),
+  })
+  const { port } = await admin.listen()
+  t.teardown(() => admin.close())
+  const statusOf = async (state: string) =>
+    (await fetch(`http://127.0.0.1:${port}/health/${state}`)).status
+  t.equal(await statusOf('live'), 200)
+  t.equal(await statusOf('ready'), 503)
+  admin.setAccepting(true)
+  t.equal(await statusOf('ready'), 200)
 })
 
 t.test('the greeting and the log say where the admin port is', async (t) => {

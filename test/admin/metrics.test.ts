@@ -1,13 +1,15 @@
 /** The metrics of a whole service. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { createPlant } from '../helpers/client.ts'
-import { openConnection } from '../helpers/connection.ts'
-import { scrape, scrapeUntil } from '../helpers/metrics.ts'
+import { isFree, openConnection } from '../helpers/connection.ts'
+import { type Metrics, scrape, scrapeUntil } from '../helpers/metrics.ts'
+import { readAll } from '../helpers/service.ts'
 
 /** Starts a service with an admin port on a new database. */
 async function start(t: Test, options: PlantStoreOptions = {}) {
@@ -84,6 +86,46 @@ t.test('open connections are counted', async (t) => {
   await scrapeUntil(adminUrl, (metrics) => metrics.value(count) === 0)
 })
 
+for (const [host, literal] of [
+  ['127.0.0.1', '127.0.0.1'],
+  ['localhost', '::1'],
+] as const) {
+  const skip = !(await isFree(literal)) && `${literal} is unavailable on this machine`
+  t.test(`connections refused at ${literal} are counted`, { skip }, async (t) => {
+    const { adminUrl, url } = await start(t, { host, maxConnections: 1 })
+    const port = Number(new URL(url).port)
+    const open = openConnection(t, { port })
+    await scrapeUntil(adminUrl, (metrics) => metrics.value('plant_store_http_connections') === 1)
+    const refused = connect(port, literal).on('error', () => {})
+    await new Promise((resolve) => refused.on('close', resolve))
+    const dropped = (metrics: Metrics, reason: string) =>
+      metrics.value('plant_store_dropped_connections_total', { reason })
+    const metrics = await scrapeUntil(
+      adminUrl,
+      (metrics) => dropped(metrics, 'max-connections') === 1,
+    )
+    t.equal(dropped(metrics, 'queued-requests'), 0)
+    open.destroy()
+  })
+}
+
+t.test('malformed requests count by status, without a duration', async (t) => {
+  const { adminUrl, url } = await start(t)
+  const socket = openConnection(t, { port: Number(new URL(url).port) })
+  socket.write('\0\r\n\r\n')
+  await readAll(socket)
+  const metrics = await scrape(adminUrl)
+  const counts = metrics
+    .find('plant_store_malformed_requests_total')
+    .map(({ labels, value }) => [labels.http_response_status_code, value])
+  t.same(counts, [
+    ['400', 1],
+    ['408', 0],
+    ['431', 0],
+  ])
+  t.equal(metrics.value(REQUESTS), undefined)
+})
+
 t.test('hostile methods and paths add no labels', async (t) => {
   const { adminUrl, get, url } = await start(t)
   for (let count = 0; count < 20; count++) {
@@ -99,7 +141,7 @@ t.test('hostile methods and paths add no labels', async (t) => {
     [...new Set(metrics.find(REQUESTS).map(({ labels }) => labels[label]))].sort()
   t.same(valuesOf('http_request_method'), ['GET', '_OTHER'])
   t.same(valuesOf('http_route'), ['', '/plants/{id}'])
-  t.same(valuesOf('http_response_status_code'), ['400', '401', '404'])
+  t.same(valuesOf('http_response_status_code'), ['401', '404'])
 })
 
 t.test('the service, its threads and the process are described', async (t) => {

@@ -16,7 +16,7 @@ async function startServers(t: Test, max: number): Promise<[Server, Server]> {
     )
     const connections = new SharedCounter(memory)
     countConnections(server, connections)
-    limitConnections(server, connections, max)
+    limitConnections(server, connections, max, new SharedCounter())
     await once(server.listen(0, '127.0.0.1'), 'listening')
     t.teardown(() => server.close())
     return server
