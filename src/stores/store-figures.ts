@@ -20,7 +20,7 @@ export interface StoreFigures {
 export interface CommitFigures {
   /** From the start of a transaction until it is durable. */
   readonly duration: HistogramFigures
-  /** The changes of each commit. A batch counts as its number of plants. */
+  /** The changes of each commit, including those that changed nothing. A batch counts as its number of plants. */
   readonly changes: HistogramFigures
 }
 

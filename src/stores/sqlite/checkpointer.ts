@@ -140,7 +140,7 @@ export class Checkpointer {
   #finish(threadMs = 0): void {
     const start = performance.now()
     const { log, checkpointed } = this.#checkpoint()
-    this.#durations?.add((threadMs + performance.now() - start) / 1000)
+    if (log > 0) this.#durations?.add((threadMs + performance.now() - start) / 1000)
     this.#isRunning = false
     // Pages that a snapshot needs stay in the WAL. An export's snapshot is long-lived, and a checkpoint after every
     // commit would cost more than it gains.
