@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Registry } from '@prometheus-io/client'
 import { PACKAGE } from '../package.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
+import { shareResult } from '../shared-result.ts'
 import type { StoreFigures } from '../stores/store-figures.ts'
 import type { ThreadFigures } from '../thread-figures.ts'
 import type { AdminPage } from './admin-server.ts'
@@ -19,13 +20,16 @@ export interface MetricSources {
   readonly isReady: () => Promise<boolean>
 }
 
-/** Creates a function that reads all figures, in Prometheus's text format. */
+/** How long a page is used. It takes milliseconds of the main thread, and anyone who reaches the port can ask for it. */
+const PAGE_LIFETIME_MS = 1000
+
+/** Creates a function that reads all figures, in Prometheus's text format. Requests within a second share them. */
 export function metricsPage({ engine, threads, shared, readStore, isReady }: MetricSources) {
   const { version }: { version: string } = JSON.parse(readFileSync(PACKAGE, 'utf8'))
   // Counts from here on, rather than from the first scrape.
   collectProcessMetrics()
   const requests = threads.flatMap(({ requests = [] }) => requests)
-  return async (): Promise<AdminPage> => {
+  const read = async (): Promise<AdminPage> => {
     // First, because the check uses a connection too.
     const store = await readStore()
     const ready = await isReady()
@@ -46,6 +50,7 @@ export function metricsPage({ engine, threads, shared, readStore, isReady }: Met
     const registry = Registry.aggregate([metrics])
     return { type: registry.contentType, content: await registry.metrics() }
   }
+  return shareResult(read, PAGE_LIFETIME_MS)
 }
 
 function droppedConnections({

@@ -192,6 +192,15 @@ t.test('a store in memory has no file metrics', async (t) => {
   t.equal(metrics.value('plant_store_disk_free_bytes'), undefined)
 })
 
+t.test('scrapes within a second share a page', async (t) => {
+  const { adminUrl, create } = await start(t)
+  const read = async () => (await fetch(`${adminUrl}/metrics`)).text()
+  const [one, other] = await Promise.all([read(), read()])
+  t.equal(other, one)
+  await create(1)
+  await scrapeUntil(adminUrl, (metrics) => metrics.value(REQUESTS) === 1)
+})
+
 const isInstalled = spawnSync('promtool', ['--version']).status === 0
 const noPromtool = isInstalled ? false : 'promtool is not installed'
 

@@ -22,7 +22,7 @@ import { WaitingChanges, type WaitingMemory } from '../waiting-changes.ts'
 import { measureChange } from './change-size.ts'
 import type { DatabaseOptions } from './database.ts'
 import { openDatabase, openSnapshot } from './database.ts'
-import { measureSpace } from './file-space.ts'
+import { prepareMeasurement } from './file-space.ts'
 import { exportPlants, Reader } from './reader.ts'
 import { ThreadedWriter } from './threaded-writer.ts'
 import type { Change, ChangeResult, ChangeResults, Changes } from './writer.ts'
@@ -54,6 +54,7 @@ export class SqliteStore implements Store {
   readonly #reader: Reader
   readonly #openSnapshot: () => Database
   readonly #file: string
+  readonly #measureSpace: ReturnType<typeof prepareMeasurement>
   #closed: Promise<void> | undefined
 
   /**
@@ -66,6 +67,7 @@ export class SqliteStore implements Store {
     const db = openDatabase(options)
     this.#openSnapshot = () => openSnapshot(db, options)
     this.#file = options.file
+    this.#measureSpace = prepareMeasurement(options.file)
     const metrics = options.isMeasured ? this.#metrics : undefined
     this.#owner = isWriter || link !== undefined ? undefined : new WriterOwner(options, metrics)
     const port = link?.writer ?? this.#owner?.connect()
@@ -162,7 +164,7 @@ export class SqliteStore implements Store {
     const readFile = async () => ({
       sync: sync.read(),
       checkpoint: checkpoint.read(),
-      space: await measureSpace(this.#file),
+      space: await this.#measureSpace(),
     })
     return {
       commits: { duration: duration.read(), changes: changes.read() },

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { measureSpace } from '../../../src/stores/sqlite/file-space.ts'
+import { prepareMeasurement } from '../../../src/stores/sqlite/file-space.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import type { SpaceFigures } from '../../../src/stores/store-figures.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { countOf } from '../figures.ts'
 
@@ -81,13 +82,30 @@ t.test('the space of a database includes its WAL, next to the target of a link',
   const first = open(t, target)
   await first.create(plant(1))
   symlinkSync(target, link)
-  const space = await measureSpace(link)
+  const measure = prepareMeasurement(link)
+  const space = await measure()
   t.equal(space?.database, statSync(target).size)
   t.equal(space?.wal, statSync(`${target}-wal`).size)
   t.ok(Number(space?.wal) > 0)
   t.ok(Number(space?.free) > 0 && Number(space?.free) <= Number(space?.total))
   await first.close()
-  t.equal((await measureSpace(link))?.wal, 0)
+  t.equal((await measure())?.wal, 0)
   rmSync(target)
-  t.equal(await measureSpace(link), undefined)
+  t.equal(await measure(), undefined)
+})
+
+t.test('a file system that does not respond is asked once', async (t) => {
+  const space = Promise.withResolvers<SpaceFigures>()
+  let count = 0
+  const read = () => {
+    count++
+    return space.promise
+  }
+  const measure = prepareMeasurement('plants.db', read, 10)
+  t.same(await Promise.all([measure(), measure()]), [undefined, undefined])
+  t.equal(await measure(), undefined)
+  t.equal(count, 1)
+  const figures = { wal: 0, database: 0, free: 0, total: 0 }
+  space.resolve(figures)
+  t.equal(await measure(), figures)
 })
