@@ -34,9 +34,6 @@ const OTHERS = { kind: 'mixed', connections: 4 } as const
 /** Distance between the ids of the batches and those of the other clients. */
 const ID_DISTANCE = 1e9
 
-/** The limit of waiting changes admits as many batches of a thousand plants. */
-const CONNECTIONS = { description: 'connections that send batches', default: 8 }
-
 interface Options extends LoadOptions {
   readonly engines: Engine[]
   readonly kinds: Kind[]
@@ -54,7 +51,6 @@ const kindsOption = new Option('--kinds <kinds...>', 'kinds of load').choices(KI
 const { engines, kinds, ...options } = benchmark(
   'bench:batches',
   'compare batches of plants with single creates',
-  CONNECTIONS,
 )
   .addOption(enginesOption.default(ENGINES))
   .addOption(kindsOption.default(KINDS))
