@@ -1,4 +1,3 @@
-# Not yet built with a container engine. Each step was tested by hand.
 # To pin the base image: --build-arg BASE=node:26-slim@sha256:…
 ARG BASE=node:26-slim
 
@@ -12,12 +11,15 @@ ENV PLANT_STORE_HOST=0.0.0.0 \
     PLANT_STORE_PORT=3000 \
     PLANT_STORE_DATABASE=/data/plants.db \
     # Docker kills a container 10 seconds after asking it to stop.
-    PLANT_STORE_SHUTDOWN_TIMEOUT=8s
+    PLANT_STORE_SHUTDOWN_TIMEOUT=8s \
+    # The root file system can be read-only, and SQLite sorts large indexes in a file.
+    SQLITE_TMPDIR=/data
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY . .
-RUN ln -s /app/bin/plant-store.js /usr/local/bin/plant-store && install -d -m 700 -o node -g node /data
-USER node
+RUN ln -s /app/bin/plant-store.js /usr/local/bin/plant-store && install -d -m 700 -o 1000 -g 1000 /data
+# As numbers, because Kubernetes cannot verify that a name is not root's. node:26-slim calls this user `node`.
+USER 1000:1000
 VOLUME /data
 EXPOSE 3000
 # The certificate is for the public name, so the check over loopback cannot verify it.

@@ -2,6 +2,7 @@ import openapiFetch, { type Client } from 'openapi-fetch'
 import type { paths } from '../src/contract/api.gen.ts'
 import { ConnectionError } from './errors.ts'
 import { toJson } from './json.ts'
+import { explainBlocked, parseUrl } from './page.ts'
 import type { FetchResult } from './responses.ts'
 import { type RetryOptions, withRetries } from './retry.ts'
 
@@ -12,7 +13,10 @@ import { type RetryOptions, withRetries } from './retry.ts'
  * const options: ClientOptions = { url: 'https://example.com/plants', token, retries: 2, timeout: 5000 }
  */
 export interface ClientOptions extends RetryOptions {
-  /** The base URL of the service, such as `http://127.0.0.1:3000` or `https://example.com/prefix`. */
+  /**
+   * The base URL of the service, such as `http://127.0.0.1:3000` or `https://example.com/prefix`. In a browser, it can
+   * be relative to the page, such as `/store`.
+   */
   readonly url: string | URL
   /** An access token with the scopes of the operations that you call. */
   readonly token: string
@@ -51,13 +55,15 @@ interface AttemptInit {
 /** Sends requests to one service, with one token. */
 export class Connection {
   readonly #http: Http
+  readonly #baseUrl: string
   readonly #options: ClientOptions
 
   /** @throws TypeError if the URL is not an HTTP URL, or has credentials, a query or a fragment */
   constructor(options: ClientOptions) {
     this.#options = options
+    this.#baseUrl = toBaseUrl(options.url)
     this.#http = openapiFetch<paths>({
-      baseUrl: toBaseUrl(options.url),
+      baseUrl: this.#baseUrl,
       headers: { authorization: `Bearer ${options.token}` },
       bodySerializer: toJson,
       // Following a redirect can turn a POST into a GET that succeeds (RFC 9110 §15.4.2).
@@ -85,27 +91,33 @@ export class Connection {
   }
 
   async #send(send: Send, signal: AbortSignal): Promise<FetchResult> {
-    const { url, fetch = globalThis.fetch } = this.#options
+    const { fetch = globalThis.fetch } = this.#options
     let sent = false
-    const recordingFetch: Fetch = (request) => {
+    let responded = false
+    const recordingFetch: Fetch = async (request) => {
       sent = true
-      return fetch(request)
+      const response = await fetch(request)
+      responded = true
+      return response
     }
     try {
       return await send(this.#http, { parseAs: 'text', signal, fetch: recordingFetch })
     } catch (cause) {
       // An error before the request is sent is the caller's mistake, such as an invalid header.
-      throw sent ? new ConnectionError(`no response from ${url}`, { cause }) : cause
+      if (!sent) throw cause
+      const advice = responded ? undefined : explainBlocked(this.#baseUrl, cause)
+      const message = `no response from ${this.#baseUrl}`
+      throw new ConnectionError(advice ? `${message}: ${advice}` : message, { cause })
     }
   }
 }
 
 /** @throws TypeError that does not quote the URL, which can contain a password */
 function toBaseUrl(url: string | URL): string {
-  const { protocol, origin, pathname, href } = URL.parse(url) ?? {}
+  const { protocol, origin, pathname, href } = parseUrl(url) ?? {}
   if (protocol === undefined || !/^https?:$/.test(protocol) || href !== `${origin}${pathname}`) {
     throw new TypeError(
-      'invalid url: expected a URL such as http://host:3000 or https://host/prefix, without credentials, query or fragment',
+      'invalid url: expected a URL such as http://host:3000 or https://host/prefix (in browsers also a relative one such as /prefix), without credentials, query or fragment',
     )
   }
   let { length } = href

@@ -7,8 +7,9 @@ import type { ContractDocument } from './contract/contract.ts'
 import { admitRequests } from './http/admission.ts'
 import { authenticateBearers } from './http/authentication.ts'
 import type { Certificate } from './http/certificate.ts'
+import { prepareCors, serveCors } from './http/cors.ts'
 import { serveDocs } from './http/docs.ts'
-import { handleError } from './http/error-handler.ts'
+import { handleErrors } from './http/error-handler.ts'
 import { reportHealth } from './http/health.ts'
 import { serveOperations } from './http/operations.ts'
 import { logRequestIds, logRequests } from './http/request-log.ts'
@@ -55,16 +56,19 @@ export async function buildApp({
   now,
 }: AppOptions): Promise<FastifyInstance> {
   const scheduler = new RequestScheduler(now)
+  const { corsOrigin } = config
+  const cors = corsOrigin === undefined ? undefined : await prepareCors(corsOrigin, contract)
 
   // Sockets and the HTTP server
-  const app = createServer({ config, contract, log, logsForAll, certificate, shared })
+  const app = createServer({ config, contract, log, logsForAll, certificate, shared, cors })
 
   // All requests and responses
   logRequestIds(app)
   logRequests(app, config.logRequests)
   setCommonHeaders(app)
+  if (cors !== undefined) serveCors(app, cors)
   limitResponses(app, shared)
-  app.setErrorHandler(handleError)
+  handleErrors(app, shared)
 
   // Authentication, before anything else is checked
   await authenticateBearers(app, tokens, config, shared)

@@ -44,14 +44,18 @@ export function program(): Command {
   command.addCommand(exportCommand())
   command.addCommand(backupCommand())
   command.addCommand(checkCommand())
-  pointToHelp(command)
+  helpAfterErrors(command)
   return command
 }
 
 /** Ends every error about the arguments with a reference to the help, in all subcommands. */
-function pointToHelp(command: Command, path = command.name()): void {
+function helpAfterErrors(command: Command, path = command.name()): void {
   command.showHelpAfterError(`(see ${path} --help)`)
-  for (const each of command.commands) pointToHelp(each, `${path} ${each.name()}`)
+  // Commander prints suggestions in parentheses on a line of their own.
+  const outputError = (message: string, write: (text: string) => void) =>
+    write(message.replace(/\n\(Did you mean ([^ ]+)\?\)/, ". Did you mean '$1'?"))
+  command.configureOutput({ outputError })
+  for (const each of command.commands) helpAfterErrors(each, `${path} ${each.name()}`)
 }
 
 /** Otherwise Commander would pass the word to `serve`, the default, which reports excess arguments. */
@@ -170,8 +174,9 @@ function formatOption(formats: readonly Format[]): Option {
 
 const importHelp = `
 An NDJSON record is a line such as {"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}. A CSV file starts
-with a header such as id,name,tag. A JSON file is an array, as GET /plants returns it. Refused records are reported on standard error, and a summary is printed
-on standard output. Importing the same file again changes nothing.
+with a header such as id,name,tag. A JSON file is an array, as GET /plants returns it. Refused records are
+reported on standard error, and a summary is printed on standard output. Importing the same file again changes
+nothing.
 Exit codes: 0 all plants are stored; 1 the import stopped early; 2 some records were skipped; 130 or 143 the
 import was interrupted. An import that stops early keeps the records it has already stored.`
 

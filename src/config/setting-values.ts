@@ -139,6 +139,29 @@ export function networks(value: unknown): string {
   throw new InvalidValue('addresses or networks such as 10.0.0.0/8,::1, separated by commas')
 }
 
+/** The origins that CORS allows; `*` for all. */
+export type Origins = '*' | readonly string[]
+
+/** Origins, separated by commas or in an array, or `*`. */
+export function origins(value: unknown): Origins {
+  if (value === '*') return value
+  const list = Array.isArray(value) ? value : asText(value).split(',')
+  return list.map(readOrigin)
+}
+
+/** Browsers send an origin in one spelling only, so any other one would never match. */
+function readOrigin(value: unknown): string {
+  const { protocol = '', host = '' } = URL.parse(asText(value)) ?? {}
+  if (host === '' || host.includes('*')) {
+    throw new InvalidValue(
+      'origins such as https://app.example or http://localhost:5173, separated by commas, or * for all',
+    )
+  }
+  const origin = `${protocol}//${host}`
+  if (value !== origin) throw new InvalidValue(`the origin ${origin} instead of ${value}`)
+  return origin
+}
+
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/')
   const version = isIP(address)

@@ -6,6 +6,7 @@ import {
   nonEmptyString,
   oneOf,
   onOff,
+  origins,
   rate,
   seed,
   threads,
@@ -116,6 +117,12 @@ export const settings = {
     description: 'requests allowed per token, such as 1000/s; or off',
     default: 'off',
     read: rate,
+  },
+  corsOrigin: {
+    argument: '<origins>',
+    description:
+      'origins of web apps that can call the service from a browser, such as https://app.example,http://localhost:5173; or * for all',
+    read: origins,
   },
   trustProxy: {
     argument: '<networks>',

@@ -84,7 +84,8 @@ export interface paths {
         /**
          * Update a plant
          * @description Applies a JSON merge patch (RFC 7396). `tag: null` removes the tag. The patch can contain the plant's
-         *     `id`, but cannot change it. It can also be sent as `application/json`. Requires the `read` and `write` scopes, because the response is the whole plant.
+         *     `id`, but cannot change it. It can also be sent as `application/json`. Requires the `read` and
+         *     `write` scopes, because the response is the whole plant.
          */
         patch: operations["updatePlant"];
         trace?: never;

@@ -44,6 +44,8 @@ export interface ContractDocument {
   info: { title: string; version: string }
   security?: SecurityRequirement[]
   paths: Record<string, Record<string, OperationObject>>
+  /** OpenAPI extension: responses to requests that match no operation, by status. */
+  'x-responses-outside-operations'?: Record<string, unknown>
   components?: { schemas?: Record<string, Schema> }
 }
 

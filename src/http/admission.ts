@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '../contract/contract.ts'
 import { ApiError, serviceBusy } from './api-error.ts'
+import type { Cors } from './cors.ts'
 import { handleError } from './error-handler.ts'
 import {
   countRepetitions,
@@ -55,15 +56,21 @@ export function admitRequests(app: FastifyInstance, scheduler: RequestScheduler)
 }
 
 /**
- * Rejects a URL that Fastify cannot decode, for its option `frameworkErrors`. Such a request reaches no hook, so its
- * token is checked here.
+ * Creates a function for Fastify's option `frameworkErrors`, which rejects URLs that Fastify cannot decode. Such a
+ * request reaches no hook, so its headers are added and its token is checked here.
  */
-export function rejectBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  const urlError = isPath(request.url)
-    ? new ApiError('malformed-request', 'the path is not valid percent-encoded UTF-8')
-    : targetError(request.url)
-  addCommonHeaders(request, reply)
-  request.server.authenticate(request, reply, (error = urlError) =>
-    handleError(error, request, reply),
-  )
+export function rejectBadUrls(cors: Cors | undefined) {
+  return (_error: Error, request: FastifyRequest, reply: FastifyReply): void => {
+    const urlError = isPath(request.url)
+      ? new ApiError('malformed-request', 'the path is not valid percent-encoded UTF-8')
+      : targetError(request.url)
+    const reject = (error: Error = urlError) => handleError(error, request, reply)
+    const authenticate = (error?: Error) => {
+      if (error !== undefined) reject(error)
+      else request.server.authenticate(request, reply, reject)
+    }
+    addCommonHeaders(request, reply)
+    if (cors === undefined) authenticate()
+    else cors.apply(request, reply, authenticate)
+  }
 }

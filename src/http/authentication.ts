@@ -7,6 +7,7 @@ import type { SharedState } from '../shared-memory/shared-state.ts'
 import { ApiError } from './api-error.ts'
 import { addressKey, failureLimit, tokenLimit } from './rate-limit.ts'
 import { RejectionLog } from './rejection-log.ts'
+import { getPath } from './request-path.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -49,7 +50,7 @@ export async function authenticateBearers(
 ): Promise<void> {
   const failures = failureLimit(authFailureLimit, shared.failures)
   const requests = tokenLimit(rateLimit, shared.requests)
-  const rejectionLog = new RejectionLog(app, shared.rejectedTokens)
+  const rejectionLog = new RejectionLog(app, shared.rejectedTokens, 'rejected more access tokens')
   app.decorateRequest('grant')
 
   await app.register(bearerAuth, {
@@ -83,7 +84,7 @@ export async function authenticateBearers(
     try {
       failures?.take(key)
     } catch (limited) {
-      rejectionLog.write(request)
+      logRejection(request)
       throw limited
     }
     try {
@@ -98,8 +99,14 @@ export async function authenticateBearers(
     }
   }
 
+  function logRejection(request: FastifyRequest): void {
+    const { method, ip } = request
+    const details = { address: ip, method, path: getPath(request) }
+    rejectionLog.write(request, 'rejected an access token', details)
+  }
+
   function invalidToken(request: FastifyRequest): ApiError {
-    rejectionLog.write(request)
+    logRejection(request)
     return new ApiError('token-invalid', 'the access token is unknown, expired or revoked', {
       'www-authenticate': `${REALM}, error="invalid_token"`,
     })

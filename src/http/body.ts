@@ -107,10 +107,19 @@ function unsupported(
   return new ApiError(code, message, headers)
 }
 
+/** Replaces some of Ajv's messages, by keyword. */
+const BODY_MESSAGES: Readonly<
+  Record<string, (parameters: FastifySchemaValidationError['params']) => string>
+> = {
+  // Ajv joins several types with a bare comma.
+  type: ({ type }) => `must be ${[type].flat().join(' or ')}`,
+  minItems: ({ limit }) => `must have ${limit} or more items`,
+  maxItems: ({ limit }) => `must have ${limit} or fewer items`,
+}
+
 /** The error for a body that violates its schema, from Ajv's first error. */
 export function bodyError(error: FastifySchemaValidationError): ApiError {
   const { keyword, instancePath, params, message } = error
-  // Ajv joins several types with a bare comma.
-  const expected = keyword === 'type' ? `must be ${[params.type].flat().join(' or ')}` : message
+  const expected = BODY_MESSAGES[keyword]?.(params) ?? message
   return new ApiError('invalid-body', `body${instancePath} ${expected}`)
 }

@@ -3,6 +3,7 @@ import { METHODS, maxHeaderSize, type RequestListener, type Server } from 'node:
 import type { Socket } from 'node:net'
 import { ApiError } from './api-error.ts'
 import { limitChunks } from './chunk-limit.ts'
+import type { Cors } from './cors.ts'
 import { type Reject, rawResponse } from './socket-errors.ts'
 
 const METHOD_NAMES = new Set(METHODS)
@@ -36,10 +37,11 @@ export function rejectConnect(server: Server, reject: Reject): void {
     'malformed-request',
     'CONNECT is not supported: this server is not a proxy',
   )
-  server.on('connect', ({ socket }) => {
+  server.on('connect', (request) => {
+    const { socket } = request
     // Node has removed its own listener. Without one, a reset by the client would crash the process.
     socket.on('error', () => socket.destroy())
-    reject(socket, error)
+    reject(socket, error, request)
   })
 }
 
@@ -47,7 +49,7 @@ export function rejectConnect(server: Server, reject: Reject): void {
  * Rejects methods that Node's parser accepts but its list of methods omits, such as PRI and those of RTSP. No route can
  * match them, not even Fastify's own for unknown paths.
  */
-export function rejectUnknownMethods(server: Server): void {
+export function rejectUnknownMethods(server: Server, cors?: Cors): void {
   const [serve] = server.listeners('request') as [RequestListener]
   server.off('request', serve).on('request', (request, response) => {
     const { method = '' } = request
@@ -55,7 +57,7 @@ export function rejectUnknownMethods(server: Server): void {
       serve(request, response)
     } else {
       const error = new ApiError('malformed-request', `${method} is not an HTTP method`)
-      const { status, headers, content } = rawResponse(error)
+      const { status, headers, content } = rawResponse(error, cors?.headersFor(request))
       response.writeHead(status, headers).end(content)
     }
   })

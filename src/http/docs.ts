@@ -7,6 +7,7 @@ import { entityTag, isKnown } from './conditional.ts'
 import { memoize } from './memoize.ts'
 import { getPath } from './request-path.ts'
 import { reserve } from './response.ts'
+import { addVary } from './response-headers.ts'
 
 /** The path of the docs page. Its files are below it. */
 export const DOCS_PATH = '/documentation'
@@ -107,8 +108,8 @@ function serveFile(
       'cache-control': lifetime,
       'content-security-policy': CONTENT_SECURITY_POLICY,
       etag: entityTag(version),
-      vary: 'Accept-Encoding',
     })
+    addVary(reply, 'Accept-Encoding')
     if (isFresh) return reply.code(304).send()
     if (coding !== 'identity') reply.header('content-encoding', coding)
     return reply.header('content-type', type).send(content)

@@ -1,16 +1,32 @@
 import type {
   FastifyError,
+  FastifyInstance,
   FastifyReply,
   FastifyRequest,
   FastifySchemaValidationError,
 } from 'fastify'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { InvalidJson } from '../contract/json-scanner.ts'
+import type { SharedState } from '../shared-memory/shared-state.ts'
 import { ApiError, RETRY_AFTER } from './api-error.ts'
 import { bodyError } from './body.ts'
 import { parameterError } from './parameters.ts'
+import { RejectionLog } from './rejection-log.ts'
 import { getPath } from './request-path.ts'
 import { sendError } from './response.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    unavailableLog: RejectionLog
+  }
+}
+
+/** Sets the error handler. */
+export function handleErrors(app: FastifyInstance, shared: SharedState): void {
+  const summary = 'rejected more requests because the store is unavailable'
+  app.decorate('unavailableLog', new RejectionLog(app, shared.unavailable, summary))
+  app.setErrorHandler(handleError)
+}
 
 /** Fastify's error handler: sends any error as one of the contract's. See api-error.ts for the whole flow. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
@@ -29,7 +45,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof InvalidJson) return new ApiError('invalid-json', error.message)
   if (error instanceof StoreUnavailable) {
-    request.log.warn(error.message)
+    request.server.unavailableLog.write(request, error.message)
     const headers = { 'retry-after': RETRY_AFTER[error.reason] }
     return error.reason === 'busy'
       ? new ApiError('store-busy', 'the store is busy', headers)

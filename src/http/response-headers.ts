@@ -29,6 +29,12 @@ export function setCommonHeaders(app: FastifyInstance): void {
   })
 }
 
+/** Adds a request header to `Vary` (RFC 9110 §12.5.5). */
+export function addVary(reply: FastifyReply, name: string): void {
+  const before = reply.getHeader('vary')
+  reply.header('vary', before === undefined ? name : `${before}, ${name}`)
+}
+
 /** Adds the common headers to a response. Call it for a request that reaches no hook. */
 export function addCommonHeaders({ id }: FastifyRequest, reply: FastifyReply): void {
   reply.headers(commonHeaders(id))

@@ -30,6 +30,8 @@ export class RouteTable {
   /** The methods of all paths, for `OPTIONS *`. */
   readonly #server: Path = { methods: new Set() }
   readonly #router = findMyWay({ maxParamLength: PARAMETER_LENGTH_MAX })
+  /** The segments of the paths without parameters, such as `batch`. Includes the empty one before the first slash. */
+  readonly #segments = new Set<string>()
 
   /** Call it before the application's first route is added. */
   constructor(app: FastifyInstance) {
@@ -50,15 +52,26 @@ export class RouteTable {
     if (known !== undefined) return
     this.#paths.set(url, path)
     this.#router.on('GET', url, () => {}, path)
+    if (!/[:*]/.test(url)) for (const segment of url.split('/')) this.#segments.add(segment)
   }
 
   /** Whether a request has a route of its own rather than Fastify's for unknown paths or for another path. */
   hasRoute(request: FastifyRequest): boolean {
     const { is404, url, params, method } = request
     if (is404 || !isPath(url)) return false
-    if (!hasParameters(params)) return true
+    if (!this.#hasSegment(params)) return true
     // For a method that `/plants/batch` lacks, Fastify falls back to `/plants/{id}`.
     return this.find(request)?.methods.has(method) ?? false
+  }
+
+  /** Whether a path without parameters can match too. Spares most requests a second search of the routes. */
+  #hasSegment(parameters: unknown): boolean {
+    const values = parameters as Record<string, string>
+    for (const name in values) {
+      const value = values[name] as string
+      if (this.#segments.has(value.slice(value.lastIndexOf('/') + 1))) return true
+    }
+    return false
   }
 
   /** The path of a request, even if it does not support the method. */
@@ -68,11 +81,6 @@ export class RouteTable {
     const found = isPath(url) ? this.#router.find('GET', url) : null
     return found === null || hasEmptyParameter(found.params) ? undefined : found.store
   }
-}
-
-function hasParameters(parameters: unknown): boolean {
-  for (const _name in parameters as object) return true
-  return false
 }
 
 /** The router matches `/plants/` as a path with an empty id. Only a wildcard can be empty. */

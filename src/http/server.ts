@@ -7,7 +7,7 @@ import Fastify, {
 import type { Config } from '../config/config.ts'
 import type { ContractDocument } from '../contract/contract.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
-import { rejectBadUrl } from './admission.ts'
+import { rejectBadUrls } from './admission.ts'
 import { bodyMethods } from './body.ts'
 import { SMALL_MESSAGE_BYTES } from './byte-budget.ts'
 import type { Certificate } from './certificate.ts'
@@ -18,6 +18,7 @@ import {
   rejectUnknownMethods,
 } from './client-errors.ts'
 import { countConnections, limitConnections } from './connection-limit.ts'
+import type { Cors } from './cors.ts'
 import { servePipelined } from './pipeline.ts'
 import { rewriteUrlTargets } from './request-head.ts'
 import { noRequestLog } from './request-log.ts'
@@ -39,6 +40,8 @@ export interface ServerParts {
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
   readonly shared: SharedState
+  /** Undefined if CORS is off. */
+  readonly cors: Cors | undefined
 }
 
 /**
@@ -52,10 +55,11 @@ export function createServer({
   logsForAll,
   certificate,
   shared,
+  cors,
 }: ServerParts): FastifyInstance {
-  const reject = createSocketRejecter(bodyMethods(contract))
+  const reject = createSocketRejecter(bodyMethods(contract), cors)
   const options: FastifyHttpOptions<Server> = {
-    ...serverOptions(config, reject),
+    ...serverOptions(config, reject, cors),
     ...(log !== undefined && { loggerInstance: log }),
   }
   const ticketKeys = shared.ticketKeys.bytes
@@ -64,7 +68,7 @@ export function createServer({
   const { server } = app
   countConnections(server, shared.connections)
   limitConnections(server, shared.connections, config.maxConnections)
-  rejectUnknownMethods(server)
+  rejectUnknownMethods(server, cors)
   const connections = servePipelined(server, shared.queuedRequests)
   abortStalledResponses(app, connections, config.responseTimeout)
   serveExpectations(server)
@@ -79,6 +83,7 @@ export function createServer({
 function serverOptions(
   { trustProxy, requestTimeout }: Config,
   reject: Reject,
+  cors: Cors | undefined,
 ): FastifyHttpOptions<Server> {
   return {
     logController: noRequestLog,
@@ -101,7 +106,7 @@ function serverOptions(
     // During shutdown, a request on an open connection is served and the connection then closed.
     return503OnClosing: false,
     clientErrorHandler: rejectParserErrors(reject, requestTimeout),
-    frameworkErrors: rejectBadUrl,
+    frameworkErrors: rejectBadUrls(cors),
   }
 }
 

@@ -1,12 +1,18 @@
 /** Errors for requests that have no Fastify reply, written directly to the socket. */
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type ApiError, toErrorResponse } from './api-error.ts'
+import type { Cors } from './cors.ts'
 import { latestResponse, replaceQueued } from './pipeline.ts'
 import { commonHeaders, newRequestId } from './response-headers.ts'
 
-/** Rejects the latest request of a connection. Does nothing if one of its requests has already been rejected. */
-export type Reject = (connection: Socket, error: ApiError) => void
+type Headers = Readonly<Record<string, string>>
+
+/**
+ * Rejects the latest request of a connection. Does nothing if one of its requests has already been rejected. Without a
+ * `request`, the rejected one is the latest whose body is incomplete, or else one whose head is not parsed yet.
+ */
+export type Reject = (connection: Socket, error: ApiError, request?: IncomingMessage) => void
 
 /**
  * Creates a function that sends an error in place of the response to a connection's latest request and then closes the
@@ -14,16 +20,19 @@ export type Reject = (connection: Socket, error: ApiError) => void
  * effect, its own response is sent instead.
  *
  * @param bodyMethods methods whose operations read a body, in upper case
+ * @param cors undefined if CORS is off
  */
-export function createSocketRejecter(bodyMethods: ReadonlySet<string>): Reject {
+export function createSocketRejecter(bodyMethods: ReadonlySet<string>, cors?: Cors): Reject {
   // The parser repeats its error for each further chunk.
   const rejected = new WeakSet<Socket>()
 
-  return (connection, error) => {
+  return (connection, error, rejectedRequest) => {
     if (rejected.has(connection)) return
     rejected.add(connection)
     const response = latestResponse(connection)
-    const sendAndClose = () => close(connection, error)
+    const request = rejectedRequest ?? findIncomplete(response)
+    const headers = request && cors?.headersFor(request)
+    const sendAndClose = () => close(connection, serialize(error, headers))
     if (response === undefined) return sendAndClose()
     // The malformed request comes after the latest one.
     if (response.req.complete) return afterResponse(response, sendAndClose)
@@ -37,6 +46,11 @@ export function createSocketRejecter(bodyMethods: ReadonlySet<string>): Reject {
   }
 }
 
+/** The latest request, unless it was received completely. */
+function findIncomplete(response: ServerResponse | undefined): IncomingMessage | undefined {
+  return response?.req.complete === false ? response.req : undefined
+}
+
 /** Calls `act` once a response is sent, unless that response announced `Connection: close`. */
 function afterResponse(response: ServerResponse, act: () => void): void {
   if (response.writableFinished) act()
@@ -44,24 +58,29 @@ function afterResponse(response: ServerResponse, act: () => void): void {
   else response.prependOnceListener('finish', () => response.shouldKeepAlive && act())
 }
 
-function close(connection: Socket, error?: ApiError): void {
-  if (error !== undefined && connection.writable) connection.write(serialize(error))
+function close(connection: Socket, response?: string): void {
+  if (response !== undefined && connection.writable) connection.write(response)
   connection.destroySoon()
 }
 
-function serialize(error: ApiError): string {
-  const { status, headers, content } = rawResponse(error)
+function serialize(error: ApiError, added?: Headers): string {
+  const { status, headers, content } = rawResponse(error, added)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', content].join('\r\n')
 }
 
-/** An error as a whole HTTP response, the last one of its connection. */
-export function rawResponse(error: ApiError) {
+/**
+ * An error as a whole HTTP response, the last one of its connection.
+ *
+ * @param added more headers
+ */
+export function rawResponse(error: ApiError, added?: Headers) {
   const { status, body } = toErrorResponse(error)
   const content = JSON.stringify(body)
   const headers = {
     ...commonHeaders(newRequestId()),
     ...error.headers,
+    ...added,
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(content),
     connection: 'close',

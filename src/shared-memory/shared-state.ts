@@ -19,6 +19,8 @@ export class SharedState {
   readonly encryptedBytes: SharedCounter
   /** Access tokens rejected in the current period of the log. */
   readonly rejectedTokens: SharedCounter
+  /** Requests rejected in the current period of the log because the store is unavailable. */
+  readonly unavailable: SharedCounter
   /** A token bucket for each address that failed to authenticate. */
   readonly failures: SharedTable
   /** A token bucket for each access token. */
@@ -36,6 +38,7 @@ export class SharedState {
     this.sentBytes = new SharedCounter(memory.sentBytes)
     this.encryptedBytes = new SharedCounter(memory.encryptedBytes)
     this.rejectedTokens = new SharedCounter(memory.rejectedTokens)
+    this.unavailable = new SharedCounter(memory.unavailable)
     this.failures = new SharedTable(memory.failures)
     this.requests = new SharedTable(memory.requests)
     this.tokenUses = new SharedTable(memory.tokenUses)

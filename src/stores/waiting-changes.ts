@@ -22,6 +22,9 @@ export function sumSizes(sizes: Iterable<Size>): Size {
 /** The limit of all waiting changes. Beyond it, the store is busy. */
 const WAITING_MAX: Size = { changes: 10_000, text: 2 ** 26 }
 
+/** Batches leave room for this many other changes. Otherwise one client with a dozen connections could lock out all others. */
+const RESERVED_CHANGES = 2000
+
 /** The total size of the waiting changes, which threads can share. */
 export class WaitingChanges {
   readonly #changes: SharedCounter
@@ -39,8 +42,8 @@ export class WaitingChanges {
 
   /** Counts one or more changes, unless that would exceed the limit. Returns whether they were counted. */
   add({ changes, text }: Size): boolean {
-    if (!this.#changes.addIf((waiting) => waiting + changes <= WAITING_MAX.changes, changes))
-      return false
+    const max = changes > 1 ? WAITING_MAX.changes - RESERVED_CHANGES : WAITING_MAX.changes
+    if (!this.#changes.addIf((waiting) => waiting + changes <= max, changes)) return false
     // The sum fits into 32 bits, because a body has at most 2^30 bytes.
     if (this.#text.addIf((waiting) => waiting < WAITING_MAX.text, text)) return true
     this.#changes.add(-changes)

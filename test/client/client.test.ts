@@ -185,7 +185,7 @@ for (const url of [
     t.throws(() => createClient({ url, token: 'x' }), {
       name: 'TypeError',
       message:
-        /^invalid url: expected a URL such as http:\/\/host:3000 or https:\/\/host\/prefix, without credentials, query or fragment$/,
+        /^invalid url: expected a URL such as http:\/\/host:3000 or https:\/\/host\/prefix \(in browsers also a relative one such as \/prefix\), without credentials, query or fragment$/,
     })
   })
 }

@@ -32,6 +32,42 @@ const bad: Record<SettingName, readonly { value: string; expected: string }[]> =
   maxConnections: [{ value: '0', expected: 'an integer from 1 to 1048576' }],
   authFailureLimit: ['0/s', '5/d', '/s', '100', 'on'].map(invalidRate),
   rateLimit: ['1000'].map(invalidRate),
+  corsOrigin: [
+    ...[
+      'null',
+      'app.example',
+      'localhost:5173',
+      'https://',
+      'file://',
+      'https://a.example,',
+      'https://*.example',
+      '*,https://a.example',
+    ].map((value) => ({
+      value,
+      expected:
+        'origins such as https://app.example or http://localhost:5173, separated by commas, or * for all',
+    })),
+    ...[
+      'https://app.example/',
+      'https://app.example/path?query#fragment',
+      'https://APP.example',
+      'HTTPS://app.example',
+      'https://app.example:443',
+      'https://user:password@app.example',
+      ' https://app.example',
+    ].map((value) => ({
+      value,
+      expected: `the origin https://app.example instead of ${value}`,
+    })),
+    {
+      value: 'https://a.example,https://äpp.example',
+      expected: 'the origin https://xn--pp-uia.example instead of https://äpp.example',
+    },
+    {
+      value: 'http://[::0001]:5173',
+      expected: 'the origin http://[::1]:5173 instead of http://[::0001]:5173',
+    },
+  ],
   trustProxy: [
     'proxy',
     '0.0.0.0/0',
@@ -94,13 +130,13 @@ for (const [index, name] of settingNames.entries()) {
 
 const create = ['token', 'create', '--name']
 const rejected = [
-  { args: ['--prot', '3000'], says: "unknown option '--prot'" },
+  { args: ['--prot', '3000'], says: "unknown option '--prot'. Did you mean '--port'?" },
   { args: ['serv'], says: "unknown command 'serv'. Did you mean 'serve'?" },
   { args: ['imprt', 'x', '--strict'], says: "unknown command 'imprt'. Did you mean 'import'?" },
   { args: ['frobnicate'], says: /unknown command 'frobnicate'\n/ },
   { args: ['serve', 'x'], says: /too many arguments/ },
-  { args: ['token', 'creat'], says: "unknown command 'creat'" },
-  { args: ['import', 'x', '--strct'], says: "unknown option '--strct'" },
+  { args: ['token', 'creat'], says: "unknown command 'creat'. Did you mean 'create'?" },
+  { args: ['import', 'x', '--strct'], says: "unknown option '--strct'. Did you mean '--strict'?" },
   { args: ['token', 'create'], says: "required option '--name <name>' not specified" },
   { args: [...create, 'two words'], says: 'Expected 1 to 64 characters' },
   { args: [...create, 'x', '--scope', 'admin'], says: 'Expected read, write, or both' },

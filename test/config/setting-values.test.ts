@@ -6,6 +6,7 @@ import {
   networks,
   nonEmptyString,
   onOff,
+  origins,
   rate,
   replaceInvalid,
   seed,
@@ -18,6 +19,7 @@ const readers = {
   networks,
   nonEmptyString,
   onOff,
+  origins,
   rate,
   seed,
 }
@@ -29,6 +31,15 @@ for (const [name, read] of Object.entries(readers)) {
     }
   })
 }
+
+t.test('origins are read from a list or an array', async (t) => {
+  const list = ['https://app.example', 'http://localhost:5173', 'capacitor://localhost']
+  t.same(origins(list.join()), list)
+  t.same(origins(list), list)
+  t.equal(origins('*'), '*')
+  t.throws(() => origins([...list, 4]), { message: /^expected origins such as / })
+  t.throws(() => origins(['*']), { message: /^expected origins such as / })
+})
 
 t.test('replaceInvalid replaces the error about an invalid value', async (t) => {
   const replaced = new Error('replaced')

@@ -121,12 +121,33 @@ t.test('incompatible: an operation is removed', async (t) => {
 })
 
 t.test('incompatible: the items of a list change', async (t) => {
-  const list = (items: object) => withResponse(200, schemaOf({ type: 'array', items }))
-  const found = findIncompatibilities(
-    withOperation(list({ type: 'string' })),
-    withOperation(list({ type: 'integer' })),
-  )
-  t.strictSame(found, ['PUT /x: 200 response body/items: type changed'])
+  const list = (items: object) => withResponse(200, schemaOf({ type: 'array', ...items }))
+  for (const items of [{ items: { type: 'integer' } }, {}]) {
+    const found = findIncompatibilities(
+      withOperation(list({ items: { type: 'string' } })),
+      withOperation(list(items)),
+    )
+    t.strictSame(found, ['PUT /x: 200 response body/items: type changed'])
+  }
+})
+
+t.test('incompatible: authentication changes', async (t) => {
+  const bearer = { type: 'http', scheme: 'bearer' }
+  const secured = (scheme: object, security: object[] = [{ token: [] }], own: object = {}) => ({
+    ...withOperation(own),
+    security,
+    components: { securitySchemes: { token: scheme } },
+  })
+  const before = secured(bearer)
+  t.strictSame(findIncompatibilities(before, secured({ ...bearer, description: 'x' })), [])
+  for (const after of [
+    secured({ ...bearer, scheme: 'basic' }),
+    secured(bearer, []),
+    secured(bearer, [{ token: [] }], { security: [{ other: [] }] }),
+    withOperation({}),
+  ]) {
+    t.strictSame(findIncompatibilities(before, after), ['PUT /x: authentication changed'])
+  }
 })
 
 const COMPATIBLE: [what: string, changes: object][] = [

@@ -28,9 +28,13 @@ interface Response {
   readonly content?: Content
 }
 
+/** The alternatives, each with the names of its schemes. */
+type Security = readonly object[]
+
 interface Operation {
   readonly operationId?: string
   readonly 'x-scope'?: string | readonly string[]
+  readonly security?: Security
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly required?: boolean; readonly content: Content }
   readonly responses: Readonly<Record<string, Response>>
@@ -39,6 +43,9 @@ interface Operation {
 /** A contract with resolved references. */
 export interface Contract {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  /** Applies to operations without their own. */
+  readonly security?: Security
+  readonly components?: { readonly securitySchemes?: Readonly<Record<string, object>> }
 }
 
 /** Who writes a value: a request must not become stricter, and a response must not become looser. */
@@ -65,7 +72,10 @@ export function findIncompatibilities(before: Contract, after: Contract): string
     Object.entries(item).flatMap(([method, old]) => {
       const name = `${method.toUpperCase()} ${path}`
       const now = after.paths[path]?.[method]
-      const changes = now === undefined ? ['removed'] : compareOperations(old, now)
+      if (now === undefined) return [`${name}: removed`]
+      const changes = compareOperations(old, now)
+      if (authenticationOf(before, old) !== authenticationOf(after, now))
+        changes.unshift('authentication changed')
       return changes.map((change) => `${name}: ${change}`)
     }),
   )
@@ -82,6 +92,18 @@ function compareOperations(old: Operation, now: Operation): string[] {
     ),
     ...missing(successes(now), successes(old)).map((status) => `${status} is a new success`),
   ]
+}
+
+/** How requests authenticate, as JSON. */
+function authenticationOf({ security, components }: Contract, operation: Operation): string {
+  const alternatives = (operation.security ?? security ?? []).map((schemes) =>
+    Object.keys(schemes).map((name) => withoutAnnotations(components?.securitySchemes?.[name])),
+  )
+  return JSON.stringify(alternatives)
+}
+
+function withoutAnnotations(node: object = {}): object {
+  return Object.fromEntries(Object.entries(node).filter(([key]) => !ANNOTATIONS.includes(key)))
 }
 
 function scopesOf({ 'x-scope': scopes = [] }: Operation): readonly string[] {
@@ -163,8 +185,8 @@ function compareSchemas(before: Schema, after: Schema, direction: Direction, at:
     if (match === undefined) changes.push(`${at}/${name} removed`)
     else changes.push(...compareSchemas(schema, match, direction, `${at}/${name}`))
   }
-  if (old.items !== undefined && now.items !== undefined) {
-    changes.push(...compareSchemas(old.items, now.items, direction, `${at}/items`))
+  if (old.items !== undefined || now.items !== undefined) {
+    changes.push(...compareSchemas(old.items ?? {}, now.items ?? {}, direction, `${at}/items`))
   }
   for (const keyword of ['minimum', 'minItems', 'minLength']) {
     if (bound(reader, keyword, -1) > bound(writer, keyword, -1))

@@ -104,9 +104,12 @@ async function testReplays(t: Test, { primary, standbys }: Cluster): Promise<voi
     { id: 2n, name: 'Pinus nigra J.F. Arnold' },
   ]
   const refused = async (plant: NewPlant) => {
-    const begin = performance.now()
-    await t.rejects(store.create(plant), StoreUnavailable)
-    t.ok(performance.now() - begin <= RESPONSE_MS_MAX)
+    for (const isBatch of [false, true]) {
+      const begin = performance.now()
+      const result: Promise<unknown> = isBatch ? store.createAll([plant]) : store.create(plant)
+      await t.rejects(result, StoreUnavailable)
+      t.ok(performance.now() - begin <= RESPONSE_MS_MAX)
+    }
   }
   /** The server reports that the change is committed but not replicated. */
   const refusedWhenCancelled = async (plant: NewPlant) => {
@@ -141,6 +144,7 @@ async function testReplays(t: Test, { primary, standbys }: Cluster): Promise<voi
     })
     t.equal(result, 'replayed')
   }
+  t.strictSame(await store.createAll([fir, pine]), { created: 0, replayed: 2 })
 }
 
 const NOT_REPLICATED = Object.assign(new Error(), { name: 'StoreUnavailable', detail: '01000' })

@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { creationRequest, replacement } from '../crash/changes.ts'
+import { batchRequest, creationRequest, type HttpChange, replacement } from '../crash/changes.ts'
 import { checkAnswer } from '../helpers/contract-check.ts'
 
 export const TOKEN = 'a-token-for-the-test'
@@ -13,16 +13,25 @@ const CLIENTS = 32
 const RETRY_AFTER = 20
 
 /** Requests to choose from; those listed more often are chosen more often. */
-const KINDS = ['create', 'create', 'create', 'create again', 'replacement', 'read'] as const
+const KINDS = [
+  'create',
+  'create',
+  'create',
+  'batch',
+  'create again',
+  'replacement',
+  'read',
+] as const
 
-interface Request {
-  readonly id: bigint
-  readonly method: string
-  readonly body?: string | undefined
-}
+/** The limit of new plants in a batch. */
+const BATCH_MAX = 10
+
+/** Only the parts of a change that a read has too. */
+type Request = Pick<HttpChange, 'path' | 'body'> & { readonly method: string }
 
 /**
  * Clients that create, replay, replace and read plants of their own, one request at a time each, and retry after a 503.
+ * Some plants are created in batches, which can contain a plant that is already stored.
  * Once they have ended, what must be stored is therefore known.
  */
 export class Load {
@@ -81,6 +90,8 @@ export class Load {
       const kind = plant === undefined ? 'create' : KINDS[randomInt(KINDS.length)]
       if (plant === undefined || kind === 'create') {
         own.push(await this.#create())
+      } else if (kind === 'batch') {
+        own.push(...(await this.#createBatch(this.onlyNew ? [] : [plant])))
       } else if (kind === 'read') {
         await this.#read(plant)
       } else if (!this.onlyNew) {
@@ -91,11 +102,21 @@ export class Load {
   }
 
   async #create(): Promise<bigint> {
-    const plant = this.#newPlant(randomBytes(8).readBigInt64BE())
+    const plant = this.#newPlant(newId())
     const sent = await this.#sendUntilDone(creationRequest(plant))
     this.acknowledged.set(plant.id, plant)
     this.lastCreate = Math.max(this.lastCreate, sent)
     return plant.id
+  }
+
+  /** Creates several plants in a batch with stored ones, and resolves to their ids. */
+  async #createBatch(stored: readonly StoredPlant[]): Promise<bigint[]> {
+    const created = Array.from({ length: randomInt(1, BATCH_MAX + 1) }, () =>
+      this.#newPlant(newId()),
+    )
+    await this.#sendUntilDone(batchRequest([...created, ...stored]))
+    for (const plant of created) this.acknowledged.set(plant.id, plant)
+    return created.map(({ id }) => id)
   }
 
   async #replace(id: bigint): Promise<void> {
@@ -105,7 +126,7 @@ export class Load {
   }
 
   async #read({ id, ...plant }: StoredPlant): Promise<void> {
-    const { status, body } = await this.#send({ id, method: 'GET' })
+    const { status, body } = await this.#send({ path: `/plants/${id}`, method: 'GET' })
     if (status === 200 && !isDeepStrictEqual({ id: String(id), ...plant }, withTextId(body))) {
       this.wrong.push(`read ${body} instead of ${plant.name}`)
     }
@@ -121,8 +142,7 @@ export class Load {
     }
   }
 
-  async #send({ id, method, body }: Request): Promise<{ status: number; body: string }> {
-    const path = method === 'POST' ? '/plants' : `/plants/${id}`
+  async #send({ path, method, body }: Request): Promise<{ status: number; body: string }> {
     const begin = performance.now()
     const response = await fetch(this.#url + path, {
       method,
@@ -135,8 +155,8 @@ export class Load {
     this.slowest = Math.max(this.slowest, performance.now() - begin)
     // The contract check verifies that each 503 has Retry-After.
     checkAnswer(method, path, answer)
-    this.#count(`${method} ${status}`)
-    if (status !== 200 && status !== 503) this.wrong.push(`${method} ${id}: ${answer.body}`)
+    this.#count(`${path === '/plants/batch' ? 'batch ' : ''}${method} ${status}`)
+    if (status !== 200 && status !== 503) this.wrong.push(`${method} ${path}: ${answer.body}`)
     return answer
   }
 
@@ -152,6 +172,10 @@ export class Load {
     this.#serial += 1
     return { id, name: `plant ${this.#serial}`, ...(randomInt(2) && { tag: 'Tree' }) }
   }
+}
+
+function newId(): bigint {
+  return randomBytes(8).readBigInt64BE()
 }
 
 /** Parses a plant. Its id can have more digits than a number. */

@@ -11,8 +11,10 @@ export interface Answer {
   readonly body: string
 }
 
+type Headers = Record<string, { required?: boolean; schema: { type: string } }>
+
 interface ResponseObject {
-  headers?: Record<string, { required?: boolean; schema: { type: string } }>
+  headers?: Headers
   content?: Record<string, { schema: object; examples: Record<string, { value: unknown }> }>
 }
 
@@ -20,6 +22,8 @@ type Responses = Record<string, ResponseObject>
 
 type Document = ContractDocument & {
   'x-responses-outside-operations': Responses
+  'x-responses-to-preflights': Responses
+  'x-cors-headers': Headers
   components: { schemas: Record<string, object> }
 }
 
@@ -83,7 +87,7 @@ export function schemaOf(name: string): object {
 export function checkAnswer(method: string | undefined, path: string | undefined, answer: Answer) {
   const { status, body } = answer
   if (status < 400 && OPEN.test(path ?? '')) return
-  const response = documented(method, path, status)
+  const response = documented(method, path, answer)
   if (response === undefined) {
     throw new Error(`${status} is not documented for ${method} ${path}: ${body}`)
   }
@@ -107,7 +111,8 @@ export function checkAnswer(method: string | undefined, path: string | undefined
 /** A response has only the headers that the contract documents for it, and their values match the schemas. */
 function checkHeaders(response: ResponseObject, { status, headers }: Answer) {
   const known = new Set(GENERAL)
-  for (const [name, { required = false, schema }] of Object.entries(response.headers ?? {})) {
+  const documented = { ...response.headers, ...whole['x-cors-headers'] }
+  for (const [name, { required = false, schema }] of Object.entries(documented)) {
     const value = headers[name.toLowerCase()]
     known.add(name.toLowerCase())
     if (value === undefined && !required) continue
@@ -137,9 +142,16 @@ function checkFraming(method: string | undefined, { status, headers, body }: Ans
 }
 
 /** The response in the contract. Requests outside the operations can have any status that is not specific to one. */
-function documented(method = '', path = '', status: number): ResponseObject | undefined {
+function documented(
+  method = '',
+  path = '',
+  { status, headers }: Answer,
+): ResponseObject | undefined {
   // HEAD has the responses of GET (RFC 9110 §9.3.2).
   const name = method === 'HEAD' ? 'get' : method.toLowerCase()
+  if (method === 'OPTIONS' && status === 204 && isFromCors(headers)) {
+    return whole['x-responses-to-preflights'][status]
+  }
   const operation = itemAt(path.replace(/\?.*/s, ''))?.[name]
   if (operation !== undefined) return (operation.responses as Responses)[status]
   const outside = responsesOutsideOperations()[status]
@@ -148,6 +160,11 @@ function documented(method = '', path = '', status: number): ResponseObject | un
   return operations()
     .map(({ responses }) => responses[status])
     .find((response) => response !== undefined)
+}
+
+/** Whether a 204 is the response to a preflight. Any other OPTIONS gets `Allow`. */
+function isFromCors({ allow, vary, 'access-control-allow-origin': origin }: Answer['headers']) {
+  return allow === undefined && (vary === 'Origin' || origin === '*')
 }
 
 function itemAt(path: string) {

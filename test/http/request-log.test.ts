@@ -171,6 +171,22 @@ t.test('only a few of many rejected tokens are logged, with a count of the rest'
   t.pass('shutdown logs the count of the rest')
 })
 
+t.test('only a few of many requests that the store rejects are logged', async (t) => {
+  const trouble = new StoreUnavailable('busy', 'a batch too many')
+  const { service, aboutRequests, logged } = await startLoggingService(
+    t,
+    {},
+    { instead: { createAll: () => Promise.reject(trouble) } },
+  )
+  const body = [{ id: 4, name: 'Abies' }]
+  for (let sent = 0; sent < 20; sent++) {
+    t.match(await service.call({ path: '/plants/batch', body }), { status: 503 })
+  }
+  const summary = 'rejected more requests because the store is unavailable'
+  t.ok(Number((await logged(summary)).omitted) > 0)
+  t.ok(aboutRequests().length < 20)
+})
+
 t.test('lines of any level have the request id, including those of child loggers', async (t) => {
   const lines: Line[] = []
   const app = Fastify({

@@ -7,7 +7,7 @@ import { findEngine, openStore } from '../../src/stores/engines.ts'
 import { type PlantRow, toPlant } from '../../src/stores/plant-row.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { startPostgres } from '../../tools/postgres/server.ts'
-import { creationRequest } from '../crash/changes.ts'
+import { batchRequest, creationRequest } from '../crash/changes.ts'
 import { Client, forEachLimited } from './client.ts'
 import { Contest } from './contest.ts'
 import { Counters } from './counters.ts'
@@ -58,7 +58,8 @@ t.test(
     await forEachLimited(CONCURRENCY, attempts, async ({ contest, attempt }) => {
       contest.sent(attempt)
       const { replica, plant } = attempt
-      const { status } = await client.send(replicas[replica] as string, creationRequest(plant))
+      const call = randomInt(2) === 0 ? creationRequest(plant) : batchRequest([plant])
+      const { status } = await client.send(replicas[replica] as string, call)
       contest.answered(attempt, status)
     })
     const seconds = Math.round((performance.now() - begin) / 100) / 10
@@ -117,6 +118,23 @@ t.test('replicas that create the same plants in different orders do not deadlock
     )
     const results = await Promise.all(creates)
     t.equal(results.filter((result) => result === 'created').length, ids.length)
+  }
+  for (let round = 0; round < 10; round++) {
+    const ids = Array.from({ length: 500 }, (_, index) => BigInt(10_000 + round * 500 + index))
+    const orders = [ids, ids.toReversed()]
+    const batches = stores.flatMap((store, index) =>
+      [0, 100, 200, 300, 400].map((start) =>
+        store.createAll(
+          (orders[index] ?? []).slice(start, start + 100).map((id) => ({ id, name: 'Tilia' })),
+        ),
+      ),
+    )
+    const results = await Promise.all(batches)
+    const created = results.map((result) => ('created' in result ? result.created : Number.NaN))
+    t.equal(
+      created.reduce((sum, each) => sum + each, 0),
+      ids.length,
+    )
   }
   const statistics = 'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()'
   t.same(await server.query(statistics, NAME), [{ deadlocks: '0' }])

@@ -137,17 +137,17 @@ export function batchSuite(t: Test, engine: Engine): void {
     async (t) => {
       const batches = Array.from({ length: 12 }, () => unusedIds(1000).map((id) => ({ id, ...A })))
       const results = await Promise.allSettled(batches.map((plants) => store.createAll(plants)))
-      const refused = results.slice(10).map((result) => 'reason' in result && result.reason)
+      const refused = results.slice(8).map((result) => 'reason' in result && result.reason)
       for (const error of refused) {
         t.ok(error instanceof StoreUnavailable)
         t.match(error, {
           reason: 'busy',
-          detail: /^10000 changes with 10000 characters are waiting$/,
+          detail: /^8000 changes with 8000 characters are waiting$/,
         })
       }
       t.same(
-        results.slice(0, 10).map(({ status }) => status),
-        Array(10).fill('fulfilled'),
+        results.slice(0, 8).map(({ status }) => status),
+        Array(8).fill('fulfilled'),
       )
     },
   )

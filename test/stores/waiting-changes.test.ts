@@ -3,11 +3,14 @@ import { WaitingChanges } from '../../src/stores/waiting-changes.ts'
 
 const change = (text: number) => ({ changes: 1, text })
 
-t.test('a batch that would exceed the limit is rejected', async (t) => {
+t.test('batches leave room for single changes', async (t) => {
   const waiting = new WaitingChanges()
-  t.ok(waiting.add({ changes: 9500, text: 0 }))
+  t.ok(waiting.add({ changes: 7500, text: 0 }))
   t.notOk(waiting.add({ changes: 501, text: 0 }))
   t.ok(waiting.add({ changes: 500, text: 0 }))
+  for (let room = 2000; room > 0; room--) t.ok(waiting.add(change(0)))
+  t.notOk(waiting.add(change(0)))
+  t.notOk(waiting.add({ changes: 2, text: 0 }))
 })
 
 t.test('threads share the limit on the number of waiting changes', async (t) => {

@@ -1,0 +1,230 @@
+/** Web apps in a real browser that call the service from the same origin, an allowed one and another one. */
+import type { Browser, Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { StoreUnavailable } from '../../service/plant-store.ts'
+import type { Config } from '../../src/config/config.ts'
+import { findBrowser, launch } from '../../tools/browser/chromium.ts'
+import { type Service, type StartOptions, startService } from '../helpers/service.ts'
+import { startAppServer } from './app-server.ts'
+
+/** The client, in the page. */
+declare const plantStore: typeof import('../../client/client.ts')
+
+/** What the page returns of an error. */
+interface Failure {
+  readonly name: string
+  readonly message: string
+  readonly status?: number
+  readonly condition?: string
+  readonly retryAfter?: number
+}
+
+/** What the page passes to `fetch`. */
+interface Init {
+  readonly method?: string
+  readonly headers?: Record<string, string>
+  readonly body?: string
+}
+
+/** Where to send requests, and with which token. */
+interface Access {
+  readonly url: string
+  readonly token: string
+}
+
+/** No npm package contains a browser. */
+const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
+
+const program = findBrowser()
+if (program !== undefined) testApps(program)
+else t.test('web apps on other origins can call the service', { skip: MISSING }, async () => {})
+
+function testApps(program: string): void {
+  let browser: Browser
+  let allowed: string
+  let stranger: string
+  let service: Service
+  t.before(async () => {
+    browser = await launch(program)
+    t.teardown(() => browser.close())
+    allowed = await startAppServer(t)
+    stranger = await startAppServer(t)
+    service = await start(t)
+  })
+
+  const start = (t: Test, config: Partial<Config> = {}, options: StartOptions = {}) =>
+    startService(t, { ...options, config: { corsOrigin: [allowed], ...config } })
+
+  /** Opens an app with an empty profile. */
+  async function open(t: Test, url: string): Promise<Page> {
+    const page = await browser.newPage()
+    t.teardown(() => page.close())
+    await page.goto(url)
+    await page.waitForFunction(() => 'plantStore' in globalThis, undefined, { timeout: 10_000 })
+    return page
+  }
+
+  t.test('an app on an allowed origin can use everything that the client offers', async (t) => {
+    const page = await open(t, allowed)
+    const { url, token } = service
+    const result = await page.evaluate(useEverything, { url, token })
+    t.strictSame(result, {
+      created: { name: 'Abies alba Mill.', tag: 'Tree' },
+      batch: { created: 3, replayed: 0 },
+      hasTag: true,
+      isKnown: true,
+      changed: 'Abies alba',
+      replaced: 'Abies',
+      ids: [1n, 2n, 3n, 2n ** 53n + 1n],
+    })
+    t.equal(await service.stored(2n ** 53n + 1n), undefined)
+  })
+
+  t.test('an app on an allowed origin can read every failure', async (t) => {
+    const page = await open(t, allowed)
+    const failing = await start(
+      t,
+      {},
+      {
+        instead: { get: () => Promise.reject(new StoreUnavailable('busy', 'SQLITE_BUSY')) },
+      },
+    )
+    const buggy = await start(
+      t,
+      {},
+      {
+        instead: { get: () => Promise.reject(new TypeError('a bug')) },
+      },
+    )
+    const limited = await start(t, { rateLimit: { requests: 1, window: 86_400_000 } })
+    await limited.call({ method: 'GET' })
+    const guessed = await start(t, { authFailureLimit: { requests: 1, window: 86_400_000 } })
+    const { url } = service
+    const read = (access: Access) =>
+      page.evaluate(readPlant, { url: access.url, token: access.token })
+    t.match(await read({ url, token: 'wrong' }), { status: 401, condition: 'token-invalid' })
+    t.match(await read(service), { status: 404, condition: 'plant-not-found' })
+    t.match(await read(failing), { status: 503, condition: 'store-busy', retryAfter: 1 })
+    t.match(await read(buggy), { status: 500, condition: 'internal-error' })
+    t.match(await read(limited), {
+      status: 429,
+      condition: 'too-many-requests',
+      retryAfter: 86_400,
+    })
+    let failure = await read({ url: guessed.url, token: 'wrong' })
+    while (failure.status === 401) failure = await read({ url: guessed.url, token: 'wrong' })
+    t.match(failure, { status: 429, condition: 'too-many-failures' })
+  })
+
+  t.test('an app on an allowed origin can read all headers of the contract', async (t) => {
+    const page = await open(t, allowed)
+    await service.store.importPlants(
+      [11n, 12n].map((id) => ({ id, name: 'Acer' })),
+      'stop',
+    )
+    const { url, token } = service
+    const send = (path: string, init: Init = {}) => {
+      const authorization = `Bearer ${token}`
+      const headers = {
+        authorization,
+        traceparent: '00-1-2-01',
+        'last-event-id': '1',
+        ...init.headers,
+      }
+      return page.evaluate(
+        async ({ url, init }) => {
+          const response = await fetch(url, init)
+          return { status: response.status, headers: Object.fromEntries(response.headers) }
+        },
+        { url: url + path, init: { ...init, headers } },
+      )
+    }
+    t.match(await send('/plants?limit=1'), {
+      status: 200,
+      headers: { link: /rel="next"/, 'x-request-id': /./ },
+    })
+    t.match(await send('/plants', { method: 'DELETE' }), { status: 405, headers: { allow: /GET/ } })
+    t.match(await send('/plants/%ff'), { status: 400 })
+    t.match(await send('/nowhere'), { status: 404 })
+    const challenge = { 'www-authenticate': /^Bearer/ }
+    t.match(await send('/plants', { headers: { authorization: 'x' } }), {
+      status: 401,
+      headers: challenge,
+    })
+    const tooLarge = { method: 'POST', headers: { 'content-type': 'application/json' } }
+    t.match(await send('/plants', { ...tooLarge, body: ' '.repeat(2 ** 20 + 1) }), { status: 413 })
+  })
+
+  t.test('the browser caches preflights', async (t) => {
+    const page = await open(t, allowed)
+    const other = await start(t)
+    const methods: string[] = []
+    other.app.server.on('request', ({ method = '' }) => methods.push(method))
+    const { url, token } = other
+    for (let read = 0; read < 3; read++) await page.evaluate(readPlant, { url, token })
+    t.same(methods, ['OPTIONS', 'GET', 'GET', 'GET'])
+  })
+
+  t.test('an app on another origin is blocked, and the error says what to check', async (t) => {
+    const page = await open(t, stranger)
+    const { url, token } = service
+    const message = `no response from ${url}: if the service is running, check that its --cors-origin allows ${stranger}`
+    t.match(await page.evaluate(readPlant, { url, token }), { name: 'ConnectionError', message })
+    t.match(await page.evaluate(createPlant, { url, token }), { name: 'ConnectionError', message })
+    t.equal(await service.stored(100n), undefined)
+  })
+
+  t.test('an app on the same origin needs no CORS', async (t) => {
+    const { port, token } = await startService(t)
+    const page = await open(t, `${await startAppServer(t, port)}/pages/first?query#fragment`)
+    const result = await page.evaluate(useEverything, { url: '/store', token })
+    t.match(result, { created: { name: 'Abies alba Mill.' }, ids: [1n, 2n, 3n, 2n ** 53n + 1n] })
+  })
+}
+
+/** Runs in the page, like all functions below. */
+async function useEverything({ url, token }: Access) {
+  const store = plantStore.createClient({ url, token, retries: 0 })
+  const id = 2n ** 53n + 1n
+  const { plant: created } = await store.createPlant({ id, name: 'Abies alba Mill.', tag: 'Tree' })
+  const batch = await store.createPlants([1n, 2n, 3n].map((id) => ({ id, name: 'Acer' })))
+  const { etag } = await store.getPlant(id)
+  const unchanged = await store.getPlant(id, { ifNoneMatch: etag })
+  const ids: bigint[] = []
+  for await (const plant of store.plants({ pageSize: 1 })) ids.push(plant.id)
+  const updated = await store.updatePlant(id, { name: 'Abies alba' }, { ifMatch: etag })
+  const replaced = await store.replacePlant(id, { name: 'Abies' }, { ifMatch: updated.etag })
+  await store.deletePlant(id)
+  return {
+    created,
+    batch,
+    hasTag: etag.startsWith('"'),
+    isKnown: unchanged === undefined,
+    changed: updated.plant.name,
+    replaced: replaced.plant.name,
+    ids,
+  }
+}
+
+async function readPlant({ url, token }: Access): Promise<Partial<Failure>> {
+  const call = plantStore.createClient({ url, token, retries: 0 }).getPlant(404n)
+  return call.then(
+    () => ({}),
+    ({ name, message, status, condition, retryAfter }) => ({
+      name,
+      message,
+      status,
+      condition,
+      retryAfter,
+    }),
+  )
+}
+
+async function createPlant({ url, token }: Access): Promise<Partial<Failure>> {
+  const plant = { id: 100n, name: 'Abies alba Mill.' }
+  const call = plantStore.createClient({ url, token, retries: 0 }).createPlant(plant)
+  return call.then(
+    () => ({}),
+    ({ name, message }) => ({ name, message }),
+  )
+}
