@@ -28,14 +28,16 @@ export const PROCESSES: Readonly<Record<string, TestProcess>> = {
   },
   strangers: {
     files: [
-      '{browser,hostile,scripts}/*.test.ts',
+      '{browser,hostile,observing,scripts}/*.test.ts',
       'http/{model,properties}.test.ts',
       'http-threads/model.test.ts',
     ],
     unmeasured:
       'they use the service or the scripts as a user does, and run nothing that other tests do not',
   },
-  postgres: { files: ['stores/postgres/*.test.ts', '{commands,http-threads}/postgres.test.ts'] },
+  postgres: {
+    files: ['stores/postgres/*.test.ts', '{admin,commands,http-threads}/postgres.test.ts'],
+  },
   // Some of its files share a service.
   'http-threads': { files: ['http-threads/*.test.ts'] },
   sqlite: { files: ['stores/**/*.test.ts'] },

@@ -60,7 +60,9 @@ export async function buildApp({
   const cors = corsOrigin === undefined ? undefined : await prepareCors(corsOrigin, contract)
 
   // Sockets and the HTTP server
-  const app = createServer({ config, contract, log, logsForAll, certificate, shared, cors })
+  const isMeasured = config.adminPort !== undefined
+  const parts = { config, contract, log, logsForAll, certificate, shared, cors, isMeasured }
+  const app = createServer(parts)
 
   // All requests and responses
   logRequestIds(app)

@@ -1,6 +1,7 @@
 import { type AppOptions, buildApp } from './app.ts'
 import { type Endpoint, type Listening, prepareToListen } from './http/listener.ts'
 import { gracefulShutdown } from './http/shutdown.ts'
+import { MAIN_THREAD, type ThreadFigures, watchEventLoop } from './thread-figures.ts'
 
 /** A running application: in the main thread, or one in each HTTP thread. */
 export interface HttpServer {
@@ -8,12 +9,32 @@ export interface HttpServer {
   listen(endpoint: Endpoint): Promise<Listening>
   /** Accepts no new connections, and finishes the requests in flight or cuts them off after `shutdownTimeout`. */
   close(): Promise<void>
+  /** Resolves if requests can be served. */
+  checkReady(): Promise<void>
+  /** The figures of each thread; empty if nothing is measured. */
+  readonly figures: readonly ThreadFigures[]
 }
 
-/** Builds the application. Everything is ready when it resolves, except that the application does not listen yet. */
-export async function prepareHttpServer(options: AppOptions): Promise<HttpServer> {
+/**
+ * Builds the application. Everything is ready when it resolves, except that the application does not listen yet.
+ *
+ * @param thread see ThreadFigures
+ */
+export async function prepareHttpServer(
+  options: AppOptions,
+  thread = MAIN_THREAD,
+): Promise<HttpServer> {
   const app = await buildApp(options)
   const { host, shutdownTimeout } = options.config
   const close = gracefulShutdown(app, shutdownTimeout)
-  return { listen: await prepareToListen(app, host), close }
+  const { store, checkReady = () => store.ping() } = options
+  const listen = await prepareToListen(app, host)
+  const requests = app.requestMetrics?.memory
+  if (requests === undefined) return { listen, close, checkReady, figures: [] }
+  const { histogram: eventLoop, stop } = watchEventLoop()
+  const closeAll = async () => {
+    await close()
+    stop()
+  }
+  return { listen, close: closeAll, checkReady, figures: [{ thread, requests, eventLoop }] }
 }

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { AccessTokens } from '../service/access-tokens.ts'
+import type { Admin } from './admin/admin.ts'
 import type { AppOptions } from './app.ts'
 import type { Config } from './config/config.ts'
 import { loadContract } from './contract/contract.ts'
@@ -13,7 +14,7 @@ import { planThreads } from './http-threads/thread-plan.ts'
 import { createLog } from './log.ts'
 import { isLoopback } from './loopback.ts'
 import { SharedState } from './shared-memory/shared-state.ts'
-import { openStore } from './stores/engines.ts'
+import { locateDatabase, openStore } from './stores/engines.ts'
 import type { Store } from './stores/store.ts'
 import { prepareSeed } from './transfer/seed.ts'
 
@@ -24,6 +25,8 @@ const UNENCRYPTED =
 export interface RunningService {
   /** The base URL for clients on this machine, such as `http://127.0.0.1:3000`. */
   readonly url: string
+  /** The base URL of metrics and health checks; undefined if the configuration has no `adminPort`. */
+  readonly adminUrl: string | undefined
   readonly access: Access
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
@@ -49,8 +52,9 @@ export async function start(config: Config): Promise<RunningService> {
   const contract = loadContract()
   const certificate = await loadCertificate(config)
   const seedStore = await prepareSeed(config.seed)
-  const store = await openStore(config)
+  const store = await openStore({ ...config, isMeasured: config.adminPort !== undefined })
   let server: HttpServer | undefined
+  let admin: Admin | undefined
   try {
     await seedStore(store)
     const shared = new SharedState()
@@ -61,14 +65,20 @@ export async function start(config: Config): Promise<RunningService> {
       links.length === 0
         ? await prepareHere({ config, contract, store, tokens, log, certificate, shared })
         : await prepareThreads({ config, contract, links, shared })
-    const close = closeOnce(server, store, log)
+    admin = await prepareAdminPort(config, { server, store, shared, log })
+    const close = closeOnce({ server, store, admin, log })
     const listening = await server.listen({ hosts: toHosts(config.host), port: config.port })
+    // Listens last, so that the service is ready when its health checks can be reached.
+    const adminAddress = await admin?.listen()
+    const adminUrl = adminAddress && localUrl(adminAddress)
     logListening(log, listening, certificate)
+    if (adminUrl !== undefined) log.info(`Serving metrics and health checks at ${adminUrl}`)
     const [address] = listening.addresses as [AddressInfo]
-    return { url: localUrl(address, certificate), access, certificate, warning, close }
+    return { url: localUrl(address, certificate), adminUrl, access, certificate, warning, close }
   } catch (error) {
     await server?.close()
     await store.close()
+    await admin?.close()
     throw error
   }
 }
@@ -89,7 +99,7 @@ export function localUrl(
   return `https://${useName ? `localhost:${port}` : authority}`
 }
 
-// A process needs only one of the two, so both are imported late.
+// No process needs all of the following, so they are imported late.
 
 async function prepareHere(options: AppOptions): Promise<HttpServer> {
   const { prepareHttpServer } = await import('./http-server.ts')
@@ -99,6 +109,23 @@ async function prepareHere(options: AppOptions): Promise<HttpServer> {
 async function prepareThreads(options: HttpThreadsOptions): Promise<HttpServer> {
   const { prepareHttpThreads } = await import('./http-threads/http-threads.ts')
   return prepareHttpThreads(options)
+}
+
+async function prepareAdminPort(
+  { adminPort: endpoint, database }: Config,
+  { server, store, shared, log }: AdminParts,
+): Promise<Admin | undefined> {
+  if (endpoint === undefined) return undefined
+  const { prepareAdmin } = await import('./admin/admin.ts')
+  return prepareAdmin({
+    endpoint,
+    log,
+    checkReady: server.checkReady,
+    engine: 'server' in locateDatabase(database) ? 'postgres' : 'sqlite',
+    threads: server.figures,
+    connections: () => shared.connections.value,
+    readStore: () => store.figures(),
+  })
 }
 
 function logListening(
@@ -115,13 +142,32 @@ function logListening(
   if (isRemote && certificate === undefined) log.warn(UNENCRYPTED)
 }
 
-/** Returns a function that closes the server, then the store. Further calls return the same promise. */
-function closeOnce(server: HttpServer, store: Store, log: FastifyBaseLogger): () => Promise<void> {
+interface AdminParts {
+  readonly server: HttpServer
+  readonly store: Store
+  readonly shared: SharedState
+  readonly log: FastifyBaseLogger
+}
+
+interface Parts {
+  readonly server: HttpServer
+  readonly store: Store
+  readonly admin: Admin | undefined
+  readonly log: FastifyBaseLogger
+}
+
+/**
+ * Returns a function that closes the server, then the store, then the admin server, so that operators can observe the
+ * stop. Further calls return the same promise.
+ */
+function closeOnce({ server, store, admin, log }: Parts): () => Promise<void> {
   let closed: Promise<void> | undefined
   const close = async () => {
     log.info('stopping')
+    admin?.drain()
     await server.close()
     await store.close()
+    await admin?.close()
     log.info('stopped')
   }
   return () => {

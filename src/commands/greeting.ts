@@ -3,22 +3,26 @@ import type { Config } from '../config/config.ts'
 import type { Access } from '../first-token.ts'
 import { type Certificate, covers } from '../http/certificate.ts'
 import { DOCS_PATH } from '../http/docs.ts'
+import type { RunningService } from '../start.ts'
 import type { Location } from '../stores/engine.ts'
 import { locateDatabase } from '../stores/engines.ts'
 
 /** A name without a wildcard, in the notation of X509Certificate.subjectAltName. */
 const DNS_NAME = /(?:^|, )DNS:([\w.-]+)(?:,|$)/
 
+/** What is announced about a running service. */
+export type Announced = Pick<RunningService, 'url' | 'access'> &
+  Partial<Pick<RunningService, 'adminUrl' | 'certificate'>>
+
 /** The message for the user who started the service, with a curl command that works as pasted. */
 export function greeting(
   config: Config,
-  url: string,
-  access: Access,
-  certificate?: Certificate,
+  { url, adminUrl, access, certificate }: Announced,
 ): string {
   const { location, bearer } = describeAccess(access)
   const docs = config.docs ? `\n  docs      ${docsUrl(url)}` : ''
-  return `Plant Store is listening on ${url}${docs}
+  const admin = adminUrl === undefined ? '' : `\n  metrics   ${adminUrl}/metrics`
+  return `Plant Store is listening on ${url}${docs}${admin}
   database  ${describeDatabase(locateDatabase(config.database))}
   token     ${location}
 
@@ -31,10 +35,10 @@ Create a plant:
  * The same information as a line of JSON, for programs. Includes the token only if it is not in a file or the
  * environment.
  */
-export function readyLine(config: Config, url: string, access: Access): string {
+export function readyLine(config: Config, { url, adminUrl, access }: Announced): string {
   const docs = config.docs ? { docs: docsUrl(url) } : {}
   const token = 'token' in access ? { token: access.token } : {}
-  return `${JSON.stringify({ url, ...docs, ...token })}\n`
+  return `${JSON.stringify({ url, adminUrl, ...docs, ...token })}\n`
 }
 
 /** A curl command that verifies the certificate, even if its name differs from the URL's. */

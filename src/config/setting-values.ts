@@ -113,6 +113,31 @@ export function logRequests(value: unknown): RequestLogs {
   return value === 'on' ? 'all' : readRequestLogs(value)
 }
 
+/** An address and a port to listen on. */
+export interface Endpoint {
+  readonly host: string
+  /** 0 for any free port. */
+  readonly port: number
+}
+
+const readPort = integer(0, 65_535)
+
+/** A port of 127.0.0.1, or an address with a port such as `0.0.0.0:3001` or `[::]:3001`. */
+export function endpoint(value: unknown): Endpoint {
+  const [, ipv6, ipv4, port = value] =
+    /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(asText(value)) ?? []
+  const host = ipv6 ?? ipv4 ?? '127.0.0.1'
+  const expected = 'an integer from 0 to 65535, or an address such as 0.0.0.0:3001 or [::]:3001'
+  if (isIP(host) !== (ipv6 === undefined ? 4 : 6)) throw new InvalidValue(expected)
+  return {
+    host,
+    port: replaceInvalid(
+      () => readPort(port),
+      () => new InvalidValue(expected),
+    ),
+  }
+}
+
 /** A rate such as `100/s`, or `off` for no limit. */
 export function rate(value: unknown): Limit {
   if (value === 'off' || isRate(value)) return value

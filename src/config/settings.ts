@@ -1,5 +1,6 @@
 import {
   duration,
+  endpoint,
   integer,
   logRequests,
   networks,
@@ -43,6 +44,12 @@ export const settings = {
     description: 'the port to listen on; 0 picks a free one',
     default: '3000',
     read: integer(0, 65_535),
+  },
+  adminPort: {
+    argument: '<port>',
+    description:
+      'serve metrics and health checks on this port of 127.0.0.1, or at an address such as 0.0.0.0:3001, without a token',
+    read: endpoint,
   },
   tlsCertificate: {
     argument: '<file>',

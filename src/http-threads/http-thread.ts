@@ -19,7 +19,7 @@ built.promise.catch(() => {})
 serveCalls<keyof ThreadMethods>(data.control, {
   build: async () => {
     built.resolve(buildServer(data))
-    await built.promise
+    return (await built.promise).server.figures
   },
   listen: async (endpoint) => (await built.promise).server.listen(endpoint),
   ping: async () => (await built.promise).store.ping(),
@@ -55,5 +55,5 @@ async function buildServer(data: ThreadData) {
     shared,
     checkReady,
   }
-  return { store, server: await prepareHttpServer(options) }
+  return { store, server: await prepareHttpServer(options, `${data.number}`) }
 }

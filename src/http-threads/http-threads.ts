@@ -3,10 +3,12 @@ import { MessageChannel, type Worker } from 'node:worker_threads'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Config } from '../config/config.ts'
 import type { ContractDocument } from '../contract/contract.ts'
+import { serviceBusy } from '../http/api-error.ts'
 import type { Endpoint, Listening } from '../http/listener.ts'
 import type { HttpServer } from '../http-server.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
 import type { StoreLink } from '../stores/store.ts'
+import { MAIN_THREAD, type ThreadFigures, watchEventLoop } from '../thread-figures.ts'
 import { RemoteCalls, serveCalls } from '../threads/remote-calls.ts'
 import { requireThread } from '../threads/thread-module.ts'
 import { reservePort } from './port-reservation.ts'
@@ -43,18 +45,28 @@ export interface HttpThreadsOptions {
  */
 export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<HttpServer> {
   const threads: HttpThread[] = []
-  const main: MainMethods = { findStuckThread: shareSearch(threads) }
+  const figures: ThreadFigures[] = []
+  const findStuckThread = shareSearch(threads)
+  const main: MainMethods = { findStuckThread }
   try {
     for (const index of options.links.keys()) threads.push(startThread(options, index, main))
-    await Promise.all(threads.map(({ remote }) => remote.call('build')))
+    const built = await Promise.all(threads.map(({ remote }) => remote.call('build')))
+    figures.push(...built.flat())
   } catch (error) {
     await Promise.all(threads.map(terminate))
     throw error
   }
+  const eventLoop = figures.length > 0 ? watchEventLoop() : undefined
+  if (eventLoop !== undefined) figures.push({ thread: MAIN_THREAD, eventLoop: eventLoop.histogram })
   return {
+    figures,
     listen: (endpoint) => listenOnAll(threads, endpoint),
     close: async () => {
       await Promise.all(threads.map(endThread))
+      eventLoop?.stop()
+    },
+    checkReady: async () => {
+      if ((await findStuckThread()) !== undefined) throw serviceBusy()
     },
   }
 }
@@ -67,8 +79,10 @@ function startThread(
   const link = links[index] as StoreLink
   const control = new MessageChannel()
   const main = new MessageChannel()
-  const name = `plant-http-${index + 1}`
+  const number = index + 1
+  const name = `plant-http-${number}`
   const data = {
+    number,
     config,
     contract,
     isTerminal: process.stderr.isTTY,

@@ -3,12 +3,15 @@ import type { Config } from '../config/config.ts'
 import type { ContractDocument } from '../contract/contract.ts'
 import type { HttpServer } from '../http-server.ts'
 import type { SharedMemory } from '../shared-memory/shared-state.ts'
+import type { ThreadFigures } from '../thread-figures.ts'
 import { ThreadModule } from '../threads/thread-module.ts'
 
 /** What the main thread passes to an HTTP thread. */
 export interface ThreadData {
   readonly config: Config
   readonly contract: ContractDocument
+  /** Starts at 1. */
+  readonly number: number
   /** Whether standard error is a terminal. */
   readonly isTerminal: boolean
   /** Whether this is the thread that logs what all threads do alike. */
@@ -23,9 +26,9 @@ export interface ThreadData {
 }
 
 /** What the main thread calls in an HTTP thread, starting with `build`. */
-export interface ThreadMethods extends HttpServer {
-  /** Builds the application. */
-  build(): Promise<void>
+export interface ThreadMethods extends Pick<HttpServer, 'listen' | 'close'> {
+  /** Builds the application. Resolves to the figures of the thread. */
+  build(): Promise<readonly ThreadFigures[]>
   /** Resolves if the thread can serve requests. */
   ping(): Promise<void>
 }

@@ -28,6 +28,7 @@ declare module 'fastify' {
  */
 export function admitRequests(app: FastifyInstance, scheduler: RequestScheduler): void {
   const routes = new RouteTable(app)
+  const { requestMetrics } = app
   app.decorateRequest('operation')
 
   app.addHook('onRequest', (request, reply, next) => {
@@ -36,7 +37,10 @@ export function admitRequests(app: FastifyInstance, scheduler: RequestScheduler)
     const isRouted = routes.hasRoute(request)
     const path = isRouted ? undefined : routes.find(request)
     const config = isRouted ? request.routeOptions.config : path?.route?.config
-    if (isRouted) request.operation = config?.operation
+    if (isRouted) {
+      request.operation = config?.operation
+      requestMetrics?.setRoute(reply.raw, config?.metricsRoute)
+    }
     const finish = (error: Error | undefined = headersError(request.raw, repetitions)) => {
       if (error !== undefined || isRouted) next(error)
       else if (path !== undefined && request.method === 'OPTIONS') sendOptions(reply, path)

@@ -33,11 +33,12 @@
  * `client-errors.ts` also uses it for requests that Node accepts but Fastify must not see: CONNECT, methods outside
  * HTTP, and bodies in tiny chunks.
  */
+import type { StoreUnavailable } from '../../service/plant-store.ts'
 import type { ErrorCode } from '../contract/error-codes.gen.ts'
 import { errorCodes } from '../contract/error-codes.gen.ts'
 
 /** Values of `Retry-After` in a 503, in seconds. */
-export const RETRY_AFTER = { busy: '1', failing: '5' }
+const RETRY_AFTER = { busy: '1', failing: '5' }
 
 /** Messages quote the client's input, which can be as long as a request head. */
 const MESSAGE_LENGTH_MAX = 500
@@ -73,6 +74,14 @@ export function toErrorResponse({ code, message }: ApiError): {
 } {
   const { status, error } = errorCodes[code]
   return { status, body: { error, message } }
+}
+
+/** The store cannot serve the request now. The reason's details are withheld from the client. */
+export function unavailable({ reason }: StoreUnavailable): ApiError {
+  const headers = { 'retry-after': RETRY_AFTER[reason] }
+  return reason === 'busy'
+    ? new ApiError('store-busy', 'the store is busy', headers)
+    : new ApiError('store-unavailable', 'the store is temporarily unavailable', headers)
 }
 
 /** The process has reached a limit on memory or work. */

@@ -8,7 +8,7 @@ import type {
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { InvalidJson } from '../contract/json-scanner.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
-import { ApiError, RETRY_AFTER } from './api-error.ts'
+import { ApiError, unavailable } from './api-error.ts'
 import { bodyError } from './body.ts'
 import { parameterError } from './parameters.ts'
 import { RejectionLog } from './rejection-log.ts'
@@ -46,10 +46,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof InvalidJson) return new ApiError('invalid-json', error.message)
   if (error instanceof StoreUnavailable) {
     request.server.unavailableLog.write(request, error.message)
-    const headers = { 'retry-after': RETRY_AFTER[error.reason] }
-    return error.reason === 'busy'
-      ? new ApiError('store-busy', 'the store is busy', headers)
-      : new ApiError('store-unavailable', 'the store is temporarily unavailable', headers)
+    return unavailable(error)
   }
   const { code, validation, validationContext } = error as FastifyError
   if (code === 'FST_ERR_VALIDATION') {

@@ -1,6 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { sendJson } from './response.ts'
 
+/** The path of each health check, and the JSON of its success. */
+export const LIVE = { path: '/health/live', json: JSON.stringify({ status: 'live' }) }
+export const READY = { path: '/health/ready', json: JSON.stringify({ status: 'ready' }) }
+
 /**
  * Health checks for load balancers and supervisors. They need no token, so they are not part of the contract. `live`
  * succeeds while the process responds. `ready` succeeds while `checkReady` does, and otherwise fails with 503 and an
@@ -8,21 +12,21 @@ import { sendJson } from './response.ts'
  */
 export function reportHealth(app: FastifyInstance, checkReady: () => Promise<void>): void {
   const config = { open: true }
-  let checking: Promise<void> | undefined
+  const check = shareCheck(checkReady)
+  app.get(LIVE.path, { config }, (_request, reply) => sendJson(reply, 200, LIVE.json))
+  app.get(READY.path, { config }, async (_request, reply) => {
+    await check()
+    return sendJson(reply, 200, READY.json)
+  })
+}
 
-  // Concurrent requests share one check, because anyone can send any number of them.
-  const shareCheck = () => {
+/** Lets concurrent requests share one check, because anyone can send any number of them. */
+export function shareCheck(checkReady: () => Promise<void>): () => Promise<void> {
+  let checking: Promise<void> | undefined
+  return () => {
     checking ??= checkReady().finally(() => {
       checking = undefined
     })
     return checking
   }
-
-  app.get('/health/live', { config }, (_request, reply) =>
-    sendJson(reply, 200, JSON.stringify({ status: 'live' })),
-  )
-  app.get('/health/ready', { config }, async (_request, reply) => {
-    await shareCheck()
-    return sendJson(reply, 200, JSON.stringify({ status: 'ready' }))
-  })
 }

@@ -44,6 +44,7 @@ export function sendJson(
 /** Sends an error as the contract's `Error`. */
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
   const { status, body } = toErrorResponse(error)
+  reply.server.requestMetrics?.countError(error.code)
   return sendJson(reply, status, JSON.stringify(body), error.headers)
 }
 

@@ -22,6 +22,7 @@ import type { Cors } from './cors.ts'
 import { servePipelined } from './pipeline.ts'
 import { rewriteUrlTargets } from './request-head.ts'
 import { noRequestLog } from './request-log.ts'
+import { RequestMetrics } from './request-metrics.ts'
 import { newRequestId } from './response-headers.ts'
 import { PARAMETER_LENGTH_MAX } from './route-table.ts'
 import { createSocketRejecter, type Reject } from './socket-errors.ts'
@@ -42,6 +43,8 @@ export interface ServerParts {
   readonly shared: SharedState
   /** Undefined if CORS is off. */
   readonly cors: Cors | undefined
+  /** Whether to measure requests. */
+  readonly isMeasured: boolean
 }
 
 /**
@@ -56,8 +59,9 @@ export function createServer({
   certificate,
   shared,
   cors,
+  isMeasured,
 }: ServerParts): FastifyInstance {
-  const reject = createSocketRejecter(bodyMethods(contract), cors)
+  const reject = createSocketRejecter(bodyMethods(contract), () => app.requestMetrics, cors)
   const options: FastifyHttpOptions<Server> = {
     ...serverOptions(config, reject, cors),
     ...(log !== undefined && { loggerInstance: log }),
@@ -66,6 +70,7 @@ export function createServer({
   const app = Fastify(certificate ? withTls(options, certificate, ticketKeys) : options)
   if (certificate !== undefined) serveTls(app, certificate, ticketKeys, logsForAll)
   const { server } = app
+  app.decorate('requestMetrics', isMeasured ? new RequestMetrics(app) : undefined)
   countConnections(server, shared.connections)
   limitConnections(server, shared.connections, config.maxConnections)
   rejectUnknownMethods(server, cors)
@@ -75,6 +80,7 @@ export function createServer({
   rejectConnect(server, reject)
   rejectTinyChunks(server, reject)
   rewriteUrlTargets(server)
+  app.requestMetrics?.watch(server)
   // A client can end its side after its last request and still read the response. Node has no option for this.
   Object.assign(server, { httpAllowHalfOpen: true })
   return app

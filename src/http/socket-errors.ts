@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { type ApiError, toErrorResponse } from './api-error.ts'
 import type { Cors } from './cors.ts'
 import { latestResponse, replaceQueued } from './pipeline.ts'
+import type { RequestMetrics } from './request-metrics.ts'
 import { commonHeaders, newRequestId } from './response-headers.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -20,9 +21,14 @@ export type Reject = (connection: Socket, error: ApiError, request?: IncomingMes
  * effect, its own response is sent instead.
  *
  * @param bodyMethods methods whose operations read a body, in upper case
+ * @param getMetrics returns what counts the errors, if anything does
  * @param cors undefined if CORS is off
  */
-export function createSocketRejecter(bodyMethods: ReadonlySet<string>, cors?: Cors): Reject {
+export function createSocketRejecter(
+  bodyMethods: ReadonlySet<string>,
+  getMetrics: () => RequestMetrics | undefined,
+  cors?: Cors,
+): Reject {
   // The parser repeats its error for each further chunk.
   const rejected = new WeakSet<Socket>()
 
@@ -32,15 +38,18 @@ export function createSocketRejecter(bodyMethods: ReadonlySet<string>, cors?: Co
     const response = latestResponse(connection)
     const request = rejectedRequest ?? findIncomplete(response)
     const headers = request && cors?.headersFor(request)
-    const sendAndClose = () => close(connection, serialize(error, headers))
+    const sendAndClose = (replaced?: ServerResponse) => {
+      if (connection.writable) getMetrics()?.reject(error, replaced)
+      close(connection, serialize(error, headers))
+    }
     if (response === undefined) return sendAndClose()
     // The malformed request comes after the latest one.
-    if (response.req.complete) return afterResponse(response, sendAndClose)
+    if (response.req.complete) return afterResponse(response, () => sendAndClose())
     // The latest request is the malformed one. It must not be served if it is still queued.
-    if (replaceQueued(connection, response, sendAndClose)) return
+    if (replaceQueued(connection, response, () => sendAndClose())) return
     // An operation that reads a body has not begun yet. Any other may have, so its own response is sent.
     const awaitsBody = bodyMethods.has(String(response.req.method))
-    if (awaitsBody && !response.headersSent) return sendAndClose()
+    if (awaitsBody && !response.headersSent) return sendAndClose(response)
     if (!response.headersSent) response.setHeader('connection', 'close')
     afterResponse(response, () => close(connection))
   }

@@ -63,6 +63,8 @@ export interface StoreOptions extends DatabaseOptions {
   readonly mustExist?: boolean
   /** Make changes on the calling thread, which blocks: for short-lived processes. */
   readonly sameThread?: boolean
+  /** Measure commits, for `Store.figures`. */
+  readonly isMeasured?: boolean
 }
 
 export interface BackupOptions extends DatabaseOptions {

@@ -1,6 +1,7 @@
 import type { Transferable } from 'node:worker_threads'
 import type { PlantStore, RequestStore } from '../../service/plant-store.ts'
 import type { TokenStore } from '../../service/token-store.ts'
+import type { StoreFigures } from './store-figures.ts'
 
 /** A store as each thread that serves requests uses it. */
 export interface ThreadStore extends RequestStore, TokenStore {
@@ -15,6 +16,9 @@ export interface Store extends ThreadStore, PlantStore {
    * theirs. Returns undefined if only this thread can use it.
    */
   share(): StoreLink | undefined
+
+  /** What the store has measured so far. It measures commits only if it was opened with `isMeasured`. */
+  figures(): Promise<StoreFigures>
 }
 
 /** What another thread needs to use a store. */

@@ -35,6 +35,11 @@ export class WaitingChanges {
     this.#text = new SharedCounter(text)
   }
 
+  /** The number of changes. */
+  get count(): number {
+    return this.#changes.value
+  }
+
   /** What another thread needs to count the same changes. */
   get memory(): WaitingMemory {
     return { changes: this.#changes.memory, text: this.#text.memory }

@@ -20,7 +20,10 @@ const addresses = [
 
 for (const { address, url } of addresses) {
   t.test(`the greeting for a service on ${address} shows ${url}`, async (t) => {
-    const text = greeting(config, localUrl({ address, port: 3000 }), { file: '/x' })
+    const text = greeting(config, {
+      url: localUrl({ address, port: 3000 }),
+      access: { file: '/x' },
+    })
     t.match(text, `listening on ${url}\n`)
     t.match(text, `docs      ${url}/documentation\n`)
     t.match(text, `curl ${url}/plants `)
@@ -54,7 +57,7 @@ for (const { hosts, address, url, curl } of [
       const certificate = certificateFor(hosts, authority)
       const found = localUrl({ address, port: 3000 }, certificate)
       t.equal(found, url)
-      const text = greeting(config, found, { file: '/x' }, certificate)
+      const text = greeting(config, { url: found, access: { file: '/x' }, certificate })
       t.match(text, `listening on ${url}\n`)
       t.match(text, curl ?? `curl ${url}/plants -H`)
     },
@@ -63,7 +66,11 @@ for (const { hosts, address, url, curl } of [
 
 t.test('the curl command trusts a self-signed certificate', async (t) => {
   const certificate = certificateFor(['127.0.0.1'])
-  const text = greeting(config, 'https://127.0.0.1:3000', { file: '/x' }, certificate)
+  const text = greeting(config, {
+    url: 'https://127.0.0.1:3000',
+    access: { file: '/x' },
+    certificate,
+  })
   t.match(text, `curl https://127.0.0.1:3000/plants --cacert '${resolve('cert.pem')}' -H`)
 })
 
@@ -85,7 +92,7 @@ const accesses = [
 
 for (const { access, location, bearer } of accesses) {
   t.test(`the greeting shows the token as: ${location}`, async (t) => {
-    const text = greeting(config, here, access)
+    const text = greeting(config, { url: here, access })
     t.match(text, `token     ${location}\n`)
     t.match(text, `-H "Authorization: Bearer ${bearer}"`)
   })
@@ -94,31 +101,46 @@ for (const { access, location, bearer } of accesses) {
 t.test(
   'the greeting shows the absolute path of the database, or that it is in memory',
   async (t) => {
-    t.match(greeting(config, here, { token: 'x' }), `database  ${resolve('data/plants.db')}\n`)
+    t.match(
+      greeting(config, { url: here, access: { token: 'x' } }),
+      `database  ${resolve('data/plants.db')}\n`,
+    )
     const inMemory = { ...config, database: ':memory:' }
-    t.match(greeting(inMemory, here, { token: 'x' }), 'database  in memory\n')
+    t.match(greeting(inMemory, { url: here, access: { token: 'x' } }), 'database  in memory\n')
   },
 )
 
 t.test('the greeting shows the URL of a database server without its secrets', async (t) => {
   const database = 'postgres://me:s3cret@one:5433,two/plants?sslpassword=s3cret'
-  const text = greeting({ ...config, database }, here, { variable: 'A_TOKEN' })
+  const text = greeting({ ...config, database }, { url: here, access: { variable: 'A_TOKEN' } })
   t.match(text, 'database  postgres://me@one:5433,two/plants\n')
   t.notMatch(text, 's3cret')
 })
 
 t.test('the ready line is JSON, and has the token only if it is stored nowhere else', async (t) => {
   const expected = { url: here, docs: `${here}/documentation` }
-  const line = readyLine(config, here, { token: 'plant_x' })
+  const line = readyLine(config, { url: here, access: { token: 'plant_x' } })
   t.match(line, /^[^\n]*\n$/)
   t.strictSame(JSON.parse(line), { ...expected, token: 'plant_x' })
-  t.strictSame(JSON.parse(readyLine(config, here, { variable: 'A_TOKEN' })), expected)
+  t.strictSame(
+    JSON.parse(readyLine(config, { url: here, access: { variable: 'A_TOKEN' } })),
+    expected,
+  )
 })
 
 t.test('the greeting does not link to docs that are turned off', async (t) => {
   const withoutDocs = { ...config, docs: false }
-  const text = greeting(withoutDocs, here, { token: 'x' })
+  const text = greeting(withoutDocs, { url: here, access: { token: 'x' } })
   t.match(text, `listening on ${here}\n  database `)
   t.notMatch(text, `${here}/documentation`)
-  t.strictSame(JSON.parse(readyLine(withoutDocs, here, { file: '/x' })), { url: here })
+  t.strictSame(JSON.parse(readyLine(withoutDocs, { url: here, access: { file: '/x' } })), {
+    url: here,
+  })
+})
+
+t.test('the greeting and the ready line show the admin port', async (t) => {
+  const adminUrl = 'http://127.0.0.1:3001'
+  const service = { url: here, adminUrl, access: { file: '/x' } }
+  t.match(greeting(config, service), `metrics   ${adminUrl}/metrics\n`)
+  t.match(JSON.parse(readyLine(config, service)), { adminUrl })
 })

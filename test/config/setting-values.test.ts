@@ -1,6 +1,7 @@
 import t from 'tap'
 import {
   duration,
+  endpoint,
   integer,
   logRequests,
   networks,
@@ -14,6 +15,7 @@ import {
 
 const readers = {
   duration: duration('1d'),
+  endpoint,
   integer: integer(1, 10),
   logRequests,
   networks,
@@ -60,3 +62,15 @@ t.test('replaceInvalid passes on other errors', async (t) => {
   }
   t.throws(() => replaceInvalid(read, () => new Error('replaced')), bug)
 })
+
+for (const [value, host, port] of [
+  [3001, '127.0.0.1', 3001],
+  ['3001', '127.0.0.1', 3001],
+  ['0.0.0.0:0', '0.0.0.0', 0],
+  ['[::]:3001', '::', 3001],
+  ['[fe80::1]:65535', 'fe80::1', 65_535],
+] as const) {
+  t.test(`endpoint reads ${JSON.stringify(value)}`, async (t) => {
+    t.strictSame(endpoint(value), { host, port })
+  })
+}

@@ -210,7 +210,7 @@ interface Request {
   body: string | Uint8Array | undefined
 }
 
-function send(port: number, { body, ...request }: Request): Promise<Answer> {
+export function send(port: number, { body, ...request }: Request): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(
       { host: '127.0.0.1', port, agent: false, ...request },

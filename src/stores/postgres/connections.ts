@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { InFlight } from '../in-flight.ts'
+import type { ConnectionFigures } from '../store-figures.ts'
 import { type Server, toServers } from './encryption.ts'
 import { isRetryable, mapError, toUnavailable } from './errors.ts'
 
@@ -46,6 +47,18 @@ export class Connections {
   /** Describes how the connection to the current server is encrypted and verified. */
   get encryption(): string {
     return (this.#servers[this.#primary] as Server).encryption
+  }
+
+  /** How many connections there are, and how many statements wait for one. */
+  get figures(): ConnectionFigures {
+    const sum = (of: (pool: pg.Pool) => number) =>
+      this.#pools.reduce((total, pool) => total + of(pool), 0)
+    return {
+      idle: sum(({ idleCount }) => idleCount),
+      used: sum(({ totalCount, idleCount }) => totalCount - idleCount),
+      max: CONNECTIONS_MAX,
+      pending: sum(({ waitingCount }) => waitingCount),
+    }
   }
 
   /**

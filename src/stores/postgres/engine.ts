@@ -12,9 +12,9 @@ export const postgres: Engine = {
     return { server: redacted, hasPassword }
   },
 
-  async open({ database, lockTimeout, mustExist = false }) {
+  async open({ database, lockTimeout, ...options }) {
     const { PostgresStore } = await import('./postgres-store.ts')
-    return PostgresStore.open({ url: database, timeout: lockTimeout, mustExist })
+    return PostgresStore.open({ url: database, timeout: lockTimeout, ...options })
   },
 
   async join(_options, link) {

@@ -16,6 +16,7 @@ import { InFlight } from '../in-flight.ts'
 import { shareCalls } from '../remote-store.ts'
 import type { Store, StoreLink } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { measureText, measureTexts } from '../text-length.ts'
 import { WaitingChanges } from '../waiting-changes.ts'
 import { createBatches } from './batches.ts'
@@ -36,6 +37,8 @@ export interface ServerOptions {
   readonly timeout: number
   /** Fail instead of creating the schema in an empty database. */
   readonly mustExist?: boolean
+  /** Measure commits, for `figures`. */
+  readonly isMeasured?: boolean
 }
 
 /**
@@ -49,20 +52,26 @@ export class PostgresStore implements Store {
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #tokens: Tokens
   readonly #changes = new InFlight()
+  readonly #waiting = new WaitingChanges()
+  readonly #metrics = new CommitMetrics()
+  readonly #isMeasured: boolean
   #closed: Promise<void> | undefined
 
-  private constructor(connections: Connections) {
+  private constructor(connections: Connections, isMeasured: boolean) {
     this.#connections = connections
+    this.#isMeasured = isMeasured
     // GroupCommit needs commits to end in order, which several connections do not guarantee.
-    const options = { maxInFlight: 1, waiting: new WaitingChanges() }
+    const options = { maxInFlight: 1, waiting: this.#waiting }
     this.#creates = new GroupCommit({
       ...options,
-      commit: (plants: readonly NewPlant[]) => createPlants(connections, plants),
+      commit: (plants: readonly NewPlant[]) =>
+        this.#measure(plants.length, () => createPlants(connections, plants)),
       sizeOf: (plant) => ({ changes: 1, text: measureText(plant) }),
     })
     this.#batches = new GroupCommit({
       ...options,
-      commit: (batches: readonly (readonly NewPlant[])[]) => createBatches(connections, batches),
+      commit: (batches: readonly (readonly NewPlant[])[]) =>
+        this.#measure(batches.flat().length, () => createBatches(connections, batches)),
       sizeOf: (plants) => ({ changes: plants.length, text: measureTexts(plants) }),
     })
     this.#pointReads = pointReads(connections)
@@ -74,7 +83,12 @@ export class PostgresStore implements Store {
    *
    * @throws StoreError with a one-line reason if the database cannot be used
    */
-  static async open({ url, timeout, mustExist = false }: ServerOptions): Promise<PostgresStore> {
+  static async open({
+    url,
+    timeout,
+    mustExist = false,
+    isMeasured = false,
+  }: ServerOptions): Promise<PostgresStore> {
     const { urls, redacted } = parseConnectionString(url)
     const connections = new Connections({ urls, timeout })
     try {
@@ -82,7 +96,7 @@ export class PostgresStore implements Store {
       if (mustExist && (await readSchemaVersion(connections)) === 0)
         throw new StoreError('it is empty')
       await migrate(connections)
-      return new PostgresStore(connections)
+      return new PostgresStore(connections, isMeasured)
     } catch (cause) {
       await connections.close()
       const { message } = cause as Error
@@ -115,11 +129,11 @@ export class PostgresStore implements Store {
     patch: PlantPatch,
     expected?: readonly string[],
   ): Promise<StoredPlant | NoMatch> {
-    return this.#changes.track(() => updatePlant(this.#connections, id, patch, expected))
+    return this.#change(() => updatePlant(this.#connections, id, patch, expected))
   }
 
   remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
-    return this.#changes.track(() => removePlant(this.#connections, id, expected))
+    return this.#change(() => removePlant(this.#connections, id, expected))
   }
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
@@ -158,10 +172,33 @@ export class PostgresStore implements Store {
     return this.#tokens.noteUse(name, at)
   }
 
+  async figures(): Promise<StoreFigures> {
+    const { duration, changes } = this.#metrics
+    return {
+      commits: { duration: duration.read(), changes: changes.read() },
+      waitingChanges: this.#waiting.count,
+      connections: this.#connections.figures,
+    }
+  }
+
   /** Waits for changes in flight, then closes the connections. */
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
+  }
+
+  /** Makes one change. */
+  #change<Result>(make: () => Promise<Result>): Promise<Result> {
+    return this.#changes.track(() => this.#measure(1, make))
+  }
+
+  async #measure<Result>(changes: number, commit: () => Promise<Result>): Promise<Result> {
+    if (!this.#isMeasured) return commit()
+    const start = performance.now()
+    const result = await commit()
+    this.#metrics.duration.add((performance.now() - start) / 1000)
+    this.#metrics.changes.add(changes)
+    return result
   }
 
   async #close(): Promise<void> {

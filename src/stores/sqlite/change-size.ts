@@ -1,16 +1,13 @@
 import { measureText, measureTexts } from '../text-length.ts'
 import type { Size } from '../waiting-changes.ts'
-import type { Change } from './writer.ts'
+import { type Change, countChanges } from './writer.ts'
 
 /** The memory of a string object, in UTF-16 units. An If-Match header can hold thousands of short strings. */
 const STRING_OVERHEAD = 16
 
 /** What a change counts toward the limits on waiting changes. */
 export function measureChange(change: Change): Size {
-  return {
-    changes: change[0] === 'createAll' ? change[1].length : 1,
-    text: measureChangeText(change),
-  }
+  return { changes: countChanges(change), text: measureChangeText(change) }
 }
 
 /** The text that a change keeps in memory while it waits, in UTF-16 units. */

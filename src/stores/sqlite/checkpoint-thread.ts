@@ -1,5 +1,10 @@
 /** Writes the WAL back in a thread of its own, because that can take longer than a commit should wait. */
-import { type CheckpointRequest, checkpointThread, prepareCheckpoint } from './checkpointer.ts'
+import {
+  type CheckpointReply,
+  type CheckpointRequest,
+  checkpointThread,
+  prepareCheckpoint,
+} from './checkpointer.ts'
 import { openDatabase } from './database.ts'
 
 const { port, ...options } = checkpointThread.data
@@ -11,9 +16,10 @@ port.on('message', (request: CheckpointRequest) => {
     db.close()
     return port.close()
   }
+  const start = performance.now()
   checkpoint()
   // Commits have extended the WAL meanwhile. The second pass is shorter, so it leaves less to the writer.
   checkpoint()
-  port.postMessage('done')
+  port.postMessage((performance.now() - start) satisfies CheckpointReply)
 })
-port.postMessage('ready')
+port.postMessage('ready' satisfies CheckpointReply)

@@ -6,6 +6,7 @@ import {
 } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import type { SharedHistogram } from '../../shared-memory/shared-histogram.ts'
 import { ThreadModule } from '../../threads/thread-module.ts'
 import { type DatabaseOptions, WAL_PAGES } from './database.ts'
 import { mapError } from './errors.ts'
@@ -19,8 +20,11 @@ export interface WalState {
 /** How often to read the length of the WAL. It takes a tenth as long as a commit, and few pages are added meanwhile. */
 const INSPECTION_INTERVAL_MS = 10
 
-/** Sent to the thread, which sends a message when it is ready and after each checkpoint. */
+/** Sent to the thread. */
 export type CheckpointRequest = 'checkpoint' | 'close'
+
+/** Sent by the thread when it is ready, and after each checkpoint with its duration in milliseconds. */
+export type CheckpointReply = 'ready' | number
 
 export interface CheckpointOptions extends DatabaseOptions {
   readonly port: MessagePort
@@ -43,6 +47,7 @@ export class Checkpointer {
   readonly #intervalMs: number
   readonly #inspect: () => WalState
   readonly #checkpoint: () => WalState
+  readonly #durations: SharedHistogram | undefined
   #thread: { readonly worker: Worker; readonly port: MessagePort } | undefined
   #isReady = false
   #isRunning = false
@@ -56,12 +61,14 @@ export class Checkpointer {
    * @param options of that connection
    * @param pages the length of the WAL at which it is written back
    * @param intervalMs the minimum time between readings of that length, in milliseconds
+   * @param durations measures how long the thread and the writer take to write a WAL back
    */
   constructor(
     db: Database,
     options: DatabaseOptions,
     pages = WAL_PAGES,
     intervalMs = INSPECTION_INTERVAL_MS,
+    durations?: SharedHistogram,
   ) {
     db.pragma('wal_autocheckpoint = 0')
     this.#inspect = prepareCheckpoint(db, 'NOOP')
@@ -69,13 +76,15 @@ export class Checkpointer {
     this.#options = options
     this.#pages = pages
     this.#intervalMs = intervalMs
+    this.#durations = durations
     this.#due = pages
   }
 
   /** Must be called after each commit. */
   afterCommit(): void {
     if (this.#isRunning) {
-      if (this.#receive()) this.#finish()
+      const reply = this.#receive()
+      if (reply !== undefined) this.#finish(Number(reply))
       return
     }
     const now = performance.now()
@@ -85,7 +94,7 @@ export class Checkpointer {
     // Started early, because that takes a while, but only when needed, because few services fill the WAL.
     if (log >= this.#pages / 2) this.#thread ??= this.#start()
     if (log < this.#due) return
-    this.#isReady ||= this.#receive()
+    this.#isReady ||= this.#receive() !== undefined
     if (this.#isReady) {
       this.#isRunning = true
       this.#send('checkpoint')
@@ -118,17 +127,20 @@ export class Checkpointer {
     return { worker, port: port2 }
   }
 
-  /** Whether the thread has sent a message. Polled, because an event would be queued after the writer's requests. */
-  #receive(): boolean {
-    return this.#thread !== undefined && receiveMessageOnPort(this.#thread.port) !== undefined
+  /** What the thread has sent, if anything. Polled, because an event would be queued after the writer's requests. */
+  #receive(): CheckpointReply | undefined {
+    return this.#thread && receiveMessageOnPort(this.#thread.port)?.message
   }
 
   #send(request: CheckpointRequest): void {
     this.#thread?.port.postMessage(request)
   }
 
-  #finish(): void {
+  /** @param threadMs how long the thread took */
+  #finish(threadMs = 0): void {
+    const start = performance.now()
     const { log, checkpointed } = this.#checkpoint()
+    this.#durations?.add((threadMs + performance.now() - start) / 1000)
     this.#isRunning = false
     // Pages that a snapshot needs stay in the WAL. An export's snapshot is long-lived, and a checkpoint after every
     // commit would cost more than it gains.

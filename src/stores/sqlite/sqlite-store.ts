@@ -17,10 +17,12 @@ import { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { IN_MEMORY, refuseMemory } from '../in-memory.ts'
 import type { Store, StoreLink } from '../store.ts'
+import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { WaitingChanges, type WaitingMemory } from '../waiting-changes.ts'
 import { measureChange } from './change-size.ts'
 import type { DatabaseOptions } from './database.ts'
 import { openDatabase, openSnapshot } from './database.ts'
+import { measureSpace } from './file-space.ts'
 import { exportPlants, Reader } from './reader.ts'
 import { ThreadedWriter } from './threaded-writer.ts'
 import type { Change, ChangeResult, ChangeResults, Changes } from './writer.ts'
@@ -47,9 +49,11 @@ export class SqliteStore implements Store {
   readonly #owner: WriterOwner | undefined
   readonly #writer: Writer | ThreadedWriter
   readonly #waiting: WaitingChanges
+  readonly #metrics = new CommitMetrics()
   readonly #groupCommit: GroupCommit<Change, ChangeResult>
   readonly #reader: Reader
   readonly #openSnapshot: () => Database
+  readonly #file: string
   #closed: Promise<void> | undefined
 
   /**
@@ -61,10 +65,12 @@ export class SqliteStore implements Store {
     const isWriter = options.file === IN_MEMORY || options.sameThread === true
     const db = openDatabase(options)
     this.#openSnapshot = () => openSnapshot(db, options)
-    this.#owner = isWriter || link !== undefined ? undefined : new WriterOwner(options)
+    this.#file = options.file
+    const metrics = options.isMeasured ? this.#metrics : undefined
+    this.#owner = isWriter || link !== undefined ? undefined : new WriterOwner(options, metrics)
     const port = link?.writer ?? this.#owner?.connect()
     this.#writer =
-      port === undefined ? new Writer(db) : new ThreadedWriter(port, options.lockTimeout)
+      port === undefined ? new Writer(db, metrics) : new ThreadedWriter(port, options.lockTimeout)
     if (isWriter || link !== undefined) db.pragma(`cache_size = -${SMALL_CACHE}`)
     if (!isWriter) {
       db.pragma('query_only = ON')
@@ -149,6 +155,20 @@ export class SqliteStore implements Store {
 
   noteTokenUse(name: string, at: Date): Promise<void> {
     return this.#change<'noteTokenUse'>(['noteTokenUse', name, at])
+  }
+
+  async figures(): Promise<StoreFigures> {
+    const { duration, changes, sync, checkpoint } = this.#metrics
+    const readFile = async () => ({
+      sync: sync.read(),
+      checkpoint: checkpoint.read(),
+      space: await measureSpace(this.#file),
+    })
+    return {
+      commits: { duration: duration.read(), changes: changes.read() },
+      waitingChanges: this.#waiting.count,
+      file: this.#file === IN_MEMORY ? undefined : await readFile(),
+    }
   }
 
   /** Waits for changes in flight, then closes the database, which removes its WAL. */

@@ -1,11 +1,14 @@
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 import { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { requireThread, ThreadModule } from '../../threads/thread-module.ts'
+import type { CommitMemory, CommitMetrics } from '../store-figures.ts'
 import type { DatabaseOptions } from './database.ts'
 
 export interface WriterOptions extends DatabaseOptions {
   /** Memory of the number of commits. */
   readonly commits: SharedArrayBuffer
+  /** Memory of CommitMetrics. Without it, commits are not measured. */
+  readonly metrics: CommitMemory | undefined
 }
 
 export const writerThread = new ThreadModule<WriterOptions>('writer-thread', import.meta.url)
@@ -20,9 +23,10 @@ export class WriterOwner {
   readonly #worker: Worker
   readonly #allowEnd: () => Promise<void>
 
-  constructor(options: DatabaseOptions) {
+  constructor(options: DatabaseOptions, metrics?: CommitMetrics) {
     const name = 'plant-writer'
-    this.#worker = writerThread.start({ ...options, commits: this.commits.memory }, { name })
+    const data = { ...options, commits: this.commits.memory, metrics: metrics?.memory }
+    this.#worker = writerThread.start(data, { name })
     this.#allowEnd = requireThread(this.#worker, name)
   }
 

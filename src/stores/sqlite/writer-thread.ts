@@ -4,6 +4,7 @@ import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { toReply } from '../../threads/reply.ts'
 import { TRANSACTION_MAX } from '../group-commit.ts'
+import { CommitMetrics } from '../store-figures.ts'
 import { type Size, sumSizes } from '../waiting-changes.ts'
 import { measureChange } from './change-size.ts'
 import { Checkpointer } from './checkpointer.ts'
@@ -20,12 +21,13 @@ interface Received extends WriterRequest {
   readonly client: MessagePort
 }
 
-const { commits: memory, ...options } = writerThread.data
+const { commits: memory, metrics: metricsMemory, ...options } = writerThread.data
 const commits = new SharedCounter(memory)
 const db = openDatabase(options)
 db.pragma(`busy_timeout = ${Math.min(BUSY_TIMEOUT_MS, options.lockTimeout)}`)
-const writer = new Writer(db)
-const checkpointer = new Checkpointer(db, options)
+const metrics = metricsMemory && new CommitMetrics(metricsMemory)
+const writer = new Writer(db, metrics)
+const checkpointer = new Checkpointer(db, options, undefined, undefined, metrics?.checkpoint)
 const clients = new Set<MessagePort>()
 
 parentPort?.on('message', async (command: WriterCommand) => {

@@ -13,6 +13,7 @@ import { contentVersion } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import { type PlantRow, toPlant } from '../plant-row.ts'
+import type { CommitMetrics } from '../store-figures.ts'
 import { mapError } from './errors.ts'
 
 /** Every change that a store makes, as PlantStore and TokenStore describe it. */
@@ -42,20 +43,27 @@ type Prepared = {
   [Name in keyof Operations]: (...parameters: Parameters<Operations[Name]>) => ChangeResults[Name]
 }
 
+/** How many changes a change counts as. A batch counts as its number of plants. */
+export function countChanges(change: Change): number {
+  return change[0] === 'createAll' ? change[1].length : 1
+}
+
 /** Makes changes. Those of one call share a transaction, and so one wait for the disk. */
 export class Writer {
   readonly #db: Database
   readonly #commit: (changes: readonly Change[]) => ChangeResult[]
 
-  constructor(db: Database) {
+  /** @param metrics measures the commits */
+  constructor(db: Database, metrics?: CommitMetrics) {
     this.#db = db
     const prepared: Prepared = prepareOperations(db)
     const make = <Name extends keyof Changes>([name, ...parameters]: Changes[Name]) =>
       prepared[name](...parameters)
-    const makeAll = db.transaction((changes: readonly Change[]) =>
-      changes.map((change) => make(change)),
-    )
-    this.#commit = makeAll.immediate
+    const makeAll = (changes: readonly Change[]) => changes.map((change) => make(change))
+    this.#commit =
+      metrics === undefined
+        ? db.transaction(makeAll).immediate
+        : prepareMeasuredCommit(db, makeAll, metrics)
   }
 
   /**
@@ -73,6 +81,28 @@ export class Writer {
 
   close(): void {
     this.#db.close()
+  }
+}
+
+function prepareMeasuredCommit(
+  db: Database,
+  makeAll: (changes: readonly Change[]) => ChangeResult[],
+  { duration, changes: counts, sync }: CommitMetrics,
+): (changes: readonly Change[]) => ChangeResult[] {
+  let made = 0
+  const commit = db.transaction((changes: readonly Change[]) => {
+    const results = makeAll(changes)
+    made = performance.now()
+    return results
+  }).immediate
+  return (changes) => {
+    const begun = performance.now()
+    const results = commit(changes)
+    const committed = performance.now()
+    duration.add((committed - begun) / 1000)
+    sync.add((committed - made) / 1000)
+    counts.add(changes.reduce((sum, change) => sum + countChanges(change), 0))
+    return results
   }
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { DURATION_BOUNDS, SharedHistogram } from '../../../src/shared-memory/shared-histogram.ts'
 import {
   Checkpointer,
   prepareCheckpoint,
@@ -8,6 +9,7 @@ import {
 } from '../../../src/stores/sqlite/checkpointer.ts'
 import { type DatabaseOptions, openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
+import { countOf } from '../figures.ts'
 
 /** The length of the WAL that starts a checkpoint, in pages. A commit adds one or two. */
 const PAGES = 50
@@ -21,6 +23,20 @@ t.test('a long WAL is written back during commits and then starts over', async (
   }
   t.equal(stored(), committed())
 })
+
+for (const elsewhere of [{}, { file: '/' }]) {
+  const who = elsewhere.file === undefined ? 'thread and the writer' : 'writer alone'
+  t.test(`a checkpoint of the ${who} is measured`, async (t) => {
+    const { commitUntil, durations } = await start(t, { elsewhere })
+    const before = performance.now()
+    await commitUntil(({ log }) => log >= PAGES / 2)
+    t.equal(countOf(durations.read()), 0)
+    await commitUntil(({ log }) => log < PAGES / 2)
+    const { sum } = durations.read()
+    t.equal(countOf(durations.read()), 1)
+    t.ok(sum > 0 && sum < (performance.now() - before) / 1000)
+  })
+}
 
 t.test('a snapshot keeps its pages in the WAL until it ends', async (t) => {
   const { commitUntil, snapshot } = await start(t, {})
@@ -82,7 +98,9 @@ async function start(
   t.teardown(() => close())
   const db = openDatabase(options)
   const reader = openDatabase(options)
-  const checkpointer = new Checkpointer(db, { ...options, ...elsewhere }, PAGES, intervalMs)
+  const durations = new SharedHistogram(DURATION_BOUNDS)
+  const there = { ...options, ...elsewhere }
+  const checkpointer = new Checkpointer(db, there, PAGES, intervalMs, durations)
   close = async () => {
     await checkpointer.close()
     for (const connection of [reader, db]) connection.close()
@@ -113,5 +131,6 @@ async function start(
       return seen
     }
   }
-  return { commitUntil, committed: () => count, stored, snapshot, longest: () => longest }
+  const [committed, length] = [() => count, () => longest]
+  return { commitUntil, committed, stored, snapshot, longest: length, durations }
 }

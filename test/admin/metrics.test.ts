@@ -1,0 +1,170 @@
+/** The metrics of a whole service. */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
+import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
+import { createPlant } from '../helpers/client.ts'
+import { openConnection } from '../helpers/connection.ts'
+import { scrape, scrapeUntil } from '../helpers/metrics.ts'
+
+/** Starts a service with an admin port on a new database. */
+async function start(t: Test, options: PlantStoreOptions = {}) {
+  const database = join(makeFolder(t, inMemory()), 'plants.db')
+  // Teardowns run in reverse order, so the service stops before its folder is removed.
+  let close = async () => {}
+  t.teardown(() => close())
+  const running = await startPlantStore({
+    adminPort: 0,
+    database,
+    lockTimeout: 30_000,
+    ...options,
+  })
+  close = running.close
+  const { url, token } = running
+  return {
+    ...running,
+    database,
+    adminUrl: String(running.adminUrl),
+    create: (id: number) => createPlant(url, token, { id, name: 'Abies alba Mill.' }),
+    get: (path: string, by = token) =>
+      fetch(url + path, { headers: { authorization: `Bearer ${by}` } }),
+  }
+}
+
+const COMMITS = 'plant_store_commit_duration_seconds_count'
+const REQUESTS = 'http_server_request_duration_seconds_count'
+
+t.test('a create moves the metrics of requests and commits', async (t) => {
+  const { adminUrl, create } = await start(t)
+  const before = await scrape(adminUrl)
+  t.equal(before.value(COMMITS), 0)
+  t.equal(before.value(REQUESTS), undefined)
+  t.equal((await create(1)).status, 200)
+  const labels = {
+    http_request_method: 'POST',
+    http_route: '/plants',
+    http_response_status_code: '200',
+  }
+  const after = await scrapeUntil(adminUrl, (metrics) => metrics.value(REQUESTS) === 1)
+  t.equal(after.value(REQUESTS, labels), 1)
+  t.equal(after.value(COMMITS), 1)
+  t.equal(after.value('plant_store_commit_changes_sum'), 1)
+  t.equal(after.value('plant_store_fsync_duration_seconds_count'), 1)
+  t.equal(after.value('plant_store_waiting_changes'), 0)
+  t.ok(Number(after.value('plant_store_wal_bytes')) > 0)
+  t.ok(Number(after.value('plant_store_database_bytes')) > 0)
+  t.ok(Number(after.value('plant_store_disk_free_bytes')) > 0)
+  t.ok(Number(after.value('plant_store_disk_size_bytes')) > 0)
+})
+
+t.test('rejected tokens and limited requests are counted', async (t) => {
+  const { adminUrl, get } = await start(t, {
+    authFailureLimit: { requests: 1, window: 3_600_000 },
+    rateLimit: { requests: 2, window: 3_600_000 },
+  })
+  for (let count = 0; count < 3; count++) await get('/plants')
+  for (let count = 0; count < 12; count++) await get('/plants', 'an-unknown-token')
+  const metrics = await scrapeUntil(adminUrl, (metrics) => metrics.value(REQUESTS) === 15)
+  t.equal(metrics.value('plant_store_rejected_tokens_total'), 10)
+  const limited = (reason: string) =>
+    metrics.value('plant_store_limited_requests_total', { reason })
+  t.equal(limited('too-many-failures'), 2)
+  t.equal(limited('too-many-requests'), 1)
+})
+
+t.test('open connections are counted', async (t) => {
+  const { adminUrl, url } = await start(t)
+  const port = Number(new URL(url).port)
+  const sockets = [1, 2, 3].map(() => openConnection(t, { port }))
+  const count = 'plant_store_http_connections'
+  await scrapeUntil(adminUrl, (metrics) => metrics.value(count) === 3)
+  for (const socket of sockets) socket.resetAndDestroy()
+  await scrapeUntil(adminUrl, (metrics) => metrics.value(count) === 0)
+})
+
+t.test('hostile methods and paths add no labels', async (t) => {
+  const { adminUrl, get, url } = await start(t)
+  for (let count = 0; count < 20; count++) {
+    await get(`/path-${count}`)
+    await get(`/plants/${count}`)
+    await fetch(`${url}/plants/${count}`, { method: `X-${count}`.replace(/\d+/, '') }).catch(
+      () => {},
+    )
+    await fetch(`${url}/plants`, { method: ['PROPFIND', 'SEARCH', 'LINK'][count % 3] as string })
+  }
+  const metrics = await scrapeUntil(adminUrl, (metrics) => Number(metrics.value(REQUESTS)) >= 60)
+  const valuesOf = (label: string) =>
+    [...new Set(metrics.find(REQUESTS).map(({ labels }) => labels[label]))].sort()
+  t.same(valuesOf('http_request_method'), ['GET', '_OTHER'])
+  t.same(valuesOf('http_route'), ['', '/plants/{id}'])
+  t.same(valuesOf('http_response_status_code'), ['400', '401', '404'])
+})
+
+t.test('the service, its threads and the process are described', async (t) => {
+  const { adminUrl } = await start(t)
+  const metrics = await scrape(adminUrl)
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  t.equal(metrics.value('plant_store_build_info', { version, engine: 'sqlite' }), 1)
+  t.equal(metrics.value('plant_store_threads'), 1)
+  for (const figure of ['mean', 'p50', 'p99', 'max']) {
+    const delay = metrics.value(`nodejs_eventloop_delay_${figure}_seconds`, { thread: 'main' })
+    t.ok(Number(delay) >= 0 && Number(delay) < 60, `${figure}: ${delay}`)
+  }
+  for (const name of [
+    'process_cpu_seconds_total',
+    'process_resident_memory_bytes',
+    'process_start_time_seconds',
+    'nodejs_version_info',
+    'nodejs_heap_size_used_bytes',
+  ]) {
+    t.ok(Number(metrics.value(name)) > 0, name)
+  }
+  t.equal(metrics.value('db_client_connection_max'), undefined)
+})
+
+t.test('the delay of the event loop is that since the previous scrape', async (t) => {
+  const { adminUrl } = await start(t)
+  const name = 'nodejs_eventloop_delay_max_seconds'
+  // A timer has run, so that Node compares the next one with it.
+  await scrapeUntil(
+    adminUrl,
+    (metrics) => metrics.value('nodejs_eventloop_delay_p50_seconds') !== 0,
+  )
+  const end = performance.now() + 300
+  while (performance.now() < end);
+  const delay = Number(
+    (await scrapeUntil(adminUrl, (metrics) => Number(metrics.value(name)) > 0.2)).value(name),
+  )
+  t.ok(delay < 10)
+  await scrapeUntil(adminUrl, (metrics) => Number(metrics.value(name)) < 0.2)
+})
+
+t.test('a store in memory has no file metrics', async (t) => {
+  const { adminUrl, create } = await start(t, { database: ':memory:' })
+  await create(1)
+  const metrics = await scrapeUntil(adminUrl, (metrics) => metrics.value(REQUESTS) === 1)
+  t.equal(metrics.value(COMMITS), 1)
+  t.equal(metrics.value('plant_store_fsync_duration_seconds_count'), undefined)
+  t.equal(metrics.value('plant_store_disk_free_bytes'), undefined)
+})
+
+const isInstalled = spawnSync('promtool', ['--version']).status === 0
+const noPromtool = isInstalled ? false : 'promtool is not installed'
+
+t.test('promtool has no complaints', { skip: noPromtool }, async (t) => {
+  const { adminUrl, create } = await start(t)
+  await create(1)
+  const input = await (await fetch(`${adminUrl}/metrics`)).text()
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input })
+  t.equal(`${stdout}${stderr}`, '')
+  t.equal(status, 0)
+})
+
+t.test('services in one process have metrics of their own', async (t) => {
+  const [one, other] = [await start(t), await start(t)]
+  await one.create(1)
+  await scrapeUntil(one.adminUrl, (metrics) => metrics.value(REQUESTS) === 1)
+  t.equal((await scrape(other.adminUrl)).value(REQUESTS), undefined)
+})

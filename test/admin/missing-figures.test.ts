@@ -1,0 +1,22 @@
+/** Metrics of what has not happened yet, or cannot be measured. */
+import { createHistogram } from 'node:perf_hooks'
+import t from 'tap'
+import { eventLoopMetrics } from '../../src/admin/process-metrics.ts'
+import { storeMetrics } from '../../src/admin/store-metrics.ts'
+
+const none = { bounds: [1], counts: [0, 0], sum: 0 }
+
+t.test('without a measurement since the previous scrape, the delay is 0', async (t) => {
+  const metrics = eventLoopMetrics([{ thread: 'main', eventLoop: createHistogram() }])
+  for (const { name, values } of metrics) {
+    t.strictSame(values, [{ labels: { thread: 'main' }, value: 0 }], name)
+  }
+})
+
+t.test('if the file system does not respond, the other metrics of the file remain', async (t) => {
+  const commits = { duration: none, changes: none }
+  const file = { sync: none, checkpoint: none }
+  const names = storeMetrics({ commits, waitingChanges: 0, file }).map(({ name }) => name)
+  t.ok(names.includes('plant_store_fsync_duration_seconds'))
+  t.notOk(names.includes('plant_store_disk_free_bytes'))
+})

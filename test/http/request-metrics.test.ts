@@ -1,0 +1,201 @@
+import { setImmediate } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { StoreUnavailable } from '../../service/plant-store.ts'
+import type { ErrorCode } from '../../src/contract/error-codes.gen.ts'
+import { type RequestMetrics, readErrors, readRequests } from '../../src/http/request-metrics.ts'
+import { formatHead, openConnection } from '../helpers/connection.ts'
+import { readAll, type Service, type StartOptions, startService } from '../helpers/service.ts'
+
+const FIR = { id: 1, name: 'Abies alba Mill.' }
+
+/** Starts a service that measures its requests. */
+function startMeasured(t: Test, { config, ...options }: StartOptions = {}): Promise<Service> {
+  const adminPort = { host: '127.0.0.1', port: 0 }
+  return startService(t, { config: { ...config, adminPort }, ...options })
+}
+
+function memoryOf({ app }: Service) {
+  return (app.requestMetrics as RequestMetrics).memory
+}
+
+/** The number of requests by method, route and status, once there are `total`. */
+async function countsOf(service: Service, total: number): Promise<Record<string, number>> {
+  for (;;) {
+    const counts: Record<string, number> = {}
+    for (const { method, route, status, duration } of readRequests(memoryOf(service))) {
+      counts[`${method} ${route} ${status}`] = duration.counts.reduce((sum, each) => sum + each)
+    }
+    const counted = Object.values(counts).reduce((sum, each) => sum + each, 0)
+    if (counted >= total) return counts
+    // A request counts once its response is closed, which can be after the client has received it.
+    await setImmediate()
+  }
+}
+
+t.test('requests count by method, route and status', async (t) => {
+  const service = await startMeasured(t)
+  const calls = [
+    { body: FIR },
+    { body: FIR },
+    { body: { ...FIR, name: 'other' } },
+    { path: '/plants/batch', body: [FIR] },
+    { method: 'GET', path: '/plants/1' },
+    { method: 'HEAD', path: '/plants/1?x=1' },
+    { method: 'GET', path: '/plants/2' },
+    { method: 'PATCH', path: '/plants/1', body: { tag: 'Tree' } },
+    { method: 'DELETE', path: '/plants/1' },
+    { method: 'GET', token: null },
+    { method: 'GET', path: '/health/live', token: null },
+    { method: 'GET', path: '/documentation/json', token: null },
+    { method: 'GET', path: '/documentation', token: null },
+  ]
+  for (const call of calls) await service.call(call)
+  t.same(await countsOf(service, calls.length), {
+    'POST /plants 200': 2,
+    'POST /plants 409': 1,
+    'POST /plants/batch 200': 1,
+    'GET /plants/{id} 200': 1,
+    'HEAD /plants/{id} 400': 1,
+    'GET /plants/{id} 404': 1,
+    'PATCH /plants/{id} 200': 1,
+    'DELETE /plants/{id} 204': 1,
+    'GET /plants 401': 1,
+    'GET /health/live 200': 1,
+    'GET /documentation/json 200': 1,
+    'GET /documentation 200': 1,
+  })
+})
+
+t.test('requests without a route count without their path', async (t) => {
+  const service = await startMeasured(t)
+  const calls = [
+    { method: 'GET', path: '/unknown/path' },
+    { method: 'GET', path: '/__proto__' },
+    { method: 'GET', path: '/plants/%zz' },
+    { method: 'POST', path: '/plants/1' },
+    { method: 'PUT', path: '/plants/batch' },
+    { method: 'OPTIONS', path: '/plants' },
+    { method: 'TRACE', path: '/plants' },
+    { method: 'M-SEARCH', path: '/plants' },
+  ]
+  for (const call of calls) await service.call(call)
+  t.same(await countsOf(service, calls.length), {
+    'GET  404': 2,
+    'GET  400': 1,
+    'POST  405': 1,
+    'PUT  405': 1,
+    'OPTIONS  204': 1,
+    '_OTHER  405': 2,
+  })
+})
+
+t.test('a duration is measured in seconds', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  const service = await startMeasured(t, { instead: { get: () => promise } })
+  const start = performance.now()
+  const answer = service.call({ method: 'GET', path: '/plants/1' })
+  setTimeout(() => resolve(undefined), 50)
+  await answer
+  const total = (performance.now() - start) / 1000
+  await countsOf(service, 1)
+  const [figures] = readRequests(memoryOf(service))
+  const { sum = 0 } = figures?.duration ?? {}
+  t.ok(sum >= 0.049 && sum <= total, `${sum} of ${total}`)
+})
+
+t.test('errors count by their code', async (t) => {
+  const service = await startMeasured(t, {
+    config: { rateLimit: { requests: 2, window: 3_600_000 } },
+    instead: {
+      get: () => Promise.reject(new StoreUnavailable('failing', 'SQLITE_FULL')),
+      list: () => Promise.reject(new StoreUnavailable('busy', 'SQLITE_BUSY')),
+    },
+  })
+  const calls = [
+    { path: '/plants', token: 'an-unknown-token' },
+    { path: '/plants', token: null },
+    { path: '/plants' },
+    { path: '/plants/1' },
+    { path: '/plants' },
+    { path: '/plants' },
+  ]
+  for (const call of calls) await service.call({ method: 'GET', ...call })
+  const codes: ErrorCode[] = [
+    'token-invalid',
+    'token-missing',
+    'too-many-requests',
+    'store-busy',
+    'store-unavailable',
+    'internal-error',
+  ]
+  t.same(
+    codes.map((code) => readErrors(memoryOf(service), code)),
+    [1, 1, 2, 1, 1, 0],
+  )
+})
+
+t.test('malformed heads count, even without a request', async (t) => {
+  const service = await startMeasured(t)
+  for (const head of ['\0\r\n\r\n', `GET / HTTP/1.1\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`]) {
+    const socket = openConnection(t, service)
+    socket.write(head)
+    await readAll(socket)
+  }
+  const unknown = openConnection(t, service)
+  unknown.write(formatHead(service, 'PRI *', 'Connection: close\r\n'))
+  await readAll(unknown)
+  t.same(await countsOf(service, 3), { '_OTHER  400': 2, '_OTHER  431': 1 })
+})
+
+t.test('a malformed head after a response counts separately', async (t) => {
+  const service = await startMeasured(t)
+  const socket = openConnection(t, service)
+  socket.write(`${formatHead(service, 'GET /plants')}\0\r\n\r\n`)
+  await readAll(socket)
+  t.same(await countsOf(service, 2), { 'GET /plants 200': 1, '_OTHER  400': 1 })
+})
+
+t.test('a body that does not arrive in time counts toward its route', async (t) => {
+  const service = await startMeasured(t, { config: { requestTimeout: 100 } })
+  const socket = openConnection(t, service)
+  const body = 'Content-Type: application/json\r\nContent-Length: 10\r\n'
+  socket.write(formatHead(service, 'POST /plants', body))
+  t.match(String(await readAll(socket)), /^HTTP\/1.1 408 /)
+  t.same(await countsOf(service, 1), { 'POST /plants 408': 1 })
+})
+
+t.test('a request whose client disconnects counts without a status', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  const found = Promise.withResolvers<undefined>()
+  const get = () => {
+    asked.resolve()
+    return found.promise
+  }
+  const service = await startMeasured(t, { instead: { get } })
+  const socket = openConnection(t, service)
+  socket.write(formatHead(service, 'GET /plants/1'))
+  await asked.promise
+  // Half-closing the connection would not abort the request.
+  socket.resetAndDestroy()
+  t.same(await countsOf(service, 1), { 'GET /plants/{id} undefined': 1 })
+  found.resolve(undefined)
+})
+
+t.test('pipelined requests each count', async (t) => {
+  const service = await startMeasured(t)
+  const socket = openConnection(t, service)
+  socket.write(formatHead(service, 'GET /plants/1').repeat(10))
+  socket.end(formatHead(service, 'GET /plants', 'Connection: close\r\n'))
+  await readAll(socket)
+  t.same(await countsOf(service, 11), { 'GET /plants/{id} 404': 10, 'GET /plants 200': 1 })
+})
+
+t.test('without an admin port nothing is measured', async (t) => {
+  const [measured, other] = [await startMeasured(t), await startService(t)]
+  t.equal(other.app.requestMetrics, undefined)
+  const listeners = ({ app }: Service) => app.server.listenerCount('request')
+  t.equal(listeners(other), listeners(measured) - 1)
+  const socket = openConnection(t, other)
+  socket.write('\0\r\n\r\n')
+  t.match(String(await readAll(socket)), /^HTTP\/1.1 400 /)
+})

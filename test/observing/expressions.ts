@@ -1,0 +1,69 @@
+/** The PromQL expressions that operators get: alerts, the dashboard and the examples in the documentation. */
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+
+export interface Alert {
+  readonly alert: string
+  readonly expr: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+export interface Panel {
+  readonly id: number
+  readonly type: string
+  readonly title: string
+  readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>
+  readonly datasource?: { readonly uid: string }
+  readonly targets?: readonly {
+    readonly expr: string
+    readonly refId: string
+    readonly datasource: { readonly uid: string }
+  }[]
+}
+
+interface Dashboard {
+  readonly uid: string
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly type: string }[]
+  }
+  readonly panels: readonly Panel[]
+}
+
+interface RuleFile {
+  readonly groups: readonly { readonly rules: readonly Alert[] }[]
+}
+
+/** The values of the dashboard's variables. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  $__rate_interval: '1m',
+  $instance: '.*',
+}
+
+export const documentation = read('docs/observing.md')
+
+export const dashboard: Dashboard = JSON.parse(read('deploy/grafana/plant-store.json'))
+
+export const alerts = (
+  parse(read('deploy/prometheus/plant-store.rules.yml')) as RuleFile
+).groups.flatMap(({ rules }) => rules)
+
+/** The alerts' operands: as long as nothing is wrong, comparisons have no result. */
+export const alertOperands = alerts.flatMap(({ expr }) =>
+  expr.replaceAll('\n', ' ').split(/ (?:and|==|[<>/]) /),
+)
+
+export const dashboardExpressions = dashboard.panels.flatMap(({ targets = [] }) =>
+  targets.map(({ expr }) =>
+    expr.replaceAll(/\$\w+/g, (variable) => VARIABLES[variable] ?? variable),
+  ),
+)
+
+export const examples = Array.from(
+  documentation.matchAll(/```promql\n(.*?)```/gs),
+  ([, example = '']) => example,
+)
+
+function read(path: string): string {
+  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+}

@@ -1,0 +1,65 @@
+/** What a store on a PostgreSQL server measures about itself. */
+import t, { type Test } from 'tap'
+import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { countOf } from '../figures.ts'
+
+const { emptyDatabase } = await sharedPostgres()
+
+const plant = (id: number) => ({ id: BigInt(id), name: 'Abies alba Mill.' })
+
+async function open(t: Test, isMeasured: boolean): Promise<PostgresStore> {
+  const url = await emptyDatabase()
+  const store = await PostgresStore.open({ url, timeout: 30_000, isMeasured })
+  t.teardown(() => store.close())
+  return store
+}
+
+t.test('each transaction that makes changes is measured', async (t) => {
+  const store = await open(t, true)
+  const start = performance.now()
+  await Promise.all([1, 2, 3].map((id) => store.create(plant(id))))
+  await store.createAll([3, 4, 5, 6].map(plant))
+  await store.update(1n, { tag: 'Tree' })
+  await store.remove(2n)
+  await store.get(1n)
+  const elapsed = (performance.now() - start) / 1000
+  const { commits, waitingChanges, file } = await store.figures()
+  t.equal(countOf(commits.duration), 4)
+  t.ok(commits.duration.sum > 0 && commits.duration.sum < elapsed)
+  t.equal(countOf(commits.changes), 4)
+  t.equal(commits.changes.sum, 9)
+  t.equal(waitingChanges, 0)
+  t.equal(file, undefined)
+})
+
+t.test('changes wait until they are durable', async (t) => {
+  const store = await open(t, true)
+  const created = Promise.all([1, 2].map((id) => store.create(plant(id))))
+  t.equal((await store.figures()).waitingChanges, 2)
+  await created
+})
+
+t.test('connections are idle or used, and others wait for one', async (t) => {
+  const store = await open(t, false)
+  const exports = Array.from({ length: 12 }, () => store.exportPlants()[Symbol.asyncIterator]())
+  await store.createAll([1, 2].map(plant))
+  const [first, ...others] = exports
+  await first?.next()
+  const { idle = 0, used, max, pending } = (await store.figures()).connections ?? {}
+  t.same({ used, max, pending }, { used: 1, max: 10, pending: 0 })
+  t.ok(idle <= 1)
+  const begun = others.map((each) => each.next())
+  await Promise.all(begun.slice(0, 9))
+  t.match((await store.figures()).connections, { idle: 0, used: 10, pending: 2 })
+  for (const each of [...exports]) await each.return?.()
+  await Promise.all(begun)
+  for (const each of [...exports]) await each.return?.()
+  t.match((await store.figures()).connections, { used: 0, pending: 0 })
+})
+
+t.test('a store that does not measure counts nothing', async (t) => {
+  const store = await open(t, false)
+  await store.create(plant(1))
+  t.equal(countOf((await store.figures()).commits.duration), 0)
+})
