@@ -78,7 +78,7 @@ t.test('more batches than the store lets wait are stored one after the other', a
   t.same(new Set(statuses), new Set([200]))
 })
 
-t.test('clients that disconnect leave the queue', async (t) => {
+t.test('the batches of clients that have disconnected are not stored', async (t) => {
   const held = Promise.withResolvers<void>()
   let begun = 0
   const service = await startService(t, {
@@ -99,10 +99,12 @@ t.test('clients that disconnect leave the queue', async (t) => {
   const sockets = Array.from({ length: 20 }, () => openConnection(t, service))
   for (const socket of sockets) socket.write(head + body)
   while (begun < 5) await turn()
-  for (const socket of sockets) socket.destroy()
+  for (const socket of sockets) socket.resetAndDestroy()
   const connections = promisify(service.app.server.getConnections.bind(service.app.server))
   while ((await connections()) > 0) await turn()
+  const before = begun
   held.resolve()
   const { status } = await service.call({ path: '/plants/batch', body: batch(0) })
   t.equal(status, 200)
+  t.equal(begun, before + 1, 'only the batch of the client that is still there was stored')
 })
