@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { BatchQueue } from '../../src/http/batch-queue.ts'
@@ -96,9 +97,12 @@ t.test('the batches of clients that have disconnected are not stored', async (t)
     'POST /plants/batch',
     `content-type: application/json\r\ncontent-length: ${body.length}\r\n`,
   )
+  const received: Socket[] = []
+  service.app.server.on('connection', (socket) => received.push(socket))
   const sockets = Array.from({ length: 20 }, () => openConnection(t, service))
   for (const socket of sockets) socket.write(head + body)
-  while (begun < 5) await turn()
+  const isReceived = ({ bytesRead }: Socket) => bytesRead === head.length + body.length
+  while (received.filter(isReceived).length < sockets.length || begun < 5) await turn()
   for (const socket of sockets) socket.resetAndDestroy()
   const connections = promisify(service.app.server.getConnections.bind(service.app.server))
   while ((await connections()) > 0) await turn()
