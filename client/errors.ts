@@ -68,8 +68,8 @@ export class UnknownOutcomeError extends Error {
 }
 
 /**
- * A part of the plants failed; `cause` is its error, in which an index such as `body/17` counts from `start`. If the
- * service rejected the part, none of it is stored. If the connection or the service failed, all of it may be stored.
+ * A part of the plants failed; `cause` is its error, in which an index such as `body/17` counts from `start`. An attempt
+ * that the service rejected stored none of the part. One that failed in another way may have stored all of it.
  * The plants before `start` are stored. Those from `end` on were not sent. To continue, call `createPlants` with the
  * same plants again: those that are already stored are replayed.
  *
