@@ -1,6 +1,6 @@
 import type { Request } from 'autocannon'
 import type { Load, Measured } from './load.ts'
-import { createIdSources, KINDS, type Template, withId } from './requests.ts'
+import { createIdSources, fillIn, requestsOf, type Template } from './requests.ts'
 import { TOKEN } from './stores.ts'
 
 /** Sends a load with autocannon, in this process. */
@@ -27,14 +27,13 @@ function createRequests(load: Load): Request[] {
   const authorization = `Bearer ${TOKEN}`
   const read = { authorization }
   const write = { authorization, 'content-type': 'application/json' }
-  return KINDS[load.kind].map(({ method, path, body, ids: source }: Template) => ({
-    method,
-    path,
-    headers: body === '' ? read : write,
+  return requestsOf(load.kind).map((template: Template) => ({
+    method: template.method,
+    path: template.path,
+    headers: template.body === '' ? read : write,
     setupRequest(request: Request): Request {
-      const id = ids[source](count++)
-      const filled = { ...request, path: withId(path, id) }
-      return body === '' ? filled : { ...filled, body: withId(body, id) }
+      const { path, body } = fillIn(template, ids, count++)
+      return body === '' ? { ...request, path } : { ...request, path, body }
     },
   }))
 }

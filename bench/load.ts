@@ -1,7 +1,7 @@
-import type { Ids, Kind } from './requests.ts'
+import type { BatchKind, Ids, Kind } from './requests.ts'
 
 export interface Load extends Ids {
-  readonly kind: Kind
+  readonly kind: Kind | BatchKind
   readonly connections: number
   readonly seconds: number
 }

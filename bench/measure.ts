@@ -2,7 +2,7 @@ import { checkAnswers, checkStored } from './answers.ts'
 import { type Generate, generateOnAll, type Measured, type WarmLoad } from './load.ts'
 import { type Shares, watchProcessors } from './machine.ts'
 import { type ProcessorTime, watchThreads } from './processor-time.ts'
-import { KINDS, type Kind } from './requests.ts'
+import { plantsPerRequest } from './requests.ts'
 import { median } from './statistics.ts'
 import { type Server, SUBJECTS, type SubjectName, start } from './subjects.ts'
 
@@ -35,11 +35,6 @@ export async function measure(
   }
 }
 
-/** Whether every request of a load stores a plant. */
-function stores(kind: Kind): boolean {
-  return KINDS[kind].every(({ method, ids }) => method === 'POST' && ids !== 'stored')
-}
-
 /** How servers are measured. */
 interface Setup {
   /** The process id of the database server that they share. */
@@ -67,7 +62,8 @@ export async function serveLoad(
     for (const url of urls) await checkAnswers(url)
     const warm = await generateOnAll(urls, { ...load, seconds: load.warmUp }, generate)
     // Each connection may have sent one more request, whose response was not awaited.
-    const first = load.first + warm.requests + load.connections
+    const first =
+      load.first + (warm.requests + load.connections) * Math.max(1, plantsPerRequest(load.kind))
     const pids = servers.map(({ pid }) => pid)
     using _limits = limit?.(pids)
     const shares = watchProcessors({ servers: pids, database })
@@ -77,7 +73,7 @@ export async function serveLoad(
     const failed = warm.failed + measured.failed
     const peakMemory = servers.reduce((sum, server) => sum + server.peakMemory, 0)
     const acknowledged = warm.requests + measured.requests - failed
-    const stored = load.stored + (stores(load.kind) ? acknowledged : 0)
+    const stored = load.stored + acknowledged * plantsPerRequest(load.kind)
     return { run: { ...figures, failed, peakMemory }, stored }
   } finally {
     for (const server of servers) await server.stop()

@@ -1,13 +1,14 @@
 -- Makes wrk send the requests of `requests.ts`: wrk … -s requests.lua URL -- TOKEN FIRST STORED STEP TEMPLATE…
--- FIRST, STORED and STEP are the members of `Ids`. Each template has four arguments: METHOD PATH BODY IDS.
+-- FIRST, STORED and STEP are the members of `Ids`. Each template has five arguments: METHOD PATH BODY IDS BATCH.
+-- If BATCH is not 0, the body is an array of that many plants.
 
 local count, templates = -1, {}
 local read, write, first, stored, step
 
 -- LuaJIT's numbers are doubles, so ids beyond 2^53 are built as strings.
 local ids = {
-  ["sequential"] = function() return string.format("%.0f", first + count) end,
-  ["time-ordered"] = function() return string.format("%.0f", os.time() * 1e6 + count) end,
+  ["sequential"] = function(count) return string.format("%.0f", first + count) end,
+  ["time-ordered"] = function(count) return string.format("%.0f", os.time() * 1e6 + count) end,
   ["random"] = function()
     return string.format("%.0f%09d", math.random(1, 9223372035), math.random(0, 999999999))
   end,
@@ -18,9 +19,14 @@ function init(args)
   read = { ["Authorization"] = "Bearer " .. args[1] }
   write = { ["Authorization"] = read["Authorization"], ["Content-Type"] = "application/json" }
   first, stored, step = tonumber(args[2]), tonumber(args[3]), tonumber(args[4])
-  for at = 5, #args, 4 do
-    templates[#templates + 1] =
-      { method = args[at], path = args[at + 1], body = args[at + 2], id = ids[args[at + 3]] }
+  for at = 5, #args, 5 do
+    templates[#templates + 1] = {
+      method = args[at],
+      path = args[at + 1],
+      body = args[at + 2],
+      id = ids[args[at + 3]],
+      batch = tonumber(args[at + 4]),
+    }
   end
   -- Gives runs that start in the same second different ids.
   math.randomseed(os.time() + first)
@@ -29,11 +35,21 @@ end
 function request()
   count = count + 1
   local template = templates[count % #templates + 1]
-  local id = template.id()
+  if template.batch > 0 then return formatBatch(template) end
+  local id = template.id(count)
   local path = template.path:gsub("ID", id)
   if template.body == "" then return wrk.format(template.method, path, read) end
   local body = template.body:gsub("ID", id)
   return wrk.format(template.method, path, write, body)
+end
+
+function formatBatch(template)
+  local plants = {}
+  for index = 1, template.batch do
+    local id = template.id(count * template.batch + index - 1)
+    plants[index] = template.body:gsub("ID", id)
+  end
+  return wrk.format(template.method, template.path, write, "[" .. table.concat(plants, ",") .. "]")
 end
 
 function done(summary, latency)

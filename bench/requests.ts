@@ -10,13 +10,15 @@
  */
 export type IdSource = 'sequential' | 'time-ordered' | 'random' | 'stored'
 
-/** A request. `ID` in its path and body is replaced by the id. */
+/** A request. `ID` in its path and body is replaced by the id. A batch repeats the body. */
 export interface Template {
   readonly method: 'GET' | 'POST'
   readonly path: string
   /** Empty if the request has no body. */
   readonly body: string
   readonly ids: IdSource
+  /** The body is an array of this many plants, each with its own id. By default, it is one plant. */
+  readonly batch?: number
 }
 
 const TAG = 'Tree'
@@ -35,9 +37,31 @@ export const KINDS = {
   mixed: [create('sequential'), ...Array<Template>(9).fill(READ)],
 } as const satisfies Record<string, readonly Template[]>
 
+/** Loads of batches, whose ids are sequential. */
+export const BATCH_KINDS = {
+  'batch of 1': [createBatch(1)],
+  'batch of 10': [createBatch(10)],
+  'batch of 100': [createBatch(100)],
+  'batch of 1000': [createBatch(1000)],
+} as const satisfies Record<string, readonly Template[]>
+
 export type Kind = keyof typeof KINDS
+export type BatchKind = keyof typeof BATCH_KINDS
 
 export const ALL_KINDS = Object.keys(KINDS) as Kind[]
+export const ALL_BATCH_KINDS = Object.keys(BATCH_KINDS) as BatchKind[]
+
+/** The requests of a kind of load, sent in rotation. */
+export function requestsOf(kind: Kind | BatchKind): readonly Template[] {
+  return { ...KINDS, ...BATCH_KINDS }[kind]
+}
+
+/** How many plants each request of a load stores; 0 if some store none. */
+export function plantsPerRequest(kind: Kind | BatchKind): number {
+  const [first, ...others] = requestsOf(kind)
+  const stores = first?.method === 'POST' && first.ids !== 'stored' && others.length === 0
+  return stores ? (first.batch ?? 1) : 0
+}
 
 /** The plant that a create sends for an id. */
 export function makePlant<Id extends number | bigint>(id: Id) {
@@ -53,8 +77,32 @@ function create(ids: IdSource): Template {
   return { method: 'POST', path: '/plants', body, ids }
 }
 
+function createBatch(size: number): Template {
+  return { ...create('sequential'), path: '/plants/batch', batch: size }
+}
+
+/**
+ * The path and body of a request.
+ *
+ * @param count the number of requests made before
+ */
+export function fillIn(
+  { path, body, ids: source, batch }: Template,
+  ids: Record<IdSource, (count: number) => string>,
+  count: number,
+): { path: string; body: string } {
+  if (batch === undefined) {
+    const id = ids[source](count)
+    return { path: withId(path, id), body: withId(body, id) }
+  }
+  const plants = Array.from({ length: batch }, (_, index) =>
+    withId(body, ids[source](count * batch + index)),
+  )
+  return { path, body: `[${plants}]` }
+}
+
 /** Fills in the id of a template's path or body. */
-export function withId(text: string, id: string): string {
+function withId(text: string, id: string): string {
   return text.replaceAll('ID', id)
 }
 
@@ -68,7 +116,7 @@ export interface Ids {
   readonly step?: number
 }
 
-/** The rules of `IdSource`. Each function takes the number of requests made before. */
+/** The rules of `IdSource`. Each function takes the number of ids chosen before. */
 export function createIdSources({
   first,
   stored,

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Load, Measured } from './load.ts'
-import { KINDS } from './requests.ts'
+import { requestsOf } from './requests.ts'
 import { TOKEN } from './stores.ts'
 
 const run = promisify(execFile)
@@ -18,8 +18,12 @@ export async function findWrk(): Promise<boolean> {
 export async function generateByWrk(url: string, load: Load): Promise<Measured> {
   const script = fileURLToPath(new URL('./requests.lua', import.meta.url))
   const size = ['-t1', `-c${load.connections}`, `-d${load.seconds}s`, '--timeout', '10s']
-  const templates = KINDS[load.kind].flatMap(({ method, path, body, ids }) => [
-    ...[method, path, body, ids],
+  const templates = requestsOf(load.kind).flatMap(({ method, path, body, ids, batch = 0 }) => [
+    method,
+    path,
+    body,
+    ids,
+    String(batch),
   ])
   const ids = [load.first, load.stored, load.step ?? 1].map(String)
   const args = [TOKEN, ...ids, ...templates]

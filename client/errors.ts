@@ -68,9 +68,10 @@ export class UnknownOutcomeError extends Error {
 }
 
 /**
- * A part of the plants could not be created; `cause` is the error of that part, in which an index such as `body/17`
- * counts from `start`. The plants before `start` are stored. Those from `end` on were not sent. To continue, call
- * `createPlants` with the same plants again: those that are stored are replayed.
+ * A part of the plants failed; `cause` is its error, in which an index such as `body/17` counts from `start`. An attempt
+ * that the service rejected stored none of the part. One that failed in another way may have stored all of it.
+ * The plants before `start` are stored. Those from `end` on were not sent. To continue, call `createPlants` with the
+ * same plants again: those that are already stored are replayed.
  *
  * @example
  * if (error instanceof BatchError) console.error(`plants ${error.start} to ${error.end - 1}`, error.cause)
@@ -88,12 +89,21 @@ export class BatchError extends Error {
 
   constructor({ start, end, created, replayed }: FailedPart, options: { readonly cause: unknown }) {
     const { message = String(options.cause) } = Object(options.cause)
-    super(`plants ${start} to ${end - 1} were not created: ${message}`, options)
+    const [plants, they] =
+      end - start === 1 ? [`plant ${start}`, 'it'] : [`plants ${start} to ${end - 1}`, 'they']
+    const advice = `; ${they} may have been stored, and calling again is safe`
+    super(`${plants} failed: ${message}${mayBeStored(options.cause) ? advice : ''}`, options)
     this.start = start
     this.end = end
     this.created = created
     this.replayed = replayed
   }
+}
+
+/** Whether the service may have stored the part: it did not respond, reported its own failure, or sent nonsense. */
+function mayBeStored(cause: unknown): boolean {
+  if (cause instanceof ConnectionError) return true
+  return cause instanceof ResponseError && (cause.status < 300 || cause.status >= 500)
 }
 
 type FailedPart = Pick<BatchError, 'start' | 'end' | 'created' | 'replayed'>

@@ -1,15 +1,23 @@
 /** The page or worker in which the client runs. Node has none. */
 
 /** The part of a browser's `location` that the client reads. */
-declare const location: { readonly href: string } | undefined
+declare const location: { readonly href: string; readonly origin: string } | undefined
 
-/** What a browser sends as `Origin`. It differs from that of `location` in a sandbox. */
-declare const origin: string
+/** What a browser sends as `Origin`. It differs from that of `location` in a sandbox. Some environments lack it. */
+declare const origin: string | undefined
+
+/** Workers have none. */
+declare const document: { readonly baseURI: string } | undefined
 
 /** Parses a URL, in a browser relative to the page. Undefined if it is invalid. */
 export function parseUrl(url: string | URL): URL | undefined {
-  const base = typeof location === 'undefined' ? undefined : location.href
-  return URL.parse(url, base) ?? undefined
+  return URL.parse(url, baseUrl()) ?? undefined
+}
+
+/** What the page's own requests are relative to: its URL, unless it has a `<base>` element. */
+function baseUrl(): string | undefined {
+  if (typeof document !== 'undefined') return document.baseURI
+  return typeof location === 'undefined' ? undefined : location.href
 }
 
 /**
@@ -21,6 +29,7 @@ export function parseUrl(url: string | URL): URL | undefined {
  */
 export function explainBlocked(url: string, error: unknown): string | undefined {
   if (typeof location === 'undefined' || !(error instanceof TypeError)) return undefined
-  if (new URL(url).origin === origin) return undefined
-  return `if the service is running, check that its --cors-origin allows ${origin}`
+  const sent = typeof origin === 'undefined' ? location.origin : origin
+  if (new URL(url).origin === sent) return undefined
+  return `if the service is running, check that its --cors-origin allows ${sent}`
 }

@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, matchesGlob } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse } from 'yaml'
@@ -36,6 +36,18 @@ for (const document of DOCUMENTS) {
     for (const [command, script = ''] of text.matchAll(NPM_SCRIPT)) t.ok(scripts[script], command)
   })
 }
+
+t.test('the package contains what its pages link to', async (t) => {
+  const { files } = JSON.parse(read('package.json'))
+  const isPackaged = (path: string) =>
+    files.some((each: string) => matchesGlob(path, each) || path.startsWith(each))
+  for (const page of globSync('docs/*.md', { cwd: ROOT })) {
+    for (const [link, path = ''] of read(page).matchAll(RELATIVE_LINK)) {
+      const target = path === '' ? page : join(dirname(page), path)
+      t.ok(target === 'README.md' || isPackaged(target), `${page}: ${link}`)
+    }
+  }
+})
 
 t.test('the README links to every page in docs/', async (t) => {
   const readme = read('README.md')

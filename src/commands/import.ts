@@ -33,14 +33,15 @@ const EXIT_STOPPED = 1
 const EXIT_SOME_REFUSED = 2
 
 /** Follows the reason why a record is refused. */
-const CONFLICT_HINT = '; --on-conflict keep or --on-conflict replace imports the file nevertheless'
+const CONFLICT_HINT = '; use --on-conflict keep or --on-conflict replace to import the rest'
 
 /**
  * Imports the plants of a file, or of standard input for `-`. Reports refused records on standard error and prints a
  * summary. Sets the exit code: 1 if a record stopped the import, 2 if some records were skipped, or that of the signal
  * that interrupted it.
  *
- * @throws ConfigError if the file cannot be read, its format is unknown or its header is invalid
+ * @throws ConfigError if the file cannot be read, its format is unknown, its header is invalid or an option does not
+ *   apply to its format
  */
 export async function importPlants(file: string, options: ImportOptions): Promise<void> {
   const {
@@ -52,6 +53,7 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     strict = false,
     format = detectFormat(file, formats, formatHint(formats)),
   } = options
+  assertApplicable(format, { ignoreUnknown, strict })
   preferSmallHeap()
   const { stream, sizeBytes } = await openSource(file)
   const counts = newCounts()
@@ -94,7 +96,9 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     else process.exitCode = interruptedBy ?? (counts.refused > 0 ? EXIT_SOME_REFUSED : 0)
   } catch (error) {
     if (error instanceof UnknownColumns) {
-      throw new ConfigError(`${error.message}; --ignore-unknown imports the file without the rest`)
+      throw new ConfigError(
+        `${error.message}; use --ignore-unknown to import the file without unknown columns`,
+      )
     }
     // An interrupted file can end anywhere, even within a JSON array.
     if (interruptedBy === undefined) throw error
@@ -104,6 +108,23 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     stream.destroy()
     await store.close()
     await print(summary(counts) + ignored.summary())
+  }
+}
+
+/** @throws ConfigError if an option does not apply to the format: ignoring it would lose data that it is to protect */
+function assertApplicable(
+  format: Format,
+  { ignoreUnknown, strict }: { readonly ignoreUnknown: boolean; readonly strict: boolean },
+): void {
+  if (strict && format === 'csv') {
+    throw new ConfigError(
+      'cannot use --strict with CSV, whose unknown columns are refused anyway; omit it',
+    )
+  }
+  if (ignoreUnknown && format !== 'csv') {
+    throw new ConfigError(
+      'cannot use --ignore-unknown with NDJSON or JSON, whose unknown members are ignored anyway; omit it, or use --strict to refuse them',
+    )
   }
 }
 

@@ -22,10 +22,10 @@ const LEAST_SCOPES: readonly Scope[] = ['read']
 /** Defines the command line. Each command is implemented in its own file. */
 export function program(): Command {
   const { version }: { version: string } = JSON.parse(readFileSync(PACKAGE, 'utf8'))
-  const command = new Command('plant-store')
+  const command: Command = new Command('plant-store')
     .description('Stores plants and serves them over HTTP.')
     .version(version)
-    .hook('preSubcommand', rejectUnknownCommand)
+    .hook('preSubcommand', (program) => rejectUnknownCommand(program, serving))
     .hook('preAction', (_program, command) => warnAboutPassword(command))
   const serving = command
     .command('serve', { isDefault: true })
@@ -59,11 +59,12 @@ function helpAfterErrors(command: Command, path = command.name()): void {
 }
 
 /** Otherwise Commander would pass the word to `serve`, the default, which reports excess arguments. */
-function rejectUnknownCommand(program: Command): void {
-  const [word] = program.args
-  if (word === undefined || word.startsWith('-')) return
+function rejectUnknownCommand(program: Command, serving: Command): void {
   const names = program.commands.map((each) => each.name())
-  if (names.includes(word)) return
+  if (names.includes(program.args[0] ?? '')) return
+  // Commander does not distinguish the values of options from other words before it parses the command's options.
+  const [word] = serving.parseOptions(program.args).operands
+  if (word === undefined || names.includes(word)) return
   const similar = findSimilar(word, names)
   const suggestion = similar === undefined ? '' : `. Did you mean '${similar}'?`
   program.error(`error: unknown command '${word}'${suggestion}`)

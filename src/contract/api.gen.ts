@@ -136,7 +136,10 @@ export interface components {
             /** @description The new tag, or null to remove the tag. */
             tag?: string | null;
         };
-        /** @description How many plants of a batch were created, and how many were already stored. */
+        /**
+         * BatchResult
+         * @description How many plants of a batch were created, and how many were already stored.
+         */
         BatchResult: {
             /**
              * Format: int32
@@ -160,6 +163,7 @@ export interface components {
          */
         PlantId: bigint;
         /**
+         * UnchangedId
          * Format: int64
          * @description The id of the plant, which must equal the one in the path.
          * @example 4

@@ -11,6 +11,8 @@ export interface Operation {
   /** The media types of the body; empty if the operation takes no body. */
   readonly mediaTypes: readonly string[]
   readonly bodyRequired: boolean
+  /** Whether the body is an array. */
+  readonly takesBatch: boolean
   /** The status of a success. */
   readonly success: number
 }
@@ -101,11 +103,13 @@ function toOperation(
   inherited: SecurityRequirement[] = [],
 ): Operation {
   if (object.operationId === undefined) throw new ContractError(`${name}: no operationId`)
+  const content = object.requestBody?.content ?? {}
   return {
     id: object.operationId,
     scopes: requiredScopes(name, object, inherited),
-    mediaTypes: Object.keys(object.requestBody?.content ?? {}),
+    mediaTypes: Object.keys(content),
     bodyRequired: object.requestBody?.required ?? false,
+    takesBatch: Object.values(content).some(({ schema }) => schema.type === 'array'),
     success: Number(Object.keys(object.responses).find((status) => status.startsWith('2'))),
   }
 }

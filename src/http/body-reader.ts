@@ -1,11 +1,19 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { parseExactJson } from '../contract/exact-json.ts'
 import type { Projection } from '../contract/projection.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
 import { ApiError, serviceBusy } from './api-error.ts'
+import { BatchQueue } from './batch-queue.ts'
 import { ByteBudget, LARGE_MESSAGES_BYTES_MAX, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
 import type { RequestScheduler } from './request-scheduler.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set before a batch is read. */
+    batchResponse: ServerResponse | undefined
+  }
+}
 
 export interface BodyReaderOptions {
   /** The largest body, in bytes. */
@@ -18,11 +26,15 @@ export interface BodyReaderOptions {
 
 type Done = (error: Error | null, body?: unknown) => void
 
-/** Creates a Fastify content type parser for JSON. Large bodies wait for the scheduler before they are parsed. */
+/**
+ * Creates a Fastify content type parser for JSON. Before they are parsed, large bodies wait for the scheduler, and
+ * batches for the batches before them.
+ */
 export function bodyReader({ bodyLimit, scheduler, shared, projection }: BodyReaderOptions) {
   const budgetMax = Math.max(LARGE_MESSAGES_BYTES_MAX, bodyLimit)
   const budget = new ByteBudget(budgetMax, shared.receivedBytes)
-  return (_request: FastifyRequest, payload: IncomingMessage, done: Done) => {
+  const batches = new BatchQueue()
+  return ({ batchResponse }: FastifyRequest, payload: IncomingMessage, done: Done) => {
     let body: Buffer | undefined
     let length = 0
     let counted = 0
@@ -42,10 +54,24 @@ export function bodyReader({ bodyLimit, scheduler, shared, projection }: BodyRea
     }
     const read = () =>
       end(() => {
-        if (counted === 0) parse()
-        else scheduler.schedule(parse, () => fail(serviceBusy()))
+        const reject = () => fail(serviceBusy())
+        if (batchResponse !== undefined)
+          batches.enter(length, () => parseBatch(batchResponse), reject)
+        else if (counted === 0) parse()
+        else scheduler.schedule(parse, reject)
       })
     const abort = () => end(() => fail(new ApiError('malformed-request', 'the body is incomplete')))
+    const parseBatch = (response: ServerResponse) => {
+      const leave = () => batches.leave(length)
+      // The client may have disconnected while the batch was waiting.
+      if (response.closed) {
+        fail(serviceBusy())
+        leave()
+      } else {
+        response.once('close', leave)
+        parse()
+      }
+    }
     const parse = () => {
       budget.release(counted)
       let value: unknown

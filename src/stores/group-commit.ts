@@ -40,7 +40,7 @@ interface Waiting<Change, Result> {
  *
  * A change that counts as several, such as a batch of plants, waits while others fill the transaction, but each
  * transaction has room for one. Only one transaction with such changes is in flight. So a single change waits for the
- * batches of at most one transaction, however many are queued.
+ * batches of at most one transaction of its own thread, however many are queued. Other threads can have one more each.
  */
 export class GroupCommit<Change, Result> {
   readonly #commit: GroupCommitOptions<Change, Result>['commit']

@@ -45,7 +45,7 @@ export const TRANSACTION_RECORDS = 16_000
 const TRANSACTION_BYTES = 2 ** 22
 
 /**
- * Stores records in file order.
+ * Stores records in file order. If `batches` fails, stores the records before the failure first.
  *
  * @returns false if a refused record stopped the import: the records before it are stored, those after it are not
  * @throws StoreUnavailable, and the errors of `batches`
@@ -56,7 +56,15 @@ export async function importRecords(
 ): Promise<boolean> {
   let pending: ParsedRecord[] = []
   let storedBytes = 0
-  for await (const { records, position } of batches) {
+  let failure: { readonly error: unknown } | undefined
+  async function* readable() {
+    try {
+      yield* batches
+    } catch (error) {
+      failure = { error }
+    }
+  }
+  for await (const { records, position } of readable()) {
     pending = pending.concat(records)
     if (pending.length < TRANSACTION_RECORDS && position - storedBytes < TRANSACTION_BYTES) continue
     if (!(await storeRecords(pending, options))) return false
@@ -64,7 +72,10 @@ export async function importRecords(
     storedBytes = position
     pending = []
   }
-  return await storeRecords(pending, options)
+  const isComplete = await storeRecords(pending, options)
+  // A refused record comes before the failure, and is already reported.
+  if (isComplete && failure !== undefined) throw failure.error
+  return isComplete
 }
 
 /** Stores records in one transaction. Returns false if one of them stops the import. */

@@ -22,7 +22,8 @@ import type { UnknownFields } from './unknown-fields.ts'
 
 /**
  * Reads a JSON array, such as a response to `GET /plants`. Items are separated by counting brackets, so an invalid
- * item costs only itself. A file that is not an array, or ends within one, is an error.
+ * item costs only itself. A file that is not an array, or ends within one, is an error, which is thrown after the items
+ * before it have been read.
  */
 export class JsonArrayReader implements RecordReader {
   readonly #validate: RecordValidator
@@ -38,6 +39,8 @@ export class JsonArrayReader implements RecordReader {
   #isEscaped = false
   /** Whether the bytes are the rest of an item that was refused because of its size. */
   #isSkipping = false
+  /** Thrown by the next call, because the current one returns the items before it. */
+  #error: unknown
 
   /** @param limitBytes the largest item accepted */
   constructor(validate: RecordValidator, limitBytes: number, unknown: UnknownFields = {}) {
@@ -47,7 +50,19 @@ export class JsonArrayReader implements RecordReader {
   }
 
   read(bytes: Buffer, isLast: boolean): ReadResult {
+    if (this.#error !== undefined) throw this.#error
     const records: ParsedRecord[] = []
+    try {
+      return this.#read(bytes, isLast, records)
+    } catch (error) {
+      if (records.length === 0) throw error
+      this.#error = error
+      return { records, length: 0, more: true }
+    }
+  }
+
+  /** @param records receives the items, including those before an error */
+  #read(bytes: Buffer, isLast: boolean, records: ParsedRecord[]): ReadResult {
     let from = 0
     while (records.length < READ_RECORDS_MAX) {
       if (!this.#isWithin) from = this.#skipOutside(bytes, from)

@@ -23,8 +23,10 @@ export function parseJsonRecord(
     return { result: (error as InvalidJson).message }
   }
   const result = validate(value)
-  const [first] = unknown
-  if (typeof result === 'string' || first === undefined) return { result }
-  if (refuseMembers) return { result: `unknown member ${describeUnknown(first)}` }
+  if (typeof result === 'string' || unknown.length === 0) return { result }
+  if (refuseMembers) {
+    const members = unknown.length === 1 ? 'member' : 'members'
+    return { result: `unknown ${members} ${unknown.map(describeUnknown).join(', ')}` }
+  }
   return { result, ignored: unknown }
 }

@@ -1,4 +1,5 @@
 import type { StoredPlant } from '../../service/plant-store.ts'
+import { OPENING_BRACKET } from '../contract/bytes.ts'
 import { endOfSpace } from '../contract/json-scanner.ts'
 import { parseJsonRecord } from './json-record.ts'
 import {
@@ -14,6 +15,9 @@ import {
 import type { RecordValidator } from './record-validator.ts'
 import type { UnknownFields } from './unknown-fields.ts'
 
+/** Follows the reason why the first line is invalid, if it starts like an array. */
+const ARRAY_HINT = '; use --format json if the file is a JSON array'
+
 /** Reads newline-delimited JSON (https://github.com/ndjson/ndjson-spec). Skips blank lines. */
 export class NdjsonReader implements RecordReader {
   readonly #validate: RecordValidator
@@ -22,6 +26,7 @@ export class NdjsonReader implements RecordReader {
   #line = 1
   /** Whether the bytes are the rest of a line that was refused because of its size. */
   #isSkipping = false
+  #isFirstRecord = true
 
   /** @param limitBytes the largest record accepted */
   constructor(validate: RecordValidator, limitBytes: number, unknown: UnknownFields = {}) {
@@ -42,7 +47,9 @@ export class NdjsonReader implements RecordReader {
         ? { result: tooLarge(this.#limitBytes) }
         : this.#parse(bytes.subarray(from, isComplete ? end - 1 : end))
       if (parsed !== undefined && !this.#isSkipping) {
-        records.push({ number: this.#line, ...parsed })
+        const hinted = this.#isFirstRecord ? addHint(bytes, from, parsed) : parsed
+        records.push({ number: this.#line, ...hinted })
+        this.#isFirstRecord = false
       }
       this.#isSkipping = !isComplete
       if (isComplete) this.#line += 1
@@ -55,6 +62,12 @@ export class NdjsonReader implements RecordReader {
     if (endOfSpace(line, 0) === line.length) return undefined
     return parseJsonRecord(line, this.#validate, this.#unknown)
   }
+}
+
+/** Completes the error of a first line that starts like a JSON array. */
+function addHint(bytes: Buffer, from: number, parsed: ParsedResult): ParsedResult {
+  const startsArray = bytes[endOfSpace(bytes, from)] === OPENING_BRACKET
+  return startsArray ? { result: `${parsed.result}${ARRAY_HINT}` } : parsed
 }
 
 /** Formats a plant as a line that `NdjsonReader` reads back exactly. */

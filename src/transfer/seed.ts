@@ -14,8 +14,8 @@ import { openSource, readSource } from './source.ts'
 /**
  * Stores the seed. Plants that are already stored do not change.
  *
- * @throws ConfigError for the first record that is invalid or conflicts with a stored plant; the records before it
- *   are stored
+ * @throws ConfigError for the first record that is invalid, has data that is not stored or conflicts with a stored
+ *   plant; the records before it are stored
  */
 export type Seeder = (store: ImportStore) => Promise<void>
 
@@ -34,7 +34,7 @@ export async function prepareSeed(seed: string | readonly NewPlant[] = []): Prom
   return async (store) => {
     const { stream } = await openSource(seed)
     const { Reader, counted } = codecs[format]
-    const reader = new Reader(recordValidator(), RECORD_LIMIT_BYTES)
+    const reader = new Reader(recordValidator(), RECORD_LIMIT_BYTES, { refuseMembers: true })
     try {
       const batches = readRecords(readSource(seed, stream), reader)
       await importSeed(batches, store, (number) => `${counted} ${number}`)

@@ -2,7 +2,14 @@
 import t, { type Test } from 'tap'
 import { BatchError, type NewPlant } from '../../client/client.ts'
 import { type Service, startService } from '../helpers/service.ts'
-import { answered, connectThrough, type Fault, passed, thrownBy } from './faulty-proxy.ts'
+import {
+  answered,
+  connectThrough,
+  type Fault,
+  halfAResponse,
+  passed,
+  thrownBy,
+} from './faulty-proxy.ts'
 
 let service: Service
 t.before(async () => {
@@ -96,7 +103,7 @@ t.test('an error names the part that failed', async (t) => {
   const reason = `body/17: plant ${plants[1017]?.id} already exists with different content`
   t.match(error, {
     name: 'BatchError',
-    message: `plants 1000 to 1999 were not created: ${reason}`,
+    message: `plants 1000 to 1999 failed: ${reason}`,
     start: 1000,
     end: 2000,
     created: 999,
@@ -111,8 +118,25 @@ t.test('an error names the part that failed', async (t) => {
 t.test('the last part of an array can fail', async (t) => {
   const { client } = await connect(t, [passed, answered(500)])
   const error = await thrownBy(client.createPlants(plantsOf(1001)))
+  const message = /^plant 1000 failed: .*; it may have been stored, and calling again is safe$/
   const cause = { name: 'UnexpectedAnswerError', status: 500 }
-  t.match(error, { start: 1000, end: 1001, created: 1000, replayed: 0, cause })
+  t.match(error, { message, start: 1000, end: 1001, created: 1000, replayed: 0, cause })
+})
+
+t.test('an error claims nothing about plants that may have been stored', async (t) => {
+  const faults: [Fault, isUnclear: boolean][] = [
+    [halfAResponse, true],
+    [answered(200), true],
+    [answered(503), true],
+    [answered(302), false],
+    [answered(429), false],
+  ]
+  for (const [fault, isUnclear] of faults) {
+    const { client } = await connect(t, [fault])
+    const { message } = (await thrownBy(client.createPlants(plantsOf(2)))) as Error
+    t.match(message, /^plants 0 to 1 failed: /)
+    t.equal(/; they may have been stored, and calling again is safe$/.test(message), isUnclear)
+  }
 })
 
 t.test('each part is retried by itself', async (t) => {
@@ -148,5 +172,5 @@ t.test('an abort between two parts is thrown unchanged', async (t) => {
 
 t.test('a reason without a message is described as well', async (t) => {
   const error = new BatchError({ start: 0, end: 2, created: 0, replayed: 0 }, { cause: 'stopped' })
-  t.equal(error.message, 'plants 0 to 1 were not created: stopped')
+  t.equal(error.message, 'plants 0 to 1 failed: stopped')
 })

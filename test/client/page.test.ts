@@ -17,7 +17,8 @@ t.before(async () => {
 
 /** Defines the globals of a page until the test ends. */
 function enterPage(t: Test, href: string, origin = new URL(href).origin): void {
-  t.intercept(globalThis as { location?: object }, 'location', { value: { href } })
+  const location = { href, origin: new URL(href).origin }
+  t.intercept(globalThis as { location?: object }, 'location', { value: location })
   t.intercept(globalThis as { origin?: string }, 'origin', { value: origin })
 }
 
@@ -38,6 +39,15 @@ for (const [url, page] of RELATIVE) {
     t.match(lines, Array(3).fill(/^GET \/store\/plants\?/))
   })
 }
+
+t.test('a <base> element changes what a URL is relative to', async (t) => {
+  const proxy = await startFaultyProxy(t, service, [], '/store')
+  enterPage(t, PAGE)
+  const document = { baseURI: new URL('/base/', proxy.url).href }
+  t.intercept(globalThis as { document?: object }, 'document', { value: document })
+  const client = createClient({ url: '../store', token: service.token })
+  t.match(await client.getPlant(1n), { plant: { id: 1n } })
+})
 
 t.test('an absolute URL does not depend on the page', async (t) => {
   const { url, token } = service
@@ -77,6 +87,14 @@ t.test('if a browser may have blocked a request, the error mentions --cors-origi
 t.test('in a sandbox, the error mentions the origin null', async (t) => {
   enterPage(t, `${service.url}/page`, 'null')
   t.match(await failure({ fetch: blocked }), { message: /--cors-origin allows null$/ })
+})
+
+t.test('without a global origin, the error mentions that of the location', async (t) => {
+  enterPage(t, PAGE)
+  t.intercept(globalThis as { origin?: undefined }, 'origin', { value: undefined })
+  t.match(await failure({ fetch: blocked }), {
+    message: /--cors-origin allows https:..app.example$/,
+  })
 })
 
 /** Asserts that an error does not suggest that the browser blocked the request. */

@@ -89,7 +89,7 @@ t.test('a conflict stops the import, keeps the stored plant or replaces it', asy
     code: 1,
     stdout: summary({ refused: 1 }),
     stderr:
-      'line 2: plant 7 already exists with different content; --on-conflict keep or --on-conflict replace imports the file nevertheless\n',
+      'line 2: plant 7 already exists with different content; use --on-conflict keep or --on-conflict replace to import the rest\n',
   })
   const kept = await load([second, '--on-conflict', 'keep'])
   t.strictSame(kept, { code: 0, stdout: summary({ kept: 1 }), stderr: '' })
@@ -140,7 +140,7 @@ t.test('a CSV file with an unknown column is imported only on request', async (t
     code: 1,
     stdout: summary({}),
     stderr:
-      'plant-store: line 1: the header has an unknown column, "Tag" (did you mean "tag"?): expected only id, name, tag; --ignore-unknown imports the file without the rest\n',
+      'plant-store: line 1: the header has an unknown column, "Tag" (did you mean "tag"?): expected only id, name, tag; use --ignore-unknown to import the file without unknown columns\n',
   })
   const ignored = await load([plants, '--ignore-unknown'])
   t.strictSame(ignored, { code: 0, stdout: summary({ created: 1 }), stderr: '' })
@@ -176,6 +176,57 @@ t.test('a JSON array is imported into a database in a new folder', async (t) => 
     stderr: "item 2: must have required property 'name'\n",
   })
   t.ok(existsSync(database))
+})
+
+t.test('the items before the end of a broken JSON array are imported and counted', async (t) => {
+  const { file, load, stored } = importsOf(t)
+  const one = '{"id":1,"name":"a"}'
+  const two = '{"id":2,"name":"b"}'
+  const cutOff = await load([file('cut.json', `[${one},${two},{"id":3,`)])
+  t.strictSame(cutOff, {
+    code: 1,
+    stdout: summary({ created: 2 }),
+    stderr: 'plant-store: the JSON array is not closed after item 2\n',
+  })
+  t.match(stored(), [{ id: 1 }, { id: 2 }])
+  const followed = await load([file('followed.json', `[${one},${two}] x`)])
+  t.match(followed, { code: 1, stdout: summary({ replayed: 2 }), stderr: /followed by anything/ })
+  const invalid = await load([file('invalid.json', `[${one},{"id":2},{"id":3,`)])
+  t.strictSame(invalid, {
+    code: 1,
+    stdout: summary({ replayed: 1, refused: 1 }),
+    stderr: "item 2: must have required property 'name'\n",
+  })
+})
+
+t.test('an array in a file of lines is reported with the format to use', async (t) => {
+  const { file, load } = importsOf(t)
+  const hint = '; use --format json if the file is a JSON array\n'
+  for (const [content, reason] of [
+    ['\n [{"id":1,"name":"a"}]', 'line 2: must be object'],
+    ['[\n{"id":1,"name":"a"}\n]', 'line 1: record is not valid JSON: .*'],
+    [`[${' '.repeat(2 ** 22)}]`, 'line 1: record must not exceed 4194304 bytes'],
+  ]) {
+    const { code, stderr } = await load([file('plants.ndjson', `${content}`)])
+    t.equal(code, 1)
+    t.match(stderr, new RegExp(`^${reason}${hint}$`))
+  }
+  const later = await load([file('later.ndjson', '{"id":1,"name":"a"}\n[]\n')])
+  t.equal(later.stderr, 'line 2: must be object\n')
+})
+
+t.test('an option that does not apply to the format is rejected', async (t) => {
+  const { database, file, load } = importsOf(t)
+  const csv = file('plants.csv', 'id,name\n1,a\n')
+  const ndjson = file('plants.ndjson', '{"id":1,"name":"a"}\n')
+  for (const [args, says] of [
+    [[csv, '--strict'], /^plant-store: cannot use --strict with CSV, .*; omit it\n$/],
+    [[ndjson, '--ignore-unknown'], /^plant-store: cannot use --ignore-unknown .*--strict/],
+    [[ndjson, '--format', 'json', '--ignore-unknown'], /^plant-store: cannot use --ignore-unknown/],
+  ] as const) {
+    t.match(await load(args), { code: 1, stdout: '', stderr: says })
+  }
+  t.notOk(existsSync(database))
 })
 
 t.test('an interrupted import of a JSON array does not report that it is incomplete', async (t) => {

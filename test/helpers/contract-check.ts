@@ -11,7 +11,10 @@ export interface Answer {
   readonly body: string
 }
 
-type Headers = Record<string, { required?: boolean; schema: { type: string } }>
+type Headers = Record<
+  string,
+  { required?: boolean; schema: { type: string; examples?: readonly unknown[] } }
+>
 
 interface ResponseObject {
   headers?: Headers

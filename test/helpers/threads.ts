@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { Scope } from '../../src/contract/scopes.ts'
-import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
+import { type PlantStoreOptions, type RunningPlantStore, startPlantStore } from '../../src/index.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import type { Owner } from './command.ts'
@@ -23,11 +23,13 @@ export interface Line {
 /** A service in this process, with four HTTP threads. */
 export class ThreadedService extends Caller {
   readonly database: string
+  readonly adminUrl: string | undefined
   readonly close: () => Promise<void>
 
-  constructor(url: string, token: string, database: string, close: () => Promise<void>) {
+  constructor({ url, adminUrl, token, close }: RunningPlantStore, database: string) {
     super(Number(new URL(url).port), token)
     this.database = database
+    this.adminUrl = adminUrl
     this.close = close
   }
 
@@ -69,7 +71,7 @@ export async function startThreads(
     startPlantStore({ threads: THREADS, lockTimeout: 30_000, ...options, database })
   const running = await (measured ? start() : withoutCoverage(start))
   close = running.close
-  return new ThreadedService(running.url, running.token, database, close)
+  return new ThreadedService(running, database)
 }
 
 /** Where to connect, or a function that does. */

@@ -12,7 +12,7 @@ import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { startThreads } from '../helpers/threads.ts'
 
 t.test('a service whose threads cannot read is not ready', async (t) => {
-  const service = await startThreads(t, { threads: 2, measured: true })
+  const service = await startThreads(t, { threads: 2, measured: true, adminPort: 0 })
   const db = new Sqlite(service.database)
   t.teardown(() => db.close())
   const ready = { method: 'GET', path: '/health/ready', token: null }
@@ -22,6 +22,9 @@ t.test('a service whose threads cannot read is not ready', async (t) => {
   // A check that has succeeded counts for a moment.
   while (answer.status === 200) answer = await service.call(ready)
   t.match(answer, { status: 503, json: { error: 50303 } })
+  const readyForOperators = () => fetch(`${service.adminUrl}/health/ready`)
+  while ((await readyForOperators()).ok);
+  t.equal((await readyForOperators()).status, 503)
 })
 
 t.test('if a thread cannot be built, all threads end and the start fails', async (t) => {

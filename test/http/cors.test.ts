@@ -1,6 +1,6 @@
 /** CORS (https://fetch.spec.whatwg.org/#http-cors-protocol). */
 import t from 'tap'
-import { operations, responsesOutsideOperations } from '../helpers/contract-check.ts'
+import { contract, operations, responsesOutsideOperations } from '../helpers/contract-check.ts'
 import { APP, corsHeaders, members, PREFLIGHT, STRANGER } from '../helpers/cors.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
@@ -39,6 +39,18 @@ t.test('apps can read every header of the contract', async (t) => {
       t.ok(exposed.includes(name.toLowerCase()), name)
     }
   }
+})
+
+t.test('the examples of the CORS headers in the contract are what is sent', async (t) => {
+  const preflight = await service.call({ method: 'OPTIONS', headers: PREFLIGHT })
+  const read = await service.call({ method: 'GET', headers: { origin: APP } })
+  const sent = { ...corsHeaders(preflight), ...corsHeaders(read) }
+  const { headers } = contract['x-responses-to-preflights']['204'] ?? {}
+  const documented = Object.entries({ ...headers, ...contract['x-cors-headers'] })
+    .map(([name, header]) => [name.toLowerCase(), header] as const)
+    .filter(([name]) => name.startsWith('access-control-'))
+    .map(([name, { schema }]) => [name, String(schema.examples?.[0])])
+  t.same(sent, Object.fromEntries(documented))
 })
 
 t.test('OPTIONS that is no preflight behaves as without CORS', async (t) => {

@@ -28,9 +28,18 @@ t.test('the package contains the built files and nothing else', async (t) => {
     .map((file) => file.replace(/\.ts$/, ''))
     .flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`])
   const assets = globSync('src/**/*.{css,svg}', { cwd: CHECKOUT }).map((file) => `dist/${file}`)
-  const documents = globSync(['CHANGELOG.md', 'README.md', 'SECURITY.md', 'docs/*.md'], {
-    cwd: CHECKOUT,
-  })
+  const documents = globSync(
+    [
+      '{CHANGELOG,README,SECURITY}.md',
+      'bench/{README.md,*.svg}',
+      'deploy/**/*.*',
+      'docs/*.{http,md}',
+      'docs/third-party-tools/**/*.*',
+      'src/stores/postgres/README.md',
+      'test/fixtures/interface-1.0.0.yaml',
+    ],
+    { cwd: CHECKOUT },
+  )
   const others = [
     'LICENSE',
     'bin/node-version.d.ts',

@@ -67,6 +67,12 @@ t.test('plants passed by a program are not modified, and can be frozen', async (
 
 const invalidFiles = [
   { what: 'an invalid record', text: '{"id":1,"name":"a"}\n{"id":2}\n', line: 2, says: /'name'$/ },
+  {
+    what: 'data that would not be stored',
+    text: '{"id":1,"name":"a"}\n{"id":2,"name":"b","Tag":"Tree","x":1}\n',
+    line: 2,
+    says: /unknown members "Tag" \(did you mean "tag"\?\), "x"$/,
+  },
   { what: 'an invalid header', name: 'a.csv', text: 'id,title\n1,a\n', line: 1, says: /columns/ },
   {
     what: 'a conflicting id',
