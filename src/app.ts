@@ -6,6 +6,7 @@ import type { Config } from './config/config.ts'
 import type { ContractDocument } from './contract/contract.ts'
 import { admitRequests } from './http/admission.ts'
 import { authenticateBearers } from './http/authentication.ts'
+import { BatchQueue } from './http/batch-queue.ts'
 import type { Certificate } from './http/certificate.ts'
 import { prepareCors, serveCors } from './http/cors.ts'
 import { serveDocs } from './http/docs.ts'
@@ -34,7 +35,7 @@ export interface AppOptions {
   readonly shared?: SharedState
   /** Resolves if the service can serve requests. Without it, that depends on the store alone. */
   readonly checkReady?: () => Promise<void>
-  /** Monotonic clock of the request scheduler, in milliseconds. */
+  /** Monotonic clock of the queues of requests, in milliseconds. */
   readonly now?: () => number
 }
 
@@ -80,10 +81,7 @@ export async function buildApp({
   reportHealth(app, checkReady)
   if (config.docs) serveDocs(app, contract, shared)
   const { bodyLimit } = config
-  await serveOperations(app, contract, new PlantService(store), {
-    bodyLimit,
-    scheduler,
-    shared,
-  })
+  const bodies = { bodyLimit, scheduler, batches: new BatchQueue(now), shared }
+  await serveOperations(app, contract, new PlantService(store), bodies)
   return app
 }

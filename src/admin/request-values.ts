@@ -23,7 +23,7 @@ export function httpMetrics(threads: readonly RequestMemory[]): Metric[] {
           http_request_method: method,
           // An empty label counts as missing.
           http_route: route,
-          http_response_status_code: status ?? '',
+          http_response_status_code: status,
         },
         duration,
       ] as const,

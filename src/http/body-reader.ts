@@ -4,7 +4,7 @@ import { parseExactJson } from '../contract/exact-json.ts'
 import type { Projection } from '../contract/projection.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
 import { ApiError, serviceBusy } from './api-error.ts'
-import { BatchQueue } from './batch-queue.ts'
+import type { BatchQueue } from './batch-queue.ts'
 import { ByteBudget, LARGE_MESSAGES_BYTES_MAX, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
 import type { RequestScheduler } from './request-scheduler.ts'
 
@@ -19,6 +19,7 @@ export interface BodyReaderOptions {
   /** The largest body, in bytes. */
   readonly bodyLimit: number
   readonly scheduler: RequestScheduler
+  readonly batches: BatchQueue
   readonly shared: SharedState
   /** Which parts of a body the operations read. */
   readonly projection: Projection
@@ -30,10 +31,10 @@ type Done = (error: Error | null, body?: unknown) => void
  * Creates a Fastify content type parser for JSON. Before they are parsed, large bodies wait for the scheduler, and
  * batches for the batches before them.
  */
-export function bodyReader({ bodyLimit, scheduler, shared, projection }: BodyReaderOptions) {
+export function bodyReader(options: BodyReaderOptions) {
+  const { bodyLimit, scheduler, batches, shared, projection } = options
   const budgetMax = Math.max(LARGE_MESSAGES_BYTES_MAX, bodyLimit)
   const budget = new ByteBudget(budgetMax, shared.receivedBytes)
-  const batches = new BatchQueue()
   return ({ batchResponse }: FastifyRequest, payload: IncomingMessage, done: Done) => {
     let body: Buffer | undefined
     let length = 0

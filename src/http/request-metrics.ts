@@ -63,8 +63,8 @@ export interface RequestFigures {
   readonly method: string
   /** Empty for requests without a route. */
   readonly route: string
-  /** Undefined if the client disconnected before the response was sent. */
-  readonly status: number | undefined
+  /** Empty if the client disconnected before the response was sent. */
+  readonly status: number | ''
   /** In seconds. */
   readonly duration: HistogramFigures
 }
@@ -163,7 +163,7 @@ export function readRequests({ routes, durations }: RequestMemory): RequestFigur
     return {
       method: METHOD_NAMES[method] as string,
       route: routes[route] as string,
-      status: STATUSES[status] || undefined,
+      status: STATUSES[status] || '',
       duration,
     }
   })

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -112,3 +114,36 @@ t.test('the batches of clients that have disconnected are not stored', async (t)
   t.equal(status, 200)
   t.equal(begun, before + 1, 'only the batch of the client that is still there was stored')
 })
+
+t.test('a batch that has waited too long gets 503', async (t) => {
+  let now = 0
+  const held = Promise.withResolvers<{ created: number; replayed: number }>()
+  const begun = Promise.withResolvers<void>()
+  const service = await startService(t, {
+    now: () => now,
+    instead: {
+      createAll: () => {
+        begun.resolve()
+        return held.promise
+      },
+    },
+  })
+  // Larger than all others together can be.
+  const plants = batch(0).map((plant) => ({ ...plant, name: 'x'.repeat(500) }))
+  const first = service.call({ path: '/plants/batch', body: plants })
+  await begun.promise
+  const received = waitForBody(service.app.server)
+  const second = service.call({ path: '/plants/batch', body: batch(0) })
+  await received
+  now = 5001
+  held.resolve({ created: 1000, replayed: 0 })
+  t.match(await first, { status: 200 })
+  t.match(await second, { status: 503, json: { error: 50303 } })
+})
+
+/** Resolves when the body of the next request is received. */
+async function waitForBody(server: Server): Promise<void> {
+  const [request] = (await once(server, 'request')) as [IncomingMessage]
+  await once(request, 'end')
+  await turn()
+}

@@ -223,7 +223,7 @@ t.test('a request whose client disconnects counts without a status', async (t) =
   await asked.promise
   // Half-closing the connection would not abort the request.
   socket.resetAndDestroy()
-  t.same(await countsOf(service, 1), { 'GET /plants/{id} undefined': 1 })
+  t.same(await countsOf(service, 1), { 'GET /plants/{id} ': 1 })
   found.resolve(undefined)
 })
 
