@@ -13,6 +13,12 @@ import { mapError } from './errors.ts'
 const ROWS_MAX = 34
 
 /**
+ * A shared transaction that is older takes a new snapshot. One that begins after the event loop has polled lasts until
+ * it has polled again, and other processes may have made changes meanwhile.
+ */
+const SNAPSHOT_MS_MAX = 0.5
+
+/**
  * Reads plants and tokens. Every method throws StoreUnavailable if the database cannot be read now.
  *
  * Reads in one turn of the event loop share a transaction, because locking and unlocking the file for each read takes
@@ -26,6 +32,7 @@ export class Reader {
   #inTransaction = false
   /** The number of commits that the shared transaction sees, at least. */
   #seen = 0
+  #began = 0
 
   /** @param commits the number of commits, which a writer in another thread increments before it reports one */
   constructor(db: Database, commits: SharedCounter) {
@@ -93,7 +100,7 @@ export class Reader {
 
   #read<Result>(read: () => Result): Result {
     try {
-      if (this.#inTransaction && this.#commits.value !== this.#seen) this.refresh()
+      if (this.#inTransaction && this.#isOutdated) this.refresh()
       if (!this.#inTransaction) this.#begin()
       return read()
     } catch (error) {
@@ -101,8 +108,13 @@ export class Reader {
     }
   }
 
+  get #isOutdated(): boolean {
+    return this.#commits.value !== this.#seen || performance.now() - this.#began > SNAPSHOT_MS_MAX
+  }
+
   #begin(): void {
     this.#seen = this.#commits.value
+    this.#began = performance.now()
     this.#statements.begin.run()
     this.#inTransaction = true
     setImmediate(this.#endTransaction)

@@ -34,6 +34,25 @@ t.test('an export holds its snapshot only until it ends', async (t) => {
   t.same(readdirSync(join(file, '..')), ['plants.db'], 'no connection is left open')
 })
 
+t.test(
+  'a read sees what another process has changed since an earlier read of the same turn',
+  async (t) => {
+    const { store, file } = await storeWithPlants(t)
+    const db = new Sqlite(file)
+    t.teardown(() => db.close())
+    const { promise: later, resolve } = Promise.withResolvers<unknown>()
+    // The event loop runs timers and polls between two rounds of immediates.
+    setImmediate(async () => {
+      await store.get(0n)
+      db.exec("UPDATE plants SET name = 'changed' WHERE id = 0")
+      setTimeout(() => resolve(store.get(0n)), 1)
+      const end = performance.now() + 5
+      while (performance.now() < end);
+    })
+    t.match(await later, { name: 'changed' })
+  },
+)
+
 t.test('a very large plant is a batch of its own', async (t) => {
   const store = new SqliteStore({ file: ':memory:', lockTimeout: 0 })
   t.teardown(() => store.close())
