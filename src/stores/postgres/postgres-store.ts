@@ -20,6 +20,7 @@ import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { measureText, measureTexts } from '../text-length.ts'
 import { WaitingChanges } from '../waiting-changes.ts'
 import { createBatches } from './batches.ts'
+import type { Call } from './call.ts'
 import { removePlant, updatePlant } from './changes.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
@@ -65,13 +66,15 @@ export class PostgresStore implements Store {
     this.#creates = new GroupCommit({
       ...options,
       commit: (plants: readonly NewPlant[]) =>
-        this.#measure(plants.length, () => createPlants(connections, plants)),
+        this.#measure(plants.length, () => connections.call((call) => createPlants(call, plants))),
       sizeOf: (plant) => ({ changes: 1, text: measureText(plant) }),
     })
     this.#batches = new GroupCommit({
       ...options,
       commit: (batches: readonly (readonly NewPlant[])[]) =>
-        this.#measure(batches.flat().length, () => createBatches(connections, batches)),
+        this.#measure(batches.flat().length, () =>
+          connections.call((call) => createBatches(call, batches)),
+        ),
       sizeOf: (plants) => ({ changes: plants.length, text: measureTexts(plants) }),
     })
     this.#pointReads = pointReads(connections)
@@ -129,15 +132,17 @@ export class PostgresStore implements Store {
     patch: PlantPatch,
     expected?: readonly string[],
   ): Promise<StoredPlant | NoMatch> {
-    return this.#change(() => updatePlant(this.#connections, id, patch, expected))
+    return this.#change((call) => updatePlant(call, id, patch, expected))
   }
 
   remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
-    return this.#change(() => removePlant(this.#connections, id, expected))
+    return this.#change((call) => removePlant(call, id, expected))
   }
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
-    return this.#changes.track(() => importPlants(this.#connections, plants, onConflict))
+    return this.#changes.track(() =>
+      this.#connections.call((call) => importPlants(call, plants, onConflict)),
+    )
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
@@ -188,8 +193,8 @@ export class PostgresStore implements Store {
   }
 
   /** Makes one change. */
-  #change<Result>(make: () => Promise<Result>): Promise<Result> {
-    return this.#changes.track(() => this.#measure(1, make))
+  #change<Result>(make: (call: Call) => Promise<Result>): Promise<Result> {
+    return this.#changes.track(() => this.#measure(1, () => this.#connections.call(make)))
   }
 
   async #measure<Result>(changes: number, commit: () => Promise<Result>): Promise<Result> {
