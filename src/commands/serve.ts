@@ -15,7 +15,7 @@ const CLOSE_TIMEOUT_MS = 5000
 export async function serve(config: Config): Promise<void> {
   disablePretenuring()
   reportThreadFailures()
-  const { url, adminUrl, access, certificate, warning, close } = await start(config)
+  const { warning, close, ...running } = await start(config)
   if (warning !== undefined) process.stderr.write(`plant-store: ${warning}\n`)
   const stop = () => {
     setTimeout(() => process.exit(1), config.shutdownTimeout + CLOSE_TIMEOUT_MS).unref()
@@ -24,5 +24,5 @@ export async function serve(config: Config): Promise<void> {
   onStopSignal(stop)
   onNpmExit(stop)
   const announce = config.readyJson ? readyLine : greeting
-  process.stdout.write(announce(config, { url, adminUrl, access, certificate }))
+  process.stdout.write(announce(config, running))
 }

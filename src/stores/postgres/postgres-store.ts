@@ -14,11 +14,12 @@ import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
 import { shareCalls } from '../remote-store.ts'
-import type { Store, StoreLink } from '../store.ts'
+import type { Store, StoreAdvice, StoreLink } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { measureText, measureTexts } from '../text-length.ts'
 import { WaitingChanges } from '../waiting-changes.ts'
+import { advise } from './advice.ts'
 import { createBatches } from './batches.ts'
 import type { Call } from './call.ts'
 import { removePlant, updatePlant } from './changes.ts'
@@ -28,7 +29,10 @@ import { createPlants } from './creates.ts'
 import { requireDurable } from './durability.ts'
 import { importPlants } from './imports.ts'
 import { exportPlants, listPlants, pointReads } from './reads.ts'
+import { agreeOnStandbys } from './required-standbys.ts'
 import { migrate, readSchemaVersion } from './schema.ts'
+import { identifyServer, type ServerProduct } from './server-product.ts'
+import { OBSERVATION, type Observation } from './standby-guarantee.ts'
 import { Tokens } from './tokens.ts'
 
 export interface ServerOptions {
@@ -40,7 +44,12 @@ export interface ServerOptions {
   readonly mustExist?: boolean
   /** Measure commits, for `figures`. */
   readonly isMeasured?: boolean
+  /** How many standbys must have a change before it is acknowledged. */
+  readonly requireStandbys?: number | undefined
 }
+
+/** Reads a plant, and what the acknowledgement of changes depends on. */
+const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION}`
 
 /**
  * A store on a PostgreSQL server, or one that speaks its protocol. Any number of processes can share it. Concurrent
@@ -56,10 +65,12 @@ export class PostgresStore implements Store {
   readonly #waiting = new WaitingChanges()
   readonly #metrics = new CommitMetrics()
   readonly #isMeasured: boolean
+  readonly #product: ServerProduct
   #closed: Promise<void> | undefined
 
-  private constructor(connections: Connections, isMeasured: boolean) {
+  private constructor(connections: Connections, isMeasured: boolean, product: ServerProduct) {
     this.#connections = connections
+    this.#product = product
     this.#isMeasured = isMeasured
     // GroupCommit needs commits to end in order, which several connections do not guarantee.
     const options = { maxInFlight: 1, waiting: this.#waiting }
@@ -91,6 +102,7 @@ export class PostgresStore implements Store {
     timeout,
     mustExist = false,
     isMeasured = false,
+    requireStandbys,
   }: ServerOptions): Promise<PostgresStore> {
     const { urls, redacted } = parseConnectionString(url)
     const connections = new Connections({ urls, timeout })
@@ -99,7 +111,12 @@ export class PostgresStore implements Store {
       if (mustExist && (await readSchemaVersion(connections)) === 0)
         throw new StoreError('it is empty')
       await migrate(connections)
-      return new PostgresStore(connections, isMeasured)
+      const product = await identifyServer(connections)
+      if (requireStandbys !== undefined) {
+        await agreeOnStandbys(connections, product, requireStandbys)
+      }
+      if (product.isPostgres) connections.guarantee.note(await connections.observe())
+      return new PostgresStore(connections, isMeasured, product)
     } catch (cause) {
       await connections.close()
       const { message } = cause as Error
@@ -150,7 +167,14 @@ export class PostgresStore implements Store {
   }
 
   async ping(): Promise<void> {
-    await this.#connections.query('SELECT id FROM plants LIMIT 1')
+    if (!this.#product.isPostgres) {
+      await this.#connections.query('SELECT id FROM plants LIMIT 1')
+      return
+    }
+    const [observation] = await this.#connections.query<Observation>(PING)
+    const { guarantee } = this.#connections
+    guarantee.note(observation as Observation)
+    guarantee.assertHeld()
   }
 
   findToken(selector: Uint8Array): Promise<StoredToken | undefined> {
@@ -175,6 +199,10 @@ export class PostgresStore implements Store {
 
   noteTokenUse(name: string, at: Date): Promise<void> {
     return this.#tokens.noteUse(name, at)
+  }
+
+  advise(): StoreAdvice {
+    return advise(this.#product, this.#connections.guarantee)
   }
 
   async figures(): Promise<StoreFigures> {

@@ -47,6 +47,11 @@ export class StandbyGuarantee {
     return this.#required
   }
 
+  /** Why changes are rejected; undefined if they are not. */
+  get violation(): StoreUnavailable | undefined {
+    return this.#violation
+  }
+
   /** Whether commits must be verified. */
   get isRequired(): boolean {
     return this.#required !== undefined && this.#required > 0
