@@ -3,7 +3,12 @@ import type { Deadline } from './deadline.ts'
 import { isRetryable } from './errors.ts'
 import type { Hosts } from './hosts.ts'
 import { Session } from './session.ts'
-import { OBSERVATION, type Observation, type StandbyGuarantee } from './standby-guarantee.ts'
+import {
+  CONFIGURED,
+  OBSERVATION,
+  type Observation,
+  type StandbyGuarantee,
+} from './standby-guarantee.ts'
 import type { Statement } from './statement-group.ts'
 
 /** How many times to attempt a transaction that the server keeps rolling back in favor of others. */
@@ -11,6 +16,7 @@ export const ATTEMPTS_MAX = 10
 
 const BEGIN = { text: 'BEGIN' }
 const COMMIT = { text: 'COMMIT' }
+const FIND_CONFIGURED = { text: `SELECT ${CONFIGURED}` }
 const OBSERVE = { text: `SELECT ${OBSERVATION}` }
 
 /** Runs a statement on one connection, and resolves to its rows. */
@@ -45,15 +51,13 @@ export class Call {
 
   /** Does the same as `query`, and verifies that the required standbys have the change. */
   change<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
-    const { guarantee } = this.#context
+    const { guarantee, deadline } = this.#context
     if (!guarantee?.isRequired) return this.query(text, values)
+    const statement = toStatement(text, values)
     return this.#verify(guarantee, async (session) => {
-      const statement = toStatement(text, values)
-      const results = await session.runGroup(
-        [BEGIN, statement, COMMIT, OBSERVE],
-        this.#context.deadline,
-      )
-      return { result: results[1] as Row[], observed: results[3] }
+      const group = [BEGIN, FIND_CONFIGURED, statement, COMMIT, OBSERVE] as const
+      const [, before, rows, , after] = await session.runGroup(group, deadline)
+      return { result: rows as Row[], before, after }
     })
   }
 
@@ -64,37 +68,40 @@ export class Call {
    * @throws StoreUnavailable as for `change`, and what `work` throws
    */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    const { deadline, guarantee } = this.#context
-    const begin = async (session: Session) => {
-      await session.run(BEGIN, deadline)
-      return work((text, values) => session.run(toStatement(text, values), deadline))
-    }
+    const { guarantee, deadline } = this.#context
+    const runIn =
+      (session: Session): Run =>
+      (text, values) =>
+        session.run(toStatement(text, values), deadline)
     if (!guarantee?.isRequired) {
       return this.#attempt(async (session) => {
-        const result = await begin(session)
+        await session.run(BEGIN, deadline)
+        const result = await work(runIn(session))
         await session.run(COMMIT, deadline)
         return result
       })
     }
     return this.#verify(guarantee, async (session) => {
-      const result = await begin(session)
-      const [, observed] = await session.runGroup([COMMIT, OBSERVE], deadline)
-      return { result, observed }
+      const [, before] = await session.runGroup([BEGIN, FIND_CONFIGURED], deadline)
+      const result = await work(runIn(session))
+      const [, after] = await session.runGroup([COMMIT, OBSERVE], deadline)
+      return { result, before, after }
     })
   }
 
+  /** @param work resolves to its result, and to the rows of FIND_CONFIGURED and OBSERVE */
   async #verify<Result>(
     guarantee: StandbyGuarantee,
-    work: (session: Session) => Promise<{ result: Result; observed: object[] | undefined }>,
+    work: (session: Session) => Promise<{
+      readonly result: Result
+      readonly before: readonly object[] | undefined
+      readonly after: readonly object[] | undefined
+    }>,
   ): Promise<Result> {
     guarantee.assertHeld()
-    const { result, observed, elapsed } = await this.#attempt(async (session) => {
-      const start = performance.now()
-      const done = await work(session)
-      return { ...done, elapsed: performance.now() - start }
-    })
-    const [observation] = observed as [Observation]
-    guarantee.confirm(observation, elapsed)
+    const { result, before, after } = await this.#attempt(work)
+    const [[configured], [observation]] = [before, after] as [[Observation], [Observation]]
+    guarantee.confirm(observation, configured.configured_at)
     return result
   }
 

@@ -3,18 +3,24 @@ import { countStandbys, type ReplicationSettings } from './standby-names.ts'
 
 /** What the server reports about its standbys, and what the operator requires. */
 export interface Observation extends ReplicationSettings {
-  /** Milliseconds since the session last applied a changed configuration. */
-  readonly unchanged_for: number
+  /** When the session last applied the server's configuration, which it does before its next statement. */
+  readonly configured_at: string
+  /** Milliseconds since then. */
+  readonly configured_for: number
   /** The stored number of required standbys; null if there is none. */
   readonly required: string | null
 }
+
+/** The column of an Observation that a transaction starts with. */
+export const CONFIGURED = 'pg_conf_load_time()::text AS configured_at'
 
 /** The columns of an Observation. They need no privileges. */
 export const OBSERVATION = `
   current_setting('synchronous_commit') AS synchronous_commit,
   current_setting('synchronous_standby_names') AS synchronous_standby_names,
   current_setting('max_wal_senders') AS max_wal_senders,
-  (extract(epoch FROM clock_timestamp() - pg_conf_load_time()) * 1000)::float8 AS unchanged_for,
+  ${CONFIGURED},
+  (extract(epoch FROM clock_timestamp() - pg_conf_load_time()) * 1000)::float8 AS configured_for,
   (SELECT value FROM plant_store_settings WHERE name = 'require_standbys') AS required`
 
 /** How often to look whether the guarantee holds again. */
@@ -65,6 +71,7 @@ export class StandbyGuarantee {
   /** Takes note of the current state, except that only a probe ends a violation: other reports can be older than it. */
   note(observation: Observation): void {
     this.#required = parseRequired(observation)
+    if (!this.isRequired) this.#violation = undefined
     const violation = findViolation(observation)
     if (violation === undefined) return
     this.#violation = violation
@@ -74,15 +81,15 @@ export class StandbyGuarantee {
   /**
    * Verifies a commit.
    *
-   * @param observation made after the commit
-   * @param elapsed milliseconds since before the commit
+   * @param observation made after the commit, in the same session
+   * @param configuredAt as in an observation, in the same transaction
    * @throws StoreUnavailable if the commit may not have waited for the standbys
    */
-  confirm(observation: Observation, elapsed: number): void {
+  confirm(observation: Observation, configuredAt: string): void {
     this.note(observation)
     this.assertHeld()
     // The server releases waiting commits when the standbys are taken out of its configuration for just a moment.
-    if (this.isRequired && observation.unchanged_for <= elapsed) {
+    if (this.isRequired && observation.configured_at !== configuredAt) {
       throw new StoreUnavailable('failing', 'the server was reconfigured during a commit')
     }
   }
@@ -102,7 +109,7 @@ export class StandbyGuarantee {
     try {
       const observation = await this.#observe()
       const isHeld = findViolation(observation) === undefined
-      if (isHeld && observation.unchanged_for >= SETTLE_MS) this.#violation = undefined
+      if (isHeld && observation.configured_for >= SETTLE_MS) this.#violation = undefined
       this.note(observation)
     } catch {
       // The server is unreachable.

@@ -34,5 +34,8 @@ t.test('an engine that was never tested causes a warning', async (t) => {
     ],
   })
   const { warnings } = advise(identify('PostgreSQL 14.20'), guarantee)
-  t.match(warnings, [/^the database server is PostgreSQL 14, /, /^acknowledged changes can be lost/])
+  t.match(warnings, [
+    /^the database server is PostgreSQL 14, /,
+    /^acknowledged changes can be lost/,
+  ])
 })
