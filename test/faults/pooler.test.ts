@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import pg from 'pg'
 import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
@@ -44,6 +45,24 @@ async function testThroughPooler(): Promise<void> {
   for (const suite of SUITES) {
     t.test(`through a pooler: ${suite.name}`, async (t) => suite(t, engine))
   }
+
+  t.test('abandoned statements are canceled through the pooler', async (t) => {
+    const url = await emptyDatabase()
+    const store = await PostgresStore.open({ url: pooled(url), timeout: 1000 })
+    t.teardown(() => store.close())
+    const holder = new pg.Client({ connectionString: url })
+    await holder.connect()
+    t.teardown(() => holder.end())
+    await holder.query('BEGIN')
+    await holder.query('LOCK TABLE plants')
+    const calls = Array.from({ length: 20 }, (_, id) => store.update(BigInt(id), { name: 'x' }))
+    const results = await Promise.allSettled(calls)
+    t.notOk(results.find(({ status }) => status === 'fulfilled'))
+    const waiting = `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+    while ((await server.query(waiting)).length > 0);
+    await holder.query('ROLLBACK')
+    t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
+  })
 
   t.test('connections between the pooler and the server are replaced', async (t) => {
     // The pooler makes statements wait until the server is back.

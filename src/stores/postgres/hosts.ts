@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
@@ -81,6 +82,8 @@ export class Hosts {
       for (const socket of this.#sockets) socket.destroy()
     }, CLOSE_TIMEOUT_MS)
     await Promise.all(this.#pools.map((pool) => pool.end()))
+    // An open socket would keep the process alive.
+    await Promise.all([...this.#sockets].map((socket) => once(socket, 'close')))
     clearTimeout(timer)
   }
 
