@@ -4,9 +4,9 @@ import { isRetryable } from './errors.ts'
 import type { Hosts } from './hosts.ts'
 import { Session } from './session.ts'
 import {
-  CONFIGURED,
-  OBSERVATION,
-  type Observation,
+  CONFIGURATION,
+  CONFIGURED_AT,
+  type Configuration,
   type StandbyGuarantee,
 } from './standby-guarantee.ts'
 import type { Statement } from './statement-group.ts'
@@ -16,8 +16,8 @@ export const ATTEMPTS_MAX = 10
 
 const BEGIN = { text: 'BEGIN' }
 const COMMIT = { text: 'COMMIT' }
-const FIND_CONFIGURED = { text: `SELECT ${CONFIGURED}` }
-const OBSERVE = { text: `SELECT ${OBSERVATION}` }
+const FIND_CONFIGURED_AT = { text: `SELECT ${CONFIGURED_AT}` }
+const FIND_CONFIGURATION = { text: `SELECT ${CONFIGURATION}` }
 
 /** Runs a statement on one connection, and resolves to its rows. */
 export type Run = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>
@@ -55,7 +55,7 @@ export class Call {
     if (!guarantee?.isRequired) return this.query(text, values)
     const statement = toStatement(text, values)
     return this.#verify(guarantee, async (session) => {
-      const group = [BEGIN, FIND_CONFIGURED, statement, COMMIT, OBSERVE] as const
+      const group = [BEGIN, FIND_CONFIGURED_AT, statement, COMMIT, FIND_CONFIGURATION] as const
       const [, before, rows, , after] = await session.runGroup(group, deadline)
       return { result: rows as Row[], before, after }
     })
@@ -82,14 +82,14 @@ export class Call {
       })
     }
     return this.#verify(guarantee, async (session) => {
-      const [, before] = await session.runGroup([BEGIN, FIND_CONFIGURED], deadline)
+      const [, before] = await session.runGroup([BEGIN, FIND_CONFIGURED_AT], deadline)
       const result = await work(runIn(session))
-      const [, after] = await session.runGroup([COMMIT, OBSERVE], deadline)
+      const [, after] = await session.runGroup([COMMIT, FIND_CONFIGURATION], deadline)
       return { result, before, after }
     })
   }
 
-  /** @param work resolves to its result, and to the rows of FIND_CONFIGURED and OBSERVE */
+  /** @param work resolves to its result, and to the rows of FIND_CONFIGURED_AT and FIND_CONFIGURATION */
   async #verify<Result>(
     guarantee: StandbyGuarantee,
     work: (session: Session) => Promise<{
@@ -100,8 +100,8 @@ export class Call {
   ): Promise<Result> {
     guarantee.assertHeld()
     const { result, before, after } = await this.#attempt(work)
-    const [[configured], [observation]] = [before, after] as [[Observation], [Observation]]
-    guarantee.confirm(observation, configured.configured_at)
+    const [[first], [last]] = [before, after] as [[Configuration], [Configuration]]
+    guarantee.confirm(last, first.configured_at)
     return result
   }
 

@@ -23,7 +23,7 @@ import {
   SETTINGS_VERSION,
 } from './schema.ts'
 import { identifyServer } from './server-product.ts'
-import { findViolation } from './standby-guarantee.ts'
+import { findViolation, parseRequired } from './standby-guarantee.ts'
 
 type Check = (connections: Connections) => Promise<Finding>
 
@@ -118,7 +118,8 @@ async function findUnmetRequirement(
   const { isPostgres } = await identifyServer(connections)
   const version = await readSchemaVersion(connections)
   if (!isPostgres || version < SETTINGS_VERSION) return undefined
-  return findViolation(await connections.observe())
+  const observation = await connections.observe()
+  return findViolation(parseRequired(observation), observation)
 }
 
 async function tokens(connections: Connections): Promise<Finding> {

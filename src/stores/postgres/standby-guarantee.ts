@@ -1,30 +1,37 @@
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { countStandbys, type ReplicationSettings } from './standby-names.ts'
 
-/** What the server reports about its standbys, and what the operator requires. */
-export interface Observation extends ReplicationSettings {
+/** The configuration of a session. */
+export interface Configuration extends ReplicationSettings {
   /** When the session last applied the server's configuration, which it does before its next statement. */
   readonly configured_at: string
-  /** Milliseconds since then. */
+}
+
+/** A configuration, and what the operator requires of it. */
+export interface Observation extends Configuration {
+  /** Milliseconds since `configured_at`. */
   readonly configured_for: number
   /** The stored number of required standbys; null if there is none. */
   readonly required: string | null
 }
 
-/** The column of an Observation that a transaction starts with. */
-export const CONFIGURED = 'pg_conf_load_time()::text AS configured_at'
+/** The column of a Configuration with which a transaction begins. */
+export const CONFIGURED_AT = 'pg_conf_load_time()::text AS configured_at'
 
-/** The columns of an Observation. They need no privileges. */
-export const OBSERVATION = `
+/** The columns of a Configuration. They need no privileges. */
+export const CONFIGURATION = `
   current_setting('synchronous_commit') AS synchronous_commit,
   current_setting('synchronous_standby_names') AS synchronous_standby_names,
   current_setting('max_wal_senders') AS max_wal_senders,
-  ${CONFIGURED},
+  ${CONFIGURED_AT}`
+
+/** The columns of an Observation. */
+export const OBSERVATION = `${CONFIGURATION},
   (extract(epoch FROM clock_timestamp() - pg_conf_load_time()) * 1000)::float8 AS configured_for,
   (SELECT value FROM plant_store_settings WHERE name = 'require_standbys') AS required`
 
-/** How often to look whether the guarantee holds again. */
-const PROBE_INTERVAL_MS = 250
+/** How often to look at the server while standbys are required. */
+const PROBE_INTERVAL_MS = 500
 
 /**
  * How long a restored setting must have been in force. The process that makes commits wait (the checkpointer) applies
@@ -72,24 +79,22 @@ export class StandbyGuarantee {
   note(observation: Observation): void {
     this.#required = parseRequired(observation)
     if (!this.isRequired) this.#violation = undefined
-    const violation = findViolation(observation)
-    if (violation === undefined) return
-    this.#violation = violation
+    this.#judge(observation)
     this.#scheduleProbe()
   }
 
   /**
    * Verifies a commit.
    *
-   * @param observation made after the commit, in the same session
-   * @param configuredAt as in an observation, in the same transaction
+   * @param configuration read after the commit, in the same session
+   * @param configuredAt `configured_at` before the commit
    * @throws StoreUnavailable if the commit may not have waited for the standbys
    */
-  confirm(observation: Observation, configuredAt: string): void {
-    this.note(observation)
+  confirm(configuration: Configuration, configuredAt: string): void {
+    this.#judge(configuration)
     this.assertHeld()
     // The server releases waiting commits when the standbys are taken out of its configuration for just a moment.
-    if (this.isRequired && observation.configured_at !== configuredAt) {
+    if (configuration.configured_at !== configuredAt) {
       throw new StoreUnavailable('failing', 'the server was reconfigured during a commit')
     }
   }
@@ -100,38 +105,45 @@ export class StandbyGuarantee {
     clearTimeout(this.#probe)
   }
 
+  #judge(settings: ReplicationSettings): void {
+    this.#violation = findViolation(this.#required, settings) ?? this.#violation
+  }
+
   #scheduleProbe(): void {
-    if (this.#isClosed) return
+    if (this.#isClosed || !this.isRequired) return
     this.#probe ??= setTimeout(() => this.#runProbe(), PROBE_INTERVAL_MS).unref()
   }
 
   async #runProbe(): Promise<void> {
     try {
       const observation = await this.#observe()
-      const isHeld = findViolation(observation) === undefined
-      if (isHeld && observation.configured_for >= SETTLE_MS) this.#violation = undefined
+      this.#probe = undefined
+      if (observation.configured_for >= SETTLE_MS) this.#violation = undefined
       this.note(observation)
     } catch {
       // The server is unreachable.
+      this.#probe = undefined
+      this.#scheduleProbe()
     }
-    this.#probe = undefined
-    if (this.#violation !== undefined) this.#scheduleProbe()
   }
 }
 
-function parseRequired({ required }: Observation): number | undefined {
+/** The required number of standbys; undefined if none is stored. */
+export function parseRequired({ required }: Observation): number | undefined {
   return required === null ? undefined : Number(required)
 }
 
 /** The error for changes if fewer standbys than required confirm them. */
-export function findViolation(observation: Observation): StoreUnavailable | undefined {
-  const required = parseRequired(observation) ?? 0
-  const count = countStandbys(observation)
-  if (count >= required) return undefined
+export function findViolation(
+  required: number | undefined,
+  settings: ReplicationSettings,
+): StoreUnavailable | undefined {
+  const count = countStandbys(settings)
+  if (required === undefined || count >= required) return undefined
   const notice = `changes must be on ${formatStandbys(required)}, but the server waits for ${count}`
-  const { synchronous_commit: level, synchronous_standby_names: names } = observation
-  const settings = `synchronous_standby_names = '${names}', synchronous_commit = ${level}`
-  return new StoreUnavailable('failing', `${notice} (${settings})`, notice)
+  const { synchronous_commit: level, synchronous_standby_names: names } = settings
+  const detail = `${notice} (synchronous_standby_names = '${names}', synchronous_commit = ${level})`
+  return new StoreUnavailable('failing', detail, notice)
 }
 
 /** Such as `1 standby`. */
