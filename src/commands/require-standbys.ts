@@ -9,5 +9,5 @@ import { findEngine } from '../stores/engines.ts'
 export async function requireStandbys(number: number, database: string): Promise<void> {
   const { lockTimeout } = defaultConfig()
   await findEngine(database).requireStandbys({ database, lockTimeout }, number)
-  process.stdout.write(`changes must be on ${number} ${number === 1 ? 'standby' : 'standbys'}\n`)
+  process.stdout.write(`required standbys: ${number}\n`)
 }

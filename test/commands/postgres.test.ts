@@ -155,12 +155,12 @@ t.test('a service without the required standbys says why', async (t) => {
   const require = (number: string) => runHere(['require-standbys', number, '--database', database])
   t.strictSame(await require('2'), {
     code: 0,
-    stdout: 'changes must be on 2 standbys\n',
+    stdout: 'required standbys: 2\n',
     stderr: '',
   })
   t.strictSame(await require('0'), {
     code: 0,
-    stdout: 'changes must be on 0 standbys\n',
+    stdout: 'required standbys: 0\n',
     stderr: '',
   })
   while ((await ready()).status !== 200);

@@ -20,8 +20,8 @@ export function advise(product: ServerProduct, guarantee: StandbyGuarantee): Sto
     )
   }
   if (violation !== undefined) warnings.push(`changes are rejected: ${violation.detail}`)
-  const changes = guarantee.isRequired
-    ? `are acknowledged once they are on ${formatStandbys(required ?? 0)}`
+  const changes = required
+    ? `are acknowledged once they are on ${formatStandbys(required)}`
     : 'can be lost with the primary after they are acknowledged'
   return { warnings, changes }
 }

@@ -168,6 +168,25 @@ t.test('a snapshot is repeated a limited number of times, before its first part'
   t.equal(tries, 1)
 })
 
+t.test('a connection that comes too late for a call is used by others', async (t) => {
+  const connections = connectionsTo(t, [server.url()], 1000)
+  const gate = Promise.withResolvers<void>()
+  let busy: Promise<unknown> | undefined
+  const late = connections.call(async (call) => {
+    await call.query('SELECT pg_sleep(0.5)')
+    busy = Promise.all(
+      Array.from({ length: ALL }, () => connections.transaction(() => gate.promise)),
+    )
+    return call.query('SELECT')
+  })
+  await t.rejects(late, {
+    message: 'the store is failing: the server did not respond within 1000 ms',
+  })
+  gate.resolve()
+  await busy
+  t.same(await connections.query('SELECT'), [{}])
+})
+
 t.test('a change that the standbys have not confirmed fails', async (t) => {
   const url = await emptyDatabase()
   const connections = connectionsTo(t, [url])

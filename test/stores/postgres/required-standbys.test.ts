@@ -228,3 +228,12 @@ t.test('engines with their own replication are used without standbys', async (t)
   t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
   t.match(await acknowledged(place), /^ok /)
 })
+
+t.test('an extension that distributes tables causes a warning', async (t) => {
+  const place = await database()
+  await place.query(`CREATE TABLE pg_extension AS SELECT 'citus' AS extname`)
+  await place.query(`ALTER DATABASE ${place.name} SET search_path = public, pg_catalog`)
+  t.match((await open(t, place, 1)).advise(), {
+    warnings: [/^the database server is Citus, which this service was never tested with/],
+  })
+})
