@@ -70,19 +70,21 @@ export class Connections {
    * @param work may be called several times before it yields
    * @throws StoreUnavailable if the server cannot be read now
    */
-  async *readSnapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
-    for (let attempt = 1; ; attempt++) {
-      let hasBegun = false
-      try {
-        for await (const part of this.#readSnapshot(work)) {
-          hasBegun = true
-          yield part
-        }
-        return
-      } catch (error) {
-        if (hasBegun || !isRetryable(error) || attempt === ATTEMPTS_MAX) throw error
+  async *readSnapshot<Part>(
+    work: (run: Run) => AsyncIterable<Part>,
+    attempts = ATTEMPTS_MAX,
+  ): AsyncGenerator<Part, void> {
+    let hasBegun = false
+    try {
+      for await (const part of this.#readSnapshot(work)) {
+        hasBegun = true
+        yield part
       }
+      return
+    } catch (error) {
+      if (hasBegun || !isRetryable(error) || attempts === 1) throw error
     }
+    yield* this.readSnapshot(work, attempts - 1)
   }
 
   /** Waits for statements and transactions in flight, then closes all connections. */

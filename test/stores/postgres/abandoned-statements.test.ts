@@ -1,6 +1,12 @@
 /** What happens on the server to statements that the store no longer waits for. */
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { cancelStatement } from '../../../src/stores/postgres/cancellation.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { PostgresServer, startPostgres } from '../../../tools/postgres/server.ts'
 import { issue } from '../../helpers/certificates.ts'
@@ -127,4 +133,22 @@ t.test('a store closes although the server is frozen', async (t) => {
   const pending = t.rejects(store.create({ id: 1n, name: 'x' }), { name: 'StoreUnavailable' })
   await store.close()
   await pending
+})
+
+t.test('a cancel request through a Unix socket names the statement', async (t) => {
+  const host = mkdtempSync(join(tmpdir(), 'plant-store-'))
+  t.teardown(() => rmSync(host, { recursive: true }))
+  const running = Promise.withResolvers<void>()
+  const socketServer = createServer((socket) => {
+    socket.on('data', (request) => {
+      const fields = [0, 4, 8, 12].map((offset) => request.readInt32BE(offset))
+      // The length, the code of a cancel request, and the key of the connection.
+      t.same(fields, [16, 80_877_102, 7, 8])
+      running.resolve()
+    })
+  })
+  t.teardown(() => socketServer.close())
+  await once(socketServer.listen(join(host, '.s.PGSQL.5432')), 'listening')
+  const client = { ssl: false, host, port: 5432, processID: 7, secretKey: 8 }
+  await cancelStatement(client as unknown as pg.Client, running.promise)
 })
