@@ -140,7 +140,7 @@ t.test('a cancel request through a Unix socket names the statement', async (t) =
   t.teardown(() => rmSync(host, { recursive: true }))
   const running = Promise.withResolvers<void>()
   const socketServer = createServer((socket) => {
-    socket.on('data', (request) => {
+    socket.on('data', (request: Buffer) => {
       const fields = [0, 4, 8, 12].map((offset) => request.readInt32BE(offset))
       // The length, the code of a cancel request, and the key of the connection.
       t.same(fields, [16, 80_877_102, 7, 8])
