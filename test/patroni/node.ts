@@ -1,0 +1,141 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { childrenOf, kill } from '../../tools/postgres/processes.ts'
+import type { Owner } from '../../tools/postgres/server.ts'
+import { Daemon } from './daemon.ts'
+import type { Etcd } from './etcd.ts'
+import { makePrivateFolder, type Place } from './place.ts'
+import { Proxy } from './proxy.ts'
+import { replaceAll } from './replace.ts'
+import { program } from './requirements.ts'
+
+const CONFIGURATION = new URL('../../deploy/patroni/patroni.yml', import.meta.url)
+
+const REST_PORT = 8008
+const POSTGRES_PORT = 5432
+
+/** Patroni and the PostgreSQL server that it manages. */
+export class PatroniNode {
+  readonly host: string
+  readonly #daemon: Daemon
+  readonly #data: string
+  readonly #password: string
+  /** Its connections to etcd. */
+  readonly #proxies: readonly Proxy[]
+
+  private constructor(owner: Owner, place: Place, host: string, proxies: readonly Proxy[]) {
+    const { folder, user, password } = place
+    this.host = host
+    this.#proxies = proxies
+    this.#password = password
+    const settings = join(folder, host)
+    this.#data = join(settings, 'data')
+    const sockets = join(settings, 'sockets')
+    mkdirSync(sockets)
+    makePrivateFolder(sockets, user)
+    const file = join(settings, 'patroni.yml')
+    const paths = {
+      '/etc/patroni': settings,
+      '/var/lib/postgresql/15/plants': this.#data,
+      '/var/lib/postgresql/patroni.pgpass': join(settings, 'pgpass'),
+      '/var/run/postgresql': sockets,
+    }
+    writeFileSync(file, replaceAll(readFileSync(CONFIGURATION, 'utf8'), paths))
+    const env = {
+      PATRONI_NAME: host,
+      PATRONI_RESTAPI_CONNECT_ADDRESS: `${host}:${REST_PORT}`,
+      PATRONI_POSTGRESQL_CONNECT_ADDRESS: `${host}:${POSTGRES_PORT}`,
+      PATRONI_SUPERUSER_PASSWORD: password,
+      PATRONI_REPLICATION_PASSWORD: password,
+      PATRONI_REWIND_PASSWORD: password,
+      PATRONI_RESTAPI_PASSWORD: password,
+      // What only the test needs, because all nodes share a machine.
+      PATRONI_RESTAPI_LISTEN: `${host}:${REST_PORT}`,
+      PATRONI_POSTGRESQL_LISTEN: `${host}:${POSTGRES_PORT}`,
+      PATRONI_ETCD3_HOSTS: proxies.map(({ address }) => address).join(),
+      PATRONI_ETCD3_USE_PROXIES: 'true',
+    }
+    const log = join(folder, `patroni-${host}.log`)
+    this.#daemon = new Daemon(owner, { line: [program('patroni'), file], user, log, env })
+    owner.teardown(() => this.kill())
+    process.on('exit', () => this.#signalServer('SIGKILL'))
+  }
+
+  static async make(owner: Owner, place: Place, host: string, etcd: Etcd): Promise<PatroniNode> {
+    const proxies = etcd.members.map(({ host: to, port }) => new Proxy(owner, host, { host: to, port }))
+    for (const proxy of proxies) await proxy.open()
+    return new PatroniNode(owner, place, host, proxies)
+  }
+
+  start(): void {
+    this.#daemon.start()
+  }
+
+  /** Kills Patroni and PostgreSQL. */
+  async kill(): Promise<void> {
+    await this.#daemon.kill()
+    this.#signalServer('SIGKILL')
+  }
+
+  /** Suspends all processes: connections stay open, but nothing answers. */
+  freeze(): void {
+    this.#daemon.signal('SIGSTOP')
+    this.#signalServer('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#signalServer('SIGCONT')
+    this.#daemon.signal('SIGCONT')
+  }
+
+  leaveEtcd(): void {
+    for (const proxy of this.#proxies) proxy.close()
+  }
+
+  async rejoinEtcd(): Promise<void> {
+    for (const proxy of this.#proxies) await proxy.open()
+  }
+
+  /** Whether it is the primary according to the check that HAProxy makes. */
+  async isPrimary(): Promise<boolean> {
+    const { status } = await this.#request('GET', '/primary')
+    return status === 200
+  }
+
+  async change(method: 'POST' | 'PATCH', path: string, body: object): Promise<void> {
+    const response = await this.#request(method, path, body)
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  }
+
+  #request(method: string, path: string, body?: object): Promise<Response> {
+    const login = Buffer.from(`patroni:${this.#password}`).toString('base64')
+    return fetch(`http://${this.host}:${REST_PORT}${path}`, {
+      method,
+      headers: { authorization: `Basic ${login}` },
+      // A switchover is answered once it is done.
+      signal: AbortSignal.timeout(method === 'GET' ? 2000 : 60_000),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  }
+
+  /** Signals all processes of PostgreSQL, which do not belong to Patroni's process group. */
+  #signalServer(signal: NodeJS.Signals): void {
+    const pid = this.#serverPid()
+    if (pid === undefined) return
+    // Suspended first, so that it starts no other processes meanwhile.
+    kill(pid, 'SIGSTOP')
+    for (const child of childrenOf(pid)) kill(child, signal)
+    kill(pid, signal)
+  }
+
+  /** The server's process; undefined if there is none. After a crash, its file still exists. */
+  #serverPid(): number | undefined {
+    try {
+      const pid = Number(readFileSync(join(this.#data, 'postmaster.pid'), 'utf8').split('\n')[0])
+      const isServer = readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(this.#data)
+      return isServer ? pid : undefined
+    } catch {
+      return undefined
+    }
+  }
+}
