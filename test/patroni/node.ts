@@ -5,7 +5,7 @@ import type { Owner } from '../../tools/postgres/server.ts'
 import { Daemon } from './daemon.ts'
 import type { Etcd } from './etcd.ts'
 import { makePrivateFolder, type Place } from './place.ts'
-import { Proxy } from './proxy.ts'
+import { Relay } from './relay.ts'
 import { replaceAll } from './replace.ts'
 import { program } from './requirements.ts'
 
@@ -21,12 +21,12 @@ export class PatroniNode {
   readonly #data: string
   readonly #password: string
   /** Its connections to etcd. */
-  readonly #proxies: readonly Proxy[]
+  readonly #relays: readonly Relay[]
 
-  private constructor(owner: Owner, place: Place, host: string, proxies: readonly Proxy[]) {
+  private constructor(owner: Owner, place: Place, host: string, relays: readonly Relay[]) {
     const { folder, user, password } = place
     this.host = host
-    this.#proxies = proxies
+    this.#relays = relays
     this.#password = password
     const settings = join(folder, host)
     this.#data = join(settings, 'data')
@@ -52,7 +52,7 @@ export class PatroniNode {
       // What only the test needs, because all nodes share a machine.
       PATRONI_RESTAPI_LISTEN: `${host}:${REST_PORT}`,
       PATRONI_POSTGRESQL_LISTEN: `${host}:${POSTGRES_PORT}`,
-      PATRONI_ETCD3_HOSTS: proxies.map(({ address }) => address).join(),
+      PATRONI_ETCD3_HOSTS: relays.map(({ address }) => address).join(),
       PATRONI_ETCD3_USE_PROXIES: 'true',
     }
     const log = join(folder, `patroni-${host}.log`)
@@ -62,9 +62,11 @@ export class PatroniNode {
   }
 
   static async make(owner: Owner, place: Place, host: string, etcd: Etcd): Promise<PatroniNode> {
-    const proxies = etcd.members.map(({ host: to, port }) => new Proxy(owner, host, { host: to, port }))
-    for (const proxy of proxies) await proxy.open()
-    return new PatroniNode(owner, place, host, proxies)
+    const relays = etcd.members.map(
+      ({ host: to, port }) => new Relay(owner, host, { host: to, port }),
+    )
+    for (const relay of relays) await relay.open()
+    return new PatroniNode(owner, place, host, relays)
   }
 
   start(): void {
@@ -89,11 +91,11 @@ export class PatroniNode {
   }
 
   leaveEtcd(): void {
-    for (const proxy of this.#proxies) proxy.close()
+    for (const relay of this.#relays) relay.close()
   }
 
   async rejoinEtcd(): Promise<void> {
-    for (const proxy of this.#proxies) await proxy.open()
+    for (const relay of this.#relays) await relay.open()
   }
 
   /** Whether it is the primary according to the check that HAProxy makes. */

@@ -41,7 +41,11 @@ export async function makePlace(owner: Owner, keep: boolean): Promise<Place> {
     const settings = join(folder, host)
     mkdirSync(settings)
     makePrivateFolder(settings, user)
-    for (const [name, text] of Object.entries({ 'ca.pem': authority.cert, 'server.crt': cert, 'server.key': key })) {
+    for (const [name, text] of Object.entries({
+      'ca.pem': authority.cert,
+      'server.crt': cert,
+      'server.key': key,
+    })) {
       const file = join(settings, name)
       writeFileSync(file, text, { mode: 0o600 })
       if (user !== undefined) chownSync(file, user.uid, user.gid)

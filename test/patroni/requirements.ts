@@ -16,7 +16,8 @@ const PROGRAMS = [
 
 /** Describes what is missing, and the packages of Debian that contain it; undefined if nothing is. */
 export function missingRequirements(): string | undefined {
-  if (process.platform !== 'linux') return 'it needs Linux, because each node has an address of 127.0.0.0/8'
+  if (process.platform !== 'linux')
+    return 'it needs Linux, because each node has an address of 127.0.0.0/8'
   const missing = PROGRAMS.filter(({ name, folders }) => programPath(name, folders) === undefined)
   if (missing.length > 0) {
     const names = missing.map(({ name }) => name).join(', ')

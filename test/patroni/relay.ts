@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import type { Owner } from '../../tools/postgres/server.ts'
 
 /** Forwards connections to another port until it is closed. It can be opened again. */
-export class Proxy {
+export class Relay {
   readonly #target: { readonly host: string; readonly port: number }
   readonly #listen: { readonly host: string; port: number }
   readonly #sockets = new Set<Socket>()

@@ -1,0 +1,90 @@
+/** `npm run test:patroni`: breaks a cluster that Patroni manages, under load, and looks for lost changes. */
+import { Command, Option } from 'commander'
+import { Cluster } from './cluster.ts'
+import { FAULTS, type Fault } from './faults.ts'
+import { makePlace } from './place.ts'
+import { isRight, roundLines, table } from './report.ts'
+import { missingRequirements } from './requirements.ts'
+import { type Figures, runControl, runRound } from './round.ts'
+
+/** The exit code if something is missing on this machine. */
+const MISSING = 2
+
+interface Options {
+  readonly rounds: number
+  readonly fault: string
+  readonly control: boolean
+  readonly keep?: boolean
+}
+
+const command = new Command('test:patroni')
+  .description('break a cluster that Patroni manages, under load, and look for lost changes')
+  .addOption(
+    new Option('--rounds <number>', 'rounds of each fault')
+      .env('ROUNDS')
+      .argParser(Number)
+      .default(10),
+  )
+  .addOption(new Option('--fault <text>', 'only faults with this text in their name').default(''))
+  .addOption(new Option('--no-control', 'skip the control without synchronous mode'))
+  .addOption(new Option('--keep', 'keep the data and the logs of all programs'))
+  .parse()
+
+// Each program of the cluster has one.
+process.setMaxListeners(50)
+
+const missing = missingRequirements()
+if (missing === undefined) await main(command.opts<Options>())
+else {
+  console.error(`test:patroni: ${missing}`)
+  process.exitCode = MISSING
+}
+
+async function main({ rounds, fault: text, control, keep = false }: Options): Promise<void> {
+  const endings: (() => unknown)[] = []
+  const owner = { teardown: (end: () => unknown) => void endings.unshift(end) }
+  const end = async () => {
+    for (const each of endings.splice(0)) await each()
+  }
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const) {
+    process.once(signal, () => end().finally(() => process.exit(code)))
+  }
+  const figures = new Map<string, Figures[]>()
+  try {
+    const place = await makePlace(owner, keep)
+    console.log(`cluster at ${place.hosts.join(', ')} in ${place.folder}`)
+    const cluster = await Cluster.start(owner, place)
+    for (const fault of FAULTS.filter(({ name }) => name.includes(text))) {
+      for (let round = 1; round <= rounds; round++) {
+        record(figures, fault.name, await runRound(cluster, fault))
+      }
+    }
+    if ([...figures.values()].flat().some((each) => !isRight(each))) process.exitCode = 1
+    if (control) await recordControl(figures, cluster)
+  } finally {
+    if (figures.size > 0) console.log(`\n${table(figures)}`)
+    await end()
+  }
+}
+
+async function recordControl(figures: Map<string, Figures[]>, cluster: Cluster): Promise<void> {
+  const [fault] = FAULTS
+  const name = 'control: kill the primary without synchronous mode'
+  const result = await runControl(cluster, fault as Fault)
+  record(figures, name, result)
+  if (result.undocumented.length > 0) process.exitCode = 1
+  if (result.lost.length > 0) return
+  console.error('test:patroni: the control lost nothing, so the test cannot see a loss')
+  process.exitCode = 1
+}
+
+function record(all: Map<string, Figures[]>, name: string, figures: Figures): void {
+  const rounds = all.get(name) ?? []
+  rounds.push(figures)
+  all.set(name, rounds)
+  console.log(roundLines(name, rounds.length, figures).join('\n'))
+}

@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Owner } from '../../tools/postgres/server.ts'
+import { Daemon } from './daemon.ts'
+import type { Place } from './place.ts'
+
+const COMMAND = fileURLToPath(new URL('../../bin/plant-store.js', import.meta.url))
+
+/** What all clients send. */
+export const TOKEN = 'a-token-for-the-test'
+
+/** A replica of the service. */
+export class Replica {
+  readonly url: string
+  readonly #daemon: Daemon
+
+  private constructor(owner: Owner, place: Place, port: number) {
+    this.url = `http://${place.proxy}:${port}`
+    const env = {
+      PLANT_STORE_HOST: place.proxy,
+      PLANT_STORE_PORT: String(port),
+      PLANT_STORE_DATABASE: databaseUrl(place, 'plants', 'plants'),
+      PLANT_STORE_TOKEN: TOKEN,
+      ...settingsFromEnvironment(),
+    }
+    const log = join(place.folder, `replica-${port}.log`)
+    this.#daemon = new Daemon(owner, { line: [process.execPath, COMMAND], log, env })
+  }
+
+  static async make(owner: Owner, place: Place): Promise<Replica> {
+    return new Replica(owner, place, await freePort(place.proxy))
+  }
+
+  get isRunning(): boolean {
+    return this.#daemon.isRunning
+  }
+
+  start(): void {
+    this.#daemon.start()
+  }
+
+  kill(): Promise<void> {
+    return this.#daemon.kill()
+  }
+
+  async isReady(): Promise<boolean> {
+    const response = await fetch(`${this.url}/health/ready`, {
+      signal: AbortSignal.timeout(10_000),
+    })
+    await response.body?.cancel()
+    return response.ok
+  }
+}
+
+/** Settings of the service that the one who runs the test wants to try, such as PLANT_STORE_LOCK_TIMEOUT. */
+function settingsFromEnvironment(): NodeJS.ProcessEnv {
+  const given = Object.entries(process.env).filter(([name]) => name.startsWith('PLANT_STORE_'))
+  return Object.fromEntries(given)
+}
+
+/** A connection string that leads to the primary through HAProxy, as docs/scaling.md shows it. */
+export function databaseUrl(place: Place, user: string, database: string): string {
+  const { proxy, password, caFile } = place
+  const login = `${user}:${password}@${proxy}:5000`
+  return `postgres://${login}/${database}?sslmode=verify-ca&sslrootcert=${encodeURIComponent(caFile)}`
+}
+
+/** A port that a replica can use again after it was killed. */
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host)
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
