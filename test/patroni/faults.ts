@@ -4,6 +4,8 @@ import { until } from './until.ts'
 
 export interface Fault {
   readonly name: string
+  /** Whether it has no effect on replicas that do not use HAProxy. */
+  readonly isOfHaproxy?: boolean
   /**
    * Does the damage and repairs it.
    *
@@ -72,6 +74,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'kill HAProxy',
+    isOfHaproxy: true,
     async cause(cluster, resumed) {
       await cluster.haproxy.kill()
       const [replica] = cluster.replicas

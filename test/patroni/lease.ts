@@ -8,7 +8,6 @@ export class LeaseWatch {
   readonly #etcd: Etcd
   readonly #watching: Promise<void>
   #isEnded = false
-  /** When the first holder was no longer one, by performance.now(); undefined if that has not happened. */
   #changed: number | undefined
 
   private constructor(etcd: Etcd, holder: string | undefined) {
@@ -20,11 +19,11 @@ export class LeaseWatch {
     return new LeaseWatch(etcd, await etcd.leader())
   }
 
-  /** Milliseconds from a time until another node, or none, held the lease; undefined if it did not change. */
-  async end(since: number): Promise<number | undefined> {
+  /** Resolves to when another node, or none, held the lease, by performance.now(); undefined if it did not change. */
+  async end(): Promise<number | undefined> {
     this.#isEnded = true
     await this.#watching
-    return this.#changed && this.#changed - since
+    return this.#changed
   }
 
   async #watch(holder: string | undefined): Promise<void> {

@@ -42,8 +42,8 @@ const REQUESTS = { create: creationRequest, update, removal }
 export class Load {
   readonly history = new History()
   readonly requests: Requests
-  /** The longest time between two acknowledged creates, in milliseconds. */
-  longestGap = 0
+  /** The longest time between two acknowledged creates: its beginning and end, by performance.now(). */
+  longestGap: readonly [begin: number, end: number] = [0, 0]
   /** Whether clients only create plants. */
   onlyNew = false
   #created = 0
@@ -91,7 +91,8 @@ export class Load {
     own.push(plant.id)
     await this.#change(index, own, { kind: 'create', plant })
     const now = performance.now()
-    this.longestGap = Math.max(this.longestGap, now - this.#lastCreate)
+    const [begin, end] = this.longestGap
+    if (now - this.#lastCreate > end - begin) this.longestGap = [this.#lastCreate, now]
     this.#lastCreate = now
     this.#created += 1
   }

@@ -14,6 +14,7 @@ interface Options {
   readonly rounds: number
   readonly fault: string
   readonly control: boolean
+  readonly direct?: boolean
   readonly keep?: boolean
 }
 
@@ -27,6 +28,7 @@ const command = new Command('test:patroni')
   )
   .addOption(new Option('--fault <text>', 'only faults with this text in their name').default(''))
   .addOption(new Option('--no-control', 'skip the control without synchronous mode'))
+  .addOption(new Option('--direct', 'connect the replicas to all servers instead of HAProxy'))
   .addOption(new Option('--keep', 'keep the data and the logs of all programs'))
   .parse()
 
@@ -40,7 +42,7 @@ else {
   process.exitCode = MISSING
 }
 
-async function main({ rounds, fault: text, control, keep = false }: Options): Promise<void> {
+async function main({ rounds, fault: text, control, ...options }: Options): Promise<void> {
   const endings: (() => unknown)[] = []
   const owner = { teardown: (end: () => unknown) => void endings.unshift(end) }
   const end = async () => {
@@ -53,12 +55,14 @@ async function main({ rounds, fault: text, control, keep = false }: Options): Pr
   ] as const) {
     process.once(signal, () => end().finally(() => process.exit(code)))
   }
+  const isWanted = ({ name, isOfHaproxy = false }: Fault) =>
+    name.includes(text) && !(isOfHaproxy && options.direct)
   const figures = new Map<string, Figures[]>()
   try {
-    const place = await makePlace(owner, keep)
+    const place = await makePlace(owner, options)
     console.log(`cluster at ${place.hosts.join(', ')} in ${place.folder}`)
     const cluster = await Cluster.start(owner, place)
-    for (const fault of FAULTS.filter(({ name }) => name.includes(text))) {
+    for (const fault of FAULTS.filter(isWanted)) {
       for (let round = 1; round <= rounds; round++) {
         record(figures, fault.name, await runRound(cluster, fault))
       }

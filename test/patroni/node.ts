@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 import { childrenOf, kill } from '../../tools/postgres/processes.ts'
 import type { Owner } from '../../tools/postgres/server.ts'
 import { Daemon } from './daemon.ts'
@@ -7,9 +8,11 @@ import type { Etcd } from './etcd.ts'
 import { makePrivateFolder, type Place } from './place.ts'
 import { Relay } from './relay.ts'
 import { replaceAll } from './replace.ts'
-import { program } from './requirements.ts'
+import { program, serverPrograms } from './requirements.ts'
+import { until } from './until.ts'
 
 const CONFIGURATION = new URL('../../deploy/patroni/patroni.yml', import.meta.url)
+const ENVIRONMENT = new URL('../../deploy/patroni/patroni_env.conf', import.meta.url)
 
 const REST_PORT = 8008
 const POSTGRES_PORT = 5432
@@ -42,22 +45,17 @@ export class PatroniNode {
     }
     writeFileSync(file, replaceAll(readFileSync(CONFIGURATION, 'utf8'), paths))
     const env = {
-      PATRONI_NAME: host,
-      PATRONI_RESTAPI_CONNECT_ADDRESS: `${host}:${REST_PORT}`,
-      PATRONI_POSTGRESQL_CONNECT_ADDRESS: `${host}:${POSTGRES_PORT}`,
-      PATRONI_SUPERUSER_PASSWORD: password,
-      PATRONI_REPLICATION_PASSWORD: password,
-      PATRONI_REWIND_PASSWORD: password,
-      PATRONI_RESTAPI_PASSWORD: password,
+      ...environment(host, password),
       // What only the test needs, because all nodes share a machine.
       PATRONI_RESTAPI_LISTEN: `${host}:${REST_PORT}`,
       PATRONI_POSTGRESQL_LISTEN: `${host}:${POSTGRES_PORT}`,
       PATRONI_ETCD3_HOSTS: relays.map(({ address }) => address).join(),
       PATRONI_ETCD3_USE_PROXIES: 'true',
+      PATRONI_POSTGRESQL_BIN_DIR: serverPrograms(),
     }
     const log = join(folder, `patroni-${host}.log`)
     this.#daemon = new Daemon(owner, { line: [program('patroni'), file], user, log, env })
-    owner.teardown(() => this.kill())
+    owner.teardown(() => this.#stop())
     process.on('exit', () => this.#signalServer('SIGKILL'))
   }
 
@@ -77,6 +75,16 @@ export class PatroniNode {
   async kill(): Promise<void> {
     await this.#daemon.kill()
     this.#signalServer('SIGKILL')
+  }
+
+  /** Unlike after a kill, PostgreSQL removes its shared memory. */
+  async #stop(): Promise<void> {
+    await this.#daemon.kill()
+    const pid = this.#serverPid()
+    if (pid === undefined) return
+    this.#signalServer('SIGCONT')
+    kill(pid, 'SIGQUIT')
+    await until('PostgreSQL has ended', () => this.#serverPid() === undefined)
   }
 
   /** Suspends all processes: connections stay open, but nothing answers. */
@@ -140,4 +148,13 @@ export class PatroniNode {
       return undefined
     }
   }
+}
+
+/** The variables of deploy/patroni/patroni_env.conf. */
+function environment(host: string, password: string): NodeJS.ProcessEnv {
+  const text = replaceAll(readFileSync(ENVIRONMENT, 'utf8'), {
+    '=db1': `=${host}`,
+    '=secret': `=${password}`,
+  })
+  return parseEnv(text)
 }

@@ -17,6 +17,8 @@ export interface Place {
   readonly hosts: readonly string[]
   /** The address of HAProxy. */
   readonly proxy: string
+  /** Whether the replicas connect to all servers instead of HAProxy. */
+  readonly isDirect: boolean
   /** The password of all users. */
   readonly password: string
   /** Of the authority that issued the servers' certificates. */
@@ -26,8 +28,16 @@ export interface Place {
 /** The ports of deploy/patroni/. Only these addresses have to be free. */
 const PORTS = [2379, 2380, 5000, 5432, 8008]
 
-/** @param keep leaves the folder for inspection */
-export async function makePlace(owner: Owner, keep: boolean): Promise<Place> {
+export interface PlaceOptions {
+  readonly direct?: boolean
+  /** Whether to leave the folder for inspection. */
+  readonly keep?: boolean
+}
+
+export async function makePlace(
+  owner: Owner,
+  { direct: isDirect = false, keep = false }: PlaceOptions,
+): Promise<Place> {
   const network = `127.${randomInt(1, 255)}.${randomInt(0, 255)}`
   const [proxy = '', ...hosts] = [10, 1, 2, 3].map((number) => `${network}.${number}`)
   for (const port of PORTS) await assertFree(proxy, port)
@@ -51,7 +61,8 @@ export async function makePlace(owner: Owner, keep: boolean): Promise<Place> {
       if (user !== undefined) chownSync(file, user.uid, user.gid)
     }
   }
-  return { folder, user, hosts, proxy, password: randomBytes(12).toString('hex'), caFile }
+  const password = randomBytes(12).toString('hex')
+  return { folder, user, hosts, proxy, isDirect, password, caFile }
 }
 
 /** Gives a folder to a user, who alone can enter it. */

@@ -21,7 +21,7 @@ export class Replica {
     const env = {
       PLANT_STORE_HOST: place.proxy,
       PLANT_STORE_PORT: String(port),
-      PLANT_STORE_DATABASE: databaseUrl(place, 'plants', 'plants'),
+      PLANT_STORE_DATABASE: databaseUrl(place),
       PLANT_STORE_TOKEN: TOKEN,
       ...settingsFromEnvironment(),
     }
@@ -60,11 +60,13 @@ function settingsFromEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(given)
 }
 
-/** A connection string that leads to the primary through HAProxy, as docs/scaling.md shows it. */
-export function databaseUrl(place: Place, user: string, database: string): string {
-  const { proxy, password, caFile } = place
-  const login = `${user}:${password}@${proxy}:5000`
-  return `postgres://${login}/${database}?sslmode=verify-ca&sslrootcert=${encodeURIComponent(caFile)}`
+/** A connection string as in docs/scaling.md, which leads to the primary. */
+function databaseUrl({ hosts, proxy, isDirect, password, caFile }: Place): string {
+  const servers = isDirect ? hosts.map((host) => `${host}:5432`).join() : `${proxy}:5000`
+  // HAProxy is not in the servers' certificates.
+  const mode = isDirect ? 'verify-full' : 'verify-ca'
+  const parameters = `sslmode=${mode}&sslrootcert=${encodeURIComponent(caFile)}`
+  return `postgres://plants:${password}@${servers}/plants?${parameters}`
 }
 
 /** A port that a replica can use again after it was killed. */

@@ -1,14 +1,11 @@
 /** What the test needs, and does not install. */
 import { execFileSync } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { accessSync, constants, globSync } from 'node:fs'
+import { basename, delimiter, dirname, join } from 'node:path'
 import type { User } from './daemon.ts'
 
-/** The folder of PostgreSQL's programs, as in deploy/patroni/patroni.yml. */
-const POSTGRES = '/usr/lib/postgresql/15/bin'
-
 const PROGRAMS = [
-  { name: 'postgres', package: 'postgresql-15', folders: [POSTGRES] },
+  { name: 'postgres', package: 'postgresql', folders: postgresFolders() },
   { name: 'patroni', package: 'patroni', folders: [] },
   { name: 'etcd', package: 'etcd-server', folders: [] },
   { name: 'haproxy', package: 'haproxy', folders: ['/usr/sbin'] },
@@ -22,7 +19,7 @@ export function missingRequirements(): string | undefined {
   if (missing.length > 0) {
     const names = missing.map(({ name }) => name).join(', ')
     const packages = missing.map((program) => program.package).join(' ')
-    return `not installed: ${names}. On Debian 12: apt-get install ${packages}`
+    return `not installed: ${names}. On Debian: apt-get install ${packages}`
   }
   if (process.getuid?.() === 0 && idOf('-u') === undefined) {
     return 'PostgreSQL refuses to run as root, and there is no user postgres'
@@ -34,6 +31,19 @@ export function missingRequirements(): string | undefined {
 export function program(name: string): string {
   const folders = PROGRAMS.find((each) => each.name === name)?.folders ?? []
   return programPath(name, folders) as string
+}
+
+/** The folder of PostgreSQL's programs. */
+export function serverPrograms(): string {
+  return dirname(program('postgres'))
+}
+
+/** Debian's folders of PostgreSQL's programs, the newest version first. */
+function postgresFolders(): string[] {
+  const versions = globSync('/usr/lib/postgresql/*').map((folder) => Number(basename(folder)))
+  return versions
+    .sort((one, other) => other - one)
+    .map((version) => `/usr/lib/postgresql/${version}/bin`)
 }
 
 /** The user of Debian's PostgreSQL, because a server refuses to run as root. */

@@ -20,7 +20,7 @@ export interface Figures {
   readonly undocumented: readonly string[]
   /** The longest time between two acknowledged creates, in milliseconds. */
   readonly gap: number
-  /** The time from the fault until the holder of Patroni's lease was another one, in milliseconds. */
+  /** How much of that passed before Patroni's lease changed hands, in milliseconds; undefined if it did not. */
   readonly lease: number | undefined
   /** Time of the slowest response, in milliseconds. */
   readonly slowest: number
@@ -52,15 +52,19 @@ function startLoad({ replicas }: Cluster): Load {
 
 async function measure(cluster: Cluster, load: Load, fault: Fault): Promise<Figures> {
   const watch = await LeaseWatch.start(cluster.etcd)
-  const begin = performance.now()
   await fault.cause(cluster, () => load.creates(CREATES_AFTER))
   await cluster.healthy()
   await load.end()
-  const lease = await watch.end(begin)
-  const { history, requests, longestGap: gap } = load
+  const changed = await watch.end()
+  const {
+    history,
+    requests,
+    longestGap: [begin, end],
+  } = load
   const figures = {
     ...history.compare(await cluster.plants()),
-    ...{ acknowledged: history.acknowledged, gap, lease },
+    ...{ acknowledged: history.acknowledged, gap: end - begin },
+    lease: changed && Math.max(0, Math.min(changed, end) - begin),
     ...{ undocumented: requests.undocumented, slowest: requests.slowest },
     statuses: requests.statuses,
   }
