@@ -6,6 +6,7 @@ import { makePlace } from './place.ts'
 import { isRight, roundLines, table } from './report.ts'
 import { missingRequirements } from './requirements.ts'
 import { type Figures, runControl, runRound } from './round.ts'
+import { Teardowns } from './teardowns.ts'
 
 /** The exit code if something is missing on this machine. */
 const MISSING = 2
@@ -43,18 +44,7 @@ else {
 }
 
 async function main({ rounds, fault: text, control, ...options }: Options): Promise<void> {
-  const endings: (() => unknown)[] = []
-  const owner = { teardown: (end: () => unknown) => void endings.unshift(end) }
-  const end = async () => {
-    for (const each of endings.splice(0)) await each()
-  }
-  for (const [signal, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-  ] as const) {
-    process.once(signal, () => end().finally(() => process.exit(code)))
-  }
+  const owner = new Teardowns()
   const isWanted = ({ name, isOfHaproxy = false }: Fault) =>
     name.includes(text) && !(isOfHaproxy && options.direct)
   const figures = new Map<string, Figures[]>()
@@ -71,7 +61,7 @@ async function main({ rounds, fault: text, control, ...options }: Options): Prom
     if (control) await recordControl(figures, cluster)
   } finally {
     if (figures.size > 0) console.log(`\n${table(figures)}`)
-    await end()
+    await owner.run()
   }
 }
 
