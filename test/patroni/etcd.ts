@@ -9,7 +9,7 @@ const CLIENT_PORT = 2379
 const PEER_PORT = 2380
 
 /** The key with which Patroni's leader proves its lease. */
-const LEADER_KEY = '/service/plants/leader'
+const LEADER_KEY = '/v2/keys/service/plants/leader'
 
 /** Three members of an etcd cluster. */
 export class Etcd {
@@ -30,16 +30,10 @@ export class Etcd {
   }
 
   /** The node that holds the lease; undefined if none does. Rejects while there is no quorum. */
-  async leader(): Promise<string | undefined> {
+  leader(): Promise<string | undefined> {
     const running = this.members.filter(({ isRunning }) => isRunning)
-    const { kvs = [] } = await Promise.any(running.map((member) => member.read(LEADER_KEY)))
-    const [entry] = kvs
-    return entry && Buffer.from(entry.value, 'base64').toString()
+    return Promise.any(running.map((member) => member.leader()))
   }
-}
-
-interface Range {
-  readonly kvs?: readonly { readonly value: string }[]
 }
 
 class EtcdMember {
@@ -64,6 +58,7 @@ class EtcdMember {
       'initial-advertise-peer-urls': peer,
       'initial-cluster': names,
       'log-level': 'warn',
+      'enable-v2': 'true',
     }
     const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`)
     const line = [program('etcd'), ...args]
@@ -87,13 +82,13 @@ class EtcdMember {
     return ((await response.json()) as { health: string }).health === 'true'
   }
 
-  async read(key: string): Promise<Range> {
-    const response = await fetch(`${this.#url}/v3/kv/range`, {
-      method: 'POST',
-      body: JSON.stringify({ key: Buffer.from(key).toString('base64') }),
-      signal: AbortSignal.timeout(1000),
-    })
+  async leader(): Promise<string | undefined> {
+    // A quorum read, because a member that is cut off has outdated keys.
+    const url = `${this.#url}${LEADER_KEY}?quorum=true`
+    const response = await fetch(url, { signal: AbortSignal.timeout(1000) })
+    if (response.status === 404) return undefined
     if (!response.ok) throw new Error(await response.text())
-    return (await response.json()) as Range
+    const { node } = (await response.json()) as { node: { value: string } }
+    return node.value
   }
 }

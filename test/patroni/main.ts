@@ -1,5 +1,5 @@
 /** `npm run test:patroni`: breaks a cluster that Patroni manages, under load, and looks for lost changes. */
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { Cluster } from './cluster.ts'
 import { FAULTS, type Fault } from './faults.ts'
 import { makePlace } from './place.ts'
@@ -24,7 +24,7 @@ const command = new Command('test:patroni')
   .addOption(
     new Option('--rounds <number>', 'rounds of each fault')
       .env('ROUNDS')
-      .argParser(Number)
+      .argParser(toRounds)
       .default(10),
   )
   .addOption(new Option('--fault <text>', 'only faults with this text in their name').default(''))
@@ -47,12 +47,14 @@ async function main({ rounds, fault: text, control, ...options }: Options): Prom
   const owner = new Teardowns()
   const isWanted = ({ name, isOfHaproxy = false }: Fault) =>
     name.includes(text) && !(isOfHaproxy && options.direct)
+  const faults = FAULTS.filter(isWanted)
+  if (faults.length === 0) command.error(`error: no fault has "${text}" in its name`)
   const figures = new Map<string, Figures[]>()
   try {
     const place = await makePlace(owner, options)
     console.log(`cluster at ${place.hosts.join(', ')} in ${place.folder}`)
     const cluster = await Cluster.start(owner, place)
-    for (const fault of FAULTS.filter(isWanted)) {
+    for (const fault of faults) {
       for (let round = 1; round <= rounds; round++) {
         record(figures, fault.name, await runRound(cluster, fault))
       }
@@ -81,4 +83,10 @@ function record(all: Map<string, Figures[]>, name: string, figures: Figures): vo
   rounds.push(figures)
   all.set(name, rounds)
   console.log(roundLines(name, rounds.length, figures).join('\n'))
+}
+
+function toRounds(text: string): number {
+  const rounds = Number(text)
+  if (Number.isInteger(rounds) && rounds > 0) return rounds
+  throw new InvalidArgumentError('Expected a number of rounds, at least 1.')
 }

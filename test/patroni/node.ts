@@ -49,8 +49,8 @@ export class PatroniNode {
       // What only the test needs, because all nodes share a machine.
       PATRONI_RESTAPI_LISTEN: `${host}:${REST_PORT}`,
       PATRONI_POSTGRESQL_LISTEN: `${host}:${POSTGRES_PORT}`,
-      PATRONI_ETCD3_HOSTS: relays.map(({ address }) => address).join(),
-      PATRONI_ETCD3_USE_PROXIES: 'true',
+      PATRONI_ETCD_HOSTS: relays.map(({ address }) => address).join(),
+      PATRONI_ETCD_USE_PROXIES: 'true',
       PATRONI_POSTGRESQL_BIN_DIR: serverPrograms(),
     }
     const log = join(folder, `patroni-${host}.log`)
