@@ -55,7 +55,7 @@ export class History {
     const matching = outcomes.filter((outcome) => outcome.status === status)
     this.acknowledged += 1
     if (matching.length === 0)
-      this.#contradict(`${status} for the ${brief(change)} of ${before.map(brief)}`)
+      this.contradicted(`${status} for the ${brief(change)} of ${before.map(brief)}`)
     else this.#possible.set(change.plant.id, distinct(matching.map(({ next }) => next)))
   }
 
@@ -65,11 +65,7 @@ export class History {
     this.#contests.set(plant.id, contest)
     this.acknowledged += 1
     if (!contest.answered(plant, status))
-      this.#contradict(`${status} for the contested ${brief(plant)}`)
-  }
-
-  contradicted(what: string): void {
-    this.#contradict(what)
+      this.contradicted(`${status} for the contested ${brief(plant)}`)
   }
 
   compare(stored: readonly StoredPlant[]): Verdict {
@@ -96,7 +92,8 @@ export class History {
     return { lost, duplicated }
   }
 
-  #contradict(what: string): void {
+  /** Records a response that does not agree with those before it. */
+  contradicted(what: string): void {
     this.#contradictions.push(what)
   }
 
