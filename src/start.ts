@@ -33,6 +33,8 @@ export interface RunningService {
   readonly access: Access
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
+  /** What happens to acknowledged changes; undefined if that is a matter of course. See StoreAdvice. */
+  readonly changes: string | undefined
   /** For the operator: how the service differs from what the configuration asks for. */
   readonly warning: string | undefined
   /**
@@ -65,6 +67,8 @@ export async function start(config: Config): Promise<RunningService> {
     const tokens = new AccessTokens(store, config.token, shared.tokenUses)
     const access = await ensureFirstToken(config, tokens)
     const { links, warning } = await planThreads(config, store)
+    const { warnings, changes } = store.advise()
+    for (const each of warnings) log.warn(each)
     server =
       links.length === 0
         ? await prepareHere({ config, contract, store, tokens, log, certificate, shared })
@@ -79,7 +83,15 @@ export async function start(config: Config): Promise<RunningService> {
     logListening(log, listening, certificate)
     if (adminUrl !== undefined) log.info(`Serving metrics and health checks at ${adminUrl}`)
     const [address] = listening.addresses as [AddressInfo]
-    return { url: localUrl(address, certificate), adminUrl, access, certificate, warning, close }
+    return {
+      url: localUrl(address, certificate),
+      adminUrl,
+      access,
+      certificate,
+      changes,
+      warning,
+      close,
+    }
   } catch (error) {
     await server?.close()
     await store.close()

@@ -12,18 +12,19 @@ const DNS_NAME = /(?:^|, )DNS:([\w.-]+)(?:,|$)/
 
 /** What is announced about a running service. */
 export type Announced = Pick<RunningService, 'url' | 'access'> &
-  Partial<Pick<RunningService, 'adminUrl' | 'certificate'>>
+  Partial<Pick<RunningService, 'adminUrl' | 'certificate' | 'changes'>>
 
 /** The message for the user who started the service, with a curl command that works as pasted. */
 export function greeting(
   config: Config,
-  { url, adminUrl, access, certificate }: Announced,
+  { url, adminUrl, access, certificate, changes }: Announced,
 ): string {
   const { location, bearer } = describeAccess(access)
   const docs = config.docs ? `\n  docs      ${docsUrl(url)}` : ''
   const admin = adminUrl === undefined ? '' : `\n  metrics   ${adminUrl}/metrics`
+  const durability = changes === undefined ? '' : `\n  changes   ${changes}`
   return `Plant Store is listening on ${url}${docs}${admin}
-  database  ${describeDatabase(locateDatabase(config.database))}
+  database  ${describeDatabase(locateDatabase(config.database))}${durability}
   token     ${location}
 
 Create a plant:

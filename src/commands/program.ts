@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { onConflicts } from '../../service/plant-store.ts'
 import { type Config, tokenFromEnvironment } from '../config/config.ts'
 import { duration, integer } from '../config/setting-values.ts'
+import { STANDBYS_MAX } from '../config/settings.ts'
 import { type Scope, scopes } from '../contract/scopes.ts'
 import { PACKAGE } from '../package.ts'
 import { findSimilar } from '../similar.ts'
@@ -44,6 +45,7 @@ export function program(): Command {
   command.addCommand(exportCommand())
   command.addCommand(backupCommand())
   command.addCommand(checkCommand())
+  command.addCommand(requireStandbysCommand())
   helpAfterErrors(command)
   return command
 }
@@ -202,6 +204,21 @@ function checkCommand(): Command {
     .addOption(databaseOption)
     .addHelpText('after', checkHelp)
     .action(({ database }: { database: string }) => check(database))
+}
+
+function requireStandbysCommand(): Command {
+  return new Command('require-standbys')
+    .description('change how many PostgreSQL standbys must have a change before it is acknowledged')
+    .argument('<number>', 'the number of standbys', argument(integer(0, STANDBYS_MAX)))
+    .addOption(databaseOption)
+    .addHelpText(
+      'after',
+      '\nRunning services follow within seconds. It replaces what --require-standbys has stored.',
+    )
+    .action(async (number: number, { database }: { database: string }) => {
+      const { requireStandbys } = await import('./require-standbys.ts')
+      await requireStandbys(number, database)
+    })
 }
 
 function parseTokenName(value: string): string {

@@ -8,6 +8,13 @@ import { disablePretenuring } from './v8-flags.ts'
 /** How long closing the store can take after `shutdownTimeout`. */
 const CLOSE_TIMEOUT_MS = 5000
 
+function endNow(): void {
+  process.stderr.write(
+    'plant-store: ended before the database completed all changes; those without a response may not be stored\n',
+  )
+  process.exit(1)
+}
+
 /**
  * Serves until a signal or the exit of npm, then finishes the requests in flight and lets the process end. Resolves
  * once the service listens and the greeting is on standard output.
@@ -15,14 +22,14 @@ const CLOSE_TIMEOUT_MS = 5000
 export async function serve(config: Config): Promise<void> {
   disablePretenuring()
   reportThreadFailures()
-  const { url, adminUrl, access, certificate, warning, close } = await start(config)
+  const { warning, close, ...running } = await start(config)
   if (warning !== undefined) process.stderr.write(`plant-store: ${warning}\n`)
   const stop = () => {
-    setTimeout(() => process.exit(1), config.shutdownTimeout + CLOSE_TIMEOUT_MS).unref()
+    setTimeout(endNow, config.shutdownTimeout + CLOSE_TIMEOUT_MS).unref()
     close()
   }
   onStopSignal(stop)
   onNpmExit(stop)
   const announce = config.readyJson ? readyLine : greeting
-  process.stdout.write(announce(config, { url, adminUrl, access, certificate }))
+  process.stdout.write(announce(config, running))
 }

@@ -31,6 +31,9 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 /** Node's timers count milliseconds in 32 bits; a longer timeout would fire immediately. */
 const TIMEOUT_MAX = '1d'
 
+/** More than any cluster has. */
+export const STANDBYS_MAX = 100
+
 /** All settings by name, in the order of `--help`. A flag and its variable are derived from the name. */
 export const settings = {
   host: {
@@ -148,6 +151,12 @@ export const settings = {
     description: 'how long to wait for a locked SQLite file or a PostgreSQL server',
     default: '5s',
     read: duration(TIMEOUT_MAX),
+  },
+  requireStandbys: {
+    argument: '<number>',
+    description:
+      'how many PostgreSQL standbys must have a change before it is acknowledged; stored in the database, where all replicas must agree on it',
+    read: integer(0, STANDBYS_MAX),
   },
   shutdownTimeout: {
     argument: '<duration>',

@@ -76,12 +76,13 @@ export function toErrorResponse({ code, message }: ApiError): {
   return { status, body: { error, message } }
 }
 
-/** The store cannot serve the request now. The reason's details are withheld from the client. */
-export function unavailable({ reason }: StoreUnavailable): ApiError {
+/** The store cannot serve the request now. Apart from a notice, the details are withheld from the client. */
+export function unavailable({ reason, notice }: StoreUnavailable): ApiError {
   const headers = { 'retry-after': RETRY_AFTER[reason] }
-  return reason === 'busy'
-    ? new ApiError('store-busy', 'the store is busy', headers)
-    : new ApiError('store-unavailable', 'the store is temporarily unavailable', headers)
+  if (reason === 'busy') return new ApiError('store-busy', 'the store is busy', headers)
+  const message = 'the store is temporarily unavailable'
+  const explained = notice === undefined ? message : `${message}: ${notice}`
+  return new ApiError('store-unavailable', explained, headers)
 }
 
 /** The process has reached a limit on memory or work. */

@@ -35,6 +35,13 @@ export interface Engine {
   check(options: DatabaseOptions): AsyncIterable<CheckResult>
 
   /**
+   * Replaces the stored number of standbys that must have a change before it is acknowledged. Running services follow.
+   *
+   * @throws StoreError if the engine has no standbys, or the database cannot be used
+   */
+  requireStandbys(options: DatabaseOptions, required: number): Promise<void>
+
+  /**
    * Copies a database to a new file, while other processes may write to it, and verifies the copy.
    *
    * @throws StoreError if this engine makes no backups, the database cannot be read, or the file exists or cannot be
@@ -65,6 +72,11 @@ export interface StoreOptions extends DatabaseOptions {
   readonly sameThread?: boolean
   /** Measure commits, for `Store.figures`. */
   readonly isMeasured?: boolean
+  /**
+   * How many standbys must have a change before it is acknowledged. Stored in the database, where all processes must
+   * agree on it. By default, the stored number applies.
+   */
+  readonly requireStandbys?: number | undefined
 }
 
 export interface BackupOptions extends DatabaseOptions {

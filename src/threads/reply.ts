@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
 /** The outcome of a call in another thread. Errors lose their class and their properties between threads. */
 export type Reply<Result> =
   | { readonly result: Result }
-  | { readonly unavailable: Pick<StoreUnavailable, 'reason' | 'detail'> }
+  | { readonly unavailable: Pick<StoreUnavailable, 'reason' | 'detail' | 'notice'> }
   | { readonly error: unknown; readonly system?: SystemProperties }
 
 /** Properties by which the errors of the operating system are recognized. */
@@ -15,7 +15,8 @@ interface SystemProperties {
 /** The reply to a call that failed. */
 export function toReply(error: unknown): Reply<never> {
   if (error instanceof StoreUnavailable) {
-    return { unavailable: { reason: error.reason, detail: error.detail } }
+    const { reason, detail, notice } = error
+    return { unavailable: { reason, detail, notice } }
   }
   const { code, syscall }: SystemProperties = Object(error)
   return syscall === undefined ? { error } : { error, system: { code, syscall } }
@@ -33,6 +34,6 @@ export function fromReply<Result>(
 function toError(reply: Exclude<Reply<never>, { result: never }>): unknown {
   if ('error' in reply)
     return reply.system ? Object.assign(Object(reply.error), reply.system) : reply.error
-  const { reason, detail } = reply.unavailable
-  return new StoreUnavailable(reason, detail)
+  const { reason, detail, notice } = reply.unavailable
+  return new StoreUnavailable(reason, detail, notice)
 }

@@ -42,6 +42,10 @@ const bad: Record<SettingName, readonly { value: string; expected: string }[]> =
     invalidDuration,
   ),
   responseTimeout: ['30'].map(invalidDuration),
+  requireStandbys: ['', '-1', 'x', '101', '1.5'].map((value) => ({
+    value,
+    expected: 'an integer from 0 to 100',
+  })),
   threads: ['0', '-1', 'x', '257', '1.5'].map((value) => ({
     value,
     expected: 'auto or an integer from 1 to 256',

@@ -32,6 +32,7 @@ t.test('a shutdown that hangs is cut short', async (t) => {
   const { code, stderr } = await command.finished()
   t.equal(code, 1)
   t.notMatch(stderr, 'stopped')
+  t.match(stderr, 'plant-store: ended before the database completed all changes')
 })
 
 t.test('a second signal ends the process immediately, even while the store waits', async (t) => {

@@ -130,6 +130,59 @@ t.test('a password causes a warning only if other users can read it', async (t) 
   t.equal((await runHere(['check', '--database', parameter])).stderr, WARNING)
 })
 
+t.test('a service without the required standbys says why', async (t) => {
+  const database = await emptyDatabase()
+  const service = new Command(t, ['--port=0', '--require-standbys=1', '--database', database], {
+    env: { PLANT_STORE_TOKEN: 'a-token-of-the-environment' },
+  })
+  const url = await service.listening()
+  t.match(service.stdout, '  changes   are acknowledged once they are on 1 standby\n')
+  const create = () => createPlant(url, 'a-token-of-the-environment', { id: 4, name: 'Abies' })
+  const ready = () => fetch(`${url}/health/ready`)
+  const notice = 'changes must be on 1 standby, but the server waits for 0'
+  t.equal((await create()).status, 503)
+  const response = await ready()
+  t.equal(response.status, 503)
+  t.equal(response.headers.get('retry-after'), '5')
+  const { message } = (await response.json()) as { message: string }
+  t.equal(message, `the store is temporarily unavailable: ${notice}`)
+  const detail = `${notice} (synchronous_standby_names = '', synchronous_commit = on)`
+  const checked = await runHere(['check', '--database', database])
+  t.match(checked, { code: 2, stdout: `FAIL  acknowledged: ${detail}\n` })
+  const refused = await runHere(['--port=0', '--require-standbys=2', '--database', database])
+  t.match(refused, { code: 1, stderr: /: it requires changes to be on 1 standby, but --require/ })
+
+  const require = (number: string) => runHere(['require-standbys', number, '--database', database])
+  t.strictSame(await require('2'), {
+    code: 0,
+    stdout: 'changes must be on 2 standbys\n',
+    stderr: '',
+  })
+  t.strictSame(await require('0'), {
+    code: 0,
+    stdout: 'changes must be on 0 standbys\n',
+    stderr: '',
+  })
+  while ((await ready()).status !== 200);
+  t.equal((await create()).status, 200)
+  service.process.kill('SIGTERM')
+  const { code, stderr } = await service.finished()
+  t.equal(code, 0)
+  t.match(stderr, `changes are rejected: ${detail}`)
+  t.match(stderr, `the store is failing: ${detail}`)
+})
+
+t.test('required standbys are refused for SQLite', async (t) => {
+  const database = join(t.testdir(), 'plants.db')
+  const stderr =
+    'plant-store: --require-standbys needs a PostgreSQL server as --database: SQLite has no standbys, and ' +
+    "acknowledges a change once it is on this machine's disk\n"
+  const refused = { code: 1, stdout: '', stderr }
+  t.strictSame(await runHere(['--port=0', '--require-standbys=0', '--database', database]), refused)
+  t.strictSame(await runHere(['require-standbys', '1', '--database', database]), refused)
+  t.notOk(existsSync(database))
+})
+
 t.test('a backup of a server is refused with a hint to use its own tools', async (t) => {
   const file = join(t.testdir(), 'backup.db')
   const message =

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import pg from 'pg'
 import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
@@ -45,6 +46,24 @@ async function testThroughPooler(): Promise<void> {
     t.test(`through a pooler: ${suite.name}`, async (t) => suite(t, engine))
   }
 
+  t.test('abandoned statements are canceled through the pooler', async (t) => {
+    const url = await emptyDatabase()
+    const store = await PostgresStore.open({ url: pooled(url), timeout: 1000 })
+    t.teardown(() => store.close())
+    const holder = new pg.Client({ connectionString: url })
+    await holder.connect()
+    t.teardown(() => holder.end())
+    await holder.query('BEGIN')
+    await holder.query('LOCK TABLE plants')
+    const calls = Array.from({ length: 20 }, (_, id) => store.update(BigInt(id), { name: 'x' }))
+    const results = await Promise.allSettled(calls)
+    t.notOk(results.find(({ status }) => status === 'fulfilled'))
+    const waiting = `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+    while ((await server.query(waiting)).length > 0);
+    await holder.query('ROLLBACK')
+    t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
+  })
+
   t.test('connections between the pooler and the server are replaced', async (t) => {
     // The pooler makes statements wait until the server is back.
     const store = await PostgresStore.open({ url: pooled(await emptyDatabase()), timeout: 500 })
@@ -53,14 +72,15 @@ async function testThroughPooler(): Promise<void> {
     await server.stop()
     await t.rejects(store.create({ id: 2n, name: 'x' }), { name: 'StoreUnavailable' })
     await server.start()
-    while (!(await isCreated(store))) t.pass('the server is not back yet')
+    while (!(await isStored(store))) t.pass('the server is not back yet')
     t.strictSame(await store.get(1n), { id: 1n, name: 'x' })
   })
 }
 
-async function isCreated(store: PostgresStore): Promise<boolean> {
+/** Creates a plant, which the pooler may also have stored late. */
+async function isStored(store: PostgresStore): Promise<boolean> {
   try {
-    return (await store.create({ id: 2n, name: 'x' })) === 'created'
+    return (await store.create({ id: 2n, name: 'x' })) !== 'conflict'
   } catch (error) {
     if (error instanceof StoreUnavailable) return false
     throw error

@@ -19,7 +19,7 @@ const token = {
  * statements.
  */
 export const STORE_CALLS: Record<
-  Exclude<keyof Store, 'close' | 'share' | 'figures'>,
+  Exclude<keyof Store, 'close' | 'share' | 'advise' | 'figures'>,
   readonly Call[]
 > = {
   ping: [(store) => store.ping()],

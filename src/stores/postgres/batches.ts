@@ -6,7 +6,7 @@ import {
 } from '../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../plant-row.ts'
 import { retry } from './attempts.ts'
-import type { Connections, Run } from './connections.ts'
+import type { Call, Run } from './call.ts'
 import { IdTaken, INSERT, toColumns } from './plant-columns.ts'
 
 /**
@@ -22,12 +22,12 @@ const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER 
  * @throws StoreUnavailable if they cannot be created now
  */
 export function createBatches(
-  connections: Pick<Connections, 'transaction'>,
+  call: Pick<Call, 'transaction'>,
   batches: readonly (readonly NewPlant[])[],
 ): Promise<BatchResult[]> {
   return retry(async () => {
     try {
-      return await connections.transaction((run) => attemptBatches(run, batches))
+      return await call.transaction((run) => attemptBatches(run, batches))
     } catch (error) {
       if (!(error instanceof IdTaken)) throw error
     }

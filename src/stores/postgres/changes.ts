@@ -2,7 +2,7 @@ import type { NoMatch, PlantPatch, StoredPlant } from '../../../service/plant-st
 import { contentVersion } from '../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../plant-row.ts'
 import { retry } from './attempts.ts'
-import type { Connections } from './connections.ts'
+import type { Call } from './call.ts'
 
 /** `$2` and `$4` say whether the patch has a name and a tag. */
 const UPDATE = `
@@ -19,24 +19,24 @@ const requireUnchanged = (first: number) =>
 
 /** See PlantStore.update. */
 export async function updatePlant(
-  connections: Pick<Connections, 'query'>,
+  call: Pick<Call, 'query' | 'change'>,
   id: bigint,
   patch: PlantPatch,
   expected?: readonly string[],
 ): Promise<StoredPlant | NoMatch> {
   const { name, tag } = patch
   const values = [id, name !== undefined, name, tag !== undefined, tag] as const
-  const result = await changePlant(connections, UPDATE, values, expected)
+  const result = await changePlant(call, UPDATE, values, expected)
   return typeof result === 'string' ? result : toPlant(result)
 }
 
 /** See PlantStore.remove. */
 export async function removePlant(
-  connections: Pick<Connections, 'query'>,
+  call: Pick<Call, 'query' | 'change'>,
   id: bigint,
   expected?: readonly string[],
 ): Promise<'removed' | NoMatch> {
-  const result = await changePlant(connections, REMOVE, [id], expected)
+  const result = await changePlant(call, REMOVE, [id], expected)
   return typeof result === 'string' ? result : 'removed'
 }
 
@@ -47,7 +47,7 @@ export async function removePlant(
  * @param values parameters of the statement, the id first
  */
 async function changePlant(
-  connections: Pick<Connections, 'query'>,
+  call: Pick<Call, 'query' | 'change'>,
   statement: string,
   values: readonly [id: bigint, ...others: unknown[]],
   expected?: readonly string[],
@@ -55,16 +55,16 @@ async function changePlant(
   const [id] = values
   const returning = 'RETURNING id, name, tag'
   if (expected === undefined) {
-    const [changed] = await connections.query<PlantRow>(`${statement} ${returning}`, values)
+    const [changed] = await call.change<PlantRow>(`${statement} ${returning}`, values)
     return changed ?? 'not-found'
   }
   const conditional = `${statement} ${requireUnchanged(values.length + 1)} ${returning}`
   return retry(async () => {
-    const [stored] = await connections.query<PlantRow>(FIND, [id])
+    const [stored] = await call.query<PlantRow>(FIND, [id])
     if (stored === undefined) return 'not-found'
     if (!expected.includes(contentVersion(toPlant(stored)))) return 'changed'
     const given = [...values, stored.name, stored.tag]
-    const [changed] = await connections.query<PlantRow>(conditional, given)
+    const [changed] = await call.change<PlantRow>(conditional, given)
     return changed
   })
 }

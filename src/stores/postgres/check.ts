@@ -1,3 +1,4 @@
+import type { StoreUnavailable } from '../../../service/plant-store.ts'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import {
   type CheckResult,
@@ -15,7 +16,14 @@ import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
 import { findUnsafeSetting, readSettings } from './durability.ts'
 import type { ServerOptions } from './postgres-store.ts'
-import { findMissingObjects, readSchemaVersion, SCHEMA_VERSION } from './schema.ts'
+import {
+  findMissingObjects,
+  readSchemaVersion,
+  SCHEMA_VERSION,
+  SETTINGS_VERSION,
+} from './schema.ts'
+import { identifyServer } from './server-product.ts'
+import { findViolation } from './standby-guarantee.ts'
 
 type Check = (connections: Connections) => Promise<Finding>
 
@@ -96,9 +104,21 @@ async function acknowledged(connections: Connections): Promise<Finding> {
   const settings = await readSettings(connections)
   const reason = findUnsafeSetting(settings)
   if (reason !== undefined) return fault(reason)
+  const violation = await findUnmetRequirement(connections)
+  if (violation !== undefined) return fault(violation.detail)
   const { synchronous_commit, synchronous_standby_names: standbys } = settings
   const isAlone = !standbys || synchronous_commit === 'local'
   return ok(isAlone ? "on the server's disk" : `on the server's disk and on standbys: ${standbys}`)
+}
+
+/** Why the service rejects changes; undefined if it does not. */
+async function findUnmetRequirement(
+  connections: Connections,
+): Promise<StoreUnavailable | undefined> {
+  const { isPostgres } = await identifyServer(connections)
+  const version = await readSchemaVersion(connections)
+  if (!isPostgres || version < SETTINGS_VERSION) return undefined
+  return findViolation(await connections.observe())
 }
 
 async function tokens(connections: Connections): Promise<Finding> {

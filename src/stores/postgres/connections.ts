@@ -1,216 +1,123 @@
-import pg from 'pg'
-import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { InFlight } from '../in-flight.ts'
 import type { ConnectionFigures } from '../store-figures.ts'
-import { type Server, toServers } from './encryption.ts'
-import { isRetryable, mapError, toUnavailable } from './errors.ts'
-
-/** Connections per replica. More would only slow the server down. */
-const CONNECTIONS_MAX = 10
-
-/** Statements that can wait for a connection. */
-const WAITING_MAX = 10_000
-
-/** How many times to attempt a transaction that the server keeps rolling back in favor of others. */
-const ATTEMPTS_MAX = 10
-
-/** The code of the warning (not an error) after a commit whose wait for the standbys was cancelled. */
-const NOT_REPLICATED = '01000'
-
-/** Runs a statement on one connection, and resolves to its rows. */
-export type Run = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>
+import { ATTEMPTS_MAX, Call, type CallContext, type Run } from './call.ts'
+import { Deadline } from './deadline.ts'
+import { isRetryable } from './errors.ts'
+import { Hosts } from './hosts.ts'
+import { Session, watchReplication } from './session.ts'
+import { OBSERVATION, type Observation, StandbyGuarantee } from './standby-guarantee.ts'
 
 export interface ConnectionsOptions {
   /** A connection string for each host. */
   readonly urls: readonly string[]
-  /** Milliseconds that a connection attempt, to all hosts together, and each statement can take. */
+  /** Milliseconds that each call can take: connecting to one of the hosts, its statements, and further attempts. */
   readonly timeout: number
 }
 
 /**
- * Connections to the primary among several hosts: the last one known, otherwise the next host that accepts changes.
- * There are no named statements and no session settings, so a pooler can give each transaction another connection.
+ * Connections to the primary among several hosts. There are no named statements and no session settings, so a pooler
+ * can give each transaction another connection.
  */
 export class Connections {
-  readonly #servers: readonly Server[]
-  readonly #pools: readonly pg.Pool[]
-  readonly #unreplicated = new WeakSet<pg.PoolClient>()
-  #primary = 0
+  /** Whether acknowledged changes are on the required standbys. */
+  readonly guarantee = new StandbyGuarantee(() => this.observe())
+  readonly #hosts: Hosts
+  readonly #timeout: number
   readonly #inFlight = new InFlight()
+  readonly #abandoned = new InFlight()
 
   /** @throws StoreError if the connection strings ask for an unverified connection */
   constructor({ urls, timeout }: ConnectionsOptions) {
-    this.#servers = toServers(urls)
-    this.#pools = this.#servers.map((server) => this.#open(server, timeout, urls.length))
+    this.#hosts = new Hosts({ urls, timeout, onConnect: watchReplication })
+    this.#timeout = timeout
   }
 
   /** Describes how the connection to the current server is encrypted and verified. */
   get encryption(): string {
-    return (this.#servers[this.#primary] as Server).encryption
+    return this.#hosts.encryption
   }
 
   /** How many connections there are, and how many statements wait for one. */
   get figures(): ConnectionFigures {
-    const sum = (of: (pool: pg.Pool) => number) =>
-      this.#pools.reduce((total, pool) => total + of(pool), 0)
-    return {
-      idle: sum(({ idleCount }) => idleCount),
-      used: sum(({ totalCount, idleCount }) => totalCount - idleCount),
-      max: CONNECTIONS_MAX,
-      pending: sum(({ waitingCount }) => waitingCount),
-    }
+    return this.#hosts.figures
   }
 
-  /**
-   * Runs one statement in a transaction of its own.
-   *
-   * @throws StoreUnavailable if the server cannot run it now; it may have taken effect
-   */
+  /** Makes a call whose changes and transactions are verified. Its deadline begins now. */
+  call<Result>(work: (call: Call) => Promise<Result>): Promise<Result> {
+    return this.#call(work, { guarantee: this.guarantee })
+  }
+
+  /** Runs a statement as `Call.query` does, in a call of its own. */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
-    return this.#inFlight.track(() => this.#attempt((run) => run<Row>(text, values)))
+    return this.#call((call) => call.query<Row>(text, values))
   }
 
-  /**
-   * Runs a transaction, and repeats it if the server rolls it back in favor of others.
-   *
-   * @param work may be called several times; throws to roll back
-   * @throws StoreUnavailable as for `query`, and what `work` throws
-   */
+  /** Runs a transaction as `Call.transaction` does, in a call of its own, and does not verify it. */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    const attempt = async (run: Run) => {
-      await run('BEGIN')
-      const result = await work(run)
-      await run('COMMIT')
-      return result
-    }
-    return this.#inFlight.track(() => this.#attempt(attempt))
+    return this.#call((call) => call.transaction(work))
+  }
+
+  /** Reads what `guarantee` depends on. */
+  async observe(): Promise<Observation> {
+    const [observation] = await this.query<Observation>(`SELECT ${OBSERVATION}`)
+    return observation as Observation
   }
 
   /**
    * Yields what `work` reads from the database as it is at its first statement. Holds a connection until the iteration
-   * completes or is abandoned.
+   * completes or is abandoned. Each statement can take as long as a call.
    *
+   * @param work may be called several times before it yields
    * @throws StoreUnavailable if the server cannot be read now
    */
   async *readSnapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
-    const client = await this.#connect()
-    let isComplete = false
-    try {
-      const run: Run = (text, values) => this.#run(client, text, values)
-      await run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-      yield* work(run)
-      await run('COMMIT')
-      isComplete = true
-    } finally {
-      client.release(!isComplete)
+    for (let attempt = 1; ; attempt++) {
+      let hasBegun = false
+      try {
+        for await (const part of this.#readSnapshot(work)) {
+          hasBegun = true
+          yield part
+        }
+        return
+      } catch (error) {
+        if (hasBegun || !isRetryable(error) || attempt === ATTEMPTS_MAX) throw error
+      }
     }
   }
 
   /** Waits for statements and transactions in flight, then closes all connections. */
   async close(): Promise<void> {
+    this.guarantee.close()
     await this.#inFlight.settle()
-    await Promise.all(this.#pools.map((pool) => pool.end()))
+    await this.#abandoned.settle()
+    await this.#hosts.close()
   }
 
-  async #attempt<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    for (let attempt = 1; ; attempt++) {
-      const client = await this.#connect()
-      try {
-        const result = await work((text, values) => this.#run(client, text, values))
-        client.release()
-        return result
-      } catch (error) {
-        await this.#rollBack(client, error)
-        if (!isRetryable(error) || attempt === ATTEMPTS_MAX) throw error
-      }
-    }
-  }
-
-  async #run<Row extends object>(
-    client: pg.PoolClient,
-    text: string,
-    values: readonly unknown[] = [],
-  ): Promise<Row[]> {
-    this.#unreplicated.delete(client)
-    const { rows } = await runQuery<Row>(client, text, values)
-    if (this.#unreplicated.has(client)) throw new StoreUnavailable('failing', NOT_REPLICATED)
-    return rows
-  }
-
-  /** Returns a connection to the pool after a failure, or closes it if its state is unknown. */
-  async #rollBack(client: pg.PoolClient, error: unknown): Promise<void> {
-    let isLost = error instanceof StoreUnavailable && !isRetryable(error)
+  async *#readSnapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
+    const session = new Session(await this.#hosts.connect(this.#deadline()))
+    const run: Run = (text, values = []) => session.run({ text, values }, this.#deadline())
+    let isComplete = false
     try {
-      if (!isLost) await this.#run(client, 'ROLLBACK')
-    } catch {
-      isLost = true
+      await run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+      yield* work(run)
+      await run('COMMIT')
+      isComplete = true
+    } finally {
+      if (isComplete) session.release()
+      else this.#abandoned.track(() => session.abandon())
     }
-    client.release(isLost)
   }
 
-  async #connect(): Promise<pg.PoolClient> {
-    let failure: unknown
-    for (let tried = 0; tried < this.#pools.length; tried++) {
-      const host = this.#primary
-      const pool = this.#pools[host] as pg.Pool
-      if (pool.waitingCount >= WAITING_MAX) {
-        throw new StoreUnavailable('busy', `${WAITING_MAX} statements are waiting for a connection`)
-      }
-      try {
-        return await pool.connect()
-      } catch (error) {
-        failure = error
-        // Unless a concurrent call has already moved on.
-        if (this.#primary === host) this.#primary = (host + 1) % this.#pools.length
-      }
-    }
-    throw toUnavailable(failure)
+  #call<Result>(
+    work: (call: Call) => Promise<Result>,
+    context: Pick<CallContext, 'guarantee'> = {},
+  ): Promise<Result> {
+    const [hosts, abandoned, deadline] = [this.#hosts, this.#abandoned, this.#deadline()]
+    const call = new Call({ ...context, hosts, abandoned, deadline })
+    return this.#inFlight.track(() => work(call))
   }
 
-  #open({ options }: Server, timeout: number, hosts: number): pg.Pool {
-    const pool = new pg.Pool({
-      ...options,
-      application_name: 'plant-store',
-      max: CONNECTIONS_MAX,
-      connectionTimeoutMillis: Math.ceil(timeout / hosts),
-      query_timeout: timeout,
-      keepAlive: true,
-      types: { getTypeParser },
-      // New connections only: a server that becomes a standby closes its connections.
-      verify: (client, done) => verifyPrimary(client).then(() => done(), done),
-    })
-    // The pool replaces idle connections that are lost. An unhandled `error` event would end the process.
-    pool.on('error', () => {})
-    pool.on('connect', (client) => {
-      // The same for a connection lost between two statements. The next statement fails.
-      client.on('error', () => {})
-      client.on('notice', ({ code }) => {
-        if (code === NOT_REPLICATED) this.#unreplicated.add(client)
-      })
-    })
-    return pool
+  #deadline(): Deadline {
+    return new Deadline(this.#timeout)
   }
 }
-
-async function runQuery<Row extends object>(
-  client: pg.PoolClient,
-  text: string,
-  values: readonly unknown[],
-): Promise<pg.QueryResult<Row>> {
-  try {
-    return await client.query<Row>(text, [...values])
-  } catch (error) {
-    throw mapError(error)
-  }
-}
-
-async function verifyPrimary(client: pg.PoolClient): Promise<void> {
-  const { rows } = await client.query('SHOW transaction_read_only')
-  if (rows[0]?.transaction_read_only === 'on') {
-    throw new StoreUnavailable('failing', 'the server is read-only, like a standby')
-  }
-}
-
-/** Returns 64-bit integers as bigints, and other types as the driver does by default. */
-const getTypeParser: typeof pg.types.getTypeParser = (type, format) =>
-  type === pg.types.builtins.INT8 ? BigInt : pg.types.getTypeParser(type, format)

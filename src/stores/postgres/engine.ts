@@ -27,6 +27,11 @@ export const postgres: Engine = {
     yield* checkDatabase({ url: database, timeout: lockTimeout })
   },
 
+  async requireStandbys({ database, lockTimeout }, required) {
+    const { changeRequiredStandbys } = await import('./required-standbys.ts')
+    await changeRequiredStandbys({ url: database, timeout: lockTimeout }, required)
+  },
+
   async backUp() {
     throw new StoreError(
       "plant-store cannot back up a database on a server: use the server's own tools, such as pg_dump or pg_basebackup",

@@ -8,10 +8,10 @@ import { StoreUnavailable } from '../../../service/plant-store.ts'
 const BUSY = /^(40001|40P01|55P03|53300)$/
 
 /**
- * The connection was lost or refused, the database is missing or read-only, resources are exhausted, an administrator
+ * The outcome of a commit is unknown (CockroachDB), the connection was lost or refused, the database is missing or read-only, resources are exhausted, an administrator
  * intervened, or the system failed. Some of these last until someone repairs the server.
  */
-const FAILING = /^(08|25006|28|3D000|53|57|58|XX)/
+const FAILING = /^(08|40003|25006|28|3D000|53|57|58|XX)/
 
 /** The server rolled the transaction back in favor of another one. */
 const ROLLED_BACK = /^(40001|40P01)\b/

@@ -7,7 +7,7 @@ import {
 } from '../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../plant-row.ts'
 import { retry } from './attempts.ts'
-import type { Connections, Run } from './connections.ts'
+import type { Call, Run } from './call.ts'
 import { IdTaken, INSERT, toColumns, UNNESTED } from './plant-columns.ts'
 
 /** The lock keeps the plants unchanged until the end of the transaction. */
@@ -22,13 +22,13 @@ const REPLACE = `
  * @throws StoreUnavailable if they cannot be imported now
  */
 export function importPlants(
-  connections: Pick<Connections, 'transaction'>,
+  call: Pick<Call, 'transaction'>,
   plants: readonly NewPlant[],
   onConflict: OnConflict,
 ): Promise<ImportResult[]> {
   return retry(async () => {
     try {
-      return await connections.transaction((run) => attemptImport(run, plants, onConflict))
+      return await call.transaction((run) => attemptImport(run, plants, onConflict))
     } catch (error) {
       if (!(error instanceof IdTaken)) throw error
     }

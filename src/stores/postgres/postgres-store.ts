@@ -14,12 +14,14 @@ import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
 import { shareCalls } from '../remote-store.ts'
-import type { Store, StoreLink } from '../store.ts'
+import type { Store, StoreAdvice, StoreLink } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { measureText, measureTexts } from '../text-length.ts'
 import { WaitingChanges } from '../waiting-changes.ts'
+import { advise } from './advice.ts'
 import { createBatches } from './batches.ts'
+import type { Call } from './call.ts'
 import { removePlant, updatePlant } from './changes.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
@@ -27,7 +29,10 @@ import { createPlants } from './creates.ts'
 import { requireDurable } from './durability.ts'
 import { importPlants } from './imports.ts'
 import { exportPlants, listPlants, pointReads } from './reads.ts'
+import { agreeOnStandbys } from './required-standbys.ts'
 import { migrate, readSchemaVersion } from './schema.ts'
+import { identifyServer, type ServerProduct } from './server-product.ts'
+import { OBSERVATION, type Observation } from './standby-guarantee.ts'
 import { Tokens } from './tokens.ts'
 
 export interface ServerOptions {
@@ -39,7 +44,12 @@ export interface ServerOptions {
   readonly mustExist?: boolean
   /** Measure commits, for `figures`. */
   readonly isMeasured?: boolean
+  /** How many standbys must have a change before it is acknowledged. */
+  readonly requireStandbys?: number | undefined
 }
+
+/** Reads a plant, and what the acknowledgement of changes depends on. */
+const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION}`
 
 /**
  * A store on a PostgreSQL server, or one that speaks its protocol. Any number of processes can share it. Concurrent
@@ -55,23 +65,27 @@ export class PostgresStore implements Store {
   readonly #waiting = new WaitingChanges()
   readonly #metrics = new CommitMetrics()
   readonly #isMeasured: boolean
+  readonly #product: ServerProduct
   #closed: Promise<void> | undefined
 
-  private constructor(connections: Connections, isMeasured: boolean) {
+  private constructor(connections: Connections, isMeasured: boolean, product: ServerProduct) {
     this.#connections = connections
+    this.#product = product
     this.#isMeasured = isMeasured
     // GroupCommit needs commits to end in order, which several connections do not guarantee.
     const options = { maxInFlight: 1, waiting: this.#waiting }
     this.#creates = new GroupCommit({
       ...options,
       commit: (plants: readonly NewPlant[]) =>
-        this.#measure(plants.length, () => createPlants(connections, plants)),
+        this.#measure(plants.length, () => connections.call((call) => createPlants(call, plants))),
       sizeOf: (plant) => ({ changes: 1, text: measureText(plant) }),
     })
     this.#batches = new GroupCommit({
       ...options,
       commit: (batches: readonly (readonly NewPlant[])[]) =>
-        this.#measure(batches.flat().length, () => createBatches(connections, batches)),
+        this.#measure(batches.flat().length, () =>
+          connections.call((call) => createBatches(call, batches)),
+        ),
       sizeOf: (plants) => ({ changes: plants.length, text: measureTexts(plants) }),
     })
     this.#pointReads = pointReads(connections)
@@ -88,6 +102,7 @@ export class PostgresStore implements Store {
     timeout,
     mustExist = false,
     isMeasured = false,
+    requireStandbys,
   }: ServerOptions): Promise<PostgresStore> {
     const { urls, redacted } = parseConnectionString(url)
     const connections = new Connections({ urls, timeout })
@@ -96,7 +111,12 @@ export class PostgresStore implements Store {
       if (mustExist && (await readSchemaVersion(connections)) === 0)
         throw new StoreError('it is empty')
       await migrate(connections)
-      return new PostgresStore(connections, isMeasured)
+      const product = await identifyServer(connections)
+      if (requireStandbys !== undefined) {
+        await agreeOnStandbys(connections, product, requireStandbys)
+      }
+      if (product.isPostgres) connections.guarantee.note(await connections.observe())
+      return new PostgresStore(connections, isMeasured, product)
     } catch (cause) {
       await connections.close()
       const { message } = cause as Error
@@ -129,15 +149,17 @@ export class PostgresStore implements Store {
     patch: PlantPatch,
     expected?: readonly string[],
   ): Promise<StoredPlant | NoMatch> {
-    return this.#change(() => updatePlant(this.#connections, id, patch, expected))
+    return this.#change((call) => updatePlant(call, id, patch, expected))
   }
 
   remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
-    return this.#change(() => removePlant(this.#connections, id, expected))
+    return this.#change((call) => removePlant(call, id, expected))
   }
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
-    return this.#changes.track(() => importPlants(this.#connections, plants, onConflict))
+    return this.#changes.track(() =>
+      this.#connections.call((call) => importPlants(call, plants, onConflict)),
+    )
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
@@ -145,7 +167,14 @@ export class PostgresStore implements Store {
   }
 
   async ping(): Promise<void> {
-    await this.#connections.query('SELECT id FROM plants LIMIT 1')
+    if (!this.#product.isPostgres) {
+      await this.#connections.query('SELECT id FROM plants LIMIT 1')
+      return
+    }
+    const [observation] = await this.#connections.query<Observation>(PING)
+    const { guarantee } = this.#connections
+    guarantee.note(observation as Observation)
+    guarantee.assertHeld()
   }
 
   findToken(selector: Uint8Array): Promise<StoredToken | undefined> {
@@ -172,6 +201,10 @@ export class PostgresStore implements Store {
     return this.#tokens.noteUse(name, at)
   }
 
+  advise(): StoreAdvice {
+    return advise(this.#product, this.#connections.guarantee)
+  }
+
   async figures(): Promise<StoreFigures> {
     const { duration, changes } = this.#metrics
     return {
@@ -188,8 +221,8 @@ export class PostgresStore implements Store {
   }
 
   /** Makes one change. */
-  #change<Result>(make: () => Promise<Result>): Promise<Result> {
-    return this.#changes.track(() => this.#measure(1, make))
+  #change<Result>(make: (call: Call) => Promise<Result>): Promise<Result> {
+    return this.#changes.track(() => this.#measure(1, () => this.#connections.call(make)))
   }
 
   async #measure<Result>(changes: number, commit: () => Promise<Result>): Promise<Result> {

@@ -3,7 +3,8 @@ import type { Page, PageRequest, StoredPlant } from '../../../service/plant-stor
 import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
 import { joinPlants, type PlantRow, toPlant } from '../plant-row.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../read-limits.ts'
-import type { Connections, Run } from './connections.ts'
+import type { Run } from './call.ts'
+import type { Connections } from './connections.ts'
 
 interface PageRow extends PlantRow {
   /** The number of plants that the page would have without the limit on text. */

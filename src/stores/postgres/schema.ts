@@ -22,10 +22,14 @@ const MIGRATIONS = [
      last_used_at bigint
    )`,
   'CREATE INDEX IF NOT EXISTS tokens_by_selector ON tokens (selector)',
+  'CREATE TABLE IF NOT EXISTS plant_store_settings (name text PRIMARY KEY, value text NOT NULL)',
 ]
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length
+
+/** The first version with the table plant_store_settings. */
+export const SETTINGS_VERSION = 5
 
 const VERSIONS = 'CREATE TABLE IF NOT EXISTS plant_store_schema (version int PRIMARY KEY)'
 

@@ -1,7 +1,12 @@
 import { resolve } from 'node:path'
 import type { Engine } from '../engine.ts'
 import { IN_MEMORY } from '../in-memory.ts'
+import { StoreError } from '../store-error.ts'
 import type { SqliteLink } from './sqlite-store.ts'
+
+const NO_STANDBYS =
+  '--require-standbys needs a PostgreSQL server as --database: SQLite has no standbys, and acknowledges a change ' +
+  "once it is on this machine's disk"
 
 /** SQLite: a file, or the memory of this process. */
 export const sqlite: Engine = {
@@ -9,7 +14,8 @@ export const sqlite: Engine = {
 
   locate: (database) => (database === IN_MEMORY ? { memory: true } : { file: resolve(database) }),
 
-  async open({ database, ...options }) {
+  async open({ database, requireStandbys, ...options }) {
+    if (requireStandbys !== undefined) throw new StoreError(NO_STANDBYS)
     const { SqliteStore } = await import('./sqlite-store.ts')
     return new SqliteStore({ file: database, ...options })
   },
@@ -22,6 +28,10 @@ export const sqlite: Engine = {
   async *check({ database, lockTimeout }) {
     const { checkDatabase } = await import('./check.ts')
     yield* checkDatabase({ file: database, lockTimeout })
+  },
+
+  async requireStandbys() {
+    throw new StoreError(NO_STANDBYS)
   },
 
   async backUp(options) {

@@ -16,7 +16,7 @@ import type { StoredToken } from '../../../service/token-store.ts'
 import { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { IN_MEMORY, refuseMemory } from '../in-memory.ts'
-import type { Store, StoreLink } from '../store.ts'
+import type { Store, StoreAdvice, StoreLink } from '../store.ts'
 import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { WaitingChanges, type WaitingMemory } from '../waiting-changes.ts'
 import { measureChange } from './change-size.ts'
@@ -171,6 +171,10 @@ export class SqliteStore implements Store {
       waitingChanges: this.#waiting.count,
       file: this.#file === IN_MEMORY ? undefined : await readFile(),
     }
+  }
+
+  advise(): StoreAdvice {
+    return { warnings: [] }
   }
 
   /** Waits for changes in flight, then closes the database, which removes its WAL. */

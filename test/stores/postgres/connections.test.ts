@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { Connections, type Run } from '../../../src/stores/postgres/connections.ts'
+import type { Run } from '../../../src/stores/postgres/call.ts'
+import { Connections } from '../../../src/stores/postgres/connections.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { set } from './databases.ts'
 import { databaseOf, nameOf, raise, silentHost, UNREACHABLE } from './sessions.ts'
@@ -143,6 +144,28 @@ t.test('a transaction is retried a limited number of times', async (t) => {
   })
   await t.rejects(hopeless, new StoreUnavailable('busy', '40001: on purpose'))
   t.equal(tries, 10)
+})
+
+t.test('a snapshot is repeated a limited number of times, before its first part', async (t) => {
+  const connections = connectionsTo(t, [server.url()])
+  let tries = 0
+  const read = (failures: number, parts: number) => {
+    tries = 0
+    return Array.fromAsync(
+      connections.readSnapshot(async function* (run) {
+        for (let part = 0; part < parts; part++) yield part
+        if (tries++ < failures) await run(raise('40001'))
+        yield 'end'
+      }),
+    )
+  }
+  t.same(await read(3, 0), ['end'])
+  t.equal(tries, 4)
+  const busy = new StoreUnavailable('busy', '40001: on purpose')
+  await t.rejects(read(100, 0), busy)
+  t.equal(tries, 10)
+  await t.rejects(read(100, 1), busy)
+  t.equal(tries, 1)
 })
 
 t.test('a change that the standbys have not confirmed fails', async (t) => {

@@ -7,7 +7,6 @@ import { STORE_CALLS } from '../store-calls.ts'
 
 /** Statements that can scan a table, with the reason. */
 const SCANS: Record<string, string> = {
-  'SELECT id FROM plants LIMIT 1': 'stops at the first row',
   'SELECT name FROM tokens LIMIT 1': 'stops at the first row',
   'SELECT name, digest, scopes, created_at, expires_at, last_used_at FROM tokens':
     'reads all tokens, of which there are few',

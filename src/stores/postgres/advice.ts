@@ -1,0 +1,27 @@
+import type { StoreAdvice } from '../store.ts'
+import type { ServerProduct } from './server-product.ts'
+import { formatStandbys, type StandbyGuarantee } from './standby-guarantee.ts'
+
+/** What the operator should know about a server. */
+export function advise(product: ServerProduct, guarantee: StandbyGuarantee): StoreAdvice {
+  const warnings: string[] = []
+  if (!product.isTested) {
+    warnings.push(
+      `the database server is ${product.name}, which this service was never tested with; see docs/scaling.md`,
+    )
+  }
+  // Other engines replicate changes by themselves.
+  if (!product.isPostgres) return { warnings }
+  const { required, violation } = guarantee
+  if (required === undefined) {
+    warnings.push(
+      'acknowledged changes can be lost with the primary: set --require-standbys to the number of standbys that ' +
+        'must have a change first, or to 0 to accept that',
+    )
+  }
+  if (violation !== undefined) warnings.push(`changes are rejected: ${violation.detail}`)
+  const changes = guarantee.isRequired
+    ? `are acknowledged once they are on ${formatStandbys(required ?? 0)}`
+    : 'can be lost with the primary after they are acknowledged'
+  return { warnings, changes }
+}
