@@ -9,7 +9,7 @@ import { Etcd } from './etcd.ts'
 import { makeHaproxy } from './haproxy.ts'
 import { PatroniNode } from './node.ts'
 import type { Place } from './place.ts'
-import { Replica } from './replica.ts'
+import { Replica, requireNoStandbys } from './replica.ts'
 import { until } from './until.ts'
 
 const REPLICAS = 3
@@ -111,8 +111,9 @@ export class Cluster {
     return this.#nodeAt(row?.name)
   }
 
-  /** Makes Patroni acknowledge without waiting for standbys from now on. */
+  /** Makes everyone acknowledge without waiting for standbys from now on. */
   async disableSynchronousMode(): Promise<void> {
+    await requireNoStandbys(this.#place)
     const primary = await this.primary()
     await primary.change('PATCH', '/config', {
       synchronous_mode: false,

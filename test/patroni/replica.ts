@@ -1,12 +1,17 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { Owner } from '../../tools/postgres/server.ts'
 import { Daemon } from './daemon.ts'
 import type { Place } from './place.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/plant-store.js', import.meta.url))
+
+/** As many as deploy/patroni/patroni.yml has in synchronous_node_count. */
+const REQUIRED_STANDBYS = 1
 
 /** What all clients send. */
 export const TOKEN = 'a-token-for-the-test'
@@ -23,6 +28,7 @@ export class Replica {
       PLANT_STORE_PORT: String(port),
       PLANT_STORE_DATABASE: databaseUrl(place),
       PLANT_STORE_TOKEN: TOKEN,
+      PLANT_STORE_REQUIRE_STANDBYS: String(REQUIRED_STANDBYS),
       ...settingsFromEnvironment(),
     }
     const log = join(place.folder, `replica-${port}.log`)
@@ -58,6 +64,12 @@ export class Replica {
 function settingsFromEnvironment(): NodeJS.ProcessEnv {
   const given = Object.entries(process.env).filter(([name]) => name.startsWith('PLANT_STORE_'))
   return Object.fromEntries(given)
+}
+
+/** Lets all replicas acknowledge changes that no standby has. */
+export async function requireNoStandbys(place: Place): Promise<void> {
+  const env = { ...process.env, PLANT_STORE_DATABASE: databaseUrl(place) }
+  await promisify(execFile)(process.execPath, [COMMAND, 'require-standbys', '0'], { env })
 }
 
 /** A connection string as in docs/scaling.md, which leads to the primary. */
