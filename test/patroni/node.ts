@@ -9,6 +9,7 @@ import { makePrivateFolder, type Place } from './place.ts'
 import { Relay } from './relay.ts'
 import { replaceAll } from './replace.ts'
 import { program, serverPrograms } from './requirements.ts'
+import { mappedFiles, removeFiles, removeSegment } from './shared-memory.ts'
 import { until } from './until.ts'
 
 const CONFIGURATION = new URL('../../deploy/patroni/patroni.yml', import.meta.url)
@@ -74,14 +75,17 @@ export class PatroniNode {
   /** Kills Patroni and PostgreSQL. */
   async kill(): Promise<void> {
     await this.#daemon.kill()
+    const pid = this.#serverPid()
+    const files = pid === undefined ? [] : mappedFiles([pid, ...childrenOf(pid)])
     this.#signalServer('SIGKILL')
+    removeFiles(files)
   }
 
   /** Unlike after a kill, PostgreSQL removes its shared memory. */
   async #stop(): Promise<void> {
     await this.#daemon.kill()
     const pid = this.#serverPid()
-    if (pid === undefined) return
+    if (pid === undefined) return removeSegment(this.#data)
     this.#signalServer('SIGCONT')
     kill(pid, 'SIGQUIT')
     await until('PostgreSQL has ended', () => this.#serverPid() === undefined)
