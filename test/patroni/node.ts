@@ -9,7 +9,7 @@ import { makePrivateFolder, type Place } from './place.ts'
 import { Relay } from './relay.ts'
 import { replaceAll } from './replace.ts'
 import { program, serverPrograms } from './requirements.ts'
-import { mappedFiles, removeFiles, removeSegment } from './shared-memory.ts'
+import { mappedFiles, removeSharedMemory } from './shared-memory.ts'
 import { until } from './until.ts'
 
 const CONFIGURATION = new URL('../../deploy/patroni/patroni.yml', import.meta.url)
@@ -24,6 +24,8 @@ export class PatroniNode {
   readonly #daemon: Daemon
   readonly #data: string
   readonly #password: string
+  /** Shared memory of the server that was killed last. The next one removes it when it starts. */
+  #leftFiles: readonly string[] = []
   /** Its connections to etcd. */
   readonly #relays: readonly Relay[]
 
@@ -76,16 +78,15 @@ export class PatroniNode {
   async kill(): Promise<void> {
     await this.#daemon.kill()
     const pid = this.#serverPid()
-    const files = pid === undefined ? [] : mappedFiles([pid, ...childrenOf(pid)])
+    this.#leftFiles = pid === undefined ? [] : mappedFiles([pid, ...childrenOf(pid)])
     this.#signalServer('SIGKILL')
-    removeFiles(files)
   }
 
   /** Unlike after a kill, PostgreSQL removes its shared memory. */
   async #stop(): Promise<void> {
     await this.#daemon.kill()
     const pid = this.#serverPid()
-    if (pid === undefined) return removeSegment(this.#data)
+    if (pid === undefined) return removeSharedMemory(this.#data, this.#leftFiles)
     this.#signalServer('SIGCONT')
     kill(pid, 'SIGQUIT')
     await until('PostgreSQL has ended', () => this.#serverPid() === undefined)

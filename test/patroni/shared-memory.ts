@@ -15,15 +15,16 @@ export function mappedFiles(pids: readonly number[]): string[] {
   return [...new Set(files)]
 }
 
-export function removeFiles(files: readonly string[]): void {
-  for (const file of files) rmSync(file, { force: true })
-}
-
-/** Removes the System V segment of a server that was killed and not started again. Its id is in line 7. */
-export function removeSegment(data: string): void {
+/**
+ * Removes what a server has left that was killed and not started again.
+ *
+ * @param data its data folder, where line 7 of a file has the id of a System V segment
+ */
+export function removeSharedMemory(data: string, files: readonly string[]): void {
   try {
     const lines = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
     const id = lines[6]?.trim().split(/\s+/)[1]
+    for (const file of files) rmSync(file, { force: true })
     if (id !== undefined) execFileSync('ipcrm', ['--shmem-id', id], { stdio: 'ignore' })
   } catch {
     // The server has ended properly, or never started.
