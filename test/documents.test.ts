@@ -84,6 +84,14 @@ t.test('README.md has a row for every operation, with its scopes', async (t) => 
   }
 })
 
+t.test('docs/scaling.md contains the files of deploy/patroni', async (t) => {
+  const lines = read('docs/scaling.md').replace(/^ +/gm, '')
+  for (const file of globSync('deploy/patroni/*', { cwd: ROOT })) {
+    const block = `\n${read(file).replace(/^ +/gm, '')}\`\`\`\n`
+    t.ok(lines.includes(block), `copy ${file} to docs/scaling.md`)
+  }
+})
+
 t.test('docs/errors.md explains every status in the contract', async (t) => {
   const page = read('docs/errors.md')
   const operations = Object.values(contract.paths).flatMap((methods) => Object.values(methods))

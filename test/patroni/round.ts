@@ -1,0 +1,73 @@
+import { randomInt } from 'node:crypto'
+import type { Cluster } from './cluster.ts'
+import type { Fault } from './faults.ts'
+import { LeaseWatch } from './lease.ts'
+import { Load } from './load.ts'
+
+/** Creates that are acknowledged before a fault: at least and at most. */
+const CREATES = [100, 1000] as const
+
+/** Creates that have to be acknowledged before a cluster has recovered. */
+const CREATES_AFTER = 100
+
+/** Creates that no standby has when the primary of the control is killed. */
+const CREATES_UNREPLICATED = 500
+
+export interface Figures {
+  readonly acknowledged: number
+  readonly lost: readonly string[]
+  readonly duplicated: readonly string[]
+  readonly undocumented: readonly string[]
+  /** The longest time between two acknowledged creates, in milliseconds. */
+  readonly gap: number
+  /** How much of that passed before Patroni's lease changed hands, in milliseconds; undefined if it did not. */
+  readonly lease: number | undefined
+  /** Time of the slowest response, in milliseconds. */
+  readonly slowest: number
+  readonly statuses: Readonly<Record<string, number>>
+}
+
+/** Causes a fault under load, waits until everything works again, and compares what was acknowledged and stored. */
+export async function runRound(cluster: Cluster, fault: Fault): Promise<Figures> {
+  const load = startLoad(cluster)
+  await load.creates(randomInt(...CREATES))
+  return measure(cluster, load, fault)
+}
+
+/** The same without synchronous mode, while the standbys lag: acknowledged changes are lost. */
+export async function runControl(cluster: Cluster, fault: Fault): Promise<Figures> {
+  await cluster.disableSynchronousMode()
+  const load = startLoad(cluster)
+  // Changing or replaying a lost plant would restore it.
+  load.onlyNew = true
+  await load.creates(randomInt(...CREATES))
+  await cluster.suspendReplication()
+  await load.creates(CREATES_UNREPLICATED)
+  return measure(cluster, load, fault)
+}
+
+function startLoad({ replicas }: Cluster): Load {
+  return new Load(replicas.map(({ url }) => url))
+}
+
+async function measure(cluster: Cluster, load: Load, fault: Fault): Promise<Figures> {
+  const watch = await LeaseWatch.start(cluster.etcd)
+  await fault.cause(cluster, () => load.creates(CREATES_AFTER))
+  await cluster.healthy()
+  await load.end()
+  const changed = await watch.end()
+  const {
+    history,
+    requests,
+    longestGap: [begin, end],
+  } = load
+  const figures = {
+    ...history.compare(await cluster.plants()),
+    ...{ acknowledged: history.acknowledged, gap: end - begin },
+    lease: changed && Math.max(0, Math.min(changed, end) - begin),
+    ...{ undocumented: requests.undocumented, slowest: requests.slowest },
+    statuses: requests.statuses,
+  }
+  await cluster.removePlants()
+  return figures
+}
