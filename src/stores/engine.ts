@@ -71,8 +71,10 @@ export interface BackupOptions extends DatabaseOptions {
   /** Path of the backup. */
   readonly file: string
   readonly onProgress: OnProgress
-  /** Removes the unfinished backup, before `abort()` returns. The promise may stay pending. */
+  /** Removes the unfinished backup before `abort()` returns, and then rejects the promise. */
   readonly signal: AbortSignal
+  /** Limits the rate of the copy. By default, there is no limit. */
+  readonly bytesPerSecond?: number | undefined
 }
 
 /** Receives the number of pages copied so far, and their total. */

@@ -125,20 +125,18 @@ t.test('the thread reports the result of the copy', async (t) => {
   const options = filesOf(t)
   openDatabase(options).close()
   const seen: number[] = []
-  const copied = await copyInThread(options, (done, total) => seen.push(done / total))
+  const { signal } = new AbortController()
+  const copied = await copyInThread(options, {
+    onProgress: (done, total) => seen.push(done / total),
+    signal,
+  })
   t.equal(copied.plants, 0)
   t.equal(seen.at(-1), 1)
   const missing = { ...options, file: `${options.file}.missing` }
   const message = `there is no database ${missing.file}`
-  await t.rejects(
-    copyInThread(missing, () => {}),
-    new StoreError(message),
-  )
+  await t.rejects(copyInThread(missing, { onProgress() {}, signal }), new StoreError(message))
   const defect = { ...options, lockTimeout: -1 }
-  await t.rejects(
-    copyInThread(defect, () => {}),
-    { message: /timeout/ },
-  )
+  await t.rejects(copyInThread(defect, { onProgress() {}, signal }), { message: /timeout/ })
 })
 
 function damaged(file: string): void {
