@@ -12,12 +12,15 @@ import { lockFolder } from './folder-lock.ts'
 /** See Engine.openBackups. Files with other names are never touched. */
 export class SqliteBackupFolder implements BackupFolder {
   readonly #options: BackupFolderOptions
+  readonly #remove: (file: string) => void
   readonly close: () => void
 
-  constructor(options: BackupFolderOptions) {
+  /** @param remove deletes an old backup */
+  constructor(options: BackupFolderOptions, remove: (file: string) => void = rmSync) {
     const { database, folder } = options
     refuseMemory(database)
     this.#options = options
+    this.#remove = remove
     const fail = (error: Error) =>
       new StoreError(`cannot use the folder ${folder}: ${error.message}`)
     attempt(() => mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE }), fail)
@@ -71,7 +74,7 @@ export class SqliteBackupFolder implements BackupFolder {
     const removed: string[] = []
     try {
       for (const name of byAge.slice(0, Math.max(0, byAge.length - (keep - 1)))) {
-        rmSync(join(folder, name))
+        this.#remove(join(folder, name))
         removed.push(name)
       }
     } catch (error) {

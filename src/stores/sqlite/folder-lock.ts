@@ -20,6 +20,8 @@ export function lockFolder(folder: string): () => void {
   let db: Sqlite.Database | undefined
   try {
     db = new Sqlite(file, { timeout: 0 })
+    // Without a journal next to the file: there is nothing to roll back.
+    db.pragma('journal_mode = MEMORY')
     db.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     db?.close()

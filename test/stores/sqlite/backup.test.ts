@@ -1,7 +1,9 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import type { OnProgress } from '../../../src/stores/engine.ts'
+import { backUpDatabase } from '../../../src/stores/sqlite/backup.ts'
 import { copyDatabase } from '../../../src/stores/sqlite/copy.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/schema.ts'
@@ -137,6 +139,52 @@ t.test('the thread reports the result of the copy', async (t) => {
   await t.rejects(copyInThread(missing, { onProgress() {}, signal }), new StoreError(message))
   const defect = { ...options, lockTimeout: -1 }
   await t.rejects(copyInThread(defect, { onProgress() {}, signal }), { message: /timeout/ })
+})
+
+/** Starts a backup that the test can interrupt. */
+function interruptible(t: Test) {
+  const { file: database, lockTimeout } = filesOf(t)
+  const db = openDatabase({ file: database, lockTimeout })
+  for (let id = 1; id <= 5; id++) db.prepare(INSERT).run(id, 'x'.repeat(1_000_000))
+  db.close()
+  const folder = join(dirname(database), 'backups')
+  mkdirSync(folder)
+  const stop = new AbortController()
+  const begin = (onProgress: OnProgress = () => {}) => {
+    const { signal } = stop
+    const options = { database, lockTimeout, file: join(folder, 'copy.db'), onProgress, signal }
+    // At this rate a step takes a quarter of a second.
+    return backUpDatabase({ ...options, bytesPerSecond: 2 ** 22 })
+  }
+  return { folder, stop, begin }
+}
+
+t.test('an interrupted copy leaves nothing', async (t) => {
+  const { folder, stop, begin } = interruptible(t)
+  const backup = begin((copied) => copied > 0 && stop.abort())
+  await t.rejects(backup, { constructor: StoreError, message: /was interrupted$/ })
+  t.same(readdirSync(folder), [])
+})
+
+t.test('an interruption before the copy begins leaves nothing', async (t) => {
+  const { folder, stop, begin } = interruptible(t)
+  stop.abort()
+  await t.rejects(begin(), { name: 'AbortError' })
+  t.same(readdirSync(folder), [])
+})
+
+t.test('an interrupted verification leaves nothing', async (t) => {
+  const { folder, stop, begin } = interruptible(t)
+  const backup = begin((copied, total) => copied === total && stop.abort())
+  await t.rejects(backup, { constructor: StoreError, message: /^(cannot back up|the backup of) / })
+  t.same(readdirSync(folder), [])
+})
+
+t.test('an interruption does not affect a published copy', async (t) => {
+  const { folder, stop, begin } = interruptible(t)
+  const { bytes } = await begin()
+  stop.abort()
+  t.equal(statSync(join(folder, 'copy.db')).size, bytes)
 })
 
 function damaged(file: string): void {
