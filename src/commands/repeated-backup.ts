@@ -1,7 +1,7 @@
 import ms from 'ms'
 import { defaultConfig } from '../config/config.ts'
+import type { FolderBackup } from '../stores/engine.ts'
 import { findEngine } from '../stores/engines.ts'
-import { StoreError } from '../stores/store-error.ts'
 import { describeBackup } from './backup.ts'
 import { runSchedule } from './schedule.ts'
 import { onNpmExit, onStopSignal } from './signals.ts'
@@ -29,8 +29,9 @@ export async function backUpRepeatedly(
   const backups = await findEngine(database).openBackups({ folder, lockTimeout, ...others })
   const stop = new AbortController()
   const { signal } = stop
-  onStopSignal(() => stop.abort())
-  onNpmExit(() => stop.abort())
+  const end = () => stop.abort()
+  onStopSignal(end)
+  onNpmExit(end)
   try {
     const now = new Date()
     const ageMs = now.getTime() - (backups.newest(now)?.getTime() ?? Number.NEGATIVE_INFINITY)
@@ -43,19 +44,22 @@ export async function backUpRepeatedly(
       signal,
       async work() {
         const start = performance.now()
-        const { file, removed, problem, ...summary } = await backups.add(new Date(), signal)
-        const removal = removed.length > 0 ? `; removed ${removed.join(', ')}` : ''
-        process.stdout.write(`${describeBackup(file, summary, start)}${removal}\n`)
-        if (problem !== undefined) report(problem)
+        printBackup(await backups.add(new Date(), signal), start)
       },
-      onFailure(error, retryMs) {
-        if (!(error instanceof StoreError)) throw error
-        report(`${error.message}; trying again in ${ms(retryMs)}`)
-      },
+      onFailure: ({ message }, retryMs) =>
+        report(`${message}; trying again in ${ms(Math.round(retryMs))}`),
     })
   } finally {
     backups.close()
   }
+}
+
+/** @param start when the backup began, as `performance.now()` */
+export function printBackup(backup: FolderBackup, start: number): void {
+  const { file, removed, problem } = backup
+  const removal = removed.length > 0 ? `; removed ${removed.join(', ')}` : ''
+  process.stdout.write(`${describeBackup(file, backup, start)}${removal}\n`)
+  if (problem !== undefined) report(problem)
 }
 
 function report(message: string): void {

@@ -10,12 +10,8 @@ export interface ScheduleOptions {
   readonly delayMs: number
   readonly intervalMs: number
   readonly work: () => Promise<void>
-  /**
-   * Called if `work` fails, with the time until the next attempt.
-   *
-   * @throws to end the schedule
-   */
-  readonly onFailure: (error: unknown, retryMs: number) => void
+  /** Called if `work` fails, with the time until the next attempt. */
+  readonly onFailure: (error: Error, retryMs: number) => void
   /** Ends the schedule. `work` has to watch it as well; an error that it throws afterwards is ignored. */
   readonly signal: AbortSignal
   /** A monotonic clock in milliseconds. */
@@ -48,7 +44,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
       const time = now()
       due = Math.min(nextRun(), time + Math.min(RETRY_MS_MIN * 2 ** failures, RETRY_MS_MAX))
       failures += 1
-      onFailure(error, due - time)
+      onFailure(error as Error, due - time)
     }
   }
 }

@@ -77,20 +77,6 @@ t.test(
   },
 )
 
-t.test('an error in onFailure ends the schedule', async (t) => {
-  const defect = new Error('a defect')
-  const run = runSchedule({
-    delayMs: 0,
-    intervalMs: HOUR,
-    signal: new AbortController().signal,
-    work: () => Promise.reject(defect),
-    onFailure(error) {
-      throw error
-    },
-  })
-  await t.rejects(run, defect)
-})
-
 t.test(
   'a stop ends the wait at once, and the failure of interrupted work is ignored',
   async (t) => {
