@@ -45,7 +45,8 @@ t.test('backups are made until a signal, and the oldest are removed', async (t) 
   t.equal(left.length, 1)
   t.match(left[0], NAME)
 
-  const hourly = new Command(t, ['backup', '--every', '1h', folder, '--database', database])
+  const again = ['backup', '--every', '1h', folder, '--database', database]
+  const hourly = new Command(t, again, { measured: true })
   const [, next = ''] = await hourly.says(/begins at (\S+)\n/)
   const minutes = (Date.parse(next) - Date.now()) / 60_000
   t.ok(minutes > 50 && minutes < 60, `in ${minutes} minutes, because the last backup is recent`)

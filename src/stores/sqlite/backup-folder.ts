@@ -34,8 +34,8 @@ export class SqliteBackupFolder implements BackupFolder {
   }
 
   newest(now: Date): Date | undefined {
-    const times = this.#list().flatMap((name) => backupTime(name) ?? [])
-    return times.findLast((time) => time <= now)
+    const name = this.#list().findLast((name) => name <= backupName(now))
+    return name === undefined ? undefined : backupTime(name)
   }
 
   async add(now: Date, signal: AbortSignal): Promise<FolderBackup> {

@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { constants, getPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
@@ -6,6 +7,7 @@ import type { OnProgress } from '../../../src/stores/engine.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup.ts'
 import { copyDatabase } from '../../../src/stores/sqlite/copy.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { lowerPriority } from '../../../src/stores/sqlite/low-priority.ts'
 import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/schema.ts'
 import { copyInThread } from '../../../src/stores/sqlite/threaded-backup.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
@@ -171,6 +173,24 @@ t.test('an interruption before the copy begins leaves nothing', async (t) => {
   stop.abort()
   await t.rejects(begin(), { name: 'AbortError' })
   t.same(readdirSync(folder), [])
+})
+
+t.test('an interruption before there is a file ends the thread', async (t) => {
+  const options = filesOf(t)
+  const stop = new AbortController()
+  const copying = copyInThread(options, { onProgress() {}, signal: stop.signal })
+  stop.abort()
+  await t.rejects(copying, { constructor: StoreError, message: /was interrupted$/ })
+})
+
+t.test('a copy with a limit leaves the processor to the service', async (t) => {
+  const { PRIORITY_BELOW_NORMAL } = constants.priority
+  const set: number[] = []
+  lowerPriority((priority) => set.push(priority))
+  t.same(set, [Math.max(getPriority(), PRIORITY_BELOW_NORMAL)])
+  lowerPriority(() => {
+    throw new Error('a sandbox forbids it')
+  })
 })
 
 t.test('an interrupted verification leaves nothing', async (t) => {
