@@ -46,6 +46,7 @@ async function measure(server: Server): Promise<void> {
   const clients = Array.from({ length: CLIENTS }, async () => {
     while (!isDone) await create(server, agent)
   })
+  since = performance.now()
   await setTimeout(ALONE_MS)
   for (const [rate, bytesPerSecond] of Object.entries(RATES)) {
     enter(`before ${rate}`)
