@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { defaultConfig } from '../config/config.ts'
+import type { BackupSummary } from '../stores/engine.ts'
 import { findEngine } from '../stores/engines.ts'
 import { type Progress, startProgress } from './progress.ts'
 
@@ -11,7 +12,11 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  *
  * @throws StoreError; see Engine.backUp
  */
-export async function backup(file: string, database: string): Promise<void> {
+export async function backup(
+  file: string,
+  database: string,
+  bytesPerSecond?: number,
+): Promise<void> {
   const start = performance.now()
   const { lockTimeout } = defaultConfig()
   const abort = new AbortController()
@@ -26,16 +31,22 @@ export async function backup(file: string, database: string): Promise<void> {
     progress.update(copied)
     if (copied === total) progress.printLine('backup: copied, now verifying the copy')
   }
-  const options = { database, lockTimeout, file, onProgress, signal: abort.signal }
-  const { plants, bytes } = await findEngine(database)
+  const options = { database, lockTimeout, file, onProgress, signal: abort.signal, bytesPerSecond }
+  const summary = await findEngine(database)
     .backUp(options)
     .finally(() => {
       stopHandling()
       endProgress()
     })
+  process.stdout.write(`${describeBackup(file, summary, start)}\n`)
+}
+
+/** @param start when the backup began, as `performance.now()` */
+export function describeBackup(file: string, summary: BackupSummary, start: number): string {
+  const { plants, bytes } = summary
   const seconds = ((performance.now() - start) / 1000).toFixed(1)
   const size = `${plants.toLocaleString('en')} plants, ${bytes.toLocaleString('en')} bytes`
-  process.stdout.write(`backed up to ${resolve(file)}: ${size}, ${seconds} s\n`)
+  return `backed up to ${resolve(file)}: ${size}, ${seconds} s`
 }
 
 /**

@@ -11,6 +11,7 @@ import { locateDatabase } from '../stores/engines.ts'
 import { exportFormats, type Format, formats } from '../transfer/format.ts'
 import { onErrors } from '../transfer/import.ts'
 import { RECORD_LIMIT_BYTES } from '../transfer/record-reader.ts'
+import { backupCommand } from './backup-command.ts'
 import { check, checkHelp } from './check.ts'
 import type { ExportOptions } from './export.ts'
 import type { ImportOptions } from './import.ts'
@@ -182,21 +183,6 @@ reported on standard error, and a summary is printed on standard output. Importi
 nothing.
 Exit codes: 0 all plants are stored; 1 the import stopped early; 2 some records were skipped; 130 or 143 the
 import was interrupted. An import that stops early keeps the records it has already stored.`
-
-function backupCommand(): Command {
-  return new Command('backup')
-    .description('copy the database to a new file and verify the copy; the service can be running')
-    .argument('<file>', 'the file to create; an existing file is not overwritten')
-    .addOption(databaseOption)
-    .addHelpText(
-      'after',
-      '\nTo restore the backup, start the service with the copy as its --database.',
-    )
-    .action(async (file: string, { database }: { database: string }) => {
-      const { backup } = await import('./backup.ts')
-      await backup(file, database)
-    })
-}
 
 function checkCommand(): Command {
   return new Command('check')

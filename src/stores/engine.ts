@@ -48,6 +48,15 @@ export interface Engine {
    *   written
    */
   backUp(options: BackupOptions): Promise<BackupSummary>
+
+  /**
+   * Opens a folder in which this process keeps several backups of a database. Creates a missing folder, readable only
+   * by its owner, and removes what a killed process has left there.
+   *
+   * @throws StoreError if this engine makes no backups, another process makes backups in the folder, or the folder
+   *   cannot be used
+   */
+  openBackups(options: BackupFolderOptions): Promise<BackupFolder>
 }
 
 /** A file, the memory of this process, or a server. */
@@ -83,8 +92,10 @@ export interface BackupOptions extends DatabaseOptions {
   /** Path of the backup. */
   readonly file: string
   readonly onProgress: OnProgress
-  /** Removes the unfinished backup, before `abort()` returns. The promise may stay pending. */
+  /** Removes the unfinished backup before `abort()` returns, and then rejects the promise. */
   readonly signal: AbortSignal
+  /** Limits the rate of the copy. By default, there is no limit. */
+  readonly bytesPerSecond?: number | undefined
 }
 
 /** Receives the number of pages copied so far, and their total. */
@@ -94,4 +105,37 @@ export type OnProgress = (copied: number, total: number) => void
 export interface BackupSummary {
   readonly plants: number
   readonly bytes: number
+}
+
+export interface BackupFolderOptions extends DatabaseOptions {
+  readonly folder: string
+  /** The number of backups to keep, at least 1. */
+  readonly keep: number
+  /** Limits the rate of each copy. By default, there is no limit. */
+  readonly bytesPerSecond?: number | undefined
+}
+
+/** Backups of a database, named by the time at which they began. */
+export interface BackupFolder {
+  /** When the newest backup began; undefined if there is none. Ignores times after `now`, which come from a wrong clock. */
+  newest(now: Date): Date | undefined
+
+  /**
+   * Adds a backup that begins now, and then removes the oldest ones beyond `keep`.
+   *
+   * @param signal as in BackupOptions
+   * @throws StoreError as Engine.backUp does
+   */
+  add(now: Date, signal: AbortSignal): Promise<FolderBackup>
+
+  /** Lets other processes use the folder. */
+  close(): void
+}
+
+export interface FolderBackup extends BackupSummary {
+  readonly file: string
+  /** Names of the old backups that were removed. */
+  readonly removed: readonly string[]
+  /** Why an old backup could not be removed. */
+  readonly problem?: string
 }

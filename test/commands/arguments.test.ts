@@ -167,6 +167,13 @@ const rejected = [
   { args: [...create, 'x', '--scope', 'read,read'], says: 'Expected read, write, or both' },
   { args: [...create, 'x', '--expires', 'soon'], says: 'Expected a duration such as' },
   { args: [...create, 'x', '--expires', '36501d'], says: 'at most 36500d' },
+  { args: ['backup', 'x', '--every', 'hour'], says: 'Expected a duration such as' },
+  { args: ['backup', 'x', '--every', '999ms'], says: 'Expected at least 1s' },
+  { args: ['backup', 'x', '--every', '25d'], says: 'at most 24d' },
+  { args: ['backup', 'x', '--every', '1h', '--keep', '0'], says: 'Expected an integer from 1 to' },
+  { args: ['backup', 'x', '--keep', '2'], says: "option '--keep' requires '--every'" },
+  { args: ['backup', 'x', '--max-rate', '0MB/s'], says: 'Expected a rate such as 50MB/s' },
+  { args: ['backup', 'x', '--max-rate', '50'], says: 'Expected a rate such as 50MB/s' },
   { args: ['token', 'revoke'], says: "missing required argument 'name'" },
 ]
 

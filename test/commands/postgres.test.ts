@@ -189,4 +189,10 @@ t.test('a backup of a server is refused with a hint to use its own tools', async
     /^plant-store cannot back up a database on a server: use the server's own tools, such as pg_dump/
   await t.rejects(backup(file, server.url()), { constructor: StoreError, message })
   t.notOk(existsSync(file))
+  const folder = join(t.testdir(), 'backups')
+  const args = ['backup', '--every', '1h', folder]
+  const repeated = await runHere(args, { PLANT_STORE_DATABASE: server.url() })
+  t.match(repeated, { code: 1, stdout: '' })
+  t.match(repeated.stderr, "use the server's own tools, such as pg_dump")
+  t.notOk(existsSync(folder))
 })

@@ -32,9 +32,12 @@ export const postgres: Engine = {
     await changeRequiredStandbys({ url: database, timeout: lockTimeout }, required)
   },
 
-  async backUp() {
-    throw new StoreError(
-      "plant-store cannot back up a database on a server: use the server's own tools, such as pg_dump or pg_basebackup",
-    )
-  },
+  backUp: refuseBackup,
+  openBackups: refuseBackup,
+}
+
+async function refuseBackup(): Promise<never> {
+  throw new StoreError(
+    "plant-store cannot back up a database on a server: use the server's own tools, such as pg_dump or pg_basebackup",
+  )
 }

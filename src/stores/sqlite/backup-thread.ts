@@ -2,9 +2,12 @@
 import { parentPort } from 'node:worker_threads'
 import { StoreError } from '../store-error.ts'
 import { copyDatabase } from './copy.ts'
+import { lowerPriority } from './low-priority.ts'
 import { type BackupMessage, backupThread } from './threaded-backup.ts'
 
 const send = (message: BackupMessage) => parentPort?.postMessage(message)
+
+if (backupThread.data.bytesPerSecond !== undefined) lowerPriority()
 
 try {
   const onProgress = (copied: number, total: number) => send({ copied, total })

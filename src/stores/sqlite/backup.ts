@@ -11,17 +11,21 @@ import { copyInThread } from './threaded-backup.ts'
  * `file`.partial-…, which is always removed, except after a kill -9.
  */
 export async function backUpDatabase(options: BackupOptions): Promise<BackupSummary> {
-  const { database, lockTimeout, file, onProgress, signal } = options
+  const { database, lockTimeout, file, signal, bytesPerSecond } = options
   assertNameFree(file)
   const folder = await withWriteErrors(file, () => mkdtemp(`${resolve(file)}.partial-`))
   const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
-  signal.addEventListener('abort', removeFolder)
   try {
+    signal.throwIfAborted()
     const copy = join(folder, 'plants.db')
-    const summary = await copyInThread({ file: database, lockTimeout, copy }, onProgress)
+    const copying = copyInThread({ file: database, lockTimeout, copy, bytesPerSecond }, options)
+    // Added after the listener that stops the thread, which needs the file.
+    signal.addEventListener('abort', removeFolder)
+    const summary = await copying
     await withWriteErrors(file, () => publish(copy, file))
     return summary
   } finally {
+    signal.removeEventListener('abort', removeFolder)
     removeFolder()
   }
 }

@@ -4,15 +4,15 @@ import { PRIVATE_MODE } from '../../file-modes.ts'
 import type { BackupSummary, OnProgress } from '../engine.ts'
 import { StoreError } from '../store-error.ts'
 import { findIntegrityFaults, findKindFault } from './check.ts'
+import { limitPace, UNLIMITED } from './copy-pace.ts'
 import { type DatabaseOptions, explain } from './database.ts'
 import { openExisting } from './existing-database.ts'
-
-/** Pages copied per step: 16 MB, which is also the size of SQLite's page cache. */
-const PAGES_PER_STEP = 4000
 
 export interface CopyOptions extends DatabaseOptions {
   /** Path of the copy. The file must not exist, and other users must have no access to its folder. */
   readonly copy: string
+  /** Limits the rate of the copy, so that it does not delay the service's commits. By default, there is no limit. */
+  readonly bytesPerSecond?: number | undefined
 }
 
 /**
@@ -36,8 +36,9 @@ export async function copyDatabase(
 }
 
 async function copyPages(options: CopyOptions, onProgress: OnProgress): Promise<void> {
-  const { copy } = options
+  const { copy, bytesPerSecond } = options
   const db = openExisting(options)
+  const pace = bytesPerSecond === undefined ? UNLIMITED : limitPace({ ...options, bytesPerSecond })
   // Private regardless of the database's mode, because it contains digests of tokens.
   const descriptor = openSync(copy, 'wx', PRIVATE_MODE)
   try {
@@ -51,11 +52,13 @@ async function copyPages(options: CopyOptions, onProgress: OnProgress): Promise<
         // One sync at the end would delay the service's commits.
         fdatasyncSync(descriptor)
         onProgress(totalPages - remainingPages, totalPages)
-        return PAGES_PER_STEP
+        pace.pause()
+        return pace.pagesPerStep
       },
     })
     onProgress(totalPages, totalPages)
   } finally {
+    pace.close()
     db.close()
     // Last, because closing any descriptor of a file drops all POSIX locks that the process has on it.
     closeSync(descriptor)

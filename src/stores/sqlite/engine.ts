@@ -38,4 +38,9 @@ export const sqlite: Engine = {
     const { backUpDatabase } = await import('./backup.ts')
     return backUpDatabase(options)
   },
+
+  async openBackups(options) {
+    const { SqliteBackupFolder } = await import('./backup-folder.ts')
+    return new SqliteBackupFolder(options)
+  },
 }

@@ -1,5 +1,6 @@
+import { truncateSync } from 'node:fs'
 import { ThreadModule } from '../../threads/thread-module.ts'
-import type { BackupSummary, OnProgress } from '../engine.ts'
+import type { BackupOptions, BackupSummary } from '../engine.ts'
 import { StoreError } from '../store-error.ts'
 import type { CopyOptions } from './copy.ts'
 
@@ -11,8 +12,15 @@ export type BackupMessage =
   | { readonly summary: BackupSummary }
   | { readonly storeError: string }
 
-/** Runs copyDatabase in a thread of its own. */
-export function copyInThread(options: CopyOptions, onProgress: OnProgress): Promise<BackupSummary> {
+/**
+ * Runs copyDatabase in a thread of its own, which `signal` ends.
+ *
+ * @throws StoreError also if the thread ends before the copy is complete
+ */
+export async function copyInThread(
+  options: CopyOptions,
+  { onProgress, signal }: Pick<BackupOptions, 'onProgress' | 'signal'>,
+): Promise<BackupSummary> {
   const { promise, resolve, reject } = Promise.withResolvers<BackupSummary>()
   const thread = backupThread.start(options, { name: 'plant-backup' })
   thread.on('error', reject)
@@ -21,5 +29,32 @@ export function copyInThread(options: CopyOptions, onProgress: OnProgress): Prom
     else if ('storeError' in message) reject(new StoreError(message.storeError))
     else onProgress(message.copied, message.total)
   })
-  return promise
+  thread.on('exit', () => reject(interruptedError(options)))
+  const stop = () => {
+    endVerification(options.copy)
+    void thread.terminate()
+  }
+  signal.addEventListener('abort', stop)
+  try {
+    return await promise
+  } finally {
+    // Before the copy is published: it must not be truncated then.
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+/**
+ * Lets the thread end soon. The verification is a single call of SQLite, which can take minutes and cannot be
+ * interrupted, but gives up once the file is empty.
+ */
+function endVerification(copy: string): void {
+  try {
+    truncateSync(copy)
+  } catch {
+    // The thread has not created it yet.
+  }
+}
+
+function interruptedError({ file }: CopyOptions): StoreError {
+  return new StoreError(`the backup of the database ${file} was interrupted`)
 }

@@ -1,9 +1,13 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { constants, getPriority } from 'node:os'
+import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import type { OnProgress } from '../../../src/stores/engine.ts'
+import { backUpDatabase } from '../../../src/stores/sqlite/backup.ts'
 import { copyDatabase } from '../../../src/stores/sqlite/copy.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { lowerPriority } from '../../../src/stores/sqlite/low-priority.ts'
 import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/schema.ts'
 import { copyInThread } from '../../../src/stores/sqlite/threaded-backup.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
@@ -125,20 +129,82 @@ t.test('the thread reports the result of the copy', async (t) => {
   const options = filesOf(t)
   openDatabase(options).close()
   const seen: number[] = []
-  const copied = await copyInThread(options, (done, total) => seen.push(done / total))
+  const { signal } = new AbortController()
+  const copied = await copyInThread(options, {
+    onProgress: (done, total) => seen.push(done / total),
+    signal,
+  })
   t.equal(copied.plants, 0)
   t.equal(seen.at(-1), 1)
   const missing = { ...options, file: `${options.file}.missing` }
   const message = `there is no database ${missing.file}`
-  await t.rejects(
-    copyInThread(missing, () => {}),
-    new StoreError(message),
-  )
+  await t.rejects(copyInThread(missing, { onProgress() {}, signal }), new StoreError(message))
   const defect = { ...options, lockTimeout: -1 }
-  await t.rejects(
-    copyInThread(defect, () => {}),
-    { message: /timeout/ },
-  )
+  await t.rejects(copyInThread(defect, { onProgress() {}, signal }), { message: /timeout/ })
+})
+
+/** Starts a backup that the test can interrupt. */
+function interruptible(t: Test) {
+  const { file: database, lockTimeout } = filesOf(t)
+  const db = openDatabase({ file: database, lockTimeout })
+  for (let id = 1; id <= 5; id++) db.prepare(INSERT).run(id, 'x'.repeat(1_000_000))
+  db.close()
+  const folder = join(dirname(database), 'backups')
+  mkdirSync(folder)
+  const stop = new AbortController()
+  const begin = (onProgress: OnProgress = () => {}) => {
+    const { signal } = stop
+    const options = { database, lockTimeout, file: join(folder, 'copy.db'), onProgress, signal }
+    // At this rate a step takes a quarter of a second.
+    return backUpDatabase({ ...options, bytesPerSecond: 2 ** 22 })
+  }
+  return { folder, stop, begin }
+}
+
+t.test('an interrupted copy leaves nothing', async (t) => {
+  const { folder, stop, begin } = interruptible(t)
+  const backup = begin((copied) => copied > 0 && stop.abort())
+  await t.rejects(backup, { constructor: StoreError, message: /was interrupted$/ })
+  t.same(readdirSync(folder), [])
+})
+
+t.test('an interruption before the copy begins leaves nothing', async (t) => {
+  const { folder, stop, begin } = interruptible(t)
+  stop.abort()
+  await t.rejects(begin(), { name: 'AbortError' })
+  t.same(readdirSync(folder), [])
+})
+
+t.test('an interruption before there is a file ends the thread', async (t) => {
+  const options = filesOf(t)
+  const stop = new AbortController()
+  const copying = copyInThread(options, { onProgress() {}, signal: stop.signal })
+  stop.abort()
+  await t.rejects(copying, { constructor: StoreError, message: /was interrupted$/ })
+})
+
+t.test('a copy with a limit leaves the processor to the service', async (t) => {
+  const { PRIORITY_BELOW_NORMAL } = constants.priority
+  const set: number[] = []
+  lowerPriority((priority) => set.push(priority))
+  t.same(set, [Math.max(getPriority(), PRIORITY_BELOW_NORMAL)])
+  lowerPriority(() => {
+    throw new Error('a sandbox forbids it')
+  })
+})
+
+t.test('an interrupted verification leaves nothing', async (t) => {
+  const { folder, stop, begin } = interruptible(t)
+  const backup = begin((copied, total) => copied === total && stop.abort())
+  await t.rejects(backup, { constructor: StoreError, message: /^(cannot back up|the backup of) / })
+  t.same(readdirSync(folder), [])
+})
+
+t.test('an interruption does not affect a published copy', async (t) => {
+  const { folder, stop, begin } = interruptible(t)
+  const { bytes } = await begin()
+  stop.abort()
+  t.equal(statSync(join(folder, 'copy.db')).size, bytes)
 })
 
 function damaged(file: string): void {

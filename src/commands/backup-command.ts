@@ -1,0 +1,84 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { duration, integer } from '../config/setting-values.ts'
+import { argument, databaseOption } from './options.ts'
+import type { RepeatedBackupOptions } from './repeated-backup.ts'
+
+const KEEP = 24
+
+/** Slow enough for the service's commits to continue unhindered, and for a gigabyte to take 20 seconds. */
+const MAX_RATE = '50MB/s'
+
+const INTERVAL_MS_MIN = 1000
+
+/** Node's timers support at most 24.8 days. */
+const INTERVAL_MAX = '24d'
+
+interface BackupCommandOptions {
+  readonly database: string
+  readonly every?: number
+  readonly keep?: number
+  readonly maxRate?: number
+}
+
+const help = `
+With --every, the command runs until a signal stops it. It makes a backup at once, unless the newest one is recent
+enough, names each by its time in UTC, such as plants-2026-11-21T15-00-00Z.db, and removes the oldest of them
+beyond --keep. It never changes other files. A failed backup is reported and tried again.
+
+To restore a backup, start the service with a copy of it as its --database.`
+
+export function backupCommand(): Command {
+  const command = new Command('backup')
+    .description('copy the database to a new file and verify the copy; the service can be running')
+    .argument('<file>', 'the file to create, which must not exist; with --every, a folder')
+    .option(
+      '--every <interval>',
+      'make a backup at each interval, such as 1h',
+      argument(readInterval),
+    )
+    .option(
+      '--keep <count>',
+      `with --every, how many backups to keep (default: ${KEEP})`,
+      argument(integer(1, 1_000_000)),
+    )
+    .option(
+      '--max-rate <rate>',
+      `the most to copy per second (default: ${MAX_RATE} with --every, otherwise unlimited)`,
+      readRate,
+    )
+    .addOption(databaseOption)
+    .addHelpText('after', help)
+    .action(async (file: string, { database, every, keep, maxRate }: BackupCommandOptions) => {
+      if (every === undefined) {
+        if (keep !== undefined) command.error("error: option '--keep' requires '--every'")
+        const { backup } = await import('./backup.ts')
+        await backup(file, database, maxRate)
+      } else {
+        const { backUpRepeatedly } = await import('./repeated-backup.ts')
+        const bytesPerSecond = maxRate ?? readRate(MAX_RATE)
+        const options: RepeatedBackupOptions = {
+          database,
+          intervalMs: every,
+          keep: keep ?? KEEP,
+          bytesPerSecond,
+        }
+        await backUpRepeatedly(file, options)
+      }
+    })
+  return command
+}
+
+const readDuration = duration(INTERVAL_MAX)
+
+function readInterval(value: string): number {
+  const interval = readDuration(value)
+  if (interval >= INTERVAL_MS_MIN) return interval
+  throw new InvalidArgumentError('Expected at least 1s.')
+}
+
+/** Returns bytes per second. */
+function readRate(value: string): number {
+  const [, megabytes] = /^(\d{1,6})MB\/s$/.exec(value) ?? []
+  if (Number(megabytes) > 0) return Number(megabytes) * 1_000_000
+  throw new InvalidArgumentError('Expected a rate such as 50MB/s.')
+}
