@@ -14,6 +14,7 @@ import { planThreads } from './http-threads/thread-plan.ts'
 import { createLog } from './log.ts'
 import { isLoopback } from './loopback.ts'
 import { SharedState } from './shared-memory/shared-state.ts'
+import type { StoreOptions } from './stores/engine.ts'
 import { locateDatabase, openStore } from './stores/engines.ts'
 import type { Store } from './stores/store.ts'
 import { prepareSeed } from './transfer/seed.ts'
@@ -56,7 +57,7 @@ export async function start(config: Config): Promise<RunningService> {
   const contract = loadContract()
   const certificate = await loadCertificate(config)
   const seedStore = await prepareSeed(config.seed)
-  const store = await openStore({ ...config, isMeasured: config.adminPort !== undefined })
+  const store = await openStore(toStoreOptions(config))
   let server: HttpServer | undefined
   let admin: Admin | undefined
   try {
@@ -112,6 +113,11 @@ function requireSeparatePorts({ adminPort, host, port }: Config): void {
   if (isShared || [...hosts, adminPort.host].some((each) => ALL_ADDRESSES.includes(each))) {
     throw new ConfigError(`--admin-port must differ from --port, which is also ${port}`)
   }
+}
+
+function toStoreOptions(config: Config): StoreOptions {
+  const { keepChanges: age, keepChangesBytes: bytes, adminPort } = config
+  return { ...config, retention: { age, bytes }, isMeasured: adminPort !== undefined }
 }
 
 // No process needs all of the following, so they are imported late.

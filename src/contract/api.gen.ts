@@ -90,6 +90,37 @@ export interface paths {
         patch: operations["updatePlant"];
         trace?: never;
     };
+    "/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow changes
+         * @description Returns the changes to the plants in the order in which they were committed, so that repeating them
+         *     yields the same plants. To follow the store, follow `Link`, which is on every page and keeps `limit`
+         *     and `wait`: it leads to the changes after this page. A change appears only once it is durable.
+         *
+         *     With `Accept: text/event-stream`, the response is a stream of server-sent events. Each event has the
+         *     JSON of a change as its `data`, its cursor as its `id`, and no `event` name. A comment every 15 seconds
+         *     keeps proxies from closing the connection. To resume after a disconnection, send the last `id` as
+         *     `Last-Event-ID`. A stream ends when the service stops or the token becomes invalid.
+         *
+         *     The service keeps changes for a limited time. If the changes after a cursor are no longer available,
+         *     the response is 410: take a new cursor with `after=latest`, read all plants again, then follow the
+         *     changes from that cursor. Requires the `read` scope.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -154,6 +185,31 @@ export interface components {
              * @example 2
              */
             replayed: number;
+        };
+        /**
+         * Change
+         * @description A committed change to one plant.
+         */
+        Change: {
+            /**
+             * @description Identifies the change. Pass it as `after` to get the changes that follow it.
+             * @example AAECAwQFBgcAAAAAAAAAKgGaQ1BXMA
+             */
+            cursor: string;
+            /**
+             * Format: date-time
+             * @description When the change was made, by the clock of the service or database server.
+             * @example 2026-11-21T15:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description What happened to the plant.
+             * @enum {string}
+             */
+            type: "created" | "changed" | "removed";
+            id: components["schemas"]["PlantId"];
+            /** @description The plant after the change. Absent if it was removed. */
+            plant?: components["schemas"]["Plant"];
         };
         /**
          * PlantId
@@ -754,6 +810,74 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listChanges: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of changes to return. A page can contain fewer even if it is not the last. */
+                limit?: number;
+                /**
+                 * @description Return only changes after this cursor: one from a change, a `Link` or an export, or `latest` for
+                 *     changes from now on. By default, changes are returned from the oldest one that is kept.
+                 */
+                after?: string;
+                /**
+                 * @description If there are no changes yet, how many seconds to wait for one before responding with an empty page.
+                 *     HEAD never waits, and a stream ignores it.
+                 */
+                wait?: number;
+            };
+            header?: {
+                /** @description The cursor of the last event of an earlier stream. Takes precedence over `after`. Only for streams. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of changes, possibly empty, or a stream of changes. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description The changes after this page (RFC 8288). On every page, including an empty one, but not on a stream. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"][];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The request is malformed, or a parameter or cursor is invalid. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The changes after the cursor are not available. */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
 }
 /** The parameters that have a default, by operation. */
 export interface DefaultedParameters {
@@ -764,4 +888,5 @@ export interface DefaultedParameters {
     replacePlant: never;
     updatePlant: never;
     deletePlant: never;
+    listChanges: "limit" | "wait";
 }

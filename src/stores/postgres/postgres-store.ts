@@ -1,3 +1,4 @@
+import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type {
   BatchResult,
   CreateResult,
@@ -171,6 +172,12 @@ export class PostgresStore implements Store {
   noteTokenUse(name: string, at: Date): Promise<void> {
     return this.#tokens.noteUse(name, at)
   }
+
+  async readChanges(_request: ChangesRequest): Promise<ChangesPage | NoChanges> {
+    return 'off'
+  }
+
+  async nextCommit(): Promise<void> {}
 
   async figures(): Promise<StoreFigures> {
     const { duration, changes } = this.#metrics

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
+import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type {
   BatchResult,
   CreateResult,
@@ -158,6 +159,12 @@ export class SqliteStore implements Store {
   noteTokenUse(name: string, at: Date): Promise<void> {
     return this.#change<'noteTokenUse'>(['noteTokenUse', name, at])
   }
+
+  async readChanges(_request: ChangesRequest): Promise<ChangesPage | NoChanges> {
+    return 'off'
+  }
+
+  async nextCommit(): Promise<void> {}
 
   async figures(): Promise<StoreFigures> {
     const { duration, changes, sync, checkpoint } = this.#metrics
