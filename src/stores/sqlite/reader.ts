@@ -1,12 +1,14 @@
 import type { Database } from 'better-sqlite3'
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
+import type { Webhook } from '../../../service/webhook-store.ts'
 import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
 import type { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { joinPlants, type PlantRow, toPlant } from '../plant-row.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../read-limits.ts'
 import { measureText } from '../text-length.ts'
 import { type TokenRow, toToken } from '../token-row.ts'
+import { toWebhook, type WebhookRow } from '../webhook-row.ts'
 import { mapError } from './errors.ts'
 
 /** Rows fetched at a time: one by one takes twice as long, and more large rows would take too much memory. */
@@ -19,7 +21,7 @@ const ROWS_MAX = 34
 const SNAPSHOT_MS_MAX = 0.5
 
 /**
- * Reads plants and tokens. Every method throws StoreUnavailable if the database cannot be read now.
+ * Reads plants, tokens and webhooks. Every method throws StoreUnavailable if the database cannot be read now.
  *
  * Reads in one turn of the event loop share a transaction, because locking and unlocking the file for each read takes
  * as long as the read itself.
@@ -91,6 +93,11 @@ export class Reader {
 
   listTokens(): StoredToken[] {
     return this.#read(() => this.#statements.tokens.all()).map(toToken)
+  }
+
+  listWebhooks(): Webhook[] {
+    const now = Date.now()
+    return this.#read(() => this.#statements.webhooks.all()).map((row) => toWebhook(row, now))
   }
 
   close(): void {
@@ -185,5 +192,6 @@ function prepareReads(db: Database) {
       .pluck(),
     token: db.prepare<Uint8Array, TokenRow>('SELECT * FROM tokens WHERE selector = ?'),
     tokens: db.prepare<[], TokenRow>('SELECT * FROM tokens ORDER BY name'),
+    webhooks: db.prepare<[], WebhookRow>('SELECT * FROM plant_webhooks ORDER BY name'),
   }
 }
