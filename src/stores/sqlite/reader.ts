@@ -1,18 +1,17 @@
 import type { Database } from 'better-sqlite3'
+import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import type { Webhook } from '../../../service/webhook-store.ts'
 import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
-import type { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { joinPlants, type PlantRow, toPlant } from '../plant-row.ts'
-import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../read-limits.ts'
+import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../read-limits.ts'
 import { measureText } from '../text-length.ts'
 import { type TokenRow, toToken } from '../token-row.ts'
 import { toWebhook, type WebhookRow } from '../webhook-row.ts'
+import { prepareChangeRead } from './change-reader.ts'
+import type { CommitSignal } from './commit-signal.ts'
 import { mapError } from './errors.ts'
-
-/** Rows fetched at a time: one by one takes twice as long, and more large rows would take too much memory. */
-const ROWS_MAX = 34
 
 /**
  * A shared transaction that is older takes a new snapshot. One that begins after the event loop has polled lasts until
@@ -28,19 +27,21 @@ const SNAPSHOT_MS_MAX = 0.5
  */
 export class Reader {
   readonly #db: Database
-  readonly #commits: SharedCounter
+  readonly #commits: CommitSignal
   readonly #statements: ReturnType<typeof prepareReads>
+  readonly #readChanges: ReturnType<typeof prepareChangeRead>
   readonly #endTransaction = () => this.refresh()
   #inTransaction = false
   /** The number of commits that the shared transaction sees, at least. */
   #seen = 0
   #began = 0
 
-  /** @param commits the number of commits, which a writer in another thread increments before it reports one */
-  constructor(db: Database, commits: SharedCounter) {
+  /** @param commits the number of commits, which the writer increments before it reports one */
+  constructor(db: Database, commits: CommitSignal) {
     this.#db = db
     this.#commits = commits
     this.#statements = prepareReads(db)
+    this.#readChanges = prepareChangeRead(db)
   }
 
   /** Ends the shared transaction. */
@@ -84,6 +85,10 @@ export class Reader {
     return this.#read(() =>
       tag === undefined ? page.all(from, limit) : pageOfTag.all(tag, from, limit),
     )
+  }
+
+  readChanges(request: ChangesRequest): ChangesPage | NoChanges {
+    return this.#read(() => this.#readChanges(request))
   }
 
   findToken(selector: Uint8Array): StoredToken | undefined {

@@ -15,13 +15,14 @@ import type {
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import type { NewWebhook, Webhook, WebhookProgress } from '../../../service/webhook-store.ts'
-import { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { IN_MEMORY, refuseMemory } from '../in-memory.ts'
 import type { Store, StoreLink } from '../store.ts'
 import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { WaitingChanges, type WaitingMemory } from '../waiting-changes.ts'
 import { measureChange } from './change-size.ts'
+import { CommitSignal } from './commit-signal.ts'
+import { watchCommits } from './commit-watch.ts'
 import type { DatabaseOptions } from './database.ts'
 import { openDatabase, openSnapshot } from './database.ts'
 import { prepareMeasurement } from './file-space.ts'
@@ -54,6 +55,7 @@ export class SqliteStore implements Store {
   readonly #metrics = new CommitMetrics()
   readonly #groupCommit: GroupCommit<Change, ChangeResult>
   readonly #reader: Reader
+  readonly #commits: CommitSignal
   readonly #openSnapshot: () => Database
   readonly #file: string
   readonly #measureSpace: ReturnType<typeof prepareMeasurement>
@@ -80,7 +82,9 @@ export class SqliteStore implements Store {
       db.pragma('query_only = ON')
       db.pragma('busy_timeout = 0')
     }
-    this.#reader = new Reader(db, this.#owner?.commits ?? new SharedCounter(link?.commits))
+    this.#commits = this.#owner?.commits ?? new CommitSignal(link?.commits)
+    this.#reader = new Reader(db, this.#commits)
+    if (options.sameThread) watchCommits(db, this.#commits)
     this.#waiting = new WaitingChanges(link?.waiting)
     this.#groupCommit = new GroupCommit({
       commit: (changes) => this.#commit(changes),
@@ -193,11 +197,13 @@ export class SqliteStore implements Store {
     return this.#change<'saveWebhookProgress'>(['saveWebhookProgress', name, owner, progress])
   }
 
-  async readChanges(_request: ChangesRequest): Promise<ChangesPage | NoChanges> {
-    return 'off'
+  async readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
+    return this.#reader.readChanges(request)
   }
 
-  async nextCommit(): Promise<void> {}
+  nextCommit(): Promise<void> {
+    return this.#commits.next()
+  }
 
   async figures(): Promise<StoreFigures> {
     const { duration, changes, sync, checkpoint } = this.#metrics
@@ -220,6 +226,7 @@ export class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
+    this.#commits.close()
     await this.#groupCommit.settle()
     // The last connection to close removes the WAL, so it must be one that can write.
     this.#reader.close()
@@ -228,9 +235,14 @@ export class SqliteStore implements Store {
   }
 
   async #commit(changes: readonly Change[]): Promise<ChangeResult[]> {
+    if (this.#writer instanceof ThreadedWriter) return this.#writer.commit(changes)
     // The writer of this thread uses the same connection.
-    if (this.#writer instanceof Writer) this.#reader.refresh()
-    return this.#writer.commit(changes)
+    this.#reader.refresh()
+    try {
+      return this.#writer.commit(changes)
+    } finally {
+      this.#commits.add()
+    }
   }
 
   #change<Name extends keyof Changes>(change: Changes[Name]): Promise<ChangeResults[Name]> {
