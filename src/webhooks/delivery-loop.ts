@@ -7,6 +7,7 @@ import { eventOf, messageId, toEvent } from './event.ts'
 import { ProgressSaver } from './progress-saver.ts'
 import { DELAY_MAX_MS, isHopeless, retryDelay } from './retry.ts'
 import type { Outcome, Sender } from './sender.ts'
+import { currentSecrets } from './signature.ts'
 
 /** How many changes are read at a time. */
 const PAGE_SIZE = 200
@@ -161,11 +162,8 @@ export class DeliveryLoop {
       await clock.wait(UNAVAILABLE_MS, this.#stop.signal)
       return undefined
     }
-    const { name, url, secret, previousSecret, previousUntil } = this.#webhook
-    const secrets = [secret]
-    if (previousSecret !== undefined && clock.now() < Number(previousUntil)) {
-      secrets.push(previousSecret)
-    }
+    const { name, url } = this.#webhook
+    const secrets = currentSecrets(this.#webhook, clock.now())
     const delivery = { url, id: messageId(name, change), event: toEvent(change), secrets }
     return sender.send(delivery, this.#stop.signal)
   }

@@ -15,7 +15,9 @@ export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
  * Finds the addresses of host names for sockets. Fails if one of them is not public. The socket connects to no others,
  * so a name that changes its address (DNS rebinding) does not help an attacker.
  */
-export function publicLookup(resolve: Resolve = askNameServers): LookupFunction {
+export function publicLookup(
+  resolve: Resolve = (hostname) => askNameServers(hostname),
+): LookupFunction {
   return (hostname, { all }, callback) => {
     const respond = (error: Error | null, addresses: readonly LookupAddress[] = []) => {
       const [{ address, family } = { address: '', family: 0 }] = addresses
@@ -34,20 +36,18 @@ export function publicLookup(resolve: Resolve = askNameServers): LookupFunction 
 }
 
 /**
- * Asks the name servers of the system directly. `dns.lookup` would wait in one of the few threads that also read files,
+ * Asks name servers, by default those of the system, for the addresses of both versions of IP. `dns.lookup` would wait in one of the few threads that also read files,
  * so that a few names without a working name server could block the whole process.
+ *
+ * @param servers addresses with optional ports
  */
-const askNameServers: Resolve = async (hostname) => {
+export async function askNameServers(
+  hostname: string,
+  servers?: readonly string[],
+): Promise<LookupAddress[]> {
   // Created for each lookup, because the system's name servers can change.
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES })
-  return resolveBoth(resolver, hostname)
-}
-
-/** Resolves to the addresses of both versions of IP. */
-export async function resolveBoth(
-  resolver: Pick<Resolver, 'resolve4' | 'resolve6'>,
-  hostname: string,
-): Promise<LookupAddress[]> {
+  if (servers !== undefined) resolver.setServers(servers)
   const [ipv4, ipv6] = await Promise.allSettled([
     resolver.resolve4(hostname),
     resolver.resolve6(hostname),

@@ -1,5 +1,6 @@
 /** Signatures of Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks). */
 import { createHmac, randomBytes } from 'node:crypto'
+import type { Webhook } from '../../service/webhook-store.ts'
 
 const PREFIX = 'whsec_'
 
@@ -9,6 +10,15 @@ const SECRET_BYTES = 32
 /** A new random secret. */
 export function newSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64')
+}
+
+/** The secrets that sign deliveries: for some time after a rotation, the old one too. */
+export function currentSecrets(
+  { secret, previousSecret, previousUntil }: Webhook,
+  now: number,
+): string[] {
+  const isRotating = previousSecret !== undefined && now < Number(previousUntil)
+  return isRotating ? [secret, previousSecret] : [secret]
 }
 
 /** What a signature covers. */
