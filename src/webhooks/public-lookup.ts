@@ -36,8 +36,9 @@ export function publicLookup(
 }
 
 /**
- * Asks name servers, by default those of the system, for the addresses of both versions of IP. `dns.lookup` would wait in one of the few threads that also read files,
- * so that a few names without a working name server could block the whole process.
+ * Asks name servers, by default those of the system, for the addresses of both versions of IP. `dns.lookup` would wait in
+ * one of the few threads that also read files, so that a few names without a working name server could block the whole
+ * process.
  *
  * @param servers addresses with optional ports
  */

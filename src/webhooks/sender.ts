@@ -124,7 +124,9 @@ export class Sender {
       endpoint.protocol === 'https:'
         ? httpsRequest(endpoint, { ...options, agent: this.#https })
         : httpRequest(endpoint, { ...options, agent: this.#http })
+    let hasResponse = false
     request.on('response', (response) => {
+      hasResponse = true
       const outcome = judge(response)
       drain(response, () => resolve(outcome))
     })
@@ -134,8 +136,10 @@ export class Sender {
       if (isStale && !signal.aborted) resolve(this.#post(delivery, signal))
       else reject(error)
     })
-    // Without a response, such as after an upgrade to another protocol.
-    request.on('close', () => reject(new Error('the connection was closed')))
+    request.on('close', () => {
+      // Such as after an upgrade to another protocol.
+      if (!hasResponse) reject(new Error('the connection was closed'))
+    })
     request.end(event.body)
     return promise
   }
