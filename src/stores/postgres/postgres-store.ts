@@ -13,6 +13,7 @@ import type {
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import type { NewWebhook, Webhook, WebhookProgress } from '../../../service/webhook-store.ts'
+import type { Retention } from '../engine.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
 import { shareCalls } from '../remote-store.ts'
@@ -22,6 +23,8 @@ import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { measureText, measureTexts } from '../text-length.ts'
 import { WaitingChanges } from '../waiting-changes.ts'
 import { createBatches } from './batches.ts'
+import { ChangeLog } from './change-log.ts'
+import { supportsChanges } from './change-support.ts'
 import { removePlant, updatePlant } from './changes.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
@@ -40,6 +43,8 @@ export interface ServerOptions {
   readonly timeout: number
   /** Fail instead of creating the schema in an empty database. */
   readonly mustExist?: boolean
+  /** How long to keep changes. Without it, nothing is deleted, and the log stays on or off. */
+  readonly retention?: Retention
   /** Measure commits, for `figures`. */
   readonly isMeasured?: boolean
 }
@@ -55,14 +60,16 @@ export class PostgresStore implements Store {
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #tokens: Tokens
   readonly #webhooks: Webhooks
+  readonly #log: ChangeLog
   readonly #changes = new InFlight()
   readonly #waiting = new WaitingChanges()
   readonly #metrics = new CommitMetrics()
   readonly #isMeasured: boolean
   #closed: Promise<void> | undefined
 
-  private constructor(connections: Connections, isMeasured: boolean) {
+  private constructor(connections: Connections, log: ChangeLog, isMeasured: boolean) {
     this.#connections = connections
+    this.#log = log
     this.#isMeasured = isMeasured
     // GroupCommit needs commits to end in order, which several connections do not guarantee.
     const options = { maxInFlight: 1, waiting: this.#waiting }
@@ -92,6 +99,7 @@ export class PostgresStore implements Store {
     url,
     timeout,
     mustExist = false,
+    retention,
     isMeasured = false,
   }: ServerOptions): Promise<PostgresStore> {
     const { urls, redacted } = parseConnectionString(url)
@@ -100,8 +108,11 @@ export class PostgresStore implements Store {
       await requireDurable(connections)
       if (mustExist && (await readSchemaVersion(connections)) === 0)
         throw new StoreError('it is empty')
-      await migrate(connections)
-      return new PostgresStore(connections, isMeasured)
+      const isSupported = await supportsChanges(connections)
+      await migrate(connections, isSupported)
+      const log = new ChangeLog({ connections, isSupported })
+      await log.prepare(retention)
+      return new PostgresStore(connections, log, isMeasured)
     } catch (cause) {
       await connections.close()
       const { message } = cause as Error
@@ -142,7 +153,11 @@ export class PostgresStore implements Store {
   }
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
-    return this.#changes.track(() => importPlants(this.#connections, plants, onConflict))
+    return this.#changes.track(async () => {
+      const results = await importPlants(this.#connections, plants, onConflict)
+      await this.#log.noteImport(plants.length)
+      return results
+    })
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
@@ -209,11 +224,13 @@ export class PostgresStore implements Store {
     return this.#webhooks.saveProgress(name, owner, progress)
   }
 
-  async readChanges(_request: ChangesRequest): Promise<ChangesPage | NoChanges> {
-    return 'off'
+  readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
+    return this.#log.readChanges(request)
   }
 
-  async nextCommit(): Promise<void> {}
+  nextCommit(): Promise<void> {
+    return this.#log.nextCommit()
+  }
 
   async figures(): Promise<StoreFigures> {
     const { duration, changes } = this.#metrics
@@ -236,15 +253,18 @@ export class PostgresStore implements Store {
   }
 
   async #measure<Result>(changes: number, commit: () => Promise<Result>): Promise<Result> {
-    if (!this.#isMeasured) return commit()
     const start = performance.now()
     const result = await commit()
-    this.#metrics.duration.add((performance.now() - start) / 1000)
-    this.#metrics.changes.add(changes)
+    this.#log.noteCommit()
+    if (this.#isMeasured) {
+      this.#metrics.duration.add((performance.now() - start) / 1000)
+      this.#metrics.changes.add(changes)
+    }
     return result
   }
 
   async #close(): Promise<void> {
+    await this.#log.close()
     await Promise.all([this.#creates.settle(), this.#batches.settle(), this.#changes.settle()])
     await this.#connections.close()
   }

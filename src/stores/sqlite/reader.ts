@@ -9,6 +9,7 @@ import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../read-limits.ts'
 import { measureText } from '../text-length.ts'
 import { type TokenRow, toToken } from '../token-row.ts'
 import { toWebhook, type WebhookRow } from '../webhook-row.ts'
+import { type ChangeLimits, prepareExcess } from './change-excess.ts'
 import { prepareChangeRead } from './change-reader.ts'
 import type { CommitSignal } from './commit-signal.ts'
 import { mapError } from './errors.ts'
@@ -30,6 +31,7 @@ export class Reader {
   readonly #commits: CommitSignal
   readonly #statements: ReturnType<typeof prepareReads>
   readonly #readChanges: ReturnType<typeof prepareChangeRead>
+  readonly #findExcess: ReturnType<typeof prepareExcess>
   readonly #endTransaction = () => this.refresh()
   #inTransaction = false
   /** The number of commits that the shared transaction sees, at least. */
@@ -42,6 +44,7 @@ export class Reader {
     this.#commits = commits
     this.#statements = prepareReads(db)
     this.#readChanges = prepareChangeRead(db)
+    this.#findExcess = prepareExcess(db)
   }
 
   /** Ends the shared transaction. */
@@ -89,6 +92,10 @@ export class Reader {
 
   readChanges(request: ChangesRequest): ChangesPage | NoChanges {
     return this.#read(() => this.#readChanges(request))
+  }
+
+  hasExcess(limits: ChangeLimits): boolean {
+    return this.#read(() => this.#findExcess(limits)) !== undefined
   }
 
   findToken(selector: Uint8Array): StoredToken | undefined {
