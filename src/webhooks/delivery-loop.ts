@@ -239,7 +239,6 @@ async function untilAborted(promise: Promise<void>, signal: AbortSignal): Promis
   const { promise: aborted, resolve } = Promise.withResolvers<void>()
   const onAbort = () => resolve()
   signal.addEventListener('abort', onAbort)
-  if (signal.aborted) resolve()
   await Promise.race([promise, aborted])
   signal.removeEventListener('abort', onAbort)
 }

@@ -49,17 +49,18 @@ export async function askNameServers(
   // Created for each lookup, because the system's name servers can change.
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES })
   if (servers !== undefined) resolver.setServers(servers)
-  const [ipv4, ipv6] = await Promise.allSettled([
-    resolver.resolve4(hostname),
-    resolver.resolve6(hostname),
+  const results = await Promise.allSettled([
+    resolver.resolve4(hostname).then((addresses) => withFamily(addresses, 4)),
+    resolver.resolve6(hostname).then((addresses) => withFamily(addresses, 6)),
   ])
-  const addresses = [
-    ...(ipv4.status === 'fulfilled' ? ipv4.value : []).map((address) => ({ address, family: 4 })),
-    ...(ipv6.status === 'fulfilled' ? ipv6.value : []).map((address) => ({ address, family: 6 })),
-  ]
+  const addresses = results.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
   if (addresses.length > 0) return addresses
-  const failures = [ipv4, ipv6].flatMap((each) => (each.status === 'rejected' ? each.reason : []))
+  const failures = results.map((each) => (each as PromiseRejectedResult).reason)
   // A failure of a name server says more than the lack of addresses of one version.
   const isMissing = ({ code }: { code?: string }) => code === NODATA || code === NOTFOUND
   throw failures.find((failure) => !isMissing(failure)) ?? failures[0]
+}
+
+function withFamily(addresses: readonly string[], family: number): LookupAddress[] {
+  return addresses.map((address) => ({ address, family }))
 }

@@ -88,15 +88,13 @@ export class Sender {
       this.#timeoutMs,
     )
     signal.addEventListener('abort', cancel)
-    try {
-      signal.throwIfAborted()
-      return await Promise.race([this.#post(delivery, attempt.signal), ended])
-    } catch (error) {
-      return { result: 'failed', reason: describe(error), retryAfterMs: 0 }
-    } finally {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', cancel)
-    }
+    if (signal.aborted) cancel()
+    return Promise.race([this.#post(delivery, attempt.signal), ended])
+      .catch((error) => ({ result: 'failed', reason: describe(error), retryAfterMs: 0 }) as const)
+      .finally(() => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', cancel)
+      })
   }
 
   /** Closes idle connections. */
@@ -132,7 +130,7 @@ export class Sender {
     })
     request.on('error', (error: NodeJS.ErrnoException) => {
       // The receiver closed an idle connection at the same moment. The next attempt uses a new one.
-      const isStale = request.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(error.code ?? '')
+      const isStale = request.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(String(error.code))
       if (isStale && !signal.aborted) resolve(this.#post(delivery, signal))
       else reject(error)
     })
@@ -175,7 +173,7 @@ function drain(response: IncomingMessage, done: () => void): void {
 function describe(error: unknown): string {
   const { code, message, errors } = error as NodeJS.ErrnoException & { errors?: readonly Error[] }
   // Several addresses were tried.
-  const details = message || errors?.map((each) => each.message).join(', ') || 'unknown error'
+  const details = errors?.map((each) => each.message).join(', ') ?? message
   const reason = code === undefined || details.includes(code) ? details : `${code}: ${details}`
   return reason.replace(/[\p{Cc}\s]+/gu, ' ').slice(0, REASON_LENGTH_MAX)
 }

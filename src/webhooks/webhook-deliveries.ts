@@ -79,7 +79,8 @@ export class WebhookDeliveries {
     await this.#polling
     const isOwner = this.#loops.size > 0
     await Promise.all(Array.from(this.#loops.values(), (loop) => loop.stop()))
-    if (isOwner) await this.#options.store.releaseWebhooks(this.#owner).catch(ignoreUnavailable)
+    // If the store is unavailable, the leases end by themselves.
+    if (isOwner) await this.#options.store.releaseWebhooks(this.#owner).catch(() => {})
   }
 
   async #poll(): Promise<void> {
@@ -170,8 +171,4 @@ export class WebhookDeliveries {
       if (this.#loops.get(webhook.name) === loop) this.#loops.delete(webhook.name)
     })
   }
-}
-
-function ignoreUnavailable(error: unknown): void {
-  if (!(error instanceof StoreUnavailable)) throw error
 }
