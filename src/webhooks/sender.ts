@@ -171,9 +171,8 @@ function drain(response: IncomingMessage, done: () => void): void {
 
 /** A reason in one line. Receivers influence it, for example by the names in their certificates. */
 function describe(error: unknown): string {
-  const { code, message, errors } = error as NodeJS.ErrnoException & { errors?: readonly Error[] }
-  // Several addresses were tried.
-  const details = errors?.map((each) => each.message).join(', ') ?? message
-  const reason = code === undefined || details.includes(code) ? details : `${code}: ${details}`
+  const { code = '', message } = error as NodeJS.ErrnoException
+  // The AggregateError of several addresses has an empty message.
+  const reason = message.includes(code) ? message : [code, message].filter(Boolean).join(': ')
   return reason.replace(/[\p{Cc}\s]+/gu, ' ').slice(0, REASON_LENGTH_MAX)
 }
