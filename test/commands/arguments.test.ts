@@ -29,6 +29,7 @@ const bad: Record<SettingName, readonly { value: string; expected: string }[]> =
     expected: 'an integer from 0 to 65535, or an address such as 0.0.0.0:3001 or [::]:3001',
   })),
   database: [{ value: '', expected: 'a non-empty string' }],
+  allowPrivateWebhooks: [{ value: 'maybe', expected: 'one of on, off' }],
   logLevel: [{ value: 'loud', expected: 'one of trace, debug, info, warn, error, fatal, silent' }],
   logRequests: [{ value: 'maybe', expected: 'one of off, changes, all' }],
   tlsCertificate: [{ value: '', expected: 'a non-empty string' }],
