@@ -37,6 +37,7 @@ async function testThroughPooler(): Promise<void> {
   const engine: Engine = {
     lasting: true,
     hasFeed: true,
+    followsWithinMs: 1000,
     place: async () => {
       const url = pooled(await emptyDatabase())
       return () => PostgresStore.open({ url, timeout: 10_000 })

@@ -9,6 +9,7 @@ import { importSuite } from './import-suite.ts'
 import { lastingSuite } from './lasting-suite.ts'
 import { modelSuite } from './model-suite.ts'
 import { readSuite } from './read-suite.ts'
+import { sharedFeedSuite } from './shared-feed-suite.ts'
 import { tokenSuite } from './token-suite.ts'
 
 /** Opens a new store. All stores share their data if the engine is `lasting`. */
@@ -21,6 +22,8 @@ export interface Engine {
   readonly lasting: boolean
   /** Whether it keeps changes. */
   readonly hasFeed: boolean
+  /** How long `nextCommit` of a store takes, in the median, to notice a commit of another. Unused unless `lasting`. */
+  readonly followsWithinMs: number
 }
 
 /** Tests the requirements that PlantStore and TokenStore state for every engine. */
@@ -38,6 +41,8 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     t.test(`${name}: ${what}`, async (t) => suite(t, engine))
   }
   if (engine.hasFeed) t.test(`${name}: following changes`, async (t) => feedSuite(t, engine))
+  if (engine.hasFeed && engine.lasting)
+    t.test(`${name}: following changes of others`, async (t) => sharedFeedSuite(t, engine))
   if (engine.lasting)
     t.test(`${name}: shared and reopened databases`, async (t) => lastingSuite(t, engine))
 }

@@ -30,12 +30,13 @@ export function prepareExcess(db: Database): (limits: ChangeLimits) => bigint | 
     'SELECT position, at FROM changes WHERE position >= 0 ORDER BY position LIMIT ? + 0',
   )
   return ({ before, bytes }) => {
-    const newest = end.get() ?? null
-    if (newest === null) return undefined
+    const [first] = oldest.all(1)
+    // The log is off.
+    if (first === undefined) return undefined
+    const newest = end.get() as bigint
     const isExcess = ({ position, at }: Row) =>
       position < newest && (at < before || newest - position >= bytes)
-    const [first] = oldest.all(1)
-    if (first === undefined || !isExcess(first)) return undefined
+    if (!isExcess(first)) return undefined
     let last = first.position
     for (const row of oldest.iterate(STEP_ROWS)) {
       if (!isExcess(row) || row.position - first.position > STEP_BYTES) break

@@ -191,6 +191,50 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     ],
   ],
   [
+    'whose triggers are missing',
+    sql('DROP TRIGGER log_created; DROP TRIGGER log_removed'),
+    [
+      'schema: trigger log_created is missing or differs from the schema',
+      'schema: trigger log_removed is missing or differs from the schema',
+    ],
+  ],
+  [
+    'whose triggers are left although the log is off',
+    sql('DELETE FROM change_log; DELETE FROM changes'),
+    ['log_created', 'log_changed', 'log_removed'].map(
+      (name) => `schema: trigger ${name} is not part of the schema`,
+    ),
+  ],
+  [
+    'without the tables of the log',
+    sql('DROP TABLE change_log; DROP TABLE changes'),
+    [
+      'schema: table changes is missing or differs from the schema',
+      'schema: table change_log is missing or differs from the schema',
+      'changes: no such table: change_log',
+    ],
+  ],
+  [
+    'whose log differs from the plants',
+    sql(`
+    DELETE FROM changes WHERE id = 3;
+    UPDATE changes SET name = 'other' WHERE id = 1;
+    UPDATE changes SET tag = NULL WHERE id = 2;
+    INSERT INTO plants VALUES (-1, 'x', NULL);
+    DELETE FROM plants WHERE id = 4;
+    DELETE FROM changes WHERE id = 4 AND type = 2;
+    INSERT INTO changes SELECT max(position) + 1, 0, 2, 5, NULL, NULL FROM changes;
+  `),
+    ['changes: the last changes in the log differ from the plants 1, 2, 4, 5'],
+  ],
+  [
+    'whose log differs from many plants',
+    sql(`UPDATE changes SET name = 'other'`),
+    [
+      'changes: the last changes in the log differ from the plants 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and possibly others',
+    ],
+  ],
+  [
     'with damaged tokens',
     sql(`
     INSERT INTO tokens VALUES (x'00', x'00', 'short', 'read', 0, NULL, NULL);

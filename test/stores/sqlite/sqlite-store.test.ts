@@ -11,6 +11,7 @@ const lockTimeout = 5000
 storeSuite(t, 'SQLite in a file', {
   lasting: true,
   hasFeed: true,
+  followsWithinMs: 100,
   place: (t) => {
     const file = join(t.testdir(), 'plants.db')
     return () => withoutCoverage(async () => new SqliteStore({ file, lockTimeout }))
@@ -20,6 +21,7 @@ storeSuite(t, 'SQLite in a file', {
 storeSuite(t, 'SQLite in memory', {
   lasting: false,
   hasFeed: true,
+  followsWithinMs: 100,
   place: () => async () => new SqliteStore({ file: ':memory:', lockTimeout }),
 })
 
