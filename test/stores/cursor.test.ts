@@ -27,7 +27,14 @@ t.test('no other string can be decoded', async (t) => {
   const long = encodeCursor({ log: new Uint8Array(8), position: 1n, at: 1, sequence: 0n })
   const negative = encodeCursor({ log: new Uint8Array(8), position: -1n, at: 1 })
   // The last character has four bits that a cursor leaves zero.
-  for (const wrong of ['', text.slice(1), `${text.slice(0, -1)}R`, `${text}A`, `${long}A`, negative]) {
+  for (const wrong of [
+    '',
+    text.slice(1),
+    `${text.slice(0, -1)}R`,
+    `${text}A`,
+    `${long}A`,
+    negative,
+  ]) {
     t.equal(decodeCursor(wrong), undefined, wrong)
   }
 })

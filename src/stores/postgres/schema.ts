@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { newerSchemaMessage } from '../schema-version.ts'
 import { StoreError } from '../store-error.ts'
-import { CHANGE_MIGRATIONS } from './change-tables.ts'
+import { CHANGE_MIGRATIONS, CREATE_TRIGGERS } from './change-tables.ts'
 import type { Connections } from './connections.ts'
 
 /**
@@ -28,6 +28,9 @@ const MIGRATIONS = [
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length
+
+/** The first schema version with the change log. */
+export const CHANGES_VERSION = MIGRATIONS.indexOf(CREATE_TRIGGERS) + 1
 
 const VERSIONS = 'CREATE TABLE IF NOT EXISTS plant_store_schema (version int PRIMARY KEY)'
 
