@@ -50,9 +50,8 @@ const PAUSE_MS = 10
  */
 export async function migrate(connections: Connections, hasChanges: boolean): Promise<void> {
   const version = await readSchemaVersion(connections)
-  if (version === SCHEMA_VERSION) return
   if (version > SCHEMA_VERSION) throw new StoreError(newerSchemaMessage(version, SCHEMA_VERSION))
-  await runMigration(connections, VERSIONS)
+  if (version < SCHEMA_VERSION) await runMigration(connections, VERSIONS)
   for (const [index, statement] of MIGRATIONS.entries()) {
     if (index < version) continue
     if (isFor(hasChanges, statement)) await runMigration(connections, statement)
@@ -61,6 +60,14 @@ export async function migrate(connections: Connections, hasChanges: boolean): Pr
       `INSERT INTO plant_store_schema VALUES (${index + 1}) ON CONFLICT DO NOTHING`,
     )
   }
+  if (hasChanges) await addSkippedTables(connections)
+}
+
+/** Creates the tables of the change log if the server did not support it when the schema was upgraded. */
+async function addSkippedTables(connections: Connections): Promise<void> {
+  const missing = await connections.query("SELECT WHERE to_regclass('plant_change_log') IS NULL")
+  if (missing.length === 0) return
+  for (const statement of CHANGE_MIGRATIONS) await runMigration(connections, statement)
 }
 
 /**

@@ -206,7 +206,7 @@ t.test(
 for (const version of [
   'CockroachDB CCL v25.2.0 (x86_64-pc-linux-gnu)',
   'PostgreSQL 15.12-YB-2025.1.0.0-b0 on x86_64-pc-linux-gnu',
-  'PostgreSQL 12.12 (Greenplum Database 7.1.0) on x86_64-pc-linux-gnu',
+  'PostgreSQL 14.4 (Apache Cloudberry 2.0.0) on x86_64-pc-linux-gnu',
   'PostgreSQL 12.22 on x86_64-pc-linux-gnu',
 ]) {
   t.test(`the feed is off on ${version}`, async (t) => {
@@ -224,6 +224,14 @@ for (const version of [
         "SELECT FROM pg_tables WHERE schemaname = 'public' AND tablename LIKE 'plant\\_c%'",
       ),
       [],
+    )
+    await query(`ALTER DATABASE ${name} RESET search_path`)
+    const upgraded = await open({ retention: KEEP })
+    t.equal(await upgraded.create({ id: 2n, name: 'x' }), 'created')
+    t.equal(
+      (await changesAfter(upgraded)).length,
+      1,
+      'the feed is on after an upgrade of the server',
     )
   })
 }
