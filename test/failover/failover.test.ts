@@ -12,8 +12,8 @@ import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { Command } from '../helpers/command.ts'
 import { replay } from '../stores/changes.ts'
 import { byId } from '../stores/plants.ts'
+import { Follower } from '../stores/postgres/follower.ts'
 import { Cluster, until } from './cluster.ts'
-import { Follower } from './follower.ts'
 import { Load, TOKEN } from './load.ts'
 
 /** Number of kills, each with and without synchronous replication. */

@@ -1,6 +1,6 @@
-import type { Change } from '../../service/change-feed.ts'
-import { StoreUnavailable } from '../../service/plant-store.ts'
-import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
+import type { Change } from '../../../service/change-feed.ts'
+import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 
 /** Follows the changes from the beginning, through failovers. */
 export class Follower {
