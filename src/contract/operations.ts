@@ -43,7 +43,8 @@ type Member<Name extends string, Value> = [Value] extends [never]
 export type OperationRequest<Id extends OperationId> = Member<'params', ParametersIn<Id, 'path'>> &
   Member<'query', ParametersIn<Id, 'query'>> &
   Member<'body', Content<NonNullable<operations[Id]['requestBody']>>> &
-  ('If-Match' extends HeaderOf<Id> ? Precondition : unknown)
+  ('If-Match' extends HeaderOf<Id> ? Precondition : unknown) &
+  ('wait' extends keyof SentParameters<Id, 'query'> ? Wait : unknown)
 
 /** The header names of an operation. `keyof never` would allow every name. */
 type HeaderOf<Id extends OperationId> = [SentParameters<Id, 'header'>] extends [never]
@@ -55,17 +56,25 @@ interface Precondition {
   readonly expected?: readonly string[] | undefined
 }
 
+interface Wait {
+  /** Ends the wait. Without it, the handler must not wait. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /** The result of an operation. A result that the contract does not document does not compile. */
 export type OperationResult<Id extends OperationId> =
   | Failure<Id>
   | ([Content<Success<Id>>] extends [never]
       ? Record<string, never>
       : {
-          readonly body: Content<Success<Id>> | Json<Content<Success<Id>>>
+          readonly body: Immutable<Content<Success<Id>>> | Json<Content<Success<Id>>>
         } & (Success<Id> extends { headers: { ETag: string } }
           ? { readonly version: string }
           : unknown) &
           (Success<Id> extends { headers: { Link?: string } } ? Paged<Id> : unknown))
+
+/** An array as handlers may return it. */
+type Immutable<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value
 
 interface Failure<Id extends OperationId> {
   readonly failure: ErrorCodeOf<Id>
