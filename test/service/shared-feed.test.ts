@@ -99,8 +99,8 @@ t.test('a commit during a read is not missed', async (t) => {
   await setTimeout()
   feed.commit()
   await setTimeout()
-  const late = read()
   feed.result = undefined
+  const late = read()
   t.strictSame(cursors(await late), ['1'], 'a later reader does not share the old read')
   gate.resolve('off')
   t.equal(await page, 'off')
