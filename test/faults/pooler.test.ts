@@ -36,6 +36,7 @@ async function testThroughPooler(): Promise<void> {
 
   const engine: Engine = {
     lasting: true,
+    hasFeed: true,
     place: async () => {
       const url = pooled(await emptyDatabase())
       return () => PostgresStore.open({ url, timeout: 10_000 })

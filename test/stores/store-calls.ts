@@ -56,6 +56,12 @@ export const STORE_CALLS: Record<
     (store) => store.importPlants([plant], 'keep'),
     (store) => store.importPlants([{ ...plant, name: 'replaced' }], 'replace'),
   ],
+  readChanges: [
+    (store) => store.readChanges({ limit: 10 }),
+    (store) => store.readChanges({ limit: 10, after: 'latest' }),
+    async (store) => store.readChanges({ limit: 10, after: await cursorIn(store) }),
+  ],
+  nextCommit: [(store) => Promise.all([store.nextCommit(), store.remove(1000n)])],
   exportPlants: [(store) => exported(store)],
   findToken: [(store) => store.findToken(token.digest.subarray(0, SELECTOR_BYTES))],
   listTokens: [(store) => store.listTokens()],
@@ -63,6 +69,12 @@ export const STORE_CALLS: Record<
   addFirstToken: [(store) => store.addFirstToken({ ...token, name: 'first' })],
   noteTokenUse: [(store) => store.noteTokenUse(token.name, new Date(0))],
   removeToken: [(store) => store.removeToken(token.name)],
+}
+
+/** The cursor of the first change; undefined if the store keeps no changes. */
+async function cursorIn(store: Store): Promise<string | undefined> {
+  const page = await store.readChanges({ limit: 1 })
+  return typeof page === 'string' ? undefined : page.next
 }
 
 async function versionIn(store: Store): Promise<string> {

@@ -4,6 +4,7 @@ import { batchSuite } from './batch-suite.ts'
 import { changeSuite } from './change-suite.ts'
 import { createSuite } from './create-suite.ts'
 import { exportSuite } from './export-suite.ts'
+import { feedSuite } from './feed-suite.ts'
 import { importSuite } from './import-suite.ts'
 import { lastingSuite } from './lasting-suite.ts'
 import { modelSuite } from './model-suite.ts'
@@ -18,6 +19,8 @@ export interface Engine {
   place(t: Test): Open | Promise<Open>
   /** Whether the data outlives the store and is visible to other stores. */
   readonly lasting: boolean
+  /** Whether it keeps changes. */
+  readonly hasFeed: boolean
 }
 
 /** Tests the requirements that PlantStore and TokenStore state for every engine. */
@@ -34,6 +37,7 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
   ] as const) {
     t.test(`${name}: ${what}`, async (t) => suite(t, engine))
   }
+  if (engine.hasFeed) t.test(`${name}: following changes`, async (t) => feedSuite(t, engine))
   if (engine.lasting)
     t.test(`${name}: shared and reopened databases`, async (t) => lastingSuite(t, engine))
 }

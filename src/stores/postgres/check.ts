@@ -11,6 +11,7 @@ import {
 } from '../check-result.ts'
 import { newerSchemaMessage } from '../schema-version.ts'
 import { StoreError } from '../store-error.ts'
+import { supportsChanges } from './change-support.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
 import { findUnsafeSetting, readSettings } from './durability.ts'
@@ -74,7 +75,7 @@ async function kind(connections: Connections): Promise<Finding> {
 async function schema(connections: Connections): Promise<Finding> {
   const version = await readSchemaVersion(connections)
   if (version > SCHEMA_VERSION) return fault(newerSchemaMessage(version, SCHEMA_VERSION))
-  const missing = await findMissingObjects(connections, version)
+  const missing = await findMissingObjects(connections, version, await supportsChanges(connections))
   if (missing.length > 0) return fault(`missing: ${missing.join(', ')}`)
   return schemaFinding(version, SCHEMA_VERSION)
 }

@@ -12,6 +12,7 @@ import type {
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
+import type { Retention } from '../engine.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
 import { shareCalls } from '../remote-store.ts'
@@ -21,6 +22,8 @@ import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { measureText, measureTexts } from '../text-length.ts'
 import { WaitingChanges } from '../waiting-changes.ts'
 import { createBatches } from './batches.ts'
+import { ChangeLog } from './change-log.ts'
+import { supportsChanges } from './change-support.ts'
 import { removePlant, updatePlant } from './changes.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
@@ -38,6 +41,8 @@ export interface ServerOptions {
   readonly timeout: number
   /** Fail instead of creating the schema in an empty database. */
   readonly mustExist?: boolean
+  /** How long to keep changes. Without it, nothing is deleted, and the log stays on or off. */
+  readonly retention?: Retention
   /** Measure commits, for `figures`. */
   readonly isMeasured?: boolean
 }
@@ -52,14 +57,16 @@ export class PostgresStore implements Store {
   readonly #batches: GroupCommit<readonly NewPlant[], BatchResult>
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #tokens: Tokens
+  readonly #log: ChangeLog
   readonly #changes = new InFlight()
   readonly #waiting = new WaitingChanges()
   readonly #metrics = new CommitMetrics()
   readonly #isMeasured: boolean
   #closed: Promise<void> | undefined
 
-  private constructor(connections: Connections, isMeasured: boolean) {
+  private constructor(connections: Connections, log: ChangeLog, isMeasured: boolean) {
     this.#connections = connections
+    this.#log = log
     this.#isMeasured = isMeasured
     // GroupCommit needs commits to end in order, which several connections do not guarantee.
     const options = { maxInFlight: 1, waiting: this.#waiting }
@@ -88,6 +95,7 @@ export class PostgresStore implements Store {
     url,
     timeout,
     mustExist = false,
+    retention,
     isMeasured = false,
   }: ServerOptions): Promise<PostgresStore> {
     const { urls, redacted } = parseConnectionString(url)
@@ -96,8 +104,11 @@ export class PostgresStore implements Store {
       await requireDurable(connections)
       if (mustExist && (await readSchemaVersion(connections)) === 0)
         throw new StoreError('it is empty')
-      await migrate(connections)
-      return new PostgresStore(connections, isMeasured)
+      const isSupported = await supportsChanges(connections)
+      await migrate(connections, isSupported)
+      const log = new ChangeLog({ connections, isSupported })
+      await log.prepare(retention)
+      return new PostgresStore(connections, log, isMeasured)
     } catch (cause) {
       await connections.close()
       const { message } = cause as Error
@@ -138,7 +149,11 @@ export class PostgresStore implements Store {
   }
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
-    return this.#changes.track(() => importPlants(this.#connections, plants, onConflict))
+    return this.#changes.track(async () => {
+      const results = await importPlants(this.#connections, plants, onConflict)
+      await this.#log.noteImport(plants.length)
+      return results
+    })
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
@@ -173,11 +188,13 @@ export class PostgresStore implements Store {
     return this.#tokens.noteUse(name, at)
   }
 
-  async readChanges(_request: ChangesRequest): Promise<ChangesPage | NoChanges> {
-    return 'off'
+  readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
+    return this.#log.readChanges(request)
   }
 
-  async nextCommit(): Promise<void> {}
+  nextCommit(): Promise<void> {
+    return this.#log.nextCommit()
+  }
 
   async figures(): Promise<StoreFigures> {
     const { duration, changes } = this.#metrics
@@ -200,15 +217,18 @@ export class PostgresStore implements Store {
   }
 
   async #measure<Result>(changes: number, commit: () => Promise<Result>): Promise<Result> {
-    if (!this.#isMeasured) return commit()
     const start = performance.now()
     const result = await commit()
-    this.#metrics.duration.add((performance.now() - start) / 1000)
-    this.#metrics.changes.add(changes)
+    this.#log.noteCommit()
+    if (this.#isMeasured) {
+      this.#metrics.duration.add((performance.now() - start) / 1000)
+      this.#metrics.changes.add(changes)
+    }
     return result
   }
 
   async #close(): Promise<void> {
+    await this.#log.close()
     await Promise.all([this.#creates.settle(), this.#batches.settle(), this.#changes.settle()])
     await this.#connections.close()
   }

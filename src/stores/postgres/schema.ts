@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { newerSchemaMessage } from '../schema-version.ts'
 import { StoreError } from '../store-error.ts'
+import { CHANGE_MIGRATIONS } from './change-tables.ts'
 import type { Connections } from './connections.ts'
 
 /**
@@ -22,6 +23,7 @@ const MIGRATIONS = [
      last_used_at bigint
    )`,
   'CREATE INDEX IF NOT EXISTS tokens_by_selector ON tokens (selector)',
+  ...CHANGE_MIGRATIONS,
 ]
 
 /** The schema version that this program reads and writes. */
@@ -40,16 +42,17 @@ const PAUSE_MS = 10
 /**
  * Upgrades the schema to SCHEMA_VERSION. Safe to run on several replicas at once.
  *
+ * @param hasChanges whether the server supports the change log
  * @throws StoreError if the schema is newer, or the database belongs to another program
  */
-export async function migrate(connections: Connections): Promise<void> {
+export async function migrate(connections: Connections, hasChanges: boolean): Promise<void> {
   const version = await readSchemaVersion(connections)
   if (version === SCHEMA_VERSION) return
   if (version > SCHEMA_VERSION) throw new StoreError(newerSchemaMessage(version, SCHEMA_VERSION))
   await runMigration(connections, VERSIONS)
   for (const [index, statement] of MIGRATIONS.entries()) {
     if (index < version) continue
-    await runMigration(connections, statement)
+    if (isFor(hasChanges, statement)) await runMigration(connections, statement)
     await runMigration(
       connections,
       `INSERT INTO plant_store_schema VALUES (${index + 1}) ON CONFLICT DO NOTHING`,
@@ -78,14 +81,23 @@ export async function readSchemaVersion(connections: Connections): Promise<numbe
   return row?.version ?? 0
 }
 
-/** The names of the tables and indexes of a schema version that are missing. */
+function isFor(hasChanges: boolean, statement: string): boolean {
+  return hasChanges || !CHANGE_MIGRATIONS.includes(statement)
+}
+
+/**
+ * The names of the tables and indexes of a schema version that are missing.
+ *
+ * @param hasChanges whether the server supports the change log
+ */
 export async function findMissingObjects(
   connections: Connections,
   version: number,
+  hasChanges: boolean,
 ): Promise<string[]> {
-  const expected = MIGRATIONS.slice(0, version).map(
-    (statement) => / IF NOT EXISTS (\w+)/.exec(statement)?.[1] as string,
-  )
+  const expected = MIGRATIONS.slice(0, version)
+    .filter((statement) => isFor(hasChanges, statement))
+    .flatMap((statement) => / IF NOT EXISTS (\w+)/.exec(statement)?.[1] ?? [])
   const present = await connections.query<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema()
      UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()`,

@@ -11,6 +11,9 @@ import type { Database } from 'better-sqlite3'
 import type { Change } from '../../../service/change-feed.ts'
 import { LOG_ID_BYTES } from '../cursor.ts'
 
+/** The schema version that added the log. */
+export const LOG_VERSION = 3
+
 /** The types of changes by their number in the table. SQLite stores 0 and 1 in no space. */
 export const CHANGE_TYPES = ['created', 'changed', 'removed'] as const satisfies Change['type'][]
 
@@ -73,6 +76,16 @@ export const TURN_OFF = `
     .join('\n')}
   DELETE FROM change_log;
   DELETE FROM changes;`
+
+/** Turns the log on or off, unless it is. */
+export function switchLog(db: Database, isOn: boolean): void {
+  // Without a lock: it is usually as wanted, and another process may hold the lock.
+  if (isLogOn(db) === isOn) return
+  const run = db.transaction(() => {
+    if (isLogOn(db) !== isOn) db.exec(isOn ? TURN_ON : TURN_OFF)
+  })
+  run.immediate()
+}
 
 /** Whether changes are logged. */
 export function isLogOn(db: Database): boolean {

@@ -35,18 +35,19 @@ const BEGINNING = -1n
 export function prepareChangeRead(
   db: Database,
 ): (request: ChangesRequest) => ChangesPage | NoChanges {
-  const { logId, newest, timeOf, page } = prepareStatements(db)
+  const { logId, end, timeOf, page } = prepareStatements(db)
 
+  const rowAt = (position: bigint) => ({ position, at: timeOf.get(position) ?? -1n })
   /** The position after which to read, which has a row, or is BEGINNING. */
   const locate = (log: Uint8Array, after: string | undefined): Position | NoChanges => {
     if (after === undefined) return { position: BEGINNING, at: 0n }
-    if (after === 'latest') return newest.get() as Position
+    if (after === 'latest') return rowAt(end.get() as bigint)
     const cursor = decodeCursor(after)
     if (cursor === undefined) return 'malformed'
-    const { position } = cursor
-    const at = Buffer.compare(cursor.log, log) === 0 ? timeOf.get(position) : undefined
+    if (Buffer.compare(cursor.log, log) !== 0) return 'expired'
+    const row = rowAt(cursor.position)
     // After a restore, another change can have the position of one that was lost.
-    return at === BigInt(cursor.at) ? { position, at } : 'expired'
+    return row.at === BigInt(cursor.at) ? row : 'expired'
   }
 
   return ({ after, limit }) => {
@@ -80,9 +81,7 @@ export function prepareChangeRead(
 function prepareStatements(db: Database) {
   return {
     logId: db.prepare<[], Uint8Array>('SELECT id FROM change_log').pluck(),
-    newest: db.prepare<[], Position>(
-      'SELECT position, at FROM changes ORDER BY position DESC LIMIT 1',
-    ),
+    end: db.prepare<[], bigint>('SELECT max(position) FROM changes').pluck(),
     timeOf: db.prepare<bigint, bigint>('SELECT at FROM changes WHERE position = ?').pluck(),
     // See the statements of Reader for the form of the limit.
     page: db.prepare<[bigint, number], Row>(

@@ -7,6 +7,7 @@ import { joinPlants, type PlantRow, toPlant } from '../plant-row.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../read-limits.ts'
 import { measureText } from '../text-length.ts'
 import { type TokenRow, toToken } from '../token-row.ts'
+import { type ChangeLimits, prepareExcess } from './change-excess.ts'
 import { prepareChangeRead } from './change-reader.ts'
 import type { CommitSignal } from './commit-signal.ts'
 import { mapError } from './errors.ts'
@@ -28,6 +29,7 @@ export class Reader {
   readonly #commits: CommitSignal
   readonly #statements: ReturnType<typeof prepareReads>
   readonly #readChanges: ReturnType<typeof prepareChangeRead>
+  readonly #findExcess: ReturnType<typeof prepareExcess>
   readonly #endTransaction = () => this.refresh()
   #inTransaction = false
   /** The number of commits that the shared transaction sees, at least. */
@@ -40,6 +42,7 @@ export class Reader {
     this.#commits = commits
     this.#statements = prepareReads(db)
     this.#readChanges = prepareChangeRead(db)
+    this.#findExcess = prepareExcess(db)
   }
 
   /** Ends the shared transaction. */
@@ -87,6 +90,10 @@ export class Reader {
 
   readChanges(request: ChangesRequest): ChangesPage | NoChanges {
     return this.#read(() => this.#readChanges(request))
+  }
+
+  hasExcess(limits: ChangeLimits): boolean {
+    return this.#read(() => this.#findExcess(limits)) !== undefined
   }
 
   findToken(selector: Uint8Array): StoredToken | undefined {

@@ -19,6 +19,8 @@ import { IN_MEMORY, refuseMemory } from '../in-memory.ts'
 import type { Store, StoreLink } from '../store.ts'
 import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { WaitingChanges, type WaitingMemory } from '../waiting-changes.ts'
+import type { ChangeLimits } from './change-excess.ts'
+import { pruneChanges } from './change-pruner.ts'
 import { measureChange } from './change-size.ts'
 import { CommitSignal } from './commit-signal.ts'
 import { watchCommits } from './commit-watch.ts'
@@ -58,16 +60,17 @@ export class SqliteStore implements Store {
   readonly #openSnapshot: () => Database
   readonly #file: string
   readonly #measureSpace: ReturnType<typeof prepareMeasurement>
+  readonly #pruning = new AbortController()
   #closed: Promise<void> | undefined
 
   /**
    * @param link the data of a StoreLink, if another thread owns the store
    * @throws StoreError with a one-line reason if the database cannot be used
    */
-  constructor(options: DatabaseOptions, link?: SqliteLink) {
+  constructor({ retention, ...options }: DatabaseOptions, link?: SqliteLink) {
     if (options.sameThread) refuseMemory(options.file)
     const isWriter = options.file === IN_MEMORY || options.sameThread === true
-    const db = openDatabase(options)
+    const db = openDatabase(retention === undefined ? options : { ...options, retention })
     this.#openSnapshot = () => openSnapshot(db, options)
     this.#file = options.file
     this.#measureSpace = prepareMeasurement(options.file)
@@ -90,6 +93,13 @@ export class SqliteStore implements Store {
       sizeOf: measureChange,
       waiting: this.#waiting,
     })
+    if (retention !== undefined && retention.age > 0) {
+      const methods = {
+        hasExcess: (limits: ChangeLimits) => this.#reader.hasExcess(limits),
+        prune: (limits: ChangeLimits) => this.#change<'pruneChanges'>(['pruneChanges', limits]),
+      }
+      pruneChanges(retention, methods, this.#pruning.signal)
+    }
   }
 
   share(): StoreLink | undefined {
@@ -194,6 +204,7 @@ export class SqliteStore implements Store {
 
   async #close(): Promise<void> {
     this.#commits.close()
+    this.#pruning.abort()
     await this.#groupCommit.settle()
     // The last connection to close removes the WAL, so it must be one that can write.
     this.#reader.close()

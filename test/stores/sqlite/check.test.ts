@@ -49,6 +49,7 @@ t.test('a sound database passes and is not changed', async (t) => {
     { subject: 'tokens', status: 'ok', message: '0' },
     { subject: 'integrity', status: 'ok', message: 'pages, rows, types and indexes' },
     { subject: 'plants', status: 'ok', message: '250' },
+    { subject: 'changes', status: 'ok', message: '250 kept' },
   ])
   t.same(contentsOf(file), before)
 })
@@ -69,7 +70,8 @@ t.test('a database can be checked while a service writes to it', async (t) => {
   }
   t.ok(findings.every(({ status }) => status === 'ok'))
   t.match(findings.at(3), { subject: 'journal', message: /^wal, [1-9][\d,]+ bytes$/ })
-  t.match(findings.at(-1), { subject: 'plants', message: '251' }, 'a snapshot')
+  t.match(findings.at(-2), { subject: 'plants', message: '251' }, 'a snapshot')
+  t.match(findings.at(-1), { subject: 'changes', message: '251 kept' })
 })
 
 t.test('reports that an older schema will be upgraded', async (t) => {
@@ -139,7 +141,12 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
   [
     'with a page of plants overwritten',
     (file) => overwritePage(file, 'plants'),
-    [/^integrity: Tree \d+ page \d+: /, /^integrity: /, 'plants: database disk image is malformed'],
+    [
+      /^integrity: Tree \d+ page \d+: /,
+      /^integrity: /,
+      'plants: database disk image is malformed',
+      'changes: database disk image is malformed',
+    ],
   ],
   [
     'with a page of the index overwritten',

@@ -10,6 +10,7 @@ const lockTimeout = 5000
 
 storeSuite(t, 'SQLite in a file', {
   lasting: true,
+  hasFeed: true,
   place: (t) => {
     const file = join(t.testdir(), 'plants.db')
     return () => withoutCoverage(async () => new SqliteStore({ file, lockTimeout }))
@@ -18,6 +19,7 @@ storeSuite(t, 'SQLite in a file', {
 
 storeSuite(t, 'SQLite in memory', {
   lasting: false,
+  hasFeed: true,
   place: () => async () => new SqliteStore({ file: ':memory:', lockTimeout }),
 })
 
