@@ -43,13 +43,15 @@ type Member<Name extends string, Value> = [Value] extends [never]
 export type OperationRequest<Id extends OperationId> = Member<'params', ParametersIn<Id, 'path'>> &
   Member<'query', ParametersIn<Id, 'query'>> &
   Member<'body', Content<NonNullable<operations[Id]['requestBody']>>> &
-  ('If-Match' extends HeaderOf<Id> ? Precondition : unknown) &
-  ('wait' extends keyof SentParameters<Id, 'query'> ? Wait : unknown)
+  ('If-Match' extends NameOf<Id, 'header'> ? Precondition : unknown) &
+  ('wait' extends NameOf<Id, 'query'> ? Wait : unknown)
 
-/** The header names of an operation. `keyof never` would allow every name. */
-type HeaderOf<Id extends OperationId> = [SentParameters<Id, 'header'>] extends [never]
+/** The names of the parameters in one part of a request. `keyof never` would allow every name. */
+type NameOf<Id extends OperationId, Part extends 'query' | 'header'> = [
+  SentParameters<Id, Part>,
+] extends [never]
   ? never
-  : keyof SentParameters<Id, 'header'>
+  : keyof SentParameters<Id, Part>
 
 interface Precondition {
   /** The versions in `If-Match`: the plant must have one of them. Undefined allows any. */

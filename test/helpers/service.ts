@@ -149,7 +149,8 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   let stop = async () => {}
   t.teardown(() => stop())
   const config = { ...defaultConfig(), ...PATIENCE, ...options.config, database: place.database }
-  const store = await withoutCoverage(() => openStore(config))
+  const retention = { age: config.keepChanges, bytes: config.keepChangesBytes }
+  const store = await withoutCoverage(() => openStore({ ...config, retention }))
   const served = withInstead(store, options.instead)
   const app = await buildApp({
     config,
