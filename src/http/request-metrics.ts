@@ -152,8 +152,11 @@ export class RequestMetrics {
   #end(response: MeasuredResponse): void {
     const { [startTime]: start = 0, [routeIndex]: route = NO_ROUTE, req } = response
     const method = methodIndexes.get(req.method as string) ?? OTHER_METHOD
-    const status = response.writableFinished ? response.statusCode : response[rejectedStatus]
     const end = response[stopTime] ?? performance.now()
+    // A stream has no end that its client waits for.
+    const isStream = response[stopTime] !== undefined && response.headersSent
+    const isSent = response.writableFinished || isStream
+    const status = isSent ? response.statusCode : response[rejectedStatus]
     this.#count(route, method, status ?? 0, (end - start) / 1000)
   }
 

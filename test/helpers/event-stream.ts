@@ -30,7 +30,11 @@ export class EventStream {
   }
 
   /** Opens a stream, by default of the changes from now on. */
-  static async open(t: Owner, caller: Caller, options: StreamOptions = {}): Promise<EventStream> {
+  static async open(
+    t: Owner,
+    caller: Pick<Caller, 'port' | 'token'>,
+    options: StreamOptions = {},
+  ): Promise<EventStream> {
     const { path = '/changes?after=latest', headers, token = caller.token } = options
     const outgoing = request({
       port: caller.port,
