@@ -1,7 +1,7 @@
 /** Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 import { once } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { type ByteBudget, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
@@ -20,6 +20,9 @@ const COMMENT = Buffer.from(':\n\n')
 
 /** How long a stream waits before it tries again to get memory for its next events. */
 const BUDGET_RETRY_MS = 100
+
+/** Between the two comments that show whether a client that has closed its side is still there. */
+const PROBE_DELAY_MS = 1000
 
 export const EVENT_STREAM_HEADERS = {
   'content-type': EVENT_STREAM,
@@ -94,7 +97,12 @@ export async function sendEvents(
   const { raw: response, server } = reply
   reply.hijack()
   server.logWhenClosed?.(request, reply)
-  const follower = followers.joinStream(request, reply, () => response.write(COMMENT))
+  let probe: NodeJS.Timeout | undefined
+  const follower = followers.joinStream(request, reply, () => {
+    // If the client has gone away, its system rejects this comment, which only the next write notices.
+    response.write(COMMENT)
+    probe = setTimeout(() => response.write(COMMENT), PROBE_DELAY_MS).unref()
+  })
   const { signal } = follower
   // After the stream, its connection is of no use, and a service that stops must not wait for it.
   const headers = reply.headers({ ...EVENT_STREAM_HEADERS, connection: 'close' }).getHeaders()
@@ -112,6 +120,7 @@ export async function sendEvents(
     toApiError(error, request)
   }
   follower.leave()
+  clearTimeout(probe)
   response.end()
 }
 
@@ -124,7 +133,7 @@ async function write(
 ): Promise<boolean> {
   const bytes = chunk.length > SMALL_MESSAGE_BYTES ? chunk.length : 0
   if (!budget.take(bytes)) {
-    await setTimeout(BUDGET_RETRY_MS, undefined, { signal }).catch(() => {})
+    await delay(BUDGET_RETRY_MS, undefined, { signal }).catch(() => {})
     return false
   }
   if (!response.write(chunk)) await once(response, 'drain', { signal }).catch(() => {})

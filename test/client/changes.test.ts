@@ -17,6 +17,7 @@ import {
   halfAResponse,
   lost,
   lostResponse,
+  passed,
   silence,
   thrownBy,
 } from './faulty-proxy.ts'
@@ -107,7 +108,7 @@ t.test('changes resumes without missing or repeating any, whatever fails', async
     answered(502, HTML, '<html>'),
     answered(504),
   ]
-  const { client, proxy } = await connect(t, [], { retries: 1, timeout: 100 })
+  const { client, proxy } = await connect(t, [], { retries: 1, maxRetryDelay: 5 })
   // Short, or a request that is never answered would take half a minute.
   t.capture(AbortSignal, 'timeout', (_ms: number) => shortSignal())
   await create(0n)
@@ -167,7 +168,7 @@ t.test('changes throws what retrying cannot repair', async (t) => {
 })
 
 t.test('aborting the signal ends the iteration at once', { timeout: 20_000 }, async (t) => {
-  const { client, proxy } = await connect(t)
+  const { client, proxy } = await connect(t, [passed, silence])
   const stop = new AbortController()
   const reason = new Error('enough')
   const next = client.changes({ after: 'latest', signal: stop.signal }).next()
