@@ -15,7 +15,10 @@ import { storeMetrics } from './store-metrics.ts'
 export interface MetricSources {
   readonly engine: 'sqlite' | 'postgres'
   readonly threads: readonly ThreadFigures[]
-  readonly shared: Pick<SharedState, 'connections' | 'refusedConnections' | 'droppedPipelines'>
+  readonly shared: Pick<
+    SharedState,
+    'connections' | 'refusedConnections' | 'droppedPipelines' | 'streams' | 'longPolls'
+  >
   readonly readStore: () => Promise<StoreFigures>
   readonly isReady: () => Promise<boolean>
 }
@@ -37,6 +40,12 @@ export function metricsPage({ engine, threads, shared, readStore, isReady }: Met
       ...httpMetrics(requests),
       gauge('plant_store_http_connections', 'Open connections.', [{}, shared.connections.value]),
       ...droppedConnections(shared),
+      gauge(
+        'plant_store_followers',
+        'Requests that wait for changes.',
+        [{ type: 'stream' }, shared.streams.value],
+        [{ type: 'long-poll' }, shared.longPolls.value],
+      ),
       ...storeMetrics(store),
       gauge('plant_store_ready', 'Whether the service can serve requests.', [{}, Number(ready)]),
       gauge('plant_store_threads', 'Threads that serve HTTP.', [{}, requests.length]),
