@@ -29,10 +29,12 @@ export type NoChanges = 'malformed' | 'expired' | 'off'
  *
  * Each change that a PlantStore has acknowledged is in the log exactly once. What changes nothing is not: replays,
  * updates to the same content, batches that conflict. Repeating the changes in order, from an empty store or from an
- * export with its cursor, yields the plants in the store.
+ * export with its cursor, yields the plants in the store. The log of a database that an older version created begins
+ * empty at the upgrade: the plants that were stored before are not in it.
  *
- * Cursors are opaque, in the characters of base64url. They stay valid when the store is reopened, and on every process that shares the
- * database. If the log has lost changes that a cursor has seen, as after a restore, the cursor is `expired`.
+ * Cursors are opaque, in the characters of base64url. They stay valid when the store is reopened, and on every process
+ * that shares the database. If the log has lost changes that a cursor has seen, as after a restore, the cursor is
+ * `expired`.
  */
 export interface ChangeFeed {
   /**

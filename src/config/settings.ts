@@ -85,6 +85,14 @@ export const settings = {
     default: '1073741824',
     read: integer(2 ** 20, 2 ** 50),
   },
+  allowPrivateWebhooks: {
+    argument: '[on|off]',
+    description:
+      'deliver webhooks to private addresses and over plain HTTP too, for development; only public addresses and HTTPS otherwise',
+    default: 'off',
+    bareFlag: 'on',
+    read: onOff,
+  },
   logLevel: {
     argument: '<level>',
     description: `the minimum level to log: ${LOG_LEVELS.join(', ')}`,

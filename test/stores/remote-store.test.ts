@@ -5,6 +5,7 @@ import { SELECTOR_BYTES, type StoredToken } from '../../service/token-store.ts'
 import { joinStore } from '../../src/stores/engines.ts'
 import { shareCalls } from '../../src/stores/remote-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
+import { contentOf, pageOf } from './changes.ts'
 import { plantsIn } from './plants.ts'
 
 /** A store, and another that calls it. */
@@ -45,6 +46,18 @@ t.test('calls about plants have the same results', async (t) => {
   t.equal(await remote.remove(0n), 'not-found')
   t.equal(await remote.remove(plant.id), 'removed')
   t.equal(await store.get(plant.id), undefined)
+})
+
+t.test('calls about changes have the same results', async (t) => {
+  const { store, remote } = await connect(t)
+  const { next: start } = await pageOf(remote, 'latest')
+  const committed = remote.nextCommit()
+  await remote.create({ id: 1n, name: 'Abies' })
+  await committed
+  const page = await pageOf(remote, start)
+  t.strictSame(page.changes.map(contentOf), [['created', 1n, { name: 'Abies' }]])
+  t.strictSame(await pageOf(store, start), page)
+  t.equal(await remote.readChanges({ after: 'x', limit: 1 }), 'malformed')
 })
 
 t.test('calls about tokens have the same results', async (t) => {

@@ -1,5 +1,6 @@
 import { contentVersion } from '../../service/plant-store.ts'
 import { SELECTOR_BYTES } from '../../service/token-store.ts'
+import type { NewWebhook } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { exported } from './plants.ts'
 
@@ -12,6 +13,13 @@ const token = {
   scopes: ['read'],
   createdAt: new Date(0),
 } as const
+const webhook: NewWebhook = {
+  name: 'called',
+  url: 'https://receiver.example',
+  events: ['newPlant'],
+  secret: 'whsec_AA==',
+  createdAt: new Date(0),
+}
 
 /**
  * Calls of every method of a store, with parameters that cover all its statements. They assume that plant 1 exists.
@@ -69,6 +77,22 @@ export const STORE_CALLS: Record<
   addFirstToken: [(store) => store.addFirstToken({ ...token, name: 'first' })],
   noteTokenUse: [(store) => store.noteTokenUse(token.name, new Date(0))],
   removeToken: [(store) => store.removeToken(token.name)],
+  listWebhooks: [(store) => store.listWebhooks()],
+  addWebhook: [(store) => store.addWebhook(webhook)],
+  rotateWebhookSecret: [
+    (store) => store.rotateWebhookSecret(webhook.name, webhook.secret, new Date(0)),
+  ],
+  leaseWebhooks: [(store) => store.leaseWebhooks('process')],
+  saveWebhookProgress: [
+    (store) =>
+      store.saveWebhookProgress(webhook.name, 'process', { attempts: 1, pausedAt: new Date(0) }),
+  ],
+  resumeWebhook: [(store) => store.resumeWebhook(webhook.name, true)],
+  releaseWebhooks: [(store) => store.releaseWebhooks('process')],
+  removeWebhook: [
+    (store) => store.removeWebhook(webhook.name, 'process'),
+    (store) => store.removeWebhook(webhook.name),
+  ],
 }
 
 /** The cursor of the first change; undefined if the store keeps no changes. */

@@ -11,6 +11,7 @@ import { modelSuite } from './model-suite.ts'
 import { readSuite } from './read-suite.ts'
 import { sharedFeedSuite } from './shared-feed-suite.ts'
 import { tokenSuite } from './token-suite.ts'
+import { webhookSuite } from './webhook-suite.ts'
 
 /** Opens a new store. All stores share their data if the engine is `lasting`. */
 export type Open = () => Promise<Store>
@@ -26,7 +27,7 @@ export interface Engine {
   readonly followsWithinMs: number
 }
 
-/** Tests the requirements that PlantStore and TokenStore state for every engine. */
+/** Tests the requirements that PlantStore, TokenStore and WebhookStore state for every engine. */
 export function storeSuite(t: Test, name: string, engine: Engine): void {
   for (const [what, suite] of [
     ['creating plants', createSuite],
@@ -37,6 +38,7 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['exporting plants', exportSuite],
     ['random operations', modelSuite],
     ['tokens', tokenSuite],
+    ['webhooks', webhookSuite],
   ] as const) {
     t.test(`${name}: ${what}`, async (t) => suite(t, engine))
   }

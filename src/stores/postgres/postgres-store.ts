@@ -12,6 +12,7 @@ import type {
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
+import type { NewWebhook, Webhook, WebhookProgress } from '../../../service/webhook-store.ts'
 import type { Retention } from '../engine.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
@@ -33,6 +34,7 @@ import { importPlants } from './imports.ts'
 import { exportPlants, listPlants, pointReads } from './reads.ts'
 import { migrate, readSchemaVersion } from './schema.ts'
 import { Tokens } from './tokens.ts'
+import { Webhooks } from './webhooks.ts'
 
 export interface ServerOptions {
   /** A connection string in libpq's form, with one or more hosts. */
@@ -57,6 +59,7 @@ export class PostgresStore implements Store {
   readonly #batches: GroupCommit<readonly NewPlant[], BatchResult>
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #tokens: Tokens
+  readonly #webhooks: Webhooks
   readonly #log: ChangeLog
   readonly #changes = new InFlight()
   readonly #waiting = new WaitingChanges()
@@ -84,6 +87,7 @@ export class PostgresStore implements Store {
     })
     this.#pointReads = pointReads(connections)
     this.#tokens = new Tokens(connections)
+    this.#webhooks = new Webhooks(connections)
   }
 
   /**
@@ -186,6 +190,38 @@ export class PostgresStore implements Store {
 
   noteTokenUse(name: string, at: Date): Promise<void> {
     return this.#tokens.noteUse(name, at)
+  }
+
+  listWebhooks(): Promise<Webhook[]> {
+    return this.#webhooks.list()
+  }
+
+  addWebhook(webhook: NewWebhook): Promise<'added' | 'taken' | 'full'> {
+    return this.#webhooks.add(webhook)
+  }
+
+  removeWebhook(name: string, owner?: string): Promise<boolean> {
+    return this.#webhooks.remove(name, owner)
+  }
+
+  rotateWebhookSecret(name: string, secret: string, previousUntil: Date): Promise<boolean> {
+    return this.#webhooks.rotateSecret(name, secret, previousUntil)
+  }
+
+  resumeWebhook(name: string, fromOldest: boolean): Promise<boolean> {
+    return this.#webhooks.resume(name, fromOldest)
+  }
+
+  leaseWebhooks(owner: string): Promise<string[]> {
+    return this.#webhooks.lease(owner)
+  }
+
+  releaseWebhooks(owner: string): Promise<void> {
+    return this.#webhooks.release(owner)
+  }
+
+  saveWebhookProgress(name: string, owner: string, progress: WebhookProgress): Promise<boolean> {
+    return this.#webhooks.saveProgress(name, owner, progress)
   }
 
   readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {

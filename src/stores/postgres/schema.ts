@@ -24,6 +24,25 @@ const MIGRATIONS = [
    )`,
   'CREATE INDEX IF NOT EXISTS tokens_by_selector ON tokens (selector)',
   ...CHANGE_MIGRATIONS,
+  `CREATE TABLE IF NOT EXISTS plant_webhooks (
+     name text PRIMARY KEY,
+     url text NOT NULL,
+     events text NOT NULL,
+     secret text NOT NULL,
+     previous_secret text,
+     previous_until bigint,
+     created_at bigint NOT NULL,
+     cursor text,
+     attempts bigint NOT NULL DEFAULT 0,
+     failing_since bigint,
+     next_attempt_at bigint,
+     paused_at bigint,
+     last_success_at bigint,
+     last_failure_at bigint,
+     last_failure text,
+     owner text,
+     owner_until bigint
+   )`,
 ]
 
 /** The schema version that this program reads and writes. */

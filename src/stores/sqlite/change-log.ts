@@ -21,7 +21,7 @@ export const CHANGE_TYPES = ['created', 'changed', 'removed'] as const satisfies
 export const START = CHANGE_TYPES.length
 
 /** What a change takes in the file in addition to its text, approximately. */
-export const CHANGE_OVERHEAD_BYTES = 32
+export const CHANGE_OVERHEAD_BYTES = 28
 
 const NOW = `CAST(round(unixepoch('subsec') * 1000) AS INTEGER)`
 

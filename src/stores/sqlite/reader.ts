@@ -2,11 +2,13 @@ import type { Database } from 'better-sqlite3'
 import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
+import type { Webhook } from '../../../service/webhook-store.ts'
 import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
 import { joinPlants, type PlantRow, toPlant } from '../plant-row.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../read-limits.ts'
 import { measureText } from '../text-length.ts'
 import { type TokenRow, toToken } from '../token-row.ts'
+import { toWebhook, type WebhookRow } from '../webhook-row.ts'
 import { type ChangeLimits, prepareExcess } from './change-excess.ts'
 import { prepareChangeRead } from './change-reader.ts'
 import type { CommitSignal } from './commit-signal.ts'
@@ -19,7 +21,7 @@ import { mapError } from './errors.ts'
 const SNAPSHOT_MS_MAX = 0.5
 
 /**
- * Reads plants and tokens. Every method throws StoreUnavailable if the database cannot be read now.
+ * Reads plants, tokens and webhooks. Every method throws StoreUnavailable if the database cannot be read now.
  *
  * Reads in one turn of the event loop share a transaction, because locking and unlocking the file for each read takes
  * as long as the read itself.
@@ -103,6 +105,11 @@ export class Reader {
 
   listTokens(): StoredToken[] {
     return this.#read(() => this.#statements.tokens.all()).map(toToken)
+  }
+
+  listWebhooks(): Webhook[] {
+    const now = Date.now()
+    return this.#read(() => this.#statements.webhooks.all()).map((row) => toWebhook(row, now))
   }
 
   close(): void {
@@ -197,5 +204,6 @@ function prepareReads(db: Database) {
       .pluck(),
     token: db.prepare<Uint8Array, TokenRow>('SELECT * FROM tokens WHERE selector = ?'),
     tokens: db.prepare<[], TokenRow>('SELECT * FROM tokens ORDER BY name'),
+    webhooks: db.prepare<[], WebhookRow>('SELECT * FROM plant_webhooks ORDER BY name'),
   }
 }

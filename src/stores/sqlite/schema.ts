@@ -22,6 +22,25 @@ const MIGRATIONS = [
   'CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;',
   // The log begins empty: existing plants are not in it.
   `${CREATE_CHANGE_TABLES} ${TURN_ON}`,
+  `CREATE TABLE plant_webhooks (
+     name TEXT PRIMARY KEY,
+     url TEXT NOT NULL,
+     events TEXT NOT NULL,
+     secret TEXT NOT NULL,
+     previous_secret TEXT,
+     previous_until INTEGER,
+     created_at INTEGER NOT NULL,
+     cursor TEXT,
+     attempts INTEGER NOT NULL DEFAULT 0,
+     failing_since INTEGER,
+     next_attempt_at INTEGER,
+     paused_at INTEGER,
+     last_success_at INTEGER,
+     last_failure_at INTEGER,
+     last_failure TEXT,
+     owner TEXT,
+     owner_until INTEGER
+   ) STRICT, WITHOUT ROWID;`,
 ]
 
 /** The schema version that this program reads and writes (SQLite's `user_version`). */

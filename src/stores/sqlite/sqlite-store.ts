@@ -14,6 +14,7 @@ import type {
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
+import type { NewWebhook, Webhook, WebhookProgress } from '../../../service/webhook-store.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { IN_MEMORY, refuseMemory } from '../in-memory.ts'
 import type { Store, StoreLink } from '../store.ts'
@@ -172,6 +173,38 @@ export class SqliteStore implements Store {
 
   noteTokenUse(name: string, at: Date): Promise<void> {
     return this.#change<'noteTokenUse'>(['noteTokenUse', name, at])
+  }
+
+  async listWebhooks(): Promise<Webhook[]> {
+    return this.#reader.listWebhooks()
+  }
+
+  addWebhook(webhook: NewWebhook): Promise<'added' | 'taken' | 'full'> {
+    return this.#change<'addWebhook'>(['addWebhook', webhook])
+  }
+
+  removeWebhook(name: string, owner?: string): Promise<boolean> {
+    return this.#change<'removeWebhook'>(['removeWebhook', name, owner])
+  }
+
+  rotateWebhookSecret(name: string, secret: string, previousUntil: Date): Promise<boolean> {
+    return this.#change<'rotateWebhookSecret'>(['rotateWebhookSecret', name, secret, previousUntil])
+  }
+
+  resumeWebhook(name: string, fromOldest: boolean): Promise<boolean> {
+    return this.#change<'resumeWebhook'>(['resumeWebhook', name, fromOldest])
+  }
+
+  leaseWebhooks(owner: string): Promise<string[]> {
+    return this.#change<'leaseWebhooks'>(['leaseWebhooks', owner])
+  }
+
+  releaseWebhooks(owner: string): Promise<void> {
+    return this.#change<'releaseWebhooks'>(['releaseWebhooks', owner])
+  }
+
+  saveWebhookProgress(name: string, owner: string, progress: WebhookProgress): Promise<boolean> {
+    return this.#change<'saveWebhookProgress'>(['saveWebhookProgress', name, owner, progress])
   }
 
   async readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {

@@ -16,9 +16,10 @@ import { type PlantRow, toPlant } from '../plant-row.ts'
 import type { CommitMetrics } from '../store-figures.ts'
 import { type ChangeLimits, prepareExcess } from './change-excess.ts'
 import { mapError } from './errors.ts'
+import { prepareWebhookChanges, type WebhookChanges } from './webhook-changes.ts'
 
-/** Every change that a store makes, as PlantStore and TokenStore describe it, or PruneMethods. */
-interface Operations {
+/** Every change that a store makes, as PlantStore, TokenStore and WebhookStore describe it, or PruneMethods. */
+interface Operations extends WebhookChanges {
   create(plant: NewPlant): CreateResult
   createAll(plants: readonly NewPlant[]): BatchResult
   update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | NoMatch
@@ -164,6 +165,7 @@ function prepareOperations(db: Database): Operations {
   }
 
   const operations: Operations = {
+    ...prepareWebhookChanges(db),
     create({ id, name, tag = null }) {
       if (insertPlant.run(id, name, tag).changes === 1) return 'created'
       const stored = findPlant.get(id)

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { prepareExcess } from '../../../src/stores/sqlite/change-excess.ts'
+import { CHANGE_OVERHEAD_BYTES } from '../../../src/stores/sqlite/change-log.ts'
 import { pruneChanges } from '../../../src/stores/sqlite/change-pruner.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 
@@ -10,6 +11,9 @@ t.test('a log that another process has turned off has no excess', async (t) => {
   t.equal(prepareExcess(db)({ before: Number.MAX_SAFE_INTEGER, bytes: 0 }), undefined)
 })
 
+/** The size of a change to a plant of 100,000 bytes. */
+const LARGE = 100_000 + CHANGE_OVERHEAD_BYTES
+
 t.test('one transaction deletes a limited number and size of changes', async (t) => {
   const db = openDatabase({ file: ':memory:', lockTimeout: 0 })
   t.teardown(() => db.close())
@@ -17,14 +21,18 @@ t.test('one transaction deletes a limited number and size of changes', async (t)
   const findExcess = prepareExcess(db)
   const all = { before: Number.MAX_SAFE_INTEGER, bytes: 2 ** 40 }
   for (let id = 0; id < 3000; id++) insert.run(id, '')
-  t.equal(findExcess(all), 999n * 32n, 'the start of the log, and 999 changes')
+  t.equal(
+    findExcess(all),
+    999n * BigInt(CHANGE_OVERHEAD_BYTES),
+    'the start of the log, and 999 changes',
+  )
   db.exec('DELETE FROM changes')
   for (let id = 3000; id < 3010; id++) insert.run(id, 'x'.repeat(100_000))
-  t.equal(findExcess(all), 3n * 100_032n)
-  t.equal(findExcess({ before: 0, bytes: 2 * 100_032 }), 3n * 100_032n)
-  t.equal(findExcess({ before: 0, bytes: 9 * 100_032 }), 100_032n)
-  t.equal(findExcess({ before: 0, bytes: 10 * 100_032 }), undefined)
-  t.equal(findExcess({ before: 0, bytes: 0 }), 3n * 100_032n)
+  t.equal(findExcess(all), BigInt(3 * LARGE))
+  t.equal(findExcess({ before: 0, bytes: 2 * LARGE }), BigInt(3 * LARGE))
+  t.equal(findExcess({ before: 0, bytes: 9 * LARGE }), BigInt(LARGE))
+  t.equal(findExcess({ before: 0, bytes: 10 * LARGE }), undefined)
+  t.equal(findExcess({ before: 0, bytes: 0 }), BigInt(3 * LARGE))
 })
 
 t.test('an error that is a bug is not ignored', async (t) => {

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { Retention } from '../../../src/stores/engine.ts'
+import { CHANGE_OVERHEAD_BYTES } from '../../../src/stores/sqlite/change-log.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { changesAfter, eventually, latest, pageOf } from '../changes.ts'
 import { scatteredIds } from '../plants.ts'
@@ -13,7 +14,7 @@ const UNLIMITED = 2 ** 40
 const PLANTS = scatteredIds(5000).map((id) => ({ id, name: 'x'.repeat(100) }))
 
 /** What a change to one of PLANTS adds to the log. */
-const CHANGE_BYTES = 132
+const CHANGE_BYTES = CHANGE_OVERHEAD_BYTES + 100
 
 /** A database with a change for each of PLANTS. */
 async function makeDatabase(t: Test) {
