@@ -1,13 +1,17 @@
 import type { Handlers, OperationRequest, OperationResult } from '../src/contract/operations.ts'
 import { distinctPlants } from './plant-batch.ts'
 import { conflictMessage, contentVersion, type NoMatch, type RequestStore } from './plant-store.ts'
+import { SharedFeed } from './shared-feed.ts'
 
 /** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
   readonly #store: RequestStore
 
+  readonly #feed: SharedFeed
+
   constructor(store: RequestStore) {
     this.#store = store
+    this.#feed = new SharedFeed(store)
   }
 
   async createPlant({
@@ -94,11 +98,15 @@ export class PlantService implements Handlers {
   }
 
   async listChanges({
-    query: { after, limit },
+    query: { after, limit, wait },
+    signal,
   }: OperationRequest<'listChanges'>): Promise<OperationResult<'listChanges'>> {
-    const page = await this.#store.readChanges({ after, limit })
+    const request = { after, limit }
+    const page = await (signal === undefined
+      ? this.#store.readChanges(request)
+      : this.#feed.readNext(request, 1000 * wait, signal))
     if (typeof page === 'string') return NO_CHANGES[page]
-    return { body: [...page.changes], next: { after: page.next } }
+    return { body: page.changes, next: { after: page.next } }
   }
 }
 

@@ -17,7 +17,10 @@ import { webhookMetrics } from './webhook-metrics.ts'
 export interface MetricSources {
   readonly engine: 'sqlite' | 'postgres'
   readonly threads: readonly ThreadFigures[]
-  readonly shared: Pick<SharedState, 'connections' | 'refusedConnections' | 'droppedPipelines'>
+  readonly shared: Pick<
+    SharedState,
+    'connections' | 'refusedConnections' | 'droppedPipelines' | 'streams' | 'longPolls'
+  >
   readonly readStore: () => Promise<StoreFigures>
   readonly readWebhooks: () => readonly WebhookFigures[]
   readonly isReady: () => Promise<boolean>
@@ -47,6 +50,12 @@ export function metricsPage({
       ...httpMetrics(requests),
       gauge('plant_store_http_connections', 'Open connections.', [{}, shared.connections.value]),
       ...droppedConnections(shared),
+      gauge(
+        'plant_store_followers',
+        'Requests that wait for changes.',
+        [{ type: 'stream' }, shared.streams.value],
+        [{ type: 'long-poll' }, shared.longPolls.value],
+      ),
       ...storeMetrics(store),
       ...webhookMetrics(readWebhooks()),
       gauge('plant_store_ready', 'Whether the service can serve requests.', [{}, Number(ready)]),

@@ -161,6 +161,10 @@ function exportCommand(): Command {
       '--escape-formulas',
       'write CSV that is safe to open in a spreadsheet; this changes the data, so do not import the file',
     )
+    .option(
+      '--cursor <file>',
+      'also write the cursor from which to follow the changes made after the export',
+    )
     .addOption(databaseOption)
     .action(async (file: string, options: ExportOptions) => {
       const { exportPlants } = await import('./export.ts')

@@ -106,7 +106,8 @@ export interface paths {
          *     With `Accept: text/event-stream`, the response is a stream of server-sent events. Each event has the
          *     JSON of a change as its `data`, its cursor as its `id`, and no `event` name. A comment every 15 seconds
          *     keeps proxies from closing the connection. To resume after a disconnection, send the last `id` as
-         *     `Last-Event-ID`. A stream ends when the service stops or the token becomes invalid.
+         *     `Last-Event-ID`. A stream ends when the service stops, its token becomes invalid, or its position is no
+         *     longer kept.
          *
          *     The service keeps changes for a limited time. If the changes after a cursor are no longer available,
          *     the response is 410: take a new cursor with `after=latest`, read all plants again, then follow the
@@ -1014,7 +1015,7 @@ export interface operations {
     listChanges: {
         parameters: {
             query?: {
-                /** @description The maximum number of changes to return. A page can contain fewer even if it is not the last. */
+                /** @description The maximum number of changes to return. A page can contain fewer even if more follow. A stream ignores it. */
                 limit?: number;
                 /**
                  * @description Return only changes after this cursor: one from a change, a `Link` or an export, or `latest` for
@@ -1028,7 +1029,7 @@ export interface operations {
                 wait?: number;
             };
             header?: {
-                /** @description The cursor of the last event of an earlier stream. Takes precedence over `after`. Only for streams. */
+                /** @description The cursor of the last event of an earlier stream. Takes precedence over `after`. A page ignores it. */
                 "Last-Event-ID"?: string;
             };
             path?: never;

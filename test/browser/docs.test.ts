@@ -119,6 +119,11 @@ function testDocs(program: string): void {
     t.match(await service.stored(4n), { tag: 'Tree' })
     await docs.toggle('replacePlant')
 
+    const changes = await tryForm(t, docs, 'listChanges')
+    t.equal(changes.body, '[]', 'the example is the end of the feed')
+    t.match(changes.headers, /^ *link: .*after=/m)
+    await docs.toggle('listChanges')
+
     const deleted = await tryForm(t, docs, 'deletePlant')
     t.strictSame([deleted.status, deleted.body], ['204', ''])
     t.equal(await service.stored(4n), undefined)

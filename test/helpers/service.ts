@@ -75,7 +75,7 @@ export class Caller {
     })
     checkAnswer(method, path, answer)
     const isJson = answer.headers['content-type'] === 'application/json' && answer.body !== ''
-    return { ...answer, json: isJson ? JSON.parse(answer.body, exactId) : undefined }
+    return { ...answer, json: isJson ? parseExact(answer.body) : undefined }
   }
 }
 
@@ -149,7 +149,8 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   let stop = async () => {}
   t.teardown(() => stop())
   const config = { ...defaultConfig(), ...PATIENCE, ...options.config, database: place.database }
-  const store = await withoutCoverage(() => openStore(config))
+  const retention = { age: config.keepChanges, bytes: config.keepChangesBytes }
+  const store = await withoutCoverage(() => openStore({ ...config, retention }))
   const served = withInstead(store, options.instead)
   const app = await buildApp({
     config,
@@ -183,6 +184,11 @@ function withInstead(store: Store, instead: Partial<Store> = {}): Store {
       return method.bind(store)
     },
   })
+}
+
+/** Parses JSON in which each id becomes a bigint. */
+export function parseExact(json: string): unknown {
+  return JSON.parse(json, exactId)
 }
 
 /** Parses an id as a bigint with exactly the digits in the response. */

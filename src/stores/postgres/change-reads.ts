@@ -15,7 +15,9 @@ interface EndRow extends Omit<Position, 'at'> {
 function buildEndQuery(position: string, sequence: string): string {
   return `
     SELECT log.id AS log, commits.position, ${sequence} AS sequence, commits.at
-    FROM plant_change_log AS log JOIN plant_commits AS commits ON commits.position = ${position}
+    FROM plant_change_log AS log CROSS JOIN LATERAL (
+      SELECT position, sequence, at FROM plant_commits WHERE position = ${position} LIMIT 1
+    ) AS commits
     WHERE log.id IS NOT NULL`
 }
 
@@ -89,7 +91,7 @@ export async function readPage(
   const rows = await run<PageRow>(PAGE, [position, sequence, at, limit, BATCH_TEXT_MAX])
   const [{ log, isKept }] = rows as [PageRow]
   if (log === null) return 'off'
-  if (!isKept || log.compare(after.log) !== 0) return 'expired'
+  if (log.compare(after.log) !== 0 || !isKept) return 'expired'
   const changes: Change[] = []
   let last = after
   for (const { position, committedAt, sequence, at, type, ...plant } of rows) {

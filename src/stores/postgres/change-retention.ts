@@ -12,7 +12,7 @@ const CHANGES_MAX = 10_000
  * The last of the oldest commits that are not worth keeping. It is kept, because the commits after it are: the cursor of
  * a follower that has read it misses nothing.
  */
-const FIND_OLDEST = `
+export const FIND_OLDEST = `
   SELECT log.id AS log, max(commits.position) AS oldest
   FROM plant_change_log AS log CROSS JOIN LATERAL (
     SELECT position, at, bytes FROM plant_commits
@@ -26,7 +26,7 @@ const SET_OLDEST =
   'UPDATE plant_change_log SET oldest = $1 WHERE id = $2 AND oldest < $1 RETURNING id'
 
 /** Several processes take different commits. */
-const TAKE = `
+export const TAKE = `
   SELECT position, tx::text AS tx FROM plant_commits
   WHERE position < (SELECT oldest FROM plant_change_log) ORDER BY position LIMIT ${COMMITS_MAX}
   FOR UPDATE SKIP LOCKED`

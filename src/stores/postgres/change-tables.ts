@@ -21,10 +21,12 @@ const TRIGGERS = ['log_created', 'log_changed', 'log_removed', 'log_truncated']
 export const ENABLE_TRIGGERS = alterTriggers('ENABLE')
 export const DISABLE_TRIGGERS = alterTriggers('DISABLE')
 
-/** The number of triggers that are missing or disabled. */
-export const COUNT_MISSING_TRIGGERS = `
-  SELECT ${TRIGGERS.length} - count(*)::int AS missing FROM pg_trigger
-  WHERE tgrelid = 'plants'::regclass AND tgenabled <> 'D' AND tgname IN (${TRIGGERS.map((name) => `'${name}'`)})`
+/** The names of the triggers that are missing or disabled. */
+export const FIND_MISSING_TRIGGERS = `
+  SELECT name FROM unnest(ARRAY[${TRIGGERS.map((name) => `'${name}'`)}]) AS name
+  WHERE NOT EXISTS (
+    SELECT FROM pg_trigger WHERE tgrelid = 'plants'::regclass AND tgname = name AND tgenabled <> 'D'
+  )`
 
 export const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
@@ -74,7 +76,7 @@ const LOG_CHANGES = `
   END $$`
 
 /** The lock lets one replica create the triggers, and the others find them. */
-const CREATE_TRIGGERS = `
+export const CREATE_TRIGGERS = `
   DO $do$ BEGIN
     LOCK TABLE plant_change_log IN SHARE ROW EXCLUSIVE MODE;
     IF EXISTS (SELECT FROM plant_change_log) THEN RETURN; END IF;

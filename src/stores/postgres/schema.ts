@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { newerSchemaMessage } from '../schema-version.ts'
 import { StoreError } from '../store-error.ts'
-import { CHANGE_MIGRATIONS } from './change-tables.ts'
+import { CHANGE_MIGRATIONS, CREATE_TRIGGERS } from './change-tables.ts'
 import type { Connections } from './connections.ts'
 
 /**
@@ -48,6 +48,9 @@ const MIGRATIONS = [
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length
 
+/** The first schema version with the change log. */
+export const CHANGES_VERSION = MIGRATIONS.indexOf(CREATE_TRIGGERS) + 1
+
 const VERSIONS = 'CREATE TABLE IF NOT EXISTS plant_store_schema (version int PRIMARY KEY)'
 
 /**
@@ -66,9 +69,8 @@ const PAUSE_MS = 10
  */
 export async function migrate(connections: Connections, hasChanges: boolean): Promise<void> {
   const version = await readSchemaVersion(connections)
-  if (version === SCHEMA_VERSION) return
   if (version > SCHEMA_VERSION) throw new StoreError(newerSchemaMessage(version, SCHEMA_VERSION))
-  await runMigration(connections, VERSIONS)
+  if (version < SCHEMA_VERSION) await runMigration(connections, VERSIONS)
   for (const [index, statement] of MIGRATIONS.entries()) {
     if (index < version) continue
     if (isFor(hasChanges, statement)) await runMigration(connections, statement)
@@ -77,6 +79,14 @@ export async function migrate(connections: Connections, hasChanges: boolean): Pr
       `INSERT INTO plant_store_schema VALUES (${index + 1}) ON CONFLICT DO NOTHING`,
     )
   }
+  if (hasChanges) await addSkippedTables(connections)
+}
+
+/** Creates the tables of the change log if the server did not support it when the schema was upgraded. */
+async function addSkippedTables(connections: Connections): Promise<void> {
+  const missing = await connections.query("SELECT WHERE to_regclass('plant_change_log') IS NULL")
+  if (missing.length === 0) return
+  for (const statement of CHANGE_MIGRATIONS) await runMigration(connections, statement)
 }
 
 /**

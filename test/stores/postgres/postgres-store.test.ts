@@ -8,7 +8,7 @@ const { emptyDatabase } = await sharedPostgres()
 
 storeSuite(t, 'PostgreSQL', {
   lasting: true,
-  hasFeed: false,
+  hasFeed: true,
   followsWithinMs: 1000,
   place: async () => {
     const url = await emptyDatabase()
