@@ -91,7 +91,7 @@ export async function readPage(
   const rows = await run<PageRow>(PAGE, [position, sequence, at, limit, BATCH_TEXT_MAX])
   const [{ log, isKept }] = rows as [PageRow]
   if (log === null) return 'off'
-  if (!isKept || log.compare(after.log) !== 0) return 'expired'
+  if (log.compare(after.log) !== 0 || !isKept) return 'expired'
   const changes: Change[] = []
   let last = after
   for (const { position, committedAt, sequence, at, type, ...plant } of rows) {

@@ -16,8 +16,8 @@ const SUPPORT = `
  * servers with the same protocol lack or imitate. See README.md.
  */
 export async function supportsChanges(connections: Pick<Connections, 'query'>): Promise<boolean> {
-  const [row] = await connections.query<{ version: string }>('SELECT version() AS version')
-  const version = row?.version ?? ''
+  const rows = await connections.query<{ version: string }>('SELECT version() AS version')
+  const [{ version }] = rows as [{ version: string }]
   const [, major] = /^PostgreSQL (\d+)/.exec(version) ?? []
   if (Number(major ?? 0) < VERSION_MIN || FORKS.test(version)) return false
   const found = await connections.query(SUPPORT)

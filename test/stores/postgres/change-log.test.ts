@@ -1,6 +1,9 @@
 /** The log across settings, upgrades, restored databases and other servers. */
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { encodeCursor } from '../../../src/stores/cursor.ts'
+import { turnOff, turnOn } from '../../../src/stores/postgres/change-switch.ts'
+import { Connections } from '../../../src/stores/postgres/connections.ts'
 import { PostgresStore, type ServerOptions } from '../../../src/stores/postgres/postgres-store.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/postgres/schema.ts'
 import { isSettled } from '../../helpers/settled.ts'
@@ -62,6 +65,66 @@ t.test('a log that was off begins again, with other cursors', async (t) => {
   t.strictSame((await changesAfter(after)).map(contentOf), expected)
   const again = await open({ retention: KEEP })
   t.strictSame((await changesAfter(again, start)).map(contentOf), expected)
+})
+
+for (const [what, statement, request] of [
+  ['the ledger is locked', /FROM plant_change_log FOR UPDATE/, 'latest'],
+  ['the end of the log is found', /ON commits|LIMIT 1\n +\) AS commits/, 'latest'],
+  ['the start of the log is found', /0::bigint AS sequence/, undefined],
+  ['a page is read', /"isKept"/, undefined],
+] as const) {
+  t.test(`a log that is turned off before ${what} is off`, async (t) => {
+    const { open } = await setUp(t)
+    const store = await open()
+    await store.create({ id: 1n, name: 'x' })
+    const { query } = pg.Client.prototype
+    let isOff = false
+    t.intercept(pg.Client.prototype, 'query', {
+      async value(this: pg.Client, text: string, ...others: unknown[]) {
+        if (statement.test(text) && !isOff) {
+          isOff = true
+          await (await open({ retention: OFF })).close()
+        }
+        return Reflect.apply(query, this, [text, ...others])
+      },
+    })
+    t.equal(await store.readChanges({ after: request, limit: 1 }), 'off')
+    t.ok(isOff)
+  })
+}
+
+t.test('the cursor of another engine is expired', async (t) => {
+  const store = await (await setUp(t)).open()
+  const after = encodeCursor({ log: new Uint8Array(8), position: 1n, at: 1 })
+  t.equal(await store.readChanges({ after, limit: 1 }), 'expired')
+})
+
+t.test('turning the log on or off again changes nothing', async (t) => {
+  const { open, url } = await setUp(t)
+  const store = await open()
+  const connections = new Connections({ urls: [url], timeout: 10_000 })
+  t.teardown(() => connections.close())
+  const start = await latest(store)
+  await turnOn(connections, 1000)
+  t.equal(await latest(store), start)
+  await turnOff(connections, 1000)
+  await turnOff(connections, 1000)
+  t.equal(await store.readChanges({ limit: 1 }), 'off')
+})
+
+t.test('a large import brings the ledger up to date', async (t) => {
+  const { open, query } = await setUp(t)
+  const store = await open()
+  const plants = Array.from({ length: 25_000 }, (_, id) => ({ id: BigInt(id), name: 'x' }))
+  const commits = async () => (await query('SELECT FROM plant_commits')).length
+  await store.importPlants(plants, 'stop')
+  t.equal(await commits(), 1)
+  await store.importPlants(plants, 'stop')
+  t.equal(await commits(), 2)
+  t.equal((await changesAfter(store)).length, plants.length)
+  await query('DROP TABLE plant_change_log')
+  await store.importPlants(plants, 'stop')
+  t.equal((await store.importPlants(plants, 'stop')).length, plants.length, 'without a log')
 })
 
 t.test('replicas that disagree about the log start and stop it without a deadlock', async (t) => {
