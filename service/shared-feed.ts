@@ -10,6 +10,9 @@ const PAUSE_MS_PER_READER = 0.05
 const PAUSE_MS_MIN = 1
 const PAUSE_MS_MAX = 40
 
+/** How many readers continue in one turn of the event loop. */
+const WOKEN_MAX = 50
+
 /** How many pages are kept for readers that ask for the same one. */
 const PAGES_MAX = 16
 
@@ -101,14 +104,21 @@ export class SharedFeed {
       // Before the readers read, so that they miss nothing.
       commit = this.#nextCommit()
       this.#pages.clear()
-      for (const reader of this.#readers) {
-        reader.isWoken = true
-        reader.wake()
-      }
+      await this.#wakeAll()
       const pause = this.#readers.size * PAUSE_MS_PER_READER
       await delay(Math.min(Math.max(pause, PAUSE_MS_MIN), PAUSE_MS_MAX))
     }
     this.#isRunning = false
+  }
+
+  /** The responses to the changes come first, and other requests in between. */
+  async #wakeAll(): Promise<void> {
+    let count = 0
+    for (const reader of [...this.#readers]) {
+      if (count++ % WOKEN_MAX === 0) await nextTurn()
+      reader.isWoken = true
+      reader.wake()
+    }
   }
 
   /** A failing store makes the readers read, and fail. */
@@ -121,6 +131,10 @@ function sleep(reader: Reader): Promise<void> {
   return new Promise((resolve) => {
     reader.wake = resolve
   })
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function delay(milliseconds: number): Promise<void> {

@@ -37,6 +37,7 @@ const bad: Record<SettingName, readonly { value: string; expected: string }[]> =
     value,
     expected: 'an integer from 1048576 to 1125899906842624',
   })),
+  allowPrivateWebhooks: [{ value: 'maybe', expected: 'one of on, off' }],
   logLevel: [{ value: 'loud', expected: 'one of trace, debug, info, warn, error, fatal, silent' }],
   logRequests: [{ value: 'maybe', expected: 'one of off, changes, all' }],
   tlsCertificate: [{ value: '', expected: 'a non-empty string' }],

@@ -9,7 +9,7 @@ import { Command, run } from '../helpers/command.ts'
 import { AUTHORITY, type Received, startReceiver, status } from './receiver.ts'
 
 const TOKEN = 'a-token-of-the-environment'
-const ROUNDS = 3
+const ROUNDS = 2
 
 /** How long it can take until another process continues. */
 const TAKEOVER_MS_MAX = 30_000

@@ -20,9 +20,12 @@ interface Row {
 /**
  * Prepares a search for changes to delete.
  *
- * @returns a function that returns the position up to which the next transaction should delete them, or undefined if
- *   the log is within its limits. The last row is never among them, because cursors of followers that are up to date
- *   refer to it.
+ * A change exceeds the limits if it is too old, or if the changes after it reach the maximum size. The last of these
+ * changes stays, because its cursor misses nothing: a follower of a store that changes once a month must not be told to
+ * read everything again when a change makes the one before obsolete.
+ *
+ * @returns a function that returns the position up to which the next transaction should delete changes, or undefined if
+ *   there are none to delete
  */
 export function prepareExcess(db: Database): (limits: ChangeLimits) => bigint | undefined {
   const end = db.prepare<[], bigint | null>('SELECT max(position) FROM changes').pluck()
@@ -34,13 +37,14 @@ export function prepareExcess(db: Database): (limits: ChangeLimits) => bigint | 
     // The log is off.
     if (first === undefined) return undefined
     const newest = end.get() as bigint
-    const isExcess = ({ position, at }: Row) =>
-      position < newest && (at < before || newest - position >= bytes)
-    if (!isExcess(first)) return undefined
-    let last = first.position
-    for (const row of oldest.iterate(STEP_ROWS)) {
-      if (!isExcess(row) || row.position - first.position > STEP_BYTES) break
-      last = row.position
+    const isExcess = ({ position, at }: Row) => at < before || newest - position >= bytes
+    let last: bigint | undefined
+    let previous: bigint | undefined
+    for (const row of oldest.iterate(STEP_ROWS + 1)) {
+      if (!isExcess(row)) break
+      last = previous
+      if (row.position - first.position > STEP_BYTES) break
+      previous = row.position
     }
     return last
   }

@@ -77,9 +77,9 @@ export const TURN_OFF = `
   DELETE FROM change_log;
   DELETE FROM changes;`
 
-/** Turns the log on or off, unless it is. */
+/** Turns the log on or off. Does nothing if it already is. */
 export function switchLog(db: Database, isOn: boolean): void {
-  // Without a lock: it is usually as wanted, and another process may hold the lock.
+  // Without a lock: the setting has usually not changed, and another process may hold the lock.
   if (isLogOn(db) === isOn) return
   const run = db.transaction(() => {
     if (isLogOn(db) !== isOn) db.exec(isOn ? TURN_ON : TURN_OFF)

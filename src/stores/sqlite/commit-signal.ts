@@ -1,4 +1,4 @@
-/** A promise that never keeps the process running resolves without a commit after this time. */
+/** How long to wait for a commit, in milliseconds. */
 const WAIT_MS = 1000
 
 /** Commits of other processes are looked for until this time after the last call of `next`. */

@@ -150,8 +150,8 @@ function prepareOperations(db: Database): Operations {
     return results
   }
   /**
-   * Imports plants with `stop`. If any of them conflicts, undoes it, as if it had not been made. The transaction can
-   * contain other changes, so it is not rolled back.
+   * Imports plants with `stop`. If one of them conflicts, none is stored or logged. The transaction can contain other
+   * changes, so it is not rolled back.
    */
   const importUnlessConflict = (plants: readonly NewPlant[]): ImportResult[] => {
     const start = lastPosition.get()
@@ -200,7 +200,7 @@ function prepareOperations(db: Database): Operations {
       return results.slice(0, stop + 1)
     },
     pruneChanges(limits) {
-      // Searched for again: the limits may be met, or the log turned off, since the change was submitted.
+      // Searched again, because another process may have deleted them since, or turned the log off.
       const end = findExcess(limits)
       if (end !== undefined) pruneTo.run(end)
     },

@@ -29,10 +29,17 @@ t.test('one transaction deletes a limited number and size of changes', async (t)
   db.exec('DELETE FROM changes')
   for (let id = 3000; id < 3010; id++) insert.run(id, 'x'.repeat(100_000))
   t.equal(findExcess(all), BigInt(3 * LARGE))
-  t.equal(findExcess({ before: 0, bytes: 2 * LARGE }), BigInt(3 * LARGE))
-  t.equal(findExcess({ before: 0, bytes: 9 * LARGE }), BigInt(LARGE))
-  t.equal(findExcess({ before: 0, bytes: 10 * LARGE }), undefined)
-  t.equal(findExcess({ before: 0, bytes: 0 }), BigInt(3 * LARGE))
+  const upTo = (changes: number) => ({ before: 0, bytes: changes * LARGE })
+  for (const [limits, position] of [
+    [upTo(0), BigInt(3 * LARGE)],
+    [upTo(2), BigInt(3 * LARGE)],
+    [upTo(7), BigInt(2 * LARGE)],
+    [upTo(8), BigInt(LARGE)],
+    [upTo(9), undefined],
+    [upTo(10), undefined],
+  ] as const) {
+    t.equal(findExcess(limits), position)
+  }
 })
 
 t.test('an error that is a bug is not ignored', async (t) => {
