@@ -31,7 +31,7 @@ export class RemoteStore implements ThreadStore {
 
   /** @param port the data of the link that `shareCalls` made */
   constructor(port: MessagePort) {
-    this.#remote = new RemoteCalls(port, 'the main thread')
+    this.#remote = new RemoteCalls(port, 'the main thread', ['nextCommit'])
   }
 
   create(plant: NewPlant): Promise<CreateResult> {

@@ -86,3 +86,13 @@ t.test('closing waits for the calls in flight, and leaves the store open', async
   t.equal(await created, 'created')
   t.ok(await store.get(1n))
 })
+
+t.test('closing ends the waits for a commit', async (t) => {
+  const { store, remote } = await connect(t)
+  const never = t.intercept(store, 'nextCommit', { value: () => new Promise(() => {}) })
+  const waits = [remote.nextCommit(), remote.nextCommit()]
+  await remote.ping()
+  await remote.close()
+  await Promise.all(waits)
+  t.equal(never().length, 2)
+})

@@ -116,7 +116,10 @@ export class ChangeLog implements ChangeFeed {
   async #append(): Promise<boolean> {
     if (!this.#isSupported) return false
     const { isOn, isForeign, isBehind, position } = await readLogState(this.#connections)
-    if (isOn && isForeign) await turnOn(this.#connections, LOCK_WAIT_MS)
+    if (isOn && isForeign) {
+      this.#confirmed = -1n
+      await turnOn(this.#connections, LOCK_WAIT_MS)
+    }
     this.#advance(isOn && isBehind ? await this.#appendCommits() : position)
     return isOn
   }

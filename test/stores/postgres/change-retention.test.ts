@@ -147,25 +147,30 @@ t.test('deleting ends early when the store closes', async (t) => {
   t.same(await rows(), { commits: 6, changes: 5 })
 })
 
-t.test('a page that is deleted while it is read is read again', async (t) => {
-  const { connections, query, open, changes } = await setUp(t, 5)
-  const reader = await open()
-  await query(`${AGE} 6`)
-  const { query: send } = Connections.prototype
-  let isPruned = false
-  t.intercept(Connections.prototype, 'query', {
-    async value(this: Connections, text: string, ...others: unknown[]) {
-      if (/FOR KEY SHARE/.test(text) && !isPruned) {
-        isPruned = true
-        await pruneChanges(connections, { age: 100_000, bytes: UNLIMITED }, running)
-      }
-      return Reflect.apply(send, this, [text, ...others])
-    },
+for (const [what, statement] of [
+  ['before it is read', /"isKept"/],
+  ['before the standbys have it', /FOR KEY SHARE/],
+] as const) {
+  t.test(`a page that is deleted ${what} is read again`, async (t) => {
+    const { connections, query, open, changes } = await setUp(t, 5)
+    const reader = await open()
+    await query(`${AGE} 6`)
+    const { query: send } = Connections.prototype
+    let isPruned = false
+    t.intercept(Connections.prototype, 'query', {
+      async value(this: Connections, text: string, ...others: unknown[]) {
+        if (statement.test(text) && !isPruned) {
+          isPruned = true
+          await pruneChanges(connections, { age: 100_000, bytes: UNLIMITED }, running)
+        }
+        return Reflect.apply(send, this, [text, ...others])
+      },
+    })
+    const { changes: kept } = await pageOf(reader, undefined, 2)
+    t.ok(isPruned)
+    t.same(
+      kept.map(({ id }) => id),
+      [changes.at(-1)?.id],
+    )
   })
-  const { changes: kept } = await pageOf(reader, undefined, 2)
-  t.ok(isPruned)
-  t.same(
-    kept.map(({ id }) => id),
-    [changes.at(-1)?.id],
-  )
-})
+}
