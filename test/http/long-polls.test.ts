@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { StoredToken } from '../../service/token-store.ts'
 import { cursorOf, latestCursor, nextQuery, readPage } from '../helpers/changes.ts'
 import { formatHead, openConnection } from '../helpers/connection.ts'
-import { answersOf, readAll } from '../helpers/service.ts'
+import { answersOf, readAll, sendRaw } from '../helpers/service.ts'
 import { closed } from '../helpers/threads.ts'
 import { startWaitingService } from '../helpers/waiting-service.ts'
 
@@ -95,15 +95,27 @@ t.test('a stop also answers requests that are queued after a waiting one', SOON,
 
 t.test('a client that has closed its side gets its response at once', SOON, async (t) => {
   const { service, isWaiting } = await startWaitingService(t)
-  const request = formatHead(service, `GET ${POLL}`)
-  for (const isEarly of [true, false]) {
-    const socket = openConnection(t, service)
-    const bytes = readAll(socket)
-    socket.write(request)
-    if (!isEarly) await isWaiting()
-    socket.end()
-    t.match(answersOf(await bytes), [{ status: 200, body: '[]' }])
-  }
+  const socket = openConnection(t, service)
+  const bytes = readAll(socket)
+  socket.write(formatHead(service, `GET ${POLL}`))
+  await isWaiting()
+  socket.end()
+  t.match(answersOf(await bytes), [{ status: 200, body: '[]' }])
+})
+
+t.test('a client that closes its side before the wait does not wait', SOON, async (t) => {
+  const halfClosed = Promise.withResolvers<void>()
+  const { service } = await startWaitingService(t, {
+    instead: {
+      readChanges: async (request) => {
+        await halfClosed.promise
+        return service.store.readChanges(request)
+      },
+    },
+  })
+  service.app.server.on('connection', (socket) => socket.on('end', halfClosed.resolve))
+  const [answer] = await sendRaw(service.port, formatHead(service, `GET ${POLL}`))
+  t.match(answer, { status: 200, body: '[]' })
 })
 
 t.test('a client that disconnects ends the wait', SOON, async (t) => {
@@ -166,11 +178,21 @@ t.test('a check of tokens that fails, or takes long, does not end the wait', SOO
   })
   const token = await service.issueToken('checked', ['read'])
   const start = setInterval
-  t.capture(globalThis, 'setInterval', (check: () => void) => start(check, 5))
+  let ticks = 0
+  t.capture(globalThis, 'setInterval', (check: () => void) =>
+    start(() => {
+      ticks++
+      check()
+    }, 5),
+  )
   const poll = service.call({ method: 'GET', path: POLL, token })
   await isWaiting()
   isChecking = true
   while (begun === 0) await new Promise(setImmediate)
+  // Nothing is checked again while the first check has not ended.
+  const before = ticks
+  while (ticks < before + 3) await new Promise(setImmediate)
+  t.equal(begun, 1)
   checks[0]?.reject(new StoreUnavailable('failing', 'the server is down'))
   while (begun === 1) await new Promise(setImmediate)
   isChecking = false

@@ -23,6 +23,7 @@ const OPERATIONS: Readonly<Record<OperationId, string>> = {
  */
 const OTHERS = [
   'authentication',
+  'event-stream-connections',
   'event-streams',
   'health',
   'long-polls',
