@@ -1,7 +1,7 @@
-/** A change that no standby has must not appear in the feed, because it may be lost. */
+/** The feed after a failover or a restore. A change that no standby has must not appear, because it may be lost. */
 import t from 'tap'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
-import { urlOf } from '../../tools/postgres/server.ts'
+import { PostgresServer, urlOf } from '../../tools/postgres/server.ts'
 import { changesAfter, contentOf, latest, pageOf, replay } from '../stores/changes.ts'
 import { exported } from '../stores/plants.ts'
 import { Cluster, until } from './cluster.ts'
@@ -68,4 +68,43 @@ t.test('a change appears only once a standby has it', async (t) => {
   })
   t.same((await changesAfter(follower, start)).map(contentOf), [['created', 2n, { name: 'again' }]])
   t.same(replay(await changesAfter(follower)), await exported(writer))
+})
+
+t.test('cursors and a restored physical backup', async (t) => {
+  const original = await PostgresServer.make(t)
+  await original.start()
+  const before = await PostgresStore.open({ url: original.url(), timeout: 10_000 })
+  await before.create({ id: 1n, name: 'kept' })
+  const start = await latest(before)
+  await before.close()
+  await original.stop()
+  const backup = await original.copy(t, 'backup')
+  await original.start()
+  const after = await PostgresStore.open({ url: original.url(), timeout: 10_000 })
+  await after.createAll([2n, 3n].map((id) => ({ id, name: 'lost' })))
+  await after.remove(1n)
+  const lost = (await changesAfter(after, start)).map(({ cursor }) => cursor)
+  t.equal(lost.length, 3)
+  await after.close()
+  await original.stop()
+
+  await backup.start()
+  const restored = await PostgresStore.open({
+    url: backup.url(),
+    timeout: 10_000,
+    retention: { age: 3_600_000, bytes: 2 ** 30 },
+  })
+  t.teardown(() => restored.close())
+  const areExpired = async () => {
+    for (const after of lost) {
+      t.equal(await restored.readChanges({ after, limit: 1 }), 'expired')
+    }
+  }
+  await areExpired()
+  t.same(await pageOf(restored, start), { changes: [], next: start })
+  await restored.createAll([2n, 3n].map((id) => ({ id, name: 'again' })))
+  await restored.remove(3n)
+  await areExpired()
+  t.equal((await changesAfter(restored, start)).length, 3)
+  t.same(replay(await changesAfter(restored)), await exported(restored))
 })

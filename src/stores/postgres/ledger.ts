@@ -42,8 +42,12 @@ const LOCK = `
          pg_snapshot_xmax(seen)::text AS xmax, ARRAY(SELECT pg_snapshot_xip(seen)::text) AS xip
   FROM plant_change_log FOR UPDATE`
 
+/** A client that is lost keeps its locks until the server notices, which can take hours. */
+const IDLE_MAX = '10s'
+
 /** A client that gives up does not end its wait for a lock, which would then use up the server's connections. */
-const LIMIT_WAIT = "SELECT set_config('lock_timeout', $1, true)"
+const LIMIT_WAIT = `
+  SELECT set_config('lock_timeout', $1, true), set_config('idle_in_transaction_session_timeout', '${IDLE_MAX}', true)`
 
 /** Locks the log until the transaction ends. Only one transaction at a time can change the ledger. */
 export async function lockLog(run: Run, waitMs: number): Promise<LockedLog> {

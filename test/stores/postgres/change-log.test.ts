@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { encodeCursor } from '../../../src/stores/cursor.ts'
 import { turnOff, turnOn } from '../../../src/stores/postgres/change-switch.ts'
 import { Connections } from '../../../src/stores/postgres/connections.ts'
+import { lockLog } from '../../../src/stores/postgres/ledger.ts'
 import { PostgresStore, type ServerOptions } from '../../../src/stores/postgres/postgres-store.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/postgres/schema.ts'
 import { isSettled } from '../../helpers/settled.ts'
@@ -125,6 +126,40 @@ t.test('a large import brings the ledger up to date', async (t) => {
   await query('DROP TABLE plant_change_log')
   await store.importPlants(plants, 'stop')
   t.equal((await store.importPlants(plants, 'stop')).length, plants.length, 'without a log')
+})
+
+t.test(
+  'a transaction that holds the ledger for long makes the feed busy, but not the plants',
+  async (t) => {
+    const { open, url } = await setUp(t)
+    const store = await open()
+    const other = new pg.Client({ connectionString: url })
+    await other.connect()
+    t.teardown(() => other.end())
+    await other.query('BEGIN; SELECT FROM plant_change_log FOR UPDATE')
+    t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
+    await t.rejects(store.readChanges({ limit: 1 }), { name: 'StoreUnavailable', reason: 'busy' })
+    await other.query('COMMIT')
+    t.equal((await changesAfter(store)).length, 1)
+  },
+)
+
+t.test('a process that is lost while it holds the ledger releases it', async (t) => {
+  const { open, url } = await setUp(t)
+  const connections = new Connections({ urls: [url], timeout: 10_000 })
+  t.teardown(() => connections.close())
+  const timeout = 'idle_in_transaction_session_timeout'
+  const shown = await connections.transaction(async (run) => {
+    await open()
+    await lockLog(run, 1000)
+    return run(`SHOW ${timeout}`)
+  })
+  t.same(shown, [{ [timeout]: '10s' }])
+  t.same(
+    await connections.query(`SHOW ${timeout}`),
+    [{ [timeout]: '0' }],
+    'in no other transaction',
+  )
 })
 
 t.test('replicas that disagree about the log start and stop it without a deadlock', async (t) => {
