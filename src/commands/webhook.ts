@@ -4,7 +4,7 @@ import type { ChangesPage, NoChanges } from '../../service/change-feed.ts'
 import { WEBHOOKS_MAX, type Webhook, type WebhookEvent } from '../../service/webhook-store.ts'
 import { ConfigError } from '../config/config.ts'
 import type { Store } from '../stores/store.ts'
-import { InvalidEndpoint, parseEndpoint } from '../webhooks/endpoint.ts'
+import { type InvalidEndpoint, parseEndpoint } from '../webhooks/endpoint.ts'
 import { SAMPLE } from '../webhooks/event.ts'
 import { Sender } from '../webhooks/sender.ts'
 import { currentSecrets, newSecret } from '../webhooks/signature.ts'
@@ -153,8 +153,7 @@ function checkUrl(url: string, allowPrivate: boolean): void {
   try {
     parseEndpoint(url, allowPrivate)
   } catch (error) {
-    if (error instanceof InvalidEndpoint) throw new ConfigError(`invalid --url: ${error.message}`)
-    throw error
+    throw new ConfigError(`invalid --url: ${(error as InvalidEndpoint).message}`)
   }
 }
 

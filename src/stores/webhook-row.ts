@@ -57,7 +57,7 @@ export function newWebhookValues(webhook: NewWebhook): (string | number | null)[
 
 /** @param now by the clock that measures leases, in milliseconds since 1970 */
 export function toWebhook(row: WebhookRow, now: number): Webhook {
-  const isOwned = row.owner !== null && isCurrent(Number(row.owner_until), now)
+  const isOwned = isCurrent(Number(row.owner_until), now)
   return {
     name: row.name,
     url: row.url,
@@ -76,7 +76,7 @@ export function toWebhook(row: WebhookRow, now: number): Webhook {
       lastFailureAt: toDate(row.last_failure_at),
       lastFailure: row.last_failure ?? undefined,
     },
-    owner: isOwned ? (row.owner ?? undefined) : undefined,
+    owner: (isOwned && row.owner) || undefined,
   }
 }
 

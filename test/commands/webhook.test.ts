@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import type { StoreOptions } from '../../src/stores/engine.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
+import { run } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { startReceiver, status } from '../webhooks/receiver.ts'
 import { webhookIn } from '../webhooks/setting.ts'
@@ -211,6 +212,14 @@ t.test('a failed command prints one line and changes nothing', async (t) => {
   }
   const full = 'plant-store: there are already 100 webhooks: remove one first\n'
   t.match(await add('one-more'), { code: 1, stderr: full })
+})
+
+t.test('unknown events are refused', async (t) => {
+  const { database } = await commandsOf(t)
+  const args = ['--name', 'x', '--url', URL, '--events', 'newPlant,planted', '--database', database]
+  const { code, stderr } = await run(t, ['webhook', 'add', ...args], { measured: true })
+  t.equal(code, 1)
+  t.match(stderr, /Expected newPlant, plantChanged, plantRemoved, separated by commas\./)
 })
 
 t.test('a command does not create a missing database', async (t) => {

@@ -24,6 +24,7 @@ interface ResponseObject {
 type Responses = Record<string, ResponseObject>
 
 type Document = ContractDocument & {
+  webhooks: Record<string, object>
   'x-responses-outside-operations': Responses
   'x-responses-to-preflights': Responses
   'x-cors-headers': Headers

@@ -7,6 +7,11 @@ import {
 } from '../../../service/webhook-store.ts'
 import { NEW_COLUMNS, newWebhookValues, PROGRESS_COLUMNS, progressValues } from '../webhook-row.ts'
 
+export const LEASE = `
+  UPDATE plant_webhooks SET owner = ?, owner_until = ?
+  WHERE paused_at IS NULL AND (owner IS NULL OR owner IS ? OR owner_until <= ? OR owner_until > ?)
+  RETURNING name`
+
 /** The changes that WebhookStore describes. */
 export interface WebhookChanges {
   addWebhook(webhook: NewWebhook): 'added' | 'taken' | 'full'
@@ -36,13 +41,7 @@ export function prepareWebhookChanges(db: Database): WebhookChanges {
        next_attempt_at = NULL, paused_at = NULL, owner = NULL, owner_until = NULL
      WHERE name = ?`,
   )
-  const lease = db
-    .prepare<[string, number, string, number, number], string>(
-      `UPDATE plant_webhooks SET owner = ?, owner_until = ?
-       WHERE paused_at IS NULL AND (owner IS NULL OR owner IS ? OR owner_until <= ? OR owner_until > ?)
-       RETURNING name`,
-    )
-    .pluck()
+  const lease = db.prepare<[string, number, string, number, number], string>(LEASE).pluck()
   const release = db.prepare(
     'UPDATE plant_webhooks SET owner = NULL, owner_until = NULL WHERE owner IS ?',
   )
