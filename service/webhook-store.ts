@@ -58,20 +58,20 @@ export interface Webhook extends Omit<NewWebhook, 'cursor'> {
  */
 export interface WebhookStore {
   /** Resolves to all webhooks, ordered by name in code point order. */
-  listWebhooks(): Promise<Webhook[]>
+  list(): Promise<Webhook[]>
 
   /** Adds a webhook, unless its name is `taken`, or there are already WEBHOOKS_MAX (`full`). */
-  addWebhook(webhook: NewWebhook): Promise<'added' | 'taken' | 'full'>
+  add(webhook: NewWebhook): Promise<'added' | 'taken' | 'full'>
 
   /**
    * Removes a webhook. Resolves to false if there is none with the name.
    *
    * @param owner only remove it if this process has the lease
    */
-  removeWebhook(name: string, owner?: string): Promise<boolean>
+  remove(name: string, owner?: string): Promise<boolean>
 
   /** Replaces the secret, and keeps the current one as the previous one until a time. False if there is none. */
-  rotateWebhookSecret(name: string, secret: string, previousUntil: Date): Promise<boolean>
+  rotateSecret(name: string, secret: string, previousUntil: Date): Promise<boolean>
 
   /**
    * Makes a webhook deliver at once, whether it is paused or waits for its next attempt. Ends its lease, so that its
@@ -79,7 +79,7 @@ export interface WebhookStore {
    *
    * @param fromOldest continue with the oldest change kept, instead of the next one
    */
-  resumeWebhook(name: string, fromOldest: boolean): Promise<boolean>
+  resume(name: string, fromOldest: boolean): Promise<boolean>
 
   /**
    * Takes, or renews, the leases of all webhooks that are not paused and that no other process owns. Resolves to the
@@ -87,16 +87,16 @@ export interface WebhookStore {
    *
    * @param owner a name of the process that no other one has
    */
-  leaseWebhooks(owner: string): Promise<string[]>
+  lease(owner: string): Promise<string[]>
 
   /** Ends the leases of a process, so that another one can take them at once. */
-  releaseWebhooks(owner: string): Promise<void>
+  release(owner: string): Promise<void>
 
   /**
    * Replaces the progress of a webhook. If that pauses the webhook, its lease ends. Resolves to false, and changes
    * nothing, if the process does not have the lease.
    */
-  saveWebhookProgress(name: string, owner: string, progress: WebhookProgress): Promise<boolean>
+  saveProgress(name: string, owner: string, progress: WebhookProgress): Promise<boolean>
 }
 
 /** How long a lease lasts. If a process dies, another one can deliver to its webhooks after this time. */

@@ -51,7 +51,7 @@ export async function addWebhook(options: AddOptions): Promise<void> {
     const secret = newSecret()
     const cursor = fromOldest ? undefined : next
     const createdAt = new Date()
-    const result = await store.addWebhook({ name, url, events, secret, createdAt, cursor })
+    const result = await store.webhooks.add({ name, url, events, secret, createdAt, cursor })
     if (result === 'taken') throw new ConfigError(`webhook ${name} already exists`)
     if (result === 'full') {
       throw new ConfigError(`there are already ${WEBHOOKS_MAX} webhooks: remove one first`)
@@ -68,7 +68,7 @@ export async function addWebhook(options: AddOptions): Promise<void> {
 export async function listWebhooks(database: string): Promise<void> {
   await withStore(database, true, async (store) => {
     const rows = [['NAME', 'EVENTS', 'STATE', 'LAG', 'LAST SUCCESS', 'LAST FAILURE', 'URL']]
-    for (const webhook of await store.listWebhooks()) rows.push(await tableRow(store, webhook))
+    for (const webhook of await store.webhooks.list()) rows.push(await tableRow(store, webhook))
     process.stdout.write(formatTable(rows))
   })
 }
@@ -76,7 +76,7 @@ export async function listWebhooks(database: string): Promise<void> {
 /** @throws ConfigError if no webhook has the name */
 export async function removeWebhook(database: string, name: string): Promise<void> {
   await withStore(database, true, async (store) => {
-    requireFound(name, await store.removeWebhook(name))
+    requireFound(name, await store.webhooks.remove(name))
     process.stdout.write(`removed ${name}\n`)
   })
 }
@@ -100,7 +100,7 @@ export async function retryWebhook(
       )
     }
     requireChanges(page)
-    requireFound(name, await store.resumeWebhook(name, fromOldest))
+    requireFound(name, await store.webhooks.resume(name, fromOldest))
     process.stdout.write(`resumed ${name}\n`)
   })
 }
@@ -114,7 +114,7 @@ export async function rotateWebhook(database: string, name: string): Promise<voi
   await withStore(database, true, async (store) => {
     const secret = newSecret()
     const until = new Date(Date.now() + ROTATION_MS)
-    requireFound(name, await store.rotateWebhookSecret(name, secret, until))
+    requireFound(name, await store.webhooks.rotateSecret(name, secret, until))
     process.stdout.write(`${secret}\n`)
     process.stderr.write(
       `Until ${formatMinute(until)}, deliveries are signed with the old secret too. ${KEEP_SAFE}\n`,
@@ -167,7 +167,7 @@ function requireFound(name: string, isFound: boolean): void {
 }
 
 async function find(store: Store, name: string): Promise<Webhook> {
-  const webhook = (await store.listWebhooks()).find((each) => each.name === name)
+  const webhook = (await store.webhooks.list()).find((each) => each.name === name)
   if (webhook === undefined) throw new ConfigError(`webhook ${name} does not exist`)
   return webhook
 }

@@ -11,7 +11,9 @@ export interface ThreadStore extends RequestStore, TokenStore {
 }
 
 /** Plants, tokens and webhooks in one database. */
-export interface Store extends ThreadStore, PlantStore, WebhookStore {
+export interface Store extends ThreadStore, PlantStore {
+  readonly webhooks: WebhookStore
+
   /**
    * Lets one more thread use the store, through `Engine.join`. Close the store only after the threads have closed
    * theirs. Returns undefined if only this thread can use it.

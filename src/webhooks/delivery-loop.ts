@@ -39,7 +39,7 @@ export interface DeliveryLoopOptions {
   readonly webhook: Webhook
   /** The process, as it is called in leases. */
   readonly owner: string
-  readonly store: ChangeFeed & Pick<WebhookStore, 'removeWebhook' | 'saveWebhookProgress'>
+  readonly store: ChangeFeed & { readonly webhooks: Pick<WebhookStore, 'remove' | 'saveProgress'> }
   readonly sender: Pick<Sender, 'send' | 'close'>
   readonly clock: Clock
   readonly events: DeliveryEvents
@@ -68,7 +68,7 @@ export class DeliveryLoop {
     this.#webhook = webhook
     this.#progress = webhook.progress
     const save = (progress: WebhookProgress) =>
-      store.saveWebhookProgress(webhook.name, owner, progress)
+      store.webhooks.saveProgress(webhook.name, owner, progress)
     this.#saver = new ProgressSaver({
       save,
       onLost: () => this.#stop.abort(),
@@ -182,7 +182,7 @@ export class DeliveryLoop {
         return true
       }
       case 'gone':
-        if (await store.removeWebhook(name, owner)) events.onRemoved(name)
+        if (await store.webhooks.remove(name, owner)) events.onRemoved(name)
         this.#stop.abort()
         return false
       case 'failed':

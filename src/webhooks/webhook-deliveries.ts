@@ -18,7 +18,7 @@ const RENEWAL_MS = 3000
 const MARGIN_MS = 2000
 
 export interface WebhookDeliveriesOptions extends SenderOptions {
-  readonly store: ChangeFeed & WebhookStore
+  readonly store: ChangeFeed & { readonly webhooks: WebhookStore }
   readonly log: FastifyBaseLogger
   readonly clock?: Clock
 }
@@ -80,7 +80,7 @@ export class WebhookDeliveries {
     const isOwner = this.#loops.size > 0
     await Promise.all(Array.from(this.#loops.values(), (loop) => loop.stop()))
     // If the store is unavailable, the leases end by themselves.
-    if (isOwner) await this.#options.store.releaseWebhooks(this.#owner).catch(() => {})
+    if (isOwner) await this.#options.store.webhooks.release(this.#owner).catch(() => {})
   }
 
   async #poll(): Promise<void> {
@@ -99,16 +99,16 @@ export class WebhookDeliveries {
   /** Brings the loops in line with the store. */
   async #refresh(): Promise<void> {
     const { store } = this.#options
-    this.#webhooks = await store.listWebhooks()
+    this.#webhooks = await store.webhooks.list()
     await this.#stopOthers()
     if (!this.#needsLease()) return
     const requested = { monotonic: performance.now(), wall: Date.now() }
-    const names = await store.leaseWebhooks(this.#owner)
+    const names = await store.webhooks.lease(this.#owner)
     this.#leasedAt = requested
     const added = names.filter((name) => !this.#loops.has(name))
     if (added.length === 0) return
     // Read again, because their last owner may have saved progress since the first time.
-    this.#webhooks = await store.listWebhooks()
+    this.#webhooks = await store.webhooks.list()
     for (const webhook of this.#webhooks) {
       if (added.includes(webhook.name) && this.#owns(webhook)) await this.#start(webhook)
     }

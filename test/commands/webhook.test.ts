@@ -65,11 +65,11 @@ t.test('list shows successes, failures and pauses', async (t) => {
   const { webhook, add, use } = await commandsOf(t)
   for (const name of ['failing', 'paused', 'works']) await add(name)
   await use(async (store) => {
-    await store.leaseWebhooks('process')
+    await store.webhooks.lease('process')
     const at = new Date()
     const save = async (name: string, progress: object) => {
       const { cursor } = (await webhookIn(store, name)).progress
-      await store.saveWebhookProgress(name, 'process', { cursor, attempts: 0, ...progress })
+      await store.webhooks.saveProgress(name, 'process', { cursor, attempts: 0, ...progress })
     }
     await save('works', { lastSuccessAt: at })
     const failed = { lastFailureAt: at, lastFailure: 'status 500', attempts: 3 }
@@ -106,10 +106,10 @@ t.test('remove and retry change the webhook', async (t) => {
   await add('orders')
   const pause = () =>
     use(async (store) => {
-      await store.leaseWebhooks('process')
+      await store.webhooks.lease('process')
       const { progress } = await webhookIn(store, 'orders')
       const paused = { ...progress, attempts: 5, pausedAt: new Date() }
-      await store.saveWebhookProgress('orders', 'process', paused)
+      await store.webhooks.saveProgress('orders', 'process', paused)
     })
   const progress = async () => (await use((store) => webhookIn(store, 'orders'))).progress
   const { cursor } = await progress()
@@ -120,7 +120,7 @@ t.test('remove and retry change the webhook', async (t) => {
   t.match(await webhook('retry', 'orders', '--from-oldest'), { code: 0 })
   t.match(await progress(), { attempts: 0, pausedAt: undefined, cursor: undefined })
   t.match(await webhook('remove', 'orders'), { code: 0, stdout: 'removed orders\n' })
-  t.same(await use((store) => store.listWebhooks()), [])
+  t.same(await use((store) => store.webhooks.list()), [])
 })
 
 t.test('retry requires --from-oldest if changes were lost', async (t) => {
@@ -175,7 +175,7 @@ t.test('test delivers a sample', async (t) => {
     t.match({ code, stdout }, { code: 1, stdout: '' })
     t.match(stderr.replace('plant-store: ', ''), says)
   }
-  t.equal((await use((store) => store.listWebhooks())).length, 2)
+  t.equal((await use((store) => store.webhooks.list())).length, 2)
 })
 
 t.test('a failed command prints one line and changes nothing', async (t) => {
@@ -201,7 +201,7 @@ t.test('a failed command prints one line and changes nothing', async (t) => {
   }
   for (let number = 1; number < 100; number++) {
     await use((store) =>
-      store.addWebhook({
+      store.webhooks.add({
         name: `webhook ${number}`,
         url: URL,
         events: ['newPlant'],

@@ -1,6 +1,6 @@
 import { contentVersion } from '../../service/plant-store.ts'
 import { SELECTOR_BYTES } from '../../service/token-store.ts'
-import type { NewWebhook } from '../../service/webhook-store.ts'
+import type { NewWebhook, WebhookStore } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { exported } from './plants.ts'
 
@@ -21,13 +21,9 @@ const webhook: NewWebhook = {
   createdAt: new Date(0),
 }
 
-/**
- * Calls of every method of a store, with parameters that cover all its statements. They assume that plant 1 exists.
- * This file does not compile until it calls each new method, so that `query-plans.test.ts` of each engine checks its
- * statements.
- */
-export const STORE_CALLS: Record<
-  Exclude<keyof Store, 'close' | 'share' | 'figures'>,
+/** Calls of the methods of the store itself. */
+const METHOD_CALLS: Record<
+  Exclude<keyof Store, 'close' | 'share' | 'figures' | 'webhooks'>,
   readonly Call[]
 > = {
   ping: [(store) => store.ping()],
@@ -77,23 +73,36 @@ export const STORE_CALLS: Record<
   addFirstToken: [(store) => store.addFirstToken({ ...token, name: 'first' })],
   noteTokenUse: [(store) => store.noteTokenUse(token.name, new Date(0))],
   removeToken: [(store) => store.removeToken(token.name)],
-  listWebhooks: [(store) => store.listWebhooks()],
-  addWebhook: [(store) => store.addWebhook(webhook)],
-  rotateWebhookSecret: [
-    (store) => store.rotateWebhookSecret(webhook.name, webhook.secret, new Date(0)),
+}
+
+/** Calls of every method of `store.webhooks`. */
+const WEBHOOK_CALLS: Record<keyof WebhookStore, readonly Call[]> = {
+  list: [({ webhooks }) => webhooks.list()],
+  add: [({ webhooks }) => webhooks.add(webhook)],
+  rotateSecret: [
+    ({ webhooks }) => webhooks.rotateSecret(webhook.name, webhook.secret, new Date(0)),
   ],
-  leaseWebhooks: [(store) => store.leaseWebhooks('process')],
-  saveWebhookProgress: [
-    (store) =>
-      store.saveWebhookProgress(webhook.name, 'process', { attempts: 1, pausedAt: new Date(0) }),
+  lease: [({ webhooks }) => webhooks.lease('process')],
+  saveProgress: [
+    ({ webhooks }) =>
+      webhooks.saveProgress(webhook.name, 'process', { attempts: 1, pausedAt: new Date(0) }),
   ],
-  resumeWebhook: [(store) => store.resumeWebhook(webhook.name, true)],
-  releaseWebhooks: [(store) => store.releaseWebhooks('process')],
-  removeWebhook: [
-    (store) => store.removeWebhook(webhook.name, 'process'),
-    (store) => store.removeWebhook(webhook.name),
+  resume: [({ webhooks }) => webhooks.resume(webhook.name, true)],
+  release: [({ webhooks }) => webhooks.release('process')],
+  remove: [
+    ({ webhooks }) => webhooks.remove(webhook.name, 'process'),
+    ({ webhooks }) => webhooks.remove(webhook.name),
   ],
 }
+
+/**
+ * Calls of every method of a store, with parameters that cover all its statements. They assume that plant 1 exists.
+ * This file does not compile until it calls each new method, so that `query-plans.test.ts` of each engine checks its
+ * statements.
+ */
+export const STORE_CALLS: readonly Call[] = [METHOD_CALLS, WEBHOOK_CALLS].flatMap((calls) =>
+  Object.values(calls).flat(),
+)
 
 /** The cursor of the first change; undefined if the store keeps no changes. */
 async function cursorIn(store: Store): Promise<string | undefined> {

@@ -31,7 +31,7 @@ export function webhookSuite(t: Test, engine: Engine): void {
   })
 
   t.beforeEach(async () => {
-    for (const { name } of await store.listWebhooks()) await store.removeWebhook(name)
+    for (const { name } of await store.webhooks.list()) await store.webhooks.remove(name)
   })
 
   t.test('webhooks are returned as they were added, ordered by name', async (t) => {
@@ -41,127 +41,127 @@ export function webhookSuite(t: Test, engine: Engine): void {
       newWebhook('B'),
       newWebhook('é'),
     ]
-    for (const webhook of webhooks) t.equal(await store.addWebhook(webhook), 'added')
+    for (const webhook of webhooks) t.equal(await store.webhooks.add(webhook), 'added')
     const [b, a, B, é] = webhooks as [NewWebhook, NewWebhook, NewWebhook, NewWebhook]
     const inOrder = { ...b, events: ['newPlant', 'plantRemoved'] as const }
-    t.strictSame(await store.listWebhooks(), [B, a, inOrder, é].map(toStored))
+    t.strictSame(await store.webhooks.list(), [B, a, inOrder, é].map(toStored))
   })
 
   t.test('a webhook whose name is taken is not added', async (t) => {
-    await store.addWebhook(newWebhook('a'))
-    t.equal(await store.addWebhook(newWebhook('a', { url: 'https://other.example' })), 'taken')
-    t.strictSame(await store.listWebhooks(), [toStored(newWebhook('a'))])
+    await store.webhooks.add(newWebhook('a'))
+    t.equal(await store.webhooks.add(newWebhook('a', { url: 'https://other.example' })), 'taken')
+    t.strictSame(await store.webhooks.list(), [toStored(newWebhook('a'))])
   })
 
   t.test('the number of webhooks is limited, also for concurrent calls', async (t) => {
     const names = Array.from({ length: WEBHOOKS_MAX + 5 }, (_, index) => `webhook ${index}`)
-    const results = await Promise.all(names.map((name) => store.addWebhook(newWebhook(name))))
+    const results = await Promise.all(names.map((name) => store.webhooks.add(newWebhook(name))))
     t.equal(results.filter((result) => result === 'added').length, WEBHOOKS_MAX)
     t.equal(results.filter((result) => result === 'full').length, 5)
-    const [{ name }] = (await store.listWebhooks()) as [Webhook]
-    t.equal(await store.removeWebhook(name), true)
-    t.equal(await store.addWebhook(newWebhook('another')), 'added')
+    const [{ name }] = (await store.webhooks.list()) as [Webhook]
+    t.equal(await store.webhooks.remove(name), true)
+    t.equal(await store.webhooks.add(newWebhook('another')), 'added')
   })
 
   t.test('removing a webhook leaves the others', async (t) => {
-    for (const name of ['a', 'b']) await store.addWebhook(newWebhook(name))
-    t.equal(await store.removeWebhook('%'), false)
-    t.equal(await store.removeWebhook('a'), true)
-    t.equal(await store.removeWebhook('a'), false)
+    for (const name of ['a', 'b']) await store.webhooks.add(newWebhook(name))
+    t.equal(await store.webhooks.remove('%'), false)
+    t.equal(await store.webhooks.remove('a'), true)
+    t.equal(await store.webhooks.remove('a'), false)
     t.same(await namesIn(store), ['b'])
   })
 
   t.test('a process can remove only what it owns', async (t) => {
-    await store.addWebhook(newWebhook('a'))
-    t.equal(await store.removeWebhook('a', 'one'), false)
-    await store.leaseWebhooks('one')
-    t.equal(await store.removeWebhook('a', 'other'), false)
-    t.equal(await store.removeWebhook('a', 'one'), true)
+    await store.webhooks.add(newWebhook('a'))
+    t.equal(await store.webhooks.remove('a', 'one'), false)
+    await store.webhooks.lease('one')
+    t.equal(await store.webhooks.remove('a', 'other'), false)
+    t.equal(await store.webhooks.remove('a', 'one'), true)
   })
 
   t.test('a rotation keeps the secret before it', async (t) => {
-    await store.addWebhook(newWebhook('a', { secret: 'whsec_1' }))
-    t.equal(await store.rotateWebhookSecret('b', 'whsec_2', AT), false)
+    await store.webhooks.add(newWebhook('a', { secret: 'whsec_1' }))
+    t.equal(await store.webhooks.rotateSecret('b', 'whsec_2', AT), false)
     for (const secret of ['whsec_2', 'whsec_3']) {
-      t.equal(await store.rotateWebhookSecret('a', secret, AT), true)
+      t.equal(await store.webhooks.rotateSecret('a', secret, AT), true)
     }
-    t.match(await store.listWebhooks(), [
+    t.match(await store.webhooks.list(), [
       { secret: 'whsec_3', previousSecret: 'whsec_2', previousUntil: AT },
     ])
   })
 
   t.test('a webhook is leased to one process until that releases it', async (t) => {
-    for (const name of ['a', 'b']) await store.addWebhook(newWebhook(name))
-    t.same((await store.leaseWebhooks('one')).sort(), ['a', 'b'])
-    t.same(await store.leaseWebhooks('other'), [])
-    t.same((await store.leaseWebhooks('one')).sort(), ['a', 'b'], 'renewed')
-    await store.addWebhook(newWebhook('c'))
-    t.same(await store.leaseWebhooks('other'), ['c'])
-    t.match(await store.listWebhooks(), [{ owner: 'one' }, { owner: 'one' }, { owner: 'other' }])
-    await store.releaseWebhooks('one')
-    t.match(await store.listWebhooks(), [
+    for (const name of ['a', 'b']) await store.webhooks.add(newWebhook(name))
+    t.same((await store.webhooks.lease('one')).sort(), ['a', 'b'])
+    t.same(await store.webhooks.lease('other'), [])
+    t.same((await store.webhooks.lease('one')).sort(), ['a', 'b'], 'renewed')
+    await store.webhooks.add(newWebhook('c'))
+    t.same(await store.webhooks.lease('other'), ['c'])
+    t.match(await store.webhooks.list(), [{ owner: 'one' }, { owner: 'one' }, { owner: 'other' }])
+    await store.webhooks.release('one')
+    t.match(await store.webhooks.list(), [
       { owner: undefined },
       { owner: undefined },
       { owner: 'other' },
     ])
-    t.same((await store.leaseWebhooks('third')).sort(), ['a', 'b'])
+    t.same((await store.webhooks.lease('third')).sort(), ['a', 'b'])
   })
 
   t.test('exactly one of several processes gets a lease', async (t) => {
     const names = ['a', 'b', 'c', 'd']
-    for (const name of names) await store.addWebhook(newWebhook(name))
+    for (const name of names) await store.webhooks.add(newWebhook(name))
     const owners = Array.from({ length: 10 }, (_, index) => `process ${index}`)
-    const leased = await Promise.all(owners.map((owner) => store.leaseWebhooks(owner)))
+    const leased = await Promise.all(owners.map((owner) => store.webhooks.lease(owner)))
     t.same(leased.flat().sort(), names)
   })
 
   t.test('progress is saved by the owner alone', async (t) => {
-    await store.addWebhook(newWebhook('a'))
-    t.equal(await store.saveWebhookProgress('a', 'one', PROGRESS), false)
-    await store.leaseWebhooks('one')
-    t.equal(await store.saveWebhookProgress('b', 'one', PROGRESS), false)
-    t.equal(await store.saveWebhookProgress('a', 'other', PROGRESS), false)
-    t.match(await store.listWebhooks(), [{ progress: { attempts: 0 } }])
-    t.equal(await store.saveWebhookProgress('a', 'one', PROGRESS), true)
-    t.strictSame((await store.listWebhooks())[0]?.progress, PROGRESS)
+    await store.webhooks.add(newWebhook('a'))
+    t.equal(await store.webhooks.saveProgress('a', 'one', PROGRESS), false)
+    await store.webhooks.lease('one')
+    t.equal(await store.webhooks.saveProgress('b', 'one', PROGRESS), false)
+    t.equal(await store.webhooks.saveProgress('a', 'other', PROGRESS), false)
+    t.match(await store.webhooks.list(), [{ progress: { attempts: 0 } }])
+    t.equal(await store.webhooks.saveProgress('a', 'one', PROGRESS), true)
+    t.strictSame((await store.webhooks.list())[0]?.progress, PROGRESS)
     const recovered = { ...toStored(newWebhook('a')).progress, cursor: 'another' }
-    t.equal(await store.saveWebhookProgress('a', 'one', recovered), true)
-    t.strictSame((await store.listWebhooks())[0]?.progress, recovered)
+    t.equal(await store.webhooks.saveProgress('a', 'one', recovered), true)
+    t.strictSame((await store.webhooks.list())[0]?.progress, recovered)
   })
 
   t.test('a paused webhook is not leased until it is resumed', async (t) => {
-    await store.addWebhook(newWebhook('a'))
-    await store.leaseWebhooks('one')
+    await store.webhooks.add(newWebhook('a'))
+    await store.webhooks.lease('one')
     const paused = { ...PROGRESS, pausedAt: AT }
-    t.equal(await store.saveWebhookProgress('a', 'one', paused), true)
-    t.match(await store.listWebhooks(), [{ owner: undefined, progress: paused }])
-    t.same(await store.leaseWebhooks('one'), [])
-    t.equal(await store.resumeWebhook('b', false), false)
-    t.equal(await store.resumeWebhook('a', false), true)
+    t.equal(await store.webhooks.saveProgress('a', 'one', paused), true)
+    t.match(await store.webhooks.list(), [{ owner: undefined, progress: paused }])
+    t.same(await store.webhooks.lease('one'), [])
+    t.equal(await store.webhooks.resume('b', false), false)
+    t.equal(await store.webhooks.resume('a', false), true)
     const { lastSuccessAt, lastFailureAt, lastFailure, cursor } = PROGRESS
-    t.strictSame((await store.listWebhooks())[0]?.progress, {
+    t.strictSame((await store.webhooks.list())[0]?.progress, {
       ...toStored(newWebhook('a', { cursor })).progress,
       lastSuccessAt,
       lastFailureAt,
       lastFailure,
     })
-    t.same(await store.leaseWebhooks('other'), ['a'])
+    t.same(await store.webhooks.lease('other'), ['a'])
   })
 
   t.test('resuming a webhook ends its lease', async (t) => {
-    await store.addWebhook(newWebhook('a', { cursor: 'old' }))
-    await store.leaseWebhooks('one')
-    t.equal(await store.resumeWebhook('a', true), true)
-    t.equal(await store.saveWebhookProgress('a', 'one', PROGRESS), false)
-    t.match(await store.listWebhooks(), [{ progress: { cursor: undefined } }])
+    await store.webhooks.add(newWebhook('a', { cursor: 'old' }))
+    await store.webhooks.lease('one')
+    t.equal(await store.webhooks.resume('a', true), true)
+    t.equal(await store.webhooks.saveProgress('a', 'one', PROGRESS), false)
+    t.match(await store.webhooks.list(), [{ progress: { cursor: undefined } }])
   })
 
   t.test('a webhook with the name of a removed one has no owner', async (t) => {
-    await store.addWebhook(newWebhook('a'))
-    await store.leaseWebhooks('one')
-    await store.removeWebhook('a')
-    await store.addWebhook(newWebhook('a'))
-    t.equal(await store.saveWebhookProgress('a', 'one', PROGRESS), false)
+    await store.webhooks.add(newWebhook('a'))
+    await store.webhooks.lease('one')
+    await store.webhooks.remove('a')
+    await store.webhooks.add(newWebhook('a'))
+    t.equal(await store.webhooks.saveProgress('a', 'one', PROGRESS), false)
   })
 }
 
@@ -175,18 +175,18 @@ export async function testExpiry(
   store: Store,
   shift: (milliseconds: number) => Promise<void>,
 ): Promise<void> {
-  await store.addWebhook(newWebhook('a'))
+  await store.webhooks.add(newWebhook('a'))
   for (const [what, milliseconds] of [
     ['after its duration', -WEBHOOK_LEASE_MS],
     ['if the clock is set back', 3_600_000],
   ] as const) {
-    t.same(await store.leaseWebhooks('one'), ['a'])
-    t.match(await store.listWebhooks(), [{ owner: 'one' }])
+    t.same(await store.webhooks.lease('one'), ['a'])
+    t.match(await store.webhooks.list(), [{ owner: 'one' }])
     await shift(milliseconds)
-    t.match(await store.listWebhooks(), [{ owner: undefined }], what)
-    t.same(await store.leaseWebhooks('other'), ['a'], what)
-    t.equal(await store.saveWebhookProgress('a', 'one', PROGRESS), false)
-    await store.releaseWebhooks('other')
+    t.match(await store.webhooks.list(), [{ owner: undefined }], what)
+    t.same(await store.webhooks.lease('other'), ['a'], what)
+    t.equal(await store.webhooks.saveProgress('a', 'one', PROGRESS), false)
+    await store.webhooks.release('other')
   }
 }
 
@@ -215,5 +215,5 @@ function toStored({ cursor, ...webhook }: NewWebhook): Webhook {
 }
 
 async function namesIn(store: Store): Promise<string[]> {
-  return (await store.listWebhooks()).map(({ name }) => name)
+  return (await store.webhooks.list()).map(({ name }) => name)
 }

@@ -130,7 +130,7 @@ t.test('410 removes the webhook', async (t) => {
   await add('orders', receiver.url)
   deliver()
   await createPlants(store, 1, 3)
-  await eventually(async () => (await store.listWebhooks()).length === 0)
+  await eventually(async () => (await store.webhooks.list()).length === 0)
   t.equal(receiver.received.length, 1)
   t.match(log, [
     { level: 40, webhook: 'orders', msg: /removed, because its receiver returned 410/ },
@@ -163,7 +163,7 @@ t.test('a webhook that fails for three days is paused, and can be resumed', asyn
   await eventually(() => deliveries.figures()[0]?.isPaused)
   t.equal(deliveries.figures()[0]?.lag, undefined)
   receiver.respond = status(204)
-  await store.resumeWebhook('orders', false)
+  await store.webhooks.resume('orders', false)
   const received = await receiver.until(failed + 2)
   t.same(plantsOf(received).slice(-2), [1n, 2n])
   t.equal(received.at(-2)?.id, received[0]?.id)
@@ -173,12 +173,12 @@ t.test('a failure before the clock was set back counts from then on', async (t) 
   const { store, add, deliver } = await newPlace(t)
   const receiver = await startReceiver(t, { respond: status(500) })
   await add('orders', receiver.url)
-  await store.leaseWebhooks('earlier')
+  await store.webhooks.lease('earlier')
   const future = new Date(Date.now() + 30 * 86_400_000)
   const { progress } = await webhookIn(store, 'orders')
   const failing = { ...progress, attempts: 1, failingSince: future, nextAttemptAt: future }
-  await store.saveWebhookProgress('orders', 'earlier', failing)
-  await store.releaseWebhooks('earlier')
+  await store.webhooks.saveProgress('orders', 'earlier', failing)
+  await store.webhooks.release('earlier')
   const waits: number[] = []
   const clock = {
     now: Date.now,
@@ -248,7 +248,7 @@ t.test('changes of the operator apply while deliveries run', async (t) => {
   t.ok(verify(old, first))
   t.throws(() => verify(secret, first))
 
-  await store.rotateWebhookSecret('orders', secret, new Date(Date.now() + 60_000))
+  await store.webhooks.rotateSecret('orders', secret, new Date(Date.now() + 60_000))
   let id = 2
   await eventually(async () => {
     await createPlants(store, id++, 1)
@@ -259,7 +259,7 @@ t.test('changes of the operator apply while deliveries run', async (t) => {
   t.ok(verify(old, last))
   t.ok(verify(secret, last))
 
-  await store.removeWebhook('orders')
+  await store.webhooks.remove('orders')
   const other = await startReceiver(t)
   await add('others', other.url)
   await createPlants(store, id, 1)
@@ -280,7 +280,7 @@ t.test('resuming a webhook ends its wait', async (t) => {
   await createPlants(store, 1, 1)
   await eventually(async () => (await webhookIn(store, 'orders')).progress.nextAttemptAt)
   receiver.respond = status(204)
-  await store.resumeWebhook('orders', false)
+  await store.webhooks.resume('orders', false)
   await receiver.until(2)
 })
 
@@ -292,7 +292,7 @@ t.test('one process at a time delivers, and another continues after it', async (
   const processes = [deliver(), other.deliver()]
   await createPlants(store, 1, 100)
   for (const receiver of receivers) t.same(plantsOf(await receiver.until(100)), idsFrom(1, 100))
-  const owners = new Set((await store.listWebhooks()).map(({ owner }) => owner))
+  const owners = new Set((await store.webhooks.list()).map(({ owner }) => owner))
   t.notOk(owners.has(undefined))
   const [first] = processes
   // Otherwise, the last deliveries could be abandoned, and repeated.
@@ -311,16 +311,16 @@ t.test('a process whose lease was taken stops', async (t) => {
   const receiver = await startReceiver(t)
   await add('orders', receiver.url)
   let isTaken = false
-  const taking = replacing(store, {
-    saveWebhookProgress: async (name, owner, progress) =>
-      !isTaken && store.saveWebhookProgress(name, owner, progress),
-    leaseWebhooks: async (owner) => (isTaken ? [] : store.leaseWebhooks(owner)),
-    listWebhooks: async () => {
-      const webhooks = await store.listWebhooks()
-      return isTaken ? webhooks.map((each) => ({ ...each, owner: 'another' })) : webhooks
+  const webhooks = replacing(store.webhooks, {
+    saveProgress: async (name, owner, progress) =>
+      !isTaken && store.webhooks.saveProgress(name, owner, progress),
+    lease: async (owner) => (isTaken ? [] : store.webhooks.lease(owner)),
+    list: async () => {
+      const stored = await store.webhooks.list()
+      return isTaken ? stored.map((each) => ({ ...each, owner: 'another' })) : stored
     },
   })
-  const deliveries = deliver({ store: taking })
+  const deliveries = deliver({ store: replacing(store, { webhooks }) })
   await createPlants(store, 1, 1)
   await receiver.until(1)
   isTaken = true
@@ -337,34 +337,36 @@ t.test('deliveries continue after the store was unavailable', async (t) => {
   const receiver = await startReceiver(t)
   await add('orders', receiver.url)
   const unavailable = new StoreUnavailable('failing', 'SQLITE_IOERR')
-  const failures = { readChanges: 2, listWebhooks: 1, saveWebhookProgress: 1, leaseWebhooks: 1 }
+  const failures = { readChanges: 2, list: 1, saveProgress: 1, lease: 1 }
   const fail = (name: keyof typeof failures) => {
     failures[name] -= 1
     if (failures[name] >= 0) throw unavailable
   }
-  const deliveries = deliver({
-    store: replacing(store, {
-      readChanges: async (request) => {
-        fail('readChanges')
-        return store.readChanges(request)
-      },
-      listWebhooks: async () => {
-        fail('listWebhooks')
-        return store.listWebhooks()
-      },
-      leaseWebhooks: async (owner) => {
-        fail('leaseWebhooks')
-        return store.leaseWebhooks(owner)
-      },
-      saveWebhookProgress: async (name, owner, progress) => {
-        fail('saveWebhookProgress')
-        return store.saveWebhookProgress(name, owner, progress)
-      },
-      releaseWebhooks: async () => {
-        throw unavailable
-      },
-    }),
+  const webhooks = replacing(store.webhooks, {
+    list: async () => {
+      fail('list')
+      return store.webhooks.list()
+    },
+    lease: async (owner) => {
+      fail('lease')
+      return store.webhooks.lease(owner)
+    },
+    saveProgress: async (name, owner, progress) => {
+      fail('saveProgress')
+      return store.webhooks.saveProgress(name, owner, progress)
+    },
+    release: async () => {
+      throw unavailable
+    },
   })
+  const failing = replacing(store, {
+    webhooks,
+    readChanges: async (request) => {
+      fail('readChanges')
+      return store.readChanges(request)
+    },
+  })
+  const deliveries = deliver({ store: failing })
   await createPlants(store, 1, 3)
   t.same(plantsOf(await receiver.until(3)), [1n, 2n, 3n])
   await eventually(async () => (await webhookIn(store, 'orders')).progress.lastSuccessAt)
@@ -383,13 +385,16 @@ t.test('a bug is logged, and the delivery is repeated', async (t) => {
     if (bugs <= max) throw new TypeError('bug')
     return call()
   }
+  const webhooks = replacing(store.webhooks, {
+    list: () => buggy(() => store.webhooks.list(), 1),
+    saveProgress: (name, owner, progress) =>
+      buggy(() => store.webhooks.saveProgress(name, owner, progress), 8),
+  })
   deliver({
     clock: new FastClock(),
     store: replacing(store, {
-      listWebhooks: () => buggy(() => store.listWebhooks(), 1),
+      webhooks,
       readChanges: (request) => buggy(() => store.readChanges(request), 4),
-      saveWebhookProgress: (name, owner, progress) =>
-        buggy(() => store.saveWebhookProgress(name, owner, progress), 8),
     }),
   })
   await createPlants(store, 1, 1)
@@ -407,14 +412,13 @@ t.test('without a certain lease, nothing is delivered', async (t) => {
   const receiver = await startReceiver(t)
   await add('orders', receiver.url)
   let isRenewing = true
-  deliver({
-    store: replacing(store, {
-      leaseWebhooks: async (owner) => {
-        if (!isRenewing) throw new StoreUnavailable('failing', 'SQLITE_IOERR')
-        return store.leaseWebhooks(owner)
-      },
-    }),
+  const webhooks = replacing(store.webhooks, {
+    lease: async (owner) => {
+      if (!isRenewing) throw new StoreUnavailable('failing', 'SQLITE_IOERR')
+      return store.webhooks.lease(owner)
+    },
   })
+  deliver({ store: replacing(store, { webhooks }) })
   await createPlants(store, 1, 1)
   await receiver.until(1)
   isRenewing = false
@@ -432,12 +436,12 @@ t.test('without a certain lease, nothing is delivered', async (t) => {
   t.same(plantsOf(await receiver.until(2)), [1n, 2n])
 })
 
-/** A store with other methods. */
-function replacing<Target extends object>(target: Target, methods: Partial<Target>): Target {
+/** A store with other members. */
+function replacing<Target extends object>(target: Target, members: Partial<Target>): Target {
   return new Proxy(target, {
     get: (_target, name) => {
-      const method = methods[name as keyof Target] ?? target[name as keyof Target]
-      return typeof method === 'function' ? method.bind(target) : method
+      const member = members[name as keyof Target] ?? target[name as keyof Target]
+      return typeof member === 'function' ? member.bind(target) : member
     },
   })
 }

@@ -5,7 +5,7 @@ import { createPlants, FastClock, newPlace, webhookIn } from './setting.ts'
 t.test('nothing is sent while the lease is uncertain', async (t) => {
   const { store, add } = await newPlace(t)
   await add('orders', 'https://receiver.example')
-  await store.leaseWebhooks('process')
+  await store.webhooks.lease('process')
   await createPlants(store, 1, 1)
   const { promise: sent, resolve } = Promise.withResolvers<void>()
   const clock = new FastClock()

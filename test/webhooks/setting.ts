@@ -68,14 +68,14 @@ export async function newPlace(t: Test, database = join(t.testdir(), 'plants.db'
     async add(name, url, fields = {}) {
       const page = await store.readChanges({ after: 'latest', limit: 1 })
       if (typeof page === 'string') throw new Error(page)
-      await store.addWebhook(newWebhook(name, { url, cursor: page.next, ...fields }))
+      await store.webhooks.add(newWebhook(name, { url, cursor: page.next, ...fields }))
     },
   }
 }
 
 /** The webhook with a name. */
 export async function webhookIn(store: Store, name: string): Promise<Webhook> {
-  const webhook = (await store.listWebhooks()).find((each) => each.name === name)
+  const webhook = (await store.webhooks.list()).find((each) => each.name === name)
   if (webhook === undefined) throw new Error(`there is no webhook ${name}`)
   return webhook
 }

@@ -12,7 +12,6 @@ import type {
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
-import type { NewWebhook, Webhook, WebhookProgress } from '../../../service/webhook-store.ts'
 import type { Retention } from '../engine.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
@@ -54,12 +53,12 @@ export interface ServerOptions {
  * creates share a statement.
  */
 export class PostgresStore implements Store {
+  readonly webhooks: Webhooks
   readonly #connections: Connections
   readonly #creates: GroupCommit<NewPlant, CreateResult>
   readonly #batches: GroupCommit<readonly NewPlant[], BatchResult>
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #tokens: Tokens
-  readonly #webhooks: Webhooks
   readonly #log: ChangeLog
   readonly #changes = new InFlight()
   readonly #waiting = new WaitingChanges()
@@ -87,7 +86,7 @@ export class PostgresStore implements Store {
     })
     this.#pointReads = pointReads(connections)
     this.#tokens = new Tokens(connections)
-    this.#webhooks = new Webhooks(connections)
+    this.webhooks = new Webhooks(connections)
   }
 
   /**
@@ -190,38 +189,6 @@ export class PostgresStore implements Store {
 
   noteTokenUse(name: string, at: Date): Promise<void> {
     return this.#tokens.noteUse(name, at)
-  }
-
-  listWebhooks(): Promise<Webhook[]> {
-    return this.#webhooks.list()
-  }
-
-  addWebhook(webhook: NewWebhook): Promise<'added' | 'taken' | 'full'> {
-    return this.#webhooks.add(webhook)
-  }
-
-  removeWebhook(name: string, owner?: string): Promise<boolean> {
-    return this.#webhooks.remove(name, owner)
-  }
-
-  rotateWebhookSecret(name: string, secret: string, previousUntil: Date): Promise<boolean> {
-    return this.#webhooks.rotateSecret(name, secret, previousUntil)
-  }
-
-  resumeWebhook(name: string, fromOldest: boolean): Promise<boolean> {
-    return this.#webhooks.resume(name, fromOldest)
-  }
-
-  leaseWebhooks(owner: string): Promise<string[]> {
-    return this.#webhooks.lease(owner)
-  }
-
-  releaseWebhooks(owner: string): Promise<void> {
-    return this.#webhooks.release(owner)
-  }
-
-  saveWebhookProgress(name: string, owner: string, progress: WebhookProgress): Promise<boolean> {
-    return this.#webhooks.saveProgress(name, owner, progress)
   }
 
   readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {

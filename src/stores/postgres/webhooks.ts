@@ -4,6 +4,7 @@ import {
   WEBHOOKS_MAX,
   type Webhook,
   type WebhookProgress,
+  type WebhookStore,
 } from '../../../service/webhook-store.ts'
 import {
   NEW_COLUMNS,
@@ -62,8 +63,8 @@ const SAVE = `
     owner = CASE WHEN $${PROGRESS_COLUMNS.indexOf('paused_at') + 3}::bigint IS NULL THEN owner END
   WHERE name = $1 AND owner = $2 RETURNING name`
 
-/** Implements WebhookStore. */
-export class Webhooks {
+/** The webhooks in the database. */
+export class Webhooks implements WebhookStore {
   readonly #connections: Connections
 
   constructor(connections: Connections) {

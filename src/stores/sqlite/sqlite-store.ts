@@ -14,7 +14,6 @@ import type {
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
-import type { NewWebhook, Webhook, WebhookProgress } from '../../../service/webhook-store.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { IN_MEMORY, refuseMemory } from '../in-memory.ts'
 import type { Store, StoreLink } from '../store.ts'
@@ -30,6 +29,7 @@ import { openDatabase, openSnapshot } from './database.ts'
 import { prepareMeasurement } from './file-space.ts'
 import { exportPlants, Reader } from './reader.ts'
 import { ThreadedWriter } from './threaded-writer.ts'
+import { Webhooks } from './webhooks.ts'
 import type { Change, ChangeResult, ChangeResults, Changes } from './writer.ts'
 import { Writer } from './writer.ts'
 import { WriterOwner } from './writer-owner.ts'
@@ -50,6 +50,7 @@ export interface SqliteLink {
  * threads can share the writer.
  */
 export class SqliteStore implements Store {
+  readonly webhooks: Webhooks
   /** Undefined if another thread owns the writer, or if it is in this one. */
   readonly #owner: WriterOwner | undefined
   readonly #writer: Writer | ThreadedWriter
@@ -87,6 +88,7 @@ export class SqliteStore implements Store {
     }
     this.#commits = this.#owner?.commits ?? new CommitSignal(link?.commits)
     this.#reader = new Reader(db, this.#commits)
+    this.webhooks = new Webhooks(this.#reader, (change) => this.#change(change))
     if (options.sameThread) watchCommits(db, this.#commits)
     this.#waiting = new WaitingChanges(link?.waiting)
     this.#groupCommit = new GroupCommit({
@@ -173,38 +175,6 @@ export class SqliteStore implements Store {
 
   noteTokenUse(name: string, at: Date): Promise<void> {
     return this.#change<'noteTokenUse'>(['noteTokenUse', name, at])
-  }
-
-  async listWebhooks(): Promise<Webhook[]> {
-    return this.#reader.listWebhooks()
-  }
-
-  addWebhook(webhook: NewWebhook): Promise<'added' | 'taken' | 'full'> {
-    return this.#change<'addWebhook'>(['addWebhook', webhook])
-  }
-
-  removeWebhook(name: string, owner?: string): Promise<boolean> {
-    return this.#change<'removeWebhook'>(['removeWebhook', name, owner])
-  }
-
-  rotateWebhookSecret(name: string, secret: string, previousUntil: Date): Promise<boolean> {
-    return this.#change<'rotateWebhookSecret'>(['rotateWebhookSecret', name, secret, previousUntil])
-  }
-
-  resumeWebhook(name: string, fromOldest: boolean): Promise<boolean> {
-    return this.#change<'resumeWebhook'>(['resumeWebhook', name, fromOldest])
-  }
-
-  leaseWebhooks(owner: string): Promise<string[]> {
-    return this.#change<'leaseWebhooks'>(['leaseWebhooks', owner])
-  }
-
-  releaseWebhooks(owner: string): Promise<void> {
-    return this.#change<'releaseWebhooks'>(['releaseWebhooks', owner])
-  }
-
-  saveWebhookProgress(name: string, owner: string, progress: WebhookProgress): Promise<boolean> {
-    return this.#change<'saveWebhookProgress'>(['saveWebhookProgress', name, owner, progress])
   }
 
   async readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {

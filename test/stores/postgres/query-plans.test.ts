@@ -68,7 +68,7 @@ const queries = t.intercept(pg.Client.prototype, 'query', {
     return Reflect.apply(query, this, [text, values, ...others])
   },
 })
-for (const call of Object.values(STORE_CALLS).flat()) await call(store)
+for (const call of STORE_CALLS) await call(store)
 await deleteOldChanges()
 queries.restore()
 
