@@ -50,6 +50,7 @@ async function fill(url: string, stored: number): Promise<void> {
 /**
  * Measures a subject on its own database.
  *
+ * @param flags additional arguments of the subject
  * @throws Error if the subject gives wrong responses or has lost plants
  */
 export async function measureReplicas(
@@ -57,6 +58,7 @@ export async function measureReplicas(
   server: PostgresServer,
   load: WarmLoad,
   generate: Generate,
+  flags: readonly string[] = [],
 ): Promise<Run> {
   const { replicas, fill, command } = REPLICAS[name]
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-replicas-'))
@@ -66,7 +68,7 @@ export async function measureReplicas(
     // Otherwise it would run during the measurement.
     await server.query('CHECKPOINT')
     const starts = Array.from({ length: replicas }, (_, index) => () => {
-      return startServer(command(url, load.stored), join(folder, `${index}.log`))
+      return startServer([...command(url, load.stored), ...flags], join(folder, `${index}.log`))
     })
     const { run, stored } = await serveLoad(starts, load, generate, { database: server.pid })
     await checkStored(server, stored)

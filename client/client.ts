@@ -1,6 +1,7 @@
 /** A typed client for a plant store, for Node and browsers. */
 import type { operations } from '../src/contract/api.gen.ts'
 import { type Part, sendParts, splitPlants } from './batches.ts'
+import { fetchChanges, followChanges } from './changes.ts'
 import { type CallOptions, type ClientOptions, Connection } from './connection.ts'
 import { hasCondition } from './errors.ts'
 import { changeParameters, checkId, pathParameters } from './parameters.ts'
@@ -17,7 +18,11 @@ import {
 } from './responses.ts'
 import type {
   BatchResult,
+  Change,
   ChangeOptions,
+  ChangePage,
+  ChangeQuery,
+  ChangesOptions,
   NewPlant,
   Page,
   Plant,
@@ -41,7 +46,11 @@ export {
 } from './errors.ts'
 export type {
   BatchResult,
+  Change,
   ChangeOptions,
+  ChangePage,
+  ChangeQuery,
+  ChangesOptions,
   NewPlant,
   Page,
   Plant,
@@ -71,8 +80,8 @@ export function createClient(options: ClientOptions): PlantStoreClient {
 type Operations = { [Id in keyof operations]: (...parameters: never[]) => Promise<unknown> }
 
 /**
- * Has one method for each operation of the contract, and an iteration over all plants. Create it with
- * `createClient`.
+ * Has one method for each operation of the contract, and iterations over all plants and over their changes. Create it
+ * with `createClient`.
  *
  * Requests that are safe to retry are retried automatically (see `ClientOptions`). Every method throws:
  * - PlantStoreError if the service rejects the request;
@@ -273,6 +282,35 @@ class PlantStoreClient implements Operations {
       },
       options,
     )
+  }
+
+  /**
+   * Fetches a page of changes, in the order in which they were committed. `changes` iterates over all of them.
+   *
+   * @example
+   * const { changes, cursor } = await plants.listChanges({ after, wait: 30 })
+   *
+   * @throws PlantStoreError with the condition `cursor-malformed`, `cursor-expired` or `changes-off`
+   */
+  async listChanges(query: ChangeQuery = {}, options?: CallOptions): Promise<ChangePage> {
+    return fetchChanges(this.#connection, query, options)
+  }
+
+  /**
+   * Iterates over the changes to the plants, and waits for more. It ends only by an error, the signal or `break`. Once it
+   * has begun, it resumes by itself whenever the service is unavailable, without a limit on retries. To continue it later,
+   * store the `cursor` of the last change, and pass it as `after`.
+   *
+   * @example
+   * for await (const { cursor, id, plant } of plants.changes({ after, signal })) {
+   *   console.log(plant === undefined ? `removed ${id}` : `stored ${id}: ${plant.name}`)
+   *   after = cursor
+   * }
+   *
+   * @throws PlantStoreError with the condition `cursor-malformed`, `cursor-expired` or `changes-off`
+   */
+  changes(options: ChangesOptions = {}): AsyncGenerator<Change, void, void> {
+    return followChanges(this.#connection, options)
   }
 }
 

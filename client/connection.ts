@@ -4,7 +4,7 @@ import { ConnectionError } from './errors.ts'
 import { toJson } from './json.ts'
 import { explainBlocked, parseUrl } from './page.ts'
 import type { FetchResult } from './responses.ts'
-import { type RetryOptions, withRetries } from './retry.ts'
+import { type RetryOptions, type WaitOptions, withRetries } from './retry.ts'
 
 /**
  * Options of a client.
@@ -82,11 +82,13 @@ export class Connection {
     send: Send,
     read: (result: FetchResult, earlier?: Error) => Result,
     { signal }: CallOptions = {},
+    wait?: WaitOptions,
   ): Promise<Result> {
     return withRetries(
       async (attemptSignal, earlier) => read(await this.#send(send, attemptSignal), earlier),
       this.#options,
       signal,
+      wait,
     )
   }
 

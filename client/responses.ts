@@ -60,6 +60,17 @@ export function areStoredPlants(value: unknown): value is Schemas['StoredPlant']
   return Array.isArray(value) && value.every(isStoredPlant)
 }
 
+export function areChanges(value: unknown): value is Schemas['Change'][] {
+  return Array.isArray(value) && value.every(isChange)
+}
+
+function isChange(value: unknown): boolean {
+  const { cursor, at, type, id, plant } = asRecord(value)
+  const isComplete = type === 'removed' ? plant === undefined : isPlant(plant)
+  const areStrings = [cursor, at, type].every((member) => typeof member === 'string')
+  return isComplete && areStrings && typeof id === 'bigint'
+}
+
 export function isBatchResult(value: unknown): value is Schemas['BatchResult'] {
   const { created, replayed } = asRecord(value)
   return typeof created === 'number' && typeof replayed === 'number'

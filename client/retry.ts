@@ -29,6 +29,14 @@ export interface RetryOptions {
   readonly timeout?: number | undefined
 }
 
+/** How requests that wait for changes differ. */
+export interface WaitOptions {
+  /** How long the service can wait before it responds, in addition to `timeout`. */
+  readonly waitMs?: number
+  /** Whether to retry until it succeeds, at any `Retry-After`. */
+  readonly isEndless?: boolean
+}
+
 /** Receives a signal that ends the attempt, and the error of an earlier one that may have taken effect. */
 type Attempt<Result> = (signal: AbortSignal, earlier?: Error) => Promise<Result>
 
@@ -49,22 +57,24 @@ export async function withRetries<Result>(
   attempt: Attempt<Result>,
   { retries = 4, retryDelay = 250, maxRetryDelay = 30_000, timeout = 30_000 }: RetryOptions,
   signal?: AbortSignal,
+  { waitMs = 0, isEndless = false }: WaitOptions = {},
 ): Promise<Result> {
+  const attemptMs = timeout + waitMs
   let earlier: Error | undefined
-  for (let attempts = 0; attempts < retries; attempts++) {
+  for (let attempts = 0; isEndless || attempts < retries; attempts++) {
     try {
-      return await attemptOnce(attempt, timeout, signal, earlier)
+      return await attemptOnce(attempt, attemptMs, signal, earlier)
     } catch (error) {
       if (!isTransient(error)) throw error
       const retryAfterMs = error instanceof ResponseError ? 1000 * (error.retryAfter ?? 0) : 0
-      if (retryAfterMs > maxRetryDelay) throw error
+      if (retryAfterMs > maxRetryDelay && !isEndless) throw error
       if (mayHaveTakenEffect(error)) earlier = error
       const backoffMs = Math.min(retryDelay * 2 ** attempts, maxRetryDelay)
       // Jitter keeps clients that failed at the same time from retrying in lockstep.
       await delay(retryAfterMs + backoffMs * (0.5 + Math.random() / 2), signal)
     }
   }
-  return attemptOnce(attempt, timeout, signal, earlier)
+  return attemptOnce(attempt, attemptMs, signal, earlier)
 }
 
 async function attemptOnce<Result>(

@@ -121,3 +121,52 @@ export interface Page {
   /** Fetches the next page. Undefined on the last page. */
   readonly next?: (options?: CallOptions) => Promise<Page>
 }
+
+/**
+ * A committed change to one plant. `removed` has no `plant`; the others have the whole plant after the change.
+ *
+ * @example
+ * const { cursor, type, id, plant }: Change = change
+ */
+export type Change = components['schemas']['Change']
+
+/**
+ * Selects a page of changes: those after the cursor `after`, and at most `limit` of them (by default 100). `latest`
+ * stands for the end of the feed. If there are none, the service responds after `wait` seconds (by default 0).
+ *
+ * @example
+ * const query: ChangeQuery = { after: 'latest', wait: 30 }
+ */
+export type ChangeQuery = NonNullable<operations['listChanges']['parameters']['query']>
+
+/**
+ * A page of changes.
+ *
+ * @example
+ * const { changes, cursor, next }: ChangePage = await plants.listChanges({ after: 'latest' })
+ */
+export interface ChangePage {
+  /** In the order in which they were committed. There can be fewer than the limit, or none, even if more follow. */
+  readonly changes: Change[]
+  /** The cursor after the page, for `after`. */
+  readonly cursor: string
+  /** Fetches the next page, with the same `limit` and `wait`. */
+  readonly next: (options?: CallOptions) => Promise<ChangePage>
+}
+
+/**
+ * Options of `changes`.
+ *
+ * @example
+ * for await (const change of plants.changes({ after: cursor, signal })) console.log(change)
+ */
+export interface ChangesOptions extends CallOptions {
+  /** Begin after this cursor, or at the end of the feed with `latest`. By default, begins with the oldest change kept. */
+  readonly after?: ChangeQuery['after']
+  /**
+   * How many changes to fetch per request.
+   *
+   * @default 1000
+   */
+  readonly pageSize?: ChangeQuery['limit']
+}

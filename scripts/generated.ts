@@ -10,6 +10,7 @@ const NOTICE = '// Generated from openapi.yaml by `npm run generate`; edit that 
 
 interface Contract extends OpenAPI3 {
   readonly paths: Record<string, Record<string, Operation>>
+  readonly webhooks: Record<string, Record<string, Operation>>
 }
 
 interface Operation {
@@ -40,10 +41,22 @@ export async function generatedFiles(): Promise<Map<URL, string>> {
 /** The types of requests and responses, as a client sees them. An int64 is a bigint. */
 async function generateTypes(document: Contract): Promise<string> {
   const bigint = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword)
-  const nodes = await openapiTS(document, {
+  const nodes = await openapiTS(withoutWebhookIds(document), {
     transform: (schema) => (schema.format === 'int64' ? bigint : undefined),
   })
   return astToString(nodes)
+}
+
+/** Without ids, which would place them among the operations that the service implements. */
+function withoutWebhookIds({ webhooks, ...document }: Contract): Contract {
+  const items = Object.entries(webhooks).map(([name, item]) => {
+    const methods = Object.entries(item).map(([method, { operationId, ...operation }]) => [
+      method,
+      operation,
+    ])
+    return [name, Object.fromEntries(methods)]
+  })
+  return { ...document, webhooks: Object.fromEntries(items) }
 }
 
 /** The parameters that a handler always receives, although a client can omit them. */

@@ -23,7 +23,7 @@ export const ALONE: readonly string[] = [
 /** The other processes. Their order matters only where patterns overlap. */
 export const PROCESSES: Readonly<Record<string, TestProcess>> = {
   disasters: {
-    files: ['{crash,failover,faults,replicas}/*.test.ts'],
+    files: ['{crash,failover,faults,replicas}/*.test.ts', 'webhooks/processes.test.ts'],
     unmeasured: 'they start many processes, which run nothing that other tests do not',
   },
   strangers: {
@@ -36,7 +36,7 @@ export const PROCESSES: Readonly<Record<string, TestProcess>> = {
       'they use the service or the scripts as a user does, and run nothing that other tests do not',
   },
   postgres: {
-    files: ['stores/postgres/*.test.ts', '{admin,commands,http-threads}/postgres.test.ts'],
+    files: ['stores/postgres/*.test.ts', '{admin,commands,http-threads,webhooks}/postgres.test.ts'],
   },
   // Some of its files share a service.
   'http-threads': { files: ['http-threads/*.test.ts'] },

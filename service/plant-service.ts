@@ -1,13 +1,17 @@
 import type { Handlers, OperationRequest, OperationResult } from '../src/contract/operations.ts'
 import { distinctPlants } from './plant-batch.ts'
 import { conflictMessage, contentVersion, type NoMatch, type RequestStore } from './plant-store.ts'
+import { SharedFeed } from './shared-feed.ts'
 
 /** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
   readonly #store: RequestStore
 
+  readonly #feed: SharedFeed
+
   constructor(store: RequestStore) {
     this.#store = store
+    this.#feed = new SharedFeed(store)
   }
 
   async createPlant({
@@ -92,7 +96,37 @@ export class PlantService implements Handlers {
     const result = await this.#store.remove(id, expected)
     return result === 'removed' ? {} : toFailure(id, result)
   }
+
+  async listChanges({
+    query: { after, limit, wait },
+    signal,
+  }: OperationRequest<'listChanges'>): Promise<OperationResult<'listChanges'>> {
+    const request = { after, limit }
+    const page = await (signal === undefined
+      ? this.#store.readChanges(request)
+      : this.#feed.readNext(request, 1000 * wait, signal))
+    if (typeof page === 'string') return NO_CHANGES[page]
+    return { body: page.changes, next: { after: page.next } }
+  }
 }
+
+/** The failure for each reason why there are no changes. */
+const NO_CHANGES = {
+  malformed: {
+    failure: 'cursor-malformed',
+    message:
+      'malformed cursor: expected latest, or a cursor from a change, a Link header or an export',
+  },
+  expired: {
+    failure: 'cursor-expired',
+    message:
+      'the changes after this cursor are no longer available: take a new cursor with after=latest, then read all plants again',
+  },
+  off: {
+    failure: 'changes-off',
+    message: 'the change feed is off: the service runs with --keep-changes 0',
+  },
+} as const
 
 function toMismatch(pathId: bigint, bodyId: bigint) {
   const message = `body/id is ${bodyId}, but the path has the id ${pathId}`

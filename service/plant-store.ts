@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { components } from '../src/contract/api.gen.ts'
 import type { Json } from '../src/contract/json.ts'
+import type { ChangeFeed } from './change-feed.ts'
 
 export type Plant = components['schemas']['Plant']
 export type NewPlant = components['schemas']['NewPlant']
@@ -79,7 +80,7 @@ export interface Page {
  * Errors: every method throws StoreUnavailable if the store is temporarily unavailable. A change that throws
  * may still have been applied; repeating it is safe.
  */
-export interface PlantStore {
+export interface PlantStore extends ChangeFeed {
   /** Stores a plant if its id is free. Of concurrent creates with the same id, exactly one is `created`. */
   create(plant: NewPlant): Promise<CreateResult>
 

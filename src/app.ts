@@ -11,6 +11,7 @@ import type { Certificate } from './http/certificate.ts'
 import { prepareCors, serveCors } from './http/cors.ts'
 import { serveDocs } from './http/docs.ts'
 import { handleErrors } from './http/error-handler.ts'
+import { Followers } from './http/followers.ts'
 import { reportHealth } from './http/health.ts'
 import { serveOperations } from './http/operations.ts'
 import { logRequestIds, logRequests } from './http/request-log.ts'
@@ -81,7 +82,8 @@ export async function buildApp({
   reportHealth(app, checkReady)
   if (config.docs) serveDocs(app, contract, shared)
   const { bodyLimit } = config
+  const followers = new Followers(app, tokens, shared)
   const bodies = { bodyLimit, scheduler, batches: new BatchQueue(now), shared }
-  await serveOperations(app, contract, new PlantService(store), bodies)
+  await serveOperations(app, contract, new PlantService(store), bodies, followers)
   return app
 }

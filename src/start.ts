@@ -14,9 +14,11 @@ import { planThreads } from './http-threads/thread-plan.ts'
 import { createLog } from './log.ts'
 import { isLoopback } from './loopback.ts'
 import { SharedState } from './shared-memory/shared-state.ts'
+import type { StoreOptions } from './stores/engine.ts'
 import { locateDatabase, openStore } from './stores/engines.ts'
 import type { Store } from './stores/store.ts'
 import { prepareSeed } from './transfer/seed.ts'
+import type { WebhookDeliveries } from './webhooks/webhook-deliveries.ts'
 
 /** Their ports are those of all addresses of this machine. */
 const ALL_ADDRESSES = ['0.0.0.0', '::']
@@ -39,7 +41,7 @@ export interface RunningService {
   readonly warning: string | undefined
   /**
    * Stops accepting connections, finishes the requests in flight and closes the store. Cuts off requests that exceed
-   * `shutdownTimeout`. Further calls return the same promise.
+   * `shutdownTimeout`, and deliveries to webhooks, which the next start repeats. Further calls return the same promise.
    */
   close(): Promise<void>
 }
@@ -58,9 +60,10 @@ export async function start(config: Config): Promise<RunningService> {
   const contract = loadContract()
   const certificate = await loadCertificate(config)
   const seedStore = await prepareSeed(config.seed)
-  const store = await openStore({ ...config, isMeasured: config.adminPort !== undefined })
+  const store = await openStore(toStoreOptions(config))
   let server: HttpServer | undefined
   let admin: Admin | undefined
+  let webhooks: WebhookDeliveries | undefined
   try {
     await seedStore(store)
     const shared = new SharedState()
@@ -73,8 +76,9 @@ export async function start(config: Config): Promise<RunningService> {
       links.length === 0
         ? await prepareHere({ config, contract, store, tokens, log, certificate, shared })
         : await prepareThreads({ config, contract, links, shared })
-    admin = await prepareAdminPort(config, { server, store, shared, log })
-    const close = closeOnce({ server, store, admin, log })
+    webhooks = await startWebhooks(config, store, log)
+    admin = await prepareAdminPort(config, { server, store, shared, log, webhooks })
+    const close = closeOnce({ server, store, admin, log, webhooks })
     // Listens first, so that the service accepts no connections if the admin port is unavailable.
     const adminAddress = await admin?.listen()
     const listening = await server.listen({ hosts: toHosts(config.host), port: config.port })
@@ -94,6 +98,7 @@ export async function start(config: Config): Promise<RunningService> {
     }
   } catch (error) {
     await server?.close()
+    await webhooks?.close()
     await store.close()
     await admin?.close()
     throw error
@@ -126,6 +131,11 @@ function requireSeparatePorts({ adminPort, host, port }: Config): void {
   }
 }
 
+function toStoreOptions(config: Config): StoreOptions {
+  const { keepChanges: age, keepChangesBytes: bytes, adminPort } = config
+  return { ...config, retention: { age, bytes }, isMeasured: adminPort !== undefined }
+}
+
 // No process needs all of the following, so they are imported late.
 
 async function prepareHere(options: AppOptions): Promise<HttpServer> {
@@ -140,7 +150,7 @@ async function prepareThreads(options: HttpThreadsOptions): Promise<HttpServer> 
 
 async function prepareAdminPort(
   { adminPort: address, database }: Config,
-  { server, store, shared, log }: AdminSources,
+  { server, store, shared, log, webhooks }: AdminSources,
 ): Promise<Admin | undefined> {
   if (address === undefined) return undefined
   const { prepareAdmin } = await import('./admin/admin.ts')
@@ -152,7 +162,19 @@ async function prepareAdminPort(
     threads: server.figures,
     shared,
     readStore: () => store.figures(),
+    readWebhooks: () => webhooks?.figures() ?? [],
   })
+}
+
+/** A database in memory has no webhooks: no other process can add them. */
+async function startWebhooks(
+  { database, allowPrivateWebhooks: allowPrivate }: Config,
+  store: Store,
+  log: FastifyBaseLogger,
+): Promise<WebhookDeliveries | undefined> {
+  if ('memory' in locateDatabase(database)) return undefined
+  const { WebhookDeliveries } = await import('./webhooks/webhook-deliveries.ts')
+  return new WebhookDeliveries({ store, log, allowPrivate })
 }
 
 function logListening(
@@ -174,6 +196,7 @@ interface AdminSources {
   readonly store: Store
   readonly shared: SharedState
   readonly log: FastifyBaseLogger
+  readonly webhooks: WebhookDeliveries | undefined
 }
 
 interface Parts {
@@ -181,18 +204,19 @@ interface Parts {
   readonly store: Store
   readonly admin: Admin | undefined
   readonly log: FastifyBaseLogger
+  readonly webhooks: WebhookDeliveries | undefined
 }
 
 /**
- * Returns a function that closes the server, then the store, then the admin server, so that operators can observe the
+ * Returns a function that closes the server and stops the webhooks, then closes the store, then the admin server, so that operators can observe the
  * stop. Further calls return the same promise.
  */
-function closeOnce({ server, store, admin, log }: Parts): () => Promise<void> {
+function closeOnce({ server, store, admin, log, webhooks }: Parts): () => Promise<void> {
   let closed: Promise<void> | undefined
   const close = async () => {
     log.info('stopping')
     admin?.setAccepting(false)
-    await server.close()
+    await Promise.all([server.close(), webhooks?.close()])
     await store.close()
     await admin?.close()
     log.info('stopped')

@@ -1,6 +1,6 @@
 /** The examples in the documentation that need nothing but Node run as they are printed. */
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { on, once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -61,6 +61,34 @@ t.test("the client's examples of errors print what their comments say", async (t
   }
 })
 
+t.test('the mirror of the plants follows the store', async (t) => {
+  const service = await startService(t)
+  await service.call({ body: { id: 4, name: 'Abies alba Mill.' } })
+  const [example = ''] = codeBlocks('docs/changes.md', 'ts')
+  const mirror = startExample(t, service, example)
+  const printed = on(mirror.stdout.setEncoding('utf8'), 'data')
+  // The program prints nothing before the first change that it follows.
+  let creates = 0
+  const timer = setInterval(() => {
+    creates++
+    service.call({ body: { id: 4 + creates, name: 'Acer rubrum L.' } }).catch(() => {})
+  }, 100)
+  t.teardown(() => clearInterval(timer))
+  let text = ''
+  for await (const [part] of printed) {
+    text += part
+    if (text.includes('\n')) break
+  }
+  clearInterval(timer)
+  const [, id, count] = /^created (\d+): (\d+) plants$/m.exec(text) ?? []
+  t.ok(Number(count) >= 2 && Number(id) > 4, text)
+  await service.call({ method: 'DELETE', path: '/plants/4' })
+  for await (const [part] of printed) {
+    text += part
+    if (/^removed 4: \d+ plants$/m.test(text)) break
+  }
+})
+
 t.test('each request in docs/plants.http gets the status in its title', async (t) => {
   const service = await startService(t)
   const [variables = '', ...requests] = read('docs/plants.http').split(/^### /m)
@@ -94,8 +122,16 @@ function codeBlocks(document: string, language: string): string[] {
   return [...blocks].flatMap(([, name, code = '']) => (name === language ? [code] : []))
 }
 
-/** Runs a module in a folder with a token file, and resolves to what it prints. It gets the token as a variable too. */
-async function runExample(t: Test, { url, token }: Service, code: string): Promise<string> {
+/** Runs a module, and resolves to what it prints. */
+async function runExample(t: Test, service: Service, code: string): Promise<string> {
+  const child = startExample(t, service, code)
+  const [printed, [exitCode]] = await Promise.all([text(child.stdout), once(child, 'close')])
+  t.equal(exitCode, 0)
+  return printed
+}
+
+/** Starts a module in a folder with a token file. It gets the token as a variable too. */
+function startExample(t: Test, { url, token }: Service, code: string) {
   const folder = makeFolder(t, tmpdir())
   mkdirSync(join(folder, 'data'))
   writeFileSync(join(folder, 'data/access-token'), `${token}\n`)
@@ -107,9 +143,8 @@ async function runExample(t: Test, { url, token }: Service, code: string): Promi
   const [command, args] = unmeasured([process.execPath, 'example.mts'])
   const env = { ...cleanEnvironment(), TOKEN: token }
   const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  const [printed, [exitCode]] = await Promise.all([text(child.stdout), once(child, 'close')])
-  t.equal(exitCode, 0)
-  return printed
+  t.teardown(() => child.kill())
+  return child
 }
 
 function sourceOf(path: string): string {

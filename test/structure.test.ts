@@ -25,6 +25,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/stores': ['service', 'src/contract', 'src/shared-memory', 'src/threads', ...LEAVES],
   'src/transfer': ['service', 'src/contract', 'src/config', ...LEAVES],
   'src/http': ['service', 'src/contract', 'src/config', 'src/shared-memory', ...LEAVES],
+  'src/webhooks': ['service', 'src/contract'],
   'src/admin': [
     'service',
     'src/config',
@@ -33,6 +34,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/shared-memory',
     'src/stores',
     'src/thread-figures.ts',
+    'src/webhooks',
     ...LEAVES,
   ],
   src: ['service'],

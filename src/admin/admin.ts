@@ -4,8 +4,9 @@ import type { FastifyBaseLogger } from 'fastify'
 import { ConfigError } from '../config/config.ts'
 import type { ListenAddress } from '../config/setting-values.ts'
 import { serviceBusy } from '../http/api-error.ts'
-import { LIVE, READY, shareCheck } from '../http/health.ts'
+import { LIVE, READY } from '../http/health.ts'
 import { toAuthority } from '../http/listener.ts'
+import { shareResult } from '../shared-result.ts'
 import { type AdminPage, AdminServer } from './admin-server.ts'
 import { type MetricSources, metricsPage } from './metrics.ts'
 
@@ -36,7 +37,7 @@ export interface Admin {
 /** Prepares the metrics and health checks for operators. */
 export function prepareAdmin({ address, log, checkReady, ...sources }: AdminOptions): Admin {
   let isAccepting = false
-  const check = shareCheck(async () => {
+  const check = shareResult(async () => {
     if (!isAccepting) throw serviceBusy()
     await checkReady()
   })

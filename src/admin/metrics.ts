@@ -5,18 +5,24 @@ import type { SharedState } from '../shared-memory/shared-state.ts'
 import { shareResult } from '../shared-result.ts'
 import type { StoreFigures } from '../stores/store-figures.ts'
 import type { ThreadFigures } from '../thread-figures.ts'
+import type { WebhookFigures } from '../webhooks/webhook-deliveries.ts'
 import type { AdminPage } from './admin-server.ts'
 import { counter, gauge, type Metric } from './metric.ts'
 import { collectProcessMetrics, eventLoopMetrics, processMetrics } from './process-metrics.ts'
 import { httpMetrics } from './request-values.ts'
 import { storeMetrics } from './store-metrics.ts'
+import { webhookMetrics } from './webhook-metrics.ts'
 
 /** Where the figures come from. */
 export interface MetricSources {
   readonly engine: 'sqlite' | 'postgres'
   readonly threads: readonly ThreadFigures[]
-  readonly shared: Pick<SharedState, 'connections' | 'refusedConnections' | 'droppedPipelines'>
+  readonly shared: Pick<
+    SharedState,
+    'connections' | 'refusedConnections' | 'droppedPipelines' | 'streams' | 'longPolls'
+  >
   readonly readStore: () => Promise<StoreFigures>
+  readonly readWebhooks: () => readonly WebhookFigures[]
   readonly isReady: () => Promise<boolean>
 }
 
@@ -24,7 +30,14 @@ export interface MetricSources {
 const PAGE_LIFETIME_MS = 1000
 
 /** Creates a function that reads all figures, in Prometheus's text format. Requests within a second share them. */
-export function metricsPage({ engine, threads, shared, readStore, isReady }: MetricSources) {
+export function metricsPage({
+  engine,
+  threads,
+  shared,
+  readStore,
+  readWebhooks,
+  isReady,
+}: MetricSources) {
   const { version }: { version: string } = JSON.parse(readFileSync(PACKAGE, 'utf8'))
   // Counts from here on, rather than from the first scrape.
   collectProcessMetrics()
@@ -37,7 +50,14 @@ export function metricsPage({ engine, threads, shared, readStore, isReady }: Met
       ...httpMetrics(requests),
       gauge('plant_store_http_connections', 'Open connections.', [{}, shared.connections.value]),
       ...droppedConnections(shared),
+      gauge(
+        'plant_store_followers',
+        'Requests that wait for changes.',
+        [{ type: 'stream' }, shared.streams.value],
+        [{ type: 'long-poll' }, shared.longPolls.value],
+      ),
       ...storeMetrics(store),
+      ...webhookMetrics(readWebhooks()),
       gauge('plant_store_ready', 'Whether the service can serve requests.', [{}, Number(ready)]),
       gauge('plant_store_threads', 'Threads that serve HTTP.', [{}, requests.length]),
       gauge('plant_store_build_info', 'The version and the engine, as labels.', [

@@ -12,6 +12,7 @@ import {
   STDIO,
 } from '../transfer/format.ts'
 import { formulaFreeLine } from '../transfer/formulas.ts'
+import { type CursorFile, prepareCursor } from './cursor-file.ts'
 import { type Destination, isClosedPipe, openDestination, STDOUT_ERROR } from './destination.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { onStopSignal } from './signals.ts'
@@ -23,6 +24,8 @@ export interface ExportOptions {
   readonly format?: ExportFormat
   /** Write CSV that is safe to open in a spreadsheet but cannot be imported unchanged. */
   readonly escapeFormulas?: true
+  /** The file to write the cursor to, from which to follow the changes after the export. */
+  readonly cursor?: string
 }
 
 /**
@@ -32,14 +35,18 @@ export interface ExportOptions {
  * @throws ConfigError if the file cannot be written, or an option does not apply to its format
  */
 export async function exportPlants(file: string, options: ExportOptions): Promise<void> {
-  const { database, format = chooseFormat(file) } = options
+  const { database, format = chooseFormat(file), cursor } = options
   const codec = selectCodec(format, options)
+  if (cursor === STDIO || cursor === file) {
+    throw new ConfigError('--cursor requires a file other than the one for the plants')
+  }
   preferSmallHeap()
   const { lockTimeout } = defaultConfig()
   const store = await openStore({ database, mustExist: true, lockTimeout, sameThread: true })
   const interruption = new AbortController()
   const { signal } = interruption
   let destination: Destination | undefined
+  let cursorFile: CursorFile | undefined
   let progress: Progress | undefined
   // Standard output needs neither a progress display nor cleanup. Writing to it can also block the process, which
   // would then not react to a signal that it handles itself.
@@ -51,10 +58,14 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     })
   }
   try {
+    // Before the export takes its snapshot, so that the changes after the cursor miss nothing.
+    cursorFile = cursor === undefined ? undefined : await prepareCursor(store, cursor, database)
     destination = await openDestination(file, database)
     const chunks = formatPlants(store.exportPlants(), codec, (plants) => progress?.update(plants))
     await pipeline(chunks, destination.stream, { signal })
     await destination.publish()
+    // After the export, because an old cursor with a new export is harmless, and a new one with an old export is not.
+    await cursorFile?.publish()
   } catch (error) {
     if (!signal.aborted && !isClosedPipe(error)) {
       throw fileError(file === STDIO ? STDOUT_ERROR : `cannot write ${file}`, error)
@@ -62,6 +73,7 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
   } finally {
     progress?.end()
     await destination?.discard()
+    await cursorFile?.discard()
     await store.close()
   }
 }

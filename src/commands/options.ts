@@ -16,6 +16,9 @@ export const settingOptions: readonly Option[] = settingNames.map(settingOption)
 /** Shared by the commands that open the database. */
 export const databaseOption = settingOption('database')
 
+/** Shared by the commands that check the URL of a webhook. */
+export const allowPrivateOption = settingOption('allowPrivateWebhooks')
+
 /** Follows the list of settings in `--help`. */
 export const settingsHelp = `
 Durations are written as 500ms, 10s, 2m or 1d; rates as 100/s, 1000/m or 5000/h. Each option can also be set
@@ -30,6 +33,12 @@ function settingOption(name: SettingName): Option {
   if (setting.default !== undefined) option.default(setting.read(setting.default), setting.default)
   if (setting.bareFlag !== undefined) option.preset(setting.bareFlag)
   return option
+}
+
+/** Parses the name of a token or webhook. */
+export function parseName(value: string): string {
+  if (/^[\w.-]{1,64}$/.test(value)) return value
+  throw new InvalidArgumentError('Expected 1 to 64 characters of A-Z a-z 0-9 . _ -')
 }
 
 /** Adapts a setting's reader to commander's argument parser, which requires commander's own error class. */

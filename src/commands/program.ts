@@ -15,8 +15,9 @@ import { backupCommand } from './backup-command.ts'
 import { check, checkHelp } from './check.ts'
 import type { ExportOptions } from './export.ts'
 import type { ImportOptions } from './import.ts'
-import { argument, databaseOption, settingOptions, settingsHelp } from './options.ts'
+import { argument, databaseOption, parseName, settingOptions, settingsHelp } from './options.ts'
 import { createToken, listTokens, revokeToken, type TokenOptions } from './token.ts'
+import { webhookCommand } from './webhook-command.ts'
 
 /** Default of `--scope`: least privilege. */
 const LEAST_SCOPES: readonly Scope[] = ['read']
@@ -42,6 +43,7 @@ export function program(): Command {
   for (const option of settingOptions) serving.addOption(option)
   command.addHelpText('after', () => `\n${serving.helpInformation()}${settingsHelp}`)
   command.addCommand(tokenCommand())
+  command.addCommand(webhookCommand())
   command.addCommand(importCommand())
   command.addCommand(exportCommand())
   command.addCommand(backupCommand())
@@ -90,7 +92,7 @@ function tokenCommand(): Command {
   command
     .command('create')
     .description('create a token and print it; it is not shown again')
-    .requiredOption('--name <name>', 'a unique name for the token', parseTokenName)
+    .requiredOption('--name <name>', 'a unique name for the token', parseName)
     .addOption(
       new Option(
         '--scope <scopes>',
@@ -162,6 +164,10 @@ function exportCommand(): Command {
       '--escape-formulas',
       'write CSV that is safe to open in a spreadsheet; this changes the data, so do not import the file',
     )
+    .option(
+      '--cursor <file>',
+      'also write the cursor from which to follow the changes made after the export',
+    )
     .addOption(databaseOption)
     .action(async (file: string, options: ExportOptions) => {
       const { exportPlants } = await import('./export.ts')
@@ -205,11 +211,6 @@ function requireStandbysCommand(): Command {
       const { requireStandbys } = await import('./require-standbys.ts')
       await requireStandbys(number, database)
     })
-}
-
-function parseTokenName(value: string): string {
-  if (/^[\w.-]{1,64}$/.test(value)) return value
-  throw new InvalidArgumentError('Expected 1 to 64 characters of A-Z a-z 0-9 . _ -')
 }
 
 function parseScopes(value: string): Scope[] {

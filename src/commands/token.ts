@@ -1,9 +1,9 @@
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { StoredToken } from '../../service/token-store.ts'
-import { ConfigError, defaultConfig } from '../config/config.ts'
+import { ConfigError } from '../config/config.ts'
 import { nameScopes, type Scope } from '../contract/scopes.ts'
-import { openStore } from '../stores/engines.ts'
-import type { Store } from '../stores/store.ts'
+import { withStore } from './store-access.ts'
+import { formatMinute, formatTable } from './table.ts'
 
 export interface TokenOptions {
   readonly database: string
@@ -54,20 +54,6 @@ export async function revokeToken(database: string, name: string): Promise<void>
   })
 }
 
-async function withStore(
-  database: string,
-  mustExist: boolean,
-  use: (store: Store) => Promise<void>,
-): Promise<void> {
-  const { lockTimeout } = defaultConfig()
-  const store = await openStore({ database, mustExist, lockTimeout, sameThread: true })
-  try {
-    await use(store)
-  } finally {
-    await store.close()
-  }
-}
-
 function tableRow({ name, scopes, createdAt, expiresAt, lastUsedAt }: StoredToken): string[] {
   const expired = expiresAt !== undefined && expiresAt.getTime() <= Date.now() ? ' (expired)' : ''
   return [
@@ -77,16 +63,4 @@ function tableRow({ name, scopes, createdAt, expiresAt, lastUsedAt }: StoredToke
     expiresAt ? formatMinute(expiresAt) + expired : 'never',
     lastUsedAt ? formatMinute(lastUsedAt) : 'never',
   ]
-}
-
-function formatMinute(date: Date): string {
-  return `${date.toISOString().slice(0, 16)}Z`
-}
-
-function formatTable(rows: string[][]): string {
-  const width = (column: number) => Math.max(...rows.map((row) => String(row[column]).length))
-  return rows
-    .map((row) => row.map((cell, column) => cell.padEnd(width(column))).join('  '))
-    .map((line) => `${line.trimEnd()}\n`)
-    .join('')
 }

@@ -86,6 +86,18 @@ export function duration(max: string) {
   }
 }
 
+/** Like `duration`, or 0. */
+export function durationOrZero(max: string) {
+  const read = duration(max)
+  return (value: unknown): number =>
+    value === 0 || value === '0'
+      ? 0
+      : replaceInvalid(
+          () => read(value),
+          ({ expected }) => new InvalidValue(`0 or ${expected}`),
+        )
+}
+
 function parseDuration(value: unknown): number {
   const valid = typeof value === 'string' && /^\d{1,15}(\.\d{1,15})?(ms|s|m|h|d)$/.test(value)
   return valid ? ms(value as StringValue) : Number.NaN

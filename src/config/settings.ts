@@ -1,5 +1,6 @@
 import {
   duration,
+  durationOrZero,
   endpoint,
   integer,
   logRequests,
@@ -33,6 +34,9 @@ const TIMEOUT_MAX = '1d'
 
 /** More than any cluster has. */
 export const STANDBYS_MAX = 100
+
+/** Longer than any consumer can be expected to be down. */
+const KEEP_CHANGES_MAX = '3650d'
 
 /** All settings by name, in the order of `--help`. A flag and its variable are derived from the name. */
 export const settings = {
@@ -70,6 +74,27 @@ export const settings = {
       'where to store the plants: a file, a PostgreSQL server such as postgres://user@host1,host2/name, or :memory: to keep them only until the process ends',
     default: 'data/plants.db',
     read: nonEmptyString,
+  },
+  keepChanges: {
+    argument: '<duration>',
+    description:
+      'how long to keep changes for GET /changes and webhooks; 0 turns them off and deletes all changes',
+    default: '7d',
+    read: durationOrZero(KEEP_CHANGES_MAX),
+  },
+  keepChangesBytes: {
+    argument: '<bytes>',
+    description: 'how much space kept changes can take; the oldest ones are deleted first',
+    default: '1073741824',
+    read: integer(2 ** 20, 2 ** 50),
+  },
+  allowPrivateWebhooks: {
+    argument: '[on|off]',
+    description:
+      'deliver webhooks to private addresses and over plain HTTP too, for development; only public addresses and HTTPS otherwise',
+    default: 'off',
+    bareFlag: 'on',
+    read: onOff,
   },
   logLevel: {
     argument: '<level>',

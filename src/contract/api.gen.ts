@@ -90,8 +90,200 @@ export interface paths {
         patch: operations["updatePlant"];
         trace?: never;
     };
+    "/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow changes
+         * @description Returns the changes to the plants in the order in which they were committed, so that repeating them
+         *     yields the same plants. To follow the store, follow `Link`, which is on every page and keeps `limit`
+         *     and `wait`: it leads to the changes after this page. A change appears only once it is durable.
+         *
+         *     With `Accept: text/event-stream`, the response is a stream of server-sent events. Each event has the
+         *     JSON of a change as its `data`, its cursor as its `id`, and no `event` name. A comment every 15 seconds
+         *     keeps proxies from closing the connection. To resume after a disconnection, send the last `id` as
+         *     `Last-Event-ID`. A stream ends when the service stops, its token becomes invalid, or its position is no
+         *     longer kept.
+         *
+         *     The service keeps changes for a limited time. If the changes after a cursor are no longer available,
+         *     the response is 410: take a new cursor with `after=latest`, read all plants again, then follow the
+         *     changes from that cursor. Requires the `read` scope.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    newPlant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A plant was created
+         * @description Delivers each new plant. Deliveries follow [Standard Webhooks](https://www.standardwebhooks.com). Verify
+         *     `webhook-signature` before you trust a delivery.
+         *
+         *     - **At least once.** A delivery is repeated if the service cannot tell that you have received it. Repetitions
+         *       have the same `webhook-id`.
+         *     - **In order.** A webhook gets its events in the order in which the changes were committed, one at a time.
+         *     - **Retries.** A failed delivery is repeated with growing delays of up to an hour. After three days of
+         *       failures, the webhook is paused until the operator resumes it.
+         *     - **Timeout.** Respond within 15 seconds. The service ignores the body of your response, and does not follow
+         *       redirects.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description Identifies the event. Repetitions of a delivery have the same id. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this delivery was attempted, in seconds since 1970. Reject deliveries that are old. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /**
+                     * @description The signature of `webhook-id`, `webhook-timestamp` and the body, joined by dots: HMAC-SHA256 with the
+                     *     signing secret, in base64. While a new secret replaces an old one, there are two signatures, separated by
+                     *     a space. One of them must match.
+                     */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                    /** @description The name of the event. */
+                    "webhook-event": "newPlant";
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewPlant"];
+                };
+            };
+            responses: {
+                410: components["responses"]["WebhookGone"];
+                "2XX": components["responses"]["WebhookReceived"];
+                default: components["responses"]["WebhookFailed"];
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    plantChanged: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A plant was changed
+         * @description Delivers the new content of each plant that has changed. Deliveries work as for `newPlant`.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description Identifies the event. Repetitions of a delivery have the same id. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this delivery was attempted, in seconds since 1970. Reject deliveries that are old. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /**
+                     * @description The signature of `webhook-id`, `webhook-timestamp` and the body, joined by dots: HMAC-SHA256 with the
+                     *     signing secret, in base64. While a new secret replaces an old one, there are two signatures, separated by
+                     *     a space. One of them must match.
+                     */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                    /** @description The name of the event. */
+                    "webhook-event": "plantChanged";
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewPlant"];
+                };
+            };
+            responses: {
+                410: components["responses"]["WebhookGone"];
+                "2XX": components["responses"]["WebhookReceived"];
+                default: components["responses"]["WebhookFailed"];
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    plantRemoved: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A plant was removed
+         * @description Delivers the id of each plant that was removed. Deliveries work as for `newPlant`.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description Identifies the event. Repetitions of a delivery have the same id. */
+                    "webhook-id": components["parameters"]["WebhookId"];
+                    /** @description When this delivery was attempted, in seconds since 1970. Reject deliveries that are old. */
+                    "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                    /**
+                     * @description The signature of `webhook-id`, `webhook-timestamp` and the body, joined by dots: HMAC-SHA256 with the
+                     *     signing secret, in base64. While a new secret replaces an old one, there are two signatures, separated by
+                     *     a space. One of them must match.
+                     */
+                    "webhook-signature": components["parameters"]["WebhookSignature"];
+                    /** @description The name of the event. */
+                    "webhook-event": "plantRemoved";
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["RemovedPlant"];
+                };
+            };
+            responses: {
+                410: components["responses"]["WebhookGone"];
+                "2XX": components["responses"]["WebhookReceived"];
+                default: components["responses"]["WebhookFailed"];
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /** Plant */
@@ -109,6 +301,13 @@ export interface components {
         };
         /** NewPlant */
         NewPlant: components["schemas"]["Plant"] & {
+            id: components["schemas"]["PlantId"];
+        };
+        /**
+         * RemovedPlant
+         * @description A plant that was removed.
+         */
+        RemovedPlant: {
             id: components["schemas"]["PlantId"];
         };
         /**
@@ -156,6 +355,31 @@ export interface components {
             replayed: number;
         };
         /**
+         * Change
+         * @description A committed change to one plant.
+         */
+        Change: {
+            /**
+             * @description Identifies the change. Pass it as `after` to get the changes that follow it.
+             * @example AAECAwQFBgcAAAAAAAAAKgGaQ1BXMA
+             */
+            cursor: string;
+            /**
+             * Format: date-time
+             * @description When the change was made, by the clock of the service or database server.
+             * @example 2026-11-21T15:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description What happened to the plant.
+             * @enum {string}
+             */
+            type: "created" | "changed" | "removed";
+            id: components["schemas"]["PlantId"];
+            /** @description The plant after the change. Absent if it was removed. */
+            plant?: components["schemas"]["Plant"];
+        };
+        /**
          * PlantId
          * Format: int64
          * @description The id of the plant.
@@ -191,6 +415,30 @@ export interface components {
         };
     };
     responses: {
+        /** @description You have received the event. Any status from 200 to 299 has this meaning. */
+        WebhookReceived: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description You want no more events. The service removes the webhook. */
+        WebhookGone: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /**
+         * @description The delivery has failed, and the service repeats it later. With `Retry-After`, it waits at least that long,
+         *     up to an hour.
+         */
+        WebhookFailed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description The request is malformed or invalid. Nothing was stored. */
         BadRequest: {
             headers: {
@@ -376,6 +624,16 @@ export interface components {
          *     nothing (RFC 9110 §13.1.1).
          */
         IfMatch: components["schemas"]["EntityTags"];
+        /** @description Identifies the event. Repetitions of a delivery have the same id. */
+        WebhookId: string;
+        /** @description When this delivery was attempted, in seconds since 1970. Reject deliveries that are old. */
+        WebhookTimestamp: string;
+        /**
+         * @description The signature of `webhook-id`, `webhook-timestamp` and the body, joined by dots: HMAC-SHA256 with the
+         *     signing secret, in base64. While a new secret replaces an old one, there are two signatures, separated by
+         *     a space. One of them must match.
+         */
+        WebhookSignature: string;
     };
     requestBodies: never;
     headers: {
@@ -754,6 +1012,74 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listChanges: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of changes to return. A page can contain fewer even if more follow. A stream ignores it. */
+                limit?: number;
+                /**
+                 * @description Return only changes after this cursor: one from a change, a `Link` or an export, or `latest` for
+                 *     changes from now on. By default, changes are returned from the oldest one that is kept.
+                 */
+                after?: string;
+                /**
+                 * @description If there are no changes yet, how many seconds to wait for one before responding with an empty page.
+                 *     HEAD never waits, and a stream ignores it.
+                 */
+                wait?: number;
+            };
+            header?: {
+                /** @description The cursor of the last event of an earlier stream. Takes precedence over `after`. A page ignores it. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of changes, possibly empty, or a stream of changes. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description The changes after this page (RFC 8288). On every page, including an empty one, but not on a stream. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"][];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The request is malformed, or a parameter or cursor is invalid. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description The changes after the cursor are not available. */
+            410: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
 }
 /** The parameters that have a default, by operation. */
 export interface DefaultedParameters {
@@ -764,4 +1090,5 @@ export interface DefaultedParameters {
     replacePlant: never;
     updatePlant: never;
     deletePlant: never;
+    listChanges: "limit" | "wait";
 }

@@ -15,6 +15,8 @@ export interface Operation {
   readonly takesBatch: boolean
   /** The status of a success. */
   readonly success: number
+  /** Whether its pages can be followed: by waiting for the next one, or as a stream of server-sent events. */
+  readonly isFollowable: boolean
 }
 
 /** The contract is unusable or does not match its handlers. */
@@ -37,7 +39,7 @@ interface OperationObject {
   /** OpenAPI extension: the required scopes. Linters accept scopes in `security` for OAuth 2 only. */
   'x-scope'?: string | string[]
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> }
-  responses: Record<string, unknown>
+  responses: Record<string, { content?: Record<string, unknown> }>
 }
 
 type SecurityRequirement = Record<string, string[]>
@@ -52,6 +54,7 @@ export interface ContractDocument {
 }
 
 const SCHEME = 'bearer'
+const EVENT_STREAM = 'text/event-stream'
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'])
 
 let contract: ContractDocument | undefined
@@ -104,13 +107,16 @@ function toOperation(
 ): Operation {
   if (object.operationId === undefined) throw new ContractError(`${name}: no operationId`)
   const content = object.requestBody?.content ?? {}
+  const [status, success] =
+    Object.entries(object.responses).find(([key]) => key.startsWith('2')) ?? []
   return {
     id: object.operationId,
     scopes: requiredScopes(name, object, inherited),
     mediaTypes: Object.keys(content),
     bodyRequired: object.requestBody?.required ?? false,
     takesBatch: Object.values(content).some(({ schema }) => schema.type === 'array'),
-    success: Number(Object.keys(object.responses).find((status) => status.startsWith('2'))),
+    success: Number(status),
+    isFollowable: success?.content?.[EVENT_STREAM] !== undefined,
   }
 }
 

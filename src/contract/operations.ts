@@ -43,16 +43,24 @@ type Member<Name extends string, Value> = [Value] extends [never]
 export type OperationRequest<Id extends OperationId> = Member<'params', ParametersIn<Id, 'path'>> &
   Member<'query', ParametersIn<Id, 'query'>> &
   Member<'body', Content<NonNullable<operations[Id]['requestBody']>>> &
-  ('If-Match' extends HeaderOf<Id> ? Precondition : unknown)
+  ('If-Match' extends NameOf<Id, 'header'> ? Precondition : unknown) &
+  ('wait' extends NameOf<Id, 'query'> ? Wait : unknown)
 
-/** The header names of an operation. `keyof never` would allow every name. */
-type HeaderOf<Id extends OperationId> = [SentParameters<Id, 'header'>] extends [never]
+/** The names of the parameters in one part of a request. `keyof never` would allow every name. */
+type NameOf<Id extends OperationId, Part extends 'query' | 'header'> = [
+  SentParameters<Id, Part>,
+] extends [never]
   ? never
-  : keyof SentParameters<Id, 'header'>
+  : keyof SentParameters<Id, Part>
 
 interface Precondition {
   /** The versions in `If-Match`: the plant must have one of them. Undefined allows any. */
   readonly expected?: readonly string[] | undefined
+}
+
+interface Wait {
+  /** Ends the wait. Without it, the handler must not wait. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The result of an operation. A result that the contract does not document does not compile. */
@@ -61,11 +69,14 @@ export type OperationResult<Id extends OperationId> =
   | ([Content<Success<Id>>] extends [never]
       ? Record<string, never>
       : {
-          readonly body: Content<Success<Id>> | Json<Content<Success<Id>>>
+          readonly body: Immutable<Content<Success<Id>>> | Json<Content<Success<Id>>>
         } & (Success<Id> extends { headers: { ETag: string } }
           ? { readonly version: string }
           : unknown) &
           (Success<Id> extends { headers: { Link?: string } } ? Paged<Id> : unknown))
+
+/** An array as handlers may return it. */
+type Immutable<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value
 
 interface Failure<Id extends OperationId> {
   readonly failure: ErrorCodeOf<Id>

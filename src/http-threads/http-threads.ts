@@ -7,6 +7,7 @@ import { serviceBusy } from '../http/api-error.ts'
 import type { Endpoint, Listening } from '../http/listener.ts'
 import type { HttpServer } from '../http-server.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
+import { shareResult } from '../shared-result.ts'
 import type { StoreLink } from '../stores/store.ts'
 import { MAIN_THREAD, type ThreadFigures, watchEventLoop } from '../thread-figures.ts'
 import { RemoteCalls, serveCalls } from '../threads/remote-calls.ts'
@@ -46,7 +47,8 @@ export interface HttpThreadsOptions {
 export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<HttpServer> {
   const threads: HttpThread[] = []
   const figures: ThreadFigures[] = []
-  const findStuckThread = shareSearch(threads)
+  // Anyone can ask for it.
+  const findStuckThread = shareResult(() => searchThreads(threads), SEARCH_LIFETIME_MS)
   const main: MainMethods = { findStuckThread }
   try {
     for (const index of options.links.keys()) threads.push(startThread(options, index, main))
@@ -121,23 +123,8 @@ async function listenOnAll(
   }
 }
 
-/** Shares one search among all threads, and its result for a while, because anyone can ask for it. */
-function shareSearch(threads: readonly HttpThread[]): () => Promise<string | undefined> {
-  let search: Promise<string | undefined> | undefined
-  const forget = () => {
-    search = undefined
-  }
-  return () => {
-    if (search === undefined) {
-      search = findStuckThread(threads)
-      search.then(() => setTimeout(forget, SEARCH_LIFETIME_MS).unref(), forget)
-    }
-    return search
-  }
-}
-
 /** @throws StoreUnavailable if a thread cannot use the store */
-async function findStuckThread(threads: readonly HttpThread[]): Promise<string | undefined> {
+async function searchThreads(threads: readonly HttpThread[]): Promise<string | undefined> {
   const checks = threads.map(async ({ name, remote }) => {
     const { promise: stuck, resolve } = Promise.withResolvers<string>()
     const timer = setTimeout(resolve, PING_TIMEOUT_MS, name)

@@ -17,6 +17,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** What the request's token permits, once verified. */
     grant: Grant | undefined
+    /** The token itself, once verified. */
+    accessToken: string
   }
 }
 
@@ -52,6 +54,7 @@ export async function authenticateBearers(
   const requests = tokenLimit(rateLimit, shared.requests)
   const rejectionLog = new RejectionLog(app, shared.rejectedTokens, 'rejected more access tokens')
   app.decorateRequest('grant')
+  app.decorateRequest('accessToken', '')
 
   await app.register(bearerAuth, {
     addHook: false,
@@ -61,14 +64,15 @@ export async function authenticateBearers(
     verifyErrorLogLevel: 'debug',
     auth: (token, request) => {
       const grant = tokens.verified(token)
-      if (grant !== undefined) return admit(request, grant)
-      return verify(token, request).then((grant) => admit(request, grant))
+      if (grant !== undefined) return admit(request, token, grant)
+      return verify(token, request).then((grant) => admit(request, token, grant))
     },
   })
 
-  function admit(request: FastifyRequest, grant: Grant): true {
+  function admit(request: FastifyRequest, token: string, grant: Grant): true {
     requests?.take(grant.name)
     request.grant = grant
+    request.accessToken = token
     requireScopes(request, grant)
     return true
   }

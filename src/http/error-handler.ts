@@ -40,8 +40,11 @@ export function handleError(error: unknown, request: FastifyRequest, reply: Fast
   return sendError(reply, toApiError(error, request))
 }
 
-/** Also logs what is withheld from the client: why the store is unavailable, or the details of a bug. */
-function toApiError(error: unknown, request: FastifyRequest): ApiError {
+/**
+ * The error of the contract for any error. Also logs what is withheld from the client: why the store is unavailable, or
+ * the details of a bug.
+ */
+export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof InvalidJson) return new ApiError('invalid-json', error.message)
   if (error instanceof StoreUnavailable) {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { shareResult } from '../shared-result.ts'
 import { sendJson } from './response.ts'
 
 /** The path of each health check, and the JSON of its success. */
@@ -12,21 +13,11 @@ export const READY = { path: '/health/ready', json: JSON.stringify({ status: 're
  */
 export function reportHealth(app: FastifyInstance, checkReady: () => Promise<void>): void {
   const config = { open: true }
-  const check = shareCheck(checkReady)
+  // Anyone can send any number of requests.
+  const check = shareResult(checkReady)
   app.get(LIVE.path, { config }, (_request, reply) => sendJson(reply, 200, LIVE.json))
   app.get(READY.path, { config }, async (_request, reply) => {
     await check()
     return sendJson(reply, 200, READY.json)
   })
-}
-
-/** Lets concurrent requests share one check, because anyone can send any number of them. */
-export function shareCheck(checkReady: () => Promise<void>): () => Promise<void> {
-  let checking: Promise<void> | undefined
-  return () => {
-    checking ??= checkReady().finally(() => {
-      checking = undefined
-    })
-    return checking
-  }
 }

@@ -12,5 +12,8 @@ declare module 'negotiator' {
       available: readonly Coding[],
       options: { readonly preferred: readonly Coding[] },
     ): Coding | undefined
+
+    /** The best of the available media types that `Accept` allows, if it allows any. The first one breaks ties. */
+    mediaType<Type extends string>(available: readonly Type[]): Type | undefined
   }
 }

@@ -2,15 +2,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import openapiGlue from 'fastify-openapi-glue'
 import type { ContractDocument, Operation } from '../contract/contract.ts'
 import { matchOperations } from '../contract/contract.ts'
-import type { Json } from '../contract/json.ts'
-import type { ErrorCodeOf, Handlers, OperationId } from '../contract/operations.ts'
+import type { Handlers, OperationId } from '../contract/operations.ts'
 import { bodyProjection } from '../contract/projection.ts'
 import { ApiError } from './api-error.ts'
 import { readExactJson } from './body.ts'
 import type { BodyReaderOptions } from './body-reader.ts'
 import { entityTag, expectedVersions, isKnown } from './conditional.ts'
+import { followPages } from './follow-pages.ts'
+import type { Followers } from './followers.ts'
+import type { Handle, Success } from './handle.ts'
 import { rejectUndefinedParameters } from './parameters.ts'
-import { sendError, sendJson } from './response.ts'
+import { sendError, sendJson, serialize } from './response.ts'
 import { requestValidators } from './validators.ts'
 
 declare module 'fastify' {
@@ -18,20 +20,6 @@ declare module 'fastify' {
     /** The operation of the contract that the route serves. */
     operation?: Operation
   }
-}
-
-/** A handler of any operation. `Handlers` has the exact types. */
-type Handle = (request: object) => Promise<Failure | Success>
-
-interface Failure {
-  readonly failure: ErrorCodeOf<OperationId>
-  readonly message: string
-}
-
-interface Success {
-  readonly body?: object | Json<object>
-  readonly version?: string
-  readonly next?: object
 }
 
 /**
@@ -44,6 +32,7 @@ export async function serveOperations(
   document: ContractDocument,
   handlers: Handlers,
   bodyOptions: Omit<BodyReaderOptions, 'projection'>,
+  followers: Followers,
 ): Promise<void> {
   const operations = matchOperations(document, handlers)
   await app.register(async (scope) => {
@@ -53,7 +42,7 @@ export async function serveOperations(
     await scope.register(openapiGlue, {
       specification: document,
       operationResolver: (id, method) => ({
-        ...toRoute(operations.get(id) as Operation, handlers),
+        ...toRoute(operations.get(id) as Operation, handlers, followers),
         // Fastify's automatic HEAD routes send `Content-Length: 0` with a 304.
         method: method === 'GET' ? ['GET', 'HEAD'] : method,
       }),
@@ -64,14 +53,16 @@ export async function serveOperations(
 /**
  * The handler's part of a route. fastify-openapi-glue adds the URL and schemas, although its types require them here.
  */
-function toRoute(operation: Operation, handlers: Handlers): RouteOptions {
+function toRoute(operation: Operation, handlers: Handlers, followers: Followers): RouteOptions {
   const handle = handlers[operation.id as OperationId].bind(handlers) as Handle
+  const follow = operation.isFollowable ? followPages(handle, followers) : undefined
   const route: Pick<RouteOptions, 'config' | 'handler'> = {
     config: { operation },
     handler: async (request, reply) => {
       const { params, query, body, headers } = request
       const expected = expectedVersions(headers['if-match'])
-      const answer = await handle({ params, query, body, expected })
+      const answer = await (follow?.(request, reply) ?? handle({ params, query, body, expected }))
+      if (answer === undefined) return reply
       return 'failure' in answer
         ? sendError(reply, new ApiError(answer.failure, answer.message))
         : send(answer, operation.success, request, reply)
@@ -93,14 +84,8 @@ function send(
   }
   if (body === undefined) return reply.code(status).send()
   const link = next && { link: linkToNext({ ...(query as object), ...next }) }
-  const json = typeof body === 'string' ? body : serialize(body, status, reply)
+  const json = typeof body === 'string' ? body : serialize(body, reply, status)
   return sendJson(reply, status, json, { ...validators, ...link })
-}
-
-/** Fastify compiles a function for each successful response with content, from the contract's schemas. */
-function serialize(body: object, status: number, reply: FastifyReply): string {
-  const format = reply.getSerializationFunction(String(status), 'application/json')
-  return (format as (value: object) => string)(body)
 }
 
 /** A response with an entity tag may be cached, but must be revalidated before each use. */

@@ -16,14 +16,25 @@ export const noRequestLog = new LogController({
   requestIdLogLabel: 'requestId',
 })
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Logs a line for a request that Fastify does not respond to. Undefined if requests are not logged. */
+    logWhenClosed: ((request: FastifyRequest, reply: FastifyReply) => void) | undefined
+  }
+}
+
 /** Logs a line for each request once its response is sent or its client has disconnected. */
 export function logRequests(app: FastifyInstance, which: RequestLogs): void {
-  if (which === 'off') return
-  app.addHook('onSend', (request, reply, _payload, next) => {
+  const logWhenClosed = (request: FastifyRequest, reply: FastifyReply) => {
     const { raw } = reply
-    if (which === 'changes' && SAFE_METHODS.includes(request.method)) return next()
+    if (which === 'changes' && SAFE_METHODS.includes(request.method)) return
     if (raw.closed) logRequest(request, reply)
     else raw.once('close', () => logRequest(request, reply))
+  }
+  app.decorate('logWhenClosed', which === 'off' ? undefined : logWhenClosed)
+  if (which === 'off') return
+  app.addHook('onSend', (request, reply, _payload, next) => {
+    logWhenClosed(request, reply)
     next()
   })
 }

@@ -36,12 +36,14 @@ const codeIndexes = new Map(CODES.map((code, index) => [code, index]))
 const NO_ROUTE = 0
 
 const startTime = Symbol('when the head of the request was parsed, in milliseconds')
+const stopTime = Symbol('since when the request does not count, in milliseconds')
 const routeIndex = Symbol('the index of the route that serves the request')
 const rejectedStatus = Symbol('the status of the error that was sent in place of the response')
 
 /** Properties rather than a WeakMap, because they are used for every request. */
 type MeasuredResponse = ServerResponse<IncomingMessage> & {
   [startTime]?: number
+  [stopTime]?: number | undefined
   [routeIndex]?: number
   [rejectedStatus]?: number
 }
@@ -119,6 +121,18 @@ export class RequestMetrics {
     response[routeIndex] = index
   }
 
+  /** The time from now on does not count towards the duration of the request. */
+  stopClock(response: MeasuredResponse): void {
+    response[stopTime] = performance.now()
+  }
+
+  /** The time from now on counts again. */
+  startClock(response: MeasuredResponse): void {
+    const { [startTime]: start = 0, [stopTime]: stop = 0 } = response
+    response[startTime] = start + performance.now() - stop
+    response[stopTime] = undefined
+  }
+
   /** Counts an error that is sent to a client. */
   countError(code: ErrorCode): void {
     increment(this.#errors, code)
@@ -138,8 +152,12 @@ export class RequestMetrics {
   #end(response: MeasuredResponse): void {
     const { [startTime]: start = 0, [routeIndex]: route = NO_ROUTE, req } = response
     const method = methodIndexes.get(req.method as string) ?? OTHER_METHOD
-    const status = response.writableFinished ? response.statusCode : response[rejectedStatus]
-    this.#count(route, method, status ?? 0, (performance.now() - start) / 1000)
+    const end = response[stopTime] ?? performance.now()
+    // A stream has no end that its client waits for.
+    const isStream = response[stopTime] !== undefined && response.headersSent
+    const isSent = response.writableFinished || isStream
+    const status = isSent ? response.statusCode : response[rejectedStatus]
+    this.#count(route, method, status ?? 0, (end - start) / 1000)
   }
 
   #count(route: number, method: number, status: number, seconds: number): void {

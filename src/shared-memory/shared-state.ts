@@ -15,6 +15,10 @@ export class SharedState {
   readonly droppedPipelines: SharedCounter
   /** Pipelined requests that wait for earlier ones. */
   readonly queuedRequests: SharedCounter
+  /** Streams of changes. */
+  readonly streams: SharedCounter
+  /** Requests that wait for a page of changes. */
+  readonly longPolls: SharedCounter
   /** Bytes of large request bodies being received. */
   readonly receivedBytes: SharedCounter
   /** Bytes of large JSON responses being sent. */
@@ -40,6 +44,8 @@ export class SharedState {
     this.refusedConnections = new SharedCounter(memory.refusedConnections)
     this.droppedPipelines = new SharedCounter(memory.droppedPipelines)
     this.queuedRequests = new SharedCounter(memory.queuedRequests)
+    this.streams = new SharedCounter(memory.streams)
+    this.longPolls = new SharedCounter(memory.longPolls)
     this.receivedBytes = new SharedCounter(memory.receivedBytes)
     this.sentBytes = new SharedCounter(memory.sentBytes)
     this.encryptedBytes = new SharedCounter(memory.encryptedBytes)

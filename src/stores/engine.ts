@@ -79,6 +79,8 @@ export interface StoreOptions extends DatabaseOptions {
   readonly mustExist?: boolean
   /** Make changes on the calling thread, which blocks: for short-lived processes. */
   readonly sameThread?: boolean
+  /** How long the service keeps changes. Without it, the database's own setting stays, and nothing is deleted. */
+  readonly retention?: Retention
   /** Measure commits, for `Store.figures`. */
   readonly isMeasured?: boolean
   /**
@@ -86,6 +88,14 @@ export interface StoreOptions extends DatabaseOptions {
    * agree on it. By default, the stored number applies.
    */
   readonly requireStandbys?: number | undefined
+}
+
+/** Which changes to keep. */
+export interface Retention {
+  /** In milliseconds; 0 turns the log off and deletes all changes. */
+  readonly age: number
+  /** Approximate size of the log. The oldest changes beyond it are deleted. */
+  readonly bytes: number
 }
 
 export interface BackupOptions extends DatabaseOptions {

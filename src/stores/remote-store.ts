@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { ChangesPage, ChangesRequest, NoChanges } from '../../service/change-feed.ts'
 import type {
   BatchResult,
   CreateResult,
@@ -30,7 +31,7 @@ export class RemoteStore implements ThreadStore {
 
   /** @param port the data of the link that `shareCalls` made */
   constructor(port: MessagePort) {
-    this.#remote = new RemoteCalls(port, 'the main thread')
+    this.#remote = new RemoteCalls(port, 'the main thread', ['nextCommit'])
   }
 
   create(plant: NewPlant): Promise<CreateResult> {
@@ -59,6 +60,14 @@ export class RemoteStore implements ThreadStore {
 
   remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
     return this.#remote.call('remove', id, expected)
+  }
+
+  readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
+    return this.#remote.call('readChanges', request)
+  }
+
+  nextCommit(): Promise<void> {
+    return this.#remote.call('nextCommit')
   }
 
   ping(): Promise<void> {

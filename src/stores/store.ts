@@ -1,6 +1,7 @@
 import type { Transferable } from 'node:worker_threads'
 import type { PlantStore, RequestStore } from '../../service/plant-store.ts'
 import type { TokenStore } from '../../service/token-store.ts'
+import type { WebhookStore } from '../../service/webhook-store.ts'
 import type { StoreFigures } from './store-figures.ts'
 
 /** A store as each thread that serves requests uses it. */
@@ -16,8 +17,10 @@ export interface StoreAdvice {
   readonly changes?: string
 }
 
-/** Plants and tokens in one database. */
+/** Plants, tokens and webhooks in one database. */
 export interface Store extends ThreadStore, PlantStore {
+  readonly webhooks: WebhookStore
+
   /**
    * Lets one more thread use the store, through `Engine.join`. Close the store only after the threads have closed
    * theirs. Returns undefined if only this thread can use it.

@@ -28,13 +28,21 @@ export class RemoteCalls<Served extends Methods<keyof Served & string>> {
   #calls: Call[] = []
   #count = 0
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
+  /** Names of methods that only wait. */
+  readonly #waits: ReadonlySet<string>
+  /** The pending calls of those methods. */
+  readonly #waiting = new Set<number>()
   #settled: PromiseWithResolvers<void> | undefined
   #isClosed = false
 
-  /** @param thread describes the other thread in an error */
-  constructor(port: MessagePort, thread: string) {
+  /**
+   * @param thread describes the other thread in an error
+   * @param waits names of methods without a result that only wait; `close` ends their calls
+   */
+  constructor(port: MessagePort, thread: string, waits: readonly (keyof Served & string)[] = []) {
     this.#port = port
     this.#thread = thread
+    this.#waits = new Set(waits)
     port.on('message', (replies: readonly NumberedReply[]) => {
       for (const reply of replies) this.#settle(reply)
     })
@@ -58,12 +66,14 @@ export class RemoteCalls<Served extends Methods<keyof Served & string>> {
     const pending = Promise.withResolvers<unknown>()
     if (this.#calls.length === 0) setImmediate(() => this.#send())
     this.#calls.push([name, ...parameters])
+    if (this.#waits.has(name)) this.#waiting.add(this.#count)
     this.#pending.set(this.#count++, pending)
     return pending.promise as ReturnType<Served[Name]>
   }
 
   /** Waits for the calls in flight, then ends the connection. */
   async close(): Promise<void> {
+    for (const number of this.#waiting) this.#settle([number, { result: undefined }])
     if (this.#pending.size > 0) {
       this.#settled ??= Promise.withResolvers()
       await this.#settled.promise
@@ -74,6 +84,7 @@ export class RemoteCalls<Served extends Methods<keyof Served & string>> {
   #settle([number, reply]: NumberedReply): void {
     fromReply(reply, this.#pending.get(number))
     this.#pending.delete(number)
+    this.#waiting.delete(number)
     if (this.#pending.size === 0) this.#settled?.resolve()
   }
 

@@ -124,6 +124,7 @@ t.test('until the service listens, it is live but not ready', async (t) => {
     threads: [],
     shared: new SharedState(),
     readStore: () => Promise.reject(new Error('not needed')),
+    readWebhooks: () => [],
   })
   const { port } = await admin.listen()
   t.teardown(() => admin.close())

@@ -7,7 +7,8 @@ import t, { type Test } from 'tap'
 import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { createPlant } from '../helpers/client.ts'
-import { isFree, openConnection } from '../helpers/connection.ts'
+import { formatHead, isFree, openConnection } from '../helpers/connection.ts'
+import { EventStream } from '../helpers/event-stream.ts'
 import { type Metrics, scrape, scrapeUntil } from '../helpers/metrics.ts'
 import { readAll } from '../helpers/service.ts'
 
@@ -84,6 +85,22 @@ t.test('open connections are counted', async (t) => {
   await scrapeUntil(adminUrl, (metrics) => metrics.value(count) === 3)
   for (const socket of sockets) socket.resetAndDestroy()
   await scrapeUntil(adminUrl, (metrics) => metrics.value(count) === 0)
+})
+
+t.test('requests that wait for changes are counted', async (t) => {
+  const { adminUrl, url, token } = await start(t)
+  const port = Number(new URL(url).port)
+  const count = (type: string, number: number) =>
+    scrapeUntil(adminUrl, (metrics) => metrics.value('plant_store_followers', { type }) === number)
+  const poll = openConnection(t, { port })
+  poll.write(formatHead({ token }, 'GET /changes?wait=60'))
+  await count('long-poll', 1)
+  const stream = await EventStream.open(t, { port, token })
+  await count('stream', 1)
+  poll.resetAndDestroy()
+  stream.close()
+  await count('long-poll', 0)
+  await count('stream', 0)
 })
 
 for (const [host, literal] of [

@@ -3,6 +3,7 @@ import { createHistogram } from 'node:perf_hooks'
 import t from 'tap'
 import { eventLoopMetrics } from '../../src/admin/process-metrics.ts'
 import { storeMetrics } from '../../src/admin/store-metrics.ts'
+import { webhookMetrics } from '../../src/admin/webhook-metrics.ts'
 
 const none = { bounds: [1], counts: [0, 0], sum: 0 }
 
@@ -19,4 +20,20 @@ t.test('if the file system does not respond, the other metrics of the file remai
   const names = storeMetrics({ commits, waitingChanges: 0, file }).map(({ name }) => name)
   t.ok(names.includes('plant_store_fsync_duration_seconds'))
   t.notOk(names.includes('plant_store_disk_free_bytes'))
+})
+
+t.test('the lag of a webhook is known only to the process that delivers it', async (t) => {
+  const figures = { received: 2, failed: 1, isPaused: false }
+  const [deliveries, lag, paused] = webhookMetrics([
+    { ...figures, name: 'here', lag: 1.5 },
+    { ...figures, name: 'elsewhere', lag: undefined },
+  ])
+  t.match(deliveries?.values, [
+    { labels: { webhook: 'here', result: 'received' }, value: 2 },
+    { labels: { webhook: 'here', result: 'failed' }, value: 1 },
+    { labels: { webhook: 'elsewhere', result: 'received' }, value: 2 },
+    { labels: { webhook: 'elsewhere', result: 'failed' }, value: 1 },
+  ])
+  t.strictSame(lag?.values, [{ labels: { webhook: 'here' }, value: 1.5 }])
+  t.equal(paused?.values.length, 2)
 })

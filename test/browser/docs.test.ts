@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { findBrowser, launch } from '../../tools/browser/chromium.ts'
 import { DocsPage, type Reader, type Shown } from '../../tools/browser/docs-page.ts'
-import { operations } from '../helpers/contract-check.ts'
+import { contract, operations } from '../helpers/contract-check.ts'
 import { type Call, type Service, startService } from '../helpers/service.ts'
 import { tabTo } from './keyboard.ts'
 import { findIllegible } from './legibility.ts'
@@ -49,6 +49,18 @@ function testDocs(program: string): void {
       await t.test('the pre-filled forms work with the token from the last visit', (t) =>
         tryEveryForm(t, docs),
       )
+      await t.test('the webhooks are shown, and cannot be sent', async (t) => {
+        const webhooks = docs.page.locator('.webhooks')
+        for (const name of Object.keys(contract.webhooks)) {
+          const block = webhooks.locator(`[id$="-${name}"]`)
+          await block.locator('.opblock-summary-control').click()
+          await block.locator('.opblock-body').waitFor()
+          t.match(await block.innerText(), 'webhook-signature')
+          t.equal(await block.locator('.execute').count(), 0)
+          await assertLegible(t, docs, `.webhooks [id$="-${name}"]`)
+          await block.locator('.opblock-summary-control').click()
+        }
+      })
       await t.test('the rest of the page is legible', async (t) => {
         await docs.page.locator('.models-control').click()
         const models = await docs.page.locator('.models').innerText()
@@ -118,6 +130,11 @@ function testDocs(program: string): void {
     await tryForm(t, docs, 'replacePlant')
     t.match(await service.stored(4n), { tag: 'Tree' })
     await docs.toggle('replacePlant')
+
+    const changes = await tryForm(t, docs, 'listChanges', { after: 'latest' })
+    t.equal(changes.body, '[]')
+    t.match(changes.headers, /^ *link: .*after=/m)
+    await docs.toggle('listChanges')
 
     const deleted = await tryForm(t, docs, 'deletePlant')
     t.strictSame([deleted.status, deleted.body], ['204', ''])

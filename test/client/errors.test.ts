@@ -71,7 +71,12 @@ const CALLS = {
   replacePlant: (client) => client.replacePlant(1n, { name: 'Abies' }),
   updatePlant: (client) => client.updatePlant(1n, {}),
   deletePlant: (client) => client.deletePlant(1n),
-} satisfies Record<OperationId | 'plants', (client: PlantStoreClient) => Promise<unknown>>
+  listChanges: (client) => client.listChanges(),
+  changes: (client) => client.changes().next(),
+} satisfies Record<
+  OperationId | 'plants' | 'changes',
+  (client: PlantStoreClient) => Promise<unknown>
+>
 
 /** Throws the error of the part that failed. */
 async function causeOf(result: Promise<unknown>): Promise<never> {
@@ -135,7 +140,7 @@ for (const [name, call] of Object.entries(CALLS)) {
 }
 
 const stored = { id: 1, name: 'Abies' }
-const tag = { etag: '"x"' }
+const tag = { etag: '"x"', link: '<?after=x>; rel="next"' }
 
 const INVALID_PLANTS = {
   'not an object': 'Abies',
@@ -154,6 +159,8 @@ const INVALID_STORED_PLANTS = {
 const inArrays = (plants: object) =>
   Object.fromEntries(Object.entries(plants).map(([what, plant]) => [what, [stored, plant]]))
 
+const CHANGE = { cursor: 'x', at: 'x', type: 'created', id: 1, plant: { name: 'Abies' } }
+
 /** Contents that violate the contract, for each operation. */
 const INVALID_CONTENT: Readonly<Record<OperationId, object>> = {
   createPlant: INVALID_PLANTS,
@@ -167,6 +174,22 @@ const INVALID_CONTENT: Readonly<Record<OperationId, object>> = {
   updatePlant: INVALID_STORED_PLANTS,
   listPlants: { 'not an array': stored, ...inArrays(INVALID_STORED_PLANTS) },
   deletePlant: { 'a plant': stored },
+  listChanges: {
+    'not an array': CHANGE,
+    ...Object.fromEntries(
+      Object.entries({
+        'not an object': 'created',
+        'no cursor': { ...CHANGE, cursor: undefined },
+        'a time that is not a string': { ...CHANGE, at: 0 },
+        'no type': { ...CHANGE, type: undefined },
+        'no id': { ...CHANGE, id: undefined },
+        'an id in quotes': { ...CHANGE, id: '1' },
+        'no plant': { ...CHANGE, plant: undefined },
+        'a plant without a name': { ...CHANGE, plant: {} },
+        'a removed plant': { ...CHANGE, type: 'removed' },
+      }).map(([what, change]) => [what, [CHANGE, change]]),
+    ),
+  },
 }
 for (const [name, contents] of Object.entries(INVALID_CONTENT)) {
   t.test(`${name} rejects invalid content`, async (t) => {
@@ -182,6 +205,14 @@ t.test('a plant without an entity tag is an unexpected response', async (t) => {
   for (const call of [CALLS.getPlant, CALLS.updatePlant]) {
     const { client } = await connect(t, json(200, stored))
     t.match(await thrownBy(call(client)), { name: 'UnexpectedAnswerError', status: 200 })
+  }
+})
+
+t.test('a page of changes without a Link is an unexpected response', async (t) => {
+  for (const headers of [{}, { link: '<?limit=1>; rel="next"' }]) {
+    const { client } = await connect(t, json(200, [CHANGE], headers))
+    const error = await thrownBy(client.listChanges())
+    t.match(error, { name: 'UnexpectedAnswerError', status: 200 })
   }
 })
 

@@ -89,6 +89,11 @@ const CASES: Readonly<Record<OperationId, Case>> = {
     { name: 'updated', tag: 'Tree' },
   ],
   deletePlant: [(client, id) => client.deletePlant(id), () => undefined, undefined],
+  listChanges: [
+    async (client) => (await client.listChanges({ after: 'latest' })).changes,
+    () => [],
+    before,
+  ],
 }
 
 for (const [name, [call, result, stored]] of Object.entries(CASES)) {
@@ -207,6 +212,8 @@ t.test('a call with an aborted signal sends nothing', async (t) => {
     () => client.replacePlant(1n, { name: 'x' }, { signal }),
     () => client.updatePlant(1n, {}, { signal }),
     () => client.deletePlant(1n, { signal }),
+    () => client.listChanges({}, { signal }),
+    () => client.changes({ signal }).next(),
   ]) {
     t.equal(await thrownBy(call()), reason)
   }

@@ -29,6 +29,15 @@ const bad: Record<SettingName, readonly { value: string; expected: string }[]> =
     expected: 'an integer from 0 to 65535, or an address such as 0.0.0.0:3001 or [::]:3001',
   })),
   database: [{ value: '', expected: 'a non-empty string' }],
+  keepChanges: ['7', '-1d', 'x', '3651d'].map((value) => ({
+    value,
+    expected: '0 or a duration such as 500ms, 10s, 2m, 12h or 1d, at most 3650d',
+  })),
+  keepChangesBytes: ['0', '1048575', '1GB'].map((value) => ({
+    value,
+    expected: 'an integer from 1048576 to 1125899906842624',
+  })),
+  allowPrivateWebhooks: [{ value: 'maybe', expected: 'one of on, off' }],
   logLevel: [{ value: 'loud', expected: 'one of trace, debug, info, warn, error, fatal, silent' }],
   logRequests: [{ value: 'maybe', expected: 'one of off, changes, all' }],
   tlsCertificate: [{ value: '', expected: 'a non-empty string' }],

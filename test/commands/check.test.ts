@@ -18,7 +18,7 @@ t.test('the exit code tells an intact database from a faulty one and a failed ch
   t.teardown(() => service.close())
   const sound = await check()
   t.match(sound, { code: 0, stderr: '' })
-  t.match(sound.stdout, /^(ok {4}\w+: .+\n){8}$/)
+  t.match(sound.stdout, /^(ok {4}\w+: .+\n){9}$/)
   chmodSync(file, 0o644)
   const open = await runHere(args)
   t.match(open, { code: 0, stderr: '' }, 'a mode that may be intentional is not a fault')

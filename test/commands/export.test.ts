@@ -174,3 +174,65 @@ t.test('an export that waits for its reader can be interrupted', async (t) => {
   t.equal(command.process.signalCode, 'SIGINT')
   stdout.resume()
 })
+
+t.test('--cursor writes the cursor of the export', async (t) => {
+  const { folder, database, write, files } = await exportsOf(t, plants)
+  const [file, cursor] = [join(folder, 'plants.ndjson'), join(folder, 'plants.cursor')]
+  writeFileSync(cursor, 'old')
+  t.strictSame(await write(file, '--cursor', cursor), { code: 0, stdout: '', stderr: '' })
+  t.equal(readFileSync(file, 'utf8'), ndjson)
+  const store = new SqliteStore({ file: database, lockTimeout: 0 })
+  t.teardown(() => store.close())
+  await store.create({ id: 5n, name: 'Acer' })
+  const after = readFileSync(cursor, 'utf8').trim()
+  t.match(await store.readChanges({ after, limit: 10 }), { changes: [{ id: 5n }] })
+  t.match(await write('--cursor', cursor), { code: 0, stdout: /"id":5/ })
+  const later = readFileSync(cursor, 'utf8').trim()
+  t.match(await store.readChanges({ after: later, limit: 10 }), { changes: [] })
+  t.strictSame(files(), ['plants.cursor', 'plants.ndjson'])
+})
+
+t.test(
+  'without changes in the database, --cursor is refused and nothing is exported',
+  async (t) => {
+    const { folder, database, write, files } = await exportsOf(t, plants)
+    const retention = { age: 0, bytes: 2 ** 20 }
+    await new SqliteStore({ file: database, lockTimeout: 0, retention }).close()
+    const stderr = 'plant-store: there is no cursor, because the database keeps no changes\n'
+    const finished = await write(join(folder, 'plants.csv'), '--cursor', join(folder, 'cursor'))
+    t.strictSame(finished, { code: 1, stdout: '', stderr })
+    t.strictSame(files(), [])
+  },
+)
+
+t.test('--cursor requires a file of its own', async (t) => {
+  const { folder, write, files } = await exportsOf(t, plants)
+  const file = join(folder, 'plants.csv')
+  const stderr = 'plant-store: --cursor requires a file other than the one for the plants\n'
+  for (const cursor of [file, '-']) {
+    t.strictSame(await write(file, '--cursor', cursor), { code: 1, stdout: '', stderr })
+  }
+  t.match(await write(file, '--cursor', folder), { code: 1, stderr: /^plant-store: cannot write / })
+  t.match(await write(file, '--cursor', join(folder, 'missing', 'cursor')), {
+    code: 1,
+    stderr: /cannot write .*missing.cursor: no such file or directory/,
+  })
+  t.strictSame(files(), [])
+})
+
+t.test(
+  'an export that fails replaces no cursor',
+  { skip: process.platform !== 'linux' },
+  async (t) => {
+    const { folder, write } = await exportsOf(t, plants)
+    const cursor = join(folder, 'cursor')
+    writeFileSync(cursor, 'old')
+    t.match(await write('/dev/full', '--format', 'csv', '--cursor', cursor), { code: 1 })
+    t.equal(readFileSync(cursor, 'utf8'), 'old')
+    const file = join(folder, 'plants.csv')
+    t.match(await write(file, '--cursor', '/dev/full'), {
+      code: 1,
+      stderr: 'plant-store: cannot write /dev/full: no space left on device\n',
+    })
+  },
+)

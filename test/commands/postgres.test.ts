@@ -104,7 +104,7 @@ t.test('a check prints one line per finding', async (t) => {
   await using(url, (store) => store.create({ id: 1n, name: 'x' }))
   const { code, stdout, stderr } = await run(t, ['check', '--database', withSecret(url)])
   t.strictSame({ code, stderr }, { code: 0, stderr: WARNING })
-  t.match(stdout, /^(ok {4}\w+: .+\n){6}ok {4}plants: 1\n$/)
+  t.match(stdout, /^(ok {4}\w+: .+\n){6}ok {4}plants: 1\nok {4}changes: 1 kept\n$/)
 })
 
 t.test('an unusable database causes a one-line error without secrets', async (t) => {

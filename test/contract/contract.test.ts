@@ -25,8 +25,9 @@ t.test('the scopes, media types and status of an operation come from the contrac
     { id: 'replacePlant', scopes: ['write'], ...json, success: 200 },
     { id: 'updatePlant', scopes: ['read', 'write'], ...patch, success: 200 },
     { id: 'deletePlant', scopes: ['write'], ...nothing, success: 204 },
+    { id: 'listChanges', scopes: ['read'], ...nothing, success: 200, isFollowable: true },
   ]) {
-    t.same(operations.get(expected.id), expected, expected.id)
+    t.same(operations.get(expected.id), { isFollowable: false, ...expected }, expected.id)
   }
 })
 

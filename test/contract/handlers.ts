@@ -95,6 +95,18 @@ export const deleted: OperationResult<'deletePlant'>[] = [
   { body: stored },
 ]
 
+const change = { cursor: 'x', at: 'x', type: 'removed', id: 1n } as const
+
+export const changes: OperationResult<'listChanges'>[] = [
+  { body: [], next: { after: 'x' } },
+  { body: [change] as readonly (typeof change)[] },
+  { failure: 'cursor-expired', message: 'x' },
+  // @ts-expect-error a change has a cursor
+  { body: [{ ...change, cursor: undefined }] },
+  // @ts-expect-error the contract has no such type of change
+  { body: [{ ...change, type: 'eaten' }] },
+]
+
 /** Whether two types are identical, not only assignable. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 
@@ -108,6 +120,7 @@ export const requests: true[] = [
   true satisfies Same<MembersOf<'replacePlant'>, 'params' | 'body' | 'expected'>,
   true satisfies Same<MembersOf<'updatePlant'>, 'params' | 'body' | 'expected'>,
   true satisfies Same<MembersOf<'deletePlant'>, 'params' | 'expected'>,
+  true satisfies Same<MembersOf<'listChanges'>, 'query' | 'signal'>,
   true satisfies Same<OperationRequest<'getPlant'>['params']['id'], bigint>,
   // Only a parameter with a default is always present.
   true satisfies Same<OperationRequest<'listPlants'>['query']['limit'], number>,

@@ -2,6 +2,7 @@ import { inspect, isDeepStrictEqual } from 'node:util'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
 import { PlantModel } from '../stores/plant-model.ts'
 import { type Change, creation } from './changes.ts'
+import { LoggedChanges } from './logged-changes.ts'
 
 type State = StoredPlant | undefined
 
@@ -25,6 +26,8 @@ export class History {
   readonly #unansweredBatches = new Map<readonly NewPlant[], readonly NewPlant[]>()
   #contests = new Map<bigint, Contest>()
   readonly last = new Map<bigint, Acknowledged>()
+  /** What the log of changes must contain. */
+  readonly logged = new LoggedChanges()
   /** Number of responses by method and status. */
   readonly answers: Record<string, number> = {}
   /** Number of changes without a response, and how many of them were stored nevertheless. */
@@ -51,6 +54,7 @@ export class History {
     }
     this.#unanswered.delete(change.id)
     this.#count(change.method, status)
+    this.logged.add(change.id, this.#model.get(change.id))
     if (status < 300) this.last.set(change.id, { method: change.method, before })
   }
 
@@ -66,7 +70,10 @@ export class History {
   answeredBatch(plants: readonly NewPlant[], status: number): void {
     const expected = 'conflict' in this.#model.createAll(plants) ? 409 : 200
     if (status !== expected) throw new Error(`${status}, not ${expected}, for a batch`)
-    for (const { id } of this.#unansweredBatches.get(plants) ?? []) this.#unanswered.delete(id)
+    for (const { id } of this.#unansweredBatches.get(plants) ?? []) {
+      this.#unanswered.delete(id)
+      this.logged.add(id, this.#model.get(id))
+    }
     this.#unansweredBatches.delete(plants)
     this.#count('batch POST', status)
   }
@@ -81,6 +88,7 @@ export class History {
 
   contested(plant: NewPlant, status: number): void {
     this.contest(plant).answered(plant, status)
+    if (status === 200) this.logged.add(plant.id, plant)
     this.#count('contested POST', status)
   }
 
@@ -113,6 +121,7 @@ export class History {
         this.last.delete(id)
       }
     }
+    this.logged.continueFrom(stored)
     this.#model = model
     this.#unanswered.clear()
     this.#unansweredBatches.clear()

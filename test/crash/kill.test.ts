@@ -14,6 +14,7 @@ import { THREADS } from '../helpers/threads.ts'
 import { creation } from './changes.ts'
 import { Clients, TOKEN } from './clients.ts'
 import { History } from './history.ts'
+import { changesIn, LoggedChanges, yields } from './logged-changes.ts'
 
 /** Number of kills. */
 const rounds = Number(process.argv[2] ?? 2)
@@ -40,6 +41,9 @@ t.test(
       t.same(history.faults(stored), [])
       t.same(faultsOf(file), [])
       history.continueFrom(stored)
+      const changes = changesIn(file)
+      t.same(history.logged.faults(changes), [])
+      t.ok(yields(changes, stored), 'repeating the changes yields the plants')
       // The tests below need changes of each kind.
       const enough = history.acknowledged + randomInt(round === 0 ? 500 : 1, CHANGES_MAX)
       const killAtRandom = () => {
@@ -70,6 +74,44 @@ for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
     t.match(faults[0], `${id} is ${before ? '{' : 'missing'}`)
   })
 }
+
+t.test('the test detects a lost, a repeated, a swapped and a wrong change', async (t) => {
+  const changes = changesIn(file)
+  t.same(history.logged.faults(changes), [])
+  const isRepeated = ({ id }: { id: bigint }) => changes.filter((one) => one.id === id).length > 1
+  const first = changes.findIndex(isRepeated)
+  const second = changes.findIndex(({ id }, index) => index > first && id === changes[first]?.id)
+  const [one, other] = [changes[first], changes[second]] as [
+    (typeof changes)[0],
+    (typeof changes)[0],
+  ]
+  for (const wrong of [
+    changes.toSpliced(first, 1),
+    changes.toSpliced(first, 0, one),
+    changes.with(first, other).with(second, one),
+    changes.with(first, { ...one, plant: { name: 'wrong' } }),
+    [...changes, { ...one, id: 0n }],
+  ]) {
+    t.equal(history.logged.faults(wrong).length, 1)
+  }
+})
+
+t.test('the test detects a change that an unacknowledged one hides', async (t) => {
+  const logged = new LoggedChanges()
+  logged.add(1n, { id: 1n, name: 'one' })
+  logged.continueFrom([{ id: 1n, name: 'two' }])
+  const [created, changed] = ['one', 'two'].map((name) => ({
+    cursor: '',
+    at: '',
+    type: 'changed' as const,
+    id: 1n,
+    plant: { name },
+  })) as [ReturnType<typeof changesIn>[0], ReturnType<typeof changesIn>[0]]
+  t.same(logged.faults([created, changed]), [])
+  for (const changes of [[], [created], [changed], [changed, created]]) {
+    t.equal(logged.faults(changes).length, 1)
+  }
+})
 
 t.test('the test detects the loss of an acknowledged contested plant', async (t) => {
   const [one, other] = [

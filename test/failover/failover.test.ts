@@ -10,6 +10,9 @@ import {
 import { type PlantRow, toPlant } from '../../src/stores/plant-row.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { Command } from '../helpers/command.ts'
+import { replay } from '../stores/changes.ts'
+import { byId } from '../stores/plants.ts'
+import { Follower } from '../stores/postgres/follower.ts'
 import { Cluster, until } from './cluster.ts'
 import { Load, TOKEN } from './load.ts'
 
@@ -38,10 +41,13 @@ for (let round = 1; round <= rounds; round++) {
       const url = await startService(t, cluster)
 
       await t.test('the standby that takes over has all acknowledged plants', async (t) => {
+        const follower = await Follower.start(cluster.url, TIMEOUT_MS)
         const { load, stored, lost } = await failOver(t, cluster, url)
         t.same(load.wrong, [])
         t.same(lost, [])
         t.equal(stored.length, load.acknowledged.size, 'and nothing else')
+        await follower.end()
+        t.same(replay(follower.changes), byId(stored), 'a follower has seen each change once')
       })
 
       await t.test('without synchronous replication, the same test detects a loss', async (t) => {

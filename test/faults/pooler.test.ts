@@ -13,8 +13,10 @@ import { freePort, startPostgres } from '../../tools/postgres/server.ts'
 import { changeSuite } from '../stores/change-suite.ts'
 import { createSuite } from '../stores/create-suite.ts'
 import { exportSuite } from '../stores/export-suite.ts'
+import { feedSuite } from '../stores/feed-suite.ts'
 import { importSuite } from '../stores/import-suite.ts'
 import { lastingSuite } from '../stores/lasting-suite.ts'
+import { sharedFeedSuite } from '../stores/shared-feed-suite.ts'
 import type { Engine } from '../stores/store-suite.ts'
 import { tokenSuite } from '../stores/token-suite.ts'
 
@@ -22,7 +24,16 @@ import { tokenSuite } from '../stores/token-suite.ts'
 const PGBOUNCER = '/usr/sbin/pgbouncer'
 
 /** The store's suites that cover every kind of transaction. */
-const SUITES = [createSuite, changeSuite, importSuite, exportSuite, tokenSuite, lastingSuite]
+const SUITES = [
+  createSuite,
+  changeSuite,
+  importSuite,
+  exportSuite,
+  tokenSuite,
+  feedSuite,
+  sharedFeedSuite,
+  lastingSuite,
+]
 
 const skip = spawnSync(PGBOUNCER, ['--version']).error && `${PGBOUNCER} is missing`
 
@@ -37,6 +48,8 @@ async function testThroughPooler(): Promise<void> {
 
   const engine: Engine = {
     lasting: true,
+    hasFeed: true,
+    followsWithinMs: 1000,
     place: async () => {
       const url = pooled(await emptyDatabase())
       return () => PostgresStore.open({ url, timeout: 10_000 })

@@ -24,6 +24,7 @@ interface ResponseObject {
 type Responses = Record<string, ResponseObject>
 
 type Document = ContractDocument & {
+  webhooks: Record<string, object>
   'x-responses-outside-operations': Responses
   'x-responses-to-preflights': Responses
   'x-cors-headers': Headers
@@ -43,6 +44,8 @@ const GENERAL = [
   'keep-alive',
   'x-content-type-options',
 ]
+
+const EVENT_STREAM = 'text/event-stream'
 
 /** Statuses that any operation can have. Requests outside the operations can have them too. */
 const ANYWHERE = ['400', '401', '408', '413', '429', '431', '500', '501', '503']
@@ -95,6 +98,7 @@ export function checkAnswer(method: string | undefined, path: string | undefined
     throw new Error(`${status} is not documented for ${method} ${path}: ${body}`)
   }
   checkHeaders(response, answer)
+  if (answer.headers['content-type'] === EVENT_STREAM) return checkStream(response, answer)
   const schema = response.content?.['application/json']?.schema
   if (schema === undefined) return checkNoContent(answer)
   checkFraming(method, answer)
@@ -113,7 +117,8 @@ export function checkAnswer(method: string | undefined, path: string | undefined
 
 /** A response has only the headers that the contract documents for it, and their values match the schemas. */
 function checkHeaders(response: ResponseObject, { status, headers }: Answer) {
-  const known = new Set(GENERAL)
+  const isStream = headers['content-type'] === EVENT_STREAM
+  const known = new Set(isStream ? [...GENERAL, 'transfer-encoding', 'x-accel-buffering'] : GENERAL)
   const documented = { ...response.headers, ...whole['x-cors-headers'] }
   for (const [name, { required = false, schema }] of Object.entries(documented)) {
     const value = headers[name.toLowerCase()]
@@ -125,6 +130,12 @@ function checkHeaders(response: ResponseObject, { status, headers }: Answer) {
   for (const [name, value] of Object.entries(headers)) {
     if (!known.has(name)) throw new Error(`${status} has the undocumented header ${name}: ${value}`)
   }
+}
+
+function checkStream({ content }: ResponseObject, { headers }: Answer): void {
+  if (content?.[EVENT_STREAM] === undefined) throw new Error('a stream is not documented')
+  if (headers['content-length'] !== undefined) throw new Error('a stream has no length')
+  if (headers.link !== undefined) throw new Error('a stream has no next page')
 }
 
 /** RFC 9110 §8.6: a 204 has no Content-Length, and a 304 can only have that of the 200. */

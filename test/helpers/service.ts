@@ -12,7 +12,7 @@ import { loadContract } from '../../src/contract/contract.ts'
 import type { Scope } from '../../src/contract/scopes.ts'
 import { loadCertificate } from '../../src/http/certificate.ts'
 import { openStore } from '../../src/stores/engines.ts'
-import type { Store } from '../../src/stores/store.ts'
+import type { Store, ThreadStore } from '../../src/stores/store.ts'
 import { type Answer, checkAnswer } from './contract-check.ts'
 import { withoutCoverage } from './coverage.ts'
 import { type Engine, type Place, sqlite } from './engine.ts'
@@ -38,7 +38,7 @@ export interface Call {
 export interface StartOptions {
   readonly config?: Partial<Config>
   /** Methods that replace the store's. */
-  readonly instead?: Partial<Store>
+  readonly instead?: Partial<ThreadStore>
   /** Receives the lines of the log. */
   readonly logger?: { readonly level?: string; readonly stream: DestinationStream }
   readonly now?: () => number
@@ -75,7 +75,7 @@ export class Caller {
     })
     checkAnswer(method, path, answer)
     const isJson = answer.headers['content-type'] === 'application/json' && answer.body !== ''
-    return { ...answer, json: isJson ? JSON.parse(answer.body, exactId) : undefined }
+    return { ...answer, json: isJson ? parseExact(answer.body) : undefined }
   }
 }
 
@@ -149,7 +149,8 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   let stop = async () => {}
   t.teardown(() => stop())
   const config = { ...defaultConfig(), ...PATIENCE, ...options.config, database: place.database }
-  const store = await withoutCoverage(() => openStore(config))
+  const retention = { age: config.keepChanges, bytes: config.keepChangesBytes }
+  const store = await withoutCoverage(() => openStore({ ...config, retention }))
   const served = withInstead(store, options.instead)
   const app = await buildApp({
     config,
@@ -176,13 +177,18 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   return new Service(app, store, place, token)
 }
 
-function withInstead(store: Store, instead: Partial<Store> = {}): Store {
-  return new Proxy<Store>(store, {
+function withInstead(store: ThreadStore, instead: Partial<ThreadStore> = {}): ThreadStore {
+  return new Proxy(store, {
     get: (_target, name) => {
-      const method = instead[name as keyof Store] ?? store[name as keyof Store]
+      const method = instead[name as keyof ThreadStore] ?? store[name as keyof ThreadStore]
       return method.bind(store)
     },
   })
+}
+
+/** Parses JSON in which each id becomes a bigint. */
+export function parseExact(json: string): unknown {
+  return JSON.parse(json, exactId)
 }
 
 /** Parses an id as a bigint with exactly the digits in the response. */

@@ -19,8 +19,8 @@ const NEXT = Buffer.from('HTTP/1.')
 const CONTENTLESS = [204, 304]
 
 /**
- * Parses HTTP/1.1 responses incrementally. Every response must have a `Content-Length` or no content. A response to
- * HEAD is recognized by what follows its head: the next response, or the end of the connection.
+ * Parses HTTP/1.1 responses incrementally. Every response must have a `Content-Length` or no content, except an event
+ * stream, which lasts until the connection ends and whose events are ignored. A response to HEAD is recognized by what follows its head: the next response, or the end of the connection.
  */
 export class ResponseReader {
   readonly #onResponse: (response: Response) => void
@@ -29,6 +29,7 @@ export class ResponseReader {
   /** Bytes needed to make progress. */
   #needed = 1
   #head: Omit<Response, 'body'> | undefined
+  #isStream = false
 
   constructor(onResponse: (response: Response) => void) {
     this.#onResponse = onResponse
@@ -36,6 +37,7 @@ export class ResponseReader {
 
   /** @throws Error if the bytes are not HTTP */
   push(chunk: Buffer): void {
+    if (this.#isStream) return
     this.#chunks.push(chunk)
     this.#size += chunk.length
     if (this.#size >= this.#needed) this.#read(false)
@@ -62,6 +64,8 @@ export class ResponseReader {
         if (end < 0) break
         this.#head = headOf(bytes.toString('latin1', 0, end))
         bytes = bytes.subarray(end + 4)
+        this.#isStream = isStream(this.#head)
+        if (this.#isStream) bytes = EMPTY
       }
       const length = contentLength(this.#head)
       const start = bytes.subarray(0, NEXT.length)
@@ -91,6 +95,11 @@ function headOf(text: string): Omit<Response, 'body'> {
     headers[name.toLowerCase()] = value as string
   }
   return { status, headers, head: text }
+}
+
+/** A stream is the last response of its connection. */
+export function isStream({ headers }: Pick<Response, 'headers'>): boolean {
+  return headers['content-type'] === 'text/event-stream' && headers.connection === 'close'
 }
 
 function contentLength({ status, headers }: Omit<Response, 'body'>): number {

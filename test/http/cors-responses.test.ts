@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Config } from '../../src/config/config.ts'
 import { serviceBusy } from '../../src/http/api-error.ts'
+import { encodeCursor, LOG_ID_BYTES } from '../../src/stores/cursor.ts'
 import { formatHead, openConnection } from '../helpers/connection.ts'
 import {
   type Answer,
@@ -19,6 +20,9 @@ import {
   sendRaw,
   startService,
 } from '../helpers/service.ts'
+
+/** Of no log. */
+const EXPIRED = encodeCursor({ log: new Uint8Array(LOG_ID_BYTES), position: 1n, at: 0 })
 
 const NEVER_AGAIN = { requests: 1, window: 86_400_000 }
 
@@ -185,6 +189,7 @@ const RESPONSES: [status: number, what: string, produce: Produce][] = [
     'a slow body',
     async (_t, added) => sendOpen(await slow(), 'POST /plants', LENGTH + formatHeaders(added), '{'),
   ],
+  [410, 'an expired cursor', call({ method: 'GET', path: `/changes?after=${EXPIRED}` })],
   [409, 'a conflict', call({ body: { id: 4n, name: 'Acer' } })],
   [
     412,

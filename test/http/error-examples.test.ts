@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { serviceBusy } from '../../src/http/api-error.ts'
+import { latestCursor } from '../helpers/changes.ts'
 import { type Answer, operations, responsesOutsideOperations } from '../helpers/contract-check.ts'
 import { type Call, type Service, sendRaw, startService } from '../helpers/service.ts'
 
@@ -48,6 +49,15 @@ const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>
   'repeated-id': () => service.call({ ...batch, body: [create.body, { id: 4n, name: 'Acer' }] }),
   'malformed-request': () => sendHead(service, 'Host: x\r\nHost: y\r\nConnection: close'),
   'invalid-parameter': () => service.call({ method: 'GET', path: '/plants/four' }),
+  'cursor-malformed': () => service.call({ method: 'GET', path: '/changes?after=x' }),
+  'cursor-expired': async (t) => {
+    const cursor = await latestCursor(await startService(t))
+    return service.call({ method: 'GET', path: `/changes?after=${cursor}` })
+  },
+  'changes-off': async (t) => {
+    const without = await startService(t, { config: { keepChanges: 0 } })
+    return without.call({ method: 'GET', path: '/changes' })
+  },
   'id-mismatch': () => service.call({ method: 'PUT', path: '/plants/4', body: { id: 5n, name } }),
   'token-missing': () => service.call({ ...create, token: null }),
   'token-invalid': () => service.call({ ...create, token: 'wrong' }),

@@ -11,6 +11,7 @@ const OPERATIONS: Readonly<Record<OperationId, string>> = {
   createPlants: 'create-plants',
   deletePlant: 'delete-plant',
   getPlant: 'get-plant',
+  listChanges: 'list-changes',
   listPlants: 'list-plants',
   replacePlant: 'change-plant',
   updatePlant: 'change-plant',
@@ -20,7 +21,16 @@ const OPERATIONS: Readonly<Record<OperationId, string>> = {
  * The other files whose results depend on what a store returns or throws. The store's own tests compare the engines
  * on arbitrary plants, so `properties` and `requests` need only one.
  */
-const OTHERS = ['authentication', 'health', 'model', 'preconditions', 'statuses']
+const OTHERS = [
+  'authentication',
+  'event-stream-connections',
+  'event-streams',
+  'health',
+  'long-polls',
+  'model',
+  'preconditions',
+  'statuses',
+]
 
 startOn(await postgres())
 

@@ -10,6 +10,7 @@ import {
   readRequests,
 } from '../../src/http/request-metrics.ts'
 import { formatHead, openConnection } from '../helpers/connection.ts'
+import { EventStream } from '../helpers/event-stream.ts'
 import { readAll, type Service, type StartOptions, startService } from '../helpers/service.ts'
 
 const FIR = { id: 1, name: 'Abies alba Mill.' }
@@ -244,4 +245,26 @@ t.test('without an admin port nothing is measured', async (t) => {
   const socket = openConnection(t, other)
   socket.write('\0\r\n\r\n')
   t.match(String(await readAll(socket)), /^HTTP\/1.1 400 /)
+})
+
+t.test('the time in which a request waits for changes does not count', async (t) => {
+  const service = await startMeasured(t)
+  const poll = { method: 'GET', path: '/changes?wait=1' }
+  await service.call(poll)
+  const polls = readRequests(memoryOf(service))
+  t.match(polls, [{ method: 'GET', route: '/changes', status: 200 }])
+  t.ok(Number(polls[0]?.duration.sum) < 0.9, `${polls[0]?.duration.sum} s`)
+})
+
+t.test('a stream counts until it begins, whoever ends it', async (t) => {
+  const service = await startMeasured(t)
+  for (const count of [1, 2]) {
+    const stream = await EventStream.open(t, service)
+    await service.call({ method: 'GET', path: '/changes?after=latest&wait=1' })
+    if (count === 1) stream.close()
+    else await service.app.close()
+    t.same(await countsOf(service, 2 * count), { 'GET /changes 200': 2 * count })
+  }
+  const [{ duration } = { duration: { sum: 0 } }] = readRequests(memoryOf(service))
+  t.ok(duration.sum < 1.8, `${duration.sum} s`)
 })

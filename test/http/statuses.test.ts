@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { operations } from '../../src/contract/api.gen.ts'
 import type { OperationId } from '../../src/contract/operations.ts'
 import type { Scope } from '../../src/contract/scopes.ts'
+import { latestCursor } from '../helpers/changes.ts'
 import {
   type Answer,
   operations as documentedOperations,
@@ -31,8 +32,8 @@ t.before(async () => {
   slow = await startService(t, { config: { requestTimeout: 50 } })
   limited = await startService(t, { config: { rateLimit: { requests: 1, window: 3_600_000 } } })
   const fail = () => Promise.reject(storeError)
-  // The model has every method that handlers call.
-  const methods = Object.getOwnPropertyNames(PlantModel.prototype)
+  // The model has every other method that handlers call.
+  const methods = ['readChanges', ...Object.getOwnPropertyNames(PlantModel.prototype)]
   failing = await startService(t, {
     instead: Object.fromEntries(methods.map((name) => [name, fail])),
     logger: { stream: { write: (line) => void lines.push(line) } },
@@ -91,6 +92,8 @@ const replace = { method: 'PUT', path: '/plants/4', body: { name } }
 const update = { method: 'PATCH', path: '/plants/4', body: { name } }
 const remove = { method: 'DELETE', path: '/plants/4' }
 
+const follow = { method: 'GET', path: '/changes' }
+
 /** A successful call of each operation. */
 const CALLS: Readonly<Record<OperationId, Call>> = {
   createPlant: create,
@@ -100,6 +103,7 @@ const CALLS: Readonly<Record<OperationId, Call>> = {
   replacePlant: replace,
   updatePlant: update,
   deletePlant: remove,
+  listChanges: follow,
 }
 
 /** A request for each status of each operation. Does not compile unless it has exactly the contract's statuses. */
@@ -155,6 +159,15 @@ const PRODUCE: {
     },
     400: () => service.call({ ...remove, path: '/plants/four' }),
   },
+  listChanges: {
+    ...ofAny(follow, () => writer),
+    200: () => service.call(follow),
+    400: () => service.call({ ...follow, path: '/changes?after=x' }),
+    410: async () => {
+      const cursor = await latestCursor(slow)
+      return service.call({ ...follow, path: `/changes?after=${cursor}` })
+    },
+  },
 }
 
 for (const { operation, status } of documentedStatuses()) {
@@ -204,6 +217,7 @@ t.test('a token with only the scope write receives no stored data', async (t) =>
     { method: 'GET', path },
     { method: 'POST', body: { id: 7n, name } },
     { method: 'POST', path: '/plants/batch', body: [{ id: 7n, name }] },
+    { method: 'GET', path: '/changes', headers: { accept: 'text/event-stream' } },
     { method: 'PATCH', path, body: {} },
     { method: 'PATCH', path, body: { name } },
     { method: 'PUT', path, body: { name }, headers: { 'if-match': '"another"' } },

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
-import { Command, type Owner } from '../helpers/command.ts'
+import { Command, type Owner, run } from '../helpers/command.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
 
 const TOKEN = 'sixteen-letters.'
@@ -50,6 +50,7 @@ export class ObservedService {
     )
     const [line] = await command.says(/.*\n/)
     const { url, adminUrl } = JSON.parse(line)
+    await addWebhook(t, database)
     return { command, url, target: new URL(adminUrl).host }
   }
 
@@ -91,6 +92,19 @@ export class ObservedService {
     await response.arrayBuffer()
     return response.status
   }
+}
+
+/** Adds a webhook, so that its metrics have values. The service refuses to deliver to a private address. */
+async function addWebhook(t: Owner, database: string): Promise<void> {
+  const { code, stderr } = await run(
+    t,
+    [
+      ...['webhook', 'add', '--name', 'orders', '--events', 'newPlant'],
+      ...['--url', 'https://127.0.0.1:1', '--allow-private-webhooks'],
+    ],
+    { env: { PLANT_STORE_DATABASE: database } },
+  )
+  if (code !== 0) throw new Error(stderr)
 }
 
 export class PostgresService extends ObservedService {

@@ -1,5 +1,6 @@
 /** Several replicas of the service on one PostgreSQL server. `npm run test:replicas` contests many more creates. */
 import { randomInt } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
@@ -8,6 +9,9 @@ import { type PlantRow, toPlant } from '../../src/stores/plant-row.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { startPostgres } from '../../tools/postgres/server.ts'
 import { batchRequest, creationRequest } from '../crash/changes.ts'
+import { replay } from '../stores/changes.ts'
+import { byId } from '../stores/plants.ts'
+import { Follower } from '../stores/postgres/follower.ts'
 import { Client, forEachLimited } from './client.ts'
 import { Contest } from './contest.ts'
 import { Counters } from './counters.ts'
@@ -36,6 +40,7 @@ const database = await server.database(NAME)
 const client = new Client(TOKEN)
 t.teardown(() => client.close())
 const replicas = await startAtOnce(t, REPLICAS, database, TOKEN)
+const followers = await Promise.all([1, 2, 3].map(() => Follower.start(database, 5000)))
 
 t.test('replicas that start at once on an empty database create one complete schema', async (t) => {
   const results = findEngine(database).check({ database, lockTimeout: 5000 })
@@ -176,6 +181,15 @@ t.test('no increment through any replica is lost', async (t) => {
   }
   t.ok(counters.refused > 0, 'some increments were retried')
   t.comment({ increments: all.length, refused: counters.refused })
+})
+
+t.test('all followers have seen the same changes, which yield the stored plants', async (t) => {
+  await Promise.all(followers.map((follower) => follower.end()))
+  const [changes, ...others] = followers.map((follower) => follower.changes)
+  for (const other of others) t.ok(isDeepStrictEqual(other, changes))
+  const stored = byId([...(await storedPlants()).values()].flat())
+  t.ok(isDeepStrictEqual(replay(changes ?? []), stored))
+  t.comment({ changes: changes?.length, plants: stored.length })
 })
 
 t.test('all replicas accept a token once it is created, and none once it is revoked', async (t) => {

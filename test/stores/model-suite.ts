@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import type { NewPlant, PlantStore } from '../../service/plant-store.ts'
 import { contentVersion, onConflicts } from '../../service/plant-store.ts'
 import { storable } from '../helpers/arbitraries.ts'
+import { changesAfter, latest, replay } from './changes.ts'
 import { type Modeled, PlantModel } from './plant-model.ts'
 import { exported, MAX, MIN } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
@@ -28,7 +29,7 @@ type Expected = 'any' | 'none' | 'current' | 'stale' | 'several'
 /** More runs for a store that does not wait for a disk. */
 const RUNS = { lasting: 40, passing: 400 }
 
-/** Compares random operations, sequential and concurrent, with a model based on a Map. */
+/** Compares random operations, sequential and concurrent, with a model based on a Map, and the changes that they log. */
 export function modelSuite(t: Test, engine: Engine): void {
   t.test('random sequences of operations have the same results as in the model', async (t) => {
     const open = await opener(t, engine)
@@ -39,6 +40,7 @@ export function modelSuite(t: Test, engine: Engine): void {
       fc.array(operations(), { maxLength: 8 }),
       async (sequence) => {
         await Promise.all(IDS.map((id) => store.remove(id)))
+        const start = engine.hasFeed ? await latest(store) : undefined
         let model = new PlantModel()
         for (const planned of sequence) {
           const operations = planned.map((operation) => operation(model))
@@ -49,6 +51,11 @@ export function modelSuite(t: Test, engine: Engine): void {
             }),
           )
           model = explained(model, made, await exported(store))
+        }
+        if (start === undefined) return
+        const replayed = replay(await changesAfter(store, start))
+        if (!isDeepStrictEqual(replayed, model.exportPlants())) {
+          throw new Error(`the changes yield ${inspect(replayed)}`)
         }
       },
     )

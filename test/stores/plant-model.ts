@@ -1,3 +1,4 @@
+import type { ChangeFeed } from '../../service/change-feed.ts'
 import type {
   BatchResult,
   CreateResult,
@@ -16,7 +17,7 @@ import { byId, pageWith } from './plants.ts'
 
 /** The methods of PlantStore that a Map can model, each with the result that a store's method must resolve to. */
 export type Modeled = {
-  [Name in Exclude<keyof PlantStore, 'ping' | 'exportPlants'>]: (
+  [Name in Exclude<keyof PlantStore, 'ping' | 'exportPlants' | keyof ChangeFeed>]: (
     ...parameters: Parameters<PlantStore[Name]>
   ) => Awaited<ReturnType<PlantStore[Name]>>
 } & { exportPlants(): StoredPlant[] }

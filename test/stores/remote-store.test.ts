@@ -5,6 +5,7 @@ import { SELECTOR_BYTES, type StoredToken } from '../../service/token-store.ts'
 import { joinStore } from '../../src/stores/engines.ts'
 import { shareCalls } from '../../src/stores/remote-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
+import { contentOf, pageOf } from './changes.ts'
 import { plantsIn } from './plants.ts'
 
 /** A store, and another that calls it. */
@@ -47,6 +48,18 @@ t.test('calls about plants have the same results', async (t) => {
   t.equal(await store.get(plant.id), undefined)
 })
 
+t.test('calls about changes have the same results', async (t) => {
+  const { store, remote } = await connect(t)
+  const { next: start } = await pageOf(remote, 'latest')
+  const committed = remote.nextCommit()
+  await remote.create({ id: 1n, name: 'Abies' })
+  await committed
+  const page = await pageOf(remote, start)
+  t.strictSame(page.changes.map(contentOf), [['created', 1n, { name: 'Abies' }]])
+  t.strictSame(await pageOf(store, start), page)
+  t.equal(await remote.readChanges({ after: 'x', limit: 1 }), 'malformed')
+})
+
 t.test('calls about tokens have the same results', async (t) => {
   const { remote } = await connect(t)
   t.equal(await remote.addFirstToken(TOKEN), true)
@@ -72,4 +85,14 @@ t.test('closing waits for the calls in flight, and leaves the store open', async
   await Promise.all([remote.close(), remote.close()])
   t.equal(await created, 'created')
   t.ok(await store.get(1n))
+})
+
+t.test('closing ends the waits for a commit', async (t) => {
+  const { store, remote } = await connect(t)
+  const never = t.intercept(store, 'nextCommit', { value: () => new Promise(() => {}) })
+  const waits = [remote.nextCommit(), remote.nextCommit()]
+  await remote.ping()
+  await remote.close()
+  await Promise.all(waits)
+  t.equal(never().length, 2)
 })

@@ -1,5 +1,6 @@
 import { contentVersion } from '../../service/plant-store.ts'
 import { SELECTOR_BYTES } from '../../service/token-store.ts'
+import type { NewWebhook, WebhookStore } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { exported } from './plants.ts'
 
@@ -12,14 +13,17 @@ const token = {
   scopes: ['read'],
   createdAt: new Date(0),
 } as const
+const webhook: NewWebhook = {
+  name: 'called',
+  url: 'https://receiver.example',
+  events: ['newPlant'],
+  secret: 'whsec_AA==',
+  createdAt: new Date(0),
+}
 
-/**
- * Calls of every method of a store, with parameters that cover all its statements. They assume that plant 1 exists.
- * This file does not compile until it calls each new method, so that `query-plans.test.ts` of each engine checks its
- * statements.
- */
-export const STORE_CALLS: Record<
-  Exclude<keyof Store, 'close' | 'share' | 'advise' | 'figures'>,
+/** Calls of the methods of the store itself. */
+const METHOD_CALLS: Record<
+  Exclude<keyof Store, 'close' | 'share' | 'advise' | 'figures' | 'webhooks'>,
   readonly Call[]
 > = {
   ping: [(store) => store.ping()],
@@ -56,6 +60,12 @@ export const STORE_CALLS: Record<
     (store) => store.importPlants([plant], 'keep'),
     (store) => store.importPlants([{ ...plant, name: 'replaced' }], 'replace'),
   ],
+  readChanges: [
+    (store) => store.readChanges({ limit: 10 }),
+    (store) => store.readChanges({ limit: 10, after: 'latest' }),
+    async (store) => store.readChanges({ limit: 10, after: await cursorIn(store) }),
+  ],
+  nextCommit: [(store) => Promise.all([store.nextCommit(), store.remove(1000n)])],
   exportPlants: [(store) => exported(store)],
   findToken: [(store) => store.findToken(token.digest.subarray(0, SELECTOR_BYTES))],
   listTokens: [(store) => store.listTokens()],
@@ -63,6 +73,41 @@ export const STORE_CALLS: Record<
   addFirstToken: [(store) => store.addFirstToken({ ...token, name: 'first' })],
   noteTokenUse: [(store) => store.noteTokenUse(token.name, new Date(0))],
   removeToken: [(store) => store.removeToken(token.name)],
+}
+
+/** Calls of every method of `store.webhooks`. */
+const WEBHOOK_CALLS: Record<keyof WebhookStore, readonly Call[]> = {
+  list: [({ webhooks }) => webhooks.list()],
+  add: [({ webhooks }) => webhooks.add(webhook)],
+  rotateSecret: [
+    ({ webhooks }) => webhooks.rotateSecret(webhook.name, webhook.secret, new Date(0)),
+  ],
+  lease: [({ webhooks }) => webhooks.lease('process')],
+  saveProgress: [
+    ({ webhooks }) =>
+      webhooks.saveProgress(webhook.name, 'process', { attempts: 1, pausedAt: new Date(0) }),
+  ],
+  resume: [({ webhooks }) => webhooks.resume(webhook.name, true)],
+  release: [({ webhooks }) => webhooks.release('process')],
+  remove: [
+    ({ webhooks }) => webhooks.remove(webhook.name, 'process'),
+    ({ webhooks }) => webhooks.remove(webhook.name),
+  ],
+}
+
+/**
+ * Calls of every method of a store, with parameters that cover all its statements. They assume that plant 1 exists.
+ * This file does not compile until it calls each new method, so that `query-plans.test.ts` of each engine checks its
+ * statements.
+ */
+export const STORE_CALLS: readonly Call[] = [METHOD_CALLS, WEBHOOK_CALLS].flatMap((calls) =>
+  Object.values(calls).flat(),
+)
+
+/** The cursor of the first change; undefined if the store keeps no changes. */
+async function cursorIn(store: Store): Promise<string | undefined> {
+  const page = await store.readChanges({ limit: 1 })
+  return typeof page === 'string' ? undefined : page.next
 }
 
 async function versionIn(store: Store): Promise<string> {

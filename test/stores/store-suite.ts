@@ -4,11 +4,14 @@ import { batchSuite } from './batch-suite.ts'
 import { changeSuite } from './change-suite.ts'
 import { createSuite } from './create-suite.ts'
 import { exportSuite } from './export-suite.ts'
+import { feedSuite } from './feed-suite.ts'
 import { importSuite } from './import-suite.ts'
 import { lastingSuite } from './lasting-suite.ts'
 import { modelSuite } from './model-suite.ts'
 import { readSuite } from './read-suite.ts'
+import { sharedFeedSuite } from './shared-feed-suite.ts'
 import { tokenSuite } from './token-suite.ts'
+import { webhookSuite } from './webhook-suite.ts'
 
 /** Opens a new store. All stores share their data if the engine is `lasting`. */
 export type Open = () => Promise<Store>
@@ -18,9 +21,13 @@ export interface Engine {
   place(t: Test): Open | Promise<Open>
   /** Whether the data outlives the store and is visible to other stores. */
   readonly lasting: boolean
+  /** Whether it keeps changes. */
+  readonly hasFeed: boolean
+  /** How long `nextCommit` of a store takes, in the median, to notice a commit of another. Unused unless `lasting`. */
+  readonly followsWithinMs: number
 }
 
-/** Tests the requirements that PlantStore and TokenStore state for every engine. */
+/** Tests the requirements that PlantStore, TokenStore and WebhookStore state for every engine. */
 export function storeSuite(t: Test, name: string, engine: Engine): void {
   for (const [what, suite] of [
     ['creating plants', createSuite],
@@ -31,9 +38,13 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['exporting plants', exportSuite],
     ['random operations', modelSuite],
     ['tokens', tokenSuite],
+    ['webhooks', webhookSuite],
   ] as const) {
     t.test(`${name}: ${what}`, async (t) => suite(t, engine))
   }
+  if (engine.hasFeed) t.test(`${name}: following changes`, async (t) => feedSuite(t, engine))
+  if (engine.hasFeed && engine.lasting)
+    t.test(`${name}: following changes of others`, async (t) => sharedFeedSuite(t, engine))
   if (engine.lasting)
     t.test(`${name}: shared and reopened databases`, async (t) => lastingSuite(t, engine))
 }

@@ -12,11 +12,15 @@ import {
 } from '../check-result.ts'
 import { newerSchemaMessage } from '../schema-version.ts'
 import { StoreError } from '../store-error.ts'
+import { supportsChanges } from './change-support.ts'
+import { FIND_MISSING_TRIGGERS } from './change-tables.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
 import { findUnsafeSetting, readSettings } from './durability.ts'
+import { readLogState } from './ledger.ts'
 import type { ServerOptions } from './postgres-store.ts'
 import {
+  CHANGES_VERSION,
   findMissingObjects,
   readSchemaVersion,
   SCHEMA_VERSION,
@@ -38,6 +42,7 @@ const CHECKS: Record<string, Check> = {
   acknowledged,
   tokens,
   plants,
+  changes,
 }
 
 /**
@@ -82,7 +87,7 @@ async function kind(connections: Connections): Promise<Finding> {
 async function schema(connections: Connections): Promise<Finding> {
   const version = await readSchemaVersion(connections)
   if (version > SCHEMA_VERSION) return fault(newerSchemaMessage(version, SCHEMA_VERSION))
-  const missing = await findMissingObjects(connections, version)
+  const missing = await findMissingObjects(connections, version, await supportsChanges(connections))
   if (missing.length > 0) return fault(`missing: ${missing.join(', ')}`)
   return schemaFinding(version, SCHEMA_VERSION)
 }
@@ -134,6 +139,25 @@ async function tokens(connections: Connections): Promise<Finding> {
 
 async function plants(connections: Connections): Promise<Finding> {
   return countFinding(await countRows(connections, 'plants'))
+}
+
+/** Reports how many changes are kept. */
+async function changes(connections: Connections): Promise<Finding> {
+  if (!(await supportsChanges(connections)))
+    return ok('off: this server is not known to support them')
+  if ((await readSchemaVersion(connections)) < CHANGES_VERSION) return ok('off until the upgrade')
+  const { isOn, isForeign } = await readLogState(connections)
+  if (!isOn) return ok('off')
+  if (isForeign)
+    return ok('from before the database was restored; the service deletes them on its next start')
+  const missing = await connections.query<{ name: string }>(FIND_MISSING_TRIGGERS)
+  if (missing.length > 0) {
+    return fault(
+      `triggers that log them are missing or disabled: ${missing.map(({ name }) => name).join(', ')}`,
+    )
+  }
+  const count = await countRows(connections, 'plant_changes')
+  return ok(`${count.toLocaleString('en')} kept`)
 }
 
 async function countRows(connections: Connections, table: string): Promise<bigint> {

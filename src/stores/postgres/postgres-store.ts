@@ -1,3 +1,4 @@
+import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type {
   BatchResult,
   CreateResult,
@@ -11,6 +12,7 @@ import type {
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
+import type { Retention } from '../engine.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
 import { shareCalls } from '../remote-store.ts'
@@ -22,6 +24,8 @@ import { WaitingChanges } from '../waiting-changes.ts'
 import { advise } from './advice.ts'
 import { createBatches } from './batches.ts'
 import type { Call } from './call.ts'
+import { ChangeLog } from './change-log.ts'
+import { supportsChanges } from './change-support.ts'
 import { removePlant, updatePlant } from './changes.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
@@ -34,6 +38,7 @@ import { migrate, readSchemaVersion } from './schema.ts'
 import { identifyServer, type ServerProduct } from './server-product.ts'
 import { OBSERVATION, type Observation } from './standby-guarantee.ts'
 import { Tokens } from './tokens.ts'
+import { Webhooks } from './webhooks.ts'
 
 export interface ServerOptions {
   /** A connection string in libpq's form, with one or more hosts. */
@@ -42,10 +47,19 @@ export interface ServerOptions {
   readonly timeout: number
   /** Fail instead of creating the schema in an empty database. */
   readonly mustExist?: boolean
+  /** How long to keep changes. Without it, nothing is deleted, and the log stays on or off. */
+  readonly retention?: Retention
   /** Measure commits, for `figures`. */
   readonly isMeasured?: boolean
   /** How many standbys must have a change before it is acknowledged. */
   readonly requireStandbys?: number | undefined
+}
+
+interface Parts {
+  readonly connections: Connections
+  readonly log: ChangeLog
+  readonly product: ServerProduct
+  readonly isMeasured: boolean
 }
 
 /** Reads a plant, and what the acknowledgement of changes depends on. */
@@ -56,11 +70,13 @@ const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION}`
  * creates share a statement.
  */
 export class PostgresStore implements Store {
+  readonly webhooks: Webhooks
   readonly #connections: Connections
   readonly #creates: GroupCommit<NewPlant, CreateResult>
   readonly #batches: GroupCommit<readonly NewPlant[], BatchResult>
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #tokens: Tokens
+  readonly #log: ChangeLog
   readonly #changes = new InFlight()
   readonly #waiting = new WaitingChanges()
   readonly #metrics = new CommitMetrics()
@@ -68,8 +84,9 @@ export class PostgresStore implements Store {
   readonly #product: ServerProduct
   #closed: Promise<void> | undefined
 
-  private constructor(connections: Connections, isMeasured: boolean, product: ServerProduct) {
+  private constructor({ connections, log, product, isMeasured }: Parts) {
     this.#connections = connections
+    this.#log = log
     this.#product = product
     this.#isMeasured = isMeasured
     // GroupCommit needs commits to end in order, which several connections do not guarantee.
@@ -90,6 +107,7 @@ export class PostgresStore implements Store {
     })
     this.#pointReads = pointReads(connections)
     this.#tokens = new Tokens(connections)
+    this.webhooks = new Webhooks(connections)
   }
 
   /**
@@ -101,6 +119,7 @@ export class PostgresStore implements Store {
     url,
     timeout,
     mustExist = false,
+    retention,
     isMeasured = false,
     requireStandbys,
   }: ServerOptions): Promise<PostgresStore> {
@@ -110,13 +129,16 @@ export class PostgresStore implements Store {
       await requireDurable(connections)
       if (mustExist && (await readSchemaVersion(connections)) === 0)
         throw new StoreError('it is empty')
-      await migrate(connections)
+      const isSupported = await supportsChanges(connections)
+      await migrate(connections, isSupported)
       const product = await identifyServer(connections)
       if (requireStandbys !== undefined) {
         await agreeOnStandbys(connections, product, requireStandbys)
       }
       if (product.isPostgres) connections.guarantee.note(await connections.observe())
-      return new PostgresStore(connections, isMeasured, product)
+      const log = new ChangeLog({ connections, isSupported })
+      await log.prepare(retention)
+      return new PostgresStore({ connections, log, product, isMeasured })
     } catch (cause) {
       await connections.close()
       const { message } = cause as Error
@@ -157,9 +179,11 @@ export class PostgresStore implements Store {
   }
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
-    return this.#changes.track(() =>
-      this.#connections.call((call) => importPlants(call, plants, onConflict)),
-    )
+    return this.#changes.track(async () => {
+      const results = await this.#connections.call((call) => importPlants(call, plants, onConflict))
+      await this.#log.noteImport(plants.length)
+      return results
+    })
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
@@ -201,6 +225,14 @@ export class PostgresStore implements Store {
     return this.#tokens.noteUse(name, at)
   }
 
+  readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
+    return this.#log.readChanges(request)
+  }
+
+  nextCommit(): Promise<void> {
+    return this.#log.nextCommit()
+  }
+
   advise(): StoreAdvice {
     return advise(this.#product, this.#connections.guarantee)
   }
@@ -226,15 +258,18 @@ export class PostgresStore implements Store {
   }
 
   async #measure<Result>(changes: number, commit: () => Promise<Result>): Promise<Result> {
-    if (!this.#isMeasured) return commit()
     const start = performance.now()
     const result = await commit()
-    this.#metrics.duration.add((performance.now() - start) / 1000)
-    this.#metrics.changes.add(changes)
+    this.#log.noteCommit()
+    if (this.#isMeasured) {
+      this.#metrics.duration.add((performance.now() - start) / 1000)
+      this.#metrics.changes.add(changes)
+    }
     return result
   }
 
   async #close(): Promise<void> {
+    await this.#log.close()
     await Promise.all([this.#creates.settle(), this.#batches.settle(), this.#changes.settle()])
     await this.#connections.close()
   }

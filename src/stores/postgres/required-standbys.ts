@@ -1,4 +1,5 @@
 import { StoreError } from '../store-error.ts'
+import { supportsChanges } from './change-support.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
 import { migrate, readSchemaVersion } from './schema.ts'
@@ -47,7 +48,7 @@ export async function changeRequiredStandbys(
   const connections = new Connections({ urls, timeout })
   try {
     if ((await readSchemaVersion(connections)) === 0) throw new StoreError('it is empty')
-    await migrate(connections)
+    await migrate(connections, await supportsChanges(connections))
     requirePostgres(await identifyServer(connections))
     await connections.query(REPLACE, [required])
   } catch (cause) {

@@ -2,7 +2,11 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { newerSchemaMessage } from '../schema-version.ts'
 import { StoreError } from '../store-error.ts'
+import { CHANGE_MIGRATIONS, CREATE_TRIGGERS } from './change-tables.ts'
 import type { Connections } from './connections.ts'
+
+const CREATE_SETTINGS =
+  'CREATE TABLE IF NOT EXISTS plant_store_settings (name text PRIMARY KEY, value text NOT NULL)'
 
 /**
  * The statement that upgrades each schema version to the next, starting from an empty database. Replicas run these
@@ -22,14 +26,37 @@ const MIGRATIONS = [
      last_used_at bigint
    )`,
   'CREATE INDEX IF NOT EXISTS tokens_by_selector ON tokens (selector)',
-  'CREATE TABLE IF NOT EXISTS plant_store_settings (name text PRIMARY KEY, value text NOT NULL)',
+  ...CHANGE_MIGRATIONS,
+  `CREATE TABLE IF NOT EXISTS plant_webhooks (
+     name text PRIMARY KEY,
+     url text NOT NULL,
+     events text NOT NULL,
+     secret text NOT NULL,
+     previous_secret text,
+     previous_until bigint,
+     created_at bigint NOT NULL,
+     cursor text,
+     attempts bigint NOT NULL DEFAULT 0,
+     failing_since bigint,
+     next_attempt_at bigint,
+     paused_at bigint,
+     last_success_at bigint,
+     last_failure_at bigint,
+     last_failure text,
+     owner text,
+     owner_until bigint
+   )`,
+  CREATE_SETTINGS,
 ]
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** The first version with the table plant_store_settings. */
-export const SETTINGS_VERSION = 5
+/** The first schema version with the change log. */
+export const CHANGES_VERSION = MIGRATIONS.indexOf(CREATE_TRIGGERS) + 1
+
+/** The first schema version with the table of settings. */
+export const SETTINGS_VERSION = MIGRATIONS.indexOf(CREATE_SETTINGS) + 1
 
 const VERSIONS = 'CREATE TABLE IF NOT EXISTS plant_store_schema (version int PRIMARY KEY)'
 
@@ -44,21 +71,29 @@ const PAUSE_MS = 10
 /**
  * Upgrades the schema to SCHEMA_VERSION. Safe to run on several replicas at once.
  *
+ * @param hasChanges whether the server supports the change log
  * @throws StoreError if the schema is newer, or the database belongs to another program
  */
-export async function migrate(connections: Connections): Promise<void> {
+export async function migrate(connections: Connections, hasChanges: boolean): Promise<void> {
   const version = await readSchemaVersion(connections)
-  if (version === SCHEMA_VERSION) return
   if (version > SCHEMA_VERSION) throw new StoreError(newerSchemaMessage(version, SCHEMA_VERSION))
-  await runMigration(connections, VERSIONS)
+  if (version < SCHEMA_VERSION) await runMigration(connections, VERSIONS)
   for (const [index, statement] of MIGRATIONS.entries()) {
     if (index < version) continue
-    await runMigration(connections, statement)
+    if (isFor(hasChanges, statement)) await runMigration(connections, statement)
     await runMigration(
       connections,
       `INSERT INTO plant_store_schema VALUES (${index + 1}) ON CONFLICT DO NOTHING`,
     )
   }
+  if (hasChanges) await addSkippedTables(connections)
+}
+
+/** Creates the tables of the change log if the server did not support it when the schema was upgraded. */
+async function addSkippedTables(connections: Connections): Promise<void> {
+  const missing = await connections.query("SELECT WHERE to_regclass('plant_change_log') IS NULL")
+  if (missing.length === 0) return
+  for (const statement of CHANGE_MIGRATIONS) await runMigration(connections, statement)
 }
 
 /**
@@ -82,14 +117,23 @@ export async function readSchemaVersion(connections: Connections): Promise<numbe
   return row?.version ?? 0
 }
 
-/** The names of the tables and indexes of a schema version that are missing. */
+function isFor(hasChanges: boolean, statement: string): boolean {
+  return hasChanges || !CHANGE_MIGRATIONS.includes(statement)
+}
+
+/**
+ * The names of the tables and indexes of a schema version that are missing.
+ *
+ * @param hasChanges whether the server supports the change log
+ */
 export async function findMissingObjects(
   connections: Connections,
   version: number,
+  hasChanges: boolean,
 ): Promise<string[]> {
-  const expected = MIGRATIONS.slice(0, version).map(
-    (statement) => / IF NOT EXISTS (\w+)/.exec(statement)?.[1] as string,
-  )
+  const expected = MIGRATIONS.slice(0, version)
+    .filter((statement) => isFor(hasChanges, statement))
+    .flatMap((statement) => / IF NOT EXISTS (\w+)/.exec(statement)?.[1] ?? [])
   const present = await connections.query<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema()
      UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()`,

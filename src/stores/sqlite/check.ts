@@ -14,6 +14,8 @@ import {
 import { IN_MEMORY } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
 import { findBrokenStrings } from './broken-strings.ts'
+import { checkChanges } from './change-check.ts'
+import { isLogOn, TURN_OFF } from './change-log.ts'
 import { type DatabaseOptions, explain } from './database.ts'
 import { openExisting } from './existing-database.ts'
 import { fileAccess } from './file-access.ts'
@@ -31,6 +33,7 @@ const CHECKS: Record<string, Check> = {
   tokens,
   integrity,
   plants,
+  changes: checkChanges,
 }
 
 /** The maximum number of ids listed in a message. */
@@ -93,7 +96,9 @@ function* schema(db: Database): Generator<Finding> {
   const version = readSchemaVersion(db)
   const reference = new Sqlite(IN_MEMORY)
   migrate(reference, version)
-  const [expected, actual] = [readObjects(reference), readObjects(db)]
+  const actual = readObjects(db)
+  if (actual.has('table change_log') && !isLogOn(db)) reference.exec(TURN_OFF)
+  const expected = readObjects(reference)
   reference.close()
   const wrong = [...expected].filter(([name, sql]) => actual.get(name) !== sql)
   const unknown = [...actual].filter(([name]) => !expected.has(name))

@@ -5,6 +5,7 @@ import { PRIVATE_FOLDER_MODE } from '../../file-modes.ts'
 import type { StoreOptions } from '../engine.ts'
 import { IN_MEMORY } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
+import { switchLog } from './change-log.ts'
 import { createDatabaseFile } from './new-file.ts'
 import { findIncompatibility, migrate } from './schema.ts'
 
@@ -23,12 +24,17 @@ export interface DatabaseOptions extends Omit<StoreOptions, 'database'> {
 }
 
 /**
- * Opens a database for writing. Creates it with its folder, or upgrades it, if needed, switches it to WAL mode, and makes every commit wait
- * for the disk.
+ * Opens a database for writing. Creates it with its folder, or upgrades it, if needed, switches it to WAL mode, and makes
+ * every commit wait for the disk. With a retention, turns the log of changes on or off.
  *
  * @throws StoreError with a one-line reason if the database cannot be used
  */
-export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseOptions): Database {
+export function openDatabase({
+  file,
+  lockTimeout,
+  mustExist = false,
+  retention,
+}: DatabaseOptions): Database {
   if (mustExist && file !== IN_MEMORY && !existsSync(file)) {
     throw new StoreError(`there is no database ${file}`)
   }
@@ -47,6 +53,7 @@ export function openDatabase({ file, lockTimeout, mustExist = false }: DatabaseO
     if (reason !== undefined) throw new StoreError(`cannot use the database ${file}: ${reason}`)
     makeDurable(db, { file, lockTimeout })
     migrate(db)
+    if (retention !== undefined) switchLog(db, retention.age > 0)
     return db.defaultSafeIntegers()
   } catch (error) {
     db?.close()

@@ -20,7 +20,8 @@ export const sqlite: Engine = {
     return new SqliteStore({ file: database, ...options })
   },
 
-  async join({ database, ...options }, link) {
+  // The thread that owns the store applies the retention.
+  async join({ database, retention: _, ...options }, link) {
     const { SqliteStore } = await import('./sqlite-store.ts')
     return new SqliteStore({ file: database, ...options }, link as SqliteLink)
   },

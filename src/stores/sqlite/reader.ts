@@ -1,16 +1,18 @@
 import type { Database } from 'better-sqlite3'
+import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
+import type { Webhook } from '../../../service/webhook-store.ts'
 import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
-import type { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { joinPlants, type PlantRow, toPlant } from '../plant-row.ts'
-import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../read-limits.ts'
+import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../read-limits.ts'
 import { measureText } from '../text-length.ts'
 import { type TokenRow, toToken } from '../token-row.ts'
+import { toWebhook, type WebhookRow } from '../webhook-row.ts'
+import { type ChangeLimits, prepareExcess } from './change-excess.ts'
+import { prepareChangeRead } from './change-reader.ts'
+import type { CommitSignal } from './commit-signal.ts'
 import { mapError } from './errors.ts'
-
-/** Rows fetched at a time: one by one takes twice as long, and more large rows would take too much memory. */
-const ROWS_MAX = 34
 
 /**
  * A shared transaction that is older takes a new snapshot. One that begins after the event loop has polled lasts until
@@ -19,26 +21,30 @@ const ROWS_MAX = 34
 const SNAPSHOT_MS_MAX = 0.5
 
 /**
- * Reads plants and tokens. Every method throws StoreUnavailable if the database cannot be read now.
+ * Reads plants, tokens and webhooks. Every method throws StoreUnavailable if the database cannot be read now.
  *
  * Reads in one turn of the event loop share a transaction, because locking and unlocking the file for each read takes
  * as long as the read itself.
  */
 export class Reader {
   readonly #db: Database
-  readonly #commits: SharedCounter
+  readonly #commits: CommitSignal
   readonly #statements: ReturnType<typeof prepareReads>
+  readonly #readChanges: ReturnType<typeof prepareChangeRead>
+  readonly #findExcess: ReturnType<typeof prepareExcess>
   readonly #endTransaction = () => this.refresh()
   #inTransaction = false
   /** The number of commits that the shared transaction sees, at least. */
   #seen = 0
   #began = 0
 
-  /** @param commits the number of commits, which a writer in another thread increments before it reports one */
-  constructor(db: Database, commits: SharedCounter) {
+  /** @param commits the number of commits, which the writer increments before it reports one */
+  constructor(db: Database, commits: CommitSignal) {
     this.#db = db
     this.#commits = commits
     this.#statements = prepareReads(db)
+    this.#readChanges = prepareChangeRead(db)
+    this.#findExcess = prepareExcess(db)
   }
 
   /** Ends the shared transaction. */
@@ -84,6 +90,14 @@ export class Reader {
     )
   }
 
+  readChanges(request: ChangesRequest): ChangesPage | NoChanges {
+    return this.#read(() => this.#readChanges(request))
+  }
+
+  hasExcess(limits: ChangeLimits): boolean {
+    return this.#read(() => this.#findExcess(limits)) !== undefined
+  }
+
   findToken(selector: Uint8Array): StoredToken | undefined {
     const row = this.#read(() => this.#statements.token.get(selector))
     return row && toToken(row)
@@ -91,6 +105,11 @@ export class Reader {
 
   listTokens(): StoredToken[] {
     return this.#read(() => this.#statements.tokens.all()).map(toToken)
+  }
+
+  listWebhooks(): Webhook[] {
+    const now = Date.now()
+    return this.#read(() => this.#statements.webhooks.all()).map((row) => toWebhook(row, now))
   }
 
   close(): void {
@@ -185,5 +204,6 @@ function prepareReads(db: Database) {
       .pluck(),
     token: db.prepare<Uint8Array, TokenRow>('SELECT * FROM tokens WHERE selector = ?'),
     tokens: db.prepare<[], TokenRow>('SELECT * FROM tokens ORDER BY name'),
+    webhooks: db.prepare<[], WebhookRow>('SELECT * FROM plant_webhooks ORDER BY name'),
   }
 }

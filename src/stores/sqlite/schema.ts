@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { newerSchemaMessage } from '../schema-version.ts'
+import { CREATE_CHANGE_TABLES, TURN_ON } from './change-log.ts'
 
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
 const APPLICATION_ID = 0x504c4e54
@@ -19,6 +20,27 @@ const MIGRATIONS = [
    PRAGMA application_id = ${APPLICATION_ID};`,
   // Every index entry ends with the rowid, which is the id, so the plants of a tag are sorted by id.
   'CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;',
+  // The log begins empty: existing plants are not in it.
+  `${CREATE_CHANGE_TABLES} ${TURN_ON}`,
+  `CREATE TABLE plant_webhooks (
+     name TEXT PRIMARY KEY,
+     url TEXT NOT NULL,
+     events TEXT NOT NULL,
+     secret TEXT NOT NULL,
+     previous_secret TEXT,
+     previous_until INTEGER,
+     created_at INTEGER NOT NULL,
+     cursor TEXT,
+     attempts INTEGER NOT NULL DEFAULT 0,
+     failing_since INTEGER,
+     next_attempt_at INTEGER,
+     paused_at INTEGER,
+     last_success_at INTEGER,
+     last_failure_at INTEGER,
+     last_failure TEXT,
+     owner TEXT,
+     owner_until INTEGER
+   ) STRICT, WITHOUT ROWID;`,
 ]
 
 /** The schema version that this program reads and writes (SQLite's `user_version`). */

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
+import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type {
   BatchResult,
   CreateResult,
@@ -13,18 +14,22 @@ import type {
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
-import { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { IN_MEMORY, refuseMemory } from '../in-memory.ts'
 import type { Store, StoreAdvice, StoreLink } from '../store.ts'
 import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { WaitingChanges, type WaitingMemory } from '../waiting-changes.ts'
+import type { ChangeLimits } from './change-excess.ts'
+import { pruneChanges } from './change-pruner.ts'
 import { measureChange } from './change-size.ts'
+import { CommitSignal } from './commit-signal.ts'
+import { watchCommits } from './commit-watch.ts'
 import type { DatabaseOptions } from './database.ts'
 import { openDatabase, openSnapshot } from './database.ts'
 import { prepareMeasurement } from './file-space.ts'
 import { exportPlants, Reader } from './reader.ts'
 import { ThreadedWriter } from './threaded-writer.ts'
+import { Webhooks } from './webhooks.ts'
 import type { Change, ChangeResult, ChangeResults, Changes } from './writer.ts'
 import { Writer } from './writer.ts'
 import { WriterOwner } from './writer-owner.ts'
@@ -45,6 +50,7 @@ export interface SqliteLink {
  * threads can share the writer.
  */
 export class SqliteStore implements Store {
+  readonly webhooks: Webhooks
   /** Undefined if another thread owns the writer, or if it is in this one. */
   readonly #owner: WriterOwner | undefined
   readonly #writer: Writer | ThreadedWriter
@@ -52,19 +58,21 @@ export class SqliteStore implements Store {
   readonly #metrics = new CommitMetrics()
   readonly #groupCommit: GroupCommit<Change, ChangeResult>
   readonly #reader: Reader
+  readonly #commits: CommitSignal
   readonly #openSnapshot: () => Database
   readonly #file: string
   readonly #measureSpace: ReturnType<typeof prepareMeasurement>
+  readonly #pruning = new AbortController()
   #closed: Promise<void> | undefined
 
   /**
    * @param link the data of a StoreLink, if another thread owns the store
    * @throws StoreError with a one-line reason if the database cannot be used
    */
-  constructor(options: DatabaseOptions, link?: SqliteLink) {
+  constructor({ retention, ...options }: DatabaseOptions, link?: SqliteLink) {
     if (options.sameThread) refuseMemory(options.file)
     const isWriter = options.file === IN_MEMORY || options.sameThread === true
-    const db = openDatabase(options)
+    const db = openDatabase(retention === undefined ? options : { ...options, retention })
     this.#openSnapshot = () => openSnapshot(db, options)
     this.#file = options.file
     this.#measureSpace = prepareMeasurement(options.file)
@@ -78,13 +86,23 @@ export class SqliteStore implements Store {
       db.pragma('query_only = ON')
       db.pragma('busy_timeout = 0')
     }
-    this.#reader = new Reader(db, this.#owner?.commits ?? new SharedCounter(link?.commits))
+    this.#commits = this.#owner?.commits ?? new CommitSignal(link?.commits)
+    this.#reader = new Reader(db, this.#commits)
+    this.webhooks = new Webhooks(this.#reader, (change) => this.#change(change))
+    if (options.sameThread) watchCommits(db, this.#commits)
     this.#waiting = new WaitingChanges(link?.waiting)
     this.#groupCommit = new GroupCommit({
       commit: (changes) => this.#commit(changes),
       sizeOf: measureChange,
       waiting: this.#waiting,
     })
+    if (retention !== undefined && retention.age > 0) {
+      const methods = {
+        hasExcess: (limits: ChangeLimits) => this.#reader.hasExcess(limits),
+        prune: (limits: ChangeLimits) => this.#change<'pruneChanges'>(['pruneChanges', limits]),
+      }
+      pruneChanges(retention, methods, this.#pruning.signal)
+    }
   }
 
   share(): StoreLink | undefined {
@@ -159,6 +177,14 @@ export class SqliteStore implements Store {
     return this.#change<'noteTokenUse'>(['noteTokenUse', name, at])
   }
 
+  async readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
+    return this.#reader.readChanges(request)
+  }
+
+  nextCommit(): Promise<void> {
+    return this.#commits.next()
+  }
+
   async figures(): Promise<StoreFigures> {
     const { duration, changes, sync, checkpoint } = this.#metrics
     const readFile = async () => ({
@@ -184,6 +210,8 @@ export class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
+    this.#commits.close()
+    this.#pruning.abort()
     await this.#groupCommit.settle()
     // The last connection to close removes the WAL, so it must be one that can write.
     this.#reader.close()
@@ -192,9 +220,14 @@ export class SqliteStore implements Store {
   }
 
   async #commit(changes: readonly Change[]): Promise<ChangeResult[]> {
+    if (this.#writer instanceof ThreadedWriter) return this.#writer.commit(changes)
     // The writer of this thread uses the same connection.
-    if (this.#writer instanceof Writer) this.#reader.refresh()
-    return this.#writer.commit(changes)
+    this.#reader.refresh()
+    try {
+      return this.#writer.commit(changes)
+    } finally {
+      this.#commits.add()
+    }
   }
 
   #change<Name extends keyof Changes>(change: Changes[Name]): Promise<ChangeResults[Name]> {

@@ -1,11 +1,11 @@
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
-import { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { requireThread, ThreadModule } from '../../threads/thread-module.ts'
 import type { CommitMemory, CommitMetrics } from '../store-figures.ts'
+import { CommitSignal } from './commit-signal.ts'
 import type { DatabaseOptions } from './database.ts'
 
 export interface WriterOptions extends DatabaseOptions {
-  /** Memory of the number of commits. */
+  /** Memory of a CommitSignal. */
   readonly commits: SharedArrayBuffer
   /** Memory of CommitMetrics. Without it, commits are not measured. */
   readonly metrics: CommitMemory | undefined
@@ -18,8 +18,8 @@ export type WriterCommand = { readonly client: MessagePort } | 'close'
 
 /** The thread that makes the changes of all others. If it ever ends unexpectedly, so does the process. */
 export class WriterOwner {
-  /** The number of commits so far. A reader whose snapshot is older must take a new one. */
-  readonly commits = new SharedCounter()
+  /** Counts commits. A reader whose snapshot is older must take a new one. */
+  readonly commits = new CommitSignal()
   readonly #worker: Worker
   readonly #allowEnd: () => Promise<void>
 

@@ -1,13 +1,14 @@
 /** Commits in a thread of its own, so that requests do not wait for the disk or for locks. */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { SharedCounter } from '../../shared-memory/shared-counter.ts'
 import { toReply } from '../../threads/reply.ts'
 import { TRANSACTION_MAX } from '../group-commit.ts'
 import { CommitMetrics } from '../store-figures.ts'
 import { type Size, sumSizes } from '../waiting-changes.ts'
 import { measureChange } from './change-size.ts'
 import { Checkpointer } from './checkpointer.ts'
+import { CommitSignal } from './commit-signal.ts'
+import { watchCommits } from './commit-watch.ts'
 import { openDatabase } from './database.ts'
 import type { WriterReply, WriterRequest } from './threaded-writer.ts'
 import { type Change, type ChangeResult, Writer } from './writer.ts'
@@ -22,13 +23,14 @@ interface Received extends WriterRequest {
 }
 
 const { commits: memory, metrics: metricsMemory, ...options } = writerThread.data
-const commits = new SharedCounter(memory)
+const commits = new CommitSignal(memory)
 const db = openDatabase(options)
 db.pragma(`busy_timeout = ${Math.min(BUSY_TIMEOUT_MS, options.lockTimeout)}`)
 const metrics = metricsMemory && new CommitMetrics(metricsMemory)
 const writer = new Writer(db, metrics)
 const checkpointer = new Checkpointer(db, options, undefined, undefined, metrics?.checkpoint)
 const clients = new Set<MessagePort>()
+watchCommits(db, commits)
 
 parentPort?.on('message', async (command: WriterCommand) => {
   if (command !== 'close') return accept(command.client)
@@ -103,7 +105,7 @@ function commit(changes: readonly Change[], deadline: number): ChangeResult[] {
       const isLocked = error instanceof StoreUnavailable && error.reason === 'busy'
       if (!isLocked || Date.now() >= deadline) throw error
     } finally {
-      commits.add(1)
+      commits.add()
     }
   }
 }

@@ -14,15 +14,18 @@ import type { StoredToken } from '../../../service/token-store.ts'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import { type PlantRow, toPlant } from '../plant-row.ts'
 import type { CommitMetrics } from '../store-figures.ts'
+import { type ChangeLimits, prepareExcess } from './change-excess.ts'
 import { mapError } from './errors.ts'
+import { prepareWebhookChanges, type WebhookChanges } from './webhook-changes.ts'
 
-/** Every change that a store makes, as PlantStore and TokenStore describe it. */
-interface Operations {
+/** Every change that a store makes, as PlantStore, TokenStore and WebhookStore describe it, or PruneMethods. */
+interface Operations extends WebhookChanges {
   create(plant: NewPlant): CreateResult
   createAll(plants: readonly NewPlant[]): BatchResult
   update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | NoMatch
   remove(id: bigint, expected?: readonly string[]): 'removed' | NoMatch
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): ImportResult[]
+  pruneChanges(limits: ChangeLimits): void
   addToken(token: StoredToken): boolean
   addFirstToken(token: StoredToken): boolean
   removeToken(name: string): boolean
@@ -113,6 +116,10 @@ function prepareOperations(db: Database): Operations {
   const findPlant = db.prepare<bigint, PlantRow>('SELECT * FROM plants WHERE id = ?')
   const updatePlant = db.prepare('UPDATE plants SET name = ?, tag = ? WHERE id = ?')
   const deletePlant = db.prepare('DELETE FROM plants WHERE id = ?')
+  const lastPosition = db.prepare<[], bigint | null>('SELECT max(position) FROM changes').pluck()
+  const unlogFrom = db.prepare('DELETE FROM changes WHERE position > ?')
+  const findExcess = prepareExcess(db)
+  const pruneTo = db.prepare('DELETE FROM changes WHERE position <= ?')
   const insertToken = db.prepare(
     `INSERT INTO tokens (selector, digest, name, scopes, created_at, expires_at, last_used_at)
      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -142,28 +149,34 @@ function prepareOperations(db: Database): Operations {
     for (const [index, plant] of byId) results[index] = importOne(plant, onConflict)
     return results
   }
-  const removeCreated = (plants: readonly NewPlant[], results: readonly ImportResult[]) => {
+  /**
+   * Imports plants with `stop`. If one of them conflicts, none is stored or logged. The transaction can contain other
+   * changes, so it is not rolled back.
+   */
+  const importUnlessConflict = (plants: readonly NewPlant[]): ImportResult[] => {
+    const start = lastPosition.get()
+    const results = importSorted(plants, 'stop')
+    if (!results.includes('conflict')) return results
     for (const [index, { id }] of plants.entries()) {
       if (results[index] === 'created') deletePlant.run(id)
     }
+    unlogFrom.run(start)
+    return results
   }
 
   const operations: Operations = {
+    ...prepareWebhookChanges(db),
     create({ id, name, tag = null }) {
       if (insertPlant.run(id, name, tag).changes === 1) return 'created'
       const stored = findPlant.get(id)
       return stored?.name === name && stored.tag === tag ? 'replayed' : 'conflict'
     },
     createAll(plants) {
-      const results = importSorted(plants, 'stop')
+      const results = importUnlessConflict(plants)
       const conflict = plants[results.indexOf('conflict')]
-      if (conflict === undefined) {
-        const created = results.filter((result) => result === 'created').length
-        return { created, replayed: plants.length - created }
-      }
-      // The transaction can contain other changes, so it is not rolled back.
-      removeCreated(plants, results)
-      return { conflict: conflict.id }
+      if (conflict !== undefined) return { conflict: conflict.id }
+      const created = results.filter((result) => result === 'created').length
+      return { created, replayed: plants.length - created }
     },
     update(id, patch, expected) {
       const stored = findExpected(id, expected)
@@ -179,11 +192,17 @@ function prepareOperations(db: Database): Operations {
       return 'removed'
     },
     importPlants(plants, onConflict) {
-      const results = importSorted(plants, onConflict)
+      if (onConflict !== 'stop') return importSorted(plants, onConflict)
+      const results = importUnlessConflict(plants)
       const stop = results.indexOf('conflict')
       if (stop === -1) return results
-      removeCreated(plants.slice(stop), results.slice(stop))
+      importSorted(plants.slice(0, stop), 'stop')
       return results.slice(0, stop + 1)
+    },
+    pruneChanges(limits) {
+      // Searched again, because another process may have deleted them since, or turned the log off.
+      const end = findExcess(limits)
+      if (end !== undefined) pruneTo.run(end)
     },
     addToken({ digest, name, scopes, createdAt, expiresAt, lastUsedAt }) {
       const selector = digest.subarray(0, SELECTOR_BYTES)

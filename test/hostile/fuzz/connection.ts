@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Judge } from '../judge.ts'
-import { type Response, ResponseReader } from '../responses.ts'
+import { isStream, type Response, ResponseReader } from '../responses.ts'
 import type { Plan } from './plan.ts'
 
 /** The client ends an idle connection after this time. */
@@ -52,6 +52,8 @@ export async function runConnection(port: number, plan: Plan, judge: Judge): Pro
       judge.faultOf(response, request?.known) ||
       faultOfPlant(response, request?.plant)
     if (reason && fault === undefined) fault = { reason, response }
+    // The client leaves, because a stream does not end.
+    if (isStream(response)) socket.destroy()
     if (response.status === 200 && request?.plant !== undefined) kept.push(request.plant)
   }
   const reader = new ResponseReader(onResponse)

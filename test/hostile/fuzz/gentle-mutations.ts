@@ -45,6 +45,7 @@ const CONTENT_TYPES = [
 const HEADERS: readonly Header[] = [
   ['Accept', 'text/html'],
   ['Accept', '*/*;q=0'],
+  ['Accept', 'text/event-stream'],
   ['Accept-Encoding', 'gzip, br;q=1.0, identity;q=0'],
   ['Content-Encoding', 'gzip'],
   ['Content-Encoding', 'identity'],

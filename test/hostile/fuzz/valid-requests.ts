@@ -13,6 +13,7 @@ interface Schema {
   required?: string[]
   minimum?: number
   maximum?: number
+  examples?: string[]
 }
 
 interface Parameter {
@@ -61,6 +62,9 @@ const EXTREMES = [2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n), 0n, -1n]
 
 const LONG = 300
 
+/** Cursors of no database, one of them too short. */
+const CURSORS = [Buffer.alloc(22, 'x').toString('base64url'), 'AAAA']
+
 /** Few values, so that entity tags often match stored plants. */
 const NAMES = ['Abies alba Mill.', 'Acer', '', '\u{1f332} \u202e\u00fc', 'x'.repeat(LONG)]
 const TAGS = ['Tree', '', undefined]
@@ -86,7 +90,8 @@ export function validRequest(random: Random): Request {
   let target = template
   const query: string[] = []
   for (const { name, in: place, schema } of parameters) {
-    const value = place === 'header' ? random.pick(ENTITY_TAGS) : parameterText(schema, random)
+    const isTag = name.startsWith('If-')
+    const value = isTag ? random.pick(ENTITY_TAGS) : parameterText(schema, random)
     if (place === 'path') target = target.replace(`{${name}}`, value)
     else if (random.below(3) > 0) continue
     else if (place === 'query') query.push(`${name}=${encodeURIComponent(value)}`)
@@ -96,6 +101,8 @@ export function validRequest(random: Random): Request {
   const [type, { schema } = {}] = random.pick(Object.entries(requestBody?.content ?? { '': {} }))
   if (schema === undefined) {
     const isRead = method === 'GET' && random.oneIn(5)
+    const isStream = template === '/changes' && random.oneIn(10)
+    if (isStream) headers.push(['Accept', 'text/event-stream'])
     return requestOf({ method: isRead ? 'HEAD' : method, target, headers })
   }
   headers.push(['Content-Type', type])
@@ -127,8 +134,8 @@ function idOf(random: Random): string {
 }
 
 function parameterText(schema: Schema, random: Random): string {
-  const { type, minimum, maximum } = schema
-  if (type !== 'integer') return random.pick(['Tree', 'x', ''])
+  const { type, minimum, maximum, examples = [] } = schema
+  if (type !== 'integer') return random.pick(['Tree', 'x', '', ...examples, ...CURSORS])
   if (minimum === undefined || maximum === undefined) return idOf(random)
   return String(minimum + random.below(random.oneIn(10) ? maximum : 5))
 }

@@ -5,7 +5,7 @@ import { SCHEMA_VERSION } from '../../../src/stores/postgres/schema.ts'
 import { newerSchemaMessage } from '../../../src/stores/schema-version.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
-import { type Database, emptyDatabases, set } from './databases.ts'
+import { type Database, emptyDatabases, otherVersion, set } from './databases.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 const database = emptyDatabases(server, emptyDatabase)
@@ -46,6 +46,7 @@ const SOUND = {
   acknowledged: "ok on the server's disk",
   tokens: 'ok 1',
   plants: 'ok 2',
+  changes: 'ok 2 kept',
 }
 
 function assertFindings(
@@ -71,6 +72,7 @@ const FAULTS = [
     finds: {
       schema: `ok version 2; the service upgrades it to ${SCHEMA_VERSION} on its next start`,
       tokens: 'fault relation "tokens" does not exist',
+      changes: 'ok off until the upgrade',
     },
   },
   {
@@ -87,6 +89,7 @@ const FAULTS = [
     finds: {
       schema: 'fault missing: plants, tokens_by_selector',
       plants: 'fault relation "plants" does not exist',
+      changes: 'fault relation "plants" does not exist',
     },
   },
   {
@@ -97,6 +100,26 @@ const FAULTS = [
        VALUES ('another', '\\x00', sha256('x'), 'read', 0)`,
     ],
     finds: { tokens: 'fault damaged: another, ci; revoke these tokens and create new ones' },
+  },
+  {
+    what: 'a missing and a disabled trigger',
+    make: ['DROP TRIGGER log_removed ON plants', 'ALTER TABLE plants DISABLE TRIGGER log_created'],
+    finds: {
+      changes: 'fault triggers that log them are missing or disabled: log_created, log_removed',
+    },
+  },
+  {
+    what: 'a log that is off',
+    make: ['UPDATE plant_change_log SET id = NULL'],
+    finds: { changes: 'ok off' },
+  },
+  {
+    what: 'a database that was restored from a dump',
+    make: ["UPDATE plant_change_log SET database = 'another'"],
+    finds: {
+      changes:
+        'ok from before the database was restored; the service deletes them on its next start',
+    },
   },
   {
     what: 'commits that do not wait for the disk',
@@ -113,6 +136,16 @@ for (const { what, make, finds } of FAULTS) {
     assertFindings(t, await findingsOf(url), finds)
   })
 }
+
+t.test('reports a server that is not known to support the feed', async (t) => {
+  const { url, name, query } = await filledDatabase()
+  for (const statement of otherVersion(name, 'CockroachDB CCL v25.2.0')) await query(statement)
+  t.match(await findingsOf(url), {
+    schema: `ok version ${SCHEMA_VERSION}`,
+    server: 'ok CockroachDB CCL v25.2.0, text in UTF8',
+    changes: 'ok off: this server is not known to support them',
+  })
+})
 
 t.test('reports the standbys that have a change before it is acknowledged', async (t) => {
   const [local, remote] = [await filledDatabase(), await filledDatabase()]

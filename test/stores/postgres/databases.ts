@@ -20,6 +20,14 @@ export function emptyDatabases(
   }
 }
 
+/** Statements that make a database report another version of its server to new connections. */
+export function otherVersion(database: string, version: string): string[] {
+  return [
+    `CREATE OR REPLACE FUNCTION public.version() RETURNS text LANGUAGE sql AS $$ SELECT '${version}' $$`,
+    `ALTER DATABASE ${database} SET search_path = public, pg_catalog`,
+  ]
+}
+
 /** Changes a setting that needs no restart. Resolves when new connections use it. */
 export async function set(server: PostgresServer, name: string, value: string): Promise<void> {
   await server.query(`ALTER SYSTEM SET ${name} = '${value}'`)

@@ -1,6 +1,7 @@
 /** Verifies that no statement of the store scans a table, except those listed here with a reason. */
 import pg from 'pg'
 import t from 'tap'
+import { FIND_OLDEST, TAKE } from '../../../src/stores/postgres/change-retention.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { startPostgres } from '../../../tools/postgres/server.ts'
 import { STORE_CALLS } from '../store-calls.ts'
@@ -10,6 +11,8 @@ const SCANS: Record<string, string> = {
   'SELECT name FROM tokens LIMIT 1': 'stops at the first row',
   'SELECT name, digest, scopes, created_at, expires_at, last_used_at FROM tokens':
     'reads all tokens, of which there are few',
+  [FIND_OLDEST]: 'examines at most 1,000 commits',
+  [TAKE]: 'examines at most 1,000 commits',
 }
 
 const ADVICE =
@@ -46,6 +49,12 @@ await client.query(`
     SELECT 'token ' || n, substr(sha256(n::text::bytea), 1, 8), sha256(n::text::bytea), 'read', 0
     FROM generate_series(1, 2000) AS n;
   ANALYZE plants, tokens`)
+// Many changes in one commit, then many commits.
+await store.readChanges({ limit: 1 })
+await client.query(`
+  DO $$ BEGIN FOR n IN 1..2000 LOOP UPDATE plants SET tag = 'x' WHERE id = n; COMMIT; END LOOP; END $$`)
+await store.readChanges({ limit: 1 })
+await client.query('ANALYZE plant_changes, plant_commits')
 
 /** The statements of the store, each with the values of its first call. */
 const statements = new Map<string, unknown[]>()
@@ -58,7 +67,8 @@ const queries = t.intercept(pg.Client.prototype, 'query', {
     return Reflect.apply(query, this, [text, values, ...others])
   },
 })
-for (const call of Object.values(STORE_CALLS).flat()) await call(store)
+for (const call of STORE_CALLS) await call(store)
+await deleteOldChanges()
 queries.restore()
 
 for (const [text, values] of statements) {
@@ -81,6 +91,19 @@ t.test('every statement in SCANS is still sent', async (t) => {
     t.ok(statements.has(text), `no longer sent: remove it from SCANS: ${text}`)
   }
 })
+
+/** Deletes the first commit, which is that of the start of the log. */
+async function deleteOldChanges(): Promise<void> {
+  const { rows } = await client.query(
+    `SELECT log.bytes - commits.bytes AS bytes FROM plant_change_log AS log, plant_commits AS commits
+     WHERE commits.position = 2`,
+  )
+  const retention = { age: 1e9, bytes: Number(rows[0].bytes) }
+  const service = await PostgresStore.open({ url, timeout: 10_000, retention })
+  const first = 'SELECT FROM plant_commits WHERE position = 1'
+  while ((await client.query(first)).rows.length > 0);
+  await service.close()
+}
 
 /** The rows that the scans of a plan read from tables, including those that did not match. */
 function rowsExamined(plan: Plan): number {

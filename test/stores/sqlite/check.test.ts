@@ -49,6 +49,7 @@ t.test('a sound database passes and is not changed', async (t) => {
     { subject: 'tokens', status: 'ok', message: '0' },
     { subject: 'integrity', status: 'ok', message: 'pages, rows, types and indexes' },
     { subject: 'plants', status: 'ok', message: '250' },
+    { subject: 'changes', status: 'ok', message: '250 kept' },
   ])
   t.same(contentsOf(file), before)
 })
@@ -69,7 +70,8 @@ t.test('a database can be checked while a service writes to it', async (t) => {
   }
   t.ok(findings.every(({ status }) => status === 'ok'))
   t.match(findings.at(3), { subject: 'journal', message: /^wal, [1-9][\d,]+ bytes$/ })
-  t.match(findings.at(-1), { subject: 'plants', message: '251' }, 'a snapshot')
+  t.match(findings.at(-2), { subject: 'plants', message: '251' }, 'a snapshot')
+  t.match(findings.at(-1), { subject: 'changes', message: '251 kept' })
 })
 
 t.test('reports that an older schema will be upgraded', async (t) => {
@@ -139,7 +141,12 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
   [
     'with a page of plants overwritten',
     (file) => overwritePage(file, 'plants'),
-    [/^integrity: Tree \d+ page \d+: /, /^integrity: /, 'plants: database disk image is malformed'],
+    [
+      /^integrity: Tree \d+ page \d+: /,
+      /^integrity: /,
+      'plants: database disk image is malformed',
+      'changes: database disk image is malformed',
+    ],
   ],
   [
     'with a page of the index overwritten',
@@ -181,6 +188,50 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     [
       'schema: table plants is missing or differs from the schema',
       'schema: view mine is not part of the schema',
+    ],
+  ],
+  [
+    'whose triggers are missing',
+    sql('DROP TRIGGER log_created; DROP TRIGGER log_removed'),
+    [
+      'schema: trigger log_created is missing or differs from the schema',
+      'schema: trigger log_removed is missing or differs from the schema',
+    ],
+  ],
+  [
+    'whose triggers are left although the log is off',
+    sql('DELETE FROM change_log; DELETE FROM changes'),
+    ['log_created', 'log_changed', 'log_removed'].map(
+      (name) => `schema: trigger ${name} is not part of the schema`,
+    ),
+  ],
+  [
+    'without the tables of the log',
+    sql('DROP TABLE change_log; DROP TABLE changes'),
+    [
+      'schema: table changes is missing or differs from the schema',
+      'schema: table change_log is missing or differs from the schema',
+      'changes: no such table: change_log',
+    ],
+  ],
+  [
+    'whose log differs from the plants',
+    sql(`
+    DELETE FROM changes WHERE id = 3;
+    UPDATE changes SET name = 'other' WHERE id = 1;
+    UPDATE changes SET tag = NULL WHERE id = 2;
+    INSERT INTO plants VALUES (-1, 'x', NULL);
+    DELETE FROM plants WHERE id = 4;
+    DELETE FROM changes WHERE id = 4 AND type = 2;
+    INSERT INTO changes SELECT max(position) + 1, 0, 2, 5, NULL, NULL FROM changes;
+  `),
+    ['changes: the last changes in the log differ from the plants 1, 2, 4, 5'],
+  ],
+  [
+    'whose log differs from many plants',
+    sql(`UPDATE changes SET name = 'other'`),
+    [
+      'changes: the last changes in the log differ from the plants 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and possibly others',
     ],
   ],
   [

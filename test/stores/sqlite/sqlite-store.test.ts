@@ -10,6 +10,8 @@ const lockTimeout = 5000
 
 storeSuite(t, 'SQLite in a file', {
   lasting: true,
+  hasFeed: true,
+  followsWithinMs: 100,
   place: (t) => {
     const file = join(t.testdir(), 'plants.db')
     return () => withoutCoverage(async () => new SqliteStore({ file, lockTimeout }))
@@ -18,6 +20,8 @@ storeSuite(t, 'SQLite in a file', {
 
 storeSuite(t, 'SQLite in memory', {
   lasting: false,
+  hasFeed: true,
+  followsWithinMs: 100,
   place: () => async () => new SqliteStore({ file: ':memory:', lockTimeout }),
 })
 

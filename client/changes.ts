@@ -1,0 +1,56 @@
+import type { CallOptions, Connection } from './connection.ts'
+import { areChanges, type FetchResult, readContent, readNextQuery, toError } from './responses.ts'
+import type { WaitOptions } from './retry.ts'
+import type { Change, ChangePage, ChangeQuery, ChangesOptions } from './types.ts'
+
+/** How long each request waits for changes. Proxies commonly close a connection after a minute without a response. */
+const WAIT_SECONDS = 30
+
+const PAGE_SIZE = 1000
+
+/** Fetches a page of changes. */
+export function fetchChanges(
+  connection: Connection,
+  { wait = 0, ...query }: ChangeQuery,
+  options?: CallOptions,
+  isEndless = false,
+): Promise<ChangePage> {
+  const params = { query: wait === 0 ? query : { ...query, wait } }
+  const waiting: WaitOptions = { waitMs: 1000 * wait, isEndless }
+  return connection.call(
+    (http, init) => http.GET('/changes', { ...init, params }),
+    (result) => {
+      const changes = readContent(result, areChanges)
+      const after = readCursor(result)
+      const next = { ...query, after, wait }
+      return { changes, cursor: after, next: (options) => fetchChanges(connection, next, options) }
+    },
+    options,
+    waiting,
+  )
+}
+
+/**
+ * Follows changes by long polls. They arrive as soon as those of a stream, and need nothing of `fetch` or a proxy
+ * except that it waits for a response.
+ */
+export async function* followChanges(
+  connection: Connection,
+  { after, pageSize = PAGE_SIZE, signal }: ChangesOptions,
+): AsyncGenerator<Change, void, void> {
+  const query = { ...(after !== undefined && { after }), limit: pageSize }
+  // Without a wait. If it failed while it waits after `latest`, its retry would miss changes.
+  let page = await fetchChanges(connection, query, { signal })
+  for (;;) {
+    yield* page.changes
+    const next = { ...query, after: page.cursor, wait: WAIT_SECONDS }
+    page = await fetchChanges(connection, next, { signal }, true)
+  }
+}
+
+/** @throws UnexpectedAnswerError if the response has no cursor */
+function readCursor(result: FetchResult): string {
+  const cursor = new URLSearchParams(readNextQuery(result)).get('after')
+  if (cursor === null) throw toError(result)
+  return cursor
+}

@@ -1,0 +1,55 @@
+import type { components } from '../src/contract/api.gen.ts'
+
+/** A committed change to one plant. */
+export type Change = components['schemas']['Change']
+
+export interface ChangesRequest {
+  /** Return only changes after this cursor, or `latest` for the end of the log. Undefined starts at the oldest change. */
+  readonly after?: string | undefined
+  /** The maximum number of changes, at least 1. */
+  readonly limit: number
+}
+
+export interface ChangesPage {
+  readonly changes: readonly Change[]
+  /** The cursor after the last change of the page. For an empty page, that of the request or an equivalent one. */
+  readonly next: string
+}
+
+/**
+ * Why there are no changes to return:
+ * - `malformed`: no log has issued the cursor;
+ * - `expired`: changes after the cursor may be missing, because they are no longer kept or the database was restored;
+ * - `off`: the store keeps no changes.
+ */
+export type NoChanges = 'malformed' | 'expired' | 'off'
+
+/**
+ * The log of all changes to plants. It is part of the database and of each change's transaction.
+ *
+ * Each change that a PlantStore has acknowledged is in the log exactly once. What changes nothing is not: replays,
+ * updates to the same content, batches that conflict. Repeating the changes in order, from an empty store or from an
+ * export with its cursor, yields the plants in the store. The log of a database that an older version created begins
+ * empty at the upgrade: the plants that were stored before are not in it.
+ *
+ * Cursors are opaque, in the characters of base64url. They stay valid when the store is reopened, and on every process
+ * that shares the database. If the log has lost changes that a cursor has seen, as after a restore, the cursor is
+ * `expired`.
+ */
+export interface ChangeFeed {
+  /**
+   * Resolves to the changes after a cursor, in order. The cost is independent of the position and of the number of
+   * changes. A page can have fewer changes than the limit if they are very large, but has at least one if there are
+   * any. A change is returned only once it would survive a failure, as PlantStore's durability demands.
+   *
+   * @throws StoreUnavailable
+   */
+  readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges>
+
+  /**
+   * Resolves soon after the next commit by any process that may have made changes: within 50 ms on SQLite, within
+   * 500 ms on PostgreSQL. Resolves without a commit after a second, and when the store closes. Call it before
+   * `readChanges` to miss nothing. Costs nothing until it is called; waiting costs the same for any number of callers.
+   */
+  nextCommit(): Promise<void>
+}

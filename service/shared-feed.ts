@@ -1,0 +1,142 @@
+import type { ChangeFeed, ChangesPage, ChangesRequest, NoChanges } from './change-feed.ts'
+
+type Result = ChangesPage | NoChanges
+
+/**
+ * Pauses between two wake-ups, per waiting reader and in total. While changes arrive all the time, each wake-up makes
+ * every reader send a few, so without a pause 1,000 readers would leave no time for other requests.
+ */
+const PAUSE_MS_PER_READER = 0.05
+const PAUSE_MS_MIN = 1
+const PAUSE_MS_MAX = 40
+
+/** How many readers continue in one turn of the event loop. */
+const WOKEN_MAX = 50
+
+/** How many pages are kept for readers that ask for the same one. */
+const PAGES_MAX = 16
+
+/** A read that waits for changes. */
+interface Reader {
+  /** Whether there may have been changes since it last read. */
+  isWoken: boolean
+  isOver: boolean
+  /** Ends the current sleep. */
+  wake: () => void
+}
+
+/**
+ * Lets any number of readers of one thread wait for changes at the cost of one: there is one wait for commits, and
+ * readers at the same position share a read of the store.
+ */
+export class SharedFeed {
+  readonly #feed: ChangeFeed
+  readonly #readers = new Set<Reader>()
+  /** Read since the last wake-up, by request. */
+  readonly #pages = new Map<string, Promise<Result>>()
+  #isRunning = false
+
+  constructor(feed: ChangeFeed) {
+    this.#feed = feed
+  }
+
+  /**
+   * Like `ChangeFeed.readChanges`, but while there are no changes, it waits for some: at most `waitMs`, and until the
+   * signal aborts. Then the page is empty. Changes of the last few milliseconds can be missing from a page that has
+   * others; they are on the next one.
+   *
+   * @throws StoreUnavailable
+   */
+  async readNext(
+    { after, limit }: ChangesRequest,
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const reader: Reader = { isWoken: false, isOver: signal.aborted, wake: () => {} }
+    const end = () => {
+      reader.isOver = true
+      reader.wake()
+    }
+    const timer = setTimeout(end, waitMs)
+    signal.addEventListener('abort', end)
+    this.#readers.add(reader)
+    this.#start()
+    try {
+      let position = after
+      for (;;) {
+        // Before the read, so that it misses nothing.
+        reader.isWoken = false
+        const page = await this.#share({ after: position, limit })
+        if (typeof page === 'string' || page.changes.length > 0) return page
+        position = page.next
+        if (!reader.isWoken && !reader.isOver) await sleep(reader)
+        if (reader.isOver) return page
+      }
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      this.#readers.delete(reader)
+    }
+  }
+
+  #share(request: ChangesRequest): Promise<Result> {
+    const key = `${request.limit} ${request.after}`
+    const known = this.#pages.get(key)
+    if (known !== undefined) return known
+    const page = this.#feed.readChanges(request)
+    if (this.#pages.size === PAGES_MAX) this.#pages.clear()
+    this.#pages.set(key, page)
+    page.catch(() => this.#pages.delete(key))
+    return page
+  }
+
+  #start(): void {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    this.#pages.clear()
+    this.#run()
+  }
+
+  async #run(): Promise<void> {
+    let commit = this.#nextCommit()
+    while (this.#readers.size > 0) {
+      await commit
+      // Before the readers read, so that they miss nothing.
+      commit = this.#nextCommit()
+      this.#pages.clear()
+      await this.#wakeAll()
+      const pause = this.#readers.size * PAUSE_MS_PER_READER
+      await delay(Math.min(Math.max(pause, PAUSE_MS_MIN), PAUSE_MS_MAX))
+    }
+    this.#isRunning = false
+  }
+
+  /** The responses to the changes come first, and other requests in between. */
+  async #wakeAll(): Promise<void> {
+    let count = 0
+    for (const reader of [...this.#readers]) {
+      if (count++ % WOKEN_MAX === 0) await nextTurn()
+      reader.isWoken = true
+      reader.wake()
+    }
+  }
+
+  /** A failing store makes the readers read, and fail. */
+  #nextCommit(): Promise<void> {
+    return this.#feed.nextCommit().catch(() => {})
+  }
+}
+
+function sleep(reader: Reader): Promise<void> {
+  return new Promise((resolve) => {
+    reader.wake = resolve
+  })
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function delay(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}

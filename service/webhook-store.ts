@@ -1,0 +1,103 @@
+/** The events that a webhook can subscribe to, under their names in the contract. */
+export const webhookEvents = ['newPlant', 'plantChanged', 'plantRemoved'] as const
+export type WebhookEvent = (typeof webhookEvents)[number]
+
+/** How many webhooks a store can have. Each can take a connection and a page of changes in memory. */
+export const WEBHOOKS_MAX = 100
+
+/** A webhook as the operator registers it. */
+export interface NewWebhook {
+  /** Unique. Identifies the webhook to the operator. */
+  readonly name: string
+  readonly url: string
+  /** Without repetitions. */
+  readonly events: readonly WebhookEvent[]
+  /** Signs deliveries. Starts with `whsec_`. */
+  readonly secret: string
+  readonly createdAt: Date
+  /** Deliver the changes after this cursor of the ChangeFeed. Undefined means from the oldest change kept. */
+  readonly cursor?: string | undefined
+}
+
+/** How far the deliveries to a webhook have come. */
+export interface WebhookProgress {
+  /** The cursor of the last change that was delivered or skipped. See NewWebhook. */
+  readonly cursor?: string | undefined
+  /** How many attempts to deliver the next event have failed. */
+  readonly attempts: number
+  /** When the first of these attempts failed. */
+  readonly failingSince?: Date | undefined
+  /** The earliest moment of the next attempt. Undefined means at once. */
+  readonly nextAttemptAt?: Date | undefined
+  /** Set if deliveries have stopped until the operator resumes them. */
+  readonly pausedAt?: Date | undefined
+  readonly lastSuccessAt?: Date | undefined
+  readonly lastFailureAt?: Date | undefined
+  /** The reason of the last failure, in one line. */
+  readonly lastFailure?: string | undefined
+}
+
+/** A webhook as stored. */
+export interface Webhook extends Omit<NewWebhook, 'cursor'> {
+  /** The secret before the last rotation. Deliveries are also signed with it until `previousUntil`. */
+  readonly previousSecret?: string | undefined
+  readonly previousUntil?: Date | undefined
+  readonly progress: WebhookProgress
+  /** The process that delivers to the webhook. Undefined if there is none, or if its lease has expired. */
+  readonly owner?: string | undefined
+}
+
+/**
+ * Stores webhooks, in the same database as the plants. A change is visible to every process from its next call.
+ * It is not a change to a plant, so it is not in the ChangeFeed. Every method throws StoreUnavailable if the store is
+ * temporarily unavailable.
+ *
+ * One process at a time delivers to a webhook: the owner of its lease. Leases are measured by the clock that all
+ * processes share: that of the machine on SQLite, that of the server on PostgreSQL. A lease that would last longer than
+ * any that is granted, because the clock was set back, has expired.
+ */
+export interface WebhookStore {
+  /** Resolves to all webhooks, ordered by name in code point order. */
+  list(): Promise<Webhook[]>
+
+  /** Adds a webhook, unless its name is `taken`, or there are already WEBHOOKS_MAX (`full`). */
+  add(webhook: NewWebhook): Promise<'added' | 'taken' | 'full'>
+
+  /**
+   * Removes a webhook. Resolves to false if there is none with the name.
+   *
+   * @param owner only remove it if this process has the lease
+   */
+  remove(name: string, owner?: string): Promise<boolean>
+
+  /** Replaces the secret, and keeps the current one as the previous one until a time. False if there is none. */
+  rotateSecret(name: string, secret: string, previousUntil: Date): Promise<boolean>
+
+  /**
+   * Makes a webhook deliver at once, whether it is paused or waits for its next attempt. Ends its lease, so that its
+   * owner cannot save progress that it made before. Resolves to false if there is none.
+   *
+   * @param fromOldest continue with the oldest change kept, instead of the next one
+   */
+  resume(name: string, fromOldest: boolean): Promise<boolean>
+
+  /**
+   * Takes, or renews, the leases of all webhooks that are not paused and that no other process owns. Resolves to the
+   * names of those that the process owns.
+   *
+   * @param owner a name of the process that no other one has
+   */
+  lease(owner: string): Promise<string[]>
+
+  /** Ends the leases of a process, so that another one can take them at once. */
+  release(owner: string): Promise<void>
+
+  /**
+   * Replaces the progress of a webhook. If that pauses the webhook, its lease ends. Resolves to false, and changes
+   * nothing, if the process does not have the lease.
+   */
+  saveProgress(name: string, owner: string, progress: WebhookProgress): Promise<boolean>
+}
+
+/** How long a lease lasts. If a process dies, another one can deliver to its webhooks after this time. */
+export const WEBHOOK_LEASE_MS = 10_000

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto'
+import ms from 'ms'
+import type { ChangesPage, NoChanges } from '../../service/change-feed.ts'
+import { WEBHOOKS_MAX, type Webhook, type WebhookEvent } from '../../service/webhook-store.ts'
+import { ConfigError } from '../config/config.ts'
+import type { Store } from '../stores/store.ts'
+import { type InvalidEndpoint, parseEndpoint } from '../webhooks/endpoint.ts'
+import { SAMPLE } from '../webhooks/event.ts'
+import { Sender } from '../webhooks/sender.ts'
+import { currentSecrets, newSecret } from '../webhooks/signature.ts'
+import { withStore } from './store-access.ts'
+import { formatMinute, formatTable } from './table.ts'
+
+export interface AddOptions {
+  readonly database: string
+  readonly name: string
+  readonly url: string
+  readonly events: readonly WebhookEvent[]
+  readonly fromOldest?: boolean
+  readonly allowPrivateWebhooks: boolean
+}
+
+export interface RetryOptions {
+  readonly database: string
+  readonly fromOldest?: boolean
+}
+
+export interface TestOptions {
+  readonly database: string
+  readonly allowPrivateWebhooks: boolean
+}
+
+/** How long the old secret signs too after a rotation: 24 hours. */
+const ROTATION_MS = 86_400_000
+
+const KEEP_SAFE = 'Keep it safe: it is not shown again.'
+
+const FEED_OFF =
+  'the change feed is off: webhooks need it, so start the service without --keep-changes 0'
+
+/**
+ * Adds a webhook and prints its secret. Nothing else goes to standard output, so that scripts can capture it.
+ *
+ * @throws ConfigError if the URL is refused, the name is taken, there are too many, or the feed is off
+ */
+export async function addWebhook(options: AddOptions): Promise<void> {
+  const { database, name, url, events, fromOldest = false } = options
+  checkUrl(url, options.allowPrivateWebhooks)
+  await withStore(database, true, async (store) => {
+    const { next } = requireChanges(await store.readChanges({ after: 'latest', limit: 1 }))
+    const secret = newSecret()
+    const cursor = fromOldest ? undefined : next
+    const createdAt = new Date()
+    const result = await store.webhooks.add({ name, url, events, secret, createdAt, cursor })
+    if (result === 'taken') throw new ConfigError(`webhook ${name} already exists`)
+    if (result === 'full') {
+      throw new ConfigError(`there are already ${WEBHOOKS_MAX} webhooks: remove one first`)
+    }
+    process.stdout.write(`${secret}\n`)
+    const start = fromOldest ? 'the oldest change kept' : 'now'
+    process.stderr.write(
+      `Sending ${events.join(', ')} to ${name} from ${start} on. This secret signs them. ${KEEP_SAFE}\n`,
+    )
+  })
+}
+
+/** Prints a table of the webhooks without their secrets. */
+export async function listWebhooks(database: string): Promise<void> {
+  await withStore(database, true, async (store) => {
+    const rows = [['NAME', 'EVENTS', 'STATE', 'LAG', 'LAST SUCCESS', 'LAST FAILURE', 'URL']]
+    for (const webhook of await store.webhooks.list()) rows.push(await tableRow(store, webhook))
+    process.stdout.write(formatTable(rows))
+  })
+}
+
+/** @throws ConfigError if no webhook has the name */
+export async function removeWebhook(database: string, name: string): Promise<void> {
+  await withStore(database, true, async (store) => {
+    requireFound(name, await store.webhooks.remove(name))
+    process.stdout.write(`removed ${name}\n`)
+  })
+}
+
+/**
+ * Makes the service deliver to a webhook at once.
+ *
+ * @throws ConfigError if no webhook has the name, or changes after its cursor are missing, unless with `--from-oldest`
+ */
+export async function retryWebhook(
+  name: string,
+  { database, fromOldest = false }: RetryOptions,
+): Promise<void> {
+  await withStore(database, true, async (store) => {
+    const { cursor } = (await find(store, name)).progress
+    const after = fromOldest ? undefined : cursor
+    const page = await store.readChanges({ after, limit: 1 })
+    if (page === 'expired' || page === 'malformed') {
+      throw new ConfigError(
+        `cannot resume ${name}: the changes after its last delivery are no longer kept. With --from-oldest, it continues with the oldest change that is, and misses the others`,
+      )
+    }
+    requireChanges(page)
+    requireFound(name, await store.webhooks.resume(name, fromOldest))
+    process.stdout.write(`resumed ${name}\n`)
+  })
+}
+
+/**
+ * Replaces the secret of a webhook and prints the new one.
+ *
+ * @throws ConfigError if no webhook has the name
+ */
+export async function rotateWebhook(database: string, name: string): Promise<void> {
+  await withStore(database, true, async (store) => {
+    const secret = newSecret()
+    const until = new Date(Date.now() + ROTATION_MS)
+    requireFound(name, await store.webhooks.rotateSecret(name, secret, until))
+    process.stdout.write(`${secret}\n`)
+    process.stderr.write(
+      `Until ${formatMinute(until)}, deliveries are signed with the old secret too. ${KEEP_SAFE}\n`,
+    )
+  })
+}
+
+/**
+ * Delivers a sample plant from this process.
+ *
+ * @throws ConfigError if no webhook has the name, or the receiver does not confirm the delivery
+ */
+export async function testWebhook(
+  name: string,
+  { database, allowPrivateWebhooks: allowPrivate }: TestOptions,
+): Promise<void> {
+  await withStore(database, true, async (store) => {
+    const webhook = await find(store, name)
+    const sender = new Sender({ allowPrivate })
+    const { url } = webhook
+    const secrets = currentSecrets(webhook, Date.now())
+    const delivery = { url, id: `msg_${randomUUID()}`, event: SAMPLE, secrets }
+    const outcome = await sender.send(delivery, new AbortController().signal)
+    sender.close()
+    if (outcome.result === 'failed') throw new ConfigError(`the delivery failed: ${outcome.reason}`)
+    if (outcome.result === 'gone') {
+      throw new ConfigError(
+        'the receiver wants no events (status 410): the service removes the webhook at the next one',
+      )
+    }
+    process.stdout.write(`delivered ${SAMPLE.name} to ${name}: status ${outcome.status}\n`)
+  })
+}
+
+function checkUrl(url: string, allowPrivate: boolean): void {
+  try {
+    parseEndpoint(url, allowPrivate)
+  } catch (error) {
+    throw new ConfigError(`invalid --url: ${(error as InvalidEndpoint).message}`)
+  }
+}
+
+function requireChanges(page: ChangesPage | NoChanges): ChangesPage {
+  if (typeof page === 'string') throw new ConfigError(FEED_OFF)
+  return page
+}
+
+function requireFound(name: string, isFound: boolean): void {
+  if (!isFound) throw new ConfigError(`webhook ${name} does not exist`)
+}
+
+async function find(store: Store, name: string): Promise<Webhook> {
+  const webhook = (await store.webhooks.list()).find((each) => each.name === name)
+  if (webhook === undefined) throw new ConfigError(`webhook ${name} does not exist`)
+  return webhook
+}
+
+async function tableRow(store: Store, webhook: Webhook): Promise<string[]> {
+  const { name, events, url, progress } = webhook
+  const { lastSuccessAt, lastFailureAt, lastFailure } = progress
+  return [
+    name,
+    events.join(),
+    describeState(webhook),
+    await describeLag(store, webhook),
+    lastSuccessAt === undefined ? 'never' : formatMinute(lastSuccessAt),
+    lastFailureAt === undefined ? 'never' : `${formatMinute(lastFailureAt)} ${lastFailure}`,
+    url,
+  ]
+}
+
+function describeState({ progress }: Webhook): string {
+  const { attempts, pausedAt } = progress
+  if (pausedAt !== undefined) return 'paused'
+  return attempts === 0 ? 'active' : `failing (${attempts}×)`
+}
+
+/** How long the first change after the cursor has been waiting. */
+async function describeLag(store: Store, { progress: { cursor } }: Webhook): Promise<string> {
+  const page = await store.readChanges({ after: cursor, limit: 1 })
+  if (typeof page === 'string') return page
+  const [change] = page.changes
+  if (change === undefined) return 'none'
+  return ms(Math.max(0, Date.now() - Date.parse(change.at)))
+}

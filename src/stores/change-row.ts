@@ -1,0 +1,19 @@
+import type { Change } from '../../service/change-feed.ts'
+
+/** A change as the log stores it. */
+export interface ChangeRow {
+  /** In milliseconds since 1970. */
+  readonly at: number
+  readonly type: Change['type']
+  readonly id: bigint
+  /** Null if the plant was removed. */
+  readonly name: string | null
+  readonly tag: string | null
+}
+
+/** @param cursor of the change, encoded */
+export function toChange(cursor: string, { at, type, id, name, tag }: ChangeRow): Change {
+  const change = { cursor, at: new Date(at).toISOString(), type, id }
+  if (name === null) return change
+  return { ...change, plant: tag === null ? { name } : { name, tag } }
+}

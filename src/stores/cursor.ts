@@ -1,0 +1,50 @@
+/** A position in the log of changes. */
+export interface Cursor {
+  /** Identifies the log: 8 random bytes. */
+  readonly log: Uint8Array
+  /** Not negative. */
+  readonly position: bigint
+  /**
+   * The time of the change at the position, in milliseconds since 1970. A restored log can reuse the position, but not
+   * for the same change.
+   */
+  readonly at: number
+  /** The change, if the position is that of a transaction. */
+  readonly sequence?: bigint
+}
+
+/** The length of `Cursor.log` in bytes. */
+export const LOG_ID_BYTES = 8
+
+const POSITION_START = LOG_ID_BYTES
+const TIME_START = POSITION_START + BigInt64Array.BYTES_PER_ELEMENT
+const TIME_BYTES = 6
+const SEQUENCE_START = TIME_START + TIME_BYTES
+const BYTES_MAX = SEQUENCE_START + BigInt64Array.BYTES_PER_ELEMENT
+
+/** Encodes a cursor in base64url, which needs no escaping in URLs, headers and server-sent events. */
+export function encodeCursor({ log, position, at, sequence }: Cursor): string {
+  const bytes = Buffer.allocUnsafe(sequence === undefined ? SEQUENCE_START : BYTES_MAX)
+  bytes.set(log)
+  bytes.writeBigInt64BE(position, POSITION_START)
+  bytes.writeUIntBE(at, TIME_START, TIME_BYTES)
+  if (sequence !== undefined) bytes.writeBigInt64BE(sequence, SEQUENCE_START)
+  return bytes.toString('base64url')
+}
+
+/** Returns undefined for a string that `encodeCursor` does not return. */
+export function decodeCursor(text: string): Cursor | undefined {
+  const bytes = Buffer.from(text, 'base64url')
+  const hasSequence = bytes.length === BYTES_MAX
+  if (bytes.length !== SEQUENCE_START && !hasSequence) return undefined
+  // Node ignores characters that are not base64url.
+  if (bytes.toString('base64url') !== text) return undefined
+  const position = bytes.readBigInt64BE(POSITION_START)
+  if (position < 0n) return undefined
+  const cursor = {
+    log: bytes.subarray(0, POSITION_START),
+    position,
+    at: bytes.readUIntBE(TIME_START, TIME_BYTES),
+  }
+  return hasSequence ? { ...cursor, sequence: bytes.readBigInt64BE(SEQUENCE_START) } : cursor
+}

@@ -1,0 +1,104 @@
+import type { Change } from '../../../service/change-feed.ts'
+import { toChange } from '../change-row.ts'
+import { type Cursor, encodeCursor } from '../cursor.ts'
+import { BATCH_TEXT_MAX } from '../read-limits.ts'
+import type { Run } from './call.ts'
+import { CHANGE_TYPES } from './change-tables.ts'
+
+/** Where a cursor of this engine points to: a change of a commit. Number 0 is before the changes of the commit. */
+export type Position = Required<Cursor>
+
+interface EndRow extends Omit<Position, 'at'> {
+  readonly at: bigint
+}
+
+function buildEndQuery(position: string, sequence: string): string {
+  return `
+    SELECT log.id AS log, commits.position, ${sequence} AS sequence, commits.at
+    FROM plant_change_log AS log CROSS JOIN LATERAL (
+      SELECT position, sequence, at FROM plant_commits WHERE position = ${position} LIMIT 1
+    ) AS commits
+    WHERE log.id IS NOT NULL`
+}
+
+const OLDEST = buildEndQuery('log.oldest', '0::bigint')
+const LATEST = buildEndQuery('log.position', 'commits.sequence')
+
+/** The position before the first change, or after the last one; undefined if the log is off. */
+export async function findEnd(run: Run, end: 'oldest' | 'latest'): Promise<Position | undefined> {
+  const [row] = await run<EndRow>(end === 'oldest' ? OLDEST : LATEST)
+  return row && { ...row, at: Number(row.at) }
+}
+
+/** One row for each change, or a single one without a change. */
+interface PageRow {
+  /** Null if the log is off. */
+  readonly log: Buffer | null
+  /** Whether the log still has the change of the cursor. */
+  readonly isKept: boolean
+  /** Null in a row without a change. */
+  readonly position: bigint | null
+  readonly committedAt: bigint
+  readonly sequence: bigint
+  readonly at: Date
+  readonly type: string
+  readonly id: bigint
+  readonly name: string | null
+  readonly tag: string | null
+}
+
+/**
+ * The parameters are a position, the number of changes and the limit on text. The page ends with the change that reaches
+ * the limit on text. The position is checked by the same statement, so that nothing is deleted between the two.
+ */
+const PAGE = `
+  SELECT log.id AS log, page.*,
+         $1 >= log.oldest
+         AND EXISTS (SELECT FROM plant_commits WHERE position = $1 AND sequence >= $2 AND at = $3) AS "isKept"
+  FROM plant_change_log AS log LEFT JOIN LATERAL (
+    SELECT position, "committedAt", sequence, at, type, id, name, tag
+    FROM (
+      SELECT *, sum(coalesce(octet_length(name), 0) + coalesce(octet_length(tag), 0)) OVER (
+                  ORDER BY position, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ) AS before
+      FROM (
+        SELECT commits.position, commits.at AS "committedAt", changes.*
+        FROM plant_commits AS commits CROSS JOIN LATERAL (
+          SELECT sequence, at, type, id, name, tag FROM plant_changes
+          WHERE tx = commits.tx AND sequence > CASE WHEN commits.position = $1 THEN $2::bigint ELSE 0 END
+          ORDER BY sequence LIMIT $4
+        ) AS changes
+        WHERE commits.position >= $1 ORDER BY commits.position, changes.sequence LIMIT $4
+      ) AS next
+    ) AS measured
+    WHERE before IS NULL OR before < $5
+  ) AS page ON true
+  ORDER BY page.position, page.sequence`
+
+/** The changes after a position, with the position of the last one. */
+export interface PageRead {
+  readonly changes: Change[]
+  readonly last: Position
+}
+
+/** Reads the changes after a position. */
+export async function readPage(
+  run: Run,
+  after: Position,
+  limit: number,
+): Promise<PageRead | 'expired' | 'off'> {
+  const { position, sequence, at } = after
+  const rows = await run<PageRow>(PAGE, [position, sequence, at, limit, BATCH_TEXT_MAX])
+  const [{ log, isKept }] = rows as [PageRow]
+  if (log === null) return 'off'
+  if (log.compare(after.log) !== 0 || !isKept) return 'expired'
+  const changes: Change[] = []
+  let last = after
+  for (const { position, committedAt, sequence, at, type, ...plant } of rows) {
+    if (position === null) break
+    last = { log, position, sequence, at: Number(committedAt) }
+    const change = { ...plant, at: at.getTime(), type: CHANGE_TYPES[type] as Change['type'] }
+    changes.push(toChange(encodeCursor(last), change))
+  }
+  return { changes, last }
+}

@@ -1,0 +1,19 @@
+/**
+ * Lets concurrent callers share runs of some work. Each call is answered by a run that began after the call, so it sees
+ * everything that had happened before. At most one run is in progress.
+ */
+export function shareRuns<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let running: Promise<unknown> = Promise.resolve()
+  let next: Promise<Result> | undefined
+  const begin = () => {
+    next = undefined
+    return work()
+  }
+  return () => {
+    if (next === undefined) {
+      next = running.then(begin, begin)
+      running = next
+    }
+    return next
+  }
+}

@@ -1,0 +1,51 @@
+import type { Database } from 'better-sqlite3'
+
+/** Changes that are neither too old nor too many stay in the log. */
+export interface ChangeLimits {
+  /** Changes before this time are too old, in milliseconds since 1970. */
+  readonly before: number
+  /** The maximum size of the log. */
+  readonly bytes: number
+}
+
+/** Changes that one transaction deletes at most, in number and size: it takes about a millisecond. */
+const STEP_ROWS = 1000
+const STEP_BYTES = 2 ** 18
+
+interface Row {
+  readonly position: bigint
+  readonly at: bigint
+}
+
+/**
+ * Prepares a search for changes to delete.
+ *
+ * A change exceeds the limits if it is too old, or if the changes after it reach the maximum size. The last of these
+ * changes stays, because its cursor misses nothing: a follower of a store that changes once a month must not be told to
+ * read everything again when a change makes the one before obsolete.
+ *
+ * @returns a function that returns the position up to which the next transaction should delete changes, or undefined if
+ *   there are none to delete
+ */
+export function prepareExcess(db: Database): (limits: ChangeLimits) => bigint | undefined {
+  const end = db.prepare<[], bigint | null>('SELECT max(position) FROM changes').pluck()
+  const oldest = db.prepare<[number], Row>(
+    'SELECT position, at FROM changes WHERE position >= 0 ORDER BY position LIMIT ? + 0',
+  )
+  return ({ before, bytes }) => {
+    const [first] = oldest.all(1)
+    // The log is off.
+    if (first === undefined) return undefined
+    const newest = end.get() as bigint
+    const isExcess = ({ position, at }: Row) => at < before || newest - position >= bytes
+    let last: bigint | undefined
+    let previous: bigint | undefined
+    for (const row of oldest.iterate(STEP_ROWS + 1)) {
+      if (!isExcess(row)) break
+      last = previous
+      if (row.position - first.position > STEP_BYTES) break
+      previous = row.position
+    }
+    return last
+  }
+}

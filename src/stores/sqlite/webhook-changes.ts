@@ -1,0 +1,85 @@
+import type { Database } from 'better-sqlite3'
+import {
+  type NewWebhook,
+  WEBHOOK_LEASE_MS,
+  WEBHOOKS_MAX,
+  type WebhookProgress,
+} from '../../../service/webhook-store.ts'
+import { NEW_COLUMNS, newWebhookValues, PROGRESS_COLUMNS, progressValues } from '../webhook-row.ts'
+
+export const LEASE = `
+  UPDATE plant_webhooks SET owner = ?, owner_until = ?
+  WHERE paused_at IS NULL AND (owner IS NULL OR owner IS ? OR owner_until <= ? OR owner_until > ?)
+  RETURNING name`
+
+/** The changes that WebhookStore describes. */
+export interface WebhookChanges {
+  addWebhook(webhook: NewWebhook): 'added' | 'taken' | 'full'
+  removeWebhook(name: string, owner?: string): boolean
+  rotateWebhookSecret(name: string, secret: string, previousUntil: Date): boolean
+  resumeWebhook(name: string, fromOldest: boolean): boolean
+  leaseWebhooks(owner: string): string[]
+  releaseWebhooks(owner: string): void
+  saveWebhookProgress(name: string, owner: string, progress: WebhookProgress): boolean
+}
+
+/** Prepares the changes to webhooks. The caller runs them in a transaction. */
+export function prepareWebhookChanges(db: Database): WebhookChanges {
+  const count = db.prepare<[], bigint>('SELECT count(*) FROM plant_webhooks').pluck()
+  const insert = db.prepare(
+    `INSERT INTO plant_webhooks (${NEW_COLUMNS.join()})
+     VALUES (${NEW_COLUMNS.map(() => '?').join()}) ON CONFLICT DO NOTHING`,
+  )
+  const remove = db.prepare('DELETE FROM plant_webhooks WHERE name = ?')
+  const removeOwned = db.prepare('DELETE FROM plant_webhooks WHERE name = ? AND owner IS ?')
+  const rotate = db.prepare(
+    `UPDATE plant_webhooks SET previous_secret = secret, secret = ?, previous_until = ? WHERE name = ?`,
+  )
+  const resume = db.prepare(
+    `UPDATE plant_webhooks
+     SET cursor = CASE WHEN ? THEN NULL ELSE cursor END, attempts = 0, failing_since = NULL,
+       next_attempt_at = NULL, paused_at = NULL, owner = NULL, owner_until = NULL
+     WHERE name = ?`,
+  )
+  const lease = db.prepare<[string, number, string, number, number], string>(LEASE).pluck()
+  const release = db.prepare(
+    'UPDATE plant_webhooks SET owner = NULL, owner_until = NULL WHERE owner IS ?',
+  )
+  const save = db.prepare(
+    `UPDATE plant_webhooks SET ${PROGRESS_COLUMNS.map((column) => `${column} = ?`).join(', ')}
+     WHERE name = ? AND owner IS ?`,
+  )
+  const releaseOne = db.prepare(
+    'UPDATE plant_webhooks SET owner = NULL, owner_until = NULL WHERE name = ?',
+  )
+
+  return {
+    addWebhook(webhook) {
+      if (Number(count.get()) >= WEBHOOKS_MAX) return 'full'
+      return insert.run(...newWebhookValues(webhook)).changes === 1 ? 'added' : 'taken'
+    },
+    removeWebhook(name, owner) {
+      const { changes } = owner === undefined ? remove.run(name) : removeOwned.run(name, owner)
+      return changes === 1
+    },
+    rotateWebhookSecret(name, secret, previousUntil) {
+      return rotate.run(secret, previousUntil.getTime(), name).changes === 1
+    },
+    resumeWebhook(name, fromOldest) {
+      return resume.run(Number(fromOldest), name).changes === 1
+    },
+    leaseWebhooks(owner) {
+      const now = Date.now()
+      const until = now + WEBHOOK_LEASE_MS
+      return lease.all(owner, until, owner, now, until)
+    },
+    releaseWebhooks(owner) {
+      release.run(owner)
+    },
+    saveWebhookProgress(name, owner, progress) {
+      if (save.run(...progressValues(progress), name, owner).changes === 0) return false
+      if (progress.pausedAt !== undefined) releaseOne.run(name)
+      return true
+    },
+  }
+}

@@ -1,0 +1,66 @@
+import { type LookupAddress, NODATA, NOTFOUND } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
+import type { LookupFunction } from 'node:net'
+import { notPublic } from './endpoint.ts'
+import { isPublic } from './public-addresses.ts'
+
+/** How long to wait for a name server before trying again. */
+const TIMEOUT_MS = 3000
+const TRIES = 2
+
+/** Resolves to the addresses of a host name, of which there is at least one. */
+export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
+
+/**
+ * Finds the addresses of host names for sockets. Fails if one of them is not public. The socket connects to no others,
+ * so a name that changes its address (DNS rebinding) does not help an attacker.
+ */
+export function publicLookup(
+  resolve: Resolve = (hostname) => askNameServers(hostname),
+): LookupFunction {
+  return (hostname, { all }, callback) => {
+    const respond = (error: Error | null, addresses: readonly LookupAddress[] = []) => {
+      const [{ address, family } = { address: '', family: 0 }] = addresses
+      if (all) callback(error, [...addresses])
+      else callback(error, address, family)
+    }
+    resolve(hostname).then(
+      (addresses) => {
+        const refused = addresses.find(({ address }) => !isPublic(address))
+        if (refused === undefined) respond(null, addresses)
+        else respond(new Error(`${hostname}: ${notPublic(refused.address)}`))
+      },
+      (error) => respond(error),
+    )
+  }
+}
+
+/**
+ * Asks name servers, by default those of the system, for the addresses of both versions of IP. `dns.lookup` would wait in
+ * one of the few threads that also read files, so that a few names without a working name server could block the whole
+ * process.
+ *
+ * @param servers addresses with optional ports
+ */
+export async function askNameServers(
+  hostname: string,
+  servers?: readonly string[],
+): Promise<LookupAddress[]> {
+  // Created for each lookup, because the system's name servers can change.
+  const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES })
+  if (servers !== undefined) resolver.setServers(servers)
+  const results = await Promise.allSettled([
+    resolver.resolve4(hostname).then((addresses) => withFamily(addresses, 4)),
+    resolver.resolve6(hostname).then((addresses) => withFamily(addresses, 6)),
+  ])
+  const addresses = results.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+  if (addresses.length > 0) return addresses
+  const failures = results.map((each) => (each as PromiseRejectedResult).reason)
+  // A failure of a name server says more than the lack of addresses of one version.
+  const isMissing = ({ code }: { code?: string }) => code === NODATA || code === NOTFOUND
+  throw failures.find((failure) => !isMissing(failure)) ?? failures[0]
+}
+
+function withFamily(addresses: readonly string[], family: number): LookupAddress[] {
+  return addresses.map((address) => ({ address, family }))
+}

@@ -1,0 +1,44 @@
+/** When to repeat a failed delivery, and when to give up. */
+import type { WebhookProgress } from '../../service/webhook-store.ts'
+
+const DELAY_MIN_MS = 1000
+export const DELAY_MAX_MS = 3_600_000
+
+/** After this time of failures only, a webhook is paused. */
+export const FAILING_MAX_MS = 3 * 86_400_000
+
+/** At least as many attempts must have failed, in case the clock was set or the service did not run meanwhile. */
+export const ATTEMPTS_MIN = 20
+
+/**
+ * How long to wait before the next attempt. The delay doubles with each attempt up to an hour, and is random by a
+ * quarter, so that webhooks that failed together are not repeated together.
+ *
+ * @param attempts how many have failed, at least 1
+ * @param retryAfterMs what the receiver asked for; it can lengthen the delay up to an hour
+ * @param random from 0 to 1
+ */
+export function retryDelay(attempts: number, retryAfterMs: number, random: number): number {
+  // The exponent is limited, because a power of 1024 is infinite.
+  const delay = DELAY_MIN_MS * 2 ** Math.min(attempts - 1, 30)
+  const jittered = Math.min(delay, DELAY_MAX_MS) * (0.75 + random / 2)
+  return Math.min(Math.max(jittered, retryAfterMs), DELAY_MAX_MS)
+}
+
+/** Whether deliveries have failed for so long that the webhook is paused. */
+export function isHopeless({ attempts, failingSince }: WebhookProgress, now: Date): boolean {
+  const since = failingSince?.getTime() ?? now.getTime()
+  return attempts >= ATTEMPTS_MIN && now.getTime() - since >= FAILING_MAX_MS
+}
+
+/**
+ * Reads `Retry-After`: seconds or a date (RFC 9110 §10.2.3).
+ *
+ * @returns milliseconds from now, or 0 if there is no valid value
+ */
+export function readRetryAfter(value: string | undefined, now: number): number {
+  if (value === undefined) return 0
+  if (/^\d{1,10}$/.test(value)) return Number(value) * 1000
+  const delay = Date.parse(value) - now
+  return Number.isNaN(delay) ? 0 : Math.max(0, delay)
+}

@@ -1,0 +1,75 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { WebhookProgress } from '../../service/webhook-store.ts'
+import type { DeliveryEvents } from './delivery-loop.ts'
+
+/** A webhook that fails now and then is logged at most this often. */
+const INTERVAL_MS = 10_000
+
+/** How many attempts had which result. */
+export interface DeliveryCounts {
+  readonly received: number
+  readonly failed: number
+}
+
+/** Logs and counts deliveries. The log has the names of webhooks, but not their URLs, which can contain secrets. */
+export class WebhookLog implements DeliveryEvents {
+  readonly #log: FastifyBaseLogger
+  readonly #counts = new Map<string, DeliveryCounts>()
+  /** When the last failure of a webhook was logged, by `performance.now()`. */
+  readonly #logged = new Map<string, number>()
+
+  constructor(log: FastifyBaseLogger) {
+    this.#log = log
+  }
+
+  countsOf(name: string): DeliveryCounts {
+    return this.#counts.get(name) ?? { received: 0, failed: 0 }
+  }
+
+  /** Forgets all webhooks except these. */
+  retain(names: ReadonlySet<string>): void {
+    for (const name of this.#counts.keys()) {
+      if (names.has(name)) continue
+      this.#counts.delete(name)
+      this.#logged.delete(name)
+    }
+  }
+
+  onDelivered(name: string, failedAttempts: number): void {
+    this.#count(name, { received: 1, failed: 0 })
+    if (failedAttempts === 0 || !this.#logged.has(name)) return
+    this.#logged.delete(name)
+    this.#log.info({ webhook: name, attempts: failedAttempts + 1 }, 'the webhook works again')
+  }
+
+  onFailed(name: string, progress: WebhookProgress): void {
+    this.#count(name, { received: 0, failed: 1 })
+    const now = performance.now()
+    if (now - (this.#logged.get(name) ?? Number.NEGATIVE_INFINITY) < INTERVAL_MS) return
+    this.#logged.set(name, now)
+    const { attempts, lastFailure: reason, nextAttemptAt } = progress
+    this.#log.warn({ webhook: name, attempts, reason, nextAttemptAt }, 'a webhook failed')
+  }
+
+  onPaused(name: string, { attempts, lastFailure: reason }: WebhookProgress): void {
+    this.#count(name, { received: 0, failed: attempts === 0 ? 0 : 1 })
+    const advice = 'the webhook is paused: fix its receiver, then run plant-store webhook retry'
+    this.#log.warn({ webhook: name, attempts, reason }, advice)
+  }
+
+  onRemoved(name: string): void {
+    this.#log.warn({ webhook: name }, 'the webhook is removed, because its receiver returned 410')
+  }
+
+  onError(name: string, error: unknown): void {
+    this.#log.error({ webhook: name, err: error }, 'internal error of a webhook')
+  }
+
+  #count(name: string, { received, failed }: DeliveryCounts): void {
+    const counts = this.countsOf(name)
+    this.#counts.set(name, {
+      received: counts.received + received,
+      failed: counts.failed + failed,
+    })
+  }
+}

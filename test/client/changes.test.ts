@@ -1,0 +1,196 @@
+/** Following changes with the client. */
+import t, { type Test } from 'tap'
+import {
+  type Change,
+  type ClientOptions,
+  createClient,
+  PlantStoreError,
+} from '../../client/client.ts'
+import { contentOf, latestCursor } from '../helpers/changes.ts'
+import { type Service, startService } from '../helpers/service.ts'
+import {
+  answered,
+  busy,
+  connectThrough,
+  type Fault,
+  HTML,
+  halfAResponse,
+  lost,
+  lostResponse,
+  passed,
+  silence,
+  thrownBy,
+} from './faulty-proxy.ts'
+
+let service: Service
+t.beforeEach(async (t) => {
+  service = await startService(t as Test)
+})
+
+const connect = (t: Test, faults?: Fault[], options?: Partial<ClientOptions>) =>
+  connectThrough(t, service, faults, options)
+
+const create = (id: bigint) => service.store.create({ id, name: `plant ${id}` })
+
+/** The ids of the next changes. */
+async function take(changes: AsyncGenerator<Change>, count: number): Promise<bigint[]> {
+  const ids: bigint[] = []
+  while (ids.length < count) ids.push((await changes.next()).value.id)
+  return ids
+}
+
+t.test('listChanges fetches a page and those that follow it', async (t) => {
+  const client = createClient(service)
+  const id = 2n ** 53n + 1n
+  await client.createPlant({ id, name: 'Abies', tag: 'Tree' })
+  await client.deletePlant(id)
+  const first = await client.listChanges({ limit: 1 })
+  t.strictSame(first.changes.map(contentOf), [
+    { type: 'created', id, plant: { name: 'Abies', tag: 'Tree' } },
+  ])
+  t.equal(first.cursor, first.changes[0]?.cursor)
+  const second = await first.next()
+  t.strictSame(second.changes.map(contentOf), [{ type: 'removed', id }])
+  const third = await second.next()
+  t.strictSame([third.changes, third.cursor], [[], second.cursor])
+  await create(3n)
+  t.match((await third.next()).changes, [{ id: 3n }])
+  t.match((await client.listChanges({ after: first.cursor })).changes, second.changes)
+})
+
+t.test('listChanges waits for longer than its timeout, and so do later pages', async (t) => {
+  const { client, proxy } = await connect(t, [], { timeout: 800, retries: 0 })
+  const first = await client.listChanges({ after: 'latest', wait: 1, limit: 7 })
+  t.strictSame((await first.next()).changes, [])
+  for (const { line } of proxy.requests) t.match(line, /(?=.*wait=1)(?=.*limit=7)/)
+  proxy.faults = [silence]
+  t.match(await thrownBy(first.next()), {
+    name: 'ConnectionError',
+    cause: { name: 'TimeoutError' },
+  })
+})
+
+t.test('changes iterates over old changes, then waits for new ones', async (t) => {
+  for (const id of [1n, 2n, 3n]) await create(id)
+  const { client, proxy } = await connect(t)
+  const changes = client.changes({ pageSize: 2 })
+  t.strictSame(await take(changes, 3), [1n, 2n, 3n])
+  const next = take(changes, 2)
+  while (proxy.requests.length < 3) await new Promise(setImmediate)
+  for (const id of [4n, 5n]) await create(id)
+  t.strictSame(await next, [4n, 5n])
+  const [first, ...others] = proxy.requests.map(({ line }) => line)
+  t.equal(first, 'GET /changes?limit=2')
+  for (const line of others) t.match(line, /(?=.*limit=2)(?=.*wait=30)(?=.*after=)/)
+})
+
+t.test('changes begins after a cursor, or with latest at the end', async (t) => {
+  await create(1n)
+  const cursor = await latestCursor(service)
+  await create(2n)
+  const client = createClient(service)
+  t.strictSame(await take(client.changes({ after: cursor }), 1), [2n])
+  const { client: watched, proxy } = await connect(t)
+  const latest = take(watched.changes({ after: 'latest' }), 1)
+  while (proxy.requests.length < 2) await new Promise(setImmediate)
+  await create(3n)
+  t.strictSame(await latest, [3n])
+})
+
+t.test('changes resumes without missing or repeating any, whatever fails', async (t) => {
+  const faults = [
+    lost,
+    lostResponse,
+    halfAResponse,
+    silence,
+    answered(...busy),
+    answered(429, HTML, 'Slow down'),
+    answered(502, HTML, '<html>'),
+    answered(504),
+  ]
+  const { client, proxy } = await connect(t, [], { retries: 1, maxRetryDelay: 5 })
+  // Short, or a request that is never answered would take half a minute.
+  t.capture(AbortSignal, 'timeout', (_ms: number) => shortSignal())
+  await create(0n)
+  const changes = client.changes({ pageSize: 3 })
+  t.strictSame(await take(changes, 1), [0n])
+  const expected: bigint[] = []
+  for (let id = 1n; id <= 20n; id++) {
+    expected.push(id)
+    await create(id)
+  }
+  proxy.faults = faults.flatMap((fault) => [fault, fault, fault])
+  t.strictSame(await take(changes, expected.length), expected)
+  t.equal(proxy.faults.length, 0)
+})
+
+function shortSignal(): AbortSignal {
+  const controller = new AbortController()
+  setTimeout(() => controller.abort(new Error('late')), 200).unref()
+  return controller.signal
+}
+
+t.test('changes waits for any Retry-After', async (t) => {
+  const { client, proxy } = await connect(t, [], { maxRetryDelay: 10 })
+  await create(1n)
+  const changes = client.changes()
+  t.strictSame(await take(changes, 1), [1n])
+  proxy.faults = [answered(503, { 'retry-after': 1 })]
+  await create(2n)
+  t.strictSame(await take(changes, 1), [2n])
+})
+
+t.test('the first request of changes is retried only as often as configured', async (t) => {
+  const { client, proxy } = await connect(t, Array(9).fill(lost), { retries: 2 })
+  t.match(await thrownBy(client.changes().next()), { name: 'ConnectionError' })
+  t.equal(proxy.requests.length, 3)
+})
+
+t.test('changes throws what retrying cannot repair', async (t) => {
+  const client = createClient(service)
+  const expired = await latestCursor(await startService(t))
+  for (const [after, condition] of [
+    ['x', 'cursor-malformed'],
+    [expired, 'cursor-expired'],
+  ] as const) {
+    const error = await thrownBy(client.changes({ after }).next())
+    t.ok(error instanceof PlantStoreError)
+    t.match(error, { condition })
+  }
+  const { client: rejected, proxy } = await connect(t)
+  await create(1n)
+  for (const status of [400, 401, 403, 410, 500]) {
+    const changes = rejected.changes()
+    await changes.next()
+    proxy.faults = [answered(status)]
+    t.match(await thrownBy(changes.next()), { status })
+  }
+})
+
+t.test('aborting the signal ends the iteration at once', { timeout: 20_000 }, async (t) => {
+  const { client, proxy } = await connect(t, [passed, silence])
+  const stop = new AbortController()
+  const reason = new Error('enough')
+  const next = client.changes({ after: 'latest', signal: stop.signal }).next()
+  next.catch(() => {})
+  while (proxy.requests.length < 2) await new Promise(setImmediate)
+  stop.abort(reason)
+  t.equal(await thrownBy(next), reason)
+})
+
+t.test('a mirror of the plants', async (t) => {
+  await create(1n)
+  const client = createClient(service)
+  const mirror = new Map<bigint, string>()
+  const { cursor } = await client.listChanges({ after: 'latest' })
+  await create(2n)
+  for await (const { id, name } of client.plants()) mirror.set(id, name)
+  await service.store.remove(1n)
+  await create(3n)
+  for await (const { id, plant } of client.changes({ after: cursor })) {
+    if (plant === undefined) mirror.delete(id)
+    else mirror.set(id, plant.name)
+    if (id === 3n) break
+  }
+  t.strictSame([...mirror.keys()], [2n, 3n])
+})

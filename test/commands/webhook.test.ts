@@ -1,0 +1,229 @@
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { StoreOptions } from '../../src/stores/engine.ts'
+import { openStore } from '../../src/stores/engines.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { run } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
+import { startReceiver, status } from '../webhooks/receiver.ts'
+import { webhookIn } from '../webhooks/setting.ts'
+
+const SECRET = /whsec_[A-Za-z0-9+/]{43}=/
+const MINUTE = /\d{4}-\d\d-\d\dT\d\d:\d\dZ/
+const URL = 'https://receiver.example/hook'
+
+/** Runs `plant-store webhook …` on a database. */
+async function commandsOf(t: Test) {
+  const database = join(t.testdir(), 'plants.db')
+  const use = async <Result>(
+    work: (store: Store) => Promise<Result>,
+    options: Partial<StoreOptions> = {},
+  ): Promise<Result> => {
+    const store = await openStore({ database, lockTimeout: 5000, sameThread: true, ...options })
+    try {
+      return await work(store)
+    } finally {
+      await store.close()
+    }
+  }
+  await use(async () => {})
+  const webhook = (...args: string[]) => runHere(['webhook', ...args, '--database', database])
+  const add = (name: string, ...args: string[]) =>
+    webhook('add', '--name', name, '--url', URL, '--events', 'newPlant', ...args)
+  return { database, use, webhook, add }
+}
+
+t.test('add prints the secret once, and list shows the webhooks without it', async (t) => {
+  const { webhook, add, use } = await commandsOf(t)
+  await use((store) => store.create({ id: 1n, name: 'before' }))
+  const added = await add('orders')
+  t.equal(added.code, 0)
+  t.match(added.stdout, new RegExp(`^${SECRET.source}\n$`), 'standard output has nothing else')
+  t.equal(
+    added.stderr,
+    'Sending newPlant to orders from now on. This secret signs them. Keep it safe: it is not shown again.\n',
+  )
+  const events = 'plantRemoved,newPlant'
+  const oldest = await webhook(
+    ...['add', '--name', 'all', '--url', URL, '--events', events, '--from-oldest'],
+  )
+  t.match(oldest.stderr, /^Sending newPlant, plantRemoved to all from the oldest change kept on\. /)
+  t.equal((await use((store) => webhookIn(store, 'orders'))).secret, added.stdout.trim())
+  const { stdout } = await webhook('list')
+  t.notMatch(stdout, SECRET)
+  t.match(
+    stdout.split('\n').map((line) => line.split(/ {2,}/)),
+    [
+      ['NAME', 'EVENTS', 'STATE', 'LAG', 'LAST SUCCESS', 'LAST FAILURE', 'URL'],
+      ['all', 'newPlant,plantRemoved', 'active', /^\d+(ms|s)$/, 'never', 'never', URL],
+      ['orders', 'newPlant', 'active', 'none', 'never', 'never', URL],
+    ],
+  )
+})
+
+t.test('list shows successes, failures and pauses', async (t) => {
+  const { webhook, add, use } = await commandsOf(t)
+  for (const name of ['failing', 'paused', 'works']) await add(name)
+  await use(async (store) => {
+    await store.webhooks.lease('process')
+    const at = new Date()
+    const save = async (name: string, progress: object) => {
+      const { cursor } = (await webhookIn(store, name)).progress
+      await store.webhooks.saveProgress(name, 'process', { cursor, attempts: 0, ...progress })
+    }
+    await save('works', { lastSuccessAt: at })
+    const failed = { lastFailureAt: at, lastFailure: 'status 500', attempts: 3 }
+    await save('failing', failed)
+    await save('paused', { ...failed, pausedAt: at, cursor: 'malformed' })
+  })
+  const { stdout } = await webhook('list')
+  const failure = new RegExp(`^${MINUTE.source} status 500$`)
+  t.match(
+    stdout.split('\n').map((line) => line.split(/ {2,}/)),
+    [
+      ['NAME'],
+      ['failing', 'newPlant', 'failing (3×)', 'none', 'never', failure],
+      ['paused', 'newPlant', 'paused', 'malformed', 'never', failure],
+      ['works', 'newPlant', 'active', 'none', MINUTE, 'never'],
+    ],
+  )
+})
+
+t.test('rotate prints a new secret', async (t) => {
+  const { webhook, add, use } = await commandsOf(t)
+  const old = (await add('orders')).stdout.trim()
+  const { stdout, stderr } = await webhook('rotate', 'orders')
+  t.match(stdout, new RegExp(`^${SECRET.source}\n$`))
+  t.match(stderr, new RegExp(`^Until ${MINUTE.source}, deliveries are signed with the old secret`))
+  const stored = await use((store) => webhookIn(store, 'orders'))
+  t.match(stored, { secret: stdout.trim(), previousSecret: old })
+  const hours = (Number(stored.previousUntil) - Date.now()) / 3_600_000
+  t.ok(hours > 23 && hours <= 24)
+})
+
+t.test('remove and retry change the webhook', async (t) => {
+  const { webhook, add, use } = await commandsOf(t)
+  await add('orders')
+  const pause = () =>
+    use(async (store) => {
+      await store.webhooks.lease('process')
+      const { progress } = await webhookIn(store, 'orders')
+      const paused = { ...progress, attempts: 5, pausedAt: new Date() }
+      await store.webhooks.saveProgress('orders', 'process', paused)
+    })
+  const progress = async () => (await use((store) => webhookIn(store, 'orders'))).progress
+  const { cursor } = await progress()
+  await pause()
+  t.match(await webhook('retry', 'orders'), { code: 0, stdout: 'resumed orders\n', stderr: '' })
+  t.match(await progress(), { attempts: 0, pausedAt: undefined, cursor })
+  await pause()
+  t.match(await webhook('retry', 'orders', '--from-oldest'), { code: 0 })
+  t.match(await progress(), { attempts: 0, pausedAt: undefined, cursor: undefined })
+  t.match(await webhook('remove', 'orders'), { code: 0, stdout: 'removed orders\n' })
+  t.same(await use((store) => store.webhooks.list()), [])
+})
+
+t.test('retry requires --from-oldest if changes were lost', async (t) => {
+  const { webhook, add, use } = await commandsOf(t)
+  await add('orders')
+  const retention = (age: number) => ({ retention: { age, bytes: 2 ** 30 } })
+  await use(async () => {}, retention(0))
+  const off =
+    'the change feed is off: webhooks need it, so start the service without --keep-changes 0'
+  for (const args of [
+    ['retry', 'orders', '--from-oldest'],
+    ['retry', 'orders'],
+  ]) {
+    t.match(await webhook(...args), { code: 1, stderr: `plant-store: ${off}\n` })
+  }
+  t.match(await add('another'), { code: 1, stdout: '', stderr: `plant-store: ${off}\n` })
+  await use(async () => {}, retention(1000))
+  const { code, stderr } = await webhook('retry', 'orders')
+  t.equal(code, 1)
+  t.match(
+    stderr,
+    /^plant-store: cannot resume orders: .* no longer kept\. With --from-oldest, it continues/,
+  )
+  t.match(await webhook('retry', 'orders', '--from-oldest'), { code: 0 })
+})
+
+t.test('test delivers a sample', async (t) => {
+  const { webhook, use } = await commandsOf(t)
+  const receiver = await startReceiver(t, { plain: true })
+  const secure = await startReceiver(t)
+  const allowed = '--allow-private-webhooks'
+  for (const [name, { url }] of [
+    ['plain', receiver],
+    ['secure', secure],
+  ] as const) {
+    await webhook('add', '--name', name, '--url', url, '--events', 'plantRemoved', allowed)
+  }
+  t.match(await webhook('test', 'plain', allowed), {
+    code: 0,
+    stdout: 'delivered test to plain: status 204\n',
+  })
+  t.match(receiver.received, [{ event: 'test', id: /^msg_[\w-]+$/, plant: 4n }])
+  const cases = [
+    { args: ['plain'], says: /^the delivery failed: webhooks require https/ },
+    { args: ['secure'], says: /^the delivery failed: 127.0.0.1 is not a public address/ },
+    { args: ['secure', allowed], says: /^the delivery failed: UNABLE_TO_VERIFY_LEAF_SIGNATURE/ },
+  ]
+  receiver.respond = status(410)
+  const gone = [{ args: ['plain', allowed], says: /^the receiver wants no events \(status 410\)/ }]
+  for (const { args, says } of [...cases, ...gone]) {
+    const { code, stdout, stderr } = await webhook('test', ...args)
+    t.match({ code, stdout }, { code: 1, stdout: '' })
+    t.match(stderr.replace('plant-store: ', ''), says)
+  }
+  t.equal((await use((store) => store.webhooks.list())).length, 2)
+})
+
+t.test('a failed command prints one line and changes nothing', async (t) => {
+  const { webhook, add, use } = await commandsOf(t)
+  await add('taken')
+  const cases = [
+    { args: ['remove', 'x'], says: 'webhook x does not exist' },
+    { args: ['retry', 'x'], says: 'webhook x does not exist' },
+    { args: ['rotate', 'x'], says: 'webhook x does not exist' },
+    { args: ['test', 'x'], says: 'webhook x does not exist' },
+    {
+      args: ['add', '--name', 'taken', '--url', URL, '--events', 'newPlant'],
+      says: 'webhook taken already exists',
+    },
+    {
+      args: ['add', '--name', 'x', '--url', 'http://receiver.example', '--events', 'newPlant'],
+      says: 'invalid --url: webhooks require https, except with --allow-private-webhooks',
+    },
+  ]
+  for (const { args, says } of cases) {
+    const stderr = `plant-store: ${says}\n`
+    t.match(await webhook(...args), { code: 1, stdout: '', stderr }, args.join(' '))
+  }
+  for (let number = 1; number < 100; number++) {
+    await use((store) =>
+      store.webhooks.add({
+        name: `webhook ${number}`,
+        url: URL,
+        events: ['newPlant'],
+        secret: 'whsec_',
+        createdAt: new Date(),
+      }),
+    )
+  }
+  const full = 'plant-store: there are already 100 webhooks: remove one first\n'
+  t.match(await add('one-more'), { code: 1, stderr: full })
+})
+
+t.test('unknown events are refused', async (t) => {
+  const { database } = await commandsOf(t)
+  const args = ['--name', 'x', '--url', URL, '--events', 'newPlant,planted', '--database', database]
+  const { code, stderr } = await run(t, ['webhook', 'add', ...args], { measured: true })
+  t.equal(code, 1)
+  t.match(stderr, /Expected newPlant, plantChanged, plantRemoved, separated by commas\./)
+})
+
+t.test('a command does not create a missing database', async (t) => {
+  const database = join(t.testdir(), 'none.db')
+  const stderr = `plant-store: there is no database ${database}\n`
+  t.match(await runHere(['webhook', 'list', '--database', database]), { code: 1, stderr })
+})

@@ -1,0 +1,110 @@
+/** The feed after a failover or a restore. A change that no standby has must not appear, because it may be lost. */
+import t from 'tap'
+import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
+import { PostgresServer, urlOf } from '../../tools/postgres/server.ts'
+import { changesAfter, contentOf, latest, pageOf, replay } from '../stores/changes.ts'
+import { exported } from '../stores/plants.ts'
+import { Cluster, until } from './cluster.ts'
+
+const TIMEOUT_MS = 1000
+
+const NOT_REPLICATED = Object.assign(new Error(), { name: 'StoreUnavailable', detail: '01000' })
+
+/** Cancels the statements that wait for standbys, as an administrator might. */
+const CANCEL_WAITS =
+  "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+
+t.test('a change appears only once a standby has it', async (t) => {
+  const cluster = await Cluster.start(t)
+  const { primary, standbys } = cluster
+  await primary.database('feed')
+  const servers = [primary, ...standbys.map(({ server }) => server)]
+  const open = async () => {
+    const store = await PostgresStore.open({ url: urlOf(servers, 'feed'), timeout: TIMEOUT_MS })
+    t.teardown(() => store.close())
+    return store
+  }
+  /** Resolves once some work fails because its wait for the standbys was cancelled. */
+  const refusedWhenCancelled = async (work: () => Promise<unknown>) => {
+    let isRefused = false
+    const refused = t.rejects(work(), NOT_REPLICATED).finally(() => {
+      isRefused = true
+    })
+    await until(async () => {
+      await primary.query(CANCEL_WAITS)
+      return isRefused
+    })
+    await refused
+  }
+  const [writer, follower, late] = [await open(), await open(), await open()]
+  await writer.create({ id: 1n, name: 'kept' })
+  const start = await latest(follower)
+  await latest(late)
+
+  for (const { name } of standbys) await primary.suspendReplication(name)
+  await refusedWhenCancelled(() => writer.create({ id: 2n, name: 'lost' }))
+  t.match(await primary.query('SELECT id FROM plants', 'feed'), [{ id: '1' }, { id: '2' }])
+
+  // The one that adds it to the ledger, then others that find it there.
+  await refusedWhenCancelled(() => follower.readChanges({ after: start, limit: 10 }))
+  t.equal((await primary.query('SELECT FROM plant_commits', 'feed')).length, 3)
+  for (const store of [follower, late]) {
+    for (const after of [start, undefined, 'latest']) {
+      await refusedWhenCancelled(() => store.readChanges({ after, limit: 10 }))
+    }
+    await t.rejects(store.readChanges({ after: start, limit: 10 }), { name: 'StoreUnavailable' })
+  }
+
+  await primary.crash()
+  await cluster.promote()
+  await until(async () => {
+    const page = await follower.readChanges({ after: start, limit: 10 }).catch(() => undefined)
+    return page !== undefined
+  })
+  t.same(await pageOf(follower, start), { changes: [], next: start })
+  await until(async () => {
+    const result = await writer.create({ id: 2n, name: 'again' }).catch(() => undefined)
+    return result !== undefined
+  })
+  t.same((await changesAfter(follower, start)).map(contentOf), [['created', 2n, { name: 'again' }]])
+  t.same(replay(await changesAfter(follower)), await exported(writer))
+})
+
+t.test('cursors and a restored physical backup', async (t) => {
+  const original = await PostgresServer.make(t)
+  await original.start()
+  const before = await PostgresStore.open({ url: original.url(), timeout: 10_000 })
+  await before.create({ id: 1n, name: 'kept' })
+  const start = await latest(before)
+  await before.close()
+  await original.stop()
+  const backup = await original.copy(t, 'backup')
+  await original.start()
+  const after = await PostgresStore.open({ url: original.url(), timeout: 10_000 })
+  await after.createAll([2n, 3n].map((id) => ({ id, name: 'lost' })))
+  await after.remove(1n)
+  const lost = (await changesAfter(after, start)).map(({ cursor }) => cursor)
+  t.equal(lost.length, 3)
+  await after.close()
+  await original.stop()
+
+  await backup.start()
+  const restored = await PostgresStore.open({
+    url: backup.url(),
+    timeout: 10_000,
+    retention: { age: 3_600_000, bytes: 2 ** 30 },
+  })
+  t.teardown(() => restored.close())
+  const areExpired = async () => {
+    for (const after of lost) {
+      t.equal(await restored.readChanges({ after, limit: 1 }), 'expired')
+    }
+  }
+  await areExpired()
+  t.same(await pageOf(restored, start), { changes: [], next: start })
+  await restored.createAll([2n, 3n].map((id) => ({ id, name: 'again' })))
+  await restored.remove(3n)
+  await areExpired()
+  t.equal((await changesAfter(restored, start)).length, 3)
+  t.same(replay(await changesAfter(restored)), await exported(restored))
+})

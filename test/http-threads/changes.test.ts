@@ -1,0 +1,74 @@
+/** Followers in every thread see the changes that any thread makes. */
+import t from 'tap'
+import { latestCursor, readAllChanges, replay } from '../helpers/changes.ts'
+import { EventStream } from '../helpers/event-stream.ts'
+import {
+  ask,
+  formatRequest,
+  openLines,
+  startThreads,
+  THREADS,
+  threadOf,
+} from '../helpers/threads.ts'
+import { sharedService } from './shared-service.ts'
+
+const service = await sharedService()
+const { token } = service
+
+t.test('streams and long polls of every thread get each change', async (t) => {
+  const cursor = await latestCursor(service)
+  const lines = await openLines(t, service)
+  const polls = lines.map(({ socket }) =>
+    ask(socket, formatRequest(token, `GET /changes?after=${cursor}&wait=60`)),
+  )
+  const streams = new Map<string, EventStream>()
+  while (streams.size < THREADS) {
+    const stream = await EventStream.open(t, service)
+    const { headers } = stream.response
+    streams.set(
+      threadOf({ status: 200, headers: headers as Record<string, string>, body: '' }),
+      stream,
+    )
+  }
+  for (const [index, { socket }] of (await openLines(t, service)).entries()) {
+    const id = 60_000 + index
+    await ask(socket, formatRequest(token, 'POST /plants', `{"id":${id},"name":"Abies"}`))
+    for (const stream of streams.values()) t.equal((await stream.next()).change.id, BigInt(id))
+  }
+  for (const { body } of await Promise.all(polls)) t.match(JSON.parse(body), [{ type: 'created' }])
+  for (const stream of streams.values()) stream.close()
+})
+
+t.test('replaying the changes that all threads have made yields the plants', async (t) => {
+  const own = await startThreads(t)
+  const lines = await openLines(t, own)
+  const following = EventStream.open(t, own, { path: '/changes' })
+  const writers = lines.map(async ({ socket }, thread) => {
+    for (let round = 0; round < 30; round++) {
+      const id = round % 5
+      const body = JSON.stringify({ id, name: `${thread} ${round}` })
+      const [method, path] = ([
+        ['POST', '/plants'],
+        ['PUT', `/plants/${id}`],
+        ['DELETE', `/plants/${id}`],
+      ][round % 3] ?? []) as [string, string]
+      const content = method === 'DELETE' ? '' : body
+      await ask(socket, formatRequest(own.token, `${method} ${path}`, content))
+    }
+  })
+  await Promise.all(writers)
+  const changes = await readAllChanges(own, '?limit=13')
+  const { json } = await own.call({ method: 'GET' })
+  t.strictSame(replay(changes), json)
+  t.strictSame(await (await following).changes(changes.length), changes)
+})
+
+t.test('a stop ends the streams of all threads', async (t) => {
+  const own = await startThreads(t)
+  const streams = await Promise.all(Array.from({ length: 20 }, () => EventStream.open(t, own)))
+  await own.close()
+  for (const stream of streams) {
+    await stream.end()
+    t.ok(stream.response.complete)
+  }
+})

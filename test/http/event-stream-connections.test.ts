@@ -1,0 +1,178 @@
+/** Event streams and their connections: old, pipelined, half-closed and slow clients, and memory. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import t from 'tap'
+import { LARGE_MESSAGES_BYTES_MAX } from '../../src/http/byte-budget.ts'
+import { formatHead, openConnection } from '../helpers/connection.ts'
+import { EventStream } from '../helpers/event-stream.ts'
+import { readAll, type Service, startService } from '../helpers/service.ts'
+import { closed } from '../helpers/threads.ts'
+
+const EVENTS = 'Accept: text/event-stream\r\n'
+const plant = { id: 1, name: 'Abies', tag: 'Tree' }
+
+/** Much less than a comment takes. */
+const SOON = { timeout: 12_000 }
+
+const create = (service: Service, id: number) => service.call({ body: { id, name: 'Abies' } })
+
+t.test('an HTTP/1.0 client gets a stream without chunks', SOON, async (t) => {
+  const service = await startService(t)
+  await service.call({ body: plant })
+  const socket = openConnection(t, service)
+  socket.write(formatHead(service, 'GET /changes', EVENTS).replace('HTTP/1.1', 'HTTP/1.0'))
+  const [bytes] = (await once(socket, 'data')) as [Buffer]
+  t.notMatch(bytes.toString(), /transfer-encoding/i)
+  t.match(bytes.toString(), /\r\n\r\nid: \S+\ndata: {"cursor":.*}\n\n$/)
+  const ended = once(socket, 'end')
+  await service.app.close()
+  await ended
+})
+
+t.test('a stream is the last response of its connection', SOON, async (t) => {
+  const service = await startService(t)
+  const socket = openConnection(t, service)
+  const bytes = readAll(socket)
+  const list = formatHead(service, 'GET /plants')
+  socket.write(list + formatHead(service, 'GET /changes', EVENTS) + list)
+  await once(socket, 'data')
+  const stream = await EventStream.open(t, service)
+  await stream.nextBlock()
+  await service.app.close()
+  const text = (await bytes).toString()
+  t.equal(text.match(/HTTP\/1.1 200/g)?.length, 2)
+  t.match(text, /\r\n0\r\n\r\n$/)
+})
+
+t.test('a client that has closed its side still gets events', SOON, async (t) => {
+  const service = await startService(t)
+  const socket = connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true })
+  t.teardown(() => socket.destroy())
+  socket.end(formatHead(service, 'GET /changes', EVENTS))
+  let text = ''
+  socket.setEncoding('utf8').on('data', (part: string) => {
+    text += part
+  })
+  // The second one is sent when the client closes its side.
+  while (text.match(/\n:\n\n/g)?.length !== 2) await once(socket, 'data')
+  await create(service, 1)
+  while (!text.includes('data: {')) await once(socket, 'data')
+  t.match(text, /"type":"created"/)
+})
+
+t.test('a client that has gone away is noticed', SOON, async (t) => {
+  const service = await startService(t)
+  const socket = openConnection(t, service)
+  socket.write(formatHead(service, 'GET /changes', EVENTS))
+  const [connection] = (await once(service.app.server, 'connection')) as [Socket]
+  await once(socket, 'data')
+  // Unread bytes would reset the connection.
+  while (socket.bytesRead < connection.bytesWritten) await once(socket, 'data')
+  socket.destroy()
+  await closed(connection)
+  t.pass('without waiting for the next comments')
+})
+
+t.test('a client that disconnects before the stream begins gets nothing', SOON, async (t) => {
+  const gate = Promise.withResolvers<void>()
+  const reading = Promise.withResolvers<void>()
+  const service: Service = await startService(t, {
+    instead: {
+      readChanges: async (request) => {
+        reading.resolve()
+        await gate.promise
+        return service.store.readChanges(request)
+      },
+    },
+  })
+  const socket = openConnection(t, service)
+  socket.write(formatHead(service, 'GET /changes', EVENTS))
+  const [connection] = (await once(service.app.server, 'connection')) as [Socket]
+  await reading.promise
+  socket.resetAndDestroy()
+  await closed(connection)
+  gate.resolve()
+  await service.app.close()
+  t.equal(connection.bytesWritten, 0)
+})
+
+const MIB = 2 ** 20
+
+t.test('a client that does not read is paused, then disconnected', SOON, async (t) => {
+  const service = await startService(t, { config: { responseTimeout: 1000 } })
+  const plants = Array.from({ length: 40 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(MIB) }))
+  await service.store.importPlants(plants, 'stop')
+  const socket = openConnection(t, service).pause()
+  socket.write(formatHead(service, 'GET /changes', EVENTS))
+  const [connection] = (await once(service.app.server, 'connection')) as [Socket]
+  let most = 0
+  const { write } = connection
+  t.capture(connection, 'write', (...args: Parameters<typeof write>) => {
+    most = Math.max(most, connection.writableLength)
+    return write.apply(connection, args)
+  })
+  await closed(connection)
+  t.ok(most < 4 * MIB, `${most} bytes were waiting`)
+  const { responseBudget } = service.app
+  // The stream notices in a later turn of the event loop that its client is gone.
+  while (!responseBudget.take(LARGE_MESSAGES_BYTES_MAX)) await new Promise(setImmediate)
+})
+
+t.test('a stream waits for memory', SOON, async (t) => {
+  const service = await startService(t)
+  await service.call({ body: { id: 1, name: 'x'.repeat(MIB / 2) } })
+  service.app.responseBudget.take(LARGE_MESSAGES_BYTES_MAX)
+  const waits = Promise.withResolvers<void>()
+  const { responseBudget } = service.app
+  const take = responseBudget.take.bind(responseBudget)
+  t.capture(responseBudget, 'take', (bytes: number) => {
+    const isTaken = take(bytes)
+    if (!isTaken) waits.resolve()
+    return isTaken
+  })
+  const opening = EventStream.open(t, service, { path: '/changes' })
+  await waits.promise
+  responseBudget.release(LARGE_MESSAGES_BYTES_MAX)
+  t.match((await (await opening).next()).change, { id: 1n })
+})
+
+t.test('a stop also ends a stream that waits for memory', SOON, async (t) => {
+  const service = await startService(t)
+  await service.call({ body: { id: 1, name: 'x'.repeat(MIB / 2) } })
+  service.app.responseBudget.take(LARGE_MESSAGES_BYTES_MAX)
+  const socket = openConnection(t, service)
+  const bytes = readAll(socket)
+  socket.write(formatHead(service, 'GET /changes', EVENTS))
+  await once(service.app.server, 'request')
+  await service.app.close()
+  t.match((await bytes).toString(), /^HTTP\/1.1 200 /)
+})
+
+t.test('a stream has CORS headers', SOON, async (t) => {
+  const service = await startService(t, { config: { corsOrigin: ['https://app.example'] } })
+  const headers = { origin: 'https://app.example' }
+  const { response } = await EventStream.open(t, service, { headers })
+  t.equal(response.headers['access-control-allow-origin'], 'https://app.example')
+})
+
+t.test('a stream is logged when it ends', SOON, async (t) => {
+  const lines: string[] = []
+  const logged = Promise.withResolvers<void>()
+  const service = await startService(t, {
+    config: { logRequests: 'all' },
+    logger: {
+      stream: {
+        write: (line) => {
+          lines.push(line)
+          if (line.includes('/changes')) logged.resolve()
+        },
+      },
+    },
+  })
+  const stream = await EventStream.open(t, service)
+  t.notOk(lines.some((line) => line.includes('/changes')))
+  stream.close()
+  await logged.promise
+  const entry = lines.map((line) => JSON.parse(line)).find(({ path }) => path === '/changes')
+  t.match(entry, { method: 'GET', status: 200, token: 'test' })
+})

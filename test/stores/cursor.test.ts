@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { decodeCursor, encodeCursor } from '../../src/stores/cursor.ts'
+
+t.test('every cursor can be decoded', async () => {
+  const cursor = fc.record(
+    {
+      log: fc.uint8Array({ minLength: 8, maxLength: 8 }),
+      position: fc.bigInt(0n, 2n ** 63n - 1n),
+      at: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+      sequence: fc.bigInt(0n, 2n ** 63n - 1n),
+    },
+    { noNullPrototype: true, requiredKeys: ['log', 'position', 'at'] },
+  )
+  fc.assert(
+    fc.property(cursor, (cursor) => {
+      const text = encodeCursor(cursor)
+      const { log = [], ...rest } = decodeCursor(text) ?? {}
+      t.match(text, cursor.sequence === undefined ? /^[\w-]{30}$/ : /^[\w-]{40}$/)
+      t.strictSame({ log: new Uint8Array(log), ...rest }, cursor)
+    }),
+  )
+})
+
+t.test('no other string can be decoded', async (t) => {
+  const text = encodeCursor({ log: new Uint8Array(8), position: 1n, at: 1 })
+  const long = encodeCursor({ log: new Uint8Array(8), position: 1n, at: 1, sequence: 0n })
+  const negative = encodeCursor({ log: new Uint8Array(8), position: -1n, at: 1 })
+  // The last character has four bits that a cursor leaves zero.
+  for (const wrong of [
+    '',
+    text.slice(1),
+    `${text.slice(0, -1)}R`,
+    `${text}A`,
+    `${long}A`,
+    negative,
+  ]) {
+    t.equal(decodeCursor(wrong), undefined, wrong)
+  }
+})

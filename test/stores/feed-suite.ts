@@ -1,0 +1,309 @@
+import type { Test } from 'tap'
+import type { Change } from '../../service/change-feed.ts'
+import type { NewPlant } from '../../service/plant-store.ts'
+import { contentVersion } from '../../service/plant-store.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { isSettled } from '../helpers/settled.ts'
+import { changesAfter, contentOf, eventually, latest, pageOf, replay } from './changes.ts'
+import { byId, EDGES, exported, MEGABYTE, STRINGS, samePlants, scatteredIds } from './plants.ts'
+import { type Engine, opener } from './store-suite.ts'
+
+/** The requirements of ChangeFeed. */
+export function feedSuite(t: Test, engine: Engine): void {
+  let store: Store
+  let open: () => Promise<Store>
+  let lastId = 0n
+  t.before(async () => {
+    open = await opener(t, engine)
+    store = await open()
+  })
+  /** The changes that a function makes, without their cursors and times. */
+  const changesDuring = async (work: () => unknown) => {
+    const start = await latest(store)
+    await work()
+    return (await changesAfter(store, start)).map(contentOf)
+  }
+
+  t.test('a new log is empty, and its cursor is valid', async (t) => {
+    const empty = await (await opener(t, engine))()
+    const { changes, next } = await pageOf(empty, undefined)
+    t.same(changes, [])
+    t.same(await pageOf(empty, next), { changes, next })
+    t.same(await pageOf(empty, 'latest'), { changes, next })
+    await empty.create({ id: 1n, name: 'x' })
+    t.equal((await pageOf(empty, next)).changes.length, 1)
+    t.equal((await pageOf(empty, undefined, 1)).changes.length, 1)
+  })
+
+  t.test('each kind of change appears once, with its content', async (t) => {
+    const id = ++lastId
+    const changes = await changesDuring(async () => {
+      await store.create({ id, name: 'a' })
+      await store.update(id, { tag: '' })
+      await store.update(id, { name: 'b', tag: null }, [contentVersion({ name: 'a', tag: '' })])
+      await store.remove(id)
+      await store.create({ id, name: 'b', tag: 'c' })
+    })
+    t.strictSame(changes, [
+      ['created', id, { name: 'a' }],
+      ['changed', id, { name: 'a', tag: '' }],
+      ['changed', id, { name: 'b' }],
+      ['removed', id],
+      ['created', id, { name: 'b', tag: 'c' }],
+    ])
+  })
+
+  t.test('ids and strings are exact', async (t) => {
+    const plants: NewPlant[] = [
+      ...EDGES.map((id) => ({ id, name: `${id}` })),
+      ...STRINGS.map((name, index) => ({ id: BigInt(index) + 1000n, name, tag: name })),
+    ]
+    const start = await latest(store)
+    await store.importPlants(plants, 'replace')
+    samePlants(t, byId(plantsIn(await changesAfter(store, start))), byId(plants))
+    await store.importPlants(
+      plants.map(({ id, tag }) => (tag === undefined ? { id, name: '' } : { id, name: '', tag })),
+      'replace',
+    )
+    await Promise.all(plants.map(({ id }) => store.remove(id)))
+    lastId = 10_000n
+  })
+
+  t.test('a change has the time at which it was made', async (t) => {
+    const start = await latest(store)
+    const before = Date.now()
+    await store.create({ id: ++lastId, name: 'x' })
+    const after = Date.now()
+    const [change] = await changesAfter(store, start)
+    t.match(change?.at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    const at = Date.parse(change?.at ?? '')
+    // The clocks may differ by a rounded millisecond.
+    t.ok(at >= before - 1 && at <= after + 1, `${before} <= ${at} <= ${after}`)
+  })
+
+  t.test('what changes nothing does not appear', async (t) => {
+    const [one, two, free] = [++lastId, ++lastId, ++lastId]
+    const plant = { id: one, name: 'x', tag: 'y' }
+    await store.create(plant)
+    await store.create({ id: two, name: 'x' })
+    const changes = await changesDuring(async () => {
+      t.equal(await store.create(plant), 'replayed')
+      t.equal(await store.create({ id: one, name: 'x' }), 'conflict')
+      t.strictSame(await store.update(one, {}), plant)
+      t.strictSame(await store.update(one, { name: 'x', tag: 'y' }), plant)
+      t.strictSame(await store.update(two, { tag: null }), { id: two, name: 'x' })
+      t.equal(await store.update(one, { name: 'z' }, []), 'changed')
+      t.equal(await store.update(free, { name: 'z' }), 'not-found')
+      t.equal(await store.remove(one, []), 'changed')
+      t.equal(await store.remove(free), 'not-found')
+      t.strictSame(await store.createAll([plant]), { created: 0, replayed: 1 })
+      t.strictSame(await store.importPlants([plant], 'stop'), ['replayed'])
+      t.strictSame(await store.importPlants([{ ...plant, name: 'z' }], 'keep'), ['kept'])
+    })
+    t.strictSame(changes, [])
+    samePlants(t, [await store.get(one)], [plant])
+  })
+
+  t.test('a batch appears plant by plant, unless it conflicts', async (t) => {
+    const ids = [++lastId, ++lastId, ++lastId]
+    const plants = ids.map((id) => ({ id, name: 'x' }))
+    t.strictSame(
+      sorted(await changesDuring(() => store.createAll(plants.toReversed()))),
+      ids.map((id) => ['created', id, { name: 'x' }]),
+    )
+    const [free, other] = [++lastId, ++lastId]
+    const changes = await changesDuring(() =>
+      Promise.all([
+        store.create({ id: other, name: 'before' }),
+        store.createAll([{ id: free, name: 'y' }, ...ids.map((id) => ({ id, name: 'y' }))]),
+        store.update(other, { name: 'after' }),
+      ]),
+    )
+    const ofOther = changes.filter(([, id]) => id === other)
+    t.strictSame(changes, ofOther)
+    t.strictSame(ofOther[0], ['created', other, { name: 'before' }])
+  })
+
+  t.test('an import appears plant by plant, up to the conflict that stops it', async (t) => {
+    const [one, two, three, four] = [++lastId, ++lastId, ++lastId, ++lastId]
+    await store.create({ id: three, name: 'stored' })
+    const plants = [
+      { id: four, name: 'x' },
+      { id: two, name: 'x' },
+      { id: two, name: 'x' },
+      { id: three, name: 'x' },
+      { id: one, name: 'x' },
+    ]
+    const stopped = await changesDuring(async () => {
+      const results = await store.importPlants(plants, 'stop')
+      t.strictSame(results, ['created', 'created', 'replayed', 'conflict'])
+    })
+    t.strictSame(sorted(stopped), [
+      ['created', two, { name: 'x' }],
+      ['created', four, { name: 'x' }],
+    ])
+    t.equal(await store.get(one), undefined)
+    const replaced = await changesDuring(() => store.importPlants(plants, 'replace'))
+    t.strictSame(sorted(replaced), [
+      ['created', one, { name: 'x' }],
+      ['changed', three, { name: 'x' }],
+    ])
+  })
+
+  t.test('pages of any size contain each change once, in order', async (t) => {
+    const start = await latest(store)
+    const ids = Array.from({ length: 100 }, () => ++lastId)
+    for (const id of ids) await store.create({ id, name: 'x' })
+    for (const limit of [1, 7, 34, 99, 100, 101]) {
+      const changes = await changesAfter(store, start, limit)
+      t.strictSame(
+        changes.map(({ id }) => id),
+        ids,
+      )
+      const { changes: page, next } = await pageOf(store, start, limit)
+      t.equal(page.length, Math.min(limit, 100))
+      t.equal(next, page.at(-1)?.cursor)
+    }
+    const all = await changesAfter(store, start)
+    t.equal(new Set(all.map(({ cursor }) => cursor)).size, all.length)
+    for (const index of [0, 33, 50, 99]) {
+      const rest = await changesAfter(store, all[index]?.cursor)
+      t.strictSame(rest, all.slice(index + 1))
+    }
+  })
+
+  t.test('large changes shorten pages, but never to zero changes', async (t) => {
+    const start = await latest(store)
+    const plants = Array.from({ length: 12 }, (_, index) => ({
+      id: ++lastId,
+      name: index % 3 === 0 ? 'small' : MEGABYTE,
+      tag: index % 3 === 1 ? MEGABYTE : 'x',
+    }))
+    await store.createAll(plants)
+    const sizes: number[] = []
+    const changes: Change[] = []
+    let page = await pageOf(store, start)
+    while (page.changes.length > 0) {
+      sizes.push(page.changes.length)
+      changes.push(...page.changes)
+      page = await pageOf(store, page.next)
+    }
+    samePlants(t, byId(plantsIn(changes)), plants)
+    t.ok(sizes.length >= 4, `${sizes}`)
+  })
+
+  t.test('a string that is no cursor is malformed', async (t) => {
+    const cursor = await latest(store)
+    const strings = ['', ' ', 'x', 'Latest', `${cursor}A`, `${cursor}=`, ` ${cursor}`]
+    for (const after of [...strings, cursor.slice(1), cursor.slice(0, -1), '_'.repeat(30)]) {
+      t.equal(await store.readChanges({ after, limit: 1 }), 'malformed', JSON.stringify(after))
+    }
+    t.match(cursor, /^[\w-]+$/)
+  })
+
+  t.test('the cursor of another log is expired', async (t) => {
+    const other = await (await opener(t, engine))()
+    await other.create({ id: 1n, name: 'x' })
+    for (const after of [await latest(other), (await pageOf(other, undefined)).next]) {
+      t.equal(await store.readChanges({ after, limit: 1 }), 'expired')
+    }
+  })
+
+  t.test('replaying all changes yields the plants in the store', async (t) => {
+    samePlants(t, replay(await changesAfter(store)), await exported(store))
+  })
+
+  t.test('concurrent changes to a plant appear in the order in which they were made', async (t) => {
+    const start = await latest(store)
+    const before = await exported(store)
+    const ids = Array.from({ length: 5 }, () => ++lastId)
+    const client = async (name: string) => {
+      for (const id of ids) {
+        await store.create({ id, name })
+        await store.update(id, { name })
+        if (name === 'a') await store.remove(id)
+      }
+    }
+    await Promise.all(['a', 'b', 'c', 'd'].map(client))
+    samePlants(t, replay(await changesAfter(store, start), before), await exported(store))
+  })
+
+  t.test('a follower that begins while others write misses nothing', async (t) => {
+    const stores = engine.lasting ? [store, await open(), await open()] : [store]
+    const ids = scatteredIds(900).map((id) => BigInt.asIntN(40, id))
+    let isWriting = true
+    const write = async (store: Store, own: bigint[]) => {
+      for (const id of own) {
+        await store.create({ id, name: 'x' })
+        if (id % 3n === 0n) await store.update(id, { tag: `${id}` })
+        if (id % 7n === 0n) await store.remove(id)
+      }
+    }
+    const writers = ids.map((_, index) => index % 9).slice(0, 9)
+    const written = Promise.all(
+      writers.map((writer) =>
+        write(
+          stores[writer % stores.length] ?? store,
+          ids.filter((_, index) => index % 9 === writer),
+        ),
+      ),
+    ).then(() => {
+      isWriting = false
+    })
+    const follower = stores.at(-1) ?? store
+    await eventually(follower, async () => (await exported(follower)).length > 50)
+    const start = await latest(follower)
+    const plants = new Map((await exported(follower)).map((plant) => [plant.id, plant]))
+    let cursor = start
+    for (;;) {
+      const isLast = !isWriting
+      const committed = follower.nextCommit()
+      const { changes, next } = await pageOf(follower, cursor, 50)
+      for (const { id, plant } of changes) {
+        if (plant === undefined) plants.delete(id)
+        else plants.set(id, { id, ...plant })
+      }
+      cursor = next
+      if (changes.length > 0) continue
+      if (isLast) break
+      await committed
+    }
+    await written
+    samePlants(t, byId(plants.values()), await exported(store))
+  })
+
+  t.test('nextCommit resolves at the next commit', async (t) => {
+    const quiet = await (await opener(t, engine))()
+    const first = quiet.nextCommit()
+    t.notOk(await isSettled(first))
+    await quiet.create({ id: 1n, name: 'x' })
+    await first
+    const second = quiet.nextCommit()
+    await quiet.remove(1n)
+    await second
+  })
+
+  t.test('nextCommit resolves after a second without a commit', async (t) => {
+    // nextCommit does not keep the process running.
+    const timer = setInterval(() => {}, 1000)
+    t.teardown(() => clearInterval(timer))
+    await store.nextCommit()
+  })
+
+  t.test('nextCommit resolves when the store closes', async (t) => {
+    const other = await (await opener(t, engine))()
+    const committed = other.nextCommit()
+    await other.close()
+    await committed
+    await other.nextCommit()
+  })
+}
+
+function plantsIn(changes: readonly Change[]): NewPlant[] {
+  return changes.flatMap(({ id, plant }) => (plant === undefined ? [] : [{ id, ...plant }]))
+}
+
+/** Changes of one transaction, by id: their order among each other is not specified. */
+function sorted(changes: readonly unknown[][]): unknown[][] {
+  return [...changes].sort(([, one], [, other]) => Number((one as bigint) - (other as bigint)))
+}

@@ -1,0 +1,358 @@
+/** The log across settings, upgrades, restored databases and other servers. */
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { encodeCursor } from '../../../src/stores/cursor.ts'
+import { turnOff, turnOn } from '../../../src/stores/postgres/change-switch.ts'
+import { Connections } from '../../../src/stores/postgres/connections.ts'
+import { lockLog } from '../../../src/stores/postgres/ledger.ts'
+import { PostgresStore, type ServerOptions } from '../../../src/stores/postgres/postgres-store.ts'
+import { SCHEMA_VERSION } from '../../../src/stores/postgres/schema.ts'
+import { isSettled } from '../../helpers/settled.ts'
+import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { changesAfter, contentOf, eventually, latest, replay } from '../changes.ts'
+import { exported } from '../plants.ts'
+import { emptyDatabases, otherVersion } from './databases.ts'
+
+const { server, emptyDatabase } = await sharedPostgres()
+const database = emptyDatabases(server, emptyDatabase)
+
+const KEEP = { age: 3_600_000, bytes: 2 ** 30 }
+const OFF = { age: 0, bytes: 2 ** 30 }
+
+/** An empty database, and stores of it that are closed when the test ends. */
+async function setUp(t: Test) {
+  const made = await database()
+  const open = async (options: Partial<ServerOptions> = {}) => {
+    const store = await PostgresStore.open({ url: made.url, timeout: 10_000, ...options })
+    t.teardown(() => store.close())
+    return store
+  }
+  return { ...made, open }
+}
+
+t.test('a service without a retention has no feed, and deletes all changes', async (t) => {
+  const { open, query } = await setUp(t)
+  const running = await open()
+  await running.create({ id: 1n, name: 'x' })
+  const cursors = [await latest(running)]
+  const service = await open({ retention: OFF })
+  await running.create({ id: 2n, name: 'x' })
+  for (const after of [...cursors, undefined, 'latest', 'x']) {
+    t.equal(await running.readChanges({ after, limit: 1 }), 'off')
+    t.equal(await service.readChanges({ after, limit: 1 }), 'off')
+  }
+  const rows = 'SELECT id FROM plant_changes UNION ALL SELECT position FROM plant_commits'
+  while ((await query(rows)).length > 0);
+  const command = await open()
+  t.equal(await command.readChanges({ limit: 1 }), 'off', 'a command does not turn it on')
+})
+
+t.test('a log that was off begins again, with other cursors', async (t) => {
+  const { open } = await setUp(t)
+  const before = await open({ retention: KEEP })
+  const cursors = [await latest(before)]
+  await before.create({ id: 1n, name: 'x' })
+  cursors.push(await latest(before))
+  await (await open({ retention: OFF })).close()
+  await before.create({ id: 2n, name: 'x' })
+  const after = await open({ retention: KEEP })
+  const start = await latest(after)
+  await before.create({ id: 3n, name: 'x' })
+  for (const cursor of cursors) {
+    t.equal(await after.readChanges({ after: cursor, limit: 1 }), 'expired')
+  }
+  const expected = [['created', 3n, { name: 'x' }]]
+  t.strictSame((await changesAfter(before, start)).map(contentOf), expected)
+  t.strictSame((await changesAfter(after)).map(contentOf), expected)
+  const again = await open({ retention: KEEP })
+  t.strictSame((await changesAfter(again, start)).map(contentOf), expected)
+})
+
+for (const [what, statement, request] of [
+  ['the ledger is locked', /FROM plant_change_log FOR UPDATE/, 'latest'],
+  ['the end of the log is found', /ON commits|LIMIT 1\n +\) AS commits/, 'latest'],
+  ['the start of the log is found', /0::bigint AS sequence/, undefined],
+  ['a page is read', /"isKept"/, undefined],
+] as const) {
+  t.test(`a log that is turned off before ${what} is off`, async (t) => {
+    const { open } = await setUp(t)
+    const store = await open()
+    await store.create({ id: 1n, name: 'x' })
+    const { query } = pg.Client.prototype
+    let isOff = false
+    t.intercept(pg.Client.prototype, 'query', {
+      async value(this: pg.Client, text: string, ...others: unknown[]) {
+        if (statement.test(text) && !isOff) {
+          isOff = true
+          await (await open({ retention: OFF })).close()
+        }
+        return Reflect.apply(query, this, [text, ...others])
+      },
+    })
+    t.equal(await store.readChanges({ after: request, limit: 1 }), 'off')
+    t.ok(isOff)
+  })
+}
+
+t.test('the cursor of another engine is expired', async (t) => {
+  const store = await (await setUp(t)).open()
+  const after = encodeCursor({ log: new Uint8Array(8), position: 1n, at: 1 })
+  t.equal(await store.readChanges({ after, limit: 1 }), 'expired')
+})
+
+t.test('turning the log on or off again changes nothing', async (t) => {
+  const { open, url } = await setUp(t)
+  const store = await open()
+  const connections = new Connections({ urls: [url], timeout: 10_000 })
+  t.teardown(() => connections.close())
+  const start = await latest(store)
+  await turnOn(connections, 1000)
+  t.equal(await latest(store), start)
+  await turnOff(connections, 1000)
+  await turnOff(connections, 1000)
+  t.equal(await store.readChanges({ limit: 1 }), 'off')
+})
+
+t.test('a large import brings the ledger up to date', async (t) => {
+  const { open, query } = await setUp(t)
+  const store = await open()
+  const plants = Array.from({ length: 25_000 }, (_, id) => ({ id: BigInt(id), name: 'x' }))
+  const commits = async () => (await query('SELECT FROM plant_commits')).length
+  await store.importPlants(plants, 'stop')
+  t.equal(await commits(), 1)
+  await store.importPlants(plants, 'stop')
+  t.equal(await commits(), 2)
+  t.equal((await changesAfter(store)).length, plants.length)
+  await query('DROP TABLE plant_change_log')
+  await store.importPlants(plants, 'stop')
+  t.equal((await store.importPlants(plants, 'stop')).length, plants.length, 'without a log')
+})
+
+t.test(
+  'a transaction that holds the ledger for long makes the feed busy, but not the plants',
+  async (t) => {
+    const { open, url } = await setUp(t)
+    const store = await open()
+    const other = new pg.Client({ connectionString: url })
+    await other.connect()
+    t.teardown(() => other.end())
+    await other.query('BEGIN; SELECT FROM plant_change_log FOR UPDATE')
+    t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
+    await t.rejects(store.readChanges({ limit: 1 }), { name: 'StoreUnavailable', reason: 'busy' })
+    await other.query('COMMIT')
+    t.equal((await changesAfter(store)).length, 1)
+  },
+)
+
+t.test('a process that is lost while it holds the ledger releases it', async (t) => {
+  const { open, url } = await setUp(t)
+  const connections = new Connections({ urls: [url], timeout: 10_000 })
+  t.teardown(() => connections.close())
+  const timeout = 'idle_in_transaction_session_timeout'
+  const shown = await connections.transaction(async (run) => {
+    await open()
+    await lockLog(run, 1000)
+    return run(`SHOW ${timeout}`)
+  })
+  t.same(shown, [{ [timeout]: '10s' }])
+  t.same(
+    await connections.query(`SHOW ${timeout}`),
+    [{ [timeout]: '0' }],
+    'in no other transaction',
+  )
+})
+
+t.test('replicas that disagree about the log start and stop it without a deadlock', async (t) => {
+  const { open, name } = await setUp(t)
+  const writer = await open()
+  let isWriting = true
+  const write = async (id: bigint) => {
+    while (isWriting) {
+      await writer.create({ id, name: 'x' })
+      await writer.update(id, { name: 'y' })
+      await writer.remove(id)
+    }
+  }
+  const written = Promise.all([1n, 2n, 3n].map(write))
+  for (let round = 0; round < 3; round++) {
+    const stores = await Promise.all([KEEP, OFF, KEEP, OFF].map((retention) => open({ retention })))
+    await Promise.all(stores.map((store) => store.readChanges({ limit: 10 })))
+    await Promise.all(stores.map((store) => store.close()))
+  }
+  isWriting = false
+  await written
+  const service = await open({ retention: KEEP })
+  const [start, plants] = [await latest(service), await exported(service)]
+  await service.create({ id: 4n, name: 'x' })
+  t.same(replay(await changesAfter(service, start), plants), await exported(service))
+  const statistics = `SELECT deadlocks FROM pg_stat_database WHERE datname = '${name}'`
+  t.same(await server.query(statistics), [{ deadlocks: '0' }])
+})
+
+t.test('replicas upgrade the schema while one of the previous version writes', async (t) => {
+  const { open, url, query } = await setUp(t)
+  for (const statement of VERSION_4) await query(statement)
+  const old = new pg.Client({ connectionString: url })
+  await old.connect()
+  t.teardown(() => old.end())
+  await old.query("INSERT INTO plants VALUES (1, 'old'), (2, 'old')")
+  await old.query('BEGIN')
+  await old.query("UPDATE plants SET name = 'open' WHERE id = 2")
+  const opening = Promise.all(Array.from({ length: 4 }, () => open({ retention: KEEP })))
+  t.notOk(await isSettled(opening))
+  await old.query('COMMIT')
+  const stores = await opening
+  const [store] = stores as [PostgresStore]
+  const plants = await exported(store)
+  t.strictSame(await changesAfter(store), [])
+  const start = await latest(store)
+  await old.query("UPDATE plants SET name = 'new' WHERE id = 1")
+  for (const each of stores) {
+    t.strictSame((await changesAfter(each, start)).map(contentOf), [
+      ['changed', 1n, { name: 'new' }],
+    ])
+  }
+  t.same(replay(await changesAfter(store, start), plants), await exported(store))
+  t.same((await query('SELECT version FROM plant_store_schema')).length, SCHEMA_VERSION)
+})
+
+const VERSION_4 = [
+  'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',
+  'CREATE INDEX plants_by_tag ON plants (md5(tag), id) WHERE tag IS NOT NULL',
+  `CREATE TABLE tokens (
+     name text PRIMARY KEY, selector bytea NOT NULL, digest bytea NOT NULL, scopes text NOT NULL,
+     created_at bigint NOT NULL, expires_at bigint, last_used_at bigint
+   )`,
+  'CREATE INDEX tokens_by_selector ON tokens (selector)',
+  'CREATE TABLE plant_store_schema (version int PRIMARY KEY)',
+  'INSERT INTO plant_store_schema VALUES (1), (2), (3), (4)',
+]
+
+/** What a database restored from a dump has: transaction ids of another server, which can be greater than its own. */
+const RESTORED = `
+  BEGIN;
+  UPDATE plant_change_log SET database = 'another', seen = '1000000:1000000:';
+  UPDATE plant_commits SET tx = (tx::text::bigint + 1000000)::text::xid8;
+  UPDATE plant_changes SET tx = (tx::text::bigint + 1000000)::text::xid8;
+  INSERT INTO plant_changes (tx, type, id) VALUES ('1000001', 'r', 1);
+  COMMIT`
+
+for (const [what, options] of [
+  ['a service', { retention: KEEP }],
+  ['a command', {}],
+] as const) {
+  t.test(`cursors from before a restore are expired: ${what}`, async (t) => {
+    const { open, query } = await setUp(t)
+    const before = await open()
+    const cursors = [await latest(before)]
+    await before.create({ id: 1n, name: 'x' })
+    cursors.push(await latest(before))
+    await before.close()
+    await query(RESTORED)
+    const after = await open(options)
+    for (const cursor of cursors) {
+      t.equal(await after.readChanges({ after: cursor, limit: 1 }), 'expired')
+    }
+    const start = await latest(after)
+    await after.create({ id: 2n, name: 'x' })
+    t.strictSame((await changesAfter(after)).map(contentOf), [['created', 2n, { name: 'x' }]])
+    const again = await open({ retention: KEEP })
+    t.equal((await changesAfter(again, start)).length, 1)
+  })
+}
+
+t.test('a service notices that its database was replaced by a restored one', async (t) => {
+  const { open, query } = await setUp(t)
+  const service = await open({ retention: KEEP })
+  await service.create({ id: 1n, name: 'x' })
+  const cursor = await latest(service)
+  await query(RESTORED)
+  t.equal(await service.readChanges({ after: cursor, limit: 1 }), 'expired')
+  await service.create({ id: 2n, name: 'x' })
+  t.strictSame((await changesAfter(service)).map(contentOf), [['created', 2n, { name: 'x' }]])
+})
+
+t.test(
+  'a cursor whose change was lost is expired, even if its position is used again',
+  async (t) => {
+    const { open, query } = await setUp(t)
+    const store = await open()
+    await store.create({ id: 1n, name: 'x' })
+    const kept = await latest(store)
+    await query('CREATE TABLE backup AS SELECT * FROM plant_change_log')
+    await store.createAll([2n, 3n].map((id) => ({ id, name: 'x' })))
+    const lost = (await changesAfter(store, kept)).map(({ cursor }) => cursor)
+    await query(`
+    BEGIN;
+    DELETE FROM plant_commits USING backup WHERE plant_commits.position > backup.position;
+    DELETE FROM plant_changes WHERE id > 1;
+    UPDATE plant_change_log SET position = backup.position FROM backup;
+    ALTER TABLE plants DISABLE TRIGGER log_removed;
+    DELETE FROM plants WHERE id > 1;
+    ALTER TABLE plants ENABLE TRIGGER log_removed;
+    COMMIT`)
+    const expired = async () => {
+      for (const after of lost) t.equal(await store.readChanges({ after, limit: 1 }), 'expired')
+    }
+    await expired()
+    await store.createAll([2n, 3n].map((id) => ({ id, name: 'again' })))
+    await expired()
+    t.equal((await changesAfter(store, kept)).length, 2)
+  },
+)
+
+for (const version of [
+  'CockroachDB CCL v25.2.0 (x86_64-pc-linux-gnu)',
+  'PostgreSQL 15.12-YB-2025.1.0.0-b0 on x86_64-pc-linux-gnu',
+  'PostgreSQL 14.4 (Apache Cloudberry 2.0.0) on x86_64-pc-linux-gnu',
+  'PostgreSQL 12.22 on x86_64-pc-linux-gnu',
+]) {
+  t.test(`the feed is off on ${version}`, async (t) => {
+    const { name, open, query } = await setUp(t)
+    for (const statement of otherVersion(name, version)) await query(statement)
+    const store = await open({ retention: KEEP })
+    t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
+    t.equal(await store.readChanges({ limit: 1 }), 'off')
+    // nextCommit does not keep the process running.
+    const timer = setInterval(() => {}, 1000)
+    await store.nextCommit()
+    clearInterval(timer)
+    t.same(
+      await query(
+        "SELECT FROM pg_tables WHERE schemaname = 'public' AND tablename LIKE 'plant\\_c%'",
+      ),
+      [],
+    )
+    await query(`ALTER DATABASE ${name} RESET search_path`)
+    const upgraded = await open({ retention: KEEP })
+    t.equal(await upgraded.create({ id: 2n, name: 'x' }), 'created')
+    t.equal(
+      (await changesAfter(upgraded)).length,
+      1,
+      'the feed is on after an upgrade of the server',
+    )
+  })
+}
+
+t.test('the feed is off on Citus', async (t) => {
+  const { name, open, query } = await setUp(t)
+  await query("CREATE TABLE public.pg_extension AS SELECT 'citus' AS extname")
+  await query(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`)
+  t.equal(await (await open({ retention: KEEP })).readChanges({ limit: 1 }), 'off')
+})
+
+t.test('a commit of another process ends the wait, which a failure does not', async (t) => {
+  const { open, name } = await setUp(t)
+  const [store, other] = [await open(), await open()]
+  await latest(store)
+  const waiting = store.nextCommit()
+  await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
+  await server.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+  )
+  await t.rejects(store.readChanges({ limit: 1 }), { name: 'StoreUnavailable' })
+  await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
+  await other.create({ id: 1n, name: 'x' })
+  await waiting
+  await eventually(store, async () => (await changesAfter(store)).length === 1)
+})

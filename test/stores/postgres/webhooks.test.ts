@@ -1,0 +1,21 @@
+import pg from 'pg'
+import t from 'tap'
+import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { testExpiry } from '../webhook-suite.ts'
+
+t.test('a lease expires', async (t) => {
+  const { emptyDatabase } = await sharedPostgres()
+  const url = await emptyDatabase()
+  const store = await PostgresStore.open({ url, timeout: 10_000 })
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  t.teardown(async () => {
+    await client.end()
+    await store.close()
+  })
+  await testExpiry(t, store, async (milliseconds) => {
+    const sql = 'UPDATE plant_webhooks SET owner_until = owner_until + $1'
+    await client.query(sql, [milliseconds])
+  })
+})

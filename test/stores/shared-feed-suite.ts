@@ -1,0 +1,77 @@
+import type { Test } from 'tap'
+import { changesAfter, contentOf, eventually, latest, pageOf, replay } from './changes.ts'
+import { exported, samePlants } from './plants.ts'
+import { type Engine, opener } from './store-suite.ts'
+
+/** The requirements of ChangeFeed for databases that outlive a store, or that several share. */
+export function sharedFeedSuite(t: Test, engine: Engine): void {
+  t.test('cursors stay valid when the store is reopened', async (t) => {
+    const open = await opener(t, engine)
+    const before = await open()
+    const start = await latest(before)
+    await before.create({ id: 1n, name: 'x' })
+    await before.create({ id: 2n, name: 'x' })
+    const changes = await changesAfter(before, start)
+    await before.close()
+    const after = await open()
+    t.strictSame(await changesAfter(after, start), changes)
+    t.strictSame(await changesAfter(after, changes[0]?.cursor), changes.slice(1))
+    const end = await latest(after)
+    t.equal(end, changes[1]?.cursor)
+    await after.remove(1n)
+    t.strictSame((await changesAfter(after, end)).map(contentOf), [['removed', 1n]])
+  })
+
+  t.test('stores that share a database have the same changes and cursors', async (t) => {
+    const open = await opener(t, engine)
+    const stores = [await open(), await open(), await open()]
+    const [one, other] = stores as [(typeof stores)[0], (typeof stores)[0]]
+    const start = await latest(one)
+    await Promise.all(
+      stores.flatMap((store, index) =>
+        Array.from({ length: 50 }, async (_, number) => {
+          const id = BigInt(number % 10)
+          await store.create({ id, name: `${index}` })
+          await store.update(id, { name: `${index} ${number}` })
+          if (number % 5 === index) await store.remove(id)
+        }),
+      ),
+    )
+    const changes = await changesAfter(one, start)
+    t.strictSame(await changesAfter(other, start, 7), changes)
+    samePlants(t, replay(changes), await exported(other))
+  })
+
+  t.test('a store sees each change of another at once', async (t) => {
+    const open = await opener(t, engine)
+    const [one, other] = [await open(), await open()]
+    let cursor = await latest(other)
+    for (let id = 0n; id < 20n; id++) {
+      await one.create({ id, name: 'x' })
+      const { changes, next } = await pageOf(other, cursor)
+      t.strictSame(changes.map(contentOf), [['created', id, { name: 'x' }]])
+      cursor = next
+    }
+  })
+
+  t.test('a commit of another store ends the wait for the next commit', async (t) => {
+    const open = await opener(t, engine)
+    const [one, other] = [await open(), await open()]
+    const delays: number[] = []
+    for (let id = 0n; id < 5n; id++) {
+      const cursor = await latest(other)
+      let seen = Number.NaN
+      const follower = eventually(other, async () => {
+        const found = (await pageOf(other, cursor)).changes.length > 0
+        seen = performance.now()
+        return found
+      })
+      await one.create({ id, name: 'x' })
+      const committed = performance.now()
+      await follower
+      delays.push(seen - committed)
+    }
+    delays.sort((a, b) => a - b)
+    t.ok((delays[2] ?? Number.NaN) < engine.followsWithinMs, `${delays}`)
+  })
+}

@@ -1,0 +1,56 @@
+import t from 'tap'
+import { prepareExcess } from '../../../src/stores/sqlite/change-excess.ts'
+import { CHANGE_OVERHEAD_BYTES } from '../../../src/stores/sqlite/change-log.ts'
+import { pruneChanges } from '../../../src/stores/sqlite/change-pruner.ts'
+import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+
+t.test('a log that another process has turned off has no excess', async (t) => {
+  const retention = { age: 0, bytes: 0 }
+  const db = openDatabase({ file: ':memory:', lockTimeout: 0, retention })
+  t.teardown(() => db.close())
+  t.equal(prepareExcess(db)({ before: Number.MAX_SAFE_INTEGER, bytes: 0 }), undefined)
+})
+
+/** The size of a change to a plant of 100,000 bytes. */
+const LARGE = 100_000 + CHANGE_OVERHEAD_BYTES
+
+t.test('one transaction deletes a limited number and size of changes', async (t) => {
+  const db = openDatabase({ file: ':memory:', lockTimeout: 0 })
+  t.teardown(() => db.close())
+  const insert = db.prepare('INSERT INTO plants VALUES (?, ?, NULL)')
+  const findExcess = prepareExcess(db)
+  const all = { before: Number.MAX_SAFE_INTEGER, bytes: 2 ** 40 }
+  for (let id = 0; id < 3000; id++) insert.run(id, '')
+  t.equal(
+    findExcess(all),
+    999n * BigInt(CHANGE_OVERHEAD_BYTES),
+    'the start of the log, and 999 changes',
+  )
+  db.exec('DELETE FROM changes')
+  for (let id = 3000; id < 3010; id++) insert.run(id, 'x'.repeat(100_000))
+  t.equal(findExcess(all), BigInt(3 * LARGE))
+  const upTo = (changes: number) => ({ before: 0, bytes: changes * LARGE })
+  for (const [limits, position] of [
+    [upTo(0), BigInt(3 * LARGE)],
+    [upTo(2), BigInt(3 * LARGE)],
+    [upTo(7), BigInt(2 * LARGE)],
+    [upTo(8), BigInt(LARGE)],
+    [upTo(9), undefined],
+    [upTo(10), undefined],
+  ] as const) {
+    t.equal(findExcess(limits), position)
+  }
+})
+
+t.test('an error that is a bug is not ignored', async (t) => {
+  const methods = {
+    hasExcess: () => {
+      throw new TypeError('a bug')
+    },
+    prune: async () => {},
+  }
+  await t.rejects(
+    pruneChanges({ age: 1, bytes: 1 }, methods, new AbortController().signal),
+    new TypeError('a bug'),
+  )
+})

@@ -1,0 +1,143 @@
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import type { Retention } from '../../../src/stores/engine.ts'
+import { CHANGE_OVERHEAD_BYTES } from '../../../src/stores/sqlite/change-log.ts'
+import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { changesAfter, eventually, latest, pageOf } from '../changes.ts'
+import { scatteredIds } from '../plants.ts'
+
+const lockTimeout = 5000
+const FOREVER = 3_600_000
+const UNLIMITED = 2 ** 40
+
+const PLANTS = scatteredIds(5000).map((id) => ({ id, name: 'x'.repeat(100) }))
+
+/** What a change to one of PLANTS adds to the log. */
+const CHANGE_BYTES = CHANGE_OVERHEAD_BYTES + 100
+
+/** A database with a change for each of PLANTS. */
+async function makeDatabase(t: Test) {
+  const stores: SqliteStore[] = []
+  t.teardown(() => Promise.all(stores.map((store) => store.close())))
+  const file = join(t.testdir(), 'plants.db')
+  const open = (retention?: Retention) => {
+    const store = new SqliteStore({ file, lockTimeout, ...(retention && { retention }) })
+    stores.push(store)
+    return store
+  }
+  const filler = open()
+  const start = await latest(filler)
+  for (let first = 0; first < PLANTS.length; first += 1000) {
+    await filler.importPlants(PLANTS.slice(first, first + 1000), 'stop')
+  }
+  const changes = await changesAfter(filler, start)
+  await filler.close()
+  return { file, open, start, changes }
+}
+
+/** The number of changes in the log. Reading all pages could fail while the oldest are deleted. */
+function countChanges(file: string): number {
+  const db = new Sqlite(file, { readonly: true })
+  try {
+    return db.prepare<[], number>('SELECT count(*) FROM changes').pluck().get() as number
+  } finally {
+    db.close()
+  }
+}
+
+t.test('changes that are too old are deleted, except the last', async (t) => {
+  const { file, open, start, changes } = await makeDatabase(t)
+  const last = changes.at(-1)
+  const service = open({ age: 1, bytes: UNLIMITED })
+  await eventually(service, () => countChanges(file) === 1)
+  t.strictSame(await changesAfter(service), [last])
+  for (const after of [start, changes[0]?.cursor, changes.at(-2)?.cursor]) {
+    t.equal(await service.readChanges({ after, limit: 1 }), 'expired')
+  }
+  t.strictSame(await changesAfter(service, last?.cursor), [])
+  await service.create({ id: 0n, name: 'x' })
+  t.match(await changesAfter(service, last?.cursor), [{ id: 0n }])
+})
+
+t.test('a cursor is valid until a change after it is too old', async (t) => {
+  const { file, open } = await makeDatabase(t)
+  const db = new Sqlite(file)
+  db.exec(`UPDATE changes SET at = at - ${2 * FOREVER}`)
+  db.close()
+  const service = open({ age: FOREVER, bytes: UNLIMITED })
+  const [before, last] = (await changesAfter(service)).slice(-2)
+  await service.create({ id: 0n, name: 'x' })
+  await eventually(service, () => countChanges(file) === 2)
+  await service.create({ id: 1n, name: 'x' })
+  t.match(await changesAfter(service, last?.cursor), [{ id: 0n }, { id: 1n }])
+  t.equal(await service.readChanges({ after: before?.cursor, limit: 1 }), 'expired')
+})
+
+t.test('the oldest changes are deleted when the log is too large', async (t) => {
+  const { file, open, changes } = await makeDatabase(t)
+  const kept = 700
+  const service = open({ age: FOREVER, bytes: kept * CHANGE_BYTES })
+  await eventually(service, () => countChanges(file) <= kept + 1)
+  t.strictSame(await changesAfter(service), changes.slice(-kept - 1))
+  t.strictSame(await changesAfter(service, changes.at(-kept - 1)?.cursor), changes.slice(-kept))
+  t.equal((await service.list({ limit: 1 })).next === undefined, false, 'plants are kept')
+})
+
+t.test('the size of changes to large plants counts', async (t) => {
+  const { file, open } = await makeDatabase(t)
+  const service = open({ age: FOREVER, bytes: 2 ** 22 })
+  const name = '\u{1f331}'.repeat(2 ** 17)
+  for (let index = 0; index < 20; index++) {
+    await service.create({ id: BigInt(index), name, tag: name })
+  }
+  await eventually(service, () => countChanges(file) <= 5)
+  t.match(
+    await changesAfter(service),
+    [15n, 16n, 17n, 18n, 19n].map((id) => ({ id })),
+  )
+})
+
+t.test('changes within the limits are kept', async (t) => {
+  const { open, start, changes } = await makeDatabase(t)
+  const service = open({ age: FOREVER, bytes: UNLIMITED })
+  await service.nextCommit()
+  t.strictSame(await changesAfter(service, start), changes)
+})
+
+t.test('a store without a retention deletes nothing', async (t) => {
+  const { open, start, changes } = await makeDatabase(t)
+  const command = open()
+  await command.nextCommit()
+  t.strictSame(await changesAfter(command, start), changes)
+})
+
+t.test('changes in memory are deleted too', async (t) => {
+  const store = new SqliteStore({
+    file: ':memory:',
+    lockTimeout,
+    retention: { age: 1, bytes: UNLIMITED },
+  })
+  t.teardown(() => store.close())
+  const alive = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(alive))
+  await store.createAll(PLANTS.slice(0, 1000))
+  const { next } = await pageOf(store, undefined, 1)
+  await eventually(store, async () => (await pageOf(store, undefined, 2)).changes.length === 1)
+  t.equal(await store.readChanges({ after: next, limit: 1 }), 'expired')
+})
+
+t.test('a database that is locked meanwhile is tried again', async (t) => {
+  const { file, changes } = await makeDatabase(t)
+  const retention = { age: 1, bytes: UNLIMITED }
+  const other = new Sqlite(file)
+  t.teardown(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  const service = new SqliteStore({ file, lockTimeout: 0, retention })
+  t.teardown(() => service.close())
+  const error = await service.create({ id: 0n, name: 'x' }).catch((error) => error)
+  t.match(error, { reason: 'busy' })
+  t.strictSame(await changesAfter(service), changes)
+  other.exec('COMMIT')
+  await eventually(service, () => countChanges(file) === 1)
+})

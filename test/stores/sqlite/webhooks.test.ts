@@ -1,0 +1,18 @@
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import t from 'tap'
+import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { testExpiry } from '../webhook-suite.ts'
+
+t.test('a lease expires', async (t) => {
+  const file = join(t.testdir(), 'plants.db')
+  const store = new SqliteStore({ file, lockTimeout: 5000 })
+  const db = new Sqlite(file)
+  t.teardown(async () => {
+    db.close()
+    await store.close()
+  })
+  await testExpiry(t, store, async (milliseconds) => {
+    db.prepare('UPDATE plant_webhooks SET owner_until = owner_until + ?').run(milliseconds)
+  })
+})

@@ -1,0 +1,219 @@
+import type { Test } from 'tap'
+import {
+  type NewWebhook,
+  WEBHOOK_LEASE_MS,
+  WEBHOOKS_MAX,
+  type Webhook,
+  type WebhookProgress,
+} from '../../service/webhook-store.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { type Engine, opener } from './store-suite.ts'
+
+const AT = new Date('2026-11-20T12:34:56.789Z')
+
+const PROGRESS: WebhookProgress = {
+  cursor: 'a-cursor_1',
+  attempts: 3,
+  failingSince: new Date(1),
+  nextAttemptAt: new Date(2),
+  pausedAt: undefined,
+  lastSuccessAt: new Date(3),
+  lastFailureAt: new Date(4),
+  lastFailure: 'status 500',
+}
+
+/** The requirements of WebhookStore. */
+export function webhookSuite(t: Test, engine: Engine): void {
+  let store: Store
+  t.before(async () => {
+    const open = await opener(t, engine)
+    store = await open()
+  })
+
+  t.beforeEach(async () => {
+    for (const { name } of await store.webhooks.list()) await store.webhooks.remove(name)
+  })
+
+  t.test('webhooks are returned as they were added, ordered by name', async (t) => {
+    const webhooks = [
+      newWebhook('b', { events: ['plantRemoved', 'newPlant'], cursor: 'x-_1' }),
+      newWebhook('a', { url: "https://it's.example/?q=\u{1f331}" }),
+      newWebhook('B'),
+      newWebhook('é'),
+    ]
+    for (const webhook of webhooks) t.equal(await store.webhooks.add(webhook), 'added')
+    const [b, a, B, é] = webhooks as [NewWebhook, NewWebhook, NewWebhook, NewWebhook]
+    const inOrder = { ...b, events: ['newPlant', 'plantRemoved'] as const }
+    t.strictSame(await store.webhooks.list(), [B, a, inOrder, é].map(toStored))
+  })
+
+  t.test('a webhook whose name is taken is not added', async (t) => {
+    await store.webhooks.add(newWebhook('a'))
+    t.equal(await store.webhooks.add(newWebhook('a', { url: 'https://other.example' })), 'taken')
+    t.strictSame(await store.webhooks.list(), [toStored(newWebhook('a'))])
+  })
+
+  t.test('the number of webhooks is limited, also for concurrent calls', async (t) => {
+    const names = Array.from({ length: WEBHOOKS_MAX + 5 }, (_, index) => `webhook ${index}`)
+    const results = await Promise.all(names.map((name) => store.webhooks.add(newWebhook(name))))
+    t.equal(results.filter((result) => result === 'added').length, WEBHOOKS_MAX)
+    t.equal(results.filter((result) => result === 'full').length, 5)
+    const [{ name }] = (await store.webhooks.list()) as [Webhook]
+    t.equal(await store.webhooks.remove(name), true)
+    t.equal(await store.webhooks.add(newWebhook('another')), 'added')
+  })
+
+  t.test('removing a webhook leaves the others', async (t) => {
+    for (const name of ['a', 'b']) await store.webhooks.add(newWebhook(name))
+    t.equal(await store.webhooks.remove('%'), false)
+    t.equal(await store.webhooks.remove('a'), true)
+    t.equal(await store.webhooks.remove('a'), false)
+    t.same(await namesIn(store), ['b'])
+  })
+
+  t.test('a process can remove only what it owns', async (t) => {
+    await store.webhooks.add(newWebhook('a'))
+    t.equal(await store.webhooks.remove('a', 'one'), false)
+    await store.webhooks.lease('one')
+    t.equal(await store.webhooks.remove('a', 'other'), false)
+    t.equal(await store.webhooks.remove('a', 'one'), true)
+  })
+
+  t.test('a rotation keeps the secret before it', async (t) => {
+    await store.webhooks.add(newWebhook('a', { secret: 'whsec_1' }))
+    t.equal(await store.webhooks.rotateSecret('b', 'whsec_2', AT), false)
+    for (const secret of ['whsec_2', 'whsec_3']) {
+      t.equal(await store.webhooks.rotateSecret('a', secret, AT), true)
+    }
+    t.match(await store.webhooks.list(), [
+      { secret: 'whsec_3', previousSecret: 'whsec_2', previousUntil: AT },
+    ])
+  })
+
+  t.test('a webhook is leased to one process until that releases it', async (t) => {
+    for (const name of ['a', 'b']) await store.webhooks.add(newWebhook(name))
+    t.same((await store.webhooks.lease('one')).sort(), ['a', 'b'])
+    t.same(await store.webhooks.lease('other'), [])
+    t.same((await store.webhooks.lease('one')).sort(), ['a', 'b'], 'renewed')
+    await store.webhooks.add(newWebhook('c'))
+    t.same(await store.webhooks.lease('other'), ['c'])
+    t.match(await store.webhooks.list(), [{ owner: 'one' }, { owner: 'one' }, { owner: 'other' }])
+    await store.webhooks.release('one')
+    t.match(await store.webhooks.list(), [
+      { owner: undefined },
+      { owner: undefined },
+      { owner: 'other' },
+    ])
+    t.same((await store.webhooks.lease('third')).sort(), ['a', 'b'])
+  })
+
+  t.test('exactly one of several processes gets a lease', async (t) => {
+    const names = ['a', 'b', 'c', 'd']
+    for (const name of names) await store.webhooks.add(newWebhook(name))
+    const owners = Array.from({ length: 10 }, (_, index) => `process ${index}`)
+    const leased = await Promise.all(owners.map((owner) => store.webhooks.lease(owner)))
+    t.same(leased.flat().sort(), names)
+  })
+
+  t.test('progress is saved by the owner alone', async (t) => {
+    await store.webhooks.add(newWebhook('a'))
+    t.equal(await store.webhooks.saveProgress('a', 'one', PROGRESS), false)
+    await store.webhooks.lease('one')
+    t.equal(await store.webhooks.saveProgress('b', 'one', PROGRESS), false)
+    t.equal(await store.webhooks.saveProgress('a', 'other', PROGRESS), false)
+    t.match(await store.webhooks.list(), [{ progress: { attempts: 0 } }])
+    t.equal(await store.webhooks.saveProgress('a', 'one', PROGRESS), true)
+    t.strictSame((await store.webhooks.list())[0]?.progress, PROGRESS)
+    const recovered = { ...toStored(newWebhook('a')).progress, cursor: 'another' }
+    t.equal(await store.webhooks.saveProgress('a', 'one', recovered), true)
+    t.strictSame((await store.webhooks.list())[0]?.progress, recovered)
+  })
+
+  t.test('a paused webhook is not leased until it is resumed', async (t) => {
+    await store.webhooks.add(newWebhook('a'))
+    await store.webhooks.lease('one')
+    const paused = { ...PROGRESS, pausedAt: AT }
+    t.equal(await store.webhooks.saveProgress('a', 'one', paused), true)
+    t.match(await store.webhooks.list(), [{ owner: undefined, progress: paused }])
+    t.same(await store.webhooks.lease('one'), [])
+    t.equal(await store.webhooks.resume('b', false), false)
+    t.equal(await store.webhooks.resume('a', false), true)
+    const { lastSuccessAt, lastFailureAt, lastFailure, cursor } = PROGRESS
+    t.strictSame((await store.webhooks.list())[0]?.progress, {
+      ...toStored(newWebhook('a', { cursor })).progress,
+      lastSuccessAt,
+      lastFailureAt,
+      lastFailure,
+    })
+    t.same(await store.webhooks.lease('other'), ['a'])
+  })
+
+  t.test('resuming a webhook ends its lease', async (t) => {
+    await store.webhooks.add(newWebhook('a', { cursor: 'old' }))
+    await store.webhooks.lease('one')
+    t.equal(await store.webhooks.resume('a', true), true)
+    t.equal(await store.webhooks.saveProgress('a', 'one', PROGRESS), false)
+    t.match(await store.webhooks.list(), [{ progress: { cursor: undefined } }])
+  })
+
+  t.test('a webhook with the name of a removed one has no owner', async (t) => {
+    await store.webhooks.add(newWebhook('a'))
+    await store.webhooks.lease('one')
+    await store.webhooks.remove('a')
+    await store.webhooks.add(newWebhook('a'))
+    t.equal(await store.webhooks.saveProgress('a', 'one', PROGRESS), false)
+  })
+}
+
+/**
+ * Tests that leases expire.
+ *
+ * @param shift adds milliseconds to the end of every lease, as if the clock had been set
+ */
+export async function testExpiry(
+  t: Test,
+  store: Store,
+  shift: (milliseconds: number) => Promise<void>,
+): Promise<void> {
+  await store.webhooks.add(newWebhook('a'))
+  for (const [what, milliseconds] of [
+    ['after its duration', -WEBHOOK_LEASE_MS],
+    ['if the clock is set back', 3_600_000],
+  ] as const) {
+    t.same(await store.webhooks.lease('one'), ['a'])
+    t.match(await store.webhooks.list(), [{ owner: 'one' }])
+    await shift(milliseconds)
+    t.match(await store.webhooks.list(), [{ owner: undefined }], what)
+    t.same(await store.webhooks.lease('other'), ['a'], what)
+    t.equal(await store.webhooks.saveProgress('a', 'one', PROGRESS), false)
+    await store.webhooks.release('other')
+  }
+}
+
+export function newWebhook(name: string, fields: Partial<NewWebhook> = {}): NewWebhook {
+  const url = 'https://receiver.example/hook'
+  return { name, url, events: ['newPlant'], secret: 'whsec_AAAA', createdAt: AT, ...fields }
+}
+
+function toStored({ cursor, ...webhook }: NewWebhook): Webhook {
+  return {
+    ...webhook,
+    previousSecret: undefined,
+    previousUntil: undefined,
+    progress: {
+      cursor,
+      attempts: 0,
+      failingSince: undefined,
+      nextAttemptAt: undefined,
+      pausedAt: undefined,
+      lastSuccessAt: undefined,
+      lastFailureAt: undefined,
+      lastFailure: undefined,
+    },
+    owner: undefined,
+  }
+}
+
+async function namesIn(store: Store): Promise<string[]> {
+  return (await store.webhooks.list()).map(({ name }) => name)
+}

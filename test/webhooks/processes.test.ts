@@ -1,0 +1,142 @@
+/** Webhooks of services that run in processes of their own, and are killed. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { Change } from '../../service/change-feed.ts'
+import { openStore } from '../../src/stores/engines.ts'
+import { createPlant } from '../helpers/client.ts'
+import { Command, run } from '../helpers/command.ts'
+import { AUTHORITY, type Received, startReceiver, status } from './receiver.ts'
+
+const TOKEN = 'a-token-of-the-environment'
+const ROUNDS = 2
+
+/** How long it can take until another process continues. */
+const TAKEOVER_MS_MAX = 30_000
+
+/** How long it can take until a command has an effect on a running service. */
+const COMMAND_MS_MAX = 1000
+
+function newFolder(t: Test) {
+  const folder = t.testdir()
+  const database = join(folder, 'plants.db')
+  const authority = join(folder, 'authority.pem')
+  writeFileSync(authority, AUTHORITY)
+  const env = {
+    PLANT_STORE_TOKEN: TOKEN,
+    PLANT_STORE_DATABASE: database,
+    NODE_EXTRA_CA_CERTS: authority,
+  }
+  const { PLANT_STORE_TOKEN: _, ...commandEnv } = env
+  return {
+    database,
+    start: async () => {
+      const args = ['--port', '0', '--admin-port', '0', '--ready-json', '--allow-private-webhooks']
+      const command = new Command(t, args, { env })
+      const [ready] = await command.says(/.*\n/)
+      const { url, adminUrl }: { url: string; adminUrl: string } = JSON.parse(ready)
+      return { command, url, adminUrl }
+    },
+    webhook: async (...args: string[]) => {
+      const finished = await run(t, ['webhook', ...args], { env: commandEnv })
+      if (finished.code !== 0) throw new Error(finished.stderr)
+      return finished.stdout
+    },
+  }
+}
+
+t.test('a killed service loses no event, and keeps their order', async (t) => {
+  const { database, start, webhook } = newFolder(t)
+  const receiver = await startReceiver(t)
+  let { command, url } = await start()
+  await webhook(
+    ...['add', '--name', 'all', '--url', receiver.url, '--allow-private-webhooks'],
+    ...['--events', 'newPlant,plantChanged,plantRemoved'],
+  )
+  let id = 0
+  for (let round = 1; round <= ROUNDS; round++) {
+    const killAt = receiver.received.length + 100
+    while (receiver.received.length < killAt) {
+      id += 1
+      const answer = await createPlant(url, TOKEN, { id, name: `plant ${id}` })
+      t.equal(answer.status, 200)
+    }
+    command.process.kill('SIGKILL')
+    await command.finished()
+    ;({ command, url } = await start())
+  }
+  await receiver.until(({ plant }) => plant === BigInt(id))
+  command.process.kill('SIGTERM')
+  t.equal((await command.finished()).code, 0)
+  const changes = await changesIn(database)
+  t.equal(changes.length, id)
+  const { received } = receiver
+  t.same(
+    withoutRepetitions(received),
+    changes.map(({ id }) => id),
+  )
+  t.comment({ changes: changes.length, deliveries: received.length })
+})
+
+t.test('if a service is killed, another one continues', async (t) => {
+  const { start, webhook } = newFolder(t)
+  const receiver = await startReceiver(t)
+  const services = [await start(), await start()]
+  await webhook(
+    ...['add', '--name', 'orders', '--url', receiver.url, '--allow-private-webhooks'],
+    ...['--events', 'newPlant'],
+  )
+  const added = performance.now()
+  await createPlant(services[0]?.url ?? '', TOKEN, { id: 1, name: 'first' })
+  await receiver.until(1)
+  t.ok(performance.now() - added < COMMAND_MS_MAX)
+  const owners = await Promise.all(services.map(isOwner))
+  t.same(owners.toSorted(), [false, true])
+  const [killed, survivor] = owners[0] ? services : services.toReversed()
+  // The service dies during an attempt.
+  const { promise: attempted, resolve } = Promise.withResolvers<void>()
+  receiver.respond = () => resolve()
+  await createPlant(survivor?.url ?? '', TOKEN, { id: 2, name: 'repeated' })
+  await attempted
+  receiver.respond = status(204)
+  const killedAt = performance.now()
+  killed?.command.process.kill('SIGKILL')
+  await createPlant(survivor?.url ?? '', TOKEN, { id: 3, name: 'after' })
+  const received = await receiver.until(({ plant }) => plant === 3n)
+  const took = performance.now() - killedAt
+  t.ok(took < TAKEOVER_MS_MAX, String(took))
+  t.same(withoutRepetitions(received), [1n, 2n, 3n])
+  t.comment({ took })
+})
+
+/** Whether a service delivers the webhook. */
+async function isOwner({ adminUrl }: { adminUrl: string }): Promise<boolean> {
+  const page = await (await fetch(`${adminUrl}/metrics`)).text()
+  return page.includes('plant_store_webhook_lag_seconds{')
+}
+
+async function changesIn(database: string): Promise<Change[]> {
+  const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
+  const changes: Change[] = []
+  for (let after: string | undefined; ; ) {
+    const page = await store.readChanges({ after, limit: 1000 })
+    if (typeof page === 'string') throw new Error(page)
+    if (page.changes.length === 0) break
+    changes.push(...page.changes)
+    after = page.next
+  }
+  await store.close()
+  return changes
+}
+
+/** The plants in the order of their first deliveries. */
+function withoutRepetitions(received: readonly Received[]): bigint[] {
+  const ids = new Set<string>()
+  return received
+    .filter(({ id }) => {
+      const isNew = !ids.has(id)
+      ids.add(id)
+      return isNew
+    })
+    .map(({ plant }) => plant)
+}

@@ -1,0 +1,97 @@
+/** A store with webhooks whose receivers are in this process. */
+import { join } from 'node:path'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { pino } from 'pino'
+import type { Test } from 'tap'
+import type { NewWebhook, Webhook } from '../../service/webhook-store.ts'
+import { openStore } from '../../src/stores/engines.ts'
+import type { Store } from '../../src/stores/store.ts'
+import type { Clock } from '../../src/webhooks/clock.ts'
+import { WebhookDeliveries } from '../../src/webhooks/webhook-deliveries.ts'
+import { newWebhook } from '../stores/webhook-suite.ts'
+import { AUTHORITY } from './receiver.ts'
+
+/** Every wait advances the clock, and takes no time. */
+export class FastClock implements Clock {
+  /** How far the clock is ahead. */
+  #elapsed = 0
+  readonly waits: number[] = []
+
+  now(): number {
+    return Date.now() + this.#elapsed
+  }
+
+  async wait(milliseconds: number): Promise<void> {
+    this.#elapsed += milliseconds
+    this.waits.push(milliseconds)
+    await setImmediate()
+  }
+}
+
+export interface LogLine {
+  readonly level: number
+  readonly msg: string
+  readonly webhook?: string
+  readonly reason?: string
+  readonly attempts?: number
+}
+
+export interface Place {
+  readonly database: string
+  readonly store: Store
+  /** Starts to deliver, as one process does. */
+  deliver(options?: Partial<ConstructorParameters<typeof WebhookDeliveries>[0]>): WebhookDeliveries
+  /** Adds a webhook that begins now. */
+  add(name: string, url: string, fields?: Partial<NewWebhook>): Promise<void>
+  readonly log: LogLine[]
+}
+
+export async function newPlace(t: Test, database = join(t.testdir(), 'plants.db')): Promise<Place> {
+  const store = await openStore({ database, lockTimeout: 10_000 })
+  const running: WebhookDeliveries[] = []
+  t.teardown(async () => {
+    await Promise.all(running.map((each) => each.close()))
+    await store.close()
+  })
+  const log: LogLine[] = []
+  const logger = pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line)) })
+  return {
+    database,
+    store,
+    log,
+    deliver(options = {}) {
+      const common = { store, log: logger, allowPrivate: true, ca: AUTHORITY }
+      const deliveries = new WebhookDeliveries({ ...common, ...options })
+      running.push(deliveries)
+      return deliveries
+    },
+    async add(name, url, fields = {}) {
+      const page = await store.readChanges({ after: 'latest', limit: 1 })
+      if (typeof page === 'string') throw new Error(page)
+      await store.webhooks.add(newWebhook(name, { url, cursor: page.next, ...fields }))
+    },
+  }
+}
+
+/** The webhook with a name. */
+export async function webhookIn(store: Store, name: string): Promise<Webhook> {
+  const webhook = (await store.webhooks.list()).find((each) => each.name === name)
+  if (webhook === undefined) throw new Error(`there is no webhook ${name}`)
+  return webhook
+}
+
+/** Polls until a condition holds. */
+export async function eventually(condition: () => unknown): Promise<void> {
+  while (!(await condition())) await setTimeout(10)
+}
+
+/** Creates plants one after the other. */
+export async function createPlants(store: Store, first: number, count: number): Promise<void> {
+  for (let id = first; id < first + count; id++) {
+    await store.create({ id: BigInt(id), name: `plant ${id}` })
+  }
+}
+
+export function idsFrom(first: number, count: number): bigint[] {
+  return Array.from({ length: count }, (_, index) => BigInt(first + index))
+}
