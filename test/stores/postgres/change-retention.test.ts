@@ -2,6 +2,7 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Change } from '../../../service/change-feed.ts'
+import { Call } from '../../../src/stores/postgres/call.ts'
 import { pruneChanges } from '../../../src/stores/postgres/change-retention.ts'
 import { Connections } from '../../../src/stores/postgres/connections.ts'
 import { PostgresStore, type ServerOptions } from '../../../src/stores/postgres/postgres-store.ts'
@@ -155,10 +156,10 @@ for (const [what, statement] of [
     const { connections, query, open, changes } = await setUp(t, 5)
     const reader = await open()
     await query(`${AGE} 6`)
-    const { query: send } = Connections.prototype
+    const { query: send } = Call.prototype
     let isPruned = false
-    t.intercept(Connections.prototype, 'query', {
-      async value(this: Connections, text: string, ...others: unknown[]) {
+    t.intercept(Call.prototype, 'query', {
+      async value(this: Call, text: string, ...others: unknown[]) {
         if (statement.test(text) && !isPruned) {
           isPruned = true
           await pruneChanges(connections, { age: 100_000, bytes: UNLIMITED }, running)
