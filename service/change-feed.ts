@@ -24,6 +24,10 @@ export interface ChangesPage {
  */
 export type NoChanges = 'malformed' | 'expired' | 'off'
 
+/** The message for `off`. */
+export const CHANGES_OFF =
+  'the change feed is off: --keep-changes is 0, or the database does not support it'
+
 /**
  * The log of all changes to plants. It is part of the database and of each change's transaction.
  *

@@ -206,7 +206,8 @@ t.test(
     const { folder, database, write, files } = await exportsOf(t, plants)
     const retention = { age: 0, bytes: 2 ** 20 }
     await new SqliteStore({ file: database, lockTimeout: 0, retention }).close()
-    const stderr = 'plant-store: there is no cursor, because the database keeps no changes\n'
+    const stderr =
+      'plant-store: there is no cursor: the change feed is off: --keep-changes is 0, or the database does not support it\n'
     const finished = await write(join(folder, 'plants.csv'), '--cursor', join(folder, 'cursor'))
     t.strictSame(finished, { code: 1, stdout: '', stderr })
     t.strictSame(files(), [])
