@@ -4,7 +4,7 @@ import type { components } from '../src/contract/api.gen.ts'
 export type Change = components['schemas']['Change']
 
 export interface ChangesRequest {
-  /** Return only changes after this cursor, or `latest` for the end of the log. Undefined starts at the oldest change. */
+  /** Return only changes after this cursor. `latest` is the end of the log; undefined starts at the oldest change. */
   readonly after?: string | undefined
   /** The maximum number of changes, at least 1. */
   readonly limit: number
@@ -24,17 +24,20 @@ export interface ChangesPage {
  */
 export type NoChanges = 'malformed' | 'expired' | 'off'
 
+/** The message for `off`. */
+export const CHANGES_OFF =
+  'the change feed is off: --keep-changes is 0, or the database does not support it'
+
 /**
  * The log of all changes to plants. It is part of the database and of each change's transaction.
  *
- * Each change that a PlantStore has acknowledged is in the log exactly once. What changes nothing is not: replays,
- * updates to the same content, batches that conflict. Repeating the changes in order, from an empty store or from an
- * export with its cursor, yields the plants in the store. The log of a database that an older version created begins
- * empty at the upgrade: the plants that were stored before are not in it.
+ * Each change that a PlantStore has acknowledged is in the log exactly once. Requests that change nothing do not appear:
+ * replays, updates to the same content, batches that conflict. Repeating the changes in order, from an empty store or
+ * from an export with its cursor, yields the plants in the store. After an upgrade from a version without the log, it
+ * starts empty: it does not contain the plants that were already stored.
  *
  * Cursors are opaque, in the characters of base64url. They stay valid when the store is reopened, and on every process
- * that shares the database. If the log has lost changes that a cursor has seen, as after a restore, the cursor is
- * `expired`.
+ * that shares the database. If the log has lost changes up to the cursor, as after a restore, the cursor is `expired`.
  */
 export interface ChangeFeed {
   /**

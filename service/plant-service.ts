@@ -1,4 +1,5 @@
 import type { Handlers, OperationRequest, OperationResult } from '../src/contract/operations.ts'
+import { CHANGES_OFF } from './change-feed.ts'
 import { distinctPlants } from './plant-batch.ts'
 import { conflictMessage, contentVersion, type NoMatch, type RequestStore } from './plant-store.ts'
 import { SharedFeed } from './shared-feed.ts'
@@ -124,7 +125,7 @@ const NO_CHANGES = {
   },
   off: {
     failure: 'changes-off',
-    message: 'the change feed is off: the service runs with --keep-changes 0',
+    message: CHANGES_OFF,
   },
 } as const
 

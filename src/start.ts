@@ -208,8 +208,8 @@ interface Parts {
 }
 
 /**
- * Returns a function that closes the server and stops the webhooks, then closes the store, then the admin server, so that operators can observe the
- * stop. Further calls return the same promise.
+ * Returns a function that closes the server and stops the webhooks, then closes the store, then the admin server, so
+ * that operators can observe the stop. Further calls return the same promise.
  */
 function closeOnce({ server, store, admin, log, webhooks }: Parts): () => Promise<void> {
   let closed: Promise<void> | undefined

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises'
-import type { ChangeFeed } from '../../service/change-feed.ts'
+import { CHANGES_OFF, type ChangeFeed } from '../../service/change-feed.ts'
 import { ConfigError } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
 import { openDestination } from './destination.ts'
@@ -25,7 +25,7 @@ export async function prepareCursor(
 ): Promise<CursorFile> {
   const page = await feed.readChanges({ after: 'latest', limit: 1 })
   if (typeof page === 'string') {
-    throw new ConfigError('there is no cursor, because the database keeps no changes')
+    throw new ConfigError(`there is no cursor: ${CHANGES_OFF}`)
   }
   const unwritable = (error: unknown) => {
     throw fileError(`cannot write ${file}`, error)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream, type Stats } from 'node:fs'
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ConfigError } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
@@ -50,6 +51,20 @@ export async function openDestination(file: string, database: string): Promise<D
       await rm(partial, { force: true })
     },
   }
+}
+
+/** Whether two paths lead to the same file, which need not exist. */
+export async function isSameFile(one: string, other: string): Promise<boolean> {
+  return (await locate(one)) === (await locate(other))
+}
+
+/** The path of a file without symbolic links. A folder that does not exist is only resolved. */
+async function locate(file: string): Promise<string> {
+  const path = resolve(file)
+  const inFolder = () => realpath(dirname(path)).then((folder) => join(folder, basename(path)))
+  return realpath(path)
+    .catch(inFolder)
+    .catch(() => path)
 }
 
 /**

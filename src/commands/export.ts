@@ -13,7 +13,13 @@ import {
 } from '../transfer/format.ts'
 import { formulaFreeLine } from '../transfer/formulas.ts'
 import { type CursorFile, prepareCursor } from './cursor-file.ts'
-import { type Destination, isClosedPipe, openDestination, STDOUT_ERROR } from './destination.ts'
+import {
+  type Destination,
+  isClosedPipe,
+  isSameFile,
+  openDestination,
+  STDOUT_ERROR,
+} from './destination.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { onStopSignal } from './signals.ts'
 import { preferSmallHeap } from './v8-flags.ts'
@@ -37,9 +43,7 @@ export interface ExportOptions {
 export async function exportPlants(file: string, options: ExportOptions): Promise<void> {
   const { database, format = chooseFormat(file), cursor } = options
   const codec = selectCodec(format, options)
-  if (cursor === STDIO || cursor === file) {
-    throw new ConfigError('--cursor requires a file other than the one for the plants')
-  }
+  if (cursor !== undefined) await requireOwnFile(cursor, file)
   preferSmallHeap()
   const { lockTimeout } = defaultConfig()
   const store = await openStore({ database, mustExist: true, lockTimeout, sameThread: true })
@@ -76,6 +80,11 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     await cursorFile?.discard()
     await store.close()
   }
+}
+
+async function requireOwnFile(cursor: string, file: string): Promise<void> {
+  if (cursor !== STDIO && (file === STDIO || !(await isSameFile(cursor, file)))) return
+  throw new ConfigError('--cursor requires a file other than the one for the plants')
 }
 
 function selectCodec(format: ExportFormat, { escapeFormulas }: ExportOptions): Codec {

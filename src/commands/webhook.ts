@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import ms from 'ms'
-import type { ChangesPage, NoChanges } from '../../service/change-feed.ts'
+import { CHANGES_OFF, type ChangesPage, type NoChanges } from '../../service/change-feed.ts'
 import { WEBHOOKS_MAX, type Webhook, type WebhookEvent } from '../../service/webhook-store.ts'
 import { ConfigError } from '../config/config.ts'
 import type { Store } from '../stores/store.ts'
@@ -35,8 +35,7 @@ const ROTATION_MS = 86_400_000
 
 const KEEP_SAFE = 'Keep it safe: it is not shown again.'
 
-const FEED_OFF =
-  'the change feed is off: webhooks need it, so start the service without --keep-changes 0'
+const FEED_OFF = `${CHANGES_OFF}. Webhooks need it: start the service on SQLite or PostgreSQL, without --keep-changes 0`
 
 /**
  * Adds a webhook and prints its secret. Nothing else goes to standard output, so that scripts can capture it.

@@ -100,6 +100,18 @@ export function matchOperations(
   return operations
 }
 
+/** A copy of the contract in which no response is a stream of events. */
+export function withoutStreams(document: ContractDocument): ContractDocument {
+  const copy = structuredClone(document)
+  for (const item of Object.values(copy.paths)) {
+    for (const [method, { responses }] of Object.entries(item)) {
+      if (!METHODS.has(method)) continue
+      for (const { content } of Object.values(responses)) delete content?.[EVENT_STREAM]
+    }
+  }
+  return copy
+}
+
 function toOperation(
   name: string,
   object: OperationObject,

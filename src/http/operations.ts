@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import type { ContractDocument, Operation } from '../contract/contract.ts'
-import { matchOperations } from '../contract/contract.ts'
+import { matchOperations, withoutStreams } from '../contract/contract.ts'
 import type { Handlers, OperationId } from '../contract/operations.ts'
 import { bodyProjection } from '../contract/projection.ts'
 import { ApiError } from './api-error.ts'
@@ -40,7 +40,8 @@ export async function serveOperations(
     rejectUndefinedParameters(scope)
     scope.setValidatorCompiler(requestValidators())
     await scope.register(openapiGlue, {
-      specification: document,
+      // It warns about each media type that has no body parser, including those of responses.
+      specification: withoutStreams(document),
       operationResolver: (id, method) => ({
         ...toRoute(operations.get(id) as Operation, handlers, followers),
         // Fastify's automatic HEAD routes send `Content-Length: 0` with a 304.

@@ -1,8 +1,16 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { readFile, watch } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import type { NewPlant } from '../../service/plant-store.ts'
@@ -198,7 +206,8 @@ t.test(
     const { folder, database, write, files } = await exportsOf(t, plants)
     const retention = { age: 0, bytes: 2 ** 20 }
     await new SqliteStore({ file: database, lockTimeout: 0, retention }).close()
-    const stderr = 'plant-store: there is no cursor, because the database keeps no changes\n'
+    const stderr =
+      'plant-store: there is no cursor: the change feed is off: --keep-changes is 0, or the database does not support it\n'
     const finished = await write(join(folder, 'plants.csv'), '--cursor', join(folder, 'cursor'))
     t.strictSame(finished, { code: 1, stdout: '', stderr })
     t.strictSame(files(), [])
@@ -209,9 +218,18 @@ t.test('--cursor requires a file of its own', async (t) => {
   const { folder, write, files } = await exportsOf(t, plants)
   const file = join(folder, 'plants.csv')
   const stderr = 'plant-store: --cursor requires a file other than the one for the plants\n'
-  for (const cursor of [file, '-']) {
-    t.strictSame(await write(file, '--cursor', cursor), { code: 1, stdout: '', stderr })
-  }
+  const link = join(folder, 'link')
+  symlinkSync(folder, link)
+  const paths = [file, relative('.', file), `${folder}/./plants.csv`, join(link, 'plants.csv'), '-']
+  const isRefused = async (cursor: string) =>
+    t.strictSame(await write(file, '--cursor', cursor), { code: 1, stdout: '', stderr }, cursor)
+  for (const cursor of paths) await isRefused(cursor)
+  t.strictSame(files(), ['link'], 'nothing is exported')
+  writeFileSync(file, 'old')
+  symlinkSync(file, join(folder, 'link.csv'))
+  for (const cursor of [...paths, join(folder, 'link.csv')]) await isRefused(cursor)
+  t.equal(readFileSync(file, 'utf8'), 'old')
+  for (const path of [link, file, join(folder, 'link.csv')]) rmSync(path)
   t.match(await write(file, '--cursor', folder), { code: 1, stderr: /^plant-store: cannot write / })
   t.match(await write(file, '--cursor', join(folder, 'missing', 'cursor')), {
     code: 1,

@@ -77,6 +77,24 @@ t.test('requests are not logged by default', async (t) => {
   t.notMatch(stderr, 'health')
 })
 
+t.test('a normal start and stop log no warnings', async (t) => {
+  const args = ['--port=0', '--admin-port=0', '--database', join(t.testdir(), 'plants.db')]
+  const command = new Command(t, args)
+  await command.listening()
+  command.process.kill('SIGTERM')
+  const { code, stderr } = await command.finished()
+  t.equal(code, 0)
+  const lines = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  t.ok(lines.length > 0)
+  t.same(
+    lines.filter(({ level }) => level >= 40),
+    [],
+  )
+})
+
 t.test('the log is readable text on a terminal', async (t) => {
   const command = startPrepared(t, 'process.stderr.isTTY = true')
   await command.listening()

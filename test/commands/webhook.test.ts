@@ -129,7 +129,7 @@ t.test('retry requires --from-oldest if changes were lost', async (t) => {
   const retention = (age: number) => ({ retention: { age, bytes: 2 ** 30 } })
   await use(async () => {}, retention(0))
   const off =
-    'the change feed is off: webhooks need it, so start the service without --keep-changes 0'
+    'the change feed is off: --keep-changes is 0, or the database does not support it. Webhooks need it: start the service on SQLite or PostgreSQL, without --keep-changes 0'
   for (const args of [
     ['retry', 'orders', '--from-oldest'],
     ['retry', 'orders'],

@@ -85,12 +85,16 @@ export interface ReceiverOptions {
   readonly respond?: Respond
   /** Without TLS. */
   readonly plain?: boolean
+  /** The address to listen on. The certificate is valid for the default, 127.0.0.1. */
+  readonly host?: string
 }
+
+const noContent: Respond = (response) => response.writeHead(204).end()
 
 /** Starts a receiver that is closed when the test ends. */
 export async function startReceiver(
   t: Owner,
-  { respond = (response) => response.writeHead(204).end(), plain = false }: ReceiverOptions = {},
+  { respond = noContent, plain = false, host = '127.0.0.1' }: ReceiverOptions = {},
 ): Promise<Receiver> {
   const { cert, key } = certificate
   const server = plain ? createHttpServer() : createServer({ cert, key })
@@ -98,10 +102,10 @@ export async function startReceiver(
     server.closeAllConnections()
     server.close()
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(0, host)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const receiver = new Receiver(`${plain ? 'http' : 'https'}://127.0.0.1:${port}/hook`, respond)
+  const receiver = new Receiver(`${plain ? 'http' : 'https'}://${host}:${port}/hook`, respond)
   server.on('connection', () => {
     receiver.connections += 1
   })
