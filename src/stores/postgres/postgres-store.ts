@@ -110,7 +110,7 @@ export class PostgresStore implements Store {
         throw new StoreError('it is empty')
       const isSupported = await supportsChanges(connections)
       await migrate(connections, isSupported)
-      const log = new ChangeLog({ connections, isSupported })
+      const log = new ChangeLog({ connections, isSupported, timeout })
       await log.prepare(retention)
       return new PostgresStore(connections, log, isMeasured)
     } catch (cause) {
