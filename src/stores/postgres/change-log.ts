@@ -16,8 +16,11 @@ import { appendCommits, lockLog, readLogState } from './ledger.ts'
 import { Maintenance } from './maintenance.ts'
 import { shareRuns } from './shared-runs.ts'
 
-/** How long to wait while other processes append to the ledger, or turn the log on or off. */
-const LOCK_WAIT_MS = 1000
+/**
+ * The part of the timeout of a statement that a wait for a lock can take. It leaves time for the server to report that
+ * it gives up before the client does.
+ */
+const LOCK_WAIT_PART = 0.9
 
 /** Locks a commit, which waits for the standbys as in creates.ts. */
 const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY SHARE'
@@ -29,12 +32,19 @@ export interface ChangeLogOptions {
   readonly connections: Connections
   /** On other servers, the log is off. */
   readonly isSupported: boolean
+  /** Milliseconds that each statement can take. */
+  readonly timeout: number
 }
 
 /** Implements ChangeFeed. */
 export class ChangeLog implements ChangeFeed {
   readonly #connections: Connections
   readonly #isSupported: boolean
+  /**
+   * How long to wait while another process appends to the ledger, which it holds until the standbys have its commit, or
+   * while transactions that change plants delay a change of the triggers.
+   */
+  readonly #lockWaitMs: number
   readonly #run: Run
   readonly #watch: CommitWatch
   /** Brings the ledger up to date. Resolves to whether the log is on. */
@@ -47,9 +57,10 @@ export class ChangeLog implements ChangeFeed {
   #imported = 0
   #maintenance: Maintenance | undefined
 
-  constructor({ connections, isSupported }: ChangeLogOptions) {
+  constructor({ connections, isSupported, timeout }: ChangeLogOptions) {
     this.#connections = connections
     this.#isSupported = isSupported
+    this.#lockWaitMs = Math.ceil(timeout * LOCK_WAIT_PART)
     this.#run = (text, values) => connections.query(text, values)
     this.#watch = new CommitWatch(async () => {
       if (!isSupported) return false
@@ -67,8 +78,8 @@ export class ChangeLog implements ChangeFeed {
     if (!this.#isSupported) return
     const { isOn, isForeign } = await readLogState(this.#connections)
     const isWanted = retention === undefined ? isOn : retention.age > 0
-    if (isOn && !isWanted) await turnOff(this.#connections, LOCK_WAIT_MS)
-    if (isWanted && (!isOn || isForeign)) await turnOn(this.#connections, LOCK_WAIT_MS)
+    if (isOn && !isWanted) await turnOff(this.#connections, this.#lockWaitMs)
+    if (isWanted && (!isOn || isForeign)) await turnOn(this.#connections, this.#lockWaitMs)
     if (retention === undefined) return
     this.#maintenance = new Maintenance(this.#connections, retention, this.#update)
   }
@@ -119,7 +130,7 @@ export class ChangeLog implements ChangeFeed {
     const { isOn, isForeign, isBehind, position } = await readLogState(this.#connections)
     if (isOn && isForeign) {
       this.#confirmed = -1n
-      await turnOn(this.#connections, LOCK_WAIT_MS)
+      await turnOn(this.#connections, this.#lockWaitMs)
     }
     this.#advance(isOn && isBehind ? await this.#appendCommits() : position)
     return isOn
@@ -128,7 +139,7 @@ export class ChangeLog implements ChangeFeed {
   async #appendCommits(): Promise<bigint> {
     const position = await this.#connections.call((call) =>
       call.transaction(async (run) => {
-        const log = await lockLog(run, LOCK_WAIT_MS)
+        const log = await lockLog(run, this.#lockWaitMs)
         return log.isOn ? appendCommits(run, log) : log.position
       }),
     )

@@ -9,17 +9,23 @@ const COMMITS_MAX = 1000
 const CHANGES_MAX = 10_000
 
 /**
- * The last of the oldest commits that are not worth keeping. It is kept, because the commits after it are: the cursor of
- * a follower that has read it misses nothing.
+ * Finds how far the log can be cut: from its start, commits are obsolete up to the first one that must be kept. The last
+ * obsolete commit stays, because the cursor of a follower that has read it misses nothing.
+ *
+ * If the server's clock is set back, later commits can look older than earlier ones.
  */
 export const FIND_OLDEST = `
-  SELECT log.id AS log, max(commits.position) AS oldest
-  FROM plant_change_log AS log CROSS JOIN LATERAL (
-    SELECT position, at, bytes FROM plant_commits
-    WHERE position >= log.oldest ORDER BY position LIMIT ${COMMITS_MAX}
-  ) AS commits
-  WHERE commits.at < ${NOW_MS} - $1 OR log.bytes - commits.bytes >= $2
-  GROUP BY log.id`
+  SELECT log, max(position) AS oldest
+  FROM (
+    SELECT log.id AS log, commits.position,
+           bool_and(commits.at < ${NOW_MS} - $1 OR log.bytes - commits.bytes >= $2) OVER (ORDER BY commits.position) AS "isObsolete"
+    FROM plant_change_log AS log CROSS JOIN LATERAL (
+      SELECT position, at, bytes FROM plant_commits
+      WHERE position >= log.oldest ORDER BY position LIMIT ${COMMITS_MAX}
+    ) AS commits
+  ) AS found
+  WHERE "isObsolete"
+  GROUP BY log`
 
 /** Unless another process has done so, or begun a new log. */
 const SET_OLDEST =

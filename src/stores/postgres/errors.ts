@@ -16,6 +16,9 @@ const FAILING = /^(08|40003|25006|28|3D000|53|57|58|XX)/
 /** The server rolled the transaction back in favor of another one. */
 const ROLLED_BACK = /^(40001|40P01)\b/
 
+/** A lock was not available within `lock_timeout`. */
+const LOCK_TIMEOUT = /^55P03\b/
+
 /** OpenSSL's codes for a certificate without a trusted authority. */
 const UNKNOWN_AUTHORITY = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
 
@@ -42,6 +45,11 @@ export function toUnavailable(error: unknown): StoreUnavailable {
 /** Whether the same transaction may succeed if repeated at once, on the same connection. */
 export function isRetryable(error: unknown): boolean {
   return error instanceof StoreUnavailable && ROLLED_BACK.test(error.detail)
+}
+
+/** Whether a statement has failed because it waited too long for a lock. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof StoreUnavailable && LOCK_TIMEOUT.test(error.detail)
 }
 
 function findAdvice(code: string, message: string): string {

@@ -57,7 +57,7 @@ export async function lockLog(run: Run, waitMs: number): Promise<LockedLog> {
   return log as LockedLog
 }
 
-/** What a change and a commit take in the tables and their indexes in addition to the text, approximately. */
+/** The approximate sizes of a change and of a commit in the tables and their indexes, in addition to the text. */
 const CHANGE_BYTES = 100
 const COMMIT_BYTES = 100
 

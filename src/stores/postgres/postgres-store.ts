@@ -136,7 +136,7 @@ export class PostgresStore implements Store {
         await agreeOnStandbys(connections, product, requireStandbys)
       }
       if (product.isPostgres) connections.guarantee.note(await connections.observe())
-      const log = new ChangeLog({ connections, isSupported })
+      const log = new ChangeLog({ connections, isSupported, timeout })
       await log.prepare(retention)
       return new PostgresStore({ connections, log, product, isMeasured })
     } catch (cause) {

@@ -20,7 +20,7 @@ export const CHANGE_TYPES = ['created', 'changed', 'removed'] as const satisfies
 /** The number of the type `start`. */
 export const START = CHANGE_TYPES.length
 
-/** What a change takes in the file in addition to its text, approximately. */
+/** The approximate size of a change in the file, in addition to its text. */
 export const CHANGE_OVERHEAD_BYTES = 28
 
 const NOW = `CAST(round(unixepoch('subsec') * 1000) AS INTEGER)`

@@ -4,7 +4,7 @@ const WAIT_MS = 1000
 /** Commits of other processes are looked for until this time after the last call of `next`. */
 const DEMAND_NS = 1_500_000_000n
 
-/** Indexes of the 32-bit cells: the number of commits, and how often a thread was the first to wait for one. */
+/** Indexes of the 32-bit cells: the number of commits, and how often a thread has begun to wait for one. */
 const COMMITS = 0
 const DEMANDS = 1
 /** Index of a 64-bit cell. */
@@ -75,9 +75,8 @@ export class CommitSignal {
   }
 
   #demand(): void {
-    const isFirst = !this.isAwaited
     Atomics.store(this.#deadline, DEADLINE, process.hrtime.bigint() + DEMAND_NS)
-    if (!isFirst) return
+    // Even if there is demand already: a thread may have found none just before.
     Atomics.add(this.#cells, DEMANDS, 1)
     Atomics.notify(this.#cells, DEMANDS)
   }

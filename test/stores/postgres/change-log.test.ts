@@ -27,8 +27,26 @@ async function setUp(t: Test) {
     t.teardown(() => store.close())
     return store
   }
-  return { ...made, open }
+  /** A transaction that stays open after a statement. */
+  const begin = async (statement: string) => {
+    const client = new pg.Client({ connectionString: made.url })
+    await client.connect()
+    t.teardown(() => client.end())
+    await client.query(`BEGIN; ${statement}`)
+    return client
+  }
+  /** For how long a statement has waited for a lock. */
+  const waitedMs = async () => {
+    const [row] = await server.query<{ ms: number }>(`
+      SELECT max((extract(epoch FROM clock_timestamp() - query_start) * 1000)::float) AS ms FROM pg_stat_activity
+      WHERE datname = '${made.name}' AND wait_event_type = 'Lock'`)
+    return row?.ms ?? 0
+  }
+  return { ...made, open, begin, waitedMs }
 }
+
+/** What a process does while it appends to the ledger. */
+const LOCK_LEDGER = 'SELECT FROM plant_change_log FOR UPDATE'
 
 t.test('a service without a retention has no feed, and deletes all changes', async (t) => {
   const { open, query } = await setUp(t)
@@ -128,21 +146,68 @@ t.test('a large import brings the ledger up to date', async (t) => {
   t.equal((await store.importPlants(plants, 'stop')).length, plants.length, 'without a log')
 })
 
+t.test('a read waits for the process that appends to the ledger', async (t) => {
+  const { open, begin, waitedMs } = await setUp(t)
+  const store = await open()
+  const appending = await begin(LOCK_LEDGER)
+  await store.create({ id: 1n, name: 'x' })
+  const page = store.readChanges({ limit: 1 })
+  const isWaiting = async () => {
+    while ((await waitedMs()) < 1200);
+  }
+  // A read that fails ends the wait.
+  await Promise.race([page, isWaiting()])
+  await appending.query('COMMIT')
+  t.match(await page, { changes: [{ id: 1n }] })
+})
+
 t.test(
   'a transaction that holds the ledger for long makes the feed busy, but not the plants',
   async (t) => {
-    const { open, url } = await setUp(t)
-    const store = await open()
-    const other = new pg.Client({ connectionString: url })
-    await other.connect()
-    t.teardown(() => other.end())
-    await other.query('BEGIN; SELECT FROM plant_change_log FOR UPDATE')
+    const { open, begin } = await setUp(t)
+    const store = await open({ timeout: 1000 })
+    const other = await begin(LOCK_LEDGER)
     t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
-    await t.rejects(store.readChanges({ limit: 1 }), { name: 'StoreUnavailable', reason: 'busy' })
+    const detail = /^55P03/
+    await t.rejects(store.readChanges({ limit: 1 }), {
+      name: 'StoreUnavailable',
+      reason: 'busy',
+      detail,
+    })
     await other.query('COMMIT')
     t.equal((await changesAfter(store)).length, 1)
   },
 )
+
+for (const [what, before, after] of [
+  ['on', OFF, KEEP],
+  ['off', KEEP, OFF],
+] as const) {
+  t.test(`turning the log ${what} waits for transactions that change plants`, async (t) => {
+    const { open, begin, waitedMs } = await setUp(t)
+    const store = await open({ retention: before })
+    await store.create({ id: 1n, name: 'x' })
+    const other = await begin("UPDATE plants SET name = 'y'")
+    await t.rejects(open({ retention: after, timeout: 1000 }), {
+      message: /cannot be turned on or off while another transaction is changing plants$/,
+    })
+    const opening = open({ retention: after })
+    const isWaiting = async () => {
+      while ((await waitedMs()) < 1200);
+    }
+    await Promise.race([opening, isWaiting()])
+    await other.query('COMMIT')
+    const page = await (await opening).readChanges({ limit: 1 })
+    t.equal(page === 'off', after === OFF)
+  })
+}
+
+t.test('an error while the log is turned off is reported', async (t) => {
+  const { open, query } = await setUp(t)
+  await open()
+  await query('DROP TRIGGER log_truncated ON plants')
+  await t.rejects(open({ retention: OFF }), { message: /trigger "log_truncated".*does not exist/ })
+})
 
 t.test('a process that is lost while it holds the ledger releases it', async (t) => {
   const { open, url } = await setUp(t)

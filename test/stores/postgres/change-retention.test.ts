@@ -60,6 +60,18 @@ t.test('changes that are too old are deleted, up to the last of them', async (t)
   t.same((await changesAfter(store, cursorOf(changes[3]))).length, 1)
 })
 
+t.test('a commit that must be kept keeps all after it, whatever their times are', async (t) => {
+  const { query, connections, store, start, rows } = await setUp(t, 5)
+  const retention = { age: 100_000, bytes: UNLIMITED }
+  await query(`${AGE} 5 AND position >= 4`)
+  await pruneChanges(connections, retention, running)
+  t.same(await rows(), { commits: 6, changes: 5 })
+  t.equal((await changesAfter(store, start)).length, 5)
+  await query(`${AGE} 2`)
+  await pruneChanges(connections, retention, running)
+  t.same(await rows(), { commits: 5, changes: 5 })
+})
+
 t.test('the cursor of a follower that is up to date survives an idle time', async (t) => {
   const { connections, store } = await setUp(t, 3)
   const cursor = await latest(store)

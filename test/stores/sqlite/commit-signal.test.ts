@@ -33,7 +33,28 @@ t.test('waits between two commits share a promise', async (t) => {
   t.equal(signal.next(), second)
 })
 
-t.test('the first that waits wakes those that look for commits', async (t) => {
+t.test('demand that ends at the instant of the next wait is renewed for all threads', async (t) => {
+  const signal = new CommitSignal()
+  const other = new CommitSignal(signal.memory)
+  const alive = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(alive))
+  signal.next()
+  t.equal(signal.isAwaited, true)
+  const now = process.hrtime.bigint()
+  const awaited: Promise<void>[] = []
+  t.intercept(process.hrtime, 'bigint', {
+    // Right after the wait has read the time, the demand ends, and another thread finds none.
+    value() {
+      if (awaited.push(Promise.resolve()) > 1) return now + 10_000_000_000n
+      awaited.push(other.awaited())
+      return now
+    },
+  })
+  signal.next()
+  await Promise.all(awaited)
+})
+
+t.test('anyone who waits wakes those that look for commits', async (t) => {
   const signal = new CommitSignal()
   const awaited = signal.awaited()
   t.notOk(await isSettled(awaited))
