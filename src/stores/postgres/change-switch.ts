@@ -1,6 +1,7 @@
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import type { Run } from './call.ts'
 import { BEGIN_LOG, DISABLE_TRIGGERS, ENABLE_TRIGGERS } from './change-tables.ts'
-import type { Connections, Run } from './connections.ts'
+import type { Connections } from './connections.ts'
 import { isLockTimeout } from './errors.ts'
 import { appendCommits, lockLog } from './ledger.ts'
 
