@@ -121,7 +121,8 @@ const NO_CHANGES = {
   expired: {
     failure: 'cursor-expired',
     message:
-      'the changes after this cursor are no longer available: take a new cursor with after=latest, then read all plants again',
+      'the changes after this cursor are no longer available: ' +
+      'take a new cursor with after=latest, then read all plants again',
   },
   off: {
     failure: 'changes-off',
