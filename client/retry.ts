@@ -33,12 +33,15 @@ export interface RetryOptions {
 export interface WaitOptions {
   /** How long the service can wait before it responds, in addition to `timeout`. */
   readonly waitMs?: number
-  /** Whether to retry until it succeeds, at any `Retry-After`. */
+  /** Whether to retry until it succeeds, at any `Retry-After`, although at least once a day. */
   readonly isEndless?: boolean
 }
 
 /** Receives a signal that ends the attempt, and the error of an earlier one that may have taken effect. */
 type Attempt<Result> = (signal: AbortSignal, earlier?: Error) => Promise<Result>
+
+/** A timer of more than 2^31 - 1 milliseconds would fire at once. */
+const DELAY_MS_MAX = 86_400_000
 
 /** The service did nothing, because the client sends too many requests (RFC 6585 §4). */
 const TOO_MANY_REQUESTS = 429
@@ -71,7 +74,8 @@ export async function withRetries<Result>(
       if (mayHaveTakenEffect(error)) earlier = error
       const backoffMs = Math.min(retryDelay * 2 ** attempts, maxRetryDelay)
       // Jitter keeps clients that failed at the same time from retrying in lockstep.
-      await delay(retryAfterMs + backoffMs * (0.5 + Math.random() / 2), signal)
+      const delayMs = retryAfterMs + backoffMs * (0.5 + Math.random() / 2)
+      await delay(Math.min(delayMs, DELAY_MS_MAX), signal)
     }
   }
   return attemptOnce(attempt, attemptMs, signal, earlier)

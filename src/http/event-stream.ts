@@ -1,12 +1,11 @@
 /** Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 import { once } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
-import { type ByteBudget, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
 import { toApiError } from './error-handler.ts'
 import type { Followers } from './followers.ts'
+import { Reservation } from './reservation.ts'
 
 const EVENT_STREAM = 'text/event-stream'
 
@@ -17,9 +16,6 @@ export const COMMENT_INTERVAL_SECONDS = 15
 export const STREAM_PAGE_LIMIT = 100
 
 const COMMENT = Buffer.from(':\n\n')
-
-/** How long a stream waits before it tries again to get memory for its next events. */
-const BUDGET_RETRY_MS = 100
 
 /** Between the two comments that show whether a client that has closed its side is still there. */
 const PROBE_DELAY_MS = 1000
@@ -37,22 +33,38 @@ export interface StreamPage {
   readonly next: string
 }
 
-/** What becomes an event. */
+/** A part of a page that is sent as one event. */
 export interface Item {
   readonly cursor: string
 }
 
+type ReadNext = (
+  position: string | undefined,
+  signal: AbortSignal,
+) => Promise<StreamPage | undefined>
+
 export interface StreamSource {
   /** The position before the first page. */
   readonly start: string | undefined
-  readonly first: StreamPage
   /** Reads the page after a position. An empty one becomes a comment. Undefined ends the stream. */
-  readonly readNext: (
-    position: string | undefined,
-    signal: AbortSignal,
-  ) => Promise<StreamPage | undefined>
+  readonly readNext: ReadNext
   /** Formats a page as events. Streams that send the same page can share the bytes. */
   readonly format: (items: readonly Item[]) => Buffer
+}
+
+/** Where a stream goes, and the memory for it. */
+interface Output {
+  readonly response: ServerResponse
+  readonly reservation: Reservation
+  readonly signal: AbortSignal
+}
+
+/** How far a stream has come. */
+interface Progress {
+  /** Before the next page. */
+  readonly position: string | undefined
+  /** The size of the next page if it did not fit into memory, or else 0. */
+  readonly bytes: number
 }
 
 /** Whether a request prefers a stream to JSON. */
@@ -82,18 +94,19 @@ export function eventFormatter(serialize: (item: Item) => string): StreamSource[
 
 /**
  * Sends a stream until it ends or its follower must stop. Reads a page only once the client has read the previous one.
- * Large pages count towards the budget for responses.
+ * Large pages count towards the budget for responses. While it is used up, the stream keeps none, and reads its page
+ * again later.
  *
  * Writes to the socket itself, because Fastify logs each stream whose client disconnects. @fastify/sse does so too. It
  * also writes comments to clients that do not read, formats each event for each client, sets a timer for each, and
- * overwrites `Cache-Control` and `Connection`.
+ * overwrites `Cache-Control`.
  */
 export async function sendEvents(
   request: FastifyRequest,
   reply: FastifyReply,
-  { start, first, readNext, format }: StreamSource,
+  source: StreamSource,
   followers: Followers,
-): Promise<void> {
+): Promise<undefined> {
   const { raw: response, server } = reply
   reply.hijack()
   server.logWhenClosed?.(request, reply)
@@ -103,17 +116,13 @@ export async function sendEvents(
     response.write(COMMENT)
     probe = setTimeout(() => response.write(COMMENT), PROBE_DELAY_MS).unref()
   })
-  const { signal } = follower
-  // After the stream, its connection is of no use, and a service that stops must not wait for it.
-  const headers = reply.headers({ ...EVENT_STREAM_HEADERS, connection: 'close' }).getHeaders()
-  response.writeHead(200, headers as OutgoingHttpHeaders)
+  const reservation = new Reservation(server.responseBudget)
+  const output = { response, reservation, signal: follower.signal }
+  response.writeHead(200, reply.headers(EVENT_STREAM_HEADERS).getHeaders() as OutgoingHttpHeaders)
   try {
-    let position = start
-    let page: StreamPage | undefined = first
-    while (page !== undefined && !signal.aborted) {
-      const chunk = page.items.length === 0 ? COMMENT : format(page.items)
-      if (await write(response, chunk, server.responseBudget, signal)) position = page.next
-      page = await readNext(position, signal)
+    let progress: Progress | undefined = { position: source.start, bytes: 0 }
+    while (progress !== undefined && (await reservation.wait(progress.bytes, follower.signal))) {
+      progress = await sendPage(source, progress.position, output)
     }
   } catch (error) {
     // The client gets the error when it resumes the stream.
@@ -121,22 +130,30 @@ export async function sendEvents(
   }
   follower.leave()
   clearTimeout(probe)
-  response.end()
+  const release = () => reservation.resize(0)
+  if (response.closed) release()
+  // The client may not have read everything.
+  else response.once('close', release).end()
+  return undefined
 }
 
-/** Writes a chunk and waits until the client has read it. Returns false, after a while, if the budget is used up. */
-async function write(
-  response: ServerResponse,
-  chunk: Buffer,
-  budget: ByteBudget,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const bytes = chunk.length > SMALL_MESSAGE_BYTES ? chunk.length : 0
-  if (!budget.take(bytes)) {
-    await delay(BUDGET_RETRY_MS, undefined, { signal }).catch(() => {})
-    return false
-  }
+/** Sends a page and waits until the client has read it. If it does not fit into memory, it is not sent. */
+async function sendPage(
+  source: StreamSource,
+  position: string | undefined,
+  { response, reservation, signal }: Output,
+): Promise<Progress | undefined> {
+  const part = await readPart(source, position, signal)
+  if (part === undefined) return undefined
+  const { chunk, next } = part
+  if (!reservation.resize(chunk.length)) return { position, bytes: chunk.length }
   if (!response.write(chunk)) await once(response, 'drain', { signal }).catch(() => {})
-  budget.release(bytes)
-  return true
+  return { position: next, bytes: 0 }
+}
+
+/** Reads and formats a page. A function of its own, because a stream must not keep the page while it is sent. */
+async function readPart({ readNext, format }: StreamSource, ...from: Parameters<ReadNext>) {
+  const page = await readNext(...from)
+  if (page === undefined) return undefined
+  return { chunk: page.items.length === 0 ? COMMENT : format(page.items), next: page.next }
 }

@@ -11,6 +11,7 @@ import {
 } from './event-stream.ts'
 import type { Followers } from './followers.ts'
 import type { Failure, Handle, Success } from './handle.ts'
+import type { RequestScheduler } from './request-scheduler.ts'
 import { serialize } from './response.ts'
 
 interface Query {
@@ -19,7 +20,7 @@ interface Query {
 }
 
 /** Serves a request, and resolves to the answer to send; undefined if it has been sent. */
-type Follow = (
+export type Follow = (
   request: FastifyRequest,
   reply: FastifyReply,
 ) => Promise<Failure | Success | undefined>
@@ -28,7 +29,11 @@ type Follow = (
  * Serves an operation whose pages can be followed. A stream is a series of pages that the service itself follows. The
  * first read never waits, so that errors are ordinary responses, and the wait begins at a known position.
  */
-export function followPages(handle: Handle, followers: Followers): Follow {
+export function followPages(
+  handle: Handle,
+  followers: Followers,
+  scheduler: RequestScheduler,
+): Follow {
   let format: ((items: readonly Item[]) => Buffer) | undefined
 
   return (request, reply) =>
@@ -59,12 +64,18 @@ export function followPages(handle: Handle, followers: Followers): Follow {
     }
     // The function that Fastify has compiled formats arrays.
     format ??= eventFormatter((item) => serialize([item], reply).slice(1, -1))
+    let first: StreamPage | undefined = toPage(answer)
     const readNext = async (position: string | undefined, signal: AbortSignal) => {
+      const page = first
+      // The stream, which can be open for days, must not keep it.
+      first = undefined
+      if (page !== undefined) return page
+      await scheduler.turn()
       const next = await handle({ query: { ...options, after: position }, signal })
       return 'failure' in next ? undefined : toPage(next)
     }
-    await sendEvents(request, reply, { start, first: toPage(answer), readNext, format }, followers)
-    return undefined
+    // Without `await`, which would keep the answer.
+    return sendEvents(request, reply, { start, readNext, format }, followers)
   }
 }
 

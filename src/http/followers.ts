@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../../service/access-tokens.ts'
 import type { SharedCounter } from '../shared-memory/shared-counter.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
+import { endPipeline, onQueued } from './pipeline.ts'
 
 /** How often the tokens of followers are verified, so that a revocation takes effect within a second. */
 const CHECK_INTERVAL_MS = 500
@@ -19,7 +20,7 @@ export interface Follower {
 export class Followers {
   readonly #app: FastifyInstance
   readonly #tokens: AccessTokens
-  readonly #counters: Pick<SharedState, 'streams' | 'longPolls'>
+  readonly #counters: Pick<SharedState, 'streams' | 'longPolls' | 'queuedRequests'>
   readonly #byToken = new Map<string, Set<AbortController>>()
   #timer: NodeJS.Timeout | undefined
   #isChecking = false
@@ -36,20 +37,33 @@ export class Followers {
     })
   }
 
-  /** Adds a request that waits for one page. A client that has closed its side of the connection gets it at once. */
+  /**
+   * Adds a request that waits for one page. A client that has closed its side of the connection, or that has sent
+   * another request, gets it at once.
+   */
   joinPoll(request: FastifyRequest, reply: FastifyReply): Follower {
     const { socket } = request.raw
-    const follower = this.#join(request, reply, this.#counters.longPolls, (abort) => abort())
-    return socket.readableEnded ? { ...follower, signal: AbortSignal.abort() } : follower
+    const joined = this.#join(request, reply, this.#counters.longPolls, (abort) => abort())
+    if (socket.readableEnded) joined.abort()
+    // Requests of other connections could not be queued while this one has many that wait.
+    onQueued(socket, joined.abort)
+    return {
+      signal: joined.signal,
+      leave: () => {
+        onQueued(socket, undefined)
+        joined.leave()
+      },
+    }
   }
 
   /**
-   * Adds a request for a stream.
+   * Adds a request for a stream, before its head is sent. It is the last one of its connection.
    *
    * @param onHalfClose is called when the client closes its side of the connection. It may have gone away completely,
    *   which only a write shows.
    */
   joinStream(request: FastifyRequest, reply: FastifyReply, onHalfClose: () => void): Follower {
+    endPipeline(reply.raw, this.#counters.queuedRequests)
     return this.#join(request, reply, this.#counters.streams, onHalfClose)
   }
 
@@ -58,7 +72,7 @@ export class Followers {
     { raw: response }: FastifyReply,
     counter: SharedCounter,
     onHalfClose: (abort: () => void) => void,
-  ): Follower {
+  ): Follower & { readonly abort: () => void } {
     const controller = new AbortController()
     const { signal } = controller
     const abort = () => controller.abort()
@@ -71,6 +85,7 @@ export class Followers {
     socket.once('end', onEnd)
     return {
       signal,
+      abort,
       leave: () => {
         response.off('close', abort)
         socket.off('end', onEnd)

@@ -8,7 +8,7 @@ import { ApiError } from './api-error.ts'
 import { readExactJson } from './body.ts'
 import type { BodyReaderOptions } from './body-reader.ts'
 import { entityTag, expectedVersions, isKnown } from './conditional.ts'
-import { followPages } from './follow-pages.ts'
+import { type Follow, followPages } from './follow-pages.ts'
 import type { Followers } from './followers.ts'
 import type { Handle, Success } from './handle.ts'
 import { rejectUndefinedParameters } from './parameters.ts'
@@ -35,6 +35,7 @@ export async function serveOperations(
   followers: Followers,
 ): Promise<void> {
   const operations = matchOperations(document, handlers)
+  const follow = (handle: Handle) => followPages(handle, followers, bodyOptions.scheduler)
   await app.register(async (scope) => {
     readExactJson(scope, { ...bodyOptions, projection: bodyProjection(document) })
     rejectUndefinedParameters(scope)
@@ -43,7 +44,7 @@ export async function serveOperations(
       // It warns about each media type that has no body parser, including those of responses.
       specification: withoutStreams(document),
       operationResolver: (id, method) => ({
-        ...toRoute(operations.get(id) as Operation, handlers, followers),
+        ...toRoute(operations.get(id) as Operation, handlers, follow),
         // Fastify's automatic HEAD routes send `Content-Length: 0` with a 304.
         method: method === 'GET' ? ['GET', 'HEAD'] : method,
       }),
@@ -54,9 +55,13 @@ export async function serveOperations(
 /**
  * The handler's part of a route. fastify-openapi-glue adds the URL and schemas, although its types require them here.
  */
-function toRoute(operation: Operation, handlers: Handlers, followers: Followers): RouteOptions {
+function toRoute(
+  operation: Operation,
+  handlers: Handlers,
+  toFollow: (handle: Handle) => Follow,
+): RouteOptions {
   const handle = handlers[operation.id as OperationId].bind(handlers) as Handle
-  const follow = operation.isFollowable ? followPages(handle, followers) : undefined
+  const follow = operation.isFollowable ? toFollow(handle) : undefined
   const route: Pick<RouteOptions, 'config' | 'handler'> = {
     config: { operation },
     handler: async (request, reply) => {

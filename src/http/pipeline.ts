@@ -11,6 +11,7 @@ const PIPELINE_LENGTH_MAX = 100
 const latest = Symbol('the response to the latest request of a connection')
 const current = Symbol('the response to the request being served')
 const queue = Symbol('the pipelined requests that follow it, in order')
+const queued = Symbol('is called when a request is queued')
 
 interface QueuedRequest {
   readonly response: ServerResponse
@@ -23,6 +24,7 @@ type Connection = Socket & {
   [latest]?: ServerResponse<IncomingMessage>
   [current]?: ServerResponse
   [queue]?: QueuedRequest[]
+  [queued]?: (() => void) | undefined
 }
 
 /** The response to the latest request of a connection, whether queued, in flight or ended. */
@@ -54,6 +56,8 @@ export function servePipelined(
     const connection: Connection = request.socket
     if (connection.destroyed || connection.writableEnded) return
     const previous = connection[current]
+    // RFC 9112 §9.6
+    if (previous !== undefined && isLast(previous)) return stopReading(connection)
     connection[latest] = response
     if (previous === undefined) track(connection)
     else if (!previous.closed) return enqueue(connection, previous, request, response)
@@ -94,6 +98,7 @@ export function servePipelined(
     const length = connection[queue].push({ response, start: () => serve(request, response) })
     if (length === 1) previous.once('close', () => advance(connection))
     if (length === PIPELINE_LENGTH_MAX) stopReading(connection)
+    connection[queued]?.()
   }
 
   function advance(connection: Connection): void {
@@ -112,12 +117,42 @@ export function servePipelined(
   }
 }
 
-/** Stops reading from a connection until its queued requests are served. */
+/** Whether a response has announced that it is the last one of its connection. */
+function isLast({ headersSent, shouldKeepAlive }: ServerResponse): boolean {
+  return headersSent && !shouldKeepAlive
+}
+
+/** Stops reading from a connection until its queued requests are served, or for good after its last response. */
 function stopReading(connection: Connection): void {
   // Ends the loop in which libuv reads up to 2 MB at once.
   connection.pause()
   // The parser then resumes the connection after each request it has already read, so pause again.
-  setImmediate(() => connection[queue]?.length && connection.pause())
+  setImmediate(() => {
+    const response = connection[current] as ServerResponse
+    if (connection[queue]?.length || isLast(response)) connection.pause()
+  })
+}
+
+/**
+ * Makes the response in progress the last one of its connection. The requests that follow it are dropped, so that they
+ * do not count as queued while it lasts. Must be called before its head is sent.
+ *
+ * @param queuedRequests their number in the process
+ */
+export function endPipeline(
+  response: ServerResponse<IncomingMessage>,
+  queuedRequests: SharedCounter,
+): void {
+  const connection: Connection = response.req.socket
+  response.shouldKeepAlive = false
+  connection[latest] = response
+  queuedRequests.add(-(connection[queue]?.splice(0).length ?? 0))
+}
+
+/** Calls a function when a request is queued, at once if there is one already. Undefined ends that. */
+export function onQueued(connection: Connection, callback: (() => void) | undefined): void {
+  connection[queued] = callback
+  if (connection[queue]?.length) callback?.()
 }
 
 /**

@@ -40,6 +40,11 @@ export class RequestScheduler {
     else this.#waiting.push({ since: now, start, reject })
   }
 
+  /** Resolves now or in a later turn. For work that nobody gives up waiting for. */
+  turn(): Promise<void> {
+    return new Promise((resolve) => this.schedule(resolve, resolve))
+  }
+
   #beginTurn(now: number): number {
     // One callback per request, so that its synchronous work counts before the next one starts.
     const count = Math.min(this.#waiting.length, STARTED_MAX)

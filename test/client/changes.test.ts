@@ -140,6 +140,24 @@ t.test('changes waits for any Retry-After', async (t) => {
   t.strictSame(await take(changes, 1), [2n])
 })
 
+t.test('a Retry-After beyond the range of timers means a day', async (t) => {
+  const { client, proxy } = await connect(t)
+  await create(1n)
+  const changes = client.changes()
+  t.strictSame(await take(changes, 1), [1n])
+  proxy.faults = [answered(503, { 'retry-after': 3_000_000 })]
+  await create(2n)
+  const start = setTimeout
+  const delays: number[] = []
+  t.capture(globalThis, 'setTimeout', (callback: () => void, milliseconds: number) => {
+    if (milliseconds < 3_600_000) return start(callback, milliseconds)
+    delays.push(milliseconds)
+    return start(callback, 1)
+  })
+  t.strictSame(await take(changes, 1), [2n])
+  t.strictSame(delays, [86_400_000])
+})
+
 t.test('the first request of changes is retried only as often as configured', async (t) => {
   const { client, proxy } = await connect(t, Array(9).fill(lost), { retries: 2 })
   t.match(await thrownBy(client.changes().next()), { name: 'ConnectionError' })

@@ -49,7 +49,7 @@ async function testThroughPooler(): Promise<void> {
   const engine: Engine = {
     lasting: true,
     hasFeed: true,
-    followsWithinMs: 1000,
+    followsWithinMs: 500,
     place: async () => {
       const url = pooled(await emptyDatabase())
       return () => PostgresStore.open({ url, timeout: 10_000 })

@@ -1,14 +1,18 @@
 /** Event streams and their connections: old, pipelined, half-closed and slow clients, and memory. */
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import t from 'tap'
+import { AccessTokens } from '../../service/access-tokens.ts'
 import { LARGE_MESSAGES_BYTES_MAX } from '../../src/http/byte-budget.ts'
 import { formatHead, openConnection } from '../helpers/connection.ts'
 import { EventStream } from '../helpers/event-stream.ts'
-import { readAll, type Service, startService } from '../helpers/service.ts'
+import { answersOf, readAll, type Service, startService } from '../helpers/service.ts'
 import { closed } from '../helpers/threads.ts'
+import { startWaitingService } from '../helpers/waiting-service.ts'
 
 const EVENTS = 'Accept: text/event-stream\r\n'
+const MIB = 2 ** 20
 const plant = { id: 1, name: 'Abies', tag: 'Tree' }
 
 /** Much less than a comment takes. */
@@ -42,6 +46,40 @@ t.test('a stream is the last response of its connection', SOON, async (t) => {
   const text = (await bytes).toString()
   t.equal(text.match(/HTTP\/1.1 200/g)?.length, 2)
   t.match(text, /\r\n0\r\n\r\n$/)
+})
+
+t.test('requests after a stream do not count as queued', SOON, async (t) => {
+  const service = await startService(t)
+  const list = formatHead(service, 'GET /plants')
+  // Together more than can be queued.
+  const sockets = Array.from({ length: 101 }, () => openConnection(t, service))
+  for (const socket of sockets) {
+    socket.write(formatHead(service, 'GET /changes', EVENTS) + list.repeat(100))
+  }
+  await Promise.all(sockets.map((socket) => once(socket, 'data')))
+  const other = openConnection(t, service)
+  const bytes = readAll(other)
+  other.write(list + formatHead(service, 'GET /plants', 'Connection: close\r\n'))
+  t.match(answersOf(await bytes), [{ status: 200 }, { status: 200 }])
+})
+
+t.test('requests that arrive during a stream are not read', SOON, async (t) => {
+  const service = await startService(t)
+  const socket = openConnection(t, service)
+  socket.write(formatHead(service, 'GET /changes?after=latest', EVENTS))
+  const [connection] = (await once(service.app.server, 'connection')) as [Socket]
+  await once(socket, 'data')
+  const paused = once(connection, 'pause')
+  const padding = `X-Padding: ${'x'.repeat(8000)}\r\n`
+  socket.write(formatHead(service, 'GET /plants', padding).repeat(2000))
+  await paused
+  // This is enough time for further reads.
+  for (let id = 2; id < 12; id++) await create(service, id)
+  t.ok(connection.bytesRead < 2 * MIB, `${connection.bytesRead} bytes were read`)
+  let text = ''
+  socket.setEncoding('utf8')
+  while (!text.includes('"id":11')) text += (await once(socket, 'data'))[0]
+  t.notMatch(text, /HTTP/, 'the stream goes on')
 })
 
 t.test('a client that has closed its side still gets events', SOON, async (t) => {
@@ -96,8 +134,6 @@ t.test('a client that disconnects before the stream begins gets nothing', SOON, 
   t.equal(connection.bytesWritten, 0)
 })
 
-const MIB = 2 ** 20
-
 t.test('a client that does not read is paused, then disconnected', SOON, async (t) => {
   const service = await startService(t, { config: { responseTimeout: 1000 } })
   const plants = Array.from({ length: 40 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(MIB) }))
@@ -118,22 +154,44 @@ t.test('a client that does not read is paused, then disconnected', SOON, async (
   while (!responseBudget.take(LARGE_MESSAGES_BYTES_MAX)) await new Promise(setImmediate)
 })
 
-t.test('a stream waits for memory', SOON, async (t) => {
-  const service = await startService(t)
+t.test('a stream that waits for memory reads its page again only once it fits', SOON, async (t) => {
+  const { service, countReads } = await startWaitingService(t)
   await service.call({ body: { id: 1, name: 'x'.repeat(MIB / 2) } })
-  service.app.responseBudget.take(LARGE_MESSAGES_BYTES_MAX)
-  const waits = Promise.withResolvers<void>()
   const { responseBudget } = service.app
+  responseBudget.take(LARGE_MESSAGES_BYTES_MAX)
+  const waits = Promise.withResolvers<void>()
   const take = responseBudget.take.bind(responseBudget)
+  let attempts = 0
   t.capture(responseBudget, 'take', (bytes: number) => {
-    const isTaken = take(bytes)
-    if (!isTaken) waits.resolve()
-    return isTaken
+    if (++attempts === 4) waits.resolve()
+    return take(bytes)
   })
   const opening = EventStream.open(t, service, { path: '/changes' })
   await waits.promise
+  t.equal(countReads(), 1)
+  // The page is larger when it is read again.
+  await service.store.create({ id: 2n, name: 'x'.repeat(MIB / 4) })
   responseBudget.release(LARGE_MESSAGES_BYTES_MAX)
-  t.match((await (await opening).next()).change, { id: 1n })
+  t.match(await (await opening).changes(2), [{ id: 1n }, { id: 2n }])
+  while (!take(LARGE_MESSAGES_BYTES_MAX)) await new Promise(setImmediate)
+  t.ok(countReads() <= 3, `${countReads()} reads`)
+})
+
+t.test('a stream that is stopped holds its memory until the client has gone', SOON, async (t) => {
+  const service = await startService(t)
+  const token = await service.issueToken('revoked', ['read'])
+  const plants = Array.from({ length: 20 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(MIB) }))
+  await service.store.importPlants(plants, 'stop')
+  const socket = openConnection(t, service).pause()
+  socket.write(formatHead({ token }, 'GET /changes', EVENTS))
+  const [, response] = (await once(service.app.server, 'request')) as [unknown, ServerResponse]
+  const { responseBudget } = service.app
+  while (!response.writableNeedDrain) await new Promise(setImmediate)
+  await new AccessTokens(service.store).revoke('revoked')
+  while (!response.writableEnded) await new Promise(setImmediate)
+  t.notOk(responseBudget.take(LARGE_MESSAGES_BYTES_MAX))
+  socket.destroy()
+  while (!responseBudget.take(LARGE_MESSAGES_BYTES_MAX)) await new Promise(setImmediate)
 })
 
 t.test('a stop also ends a stream that waits for memory', SOON, async (t) => {

@@ -3,6 +3,12 @@ import { changesAfter, contentOf, eventually, latest, pageOf, replay } from './c
 import { exported, samePlants } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
+/** How often a store waits for a commit of another. */
+const WAITS = 10
+
+/** Without a wake-up, a wait takes a second. */
+const LATE_MS = 800
+
 /** The requirements of ChangeFeed for databases that outlive a store, or that several share. */
 export function sharedFeedSuite(t: Test, engine: Engine): void {
   t.test('cursors stay valid when the store is reopened', async (t) => {
@@ -58,7 +64,7 @@ export function sharedFeedSuite(t: Test, engine: Engine): void {
     const open = await opener(t, engine)
     const [one, other] = [await open(), await open()]
     const delays: number[] = []
-    for (let id = 0n; id < 5n; id++) {
+    for (let id = 0n; id < WAITS; id++) {
       const cursor = await latest(other)
       let seen = Number.NaN
       const follower = eventually(other, async () => {
@@ -72,6 +78,8 @@ export function sharedFeedSuite(t: Test, engine: Engine): void {
       delays.push(seen - committed)
     }
     delays.sort((a, b) => a - b)
-    t.ok((delays[2] ?? Number.NaN) < engine.followsWithinMs, `${delays}`)
+    t.ok((delays[WAITS / 2] ?? Number.NaN) < engine.followsWithinMs, `${delays}`)
+    // One can be late because the machine is busy.
+    t.ok((delays[WAITS - 2] ?? Number.NaN) < LATE_MS, `${delays}`)
   })
 }

@@ -9,8 +9,11 @@ import { followingThread, type Seen } from './following-thread.ts'
 const FOLLOWERS = 3
 const CHANGES = 20
 
-/** The median limit in nanoseconds, because other programs can suspend a thread for longer. */
+/** The limit for the median in nanoseconds, because other programs can suspend a thread for longer. */
 const DELAY_NS = 100_000_000n
+
+/** The limit for all but the slowest 5 %. A lost wake-up takes up to a second. */
+const LATE_NS = 500_000_000n
 
 t.test('followers in all threads see every change of this and other processes', async (t) => {
   const options = { file: join(t.testdir(), 'plants.db'), lockTimeout: 5000 }
@@ -43,6 +46,8 @@ t.test('followers in all threads see every change of this and other processes', 
   delays.sort((one, another) => Number(one - another))
   const median = delays[delays.length >> 1] ?? 0n
   t.ok(median < DELAY_NS, `${median} ns`)
+  const late = delays[Math.floor(0.95 * delays.length)] ?? LATE_NS
+  t.ok(late < LATE_NS, `${late} ns`)
   t.equal(delays.length, FOLLOWERS * (CHANGES + 1))
 })
 
