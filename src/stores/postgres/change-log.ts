@@ -49,7 +49,7 @@ export class ChangeLog implements ChangeFeed {
   constructor({ connections, isSupported }: ChangeLogOptions) {
     this.#connections = connections
     this.#isSupported = isSupported
-    this.#run = (text, values) => connections.query(text, values)
+    this.#run = (text, values) => connections.query(text, values, 'abandonable')
     this.#watch = new CommitWatch(async () => {
       if (!isSupported) return false
       const { position, isBehind } = await readLogState(connections)
@@ -128,7 +128,7 @@ export class ChangeLog implements ChangeFeed {
     const position = await this.#connections.transaction(async (run) => {
       const log = await lockLog(run, LOCK_WAIT_MS)
       return log.isOn ? appendCommits(run, log) : log.position
-    })
+    }, 'abandonable')
     // The standbys have this commit, and so all before it.
     this.#confirmed = position
     return position

@@ -20,6 +20,9 @@ const NOT_REPLICATED = '01000'
 /** Runs a statement on one connection, and resolves to its rows. */
 export type Run = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>
 
+/** Whether `close` waits for work, or abandons it: it fails then, and may have taken effect. */
+export type AtClose = 'completed' | 'abandonable'
+
 export interface ConnectionsOptions {
   /** A connection string for each host. */
   readonly urls: readonly string[]
@@ -37,6 +40,8 @@ export class Connections {
   readonly #unreplicated = new WeakSet<pg.PoolClient>()
   #primary = 0
   readonly #inFlight = new InFlight()
+  /** Connections with work that is abandoned at the close. */
+  readonly #abandonable = new Set<pg.PoolClient>()
 
   /** @throws StoreError if the connection strings ask for an unverified connection */
   constructor({ urls, timeout }: ConnectionsOptions) {
@@ -66,8 +71,12 @@ export class Connections {
    *
    * @throws StoreUnavailable if the server cannot run it now; it may have taken effect
    */
-  query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
-    return this.#inFlight.track(() => this.#attempt((run) => run<Row>(text, values)))
+  query<Row extends object>(
+    text: string,
+    values?: readonly unknown[],
+    atClose: AtClose = 'completed',
+  ): Promise<Row[]> {
+    return this.#track((run) => run<Row>(text, values), atClose)
   }
 
   /**
@@ -76,14 +85,17 @@ export class Connections {
    * @param work may be called several times; throws to roll back
    * @throws StoreUnavailable as for `query`, and what `work` throws
    */
-  transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+  transaction<Result>(
+    work: (run: Run) => Promise<Result>,
+    atClose: AtClose = 'completed',
+  ): Promise<Result> {
     const attempt = async (run: Run) => {
       await run('BEGIN')
       const result = await work(run)
       await run('COMMIT')
       return result
     }
-    return this.#inFlight.track(() => this.#attempt(attempt))
+    return this.#track(attempt, atClose)
   }
 
   /**
@@ -106,15 +118,28 @@ export class Connections {
     }
   }
 
-  /** Waits for statements and transactions in flight, then closes all connections. */
+  /** Waits for statements and transactions in flight, unless they are abandonable, then closes all connections. */
   async close(): Promise<void> {
     await this.#inFlight.settle()
+    // They can wait for a missing standby. The pool would wait for them.
+    await Promise.all(Array.from(this.#abandonable, (client) => client.end()))
     await Promise.all(this.#pools.map((pool) => pool.end()))
   }
 
-  async #attempt<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+  #track<Result>(work: (run: Run) => Promise<Result>, atClose: AtClose): Promise<Result> {
+    return atClose === 'completed'
+      ? this.#inFlight.track(() => this.#attempt(work))
+      : this.#attempt(work, this.#abandonable)
+  }
+
+  /** @param clients contains the connection while it is used */
+  async #attempt<Result>(
+    work: (run: Run) => Promise<Result>,
+    clients?: Set<pg.PoolClient>,
+  ): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
       const client = await this.#connect()
+      clients?.add(client)
       try {
         const result = await work((text, values) => this.#run(client, text, values))
         client.release()
@@ -122,6 +147,8 @@ export class Connections {
       } catch (error) {
         await this.#rollBack(client, error)
         if (!isRetryable(error) || attempt === ATTEMPTS_MAX) throw error
+      } finally {
+        clients?.delete(client)
       }
     }
   }
