@@ -37,6 +37,20 @@ export interface WebhookProgress {
   readonly lastFailure?: string | undefined
 }
 
+/** The progress of the webhook with a name. */
+export interface SavedProgress {
+  readonly name: string
+  readonly progress: WebhookProgress
+}
+
+/** The names of the webhooks that a process owns. */
+export interface Leases {
+  /** It did not own them before: they had no owner, or another one whose lease had expired. */
+  readonly taken: string[]
+  /** It owned them all the time. */
+  readonly renewed: string[]
+}
+
 /** A webhook as stored. */
 export interface Webhook extends Omit<NewWebhook, 'cursor'> {
   /** The secret before the last rotation. Deliveries are also signed with it until `previousUntil`. */
@@ -82,21 +96,20 @@ export interface WebhookStore {
   resume(name: string, fromOldest: boolean): Promise<boolean>
 
   /**
-   * Takes, or renews, the leases of all webhooks that are not paused and that no other process owns. Resolves to the
-   * names of those that the process owns.
+   * Takes, or renews, the leases of all webhooks that are not paused and that no other process owns.
    *
    * @param owner a name of the process that no other one has
    */
-  lease(owner: string): Promise<string[]>
+  lease(owner: string): Promise<Leases>
 
   /** Ends the leases of a process, so that another one can take them at once. */
   release(owner: string): Promise<void>
 
   /**
-   * Replaces the progress of a webhook. If that pauses the webhook, its lease ends. Resolves to false, and changes
-   * nothing, if the process does not have the lease.
+   * Replaces the progress of webhooks. If that pauses a webhook, its lease ends. Does not change those whose lease the
+   * process does not have. Resolves to the names of the others.
    */
-  saveProgress(name: string, owner: string, progress: WebhookProgress): Promise<boolean>
+  saveProgress(owner: string, progress: readonly SavedProgress[]): Promise<string[]>
 }
 
 /** How long a lease lasts. If a process dies, another one can deliver to its webhooks after this time. */

@@ -24,7 +24,7 @@ export function webhookCommand(): Command {
     .action(async (options: AddOptions) => (await load()).addWebhook(options))
   command
     .command('list')
-    .description('list the webhooks and how far their deliveries have come')
+    .description('list webhooks with their state and lag')
     .addOption(databaseOption)
     .action(async ({ database }: Located) => (await load()).listWebhooks(database))
   named(command, 'remove', 'remove a webhook').action(async (name: string, { database }: Located) =>

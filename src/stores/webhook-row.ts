@@ -27,7 +27,7 @@ export interface WebhookRow {
   readonly owner_until: bigint | null
 }
 
-/** The columns of a WebhookProgress, in the order of `progressValues`. */
+/** The columns of a WebhookProgress. */
 export const PROGRESS_COLUMNS = [
   'cursor',
   'attempts',
@@ -39,15 +39,23 @@ export const PROGRESS_COLUMNS = [
   'last_failure',
 ] as const
 
+type ProgressColumns = Record<(typeof PROGRESS_COLUMNS)[number], string | number | null>
+
 /** The columns of a NewWebhook, in the order of `newWebhookValues`. */
 export const NEW_COLUMNS = ['name', 'url', 'events', 'secret', 'created_at', 'cursor'] as const
 
-export function progressValues(progress: WebhookProgress): (string | number | null)[] {
-  const { cursor, attempts, lastFailure } = progress
-  const { failingSince, nextAttemptAt, pausedAt, lastSuccessAt, lastFailureAt } = progress
-  const times = [failingSince, nextAttemptAt, pausedAt, lastSuccessAt, lastFailureAt]
-  const milliseconds = times.map((time) => time?.getTime() ?? null)
-  return [cursor ?? null, attempts, ...milliseconds, lastFailure ?? null]
+export function progressColumns(progress: WebhookProgress): ProgressColumns {
+  const time = (date: Date | undefined) => date?.getTime() ?? null
+  return {
+    cursor: progress.cursor ?? null,
+    attempts: progress.attempts,
+    failing_since: time(progress.failingSince),
+    next_attempt_at: time(progress.nextAttemptAt),
+    paused_at: time(progress.pausedAt),
+    last_success_at: time(progress.lastSuccessAt),
+    last_failure_at: time(progress.lastFailureAt),
+    last_failure: progress.lastFailure ?? null,
+  }
 }
 
 export function newWebhookValues(webhook: NewWebhook): (string | number | null)[] {

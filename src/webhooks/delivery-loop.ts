@@ -1,19 +1,26 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Change, ChangeFeed, NoChanges } from '../../service/change-feed.ts'
+import type { Change, ChangesPage, NoChanges } from '../../service/change-feed.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import type { Webhook, WebhookProgress, WebhookStore } from '../../service/webhook-store.ts'
+import type { SharedFeed } from '../../service/shared-feed.ts'
+import type { Webhook, WebhookProgress } from '../../service/webhook-store.ts'
 import type { Clock } from './clock.ts'
+import type { DeliveryEvents } from './delivery-events.ts'
 import { eventOf, messageId, toEvent } from './event.ts'
-import { ProgressSaver } from './progress-saver.ts'
+import type { LeaseTerm } from './lease-term.ts'
 import { DELAY_MAX_MS, isHopeless, retryDelay } from './retry.ts'
 import type { Outcome, Sender } from './sender.ts'
 import { currentSecrets } from './signature.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** How many changes are read at a time. */
 const PAGE_SIZE = 200
 
-/** How long to wait before reading again, so that many small commits cause few reads. */
-const PAUSE_MS = 20
+/** How long a read waits for changes. */
+const READ_MS = 60_000
+
+/** How long to wait before the next read, so that many small commits cause few reads. Less if there was a delivery. */
+const PAUSE_MS = 100
+const DELIVERED_PAUSE_MS = 20
 
 /** How long to wait while the store is unavailable, or the lease is uncertain. */
 const UNAVAILABLE_MS = 1000
@@ -25,26 +32,17 @@ const NO_CHANGES: Readonly<Record<NoChanges, string>> = {
   off: 'the change feed is off',
 }
 
-/** What happened at a webhook, for the log and the metrics. */
-export interface DeliveryEvents {
-  onDelivered(name: string, failedAttempts: number): void
-  onFailed(name: string, progress: WebhookProgress): void
-  onPaused(name: string, progress: WebhookProgress): void
-  onRemoved(name: string): void
-  /** A bug. The delivery is repeated like a failed one. */
-  onError(name: string, error: unknown): void
-}
-
 export interface DeliveryLoopOptions {
   readonly webhook: Webhook
-  /** The process, as it is called in leases. */
-  readonly owner: string
-  readonly store: ChangeFeed & { readonly webhooks: Pick<WebhookStore, 'remove' | 'saveProgress'> }
+  readonly feed: Pick<SharedFeed, 'readNext'>
+  /** Called with the progress, and whether it has only skipped changes since the last call. */
+  readonly save: (progress: WebhookProgress, isSkip: boolean) => void
+  /** Removes the webhook. Resolves to false if the process does not have its lease. */
+  readonly remove: () => Promise<boolean>
   readonly sender: Pick<Sender, 'send' | 'close'>
   readonly clock: Clock
   readonly events: DeliveryEvents
-  /** Whether the process certainly has the lease of the webhook. */
-  readonly isLeased: () => boolean
+  readonly lease: Pick<LeaseTerm, 'signal'>
 }
 
 /**
@@ -53,7 +51,6 @@ export interface DeliveryLoopOptions {
  */
 export class DeliveryLoop {
   readonly #options: DeliveryLoopOptions
-  readonly #saver: ProgressSaver
   readonly #stop = new AbortController()
   readonly #ended: Promise<void>
   #webhook: Webhook
@@ -63,17 +60,9 @@ export class DeliveryLoop {
 
   /** Starts to deliver. */
   constructor(options: DeliveryLoopOptions) {
-    const { webhook, owner, store, events } = options
     this.#options = options
-    this.#webhook = webhook
-    this.#progress = webhook.progress
-    const save = (progress: WebhookProgress) =>
-      store.webhooks.saveProgress(webhook.name, owner, progress)
-    this.#saver = new ProgressSaver({
-      save,
-      onLost: () => this.#stop.abort(),
-      onError: (error) => events.onError(webhook.name, error),
-    })
+    this.#webhook = options.webhook
+    this.#progress = options.webhook.progress
     this.#ended = this.#run()
   }
 
@@ -87,12 +76,12 @@ export class DeliveryLoop {
     this.#webhook = webhook
   }
 
-  /** Resolves when the loop has ended: it was stopped, or the webhook was paused, removed or taken by another process. */
+  /** Resolves when the loop has ended: it was stopped, or the webhook was paused or removed. */
   get ended(): Promise<void> {
     return this.#ended
   }
 
-  /** Abandons the attempt in flight, which is repeated later, and saves the progress. */
+  /** Abandons the attempt in flight, which is repeated later. */
   async stop(): Promise<void> {
     this.#stop.abort()
     await this.#ended
@@ -103,18 +92,19 @@ export class DeliveryLoop {
   }
 
   async #run(): Promise<void> {
-    await this.#waitForRetry()
+    const { clock, sender } = this.#options
     while (!this.#isStopped) {
       try {
-        await this.#deliverPage()
+        await this.#waitForRetry()
+        const pause = await this.#deliverPage()
+        if (pause > 0) await clock.wait(pause, this.#stop.signal)
       } catch (error) {
         await this.#recover(error)
       }
-      // Reading can take no turn of the event loop, even for many pages.
+      // Reads may never yield to the event loop.
       await setImmediate()
     }
-    await this.#saver.flush()
-    this.#options.sender.close()
+    sender.close()
   }
 
   async #recover(error: unknown): Promise<void> {
@@ -123,77 +113,105 @@ export class DeliveryLoop {
       return clock.wait(UNAVAILABLE_MS, this.#stop.signal)
     }
     events.onError(this.#webhook.name, error)
-    await this.#retryLater({ result: 'failed', reason: 'internal error', retryAfterMs: 0 })
+    this.#retryLater({ result: 'failed', reason: 'internal error', retryAfterMs: 0 })
   }
 
-  async #deliverPage(): Promise<void> {
-    const { store, clock } = this.#options
-    const commit = store.nextCommit()
-    const page = await store.readChanges({ after: this.#progress.cursor, limit: PAGE_SIZE })
-    if (typeof page === 'string') return this.#pause({ lastFailure: NO_CHANGES[page] })
-    for (const change of page.changes) {
+  /** Waits for the next attempt, which an earlier process may have planned. */
+  async #waitForRetry(): Promise<void> {
+    const { clock } = this.#options
+    const { nextAttemptAt } = this.#progress
+    if (nextAttemptAt === undefined || nextAttemptAt.getTime() <= clock.now()) return
+    if (this.#waitingSince === undefined) {
+      const page = await this.#read(1, 0)
+      this.#waitingSince = page && waitingIn(page.changes)
+    }
+    const delay = nextAttemptAt.getTime() - clock.now()
+    // It is limited in case the clock was set back.
+    await clock.wait(Math.min(delay, DELAY_MAX_MS), this.#stop.signal)
+  }
+
+  /**
+   * Reads the next changes and delivers them until an attempt fails. Returns how long to pause, so that the page is not
+   * kept meanwhile.
+   */
+  async #deliverPage(): Promise<number> {
+    // From the first read on, the cursor shows if the next change is no longer kept.
+    const waitMs = this.#progress.cursor === undefined ? 0 : READ_MS
+    const page = await this.#read(PAGE_SIZE, waitMs)
+    if (page === undefined) return 0
+    const { changes, next } = page
+    this.#waitingSince = waitingIn(changes)
+    let pause = PAUSE_MS
+    let skipped = changes.length === 0 ? next : undefined
+    for (const change of changes) {
+      if (!this.#webhook.events.includes(eventOf(change))) {
+        skipped = change.cursor
+        continue
+      }
+      if (skipped !== undefined) this.#advance({ cursor: skipped }, true)
+      skipped = undefined
       this.#waitingSince = Date.parse(change.at)
-      if (!(await this.#handle(change))) return
+      const outcome = await this.#attempt(change)
+      if (outcome === undefined) return UNAVAILABLE_MS
+      if (!(await this.#apply(outcome, change.cursor))) return 0
+      pause = DELIVERED_PAUSE_MS
     }
+    if (skipped !== undefined && skipped !== this.#progress.cursor) {
+      this.#advance({ cursor: skipped }, this.#progress.cursor !== undefined)
+    }
+    if (changes.length === PAGE_SIZE) return 0
     this.#waitingSince = undefined
-    if (page.changes.length > 0) return
-    // From now on, the cursor shows if the next change is no longer kept.
-    if (this.#progress.cursor === undefined) this.#advance({ cursor: page.next })
-    await untilAborted(commit, this.#stop.signal)
-    await clock.wait(PAUSE_MS, this.#stop.signal)
+    // All webhooks pause until the same moment, so that they share the next read.
+    return pause - (performance.now() % pause)
   }
 
-  /** Delivers or skips a change. Resolves to false if it must be read and handled again. */
-  async #handle(change: Change): Promise<boolean> {
-    const { cursor } = change
-    if (!this.#webhook.events.includes(eventOf(change))) {
-      this.#advance({ cursor })
-      return !this.#isStopped
-    }
-    const outcome = await this.#attempt(change)
-    const isAbandoned = outcome?.result === 'failed' && this.#isStopped
-    return outcome !== undefined && !isAbandoned && this.#apply(outcome, cursor)
+  /** Resolves to undefined if the loop is over. */
+  async #read(limit: number, waitMs: number): Promise<ChangesPage | undefined> {
+    const { signal } = this.#stop
+    const request = { after: this.#progress.cursor, limit }
+    const page = await untilAborted(this.#options.feed.readNext(request, waitMs, signal), signal)
+    if (typeof page !== 'string') return page
+    this.#pause({ lastFailureAt: this.#now(), lastFailure: NO_CHANGES[page] })
+    return undefined
   }
 
-  /** Resolves to undefined if no attempt was made. */
+  /** Resolves to undefined if no attempt was made, or it was abandoned. */
   async #attempt(change: Change): Promise<Outcome | undefined> {
-    const { isLeased, clock, sender } = this.#options
-    if (!isLeased()) {
-      await clock.wait(UNAVAILABLE_MS, this.#stop.signal)
-      return undefined
-    }
+    const { lease, clock, sender } = this.#options
+    const signal = AbortSignal.any([this.#stop.signal, lease.signal])
+    if (signal.aborted) return undefined
     const { name, url } = this.#webhook
     const secrets = currentSecrets(this.#webhook, clock.now())
     const delivery = { url, id: messageId(name, change), event: toEvent(change), secrets }
-    return sender.send(delivery, this.#stop.signal)
+    const outcome = await sender.send(delivery, signal)
+    return outcome.result === 'failed' && signal.aborted ? undefined : outcome
   }
 
   /** Resolves to whether the change was delivered. */
   async #apply(outcome: Outcome, cursor: string): Promise<boolean> {
-    const { clock, events, owner, store } = this.#options
+    const { events, remove } = this.#options
     const { name } = this.#webhook
     const { attempts } = this.#progress
     switch (outcome.result) {
       case 'received': {
-        const lastSuccessAt = new Date(clock.now())
         const done = { attempts: 0, failingSince: undefined, nextAttemptAt: undefined }
-        this.#advance({ ...done, cursor, lastSuccessAt })
+        this.#advance({ ...done, cursor, lastSuccessAt: this.#now() }, false)
         events.onDelivered(name, attempts)
         return true
       }
       case 'gone':
-        if (await store.webhooks.remove(name, owner)) events.onRemoved(name)
+        if (await remove()) events.onRemoved(name)
         this.#stop.abort()
         return false
       case 'failed':
-        await this.#retryLater(outcome)
+        this.#retryLater(outcome)
         return false
     }
   }
 
-  async #retryLater({ reason, retryAfterMs }: Outcome & { result: 'failed' }): Promise<void> {
-    const { clock, events } = this.#options
-    const now = new Date(clock.now())
+  #retryLater({ reason, retryAfterMs }: Outcome & { result: 'failed' }): void {
+    const { events } = this.#options
+    const now = this.#now()
     const { attempts, failingSince = now } = this.#progress
     const failed = {
       ...this.#progress,
@@ -203,42 +221,29 @@ export class DeliveryLoop {
       lastFailureAt: now,
       lastFailure: reason,
     }
-    if (isHopeless(failed, now)) return this.#pause(failed)
     const delay = retryDelay(failed.attempts, retryAfterMs, Math.random())
-    this.#advance({ ...failed, nextAttemptAt: new Date(now.getTime() + delay) })
-    events.onFailed(this.#webhook.name, this.#progress)
-    await clock.wait(delay, this.#stop.signal)
+    const planned = { ...failed, nextAttemptAt: new Date(now.getTime() + delay) }
+    events.onFailed(this.#webhook.name, planned)
+    if (isHopeless(failed, now)) this.#pause(failed)
+    else this.#advance(planned, false)
   }
 
-  /** Waits for the next attempt, which an earlier process has planned. */
-  async #waitForRetry(): Promise<void> {
-    const { clock } = this.#options
-    const { nextAttemptAt } = this.#progress
-    if (nextAttemptAt === undefined) return
-    const delay = nextAttemptAt.getTime() - clock.now()
-    // It is limited in case the clock was set back.
-    if (delay > 0) await clock.wait(Math.min(delay, DELAY_MAX_MS), this.#stop.signal)
-  }
-
-  async #pause(failed: Partial<WebhookProgress>): Promise<void> {
-    const now = new Date(this.#options.clock.now())
-    const paused = { lastFailureAt: now, ...failed, nextAttemptAt: undefined, pausedAt: now }
-    this.#advance(paused)
+  #pause(failed: Partial<WebhookProgress>): void {
+    this.#advance({ ...failed, nextAttemptAt: undefined, pausedAt: this.#now() }, false)
     this.#options.events.onPaused(this.#webhook.name, this.#progress)
     this.#stop.abort()
   }
 
-  #advance(changed: Partial<WebhookProgress>): void {
+  #advance(changed: Partial<WebhookProgress>, isSkip: boolean): void {
     this.#progress = { ...this.#progress, ...changed }
-    this.#saver.set(this.#progress)
+    this.#options.save(this.#progress, isSkip)
+  }
+
+  #now(): Date {
+    return new Date(this.#options.clock.now())
   }
 }
 
-/** Resolves with a promise, or when the signal is aborted. Does not keep a listener. */
-async function untilAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  const { promise: aborted, resolve } = Promise.withResolvers<void>()
-  const onAbort = () => resolve()
-  signal.addEventListener('abort', onAbort)
-  await Promise.race([promise, aborted])
-  signal.removeEventListener('abort', onAbort)
+function waitingIn([first]: readonly Change[]): number | undefined {
+  return first && Date.parse(first.at)
 }

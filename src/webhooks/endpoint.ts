@@ -7,6 +7,9 @@ export class InvalidEndpoint extends Error {}
 /** An endpoint is longer than this only by mistake. */
 const LENGTH_MAX = 2000
 
+/** Names of this machine (RFC 6761 §6.3). */
+const LOCALHOST = /(^|\.)localhost\.?$/
+
 /** What lifts the requirements of endpoints. */
 export const EXCEPTION = '--allow-private-webhooks'
 
@@ -30,7 +33,8 @@ export function parseEndpoint(text: string, allowPrivate: boolean): URL {
     throw new InvalidEndpoint(`webhooks require https, except with ${EXCEPTION}`)
   }
   const host = hostOf(url)
-  if (isIP(host) !== 0 && !isPublic(host)) throw new InvalidEndpoint(notPublic(host))
+  const isPrivate = isIP(host) === 0 ? LOCALHOST.test(host) : !isPublic(host)
+  if (isPrivate) throw new InvalidEndpoint(notPublic(host))
   return url
 }
 

@@ -3,7 +3,7 @@ import type { Change } from '../../service/change-feed.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
 import type { WebhookEvent } from '../../service/webhook-store.ts'
 
-/** What a delivery tells its receiver. */
+/** The content of a delivery. */
 export interface Event {
   readonly name: WebhookEvent | 'test'
   /** JSON, as the contract describes it. */

@@ -1,78 +1,134 @@
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import type { WebhookProgress } from '../../service/webhook-store.ts'
+import type { SavedProgress, WebhookProgress } from '../../service/webhook-store.ts'
 
-/** Deliveries that follow each other faster share a save. A process that dies repeats them. */
+/** Saves that follow each other faster are combined. A process that dies repeats their deliveries. */
 const INTERVAL_MS = 500
 
-/** Stores the progress, and resolves to false if another process delivers the webhook now. */
-export type Save = (progress: WebhookProgress) => Promise<boolean>
+/** Skipping changes again costs little, so it can be saved later. */
+const SKIP_INTERVAL_MS = 10_000
+
+/** A database whose standby is missing keeps a connection busy for each attempt. */
+const RETRY_MS = 3000
 
 export interface ProgressSaverOptions {
-  readonly save: Save
-  /** Called when another process delivers the webhook. */
-  readonly onLost: () => void
+  /** Stores the progress of several webhooks. Resolves to the names of those that the process owns. */
+  readonly save: (progress: readonly SavedProgress[]) => Promise<string[]>
+  /** Called for a webhook that the process does not own. */
+  readonly onLost: (name: string) => void
   /** Called for an error other than StoreUnavailable. */
   readonly onError: (error: unknown) => void
 }
 
-/** Saves the progress of a webhook while its deliveries continue. */
+interface Unsaved {
+  readonly progress: WebhookProgress
+  /** By `performance.now()`. */
+  dueAt: number
+  isSaving: boolean
+}
+
+/**
+ * Saves the progress of all webhooks of a process while deliveries continue. One save is in flight at a time, so
+ * webhooks hold at most one connection for changes, even if each change waits for a missing standby.
+ */
 export class ProgressSaver {
   readonly #options: ProgressSaverOptions
-  #unsaved: WebhookProgress | undefined
-  #saving: Promise<void> | undefined
+  readonly #unsaved = new Map<string, Unsaved>()
+  #last: Promise<unknown> = Promise.resolve()
+  #isSaving = false
+  #isClosed = false
   #timer: NodeJS.Timeout | undefined
-  #lastStart = Number.NEGATIVE_INFINITY
+  #nextStart = Number.NEGATIVE_INFINITY
 
   constructor(options: ProgressSaverOptions) {
     this.#options = options
   }
 
-  /** Saves progress soon, and repeats that while the store is unavailable. */
-  set(progress: WebhookProgress): void {
-    this.#unsaved = progress
+  /**
+   * Saves progress soon, and repeats that while the store is unavailable.
+   *
+   * @param isSkip whether the progress only skips changes since the last time
+   */
+  set(name: string, progress: WebhookProgress, isSkip: boolean): void {
+    const before = this.#unsaved.get(name)
+    const dueAt = performance.now() + (isSkip ? SKIP_INTERVAL_MS : 0)
+    const isPending = before !== undefined && !before.isSaving
+    this.#unsaved.set(name, {
+      progress,
+      dueAt: isPending ? Math.min(before.dueAt, dueAt) : dueAt,
+      isSaving: false,
+    })
     this.#schedule()
   }
 
-  /** Saves what is not saved yet. Resolves after one attempt. */
-  async flush(): Promise<void> {
-    await this.#saving
+  /** Whether a webhook has progress that is not saved. */
+  has(name: string): boolean {
+    return this.#unsaved.has(name)
+  }
+
+  /** Discards what is not saved of a webhook. */
+  forget(name: string): void {
+    this.#unsaved.delete(name)
+  }
+
+  /** Runs another change of the store. Neither a save nor another such change is in flight meanwhile. */
+  exclusively<Result>(change: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(change)
+    this.#last = result.catch(() => {})
+    return result
+  }
+
+  /** Saves everything in one attempt, and nothing afterwards. Resolves to whether that succeeded. */
+  async close(): Promise<boolean> {
+    this.#isClosed = true
     clearTimeout(this.#timer)
-    this.#timer = undefined
-    await this.#saveNow()
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    await this.#save(Number.POSITIVE_INFINITY)
+    return this.#unsaved.size === 0
   }
 
   #schedule(): void {
-    if (this.#saving !== undefined || this.#timer !== undefined) return
-    const delay = this.#lastStart + INTERVAL_MS - performance.now()
-    if (delay <= 0) {
-      this.#saveNow()
-      return
-    }
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined
-      this.#saveNow()
-    }, delay)
+    if (this.#isClosed || this.#isSaving || this.#unsaved.size === 0) return
+    clearTimeout(this.#timer)
+    const dueAt = Math.min(...Array.from(this.#unsaved.values(), ({ dueAt }) => dueAt))
+    const delay = Math.max(dueAt, this.#nextStart) - performance.now()
+    this.#timer = setTimeout(() => this.#saveDue(), Math.max(0, delay))
   }
 
-  async #saveNow(): Promise<void> {
-    const progress = this.#unsaved
-    if (progress === undefined) return
-    this.#unsaved = undefined
-    this.#lastStart = performance.now()
-    this.#saving = this.#attempt(progress)
-    await this.#saving
-    this.#saving = undefined
-    if (this.#unsaved !== undefined) this.#schedule()
+  async #saveDue(): Promise<void> {
+    this.#isSaving = true
+    await this.#save(performance.now() + INTERVAL_MS)
+    this.#isSaving = false
+    this.#schedule()
   }
 
-  async #attempt(progress: WebhookProgress): Promise<void> {
-    try {
-      if (!(await this.#options.save(progress))) this.#options.onLost()
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) this.#options.onError(error)
-      this.#unsaved ??= progress
+  /** @param until saves what is due by then */
+  #save(until: number): Promise<void> {
+    return this.exclusively(async () => {
+      const due = [...this.#unsaved].filter(([, { dueAt }]) => dueAt <= until)
+      if (due.length === 0) return
+      this.#nextStart = performance.now() + INTERVAL_MS
+      for (const [, each] of due) each.isSaving = true
+      try {
+        const progress = due.map(([name, { progress }]) => ({ name, progress }))
+        this.#settle(due, await this.#options.save(progress))
+      } catch (error) {
+        this.#nextStart = performance.now() + RETRY_MS
+        for (const [name, each] of due) this.#restore(name, each)
+        if (!(error instanceof StoreUnavailable)) this.#options.onError(error)
+      }
+    })
+  }
+
+  #settle(due: readonly (readonly [string, Unsaved])[], owned: readonly string[]): void {
+    for (const [name, each] of due) {
+      if (this.#unsaved.get(name) === each) this.#unsaved.delete(name)
+      if (!owned.includes(name)) this.#options.onLost(name)
     }
+  }
+
+  /** There may be newer progress, which is then due as soon. */
+  #restore(name: string, each: Unsaved): void {
+    each.isSaving = false
+    const current = this.#unsaved.get(name)
+    if (current !== undefined) current.dueAt = Math.min(current.dueAt, each.dueAt)
   }
 }

@@ -11,8 +11,8 @@ export const FAILING_MAX_MS = 3 * 86_400_000
 export const ATTEMPTS_MIN = 20
 
 /**
- * How long to wait before the next attempt. The delay doubles with each attempt up to an hour, and is random by a
- * quarter, so that webhooks that failed together are not repeated together.
+ * How long to wait before the next attempt. The delay doubles with each attempt up to an hour, with ±25% jitter,
+ * so that webhooks do not retry in lockstep.
  *
  * @param attempts how many have failed, at least 1
  * @param retryAfterMs what the receiver asked for; it can lengthen the delay up to an hour

@@ -2,10 +2,15 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { ChangeFeed } from '../../service/change-feed.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { WEBHOOK_LEASE_MS, type Webhook, type WebhookStore } from '../../service/webhook-store.ts'
+import { SharedFeed } from '../../service/shared-feed.ts'
+import type { Webhook, WebhookStore } from '../../service/webhook-store.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { DeliveryLoop } from './delivery-loop.ts'
+import { LeaseTerm } from './lease-term.ts'
+import { ProgressSaver } from './progress-saver.ts'
 import type { SenderOptions } from './sender.ts'
+import { SerialFeed } from './serial-feed.ts'
+import { untilAborted } from './until-aborted.ts'
 import { type DeliveryCounts, WebhookLog } from './webhook-log.ts'
 
 /** How often to look for what the operator has changed, and for webhooks whose process has died. */
@@ -14,8 +19,8 @@ const POLL_MS = 500
 /** How long before a lease is renewed. Several attempts to renew it can fail before it ends. */
 const RENEWAL_MS = 3000
 
-/** A process stops to deliver this long before its leases end. */
-const MARGIN_MS = 2000
+/** How long a stop can take. */
+const CLOSE_MS = 1000
 
 export interface WebhookDeliveriesOptions extends SenderOptions {
   readonly store: ChangeFeed & { readonly webhooks: WebhookStore }
@@ -43,19 +48,26 @@ export class WebhookDeliveries {
   readonly #events: WebhookLog
   /** Identifies the process in leases. */
   readonly #owner = randomUUID()
+  readonly #term = new LeaseTerm()
+  readonly #feed: SharedFeed
+  readonly #saver: ProgressSaver
   readonly #loops = new Map<string, DeliveryLoop>()
   readonly #stop = new AbortController()
   readonly #polling: Promise<void>
   #webhooks: readonly Webhook[] = []
-  /** When the leases were last renewed, by both clocks: one stops while the machine sleeps, the other can be set. */
-  #leasedAt = { monotonic: Number.NEGATIVE_INFINITY, wall: 0 }
 
   /** Starts to deliver. */
   constructor(options: WebhookDeliveriesOptions) {
-    const { log, clock = systemClock } = options
+    const { store, log, clock = systemClock } = options
     this.#options = options
     this.#clock = clock
     this.#events = new WebhookLog(log)
+    this.#feed = new SharedFeed(new SerialFeed(store))
+    this.#saver = new ProgressSaver({
+      save: (progress) => store.webhooks.saveProgress(this.#owner, progress),
+      onLost: (name) => this.#drop(name),
+      onError: (error) => this.#onError(error),
+    })
     this.#polling = this.#poll()
   }
 
@@ -73,81 +85,109 @@ export class WebhookDeliveries {
     })
   }
 
-  /** Abandons deliveries in flight, which are repeated later, and lets other processes continue at once. */
+  /**
+   * Abandons deliveries in flight, which are repeated later, and lets other processes continue at once. Takes at most a
+   * second: what the store has not saved by then is repeated, and the leases end by themselves.
+   */
   async close(): Promise<void> {
     this.#stop.abort()
-    await this.#polling
-    const isOwner = this.#loops.size > 0
-    await Promise.all(Array.from(this.#loops.values(), (loop) => loop.stop()))
-    // If the store is unavailable, the leases end by themselves.
-    if (isOwner) await this.#options.store.webhooks.release(this.#owner).catch(() => {})
+    this.#term.close()
+    const enough = new AbortController()
+    const timer = setTimeout(() => enough.abort(), CLOSE_MS)
+    await untilAborted(this.#finish(), enough.signal)
+    clearTimeout(timer)
+  }
+
+  async #finish(): Promise<void> {
+    const { webhooks } = this.#options.store
+    const loops = [...this.#loops.values()]
+    await Promise.all([this.#polling, ...loops.map((loop) => loop.stop())])
+    const isSaved = await this.#saver.close()
+    if (isSaved && loops.length > 0) await webhooks.release(this.#owner).catch(() => {})
   }
 
   async #poll(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      try {
-        await this.#refresh()
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable)) {
-          this.#options.log.error({ err: error }, 'internal error of the webhooks')
-        }
-      }
-      await systemClock.wait(POLL_MS, this.#stop.signal)
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      // Another call fails if the store is closed after a stop that took too long.
+      await this.#refresh().catch((error) => signal.aborted || this.#onError(error))
+      await systemClock.wait(POLL_MS, signal)
     }
+  }
+
+  #onError(error: unknown): void {
+    if (error instanceof StoreUnavailable) return
+    this.#options.log.error({ err: error }, 'internal error of the webhooks')
   }
 
   /** Brings the loops in line with the store. */
   async #refresh(): Promise<void> {
-    const { store } = this.#options
-    this.#webhooks = await store.webhooks.list()
-    await this.#stopOthers()
+    const { webhooks } = this.#options.store
+    this.#webhooks = await webhooks.list()
+    this.#update()
     if (!this.#needsLease()) return
-    const requested = { monotonic: performance.now(), wall: Date.now() }
-    const names = await store.webhooks.lease(this.#owner)
-    this.#leasedAt = requested
-    const added = names.filter((name) => !this.#loops.has(name))
+    const added = await this.#saver.exclusively(() => this.#lease())
     if (added.length === 0) return
     // Read again, because their last owner may have saved progress since the first time.
-    this.#webhooks = await store.webhooks.list()
+    this.#webhooks = await webhooks.list()
     for (const webhook of this.#webhooks) {
       if (added.includes(webhook.name) && this.#owns(webhook)) await this.#start(webhook)
     }
   }
 
   /** Stops the loops of webhooks that were removed or resumed, and updates the others. */
-  async #stopOthers(): Promise<void> {
+  #update(): void {
     const owned = new Map(
       this.#webhooks.filter((each) => this.#owns(each)).map((each) => [each.name, each]),
     )
-    const stopping: Promise<void>[] = []
     for (const [name, loop] of this.#loops) {
       const webhook = owned.get(name)
-      if (webhook === undefined) stopping.push(loop.stop())
+      if (webhook === undefined) this.#drop(name)
       else loop.update(webhook)
     }
-    await Promise.all(stopping)
     this.#events.retain(new Set(this.#webhooks.map(({ name }) => name)))
   }
 
   /** Whether there are leases to take or renew. */
   #needsLease(): boolean {
-    const isDue = performance.now() - this.#leasedAt.monotonic >= RENEWAL_MS
+    const isDue = this.#term.age >= RENEWAL_MS
     return this.#webhooks
       .filter(({ progress }) => progress.pausedAt === undefined)
       .some(({ name, owner }) => {
         if (owner === undefined) return true
-        return owner === this.#owner && (isDue || !this.#loops.has(name))
+        return owner === this.#owner && (isDue || !this.#isKnown(name))
       })
+  }
+
+  /**
+   * Takes and renews leases. Stops the loops of webhooks whose lease was lost, even if it could be taken again at once,
+   * because another process, or the operator, may have changed the progress. Resolves to the names of webhooks that
+   * need a loop.
+   */
+  async #lease(): Promise<string[]> {
+    const requestedAt = LeaseTerm.now()
+    const { taken, renewed } = await this.#options.store.webhooks.lease(this.#owner)
+    if (this.#stop.signal.aborted) return []
+    this.#term.renew(requestedAt)
+    const lost = [...this.#loops.keys()].filter((name) => !renewed.includes(name))
+    for (const name of [...lost, ...taken]) this.#drop(name)
+    return [...taken, ...renewed.filter((name) => !this.#isKnown(name))]
+  }
+
+  /** Whether a webhook has a loop, or has been paused, which is not saved yet. */
+  #isKnown(name: string): boolean {
+    return this.#loops.has(name) || this.#saver.has(name)
   }
 
   #owns({ owner }: Webhook): boolean {
     return owner === this.#owner
   }
 
-  #isLeased(): boolean {
-    const { monotonic, wall } = this.#leasedAt
-    const elapsed = [performance.now() - monotonic, Date.now() - wall]
-    return elapsed.every((time) => Math.abs(time) < WEBHOOK_LEASE_MS - MARGIN_MS)
+  /** Stops the loop of a webhook, and discards its progress. */
+  #drop(name: string): void {
+    this.#loops.get(name)?.stop()
+    this.#loops.delete(name)
+    this.#saver.forget(name)
   }
 
   async #start(webhook: Webhook): Promise<void> {
@@ -156,19 +196,25 @@ export class WebhookDeliveries {
       import('./delivery-loop.ts'),
       import('./sender.ts'),
     ])
+    if (this.#stop.signal.aborted) return
     const { store } = this.#options
-    const loop = new DeliveryLoop({
+    const { name } = webhook
+    const isCurrent = () => this.#loops.get(name) === loop
+    const loop: DeliveryLoop = new DeliveryLoop({
       webhook,
-      owner: this.#owner,
-      store,
+      feed: this.#feed,
+      save: (progress, isSkip) => {
+        if (isCurrent()) this.#saver.set(name, progress, isSkip)
+      },
+      remove: () => this.#saver.exclusively(() => store.webhooks.remove(name, this.#owner)),
       sender: new Sender(this.#options),
       clock: this.#clock,
       events: this.#events,
-      isLeased: () => this.#isLeased(),
+      lease: this.#term,
     })
-    this.#loops.set(webhook.name, loop)
+    this.#loops.set(name, loop)
     loop.ended.then(() => {
-      if (this.#loops.get(webhook.name) === loop) this.#loops.delete(webhook.name)
+      if (isCurrent()) this.#loops.delete(name)
     })
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { WebhookProgress } from '../../service/webhook-store.ts'
-import type { DeliveryEvents } from './delivery-loop.ts'
+import type { DeliveryEvents } from './delivery-events.ts'
 
 /** A webhook that fails now and then is logged at most this often. */
 const INTERVAL_MS = 10_000
@@ -48,11 +48,10 @@ export class WebhookLog implements DeliveryEvents {
     if (now - (this.#logged.get(name) ?? Number.NEGATIVE_INFINITY) < INTERVAL_MS) return
     this.#logged.set(name, now)
     const { attempts, lastFailure: reason, nextAttemptAt } = progress
-    this.#log.warn({ webhook: name, attempts, reason, nextAttemptAt }, 'a webhook failed')
+    this.#log.warn({ webhook: name, attempts, reason, nextAttemptAt }, 'webhook delivery failed')
   }
 
   onPaused(name: string, { attempts, lastFailure: reason }: WebhookProgress): void {
-    this.#count(name, { received: 0, failed: attempts === 0 ? 0 : 1 })
     const advice = 'the webhook is paused: fix its receiver, then run plant-store webhook retry'
     this.#log.warn({ webhook: name, attempts, reason }, advice)
   }
@@ -62,7 +61,7 @@ export class WebhookLog implements DeliveryEvents {
   }
 
   onError(name: string, error: unknown): void {
-    this.#log.error({ webhook: name, err: error }, 'internal error of a webhook')
+    this.#log.error({ webhook: name, err: error }, 'internal error while delivering a webhook')
   }
 
   #count(name: string, { received, failed }: DeliveryCounts): void {

@@ -5,6 +5,7 @@ import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { run } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
+import { save } from '../stores/webhook-suite.ts'
 import { startReceiver, status } from '../webhooks/receiver.ts'
 import { webhookIn } from '../webhooks/setting.ts'
 
@@ -67,14 +68,14 @@ t.test('list shows successes, failures and pauses', async (t) => {
   await use(async (store) => {
     await store.webhooks.lease('process')
     const at = new Date()
-    const save = async (name: string, progress: object) => {
+    const note = async (name: string, progress: object) => {
       const { cursor } = (await webhookIn(store, name)).progress
-      await store.webhooks.saveProgress(name, 'process', { cursor, attempts: 0, ...progress })
+      await save(store, 'process', name, { cursor, attempts: 0, ...progress })
     }
-    await save('works', { lastSuccessAt: at })
+    await note('works', { lastSuccessAt: at })
     const failed = { lastFailureAt: at, lastFailure: 'status 500', attempts: 3 }
-    await save('failing', failed)
-    await save('paused', { ...failed, pausedAt: at, cursor: 'malformed' })
+    await note('failing', failed)
+    await note('paused', { ...failed, pausedAt: at, cursor: 'malformed' })
   })
   const { stdout } = await webhook('list')
   const failure = new RegExp(`^${MINUTE.source} status 500$`)
@@ -109,7 +110,7 @@ t.test('remove and retry change the webhook', async (t) => {
       await store.webhooks.lease('process')
       const { progress } = await webhookIn(store, 'orders')
       const paused = { ...progress, attempts: 5, pausedAt: new Date() }
-      await store.webhooks.saveProgress('orders', 'process', paused)
+      await save(store, 'process', 'orders', paused)
     })
   const progress = async () => (await use((store) => webhookIn(store, 'orders'))).progress
   const { cursor } = await progress()

@@ -85,7 +85,9 @@ const WEBHOOK_CALLS: Record<keyof WebhookStore, readonly Call[]> = {
   lease: [({ webhooks }) => webhooks.lease('process')],
   saveProgress: [
     ({ webhooks }) =>
-      webhooks.saveProgress(webhook.name, 'process', { attempts: 1, pausedAt: new Date(0) }),
+      webhooks.saveProgress('process', [
+        { name: webhook.name, progress: { attempts: 1, pausedAt: new Date(0) } },
+      ]),
   ],
   resume: [({ webhooks }) => webhooks.resume(webhook.name, true)],
   release: [({ webhooks }) => webhooks.release('process')],

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import {
+  type Leases,
   type NewWebhook,
   WEBHOOK_LEASE_MS,
   WEBHOOKS_MAX,
@@ -21,6 +22,8 @@ const PROGRESS: WebhookProgress = {
   lastFailureAt: new Date(4),
   lastFailure: 'status 500',
 }
+
+const NONE: Leases = { taken: [], renewed: [] }
 
 /** The requirements of WebhookStore. */
 export function webhookSuite(t: Test, engine: Engine): void {
@@ -92,11 +95,11 @@ export function webhookSuite(t: Test, engine: Engine): void {
 
   t.test('a webhook is leased to one process until that releases it', async (t) => {
     for (const name of ['a', 'b']) await store.webhooks.add(newWebhook(name))
-    t.same((await store.webhooks.lease('one')).sort(), ['a', 'b'])
-    t.same(await store.webhooks.lease('other'), [])
-    t.same((await store.webhooks.lease('one')).sort(), ['a', 'b'], 'renewed')
+    t.same(sorted(await store.webhooks.lease('one')), { taken: ['a', 'b'], renewed: [] })
+    t.same(await store.webhooks.lease('other'), NONE)
+    t.same(sorted(await store.webhooks.lease('one')), { taken: [], renewed: ['a', 'b'] })
     await store.webhooks.add(newWebhook('c'))
-    t.same(await store.webhooks.lease('other'), ['c'])
+    t.same(await store.webhooks.lease('other'), { taken: ['c'], renewed: [] })
     t.match(await store.webhooks.list(), [{ owner: 'one' }, { owner: 'one' }, { owner: 'other' }])
     await store.webhooks.release('one')
     t.match(await store.webhooks.list(), [
@@ -104,7 +107,7 @@ export function webhookSuite(t: Test, engine: Engine): void {
       { owner: undefined },
       { owner: 'other' },
     ])
-    t.same((await store.webhooks.lease('third')).sort(), ['a', 'b'])
+    t.same(sorted(await store.webhooks.lease('third')), { taken: ['a', 'b'], renewed: [] })
   })
 
   t.test('exactly one of several processes gets a lease', async (t) => {
@@ -112,30 +115,56 @@ export function webhookSuite(t: Test, engine: Engine): void {
     for (const name of names) await store.webhooks.add(newWebhook(name))
     const owners = Array.from({ length: 10 }, (_, index) => `process ${index}`)
     const leased = await Promise.all(owners.map((owner) => store.webhooks.lease(owner)))
-    t.same(leased.flat().sort(), names)
+    t.same(leased.flatMap(({ taken }) => taken).sort(), names)
   })
 
   t.test('progress is saved by the owner alone', async (t) => {
     await store.webhooks.add(newWebhook('a'))
-    t.equal(await store.webhooks.saveProgress('a', 'one', PROGRESS), false)
+    t.equal(await save(store, 'one', 'a', PROGRESS), false)
     await store.webhooks.lease('one')
-    t.equal(await store.webhooks.saveProgress('b', 'one', PROGRESS), false)
-    t.equal(await store.webhooks.saveProgress('a', 'other', PROGRESS), false)
+    t.equal(await save(store, 'one', 'b', PROGRESS), false)
+    t.equal(await save(store, 'other', 'a', PROGRESS), false)
     t.match(await store.webhooks.list(), [{ progress: { attempts: 0 } }])
-    t.equal(await store.webhooks.saveProgress('a', 'one', PROGRESS), true)
+    t.equal(await save(store, 'one', 'a', PROGRESS), true)
     t.strictSame((await store.webhooks.list())[0]?.progress, PROGRESS)
     const recovered = { ...toStored(newWebhook('a')).progress, cursor: 'another' }
-    t.equal(await store.webhooks.saveProgress('a', 'one', recovered), true)
+    t.equal(await save(store, 'one', 'a', recovered), true)
     t.strictSame((await store.webhooks.list())[0]?.progress, recovered)
+  })
+
+  t.test('the progress of several webhooks is saved in one call', async (t) => {
+    for (const name of ['a', 'b', 'c']) await store.webhooks.add(newWebhook(name))
+    await store.webhooks.lease('one')
+    await store.webhooks.resume('b', false)
+    const saved = await store.webhooks.saveProgress('one', [
+      { name: 'c', progress: { attempts: 3, lastFailure: '"\u{1f332}\\', pausedAt: AT } },
+      { name: 'b', progress: PROGRESS },
+      { name: 'a', progress: PROGRESS },
+      { name: 'removed', progress: PROGRESS },
+    ])
+    t.same(saved.sort(), ['a', 'c'])
+    t.match(await store.webhooks.list(), [
+      { progress: PROGRESS, owner: 'one' },
+      { progress: { attempts: 0 }, owner: undefined },
+      { progress: { attempts: 3, lastFailure: '"\u{1f332}\\', pausedAt: AT }, owner: undefined },
+    ])
+    t.same(await store.webhooks.saveProgress('one', []), [])
+  })
+
+  t.test('a lease that was reset is not renewed but taken', async (t) => {
+    for (const name of ['a', 'b']) await store.webhooks.add(newWebhook(name))
+    await store.webhooks.lease('one')
+    await store.webhooks.resume('a', false)
+    t.same(await store.webhooks.lease('one'), { taken: ['a'], renewed: ['b'] })
   })
 
   t.test('a paused webhook is not leased until it is resumed', async (t) => {
     await store.webhooks.add(newWebhook('a'))
     await store.webhooks.lease('one')
     const paused = { ...PROGRESS, pausedAt: AT }
-    t.equal(await store.webhooks.saveProgress('a', 'one', paused), true)
+    t.equal(await save(store, 'one', 'a', paused), true)
     t.match(await store.webhooks.list(), [{ owner: undefined, progress: paused }])
-    t.same(await store.webhooks.lease('one'), [])
+    t.same(await store.webhooks.lease('one'), NONE)
     t.equal(await store.webhooks.resume('b', false), false)
     t.equal(await store.webhooks.resume('a', false), true)
     const { lastSuccessAt, lastFailureAt, lastFailure, cursor } = PROGRESS
@@ -145,14 +174,14 @@ export function webhookSuite(t: Test, engine: Engine): void {
       lastFailureAt,
       lastFailure,
     })
-    t.same(await store.webhooks.lease('other'), ['a'])
+    t.same(await store.webhooks.lease('other'), { taken: ['a'], renewed: [] })
   })
 
   t.test('resuming a webhook ends its lease', async (t) => {
     await store.webhooks.add(newWebhook('a', { cursor: 'old' }))
     await store.webhooks.lease('one')
     t.equal(await store.webhooks.resume('a', true), true)
-    t.equal(await store.webhooks.saveProgress('a', 'one', PROGRESS), false)
+    t.equal(await save(store, 'one', 'a', PROGRESS), false)
     t.match(await store.webhooks.list(), [{ progress: { cursor: undefined } }])
   })
 
@@ -161,7 +190,7 @@ export function webhookSuite(t: Test, engine: Engine): void {
     await store.webhooks.lease('one')
     await store.webhooks.remove('a')
     await store.webhooks.add(newWebhook('a'))
-    t.equal(await store.webhooks.saveProgress('a', 'one', PROGRESS), false)
+    t.equal(await save(store, 'one', 'a', PROGRESS), false)
   })
 }
 
@@ -180,12 +209,12 @@ export async function testExpiry(
     ['after its duration', -WEBHOOK_LEASE_MS],
     ['if the clock is set back', 3_600_000],
   ] as const) {
-    t.same(await store.webhooks.lease('one'), ['a'])
+    t.same(await store.webhooks.lease('one'), { taken: ['a'], renewed: [] })
     t.match(await store.webhooks.list(), [{ owner: 'one' }])
     await shift(milliseconds)
     t.match(await store.webhooks.list(), [{ owner: undefined }], what)
-    t.same(await store.webhooks.lease('other'), ['a'], what)
-    t.equal(await store.webhooks.saveProgress('a', 'one', PROGRESS), false)
+    t.same(await store.webhooks.lease('other'), { taken: ['a'], renewed: [] }, what)
+    t.equal(await save(store, 'one', 'a', PROGRESS), false)
     await store.webhooks.release('other')
   }
 }
@@ -212,6 +241,20 @@ function toStored({ cursor, ...webhook }: NewWebhook): Webhook {
     },
     owner: undefined,
   }
+}
+
+/** Resolves to whether the progress was saved. */
+export async function save(
+  { webhooks }: Store,
+  owner: string,
+  name: string,
+  progress: WebhookProgress,
+): Promise<boolean> {
+  return (await webhooks.saveProgress(owner, [{ name, progress }])).length === 1
+}
+
+function sorted({ taken, renewed }: Leases): Leases {
+  return { taken: taken.toSorted(), renewed: renewed.toSorted() }
 }
 
 async function namesIn(store: Store): Promise<string[]> {

@@ -101,7 +101,13 @@ t.test('failed deliveries are repeated with the same id, before later ones', asy
   })
   t.ok(Number(progress.lastSuccessAt) >= Number(progress.lastFailureAt))
   t.match(log, [
-    { level: 40, webhook: 'orders', attempts: 1, reason: 'status 500', msg: 'a webhook failed' },
+    {
+      level: 40,
+      webhook: 'orders',
+      attempts: 1,
+      reason: 'status 500',
+      msg: 'webhook delivery failed',
+    },
     { level: 30, webhook: 'orders', attempts: 4, msg: 'the webhook works again' },
   ])
 })
@@ -177,7 +183,7 @@ t.test('a failure before the clock was set back counts from then on', async (t) 
   const future = new Date(Date.now() + 30 * 86_400_000)
   const { progress } = await webhookIn(store, 'orders')
   const failing = { ...progress, attempts: 1, failingSince: future, nextAttemptAt: future }
-  await store.webhooks.saveProgress('orders', 'earlier', failing)
+  await store.webhooks.saveProgress('earlier', [{ name: 'orders', progress: failing }])
   await store.webhooks.release('earlier')
   const waits: number[] = []
   const clock = {
@@ -312,9 +318,9 @@ t.test('a process whose lease was taken stops', async (t) => {
   await add('orders', receiver.url)
   let isTaken = false
   const webhooks = replacing(store.webhooks, {
-    saveProgress: async (name, owner, progress) =>
-      !isTaken && store.webhooks.saveProgress(name, owner, progress),
-    lease: async (owner) => (isTaken ? [] : store.webhooks.lease(owner)),
+    saveProgress: async (owner, progress) =>
+      isTaken ? [] : store.webhooks.saveProgress(owner, progress),
+    lease: async (owner) => (isTaken ? { taken: [], renewed: [] } : store.webhooks.lease(owner)),
     list: async () => {
       const stored = await store.webhooks.list()
       return isTaken ? stored.map((each) => ({ ...each, owner: 'another' })) : stored
@@ -351,9 +357,9 @@ t.test('deliveries continue after the store was unavailable', async (t) => {
       fail('lease')
       return store.webhooks.lease(owner)
     },
-    saveProgress: async (name, owner, progress) => {
+    saveProgress: async (owner, progress) => {
       fail('saveProgress')
-      return store.webhooks.saveProgress(name, owner, progress)
+      return store.webhooks.saveProgress(owner, progress)
     },
     release: async () => {
       throw unavailable
@@ -387,8 +393,7 @@ t.test('a bug is logged, and the delivery is repeated', async (t) => {
   }
   const webhooks = replacing(store.webhooks, {
     list: () => buggy(() => store.webhooks.list(), 1),
-    saveProgress: (name, owner, progress) =>
-      buggy(() => store.webhooks.saveProgress(name, owner, progress), 8),
+    saveProgress: (owner, progress) => buggy(() => store.webhooks.saveProgress(owner, progress), 8),
   })
   deliver({
     clock: new FastClock(),
@@ -403,7 +408,7 @@ t.test('a bug is logged, and the delivery is repeated', async (t) => {
   const errors = log.filter(({ level }) => level === 50).map(({ msg }) => msg)
   t.same(
     new Set(errors),
-    new Set(['internal error of the webhooks', 'internal error of a webhook']),
+    new Set(['internal error of the webhooks', 'internal error while delivering a webhook']),
   )
 })
 

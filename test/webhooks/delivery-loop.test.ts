@@ -1,39 +1,89 @@
 import t from 'tap'
-import { DeliveryLoop } from '../../src/webhooks/delivery-loop.ts'
+import { SharedFeed } from '../../service/shared-feed.ts'
+import type { WebhookProgress } from '../../service/webhook-store.ts'
+import { DeliveryLoop, type DeliveryLoopOptions } from '../../src/webhooks/delivery-loop.ts'
 import { createPlants, FastClock, newPlace, webhookIn } from './setting.ts'
 
-t.test('nothing is sent while the lease is uncertain', async (t) => {
+const ignore = () => {}
+
+/** Starts a loop with a webhook that has one change to deliver. */
+async function startLoop(
+  t: Parameters<typeof newPlace>[0],
+  options: Pick<DeliveryLoopOptions, 'lease' | 'clock'> & {
+    send: DeliveryLoopOptions['sender']['send']
+  },
+) {
   const { store, add } = await newPlace(t)
   await add('orders', 'https://receiver.example')
-  await store.webhooks.lease('process')
   await createPlants(store, 1, 1)
-  const { promise: sent, resolve } = Promise.withResolvers<void>()
-  const clock = new FastClock()
-  const ignore = () => {}
-  const isLeased = () => clock.waits.length >= 3
+  const saved: WebhookProgress[] = []
   const loop = new DeliveryLoop({
     webhook: await webhookIn(store, 'orders'),
-    owner: 'process',
-    store,
-    sender: {
-      send: async () => {
-        t.ok(isLeased())
-        resolve()
-        return { result: 'received', status: 204 }
-      },
-      close: ignore,
-    },
-    clock,
+    feed: new SharedFeed(store),
+    save: (progress) => saved.push(progress),
+    remove: async () => true,
+    sender: { send: options.send, close: ignore },
     events: {
       onDelivered: ignore,
       onFailed: ignore,
       onPaused: ignore,
       onRemoved: ignore,
-      onError: ignore,
+      onError: (_name, error) => t.fail(String(error)),
     },
-    isLeased,
+    ...options,
+  })
+  return { loop, saved }
+}
+
+t.test('nothing is sent while the lease is uncertain', async (t) => {
+  const { promise: sent, resolve } = Promise.withResolvers<void>()
+  const clock = new FastClock()
+  const isLeased = () => clock.waits.length >= 3
+  const { loop, saved } = await startLoop(t, {
+    lease: {
+      get signal() {
+        return isLeased() ? new AbortController().signal : AbortSignal.abort()
+      },
+    },
+    clock,
+    send: async () => {
+      t.ok(isLeased())
+      resolve()
+      return { result: 'received', status: 204 }
+    },
   })
   await sent
   await loop.stop()
-  t.ok((await webhookIn(store, 'orders')).progress.lastSuccessAt, 'the progress is saved')
+  t.ok(saved.at(-1)?.lastSuccessAt)
+})
+
+t.test('an attempt is abandoned when the lease becomes uncertain', async (t) => {
+  let lease = new AbortController()
+  const { promise: repeated, resolve } = Promise.withResolvers<void>()
+  const signals: AbortSignal[] = []
+  const { loop, saved } = await startLoop(t, {
+    lease: {
+      get signal() {
+        return lease.signal
+      },
+    },
+    clock: new FastClock(),
+    send: async (_delivery, signal) => {
+      signals.push(signal)
+      if (signals.length === 2) resolve()
+      else {
+        const { promise: aborted, resolve: abort } = Promise.withResolvers<void>()
+        signal.addEventListener('abort', () => abort())
+        lease.abort()
+        lease = new AbortController()
+        await aborted
+        return { result: 'failed', reason: 'aborted', retryAfterMs: 0 }
+      }
+      return { result: 'received', status: 204 }
+    },
+  })
+  await repeated
+  await loop.stop()
+  t.match(signals, [{ aborted: true }, {}])
+  t.match(saved.at(-1), { attempts: 0, lastFailure: undefined }, 'it is not a failure')
 })

@@ -61,7 +61,7 @@ export class ChangeLog implements ChangeFeed {
     this.#connections = connections
     this.#isSupported = isSupported
     this.#lockWaitMs = Math.ceil(timeout * LOCK_WAIT_PART)
-    this.#run = (text, values) => connections.query(text, values)
+    this.#run = (text, values) => connections.query(text, values, 'abandonable')
     this.#watch = new CommitWatch(async () => {
       if (!isSupported) return false
       const { position, isBehind } = await readLogState(connections)
@@ -137,12 +137,11 @@ export class ChangeLog implements ChangeFeed {
   }
 
   async #appendCommits(): Promise<bigint> {
-    const position = await this.#connections.call((call) =>
-      call.transaction(async (run) => {
-        const log = await lockLog(run, this.#lockWaitMs)
-        return log.isOn ? appendCommits(run, log) : log.position
-      }),
-    )
+    const append = async (run: Run) => {
+      const log = await lockLog(run, this.#lockWaitMs)
+      return log.isOn ? appendCommits(run, log) : log.position
+    }
+    const position = await this.#connections.call((call) => call.transaction(append), 'abandonable')
     // The standbys have this commit, and so all before it.
     this.#confirmed = position
     return position
@@ -181,7 +180,10 @@ export class ChangeLog implements ChangeFeed {
   async #confirm({ changes, last }: PageRead): Promise<ChangesPage | undefined> {
     const { position } = last
     if (position > this.#confirmed) {
-      const locked = await this.#connections.call((call) => call.change(CONFIRM, [position]))
+      const locked = await this.#connections.call(
+        (call) => call.change(CONFIRM, [position]),
+        'abandonable',
+      )
       if (locked.length === 0) return undefined
       this.#confirmed = position
     }

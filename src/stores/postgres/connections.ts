@@ -7,6 +7,9 @@ import { Hosts } from './hosts.ts'
 import { Session, watchReplication } from './session.ts'
 import { OBSERVATION, type Observation, StandbyGuarantee } from './standby-guarantee.ts'
 
+/** Whether `close` waits for a call, or abandons it: it fails then, and may have taken effect. */
+export type AtClose = 'completed' | 'abandonable'
+
 export interface ConnectionsOptions {
   /** A connection string for each host. */
   readonly urls: readonly string[]
@@ -25,6 +28,7 @@ export class Connections {
   readonly #timeout: number
   readonly #inFlight = new InFlight()
   readonly #abandoned = new InFlight()
+  readonly #closing = new AbortController()
 
   /** @throws StoreError if the connection strings ask for an unverified connection */
   constructor({ urls, timeout }: ConnectionsOptions) {
@@ -43,18 +47,25 @@ export class Connections {
   }
 
   /** Makes a call whose changes and transactions are verified. Its deadline begins now. */
-  call<Result>(work: (call: Call) => Promise<Result>): Promise<Result> {
-    return this.#call(work, { guarantee: this.guarantee })
+  call<Result>(
+    work: (call: Call) => Promise<Result>,
+    atClose: AtClose = 'completed',
+  ): Promise<Result> {
+    return this.#call(work, atClose, { guarantee: this.guarantee })
   }
 
   /** Runs a statement as `Call.query` does, in a call of its own. */
-  query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
-    return this.#call((call) => call.query<Row>(text, values))
+  query<Row extends object>(
+    text: string,
+    values?: readonly unknown[],
+    atClose: AtClose = 'completed',
+  ): Promise<Row[]> {
+    return this.#call((call) => call.query<Row>(text, values), atClose)
   }
 
   /** Runs a transaction as `Call.transaction` does, in a call of its own, and does not verify it. */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    return this.#call((call) => call.transaction(work))
+    return this.#call((call) => call.transaction(work), 'completed')
   }
 
   /** Reads what `guarantee` depends on. */
@@ -87,9 +98,10 @@ export class Connections {
     yield* this.readSnapshot(work, attempts - 1)
   }
 
-  /** Waits for statements and transactions in flight, then closes all connections. */
+  /** Waits for calls in flight, unless they are abandonable, then closes all connections. */
   async close(): Promise<void> {
     this.guarantee.close()
+    this.#closing.abort()
     await this.#inFlight.settle()
     await this.#abandoned.settle()
     await this.#hosts.close()
@@ -112,14 +124,16 @@ export class Connections {
 
   #call<Result>(
     work: (call: Call) => Promise<Result>,
+    atClose: AtClose,
     context: Pick<CallContext, 'guarantee'> = {},
   ): Promise<Result> {
-    const [hosts, abandoned, deadline] = [this.#hosts, this.#abandoned, this.#deadline()]
+    const deadline = this.#deadline(atClose === 'abandonable' ? this.#closing.signal : undefined)
+    const [hosts, abandoned] = [this.#hosts, this.#abandoned]
     const call = new Call({ ...context, hosts, abandoned, deadline })
     return this.#inFlight.track(() => work(call))
   }
 
-  #deadline(): Deadline {
-    return new Deadline(this.#timeout)
+  #deadline(signal?: AbortSignal): Deadline {
+    return new Deadline(this.#timeout, signal)
   }
 }

@@ -1,16 +1,17 @@
 import {
+  type Leases,
   type NewWebhook,
+  type SavedProgress,
   WEBHOOK_LEASE_MS,
   WEBHOOKS_MAX,
   type Webhook,
-  type WebhookProgress,
   type WebhookStore,
 } from '../../../service/webhook-store.ts'
 import {
   NEW_COLUMNS,
   newWebhookValues,
   PROGRESS_COLUMNS,
-  progressValues,
+  progressColumns,
   toWebhook,
   type WebhookRow,
 } from '../webhook-row.ts'
@@ -47,21 +48,28 @@ const RESUME = `
 
 /** Locks the rows in the order of their names, so that concurrent calls cannot deadlock. */
 const LEASE = `
-  UPDATE plant_webhooks SET owner = $1, owner_until = ${NOW} + ${WEBHOOK_LEASE_MS}
-  WHERE name IN (
-    SELECT name FROM plant_webhooks
+  UPDATE plant_webhooks AS webhook SET owner = $1, owner_until = ${NOW} + ${WEBHOOK_LEASE_MS}
+  FROM (
+    SELECT name, owner FROM plant_webhooks
     WHERE paused_at IS NULL AND (owner IS NULL OR owner = $1
       OR owner_until <= ${NOW} OR owner_until > ${NOW} + ${WEBHOOK_LEASE_MS})
-    ORDER BY name FOR UPDATE)
-  RETURNING name`
+    ORDER BY name FOR UPDATE) AS before
+  WHERE webhook.name = before.name
+  RETURNING webhook.name, before.owner IS NOT DISTINCT FROM $1 AS is_renewed`
 const RELEASE = `
   UPDATE plant_webhooks SET owner = NULL, owner_until = NULL
   WHERE name IN (SELECT name FROM plant_webhooks WHERE owner = $1 ORDER BY name FOR UPDATE)`
+
+/** The parameter has an object for each webhook, whose keys are columns. */
 const SAVE = `
-  UPDATE plant_webhooks
-  SET ${PROGRESS_COLUMNS.map((column, index) => `${column} = $${index + 3}`).join(', ')},
-    owner = CASE WHEN $${PROGRESS_COLUMNS.indexOf('paused_at') + 3}::bigint IS NULL THEN owner END
-  WHERE name = $1 AND owner = $2 RETURNING name`
+  UPDATE plant_webhooks AS webhook
+  SET ${PROGRESS_COLUMNS.map((column) => `${column} = saved.${column}`).join(', ')},
+    owner = CASE WHEN saved.paused_at IS NULL THEN webhook.owner END
+  FROM json_populate_recordset(NULL::plant_webhooks, $2) AS saved
+  WHERE webhook.name = saved.name AND webhook.name IN (
+    SELECT name FROM plant_webhooks
+    WHERE owner = $1 AND name = ANY($3) ORDER BY name FOR UPDATE)
+  RETURNING webhook.name`
 
 /** The webhooks in the database. */
 export class Webhooks implements WebhookStore {
@@ -106,17 +114,28 @@ export class Webhooks implements WebhookStore {
     return this.#change(RESUME, [name, fromOldest])
   }
 
-  async lease(owner: string): Promise<string[]> {
-    const leased = await this.#connections.query<{ name: string }>(LEASE, [owner])
-    return leased.map(({ name }) => name)
+  async lease(owner: string): Promise<Leases> {
+    const leased = await this.#repeatable<{ name: string; is_renewed: boolean }>(LEASE, [owner])
+    const names = (isRenewed: boolean) =>
+      leased.filter((each) => each.is_renewed === isRenewed).map(({ name }) => name)
+    return { taken: names(false), renewed: names(true) }
   }
 
   async release(owner: string): Promise<void> {
-    await this.#connections.query(RELEASE, [owner])
+    await this.#repeatable(RELEASE, [owner])
   }
 
-  saveProgress(name: string, owner: string, progress: WebhookProgress): Promise<boolean> {
-    return this.#change(SAVE, [name, owner, ...progressValues(progress)])
+  async saveProgress(owner: string, progress: readonly SavedProgress[]): Promise<string[]> {
+    const rows = progress.map((each) => ({ name: each.name, ...progressColumns(each.progress) }))
+    const names = progress.map(({ name }) => name)
+    const values = [owner, JSON.stringify(rows), names]
+    const saved = await this.#repeatable<{ name: string }>(SAVE, values)
+    return saved.map(({ name }) => name)
+  }
+
+  /** Runs a statement of deliveries, which another process repeats if this one ends before. */
+  #repeatable<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    return this.#connections.query<Row>(text, values, 'abandonable')
   }
 
   async #change(statement: string, values: readonly unknown[]): Promise<boolean> {

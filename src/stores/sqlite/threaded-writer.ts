@@ -10,6 +10,10 @@ export interface WriterRequest {
 
 export type WriterReply = Reply<ChangeResult[]>
 
+/** A store that waits for its changes cannot close before. Deliveries to webhooks repeat theirs by themselves. */
+const REPEATABLE_TIMEOUT_MS = 500
+const REPEATABLE: readonly Change[0][] = ['leaseWebhooks', 'releaseWebhooks', 'saveWebhookProgress']
+
 /** Makes changes in the writer's thread, for one of the threads that share it. */
 export class ThreadedWriter {
   readonly #port: MessagePort
@@ -27,7 +31,10 @@ export class ThreadedWriter {
   /** See Writer.commit. Calls are executed in order. */
   commit(changes: readonly Change[]): Promise<ChangeResult[]> {
     const pending = Promise.withResolvers<ChangeResult[]>()
-    const request: WriterRequest = { changes, deadline: Date.now() + this.#lockTimeout }
+    const timeout = changes.every(isRepeatable)
+      ? Math.min(REPEATABLE_TIMEOUT_MS, this.#lockTimeout)
+      : this.#lockTimeout
+    const request: WriterRequest = { changes, deadline: Date.now() + timeout }
     // Sent first, because sending a value that cannot be cloned throws.
     this.#port.postMessage(request)
     this.#pending.push(pending)
@@ -37,4 +44,8 @@ export class ThreadedWriter {
   close(): void {
     this.#port.close()
   }
+}
+
+function isRepeatable([name]: Change): boolean {
+  return REPEATABLE.includes(name)
 }

@@ -1,15 +1,18 @@
 import type { Database } from 'better-sqlite3'
 import {
+  type Leases,
   type NewWebhook,
+  type SavedProgress,
   WEBHOOK_LEASE_MS,
   WEBHOOKS_MAX,
-  type WebhookProgress,
 } from '../../../service/webhook-store.ts'
-import { NEW_COLUMNS, newWebhookValues, PROGRESS_COLUMNS, progressValues } from '../webhook-row.ts'
+import { NEW_COLUMNS, newWebhookValues, PROGRESS_COLUMNS, progressColumns } from '../webhook-row.ts'
 
-export const LEASE = `
+export const RENEW = `
+  UPDATE plant_webhooks SET owner_until = ? WHERE paused_at IS NULL AND owner IS ? RETURNING name`
+export const TAKE = `
   UPDATE plant_webhooks SET owner = ?, owner_until = ?
-  WHERE paused_at IS NULL AND (owner IS NULL OR owner IS ? OR owner_until <= ? OR owner_until > ?)
+  WHERE paused_at IS NULL AND (owner IS NULL OR owner_until <= ? OR owner_until > ?)
   RETURNING name`
 
 /** The changes that WebhookStore describes. */
@@ -18,9 +21,9 @@ export interface WebhookChanges {
   removeWebhook(name: string, owner?: string): boolean
   rotateWebhookSecret(name: string, secret: string, previousUntil: Date): boolean
   resumeWebhook(name: string, fromOldest: boolean): boolean
-  leaseWebhooks(owner: string): string[]
+  leaseWebhooks(owner: string): Leases
   releaseWebhooks(owner: string): void
-  saveWebhookProgress(name: string, owner: string, progress: WebhookProgress): boolean
+  saveWebhookProgress(owner: string, progress: readonly SavedProgress[]): string[]
 }
 
 /** Prepares the changes to webhooks. The caller runs them in a transaction. */
@@ -41,7 +44,8 @@ export function prepareWebhookChanges(db: Database): WebhookChanges {
        next_attempt_at = NULL, paused_at = NULL, owner = NULL, owner_until = NULL
      WHERE name = ?`,
   )
-  const lease = db.prepare<[string, number, string, number, number], string>(LEASE).pluck()
+  const renew = db.prepare<[number, string], string>(RENEW).pluck()
+  const take = db.prepare<[string, number, number, number], string>(TAKE).pluck()
   const release = db.prepare(
     'UPDATE plant_webhooks SET owner = NULL, owner_until = NULL WHERE owner IS ?',
   )
@@ -71,15 +75,23 @@ export function prepareWebhookChanges(db: Database): WebhookChanges {
     leaseWebhooks(owner) {
       const now = Date.now()
       const until = now + WEBHOOK_LEASE_MS
-      return lease.all(owner, until, owner, now, until)
+      // In this order, because a lease that was just taken would be renewed.
+      const renewed = renew.all(until, owner)
+      return { renewed, taken: take.all(owner, until, now, until) }
     },
     releaseWebhooks(owner) {
       release.run(owner)
     },
-    saveWebhookProgress(name, owner, progress) {
-      if (save.run(...progressValues(progress), name, owner).changes === 0) return false
-      if (progress.pausedAt !== undefined) releaseOne.run(name)
-      return true
+    saveWebhookProgress(owner, saved) {
+      const owned = saved.filter(({ name, progress }) => {
+        const columns = progressColumns(progress)
+        const values = PROGRESS_COLUMNS.map((column) => columns[column])
+        return save.run(...values, name, owner).changes === 1
+      })
+      for (const { name, progress } of owned) {
+        if (progress.pausedAt !== undefined) releaseOne.run(name)
+      }
+      return owned.map(({ name }) => name)
     },
   }
 }

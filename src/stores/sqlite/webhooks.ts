@@ -1,7 +1,8 @@
 import type {
+  Leases,
   NewWebhook,
+  SavedProgress,
   Webhook,
-  WebhookProgress,
   WebhookStore,
 } from '../../../service/webhook-store.ts'
 import type { Reader } from './reader.ts'
@@ -43,7 +44,7 @@ export class Webhooks implements WebhookStore {
     return this.#submit<'resumeWebhook'>(['resumeWebhook', name, fromOldest])
   }
 
-  lease(owner: string): Promise<string[]> {
+  lease(owner: string): Promise<Leases> {
     return this.#submit<'leaseWebhooks'>(['leaseWebhooks', owner])
   }
 
@@ -51,7 +52,7 @@ export class Webhooks implements WebhookStore {
     return this.#submit<'releaseWebhooks'>(['releaseWebhooks', owner])
   }
 
-  saveProgress(name: string, owner: string, progress: WebhookProgress): Promise<boolean> {
-    return this.#submit<'saveWebhookProgress'>(['saveWebhookProgress', name, owner, progress])
+  saveProgress(owner: string, progress: readonly SavedProgress[]): Promise<string[]> {
+    return this.#submit<'saveWebhookProgress'>(['saveWebhookProgress', owner, progress])
   }
 }
