@@ -68,6 +68,8 @@ export async function start(config: Config): Promise<RunningService> {
     const tokens = new AccessTokens(store, config.token, shared.tokenUses)
     const access = await ensureFirstToken(config, tokens)
     const { links, warning } = await planThreads(config, store)
+    const { warnings } = store.advise()
+    for (const each of warnings) log.warn(each)
     server =
       links.length === 0
         ? await prepareHere({ config, contract, store, tokens, log, certificate, shared })

@@ -10,6 +10,13 @@ export interface ThreadStore extends RequestStore, TokenStore {
   close(): Promise<void>
 }
 
+/** What the operator should know about a database. */
+export interface StoreAdvice {
+  readonly warnings: readonly string[]
+  /** What happens to acknowledged changes, following "changes"; undefined if that is a matter of course. */
+  readonly changes?: string
+}
+
 /** Plants, tokens and webhooks in one database. */
 export interface Store extends ThreadStore, PlantStore, WebhookStore {
   /**
@@ -17,6 +24,9 @@ export interface Store extends ThreadStore, PlantStore, WebhookStore {
    * theirs. Returns undefined if only this thread can use it.
    */
   share(): StoreLink | undefined
+
+  /** What the operator should know when the service starts. */
+  advise(): StoreAdvice
 
   /** What the store has measured so far. It measures commits only if it was opened with `isMeasured`. */
   figures(): Promise<StoreFigures>

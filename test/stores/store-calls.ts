@@ -27,7 +27,7 @@ const webhook: NewWebhook = {
  * statements.
  */
 export const STORE_CALLS: Record<
-  Exclude<keyof Store, 'close' | 'share' | 'figures'>,
+  Exclude<keyof Store, 'close' | 'share' | 'advise' | 'figures'>,
   readonly Call[]
 > = {
   ping: [(store) => store.ping()],

@@ -17,14 +17,14 @@ import type { Retention } from '../engine.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
 import { shareCalls } from '../remote-store.ts'
-import type { Store, StoreLink } from '../store.ts'
+import type { Store, StoreAdvice, StoreLink } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { measureText, measureTexts } from '../text-length.ts'
 import { WaitingChanges } from '../waiting-changes.ts'
 import { createBatches } from './batches.ts'
 import { ChangeLog } from './change-log.ts'
-import { supportsChanges } from './change-support.ts'
+import { findObstacle, warnOfObstacle } from './change-support.ts'
 import { removePlant, updatePlant } from './changes.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
@@ -65,11 +65,18 @@ export class PostgresStore implements Store {
   readonly #waiting = new WaitingChanges()
   readonly #metrics = new CommitMetrics()
   readonly #isMeasured: boolean
+  readonly #warnings: readonly string[]
   #closed: Promise<void> | undefined
 
-  private constructor(connections: Connections, log: ChangeLog, isMeasured: boolean) {
+  private constructor(
+    connections: Connections,
+    log: ChangeLog,
+    isMeasured: boolean,
+    warnings: readonly string[],
+  ) {
     this.#connections = connections
     this.#log = log
+    this.#warnings = warnings
     this.#isMeasured = isMeasured
     // GroupCommit needs commits to end in order, which several connections do not guarantee.
     const options = { maxInFlight: 1, waiting: this.#waiting }
@@ -108,11 +115,12 @@ export class PostgresStore implements Store {
       await requireDurable(connections)
       if (mustExist && (await readSchemaVersion(connections)) === 0)
         throw new StoreError('it is empty')
-      const isSupported = await supportsChanges(connections)
+      const obstacle = await findObstacle(connections)
+      const isSupported = obstacle === undefined
       await migrate(connections, isSupported)
       const log = new ChangeLog({ connections, isSupported, timeout })
       await log.prepare(retention)
-      return new PostgresStore(connections, log, isMeasured)
+      return new PostgresStore(connections, log, isMeasured, warnOfObstacle(obstacle, retention))
     } catch (cause) {
       await connections.close()
       const { message } = cause as Error
@@ -230,6 +238,10 @@ export class PostgresStore implements Store {
 
   nextCommit(): Promise<void> {
     return this.#log.nextCommit()
+  }
+
+  advise(): StoreAdvice {
+    return { warnings: this.#warnings }
   }
 
   async figures(): Promise<StoreFigures> {

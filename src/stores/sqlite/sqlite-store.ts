@@ -17,7 +17,7 @@ import type { StoredToken } from '../../../service/token-store.ts'
 import type { NewWebhook, Webhook, WebhookProgress } from '../../../service/webhook-store.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { IN_MEMORY, refuseMemory } from '../in-memory.ts'
-import type { Store, StoreLink } from '../store.ts'
+import type { Store, StoreAdvice, StoreLink } from '../store.ts'
 import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { WaitingChanges, type WaitingMemory } from '../waiting-changes.ts'
 import type { ChangeLimits } from './change-excess.ts'
@@ -227,6 +227,10 @@ export class SqliteStore implements Store {
       waitingChanges: this.#waiting.count,
       file: this.#file === IN_MEMORY ? undefined : await readFile(),
     }
+  }
+
+  advise(): StoreAdvice {
+    return { warnings: [] }
   }
 
   /** Waits for changes in flight, then closes the database, which removes its WAL. */

@@ -1,0 +1,45 @@
+import type { Connections } from './connections.ts'
+
+/** The database engine of a server. */
+export interface ServerProduct {
+  /** Such as `PostgreSQL 18`. */
+  readonly name: string
+  readonly isTested: boolean
+  /** Whether its standbys are those of PostgreSQL. */
+  readonly isPostgres: boolean
+}
+
+/** The oldest and the newest major version that the tests have run on. */
+const TESTED = { oldest: 15, newest: 18 }
+
+/** Engines that speak PostgreSQL's protocol, recognized by the result of `version()`. */
+const OTHERS: readonly [pattern: RegExp, name: string][] = [
+  [/^CockroachDB/, 'CockroachDB'],
+  [/-YB-/, 'YugabyteDB'],
+  [/Redshift/, 'Amazon Redshift'],
+  [/Greenplum/, 'Greenplum'],
+  [/Cloudberry/, 'Apache Cloudberry'],
+  [/OrioleDB/i, 'OrioleDB'],
+  [/EnterpriseDB/, 'EDB Postgres Advanced Server'],
+]
+
+/** Asks a server for its engine. */
+export async function identifyServer(connections: Connections): Promise<ServerProduct> {
+  const [row] = await connections.query<{ version: string; citus: boolean }>(
+    `SELECT version() AS version, EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') AS citus`,
+  )
+  const { version, citus } = row as { version: string; citus: boolean }
+  return citus ? { name: 'Citus', isTested: false, isPostgres: true } : identify(version)
+}
+
+/** @param version the result of `version()` */
+export function identify(version: string): ServerProduct {
+  const [, other] = OTHERS.find(([pattern]) => pattern.test(version)) ?? []
+  const major = /^PostgreSQL (\d+)/.exec(version)?.[1]
+  if (other !== undefined || major === undefined) {
+    // The first word of an unknown engine, which is usually its name.
+    return { name: other ?? version.split(' ', 1).join(), isTested: false, isPostgres: false }
+  }
+  const isTested = Number(major) >= TESTED.oldest && Number(major) <= TESTED.newest
+  return { name: `PostgreSQL ${major}`, isTested, isPostgres: true }
+}
