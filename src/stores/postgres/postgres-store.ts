@@ -31,6 +31,7 @@ import { Connections } from './connections.ts'
 import { createPlants } from './creates.ts'
 import { requireDurable } from './durability.ts'
 import { importPlants } from './imports.ts'
+import { toLockWaitMs } from './lock-wait.ts'
 import { exportPlants, listPlants, pointReads } from './reads.ts'
 import { migrate, readSchemaVersion } from './schema.ts'
 import { Tokens } from './tokens.ts'
@@ -117,8 +118,9 @@ export class PostgresStore implements Store {
         throw new StoreError('it is empty')
       const obstacle = await findObstacle(connections)
       const isSupported = obstacle === undefined
-      await migrate(connections, isSupported)
-      const log = new ChangeLog({ connections, isSupported, timeout })
+      const lockWaitMs = toLockWaitMs(timeout)
+      await migrate(connections, isSupported, lockWaitMs)
+      const log = new ChangeLog({ connections, isSupported, lockWaitMs })
       await log.prepare(retention)
       return new PostgresStore(connections, log, isMeasured, warnOfObstacle(obstacle, retention))
     } catch (cause) {

@@ -255,7 +255,7 @@ t.test('replicas that disagree about the log start and stop it without a deadloc
 })
 
 t.test('replicas upgrade the schema while one of the previous version writes', async (t) => {
-  const { open, url, query } = await setUp(t)
+  const { open, url, query, waitedMs } = await setUp(t)
   for (const statement of VERSION_4) await query(statement)
   const old = new pg.Client({ connectionString: url })
   await old.connect()
@@ -263,6 +263,10 @@ t.test('replicas upgrade the schema while one of the previous version writes', a
   await old.query("INSERT INTO plants VALUES (1, 'old'), (2, 'old')")
   await old.query('BEGIN')
   await old.query("UPDATE plants SET name = 'open' WHERE id = 2")
+  await t.rejects(open({ retention: KEEP, timeout: 1000 }), {
+    message: /while another transaction is changing plants$/,
+  })
+  t.equal(await waitedMs(), 0, 'no statement waits any longer')
   const opening = Promise.all(Array.from({ length: 4 }, () => open({ retention: KEEP })))
   t.notOk(await isSettled(opening))
   await old.query('COMMIT')
