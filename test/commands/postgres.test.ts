@@ -7,11 +7,12 @@ import { backup } from '../../src/commands/backup.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { StoreError } from '../../src/stores/store-error.ts'
-import { createPlant } from '../helpers/client.ts'
+import { createPlant, logged } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
 import { byId, exported, STRINGS, scatteredIds } from '../stores/plants.ts'
+import { otherVersion } from '../stores/postgres/databases.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 
@@ -89,6 +90,22 @@ t.test(
     t.same(readdirSync(cwd), [])
   },
 )
+
+t.test('the service logs a warning if the server does not support the change feed', async (t) => {
+  const database = await emptyDatabase()
+  const name = new URL(database).pathname.slice(1)
+  for (const statement of otherVersion(name, 'CockroachDB CCL v25.2.0'))
+    await server.query(statement, name)
+  const service = new Command(t, ['--port', '0', '--database', database])
+  await service.listening()
+  await logged(service, 'changes are not kept: the change feed is not known to work on CockroachDB')
+  const lines = service.stderr.trimEnd().split('\n')
+  const warnings = lines.filter((line) => line.includes('changes are not kept'))
+  t.match(
+    warnings.map((line) => JSON.parse(line)),
+    [{ level: 40 }],
+  )
+})
 
 t.test('commands that only read do not initialize an empty database', async (t) => {
   const url = await emptyDatabase()

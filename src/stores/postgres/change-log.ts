@@ -16,12 +16,6 @@ import { appendCommits, lockLog, readLogState } from './ledger.ts'
 import { Maintenance } from './maintenance.ts'
 import { shareRuns } from './shared-runs.ts'
 
-/**
- * The part of the timeout of a statement that a wait for a lock can take. It leaves time for the server to report that
- * it gives up before the client does.
- */
-const LOCK_WAIT_PART = 0.9
-
 /** Locks a commit, which waits for the standbys as in creates.ts. */
 const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY SHARE'
 
@@ -32,8 +26,7 @@ export interface ChangeLogOptions {
   readonly connections: Connections
   /** On other servers, the log is off. */
   readonly isSupported: boolean
-  /** Milliseconds that each statement can take. */
-  readonly timeout: number
+  readonly lockWaitMs: number
 }
 
 /** Implements ChangeFeed. */
@@ -57,10 +50,10 @@ export class ChangeLog implements ChangeFeed {
   #imported = 0
   #maintenance: Maintenance | undefined
 
-  constructor({ connections, isSupported, timeout }: ChangeLogOptions) {
+  constructor({ connections, isSupported, lockWaitMs }: ChangeLogOptions) {
     this.#connections = connections
     this.#isSupported = isSupported
-    this.#lockWaitMs = Math.ceil(timeout * LOCK_WAIT_PART)
+    this.#lockWaitMs = lockWaitMs
     this.#run = (text, values) => connections.query(text, values, 'abandonable')
     this.#watch = new CommitWatch(async () => {
       if (!isSupported) return false

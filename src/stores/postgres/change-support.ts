@@ -1,25 +1,31 @@
+import type { Retention } from '../engine.ts'
 import type { Connections } from './connections.ts'
+import { identifyServer } from './server-product.ts'
 
 /** The first version with `xid8` and `pg_snapshot`. */
 const VERSION_MIN = 13
 
-/** Names that forks of PostgreSQL, which order commits in other ways, add to its version. */
-const FORKS = /-YB-|greenplum|redshift|cloudberry|orioledb/i
-
-/** Citus can distribute plants over servers. The function tells a database from the one that it was restored from. */
-const SUPPORT = `
-  SELECT WHERE has_function_privilege('pg_control_system()', 'EXECUTE')
-               AND NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')`
+/** The function tells a database from the one that it was restored from. */
+const SUPPORT = "SELECT WHERE has_function_privilege('pg_control_system()', 'EXECUTE')"
 
 /**
- * Whether the ledger is known to work on a server, which depends on transaction ids, snapshots and locks that other
- * servers with the same protocol lack or imitate. See README.md.
+ * Why the ledger is not known to work on a server; undefined if it is. The ledger depends on transaction ids, snapshots
+ * and locks that other servers with the same protocol lack or imitate. See README.md.
  */
-export async function supportsChanges(connections: Pick<Connections, 'query'>): Promise<boolean> {
-  const rows = await connections.query<{ version: string }>('SELECT version() AS version')
-  const [{ version }] = rows as [{ version: string }]
-  const [, major] = /^PostgreSQL (\d+)/.exec(version) ?? []
-  if (Number(major ?? 0) < VERSION_MIN || FORKS.test(version)) return false
+export async function findObstacle(connections: Connections): Promise<string | undefined> {
+  const { name } = await identifyServer(connections)
+  const [, major] = /^PostgreSQL (\d+)$/.exec(name) ?? []
+  if (Number(major ?? 0) < VERSION_MIN) return `the change feed is not known to work on ${name}`
   const found = await connections.query(SUPPORT)
-  return found.length > 0
+  if (found.length > 0) return undefined
+  return 'the change feed needs permission to execute the function pg_control_system()'
+}
+
+/** Warns an operator who wants to keep changes on a server that does not support it. */
+export function warnOfObstacle(
+  obstacle: string | undefined,
+  retention: Retention | undefined,
+): string[] {
+  if (obstacle === undefined || !retention?.age) return []
+  return [`changes are not kept: ${obstacle}; see docs/changes.md, or set --keep-changes to 0`]
 }

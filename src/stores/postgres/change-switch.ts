@@ -1,12 +1,7 @@
-import { StoreUnavailable } from '../../../service/plant-store.ts'
-import type { Run } from './call.ts'
 import { BEGIN_LOG, DISABLE_TRIGGERS, ENABLE_TRIGGERS } from './change-tables.ts'
 import type { Connections } from './connections.ts'
-import { isLockTimeout } from './errors.ts'
 import { appendCommits, lockLog } from './ledger.ts'
-
-const OPEN_TRANSACTION =
-  'the change feed cannot be turned on or off while another transaction is changing plants'
+import { changeTriggers } from './lock-wait.ts'
 
 /**
  * Begins a new log if the log is off, or belongs to the database from which this one was restored. Cursors of the old
@@ -19,7 +14,7 @@ export async function turnOn(
   await connections.transaction(async (run) => {
     const { isOn, isForeign } = await lockLog(run, waitMs)
     if (isOn && !isForeign) return
-    await alterTriggers(run, ENABLE_TRIGGERS)
+    await changeTriggers(run, ENABLE_TRIGGERS)
     // Transactions of this server can have the same ids as those of the other one.
     if (isForeign) await run('TRUNCATE plant_changes, plant_commits')
     await run(BEGIN_LOG)
@@ -34,18 +29,8 @@ export async function turnOff(
   await connections.transaction(async (run) => {
     const log = await lockLog(run, waitMs)
     if (!log.isOn) return
-    await alterTriggers(run, DISABLE_TRIGGERS)
+    await changeTriggers(run, DISABLE_TRIGGERS)
     await appendCommits(run, log)
     await run('UPDATE plant_change_log SET id = NULL, oldest = position + 1')
   })
-}
-
-/** @throws StoreUnavailable that names the cause if the wait for other transactions takes too long */
-async function alterTriggers(run: Run, statement: string): Promise<void> {
-  try {
-    await run(statement)
-  } catch (error) {
-    if (!isLockTimeout(error)) throw error
-    throw new StoreUnavailable('busy', OPEN_TRANSACTION)
-  }
 }

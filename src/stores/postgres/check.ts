@@ -12,7 +12,7 @@ import {
 } from '../check-result.ts'
 import { newerSchemaMessage } from '../schema-version.ts'
 import { StoreError } from '../store-error.ts'
-import { supportsChanges } from './change-support.ts'
+import { findObstacle } from './change-support.ts'
 import { FIND_MISSING_TRIGGERS } from './change-tables.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
@@ -87,7 +87,8 @@ async function kind(connections: Connections): Promise<Finding> {
 async function schema(connections: Connections): Promise<Finding> {
   const version = await readSchemaVersion(connections)
   if (version > SCHEMA_VERSION) return fault(newerSchemaMessage(version, SCHEMA_VERSION))
-  const missing = await findMissingObjects(connections, version, await supportsChanges(connections))
+  const hasChanges = (await findObstacle(connections)) === undefined
+  const missing = await findMissingObjects(connections, version, hasChanges)
   if (missing.length > 0) return fault(`missing: ${missing.join(', ')}`)
   return schemaFinding(version, SCHEMA_VERSION)
 }
@@ -143,8 +144,8 @@ async function plants(connections: Connections): Promise<Finding> {
 
 /** Reports how many changes are kept. */
 async function changes(connections: Connections): Promise<Finding> {
-  if (!(await supportsChanges(connections)))
-    return ok('off: this server is not known to support them')
+  const obstacle = await findObstacle(connections)
+  if (obstacle !== undefined) return ok(`off: ${obstacle}`)
   if ((await readSchemaVersion(connections)) < CHANGES_VERSION) return ok('off until the upgrade')
   const { isOn, isForeign } = await readLogState(connections)
   if (!isOn) return ok('off')

@@ -1,6 +1,7 @@
 import type { Run } from './call.ts'
 import { DATABASE_IDENTITY, NOW_MS } from './change-tables.ts'
 import type { Connections } from './connections.ts'
+import { limitLockWait } from './lock-wait.ts'
 
 /** The state of the log, as every process that shares the database sees it. */
 export interface LogState {
@@ -43,16 +44,9 @@ const LOCK = `
          pg_snapshot_xmax(seen)::text AS xmax, ARRAY(SELECT pg_snapshot_xip(seen)::text) AS xip
   FROM plant_change_log FOR UPDATE`
 
-/** A client that is lost keeps its locks until the server notices, which can take hours. */
-const IDLE_MAX = '10s'
-
-/** A client that gives up does not end its wait for a lock, which would then use up the server's connections. */
-const LIMIT_WAIT = `
-  SELECT set_config('lock_timeout', $1, true), set_config('idle_in_transaction_session_timeout', '${IDLE_MAX}', true)`
-
 /** Locks the log until the transaction ends. Only one transaction at a time can change the ledger. */
 export async function lockLog(run: Run, waitMs: number): Promise<LockedLog> {
-  await run(LIMIT_WAIT, [`${waitMs}ms`])
+  await limitLockWait(run, waitMs)
   const [log] = await run<LockedLog>(LOCK)
   return log as LockedLog
 }

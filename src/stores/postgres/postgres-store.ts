@@ -25,13 +25,14 @@ import { advise } from './advice.ts'
 import { createBatches } from './batches.ts'
 import type { Call } from './call.ts'
 import { ChangeLog } from './change-log.ts'
-import { supportsChanges } from './change-support.ts'
+import { findObstacle, warnOfObstacle } from './change-support.ts'
 import { removePlant, updatePlant } from './changes.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
 import { createPlants } from './creates.ts'
 import { requireDurable } from './durability.ts'
 import { importPlants } from './imports.ts'
+import { toLockWaitMs } from './lock-wait.ts'
 import { exportPlants, listPlants, pointReads } from './reads.ts'
 import { agreeOnStandbys } from './required-standbys.ts'
 import { migrate, readSchemaVersion } from './schema.ts'
@@ -59,6 +60,8 @@ interface Parts {
   readonly connections: Connections
   readonly log: ChangeLog
   readonly product: ServerProduct
+  /** In addition to those of `advise`. */
+  readonly warnings: readonly string[]
   readonly isMeasured: boolean
 }
 
@@ -82,12 +85,14 @@ export class PostgresStore implements Store {
   readonly #metrics = new CommitMetrics()
   readonly #isMeasured: boolean
   readonly #product: ServerProduct
+  readonly #warnings: readonly string[]
   #closed: Promise<void> | undefined
 
-  private constructor({ connections, log, product, isMeasured }: Parts) {
+  private constructor({ connections, log, product, warnings, isMeasured }: Parts) {
     this.#connections = connections
     this.#log = log
     this.#product = product
+    this.#warnings = warnings
     this.#isMeasured = isMeasured
     // GroupCommit needs commits to end in order, which several connections do not guarantee.
     const options = { maxInFlight: 1, waiting: this.#waiting }
@@ -129,16 +134,19 @@ export class PostgresStore implements Store {
       await requireDurable(connections)
       if (mustExist && (await readSchemaVersion(connections)) === 0)
         throw new StoreError('it is empty')
-      const isSupported = await supportsChanges(connections)
-      await migrate(connections, isSupported)
       const product = await identifyServer(connections)
+      const obstacle = await findObstacle(connections)
+      const isSupported = obstacle === undefined
+      const lockWaitMs = toLockWaitMs(timeout)
+      await migrate(connections, isSupported, lockWaitMs)
       if (requireStandbys !== undefined) {
         await agreeOnStandbys(connections, product, requireStandbys)
       }
       if (product.isPostgres) connections.guarantee.note(await connections.observe())
-      const log = new ChangeLog({ connections, isSupported, timeout })
+      const log = new ChangeLog({ connections, isSupported, lockWaitMs })
       await log.prepare(retention)
-      return new PostgresStore({ connections, log, product, isMeasured })
+      const warnings = warnOfObstacle(obstacle, retention)
+      return new PostgresStore({ connections, log, product, warnings, isMeasured })
     } catch (cause) {
       await connections.close()
       const { message } = cause as Error
@@ -234,7 +242,8 @@ export class PostgresStore implements Store {
   }
 
   advise(): StoreAdvice {
-    return advise(this.#product, this.#connections.guarantee)
+    const { warnings, ...advice } = advise(this.#product, this.#connections.guarantee)
+    return { ...advice, warnings: [...warnings, ...this.#warnings] }
   }
 
   async figures(): Promise<StoreFigures> {

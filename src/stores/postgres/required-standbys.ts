@@ -1,7 +1,8 @@
 import { StoreError } from '../store-error.ts'
-import { supportsChanges } from './change-support.ts'
+import { findObstacle } from './change-support.ts'
 import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
+import { toLockWaitMs } from './lock-wait.ts'
 import { migrate, readSchemaVersion } from './schema.ts'
 import { identifyServer, type ServerProduct } from './server-product.ts'
 import { formatStandbys } from './standby-guarantee.ts'
@@ -48,7 +49,8 @@ export async function changeRequiredStandbys(
   const connections = new Connections({ urls, timeout })
   try {
     if ((await readSchemaVersion(connections)) === 0) throw new StoreError('it is empty')
-    await migrate(connections, await supportsChanges(connections))
+    const hasChanges = (await findObstacle(connections)) === undefined
+    await migrate(connections, hasChanges, toLockWaitMs(timeout))
     requirePostgres(await identifyServer(connections))
     await connections.query(REPLACE, [required])
   } catch (cause) {

@@ -4,6 +4,7 @@ import { newerSchemaMessage } from '../schema-version.ts'
 import { StoreError } from '../store-error.ts'
 import { CHANGE_MIGRATIONS, CREATE_TRIGGERS } from './change-tables.ts'
 import type { Connections } from './connections.ts'
+import { changeTriggers, limitLockWait } from './lock-wait.ts'
 
 const CREATE_SETTINGS =
   'CREATE TABLE IF NOT EXISTS plant_store_settings (name text PRIMARY KEY, value text NOT NULL)'
@@ -72,28 +73,43 @@ const PAUSE_MS = 10
  * Upgrades the schema to SCHEMA_VERSION. Safe to run on several replicas at once.
  *
  * @param hasChanges whether the server supports the change log
+ * @param lockWaitMs how long to wait for transactions that change plants
  * @throws StoreError if the schema is newer, or the database belongs to another program
  */
-export async function migrate(connections: Connections, hasChanges: boolean): Promise<void> {
+export async function migrate(
+  connections: Connections,
+  hasChanges: boolean,
+  lockWaitMs: number,
+): Promise<void> {
+  const run = (statement: string) => () =>
+    statement === CREATE_TRIGGERS
+      ? createTriggers(connections, lockWaitMs)
+      : connections.query(statement)
   const version = await readSchemaVersion(connections)
   if (version > SCHEMA_VERSION) throw new StoreError(newerSchemaMessage(version, SCHEMA_VERSION))
-  if (version < SCHEMA_VERSION) await runMigration(connections, VERSIONS)
+  if (version < SCHEMA_VERSION) await runMigration(run(VERSIONS))
   for (const [index, statement] of MIGRATIONS.entries()) {
     if (index < version) continue
-    if (isFor(hasChanges, statement)) await runMigration(connections, statement)
+    if (isFor(hasChanges, statement)) await runMigration(run(statement))
     await runMigration(
-      connections,
-      `INSERT INTO plant_store_schema VALUES (${index + 1}) ON CONFLICT DO NOTHING`,
+      run(`INSERT INTO plant_store_schema VALUES (${index + 1}) ON CONFLICT DO NOTHING`),
     )
   }
-  if (hasChanges) await addSkippedTables(connections)
+  if (!hasChanges || !(await lacksChangeLog(connections))) return
+  for (const statement of CHANGE_MIGRATIONS) await runMigration(run(statement))
 }
 
-/** Creates the tables of the change log if the server did not support it when the schema was upgraded. */
-async function addSkippedTables(connections: Connections): Promise<void> {
+/** Whether the server did not support the change log when the schema was upgraded. */
+async function lacksChangeLog(connections: Connections): Promise<boolean> {
   const missing = await connections.query("SELECT WHERE to_regclass('plant_change_log') IS NULL")
-  if (missing.length === 0) return
-  for (const statement of CHANGE_MIGRATIONS) await runMigration(connections, statement)
+  return missing.length > 0
+}
+
+async function createTriggers(connections: Connections, lockWaitMs: number): Promise<void> {
+  await connections.transaction(async (run) => {
+    await limitLockWait(run, lockWaitMs)
+    await changeTriggers(run, CREATE_TRIGGERS)
+  })
 }
 
 /**
@@ -143,17 +159,13 @@ export async function findMissingObjects(
 }
 
 /** Runs a migration, and repeats it if another replica interferes. */
-async function runMigration(
-  connections: Connections,
-  statement: string,
-  attempts = ATTEMPTS_MAX,
-): Promise<void> {
+async function runMigration(run: () => Promise<unknown>, attempts = ATTEMPTS_MAX): Promise<void> {
   try {
-    await connections.query(statement)
+    await run()
   } catch (error) {
     const raced = error instanceof pg.DatabaseError && RACE.test(String(error.code))
     if (!raced || attempts === 1) throw error
     await setTimeout(PAUSE_MS)
-    await runMigration(connections, statement, attempts - 1)
+    await runMigration(run, attempts - 1)
   }
 }

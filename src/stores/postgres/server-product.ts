@@ -18,6 +18,8 @@ const OTHERS: readonly [pattern: RegExp, name: string][] = [
   [/-YB-/, 'YugabyteDB'],
   [/Redshift/, 'Amazon Redshift'],
   [/Greenplum/, 'Greenplum'],
+  [/Cloudberry/, 'Apache Cloudberry'],
+  [/OrioleDB/i, 'OrioleDB'],
   [/EnterpriseDB/, 'EDB Postgres Advanced Server'],
 ]
 

@@ -255,7 +255,7 @@ t.test('replicas that disagree about the log start and stop it without a deadloc
 })
 
 t.test('replicas upgrade the schema while one of the previous version writes', async (t) => {
-  const { open, url, query } = await setUp(t)
+  const { open, url, query, waitedMs } = await setUp(t)
   for (const statement of VERSION_4) await query(statement)
   const old = new pg.Client({ connectionString: url })
   await old.connect()
@@ -263,6 +263,10 @@ t.test('replicas upgrade the schema while one of the previous version writes', a
   await old.query("INSERT INTO plants VALUES (1, 'old'), (2, 'old')")
   await old.query('BEGIN')
   await old.query("UPDATE plants SET name = 'open' WHERE id = 2")
+  await t.rejects(open({ retention: KEEP, timeout: 1000 }), {
+    message: /while another transaction is changing plants$/,
+  })
+  t.equal(await waitedMs(), 0, 'no statement waits any longer')
   const opening = Promise.all(Array.from({ length: 4 }, () => open({ retention: KEEP })))
   t.notOk(await isSettled(opening))
   await old.query('COMMIT')
@@ -366,16 +370,25 @@ t.test(
   },
 )
 
-for (const version of [
-  'CockroachDB CCL v25.2.0 (x86_64-pc-linux-gnu)',
-  'PostgreSQL 15.12-YB-2025.1.0.0-b0 on x86_64-pc-linux-gnu',
-  'PostgreSQL 14.4 (Apache Cloudberry 2.0.0) on x86_64-pc-linux-gnu',
-  'PostgreSQL 12.22 on x86_64-pc-linux-gnu',
-]) {
+/** What the service logs if the feed is off on a product. */
+const unknown = (product: string) =>
+  `changes are not kept: the change feed is not known to work on ${product}; see docs/changes.md, or set --keep-changes to 0`
+
+for (const [version, product] of [
+  ['CockroachDB CCL v25.2.0 (x86_64-pc-linux-gnu)', 'CockroachDB'],
+  ['PostgreSQL 15.12-YB-2025.1.0.0-b0 on x86_64-pc-linux-gnu', 'YugabyteDB'],
+  ['PostgreSQL 14.4 (Apache Cloudberry 2.0.0) on x86_64-pc-linux-gnu', 'Apache Cloudberry'],
+  ['PostgreSQL 12.22 on x86_64-pc-linux-gnu', 'PostgreSQL 12'],
+  ['Novel 1.0', 'Novel'],
+] as const) {
   t.test(`the feed is off on ${version}`, async (t) => {
     const { name, open, query } = await setUp(t)
     for (const statement of otherVersion(name, version)) await query(statement)
     const store = await open({ retention: KEEP })
+    t.same(store.advise(), { warnings: [unknown(product)] })
+    for (const options of [{ retention: OFF }, {}]) {
+      t.same((await open(options)).advise(), { warnings: [] })
+    }
     t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
     t.equal(await store.readChanges({ limit: 1 }), 'off')
     // nextCommit does not keep the process running.
@@ -390,6 +403,7 @@ for (const version of [
     )
     await query(`ALTER DATABASE ${name} RESET search_path`)
     const upgraded = await open({ retention: KEEP })
+    t.same(upgraded.advise(), { warnings: [] })
     t.equal(await upgraded.create({ id: 2n, name: 'x' }), 'created')
     t.equal(
       (await changesAfter(upgraded)).length,
@@ -403,7 +417,20 @@ t.test('the feed is off on Citus', async (t) => {
   const { name, open, query } = await setUp(t)
   await query("CREATE TABLE public.pg_extension AS SELECT 'citus' AS extname")
   await query(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`)
-  t.equal(await (await open({ retention: KEEP })).readChanges({ limit: 1 }), 'off')
+  const store = await open({ retention: KEEP })
+  t.equal(await store.readChanges({ limit: 1 }), 'off')
+  t.same(store.advise(), { warnings: [unknown('Citus')] })
+})
+
+t.test('the feed is off for a user who cannot identify the database', async (t) => {
+  const { name, open, query, url } = await setUp(t)
+  const role = `user_of_${name}`
+  await query(`CREATE ROLE ${role} LOGIN`)
+  await query(`ALTER DATABASE ${name} OWNER TO ${role}`)
+  await query('REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC')
+  const store = await open({ retention: KEEP, url: url.replace(/\/\/\w+@/, `//${role}@`) })
+  t.equal(await store.readChanges({ limit: 1 }), 'off')
+  t.match(store.advise(), { warnings: [/needs permission to execute .* pg_control_system\(\);/] })
 })
 
 t.test('a commit of another process ends the wait, which a failure does not', async (t) => {

@@ -143,7 +143,7 @@ t.test('reports a server that is not known to support the feed', async (t) => {
   t.match(await findingsOf(url), {
     schema: `ok version ${SCHEMA_VERSION}`,
     server: 'ok CockroachDB CCL v25.2.0, text in UTF8',
-    changes: 'ok off: this server is not known to support them',
+    changes: 'ok off: the change feed is not known to work on CockroachDB',
   })
 })
 
