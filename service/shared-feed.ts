@@ -108,6 +108,8 @@ export class SharedFeed {
       const pause = this.#readers.size * PAUSE_MS_PER_READER
       await delay(Math.min(Math.max(pause, PAUSE_MS_MIN), PAUSE_MS_MAX))
     }
+    // Nobody may ask for them for a long time.
+    this.#pages.clear()
     this.#isRunning = false
   }
 

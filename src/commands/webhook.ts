@@ -5,7 +5,7 @@ import { WEBHOOKS_MAX, type Webhook, type WebhookEvent } from '../../service/web
 import { ConfigError } from '../config/config.ts'
 import type { Store } from '../stores/store.ts'
 import { type InvalidEndpoint, parseEndpoint } from '../webhooks/endpoint.ts'
-import { SAMPLE } from '../webhooks/event.ts'
+import { eventOf, SAMPLE } from '../webhooks/event.ts'
 import { Sender } from '../webhooks/sender.ts'
 import { currentSecrets, newSecret } from '../webhooks/signature.ts'
 import { withStore } from './store-access.ts'
@@ -32,6 +32,9 @@ export interface TestOptions {
 
 /** How long the old secret signs too after a rotation: 24 hours. */
 const ROTATION_MS = 86_400_000
+
+/** How many changes are searched for the next one to deliver. */
+const LAG_PAGE_SIZE = 1000
 
 const KEEP_SAFE = 'Keep it safe: it is not shown again.'
 
@@ -191,11 +194,15 @@ function describeState({ progress }: Webhook): string {
   return attempts === 0 ? 'active' : `failing (${attempts}×)`
 }
 
-/** How long the first change after the cursor has been waiting. */
-async function describeLag(store: Store, { progress: { cursor } }: Webhook): Promise<string> {
-  const page = await store.readChanges({ after: cursor, limit: 1 })
-  if (typeof page === 'string') return page
-  const [change] = page.changes
-  if (change === undefined) return 'none'
-  return ms(Math.max(0, Date.now() - Date.parse(change.at)))
+/** How long the first change to deliver has been waiting: a time, `none`, `expired` or `off`. */
+async function describeLag(store: Store, webhook: Webhook): Promise<string> {
+  const { events, progress } = webhook
+  const page = await store.readChanges({ after: progress.cursor, limit: LAG_PAGE_SIZE })
+  // To the operator, a cursor of another log is an expired one.
+  if (typeof page === 'string') return page === 'malformed' ? 'expired' : page
+  const { changes } = page
+  const next = changes.find((change) => events.includes(eventOf(change)))
+  // While there is nothing to deliver, the stored cursor lags.
+  const change = next ?? (changes.length === LAG_PAGE_SIZE ? changes.at(-1) : undefined)
+  return change === undefined ? 'none' : ms(Math.max(0, Date.now() - Date.parse(change.at)))
 }

@@ -84,10 +84,33 @@ t.test('list shows successes, failures and pauses', async (t) => {
     [
       ['NAME'],
       ['failing', 'newPlant', 'failing (3×)', 'none', 'never', failure],
-      ['paused', 'newPlant', 'paused', 'malformed', 'never', failure],
+      ['paused', 'newPlant', 'paused', 'expired', 'never', failure],
       ['works', 'newPlant', 'active', 'none', MINUTE, 'never'],
     ],
   )
+})
+
+t.test('the lag is that of the next change to deliver', async (t) => {
+  const { webhook, add, use } = await commandsOf(t)
+  const lag = async () => (await webhook('list')).stdout.split('\n')[1]?.split(/ {2,}/)[3]
+  await add('orders')
+  const plants = Array.from({ length: 1000 }, (_, id) => ({ id: BigInt(id), name: 'plant' }))
+  await use(async (store) => {
+    await store.createAll(plants)
+  })
+  t.match(await lag(), /^\d+m?s$/)
+  await webhook('remove', 'orders')
+  await add('orders', '--events', 'plantRemoved')
+  await use(async (store) => {
+    await store.update(1n, { name: 'other' })
+  })
+  t.equal(await lag(), 'none')
+  await use(async (store) => {
+    for (const { id } of plants) await store.update(id, { name: 'another' })
+  })
+  t.match(await lag(), /^\d+m?s$/, 'there may be one among those that are not searched')
+  await use((store) => store.remove(1n))
+  t.match(await lag(), /^\d+m?s$/)
 })
 
 t.test('rotate prints a new secret', async (t) => {

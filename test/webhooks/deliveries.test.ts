@@ -209,10 +209,11 @@ for (const [what, answer, reason] of [
   t.test(`a webhook is paused if its changes are ${what}`, async (t) => {
     const { store, add, deliver, log } = await newPlace(t)
     await add('orders', 'https://127.0.0.1:1')
-    deliver({ store: replacing(store, { readChanges: async () => answer }) })
+    const deliveries = deliver({ store: replacing(store, { readChanges: async () => answer }) })
     await eventually(async () => (await webhookIn(store, 'orders')).progress.pausedAt)
     t.match((await webhookIn(store, 'orders')).progress, { attempts: 0, lastFailure: reason })
     t.match(log, [{ webhook: 'orders', reason }])
+    t.match(deliveries.figures(), [{ failed: 0 }])
   })
 }
 
@@ -288,6 +289,100 @@ t.test('resuming a webhook ends its wait', async (t) => {
   receiver.respond = status(204)
   await store.webhooks.resume('orders', false)
   await receiver.until(2)
+})
+
+t.test('a webhook that is resumed while its lease is renewed delivers at once', async (t) => {
+  const { store, add, deliver } = await newPlace(t)
+  const receiver = await startReceiver(t, { respond: status(503, { 'retry-after': '3600' }) })
+  await add('orders', receiver.url)
+  let isResumed = false
+  const webhooks = replacing(store.webhooks, {
+    lease: async (owner) => {
+      const { attempts } = (await webhookIn(store, 'orders')).progress
+      if (attempts > 0 && !isResumed) isResumed = await store.webhooks.resume('orders', false)
+      return store.webhooks.lease(owner)
+    },
+  })
+  deliver({ store: replacing(store, { webhooks }) })
+  await createPlants(store, 1, 1)
+  await receiver.until(1)
+  receiver.respond = status(204)
+  await receiver.until(2)
+  t.ok(isResumed)
+})
+
+t.test('the lag is known while a retry that an earlier process has planned is due', async (t) => {
+  const { store, add, deliver } = await newPlace(t)
+  const receiver = await startReceiver(t, { respond: status(503, { 'retry-after': '3600' }) })
+  await add('orders', receiver.url)
+  const first = deliver()
+  await createPlants(store, 1, 1)
+  await receiver.until(1)
+  await eventually(() => first.figures()[0]?.failed === 1)
+  await first.close()
+  const second = deliver()
+  await eventually(() => Number(second.figures()[0]?.lag) > 0)
+  t.equal(receiver.received.length, 1)
+})
+
+t.test('a stop does not wait for a store that does not respond', async (t) => {
+  const { store, add, deliver } = await newPlace(t)
+  const receiver = await startReceiver(t)
+  await add('orders', receiver.url)
+  const { promise: saving, resolve } = Promise.withResolvers<void>()
+  const webhooks = replacing(store.webhooks, {
+    saveProgress: () => {
+      resolve()
+      return new Promise(() => {})
+    },
+    release: async () => {
+      t.fail('the progress is not saved')
+    },
+  })
+  const deliveries = deliver({ store: replacing(store, { webhooks }) })
+  await createPlants(store, 1, 1)
+  await saving
+  const begin = performance.now()
+  await deliveries.close()
+  t.ok(performance.now() - begin < 2000)
+})
+
+t.test('one change of the store is in flight for all webhooks', async (t) => {
+  const { store, add, deliver } = await newPlace(t)
+  const receivers = await Promise.all([startReceiver(t), startReceiver(t)])
+  const names = ['fast', 'other', 'skipping']
+  for (const [index, name] of names.entries()) {
+    const url = (receivers[index] ?? receivers[0])?.url ?? ''
+    await add(name, url, index === 2 ? { events: ['plantRemoved'] } : {})
+  }
+  let inFlight = 0
+  const saved: string[][] = []
+  const alone = async <Result>(change: () => Promise<Result>) => {
+    inFlight += 1
+    t.equal(inFlight, 1)
+    const result = await change()
+    inFlight -= 1
+    return result
+  }
+  const webhooks = replacing(store.webhooks, {
+    lease: (owner) => alone(() => store.webhooks.lease(owner)),
+    release: (owner) => alone(() => store.webhooks.release(owner)),
+    saveProgress: (owner, progress) => {
+      saved.push(progress.map(({ name }) => name).sort())
+      return alone(() => store.webhooks.saveProgress(owner, progress))
+    },
+  })
+  const deliveries = deliver({ store: replacing(store, { webhooks }) })
+  await createPlants(store, 1, 100)
+  for (const receiver of receivers) await receiver.until(100)
+  t.notOk(saved.flat().includes('skipping'), 'skipping is cheap to repeat')
+  await deliveries.close()
+  t.ok(saved.at(-1)?.includes('skipping'))
+  t.ok(saved.length < 20, String(saved.length))
+  const end = await store.readChanges({ after: 'latest', limit: 1 })
+  for (const name of names) {
+    t.match(end, { next: (await webhookIn(store, name)).progress.cursor })
+  }
 })
 
 t.test('one process at a time delivers, and another continues after it', async (t) => {

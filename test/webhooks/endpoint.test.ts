@@ -72,6 +72,7 @@ t.test('an endpoint is a URL with https and a name or public address', async (t)
     'https://receiver.example',
     'https://receiver.example:8443/hooks?key=1',
     'https://1.1.1.1/',
+    'https://notlocalhost.example/',
     'https://[2606:4700:4700::1111]/',
   ]) {
     t.equal(parseEndpoint(url, false).href, new URL(url).href)
@@ -89,6 +90,9 @@ for (const [url, message] of [
   ['https://2130706433', /^127.0.0.1 is not/],
   ['https://0x7f.1', /^127.0.0.1 is not/],
   ['https://127.1.', /^127.0.0.1 is not/],
+  ['https://localhost/', /^localhost is not a public address/],
+  ['https://LOCALHOST.:8443/', NOT_PUBLIC],
+  ['https://api.localhost/', NOT_PUBLIC],
   ['https://169.254.169.254/latest/meta-data', NOT_PUBLIC],
 ] as const) {
   t.test(`${url} is allowed only in development`, async (t) => {

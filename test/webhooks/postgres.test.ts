@@ -1,5 +1,6 @@
 /** Deliveries by replicas that share a PostgreSQL server. */
 import t from 'tap'
+import { StoreUnavailable } from '../../service/plant-store.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
 import { startReceiver } from './receiver.ts'
 import { createPlants, eventually, idsFrom, newPlace } from './setting.ts'
@@ -20,4 +21,47 @@ t.test('one replica at a time delivers, and another continues after it', async (
   await owner?.close()
   await createPlants(one.store, 101, 10)
   t.same(await plantsIn(110), idsFrom(1, 110))
+})
+
+t.test('a replica that loses the database stops before another one delivers', async (t) => {
+  const { emptyDatabase } = await sharedPostgres()
+  const database = await emptyDatabase()
+  const [one, other] = [await newPlace(t, database), await newPlace(t, database)]
+  const { promise: aborted, resolve } = Promise.withResolvers<number>()
+  const receiver = await startReceiver(t, {
+    respond: (response, index) => {
+      if (index > 0) response.writeHead(204).end()
+      else response.on('close', () => resolve(performance.now()))
+    },
+  })
+  await one.add('orders', receiver.url)
+  let isLost = false
+  const losing = <Target extends object>(target: Target): Target =>
+    new Proxy(target, {
+      get(_target, name) {
+        const member = target[name as keyof Target]
+        if (name === 'webhooks') return losing(member as object)
+        if (typeof member !== 'function') return member
+        return async (...parameters: unknown[]) => {
+          if (isLost) throw new StoreUnavailable('failing', 'ECONNREFUSED')
+          return member.apply(target, parameters)
+        }
+      },
+    })
+  const lost = one.deliver({ store: losing(one.store) })
+  await eventually(() => lost.figures()[0]?.lag !== undefined)
+  const survivor = other.deliver()
+  await createPlants(other.store, 1, 2)
+  await receiver.until(1)
+  isLost = true
+  const received = await receiver.until(3)
+  t.same(
+    received.map(({ plant }) => plant),
+    [1n, 1n, 2n],
+  )
+  t.ok((await aborted) < Number(received[1]?.at))
+  await eventually(() => survivor.figures()[0]?.received === 2)
+  isLost = false
+  await eventually(() => lost.figures()[0]?.lag === undefined)
+  t.equal(receiver.received.length, 3)
 })

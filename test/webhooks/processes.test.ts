@@ -1,12 +1,15 @@
 /** Webhooks of services that run in processes of their own, and are killed. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { Change } from '../../service/change-feed.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, run } from '../helpers/command.ts'
-import { AUTHORITY, type Received, startReceiver, status } from './receiver.ts'
+import { sharedPostgres } from '../helpers/shared-postgres.ts'
+import { AUTHORITY, startReceiver, status, withoutRepetitions } from './receiver.ts'
+import { eventually, webhookIn } from './setting.ts'
 
 const TOKEN = 'a-token-of-the-environment'
 const ROUNDS = 2
@@ -17,9 +20,11 @@ const TAKEOVER_MS_MAX = 30_000
 /** How long it can take until a command has an effect on a running service. */
 const COMMAND_MS_MAX = 1000
 
-function newFolder(t: Test) {
-  const folder = t.testdir()
-  const database = join(folder, 'plants.db')
+/** How long a stop can take while another process locks the database. */
+const STOP_MS_MAX = 3000
+
+function newFolder(t: Test, database = join(t.testdir(), 'plants.db')) {
+  const folder = t.testdirName
   const authority = join(folder, 'authority.pem')
   writeFileSync(authority, AUTHORITY)
   const env = {
@@ -78,8 +83,22 @@ t.test('a killed service loses no event, and keeps their order', async (t) => {
   t.comment({ changes: changes.length, deliveries: received.length })
 })
 
-t.test('if a service is killed, another one continues', async (t) => {
-  const { start, webhook } = newFolder(t)
+for (const [engine, prepare] of [
+  ['SQLite', newFolder],
+  [
+    'PostgreSQL',
+    async (t: Test) => {
+      t.testdir()
+      return newFolder(t, await (await sharedPostgres()).emptyDatabase())
+    },
+  ],
+] as const) {
+  t.test(`if a service on ${engine} is killed, another one continues`, async (t) =>
+    testTakeover(t, await prepare(t)),
+  )
+}
+
+async function testTakeover(t: Test, { start, webhook }: ReturnType<typeof newFolder>) {
   const receiver = await startReceiver(t)
   const services = [await start(), await start()]
   await webhook(
@@ -107,6 +126,36 @@ t.test('if a service is killed, another one continues', async (t) => {
   t.ok(took < TAKEOVER_MS_MAX, String(took))
   t.same(withoutRepetitions(received), [1n, 2n, 3n])
   t.comment({ took })
+}
+
+t.test('a stop does not wait for a locked database, and nothing is lost', async (t) => {
+  const { database, start, webhook } = newFolder(t)
+  const receiver = await startReceiver(t)
+  const first = await start()
+  await webhook(
+    ...['add', '--name', 'orders', '--url', receiver.url, '--allow-private-webhooks'],
+    ...['--events', 'newPlant'],
+  )
+  await createPlant(first.url, TOKEN, { id: 1, name: 'first' })
+  await receiver.until(1)
+  const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
+  await eventually(async () => (await webhookIn(store, 'orders')).progress.lastSuccessAt)
+  await store.close()
+  await createPlant(first.url, TOKEN, { id: 2, name: 'not saved' })
+  const locker = new Sqlite(database)
+  t.teardown(() => locker.close())
+  locker.exec('BEGIN IMMEDIATE')
+  await receiver.until(2)
+  const begin = performance.now()
+  first.command.process.kill('SIGTERM')
+  t.equal((await first.command.finished()).code, 0)
+  const took = performance.now() - begin
+  t.ok(took < STOP_MS_MAX, String(took))
+  locker.exec('ROLLBACK')
+  const second = await start()
+  await createPlant(second.url, TOKEN, { id: 3, name: 'later' })
+  await receiver.until(({ plant }) => plant === 3n)
+  t.same(withoutRepetitions(receiver.received), [1n, 2n, 3n])
 })
 
 /** Whether a service delivers the webhook. */
@@ -127,16 +176,4 @@ async function changesIn(database: string): Promise<Change[]> {
   }
   await store.close()
   return changes
-}
-
-/** The plants in the order of their first deliveries. */
-function withoutRepetitions(received: readonly Received[]): bigint[] {
-  const ids = new Set<string>()
-  return received
-    .filter(({ id }) => {
-      const isNew = !ids.has(id)
-      ids.add(id)
-      return isNew
-    })
-    .map(({ plant }) => plant)
 }

@@ -119,3 +119,15 @@ export async function startReceiver(
 export function status(code: number, headers: Record<string, string> = {}): Respond {
   return (response) => response.writeHead(code, headers).end()
 }
+
+/** The plants in the order of their first deliveries. */
+export function withoutRepetitions(received: readonly Received[]): bigint[] {
+  const ids = new Set<string>()
+  return received
+    .filter(({ id }) => {
+      const isNew = !ids.has(id)
+      ids.add(id)
+      return isNew
+    })
+    .map(({ plant }) => plant)
+}
