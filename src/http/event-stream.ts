@@ -121,7 +121,7 @@ export async function sendEvents(
   response.writeHead(200, reply.headers(EVENT_STREAM_HEADERS).getHeaders() as OutgoingHttpHeaders)
   try {
     let progress: Progress | undefined = { position: source.start, bytes: 0 }
-    while (progress !== undefined && (await reservation.wait(progress.bytes, follower.signal))) {
+    while (progress !== undefined && (await waitForMemory(progress, output))) {
       progress = await sendPage(source, progress.position, output)
     }
   } catch (error) {
@@ -135,6 +135,19 @@ export async function sendEvents(
   // The client may not have read everything.
   else response.once('close', release).end()
   return undefined
+}
+
+/** Waits until a page fits into memory. Meanwhile, comments show that the stream is open. */
+async function waitForMemory(
+  { bytes }: Progress,
+  { response, reservation, signal }: Output,
+): Promise<boolean> {
+  if (bytes === 0) return reservation.wait(bytes, signal)
+  response.write(COMMENT)
+  const timer = setInterval(() => response.write(COMMENT), COMMENT_INTERVAL_SECONDS * 1000)
+  const fits = await reservation.wait(bytes, signal)
+  clearInterval(timer)
+  return fits
 }
 
 /** Sends a page and waits until the client has read it. If it does not fit into memory, it is not sent. */
