@@ -18,7 +18,6 @@ import { parseConnectionString } from './connection-string.ts'
 import { Connections } from './connections.ts'
 import { findUnsafeSetting, readSettings } from './durability.ts'
 import { readLogState } from './ledger.ts'
-import type { ServerOptions } from './postgres-store.ts'
 import {
   CHANGES_VERSION,
   findMissingObjects,
@@ -26,6 +25,7 @@ import {
   SCHEMA_VERSION,
   SETTINGS_VERSION,
 } from './schema.ts'
+import type { ServerOptions } from './server.ts'
 import { identifyServer } from './server-product.ts'
 import { findViolation, parseRequired } from './standby-guarantee.ts'
 

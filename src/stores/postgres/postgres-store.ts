@@ -12,58 +12,27 @@ import type {
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
-import type { Retention } from '../engine.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
 import { shareCalls } from '../remote-store.ts'
 import type { Store, StoreAdvice, StoreLink } from '../store.ts'
-import { StoreError } from '../store-error.ts'
 import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { measureText, measureTexts } from '../text-length.ts'
 import { WaitingChanges } from '../waiting-changes.ts'
 import { advise } from './advice.ts'
 import { createBatches } from './batches.ts'
 import type { Call } from './call.ts'
-import { ChangeLog } from './change-log.ts'
-import { findObstacle, warnOfObstacle } from './change-support.ts'
+import type { ChangeLog } from './change-log.ts'
 import { removePlant, updatePlant } from './changes.ts'
-import { parseConnectionString } from './connection-string.ts'
-import { Connections } from './connections.ts'
+import type { Connections } from './connections.ts'
 import { createPlants } from './creates.ts'
-import { requireDurable } from './durability.ts'
 import { importPlants } from './imports.ts'
-import { toLockWaitMs } from './lock-wait.ts'
 import { exportPlants, listPlants, pointReads } from './reads.ts'
-import { agreeOnStandbys } from './required-standbys.ts'
-import { migrate, readSchemaVersion } from './schema.ts'
-import { identifyServer, type ServerProduct } from './server-product.ts'
+import { type OpenServer, openServer, type ServerOptions } from './server.ts'
+import type { ServerProduct } from './server-product.ts'
 import { OBSERVATION, type Observation } from './standby-guarantee.ts'
 import { Tokens } from './tokens.ts'
 import { Webhooks } from './webhooks.ts'
-
-export interface ServerOptions {
-  /** A connection string in libpq's form, with one or more hosts. */
-  readonly url: string
-  /** Milliseconds that a connection attempt, and each statement, can take. */
-  readonly timeout: number
-  /** Fail instead of creating the schema in an empty database. */
-  readonly mustExist?: boolean
-  /** How long to keep changes. Without it, nothing is deleted, and the log stays on or off. */
-  readonly retention?: Retention
-  /** Measure commits, for `figures`. */
-  readonly isMeasured?: boolean
-  /** How many standbys must have a change before it is acknowledged. */
-  readonly requireStandbys?: number | undefined
-}
-
-interface Parts {
-  readonly connections: Connections
-  readonly log: ChangeLog
-  readonly product: ServerProduct
-  /** In addition to those of `advise`. */
-  readonly warnings: readonly string[]
-  readonly isMeasured: boolean
-}
 
 /** Reads a plant, and what the acknowledgement of changes depends on. */
 const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION}`
@@ -88,7 +57,7 @@ export class PostgresStore implements Store {
   readonly #warnings: readonly string[]
   #closed: Promise<void> | undefined
 
-  private constructor({ connections, log, product, warnings, isMeasured }: Parts) {
+  private constructor({ connections, log, product, warnings }: OpenServer, isMeasured: boolean) {
     this.#connections = connections
     this.#log = log
     this.#product = product
@@ -120,38 +89,8 @@ export class PostgresStore implements Store {
    *
    * @throws StoreError with a one-line reason if the database cannot be used
    */
-  static async open({
-    url,
-    timeout,
-    mustExist = false,
-    retention,
-    isMeasured = false,
-    requireStandbys,
-  }: ServerOptions): Promise<PostgresStore> {
-    const { urls, redacted } = parseConnectionString(url)
-    const connections = new Connections({ urls, timeout })
-    try {
-      await requireDurable(connections)
-      if (mustExist && (await readSchemaVersion(connections)) === 0)
-        throw new StoreError('it is empty')
-      const product = await identifyServer(connections)
-      const obstacle = await findObstacle(connections)
-      const isSupported = obstacle === undefined
-      const lockWaitMs = toLockWaitMs(timeout)
-      await migrate(connections, isSupported, lockWaitMs)
-      if (requireStandbys !== undefined) {
-        await agreeOnStandbys(connections, product, requireStandbys)
-      }
-      if (product.isPostgres) connections.guarantee.note(await connections.observe())
-      const log = new ChangeLog({ connections, isSupported, lockWaitMs })
-      await log.prepare(retention)
-      const warnings = warnOfObstacle(obstacle, retention)
-      return new PostgresStore({ connections, log, product, warnings, isMeasured })
-    } catch (cause) {
-      await connections.close()
-      const { message } = cause as Error
-      throw new StoreError(`cannot use the database ${redacted}: ${message}`, { cause })
-    }
+  static async open(options: ServerOptions): Promise<PostgresStore> {
+    return new PostgresStore(await openServer(options), options.isMeasured ?? false)
   }
 
   share(): StoreLink {
