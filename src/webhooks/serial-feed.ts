@@ -6,20 +6,36 @@ import type {
   NoChanges,
 } from '../../service/change-feed.ts'
 
+/** How long the changes of a page are returned to others that are at a position inside it. */
+const FRESH_MS = 20
+
+/** The last page that was read. */
+interface Recent {
+  readonly page: ChangesPage
+  /** The index of each change by its cursor. */
+  readonly indexes: ReadonlyMap<string, number>
+}
+
 /**
  * Reads one page at a time, and at most one in each turn of the event loop. So webhooks that skip many changes do not
  * delay requests, and use one connection to the database.
+ *
+ * Readers at different positions of the last page get the rest of it, so that they are at the same one afterwards.
+ * Otherwise they would drift apart while changes arrive all the time, until each read is for one of them.
  */
 export class SerialFeed implements ChangeFeed {
   readonly #feed: ChangeFeed
   #last: Promise<unknown> = Promise.resolve()
+  #recent: Recent | undefined
 
   constructor(feed: ChangeFeed) {
     this.#feed = feed
   }
 
   readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
-    const page = this.#last.then(() => this.#feed.readChanges(request))
+    const rest = this.#restAfter(request)
+    if (rest !== undefined) return Promise.resolve(rest)
+    const page = this.#last.then(() => this.#restAfter(request) ?? this.#read(request))
     // Reading may never yield to the event loop.
     this.#last = page.catch(() => {}).then(() => setImmediate())
     return page
@@ -27,5 +43,27 @@ export class SerialFeed implements ChangeFeed {
 
   nextCommit(): Promise<void> {
     return this.#feed.nextCommit()
+  }
+
+  async #read(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
+    const page = await this.#feed.readChanges(request)
+    if (typeof page === 'string' || page.changes.length === 0) return page
+    const indexes = new Map(page.changes.map(({ cursor }, index) => [cursor, index]))
+    const recent = { page, indexes }
+    this.#recent = recent
+    setTimeout(() => {
+      if (this.#recent === recent) this.#recent = undefined
+    }, FRESH_MS).unref()
+    return page
+  }
+
+  /** The changes of the last page after a cursor; undefined if there are none. */
+  #restAfter({ after = '', limit }: ChangesRequest): ChangesPage | undefined {
+    if (this.#recent === undefined) return undefined
+    const { page, indexes } = this.#recent
+    const index = indexes.get(after)
+    const rest = index === undefined ? [] : page.changes.slice(index + 1)
+    if (rest.length === 0 || rest.length > limit) return undefined
+    return { changes: rest, next: page.next }
   }
 }

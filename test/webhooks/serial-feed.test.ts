@@ -1,0 +1,44 @@
+import t from 'tap'
+import type { ChangesPage } from '../../service/change-feed.ts'
+import { SerialFeed } from '../../src/webhooks/serial-feed.ts'
+import { changesAfter, latest } from '../stores/changes.ts'
+import { createPlants, newPlace } from './setting.ts'
+
+t.test('one page is read at a time, and readers inside the last one get its rest', async (t) => {
+  const { store } = await newPlace(t)
+  const start = await latest(store)
+  await createPlants(store, 1, 10)
+  const cursors = (await changesAfter(store, start)).map(({ cursor }) => cursor)
+  let inFlight = 0
+  let reads = 0
+  const feed = new SerialFeed({
+    nextCommit: () => store.nextCommit(),
+    readChanges: async (request) => {
+      inFlight += 1
+      reads += 1
+      t.equal(inFlight, 1)
+      const page = await store.readChanges(request)
+      inFlight -= 1
+      return page
+    },
+  })
+  const positions = [start, ...cursors.slice(0, -1)]
+  const pages = await Promise.all(
+    positions.map((after) => feed.readChanges({ after, limit: 100 }) as Promise<ChangesPage>),
+  )
+  for (const [index, { changes, next }] of pages.entries()) {
+    t.same(
+      changes.map(({ cursor }) => cursor),
+      cursors.slice(index),
+    )
+    t.equal(next, cursors.at(-1))
+  }
+  t.equal(reads, 1)
+  const limited = await feed.readChanges({ after: cursors[0], limit: 2 })
+  t.match(limited, { changes: { length: 2 }, next: cursors[2] })
+  await createPlants(store, 11, 1)
+  t.match(await feed.readChanges({ after: cursors.at(-1), limit: 100 }), {
+    changes: [{ id: 11n }],
+  })
+  t.equal(await feed.readChanges({ after: 'malformed', limit: 100 }), 'malformed')
+})
