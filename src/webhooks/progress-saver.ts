@@ -37,6 +37,8 @@ export class ProgressSaver {
   #isSaving = false
   #isClosed = false
   #timer: NodeJS.Timeout | undefined
+  /** When the timer ends, by `performance.now()`. */
+  #timerAt = 0
   #nextStart = Number.NEGATIVE_INFINITY
 
   constructor(options: ProgressSaverOptions) {
@@ -57,7 +59,7 @@ export class ProgressSaver {
       dueAt: isPending ? Math.min(before.dueAt, dueAt) : dueAt,
       isSaving: false,
     })
-    this.#schedule()
+    if (this.#timer === undefined || dueAt < this.#timerAt) this.#schedule()
   }
 
   /** Whether a webhook has progress that is not saved. */
@@ -89,11 +91,12 @@ export class ProgressSaver {
     if (this.#isClosed || this.#isSaving || this.#unsaved.size === 0) return
     clearTimeout(this.#timer)
     const dueAt = Math.min(...Array.from(this.#unsaved.values(), ({ dueAt }) => dueAt))
-    const delay = Math.max(dueAt, this.#nextStart) - performance.now()
-    this.#timer = setTimeout(() => this.#saveDue(), Math.max(0, delay))
+    this.#timerAt = Math.max(dueAt, this.#nextStart)
+    this.#timer = setTimeout(() => this.#saveDue(), Math.max(0, this.#timerAt - performance.now()))
   }
 
   async #saveDue(): Promise<void> {
+    this.#timer = undefined
     this.#isSaving = true
     await this.#save(performance.now() + INTERVAL_MS)
     this.#isSaving = false

@@ -55,6 +55,8 @@ export class WebhookDeliveries {
   readonly #stop = new AbortController()
   readonly #polling: Promise<void>
   #webhooks: readonly Webhook[] = []
+  /** Whether the process has ever asked for leases. */
+  #mayOwn = false
 
   /** Starts to deliver. */
   constructor(options: WebhookDeliveriesOptions) {
@@ -103,7 +105,9 @@ export class WebhookDeliveries {
     const loops = [...this.#loops.values()]
     await Promise.all([this.#polling, ...loops.map((loop) => loop.stop())])
     const isSaved = await this.#saver.close()
-    if (isSaved && loops.length > 0) await webhooks.release(this.#owner).catch(() => {})
+    if (!isSaved || !this.#mayOwn) return
+    this.#mayOwn = false
+    await webhooks.release(this.#owner).catch(() => {})
   }
 
   async #poll(): Promise<void> {
@@ -166,6 +170,7 @@ export class WebhookDeliveries {
    */
   async #lease(): Promise<string[]> {
     const requestedAt = LeaseTerm.now()
+    this.#mayOwn = true
     const { taken, renewed } = await this.#options.store.webhooks.lease(this.#owner)
     if (this.#stop.signal.aborted) return []
     this.#term.renew(requestedAt)

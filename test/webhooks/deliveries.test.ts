@@ -347,6 +347,33 @@ t.test('a stop does not wait for a store that does not respond', async (t) => {
   t.ok(performance.now() - begin < 2000)
 })
 
+for (const method of ['lease', 'list'] as const) {
+  t.test(`a stop during ${method} starts no deliveries, and releases the leases`, async (t) => {
+    const { store, add, deliver } = await newPlace(t)
+    const receiver = await startReceiver(t)
+    await add('orders', receiver.url)
+    await createPlants(store, 1, 1)
+    const { promise: closed, resolve } = Promise.withResolvers<void>()
+    let hasLease = false
+    const closeIn = async <Result>(name: typeof method, result: Promise<Result>) => {
+      await result
+      if (name === method && hasLease) deliveries.close().then(resolve)
+      return result
+    }
+    const webhooks = replacing(store.webhooks, {
+      list: () => closeIn('list', store.webhooks.list()),
+      lease: (owner) => {
+        hasLease = true
+        return closeIn('lease', store.webhooks.lease(owner))
+      },
+    })
+    const deliveries = deliver({ store: replacing(store, { webhooks }) })
+    await closed
+    t.same(receiver.received, [])
+    t.equal((await webhookIn(store, 'orders')).owner, undefined)
+  })
+}
+
 t.test('one change of the store is in flight for all webhooks', async (t) => {
   const { store, add, deliver } = await newPlace(t)
   const receivers = await Promise.all([startReceiver(t), startReceiver(t)])
