@@ -6,7 +6,10 @@ import type { StoreFigures } from './store-figures.ts'
 
 /** A store as each thread that serves requests uses it. */
 export interface ThreadStore extends RequestStore, TokenStore {
-  /** Completes the calls in flight, then closes the database. Further calls have no effect. */
+  /**
+   * Completes the calls in flight, then closes the database. Calls of ChangeFeed and WebhookStore can fail instead.
+   * Further calls have no effect.
+   */
   close(): Promise<void>
 }
 

@@ -69,7 +69,9 @@ t.test('a start times out if the server does not answer', async (t) => {
   t.teardown(() => server.thaw())
   const from = performance.now()
   const opening = PostgresStore.open({ url: server.url('plants'), timeout: 300 })
-  await t.rejects(opening, { message: /^cannot use the database .*(timeout|did not respond within)/ })
+  await t.rejects(opening, {
+    message: /^cannot use the database .*(timeout|did not respond within)/,
+  })
   t.ok(performance.now() - from < 3000)
 })
 
