@@ -5,6 +5,7 @@ import {
   type ContractDocument,
   loadContract,
   matchOperations,
+  withoutStreams,
 } from '../../src/contract/contract.ts'
 
 const service = new PlantService({} as PlantStore)
@@ -29,6 +30,16 @@ t.test('the scopes, media types and status of an operation come from the contrac
   ]) {
     t.same(operations.get(expected.id), { isFollowable: false, ...expected }, expected.id)
   }
+})
+
+t.test('a copy of the contract without streams has all other media types', async (t) => {
+  const document = loadContract()
+  // A path can have members that are no operations.
+  Object.assign(document.paths['/changes'] ?? {}, { summary: 'Changes' })
+  const typesOf = ({ paths }: ContractDocument) =>
+    Object.keys(paths['/changes']?.get?.responses[200]?.content ?? {})
+  t.same(typesOf(withoutStreams(document)), ['application/json'])
+  t.same(typesOf(document), ['application/json', 'text/event-stream'], 'the contract is unchanged')
 })
 
 const operation = { operationId: 'createPlant', 'x-scope': 'write', responses: { 200: {} } }
