@@ -25,7 +25,8 @@ for (const threads of [1, 2]) {
       t.equal(metrics.value('plant_store_commit_changes_sum'), 1)
       t.equal(metrics.value('db_client_connection_max'), 10)
       t.ok(Number(metrics.value('db_client_connections')) >= 1)
-      t.equal(metrics.value('db_client_connections', { state: 'used' }), 0)
+      // The search for webhooks can be using one.
+      t.ok(Number(metrics.value('db_client_connections', { state: 'used' })) <= 1)
       t.equal(metrics.value('db_client_connection_pending_requests'), 0)
       t.equal(metrics.value('plant_store_wal_bytes'), undefined)
       t.equal(metrics.value('plant_store_ready'), 1)

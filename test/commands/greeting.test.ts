@@ -30,6 +30,16 @@ for (const { address, url } of addresses) {
   })
 }
 
+t.test(
+  'the greeting says what happens to changes, unless that is a matter of course',
+  async (t) => {
+    const announced = { url: here, access: { file: '/x' } } as const
+    const changes = 'are acknowledged once they are on 1 standby'
+    t.match(greeting(config, { ...announced, changes }), `\n  changes   ${changes}\n`)
+    t.notMatch(greeting(config, announced), 'changes   ')
+  },
+)
+
 const files = { certificate: 'cert.pem', key: 'key.pem' }
 const authority = issue({ name: 'authority' })
 

@@ -1,6 +1,7 @@
 import t from 'tap'
 import {
   duration,
+  durationOrZero,
   endpoint,
   integer,
   logRequests,
@@ -15,6 +16,7 @@ import {
 
 const readers = {
   duration: duration('1d'),
+  durationOrZero: durationOrZero('1d'),
   endpoint,
   integer: integer(1, 10),
   logRequests,
@@ -33,6 +35,13 @@ for (const [name, read] of Object.entries(readers)) {
     }
   })
 }
+
+t.test('a duration can be zero where that has a meaning', async (t) => {
+  const read = durationOrZero('1d')
+  for (const zero of [0, '0']) t.equal(read(zero), 0)
+  t.equal(read('2m'), 120_000)
+  t.throws(() => read('2d'), { message: /^expected 0 or a duration .* at most 1d$/ })
+})
 
 t.test('origins are read from a list or an array', async (t) => {
   const list = ['https://app.example', 'http://localhost:5173', 'capacitor://localhost']

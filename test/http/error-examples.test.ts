@@ -150,3 +150,9 @@ function errorExamples(): Map<string, ErrorExample> {
 function isError(value: unknown): value is ErrorExample {
   return typeof value === 'object' && value !== null && 'error' in value
 }
+
+t.test('a notice of the store reaches the client, but its other details do not', async (t) => {
+  const notice = 'changes must be on 1 standby, but the server waits for 0'
+  const { body = '' } = await fail(new StoreUnavailable('failing', 'SQLITE_FULL', notice))
+  t.equal(JSON.parse(body).message, `the store is temporarily unavailable: ${notice}`)
+})

@@ -13,7 +13,7 @@ export interface ServerProduct {
 const TESTED = { oldest: 15, newest: 18 }
 
 /** Engines that speak PostgreSQL's protocol, recognized by the result of `version()`. */
-const OTHERS: readonly [pattern: RegExp, name: string][] = [
+const OTHERS = [
   [/^CockroachDB/, 'CockroachDB'],
   [/-YB-/, 'YugabyteDB'],
   [/Redshift/, 'Amazon Redshift'],
@@ -21,7 +21,7 @@ const OTHERS: readonly [pattern: RegExp, name: string][] = [
   [/Cloudberry/, 'Apache Cloudberry'],
   [/OrioleDB/i, 'OrioleDB'],
   [/EnterpriseDB/, 'EDB Postgres Advanced Server'],
-]
+] as const
 
 /** Asks a server for its engine. */
 export async function identifyServer(connections: Connections): Promise<ServerProduct> {

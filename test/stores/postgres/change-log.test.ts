@@ -372,6 +372,10 @@ t.test(
 )
 
 /** What the service logs if the feed is off on a product. */
+/** The warnings of a store about its feed. */
+const feedWarnings = (store: PostgresStore) =>
+  store.advise().warnings.filter((warning) => warning.startsWith('changes are not kept'))
+
 const unknown = (product: string) =>
   `changes are not kept: the change feed is not known to work on ${product}; see docs/changes.md, or set --keep-changes to 0`
 
@@ -386,9 +390,9 @@ for (const [version, product] of [
     const { name, open, query } = await setUp(t)
     for (const statement of otherVersion(name, version)) await query(statement)
     const store = await open({ retention: KEEP })
-    t.same(store.advise(), { warnings: [unknown(product)] })
+    t.same(feedWarnings(store), [unknown(product)])
     for (const options of [{ retention: OFF }, {}]) {
-      t.same((await open(options)).advise(), { warnings: [] })
+      t.same(feedWarnings(await open(options)), [])
     }
     t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
     t.equal(await store.readChanges({ limit: 1 }), 'off')
@@ -404,7 +408,7 @@ for (const [version, product] of [
     )
     await query(`ALTER DATABASE ${name} RESET search_path`)
     const upgraded = await open({ retention: KEEP })
-    t.same(upgraded.advise(), { warnings: [] })
+    t.same(feedWarnings(upgraded), [])
     t.equal(await upgraded.create({ id: 2n, name: 'x' }), 'created')
     t.equal(
       (await changesAfter(upgraded)).length,
@@ -420,7 +424,7 @@ t.test('the feed is off on Citus', async (t) => {
   await query(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`)
   const store = await open({ retention: KEEP })
   t.equal(await store.readChanges({ limit: 1 }), 'off')
-  t.same(store.advise(), { warnings: [unknown('Citus')] })
+  t.same(feedWarnings(store), [unknown('Citus')])
 })
 
 t.test('the feed is off for a user who cannot identify the database', async (t) => {
@@ -431,7 +435,7 @@ t.test('the feed is off for a user who cannot identify the database', async (t) 
   await query('REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC')
   const store = await open({ retention: KEEP, url: url.replace(/\/\/\w+@/, `//${role}@`) })
   t.equal(await store.readChanges({ limit: 1 }), 'off')
-  t.match(store.advise(), { warnings: [/needs permission to execute .* pg_control_system\(\);/] })
+  t.match(feedWarnings(store), [/needs permission to execute .* pg_control_system\(\);/])
 })
 
 t.test('a commit of another process ends the wait, which a failure does not', async (t) => {
