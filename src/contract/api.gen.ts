@@ -138,7 +138,7 @@ export interface webhooks {
          * @description Delivers each new plant. Deliveries follow [Standard Webhooks](https://www.standardwebhooks.com). Verify
          *     `webhook-signature` before you trust a delivery.
          *
-         *     - **At least once.** A delivery is repeated if the service cannot tell that you have received it. Repetitions
+         *     - **At least once.** A delivery is repeated unless the service knows that you have received it. Repetitions
          *       have the same `webhook-id`.
          *     - **In order.** A webhook gets its events in the order in which the changes were committed, one at a time.
          *     - **Retries.** A failed delivery is repeated with growing delays of up to an hour. After three days of
@@ -366,7 +366,7 @@ export interface components {
             cursor: string;
             /**
              * Format: date-time
-             * @description When the change was made, by the clock of the service or database server.
+             * @description When the change was made, according to the clock of the service or the database server.
              * @example 2026-11-21T15:00:00.000Z
              */
             at: string;

@@ -9,15 +9,15 @@ import { Reservation } from './reservation.ts'
 
 const EVENT_STREAM = 'text/event-stream'
 
-/** How many seconds without an event until a comment keeps proxies from closing the connection. */
+/** After this many seconds without an event, a comment keeps proxies from closing the connection. */
 export const COMMENT_INTERVAL_SECONDS = 15
 
-/** How many events are read and written at a time. The same for all streams, so that they share them. */
+/** How many events are read and written at a time. All streams use the same number, so that they can share pages. */
 export const STREAM_PAGE_LIMIT = 100
 
 const COMMENT = Buffer.from(':\n\n')
 
-/** Between the two comments that show whether a client that has closed its side is still there. */
+/** The delay between the two comments that show whether a client that has closed its side is still connected. */
 const PROBE_DELAY_MS = 1000
 
 export const EVENT_STREAM_HEADERS = {
@@ -52,16 +52,16 @@ export interface StreamSource {
   readonly format: (items: readonly Item[]) => Buffer
 }
 
-/** Where a stream goes, and the memory for it. */
+/** The response of a stream, and the memory reserved for it. */
 interface Output {
   readonly response: ServerResponse
   readonly reservation: Reservation
   readonly signal: AbortSignal
 }
 
-/** How far a stream has come. */
+/** The progress of a stream. */
 interface Progress {
-  /** Before the next page. */
+  /** The position before the next page. */
   readonly position: string | undefined
   /** The size of the next page if it did not fit into memory, or else 0. */
   readonly bytes: number
@@ -70,7 +70,7 @@ interface Progress {
 /** Whether a request prefers a stream to JSON. */
 export function prefersEvents({ headers }: FastifyRequest): boolean {
   const { accept } = headers
-  // Most requests accept anything or nothing in particular, and need no parser.
+  // Most requests have no `Accept` or `*/*`, and need no parser.
   if (accept === undefined || accept === '*/*') return false
   return new Negotiator({ headers }).mediaType(['application/json', EVENT_STREAM]) === EVENT_STREAM
 }
@@ -94,12 +94,12 @@ export function eventFormatter(serialize: (item: Item) => string): StreamSource[
 
 /**
  * Sends a stream until it ends or its follower must stop. Reads a page only once the client has read the previous one.
- * Large pages count towards the budget for responses. While it is used up, the stream keeps none, and reads its page
- * again later.
+ * Large pages count towards the budget for responses. While the budget is used up, the stream keeps no page, and reads
+ * its page again later.
  *
- * Writes to the socket itself, because Fastify logs each stream whose client disconnects. @fastify/sse does so too. It
- * also writes comments to clients that do not read, formats each event for each client, sets a timer for each, and
- * overwrites `Cache-Control`.
+ * Writes to the socket itself, because Fastify logs each stream whose client disconnects. @fastify/sse writes to the
+ * socket too, but it also writes comments to clients that do not read, formats each event for each client, sets a timer
+ * for each client, and overwrites `Cache-Control`.
  */
 export async function sendEvents(
   request: FastifyRequest,
@@ -112,7 +112,7 @@ export async function sendEvents(
   server.logWhenClosed?.(request, reply)
   let probe: NodeJS.Timeout | undefined
   const follower = followers.joinStream(request, reply, () => {
-    // If the client has gone away, its system rejects this comment, which only the next write notices.
+    // If the client has gone away, its system rejects this comment, and only the next write fails.
     response.write(COMMENT)
     probe = setTimeout(() => response.write(COMMENT), PROBE_DELAY_MS).unref()
   })
@@ -164,7 +164,7 @@ async function sendPage(
   return { position: next, bytes: 0 }
 }
 
-/** Reads and formats a page. A function of its own, because a stream must not keep the page while it is sent. */
+/** Reads and formats a page. This is a separate function, so that a stream does not keep the page while it is sent. */
 async function readPart({ readNext, format }: StreamSource, ...from: Parameters<ReadNext>) {
   const page = await readNext(...from)
   if (page === undefined) return undefined

@@ -62,7 +62,7 @@ export function followPages(
       reply.headers(EVENT_STREAM_HEADERS).send()
       return undefined
     }
-    // The function that Fastify has compiled formats arrays.
+    // Fastify's compiled serializer formats arrays, so the brackets are removed.
     format ??= eventFormatter((item) => serialize([item], reply).slice(1, -1))
     let first: StreamPage | undefined = toPage(answer)
     const readNext = async (position: string | undefined, signal: AbortSignal) => {
@@ -74,7 +74,7 @@ export function followPages(
       const next = await handle({ query: { ...options, after: position }, signal })
       return 'failure' in next ? undefined : toPage(next)
     }
-    // Without `await`, which would keep the answer.
+    // Not awaited, because that would keep the answer in memory.
     return sendEvents(request, reply, { start, readNext, format }, followers)
   }
 }

@@ -39,13 +39,13 @@ export class Followers {
 
   /**
    * Adds a request that waits for one page. A client that has closed its side of the connection, or that has sent
-   * another request, gets it at once.
+   * another request, gets the page at once.
    */
   joinPoll(request: FastifyRequest, reply: FastifyReply): Follower {
     const { socket } = request.raw
     const joined = this.#join(request, reply, this.#counters.longPolls, (abort) => abort())
     if (socket.readableEnded) joined.abort()
-    // Requests of other connections could not be queued while this one has many that wait.
+    // Otherwise, requests that wait for this one could fill the queue, which all connections share.
     onQueued(socket, joined.abort)
     return {
       signal: joined.signal,
@@ -59,8 +59,8 @@ export class Followers {
   /**
    * Adds a request for a stream, before its head is sent. It is the last one of its connection.
    *
-   * @param onHalfClose is called when the client closes its side of the connection. It may have gone away completely,
-   *   which only a write shows.
+   * @param onHalfClose is called when the client closes its side of the connection. Only a write shows whether the
+   *   client has gone away completely.
    */
   joinStream(request: FastifyRequest, reply: FastifyReply, onHalfClose: () => void): Follower {
     endPipeline(reply.raw, this.#counters.queuedRequests)
@@ -132,7 +132,7 @@ export class Followers {
     try {
       if ((await this.#tokens.verify(token)) === undefined) abortAll(controllers)
     } catch {
-      // A failing store says nothing about the token.
+      // A failure of the store does not make the token invalid.
     }
   }
 }

@@ -17,7 +17,7 @@ export class Reservation {
   resize(chunkBytes: number): boolean {
     const bytes = chunkBytes > SMALL_MESSAGE_BYTES ? chunkBytes : 0
     const fits = bytes <= this.#held || this.#budget.take(bytes - this.#held)
-    // All of them, because otherwise streams could wait for each other.
+    // Releases all of them, because streams that keep some could wait for each other.
     if (fits) this.#budget.release(Math.max(this.#held - bytes, 0))
     else this.#budget.release(this.#held)
     this.#held = fits ? bytes : 0

@@ -1,6 +1,6 @@
 import type { WebhookProgress } from '../../service/webhook-store.ts'
 
-/** What happened at a webhook, for the log and the metrics. */
+/** Receives the results of deliveries, for the log and the metrics. */
 export interface DeliveryEvents {
   onDelivered(name: string, failedAttempts: number): void
   onFailed(name: string, progress: WebhookProgress): void

@@ -46,8 +46,8 @@ export interface DeliveryLoopOptions {
 }
 
 /**
- * Delivers the changes to one webhook, in order, from its cursor. It holds one page of changes in memory, and none while
- * it waits to repeat a failed delivery.
+ * Delivers the changes to one webhook, in order, from its cursor. It holds one page of changes in memory, and none
+ * while it waits to repeat a failed delivery.
  */
 export class DeliveryLoop {
   readonly #options: DeliveryLoopOptions
@@ -55,7 +55,7 @@ export class DeliveryLoop {
   readonly #ended: Promise<void>
   #webhook: Webhook
   #progress: WebhookProgress
-  /** When the change was made that is to be delivered next. Undefined if there is none. */
+  /** When the next change to deliver was made. Undefined if there is none. */
   #waitingSince: number | undefined
 
   /** Starts to deliver. */
@@ -66,7 +66,7 @@ export class DeliveryLoop {
     this.#ended = this.#run()
   }
 
-  /** Since when the next change to be delivered has been waiting, in milliseconds since 1970. */
+  /** When the next change to deliver was made, in milliseconds since 1970. Undefined if there is none. */
   get waitingSince(): number | undefined {
     return this.#waitingSince
   }
@@ -101,7 +101,7 @@ export class DeliveryLoop {
       } catch (error) {
         await this.#recover(error)
       }
-      // Reads may never yield to the event loop.
+      // Reads can complete without yielding to the event loop.
       await setImmediate()
     }
     sender.close()
@@ -116,7 +116,7 @@ export class DeliveryLoop {
     this.#retryLater({ result: 'failed', reason: 'internal error', retryAfterMs: 0 })
   }
 
-  /** Waits for the next attempt, which an earlier process may have planned. */
+  /** Waits for the next attempt, which an earlier process may have scheduled. */
   async #waitForRetry(): Promise<void> {
     const { clock } = this.#options
     const { nextAttemptAt } = this.#progress
@@ -165,7 +165,7 @@ export class DeliveryLoop {
     return pause - (performance.now() % pause)
   }
 
-  /** Resolves to undefined if the loop is over. */
+  /** Resolves to undefined if the loop must end. */
   async #read(limit: number, waitMs: number): Promise<ChangesPage | undefined> {
     const { signal } = this.#stop
     const request = { after: this.#progress.cursor, limit }

@@ -4,13 +4,13 @@ import { isPublic } from './public-addresses.ts'
 /** A URL that a webhook cannot have. */
 export class InvalidEndpoint extends Error {}
 
-/** An endpoint is longer than this only by mistake. */
+/** A longer URL is certainly a mistake. */
 const LENGTH_MAX = 2000
 
 /** Names of this machine (RFC 6761 §6.3). */
 const LOCALHOST = /(^|\.)localhost\.?$/
 
-/** What lifts the requirements of endpoints. */
+/** The option that lifts the requirements for endpoints. */
 export const EXCEPTION = '--allow-private-webhooks'
 
 /**

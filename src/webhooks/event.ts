@@ -27,7 +27,7 @@ export function toEvent(change: Change): Event {
   return { name: eventOf(change), body }
 }
 
-/** For trying an endpoint. No plant was created. */
+/** For testing an endpoint. No plant was created. */
 export const SAMPLE: Event = {
   name: 'test',
   body: plantJson({ id: 4n, name: 'Abies alba Mill.', tag: 'Tree' }),

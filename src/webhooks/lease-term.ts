@@ -12,7 +12,7 @@ export interface Moment {
   readonly wall: number
 }
 
-/** The time in which the process is certain to have its leases. */
+/** The period in which the process is certain to hold its leases. */
 export class LeaseTerm {
   #renewedAt: Moment = { monotonic: Number.NEGATIVE_INFINITY, wall: 0 }
   #end = new AbortController()
@@ -26,7 +26,7 @@ export class LeaseTerm {
     return { monotonic: performance.now(), wall: Date.now() }
   }
 
-  /** Aborts when the leases become uncertain. Is another signal after the next renewal. */
+  /** Aborts when the leases become uncertain. The next renewal then creates a new signal. */
   get signal(): AbortSignal {
     this.#check()
     return this.#end.signal

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { SavedProgress, WebhookProgress } from '../../service/webhook-store.ts'
 
-/** Saves that follow each other faster are combined. A process that dies repeats their deliveries. */
+/** Saves that would follow each other faster are combined. If the process dies, unsaved deliveries are repeated. */
 const INTERVAL_MS = 500
 
 /** Skipping changes again costs little, so it can be saved later. */
@@ -67,12 +67,12 @@ export class ProgressSaver {
     return this.#unsaved.has(name)
   }
 
-  /** Discards what is not saved of a webhook. */
+  /** Discards the unsaved progress of a webhook. */
   forget(name: string): void {
     this.#unsaved.delete(name)
   }
 
-  /** Runs another change of the store. Neither a save nor another such change is in flight meanwhile. */
+  /** Runs another change to the store, while neither a save nor another such change is in flight. */
   exclusively<Result>(change: () => Promise<Result>): Promise<Result> {
     const result = this.#last.then(change)
     this.#last = result.catch(() => {})
@@ -103,7 +103,7 @@ export class ProgressSaver {
     this.#schedule()
   }
 
-  /** @param until saves what is due by then */
+  /** @param until only progress that is due by then is saved */
   #save(until: number): Promise<void> {
     return this.exclusively(async () => {
       const due = [...this.#unsaved].filter(([, { dueAt }]) => dueAt <= until)
@@ -128,7 +128,7 @@ export class ProgressSaver {
     }
   }
 
-  /** There may be newer progress, which is then due as soon. */
+  /** If there is newer progress, it becomes due no later than the progress that was not saved. */
   #restore(name: string, each: Unsaved): void {
     each.isSaving = false
     const current = this.#unsaved.get(name)

@@ -26,8 +26,8 @@ for (const [network, prefix] of [
 }
 
 /**
- * All addresses that are assigned for global use are in here. Loopback, private and link-local addresses, multicast, and
- * IPv4 addresses in IPv6 form (mapped, or translated by NAT64) are not.
+ * Contains all addresses that are assigned for global use. Excludes loopback, private and link-local addresses,
+ * multicast, and IPv4 addresses in IPv6 form (mapped, or translated by NAT64).
  */
 const GLOBAL_IPV6 = new BlockList()
 GLOBAL_IPV6.addSubnet('2000::', 3, 'ipv6')
@@ -45,7 +45,7 @@ for (const [network, prefix] of [
   SPECIAL_IPV6.addSubnet(network, prefix, 'ipv6')
 }
 
-/** Whether an IP address is public. Anything else is not. */
+/** Whether a string is a public IP address. */
 export function isPublic(address: string): boolean {
   switch (isIP(address)) {
     case 4:

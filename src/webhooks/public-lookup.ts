@@ -8,7 +8,7 @@ import { isPublic } from './public-addresses.ts'
 const TIMEOUT_MS = 3000
 const TRIES = 2
 
-/** Resolves to the addresses of a host name, of which there is at least one. */
+/** Resolves to the addresses of a host name, at least one. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 
 /**
@@ -36,8 +36,8 @@ export function publicLookup(
 }
 
 /**
- * Asks name servers, by default those of the system, for the addresses of both versions of IP. `dns.lookup` would wait in
- * one of the few threads that also read files, so that a few names without a working name server could block the whole
+ * Asks name servers, by default those of the system, for the addresses of both versions of IP. `dns.lookup` would wait
+ * in one of the few threads that also read files. A few names without a working name server could then block the whole
  * process.
  *
  * @param servers addresses with optional ports
@@ -56,7 +56,7 @@ export async function askNameServers(
   const addresses = results.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
   if (addresses.length > 0) return addresses
   const failures = results.map((each) => (each as PromiseRejectedResult).reason)
-  // A failure of a name server says more than the lack of addresses of one version.
+  // The failure of a name server is more informative than the lack of addresses of one version.
   const isMissing = ({ code }: { code?: string }) => code === NODATA || code === NOTFOUND
   throw failures.find((failure) => !isMissing(failure)) ?? failures[0]
 }

@@ -4,22 +4,22 @@ import type { WebhookProgress } from '../../service/webhook-store.ts'
 const DELAY_MIN_MS = 1000
 export const DELAY_MAX_MS = 3_600_000
 
-/** After this time of failures only, a webhook is paused. */
+/** A webhook is paused after it has failed for this long without a success. */
 export const FAILING_MAX_MS = 3 * 86_400_000
 
-/** At least as many attempts must have failed, in case the clock was set or the service did not run meanwhile. */
+/** At least this many attempts must have failed, in case the clock was set or the service did not run meanwhile. */
 export const ATTEMPTS_MIN = 20
 
 /**
  * How long to wait before the next attempt. The delay doubles with each attempt up to an hour, with ±25% jitter,
  * so that webhooks do not retry in lockstep.
  *
- * @param attempts how many have failed, at least 1
- * @param retryAfterMs what the receiver asked for; it can lengthen the delay up to an hour
+ * @param attempts the number of failed attempts, at least 1
+ * @param retryAfterMs the delay that the receiver asked for; it can lengthen the delay up to an hour
  * @param random from 0 to 1
  */
 export function retryDelay(attempts: number, retryAfterMs: number, random: number): number {
-  // The exponent is limited, because a power of 1024 is infinite.
+  // The exponent is limited, because 2 to the power of 1024 is `Infinity`.
   const delay = DELAY_MIN_MS * 2 ** Math.min(attempts - 1, 30)
   const jittered = Math.min(delay, DELAY_MAX_MS) * (0.75 + random / 2)
   return Math.min(Math.max(jittered, retryAfterMs), DELAY_MAX_MS)

@@ -39,7 +39,7 @@ export interface Delivery {
  * The result of an attempt:
  * - `received`: the receiver has the event;
  * - `gone`: the receiver wants no more events;
- * - `failed`: it may have the event, or not.
+ * - `failed`: the receiver may or may not have the event.
  */
 export type Outcome =
   | { readonly result: 'received' | 'gone'; readonly status: number }
@@ -135,7 +135,7 @@ export class Sender {
       else reject(error)
     })
     request.on('close', () => {
-      // Such as after an upgrade to another protocol.
+      // This happens after an upgrade to another protocol, for example.
       if (!hasResponse) reject(new Error('the connection was closed'))
     })
     request.end(event.body)
@@ -169,7 +169,7 @@ function drain(response: IncomingMessage, done: () => void): void {
   })
 }
 
-/** A reason in one line. Receivers influence it, for example by the names in their certificates. */
+/** A reason in one line. Receivers can influence it, for example with the names in their certificates. */
 function describe(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException
   // The AggregateError of several addresses has an empty message.

@@ -6,7 +6,7 @@ import type {
   NoChanges,
 } from '../../service/change-feed.ts'
 
-/** How long the changes of a page are returned to others that are at a position inside it. */
+/** How long the rest of a page is returned to readers at a position inside it. */
 const FRESH_MS = 20
 
 /** The last page that was read. */
@@ -20,8 +20,8 @@ interface Recent {
  * Reads one page at a time, and at most one in each turn of the event loop. So webhooks that skip many changes do not
  * delay requests, and use one connection to the database.
  *
- * Readers at different positions of the last page get the rest of it, so that they are at the same one afterwards.
- * Otherwise they would drift apart while changes arrive all the time, until each read is for one of them.
+ * Readers at different positions in the last page get the rest of it, so that they are at the same position afterwards.
+ * Otherwise, while changes keep arriving, they would drift apart until each of them needs its own reads.
  */
 export class SerialFeed implements ChangeFeed {
   readonly #feed: ChangeFeed
@@ -36,7 +36,7 @@ export class SerialFeed implements ChangeFeed {
     const rest = this.#restAfter(request)
     if (rest !== undefined) return Promise.resolve(rest)
     const page = this.#last.then(() => this.#restAfter(request) ?? this.#read(request))
-    // Reading may never yield to the event loop.
+    // Reads can complete without yielding to the event loop.
     this.#last = page.catch(() => {}).then(() => setImmediate())
     return page
   }

@@ -1,4 +1,4 @@
-/** Resolves with a promise, or to undefined when the signal is aborted. Does not keep a listener. */
+/** Settles like the promise, or resolves to undefined when the signal is aborted. Does not keep a listener. */
 export async function untilAborted<Result>(
   promise: Promise<Result>,
   signal: AbortSignal,

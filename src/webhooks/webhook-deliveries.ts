@@ -13,10 +13,10 @@ import { SerialFeed } from './serial-feed.ts'
 import { untilAborted } from './until-aborted.ts'
 import { type DeliveryCounts, WebhookLog } from './webhook-log.ts'
 
-/** How often to look for what the operator has changed, and for webhooks whose process has died. */
+/** How often to look for changes by the operator, and for webhooks whose process has died. */
 const POLL_MS = 500
 
-/** How long before a lease is renewed. Several attempts to renew it can fail before it ends. */
+/** The age at which leases are renewed. Several attempts to renew a lease can fail before it ends. */
 const RENEWAL_MS = 3000
 
 /** How long a stop can take. */
@@ -28,7 +28,7 @@ export interface WebhookDeliveriesOptions extends SenderOptions {
   readonly clock?: Clock
 }
 
-/** What a process knows about a webhook. */
+/** The state of a webhook in this process. */
 export interface WebhookFigures extends DeliveryCounts {
   readonly name: string
   readonly isPaused: boolean
@@ -89,7 +89,7 @@ export class WebhookDeliveries {
 
   /**
    * Abandons deliveries in flight, which are repeated later, and lets other processes continue at once. Takes at most a
-   * second: what the store has not saved by then is repeated, and the leases end by themselves.
+   * second: deliveries that are not saved by then are repeated, and the leases end by themselves.
    */
   async close(): Promise<void> {
     this.#stop.abort()
@@ -113,7 +113,7 @@ export class WebhookDeliveries {
   async #poll(): Promise<void> {
     const { signal } = this.#stop
     while (!signal.aborted) {
-      // Another call fails if the store is closed after a stop that took too long.
+      // After a stop that took too long, the store is closed, and calls fail.
       await this.#refresh().catch((error) => signal.aborted || this.#onError(error))
       await systemClock.wait(POLL_MS, signal)
     }
@@ -179,7 +179,7 @@ export class WebhookDeliveries {
     return [...taken, ...renewed.filter((name) => !this.#isKnown(name))]
   }
 
-  /** Whether a webhook has a loop, or has been paused, which is not saved yet. */
+  /** Whether a webhook has a loop, or progress that is not saved yet, such as a pause. */
   #isKnown(name: string): boolean {
     return this.#loops.has(name) || this.#saver.has(name)
   }
@@ -196,7 +196,7 @@ export class WebhookDeliveries {
   }
 
   async #start(webhook: Webhook): Promise<void> {
-    // Imported late, because most services have no webhooks.
+    // Imported on demand, because most services have no webhooks.
     const [{ DeliveryLoop }, { Sender }] = await Promise.all([
       import('./delivery-loop.ts'),
       import('./sender.ts'),

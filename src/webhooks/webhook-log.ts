@@ -2,10 +2,10 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { WebhookProgress } from '../../service/webhook-store.ts'
 import type { DeliveryEvents } from './delivery-events.ts'
 
-/** A webhook that fails now and then is logged at most this often. */
+/** While a webhook keeps failing, its failures are logged at most this often. */
 const INTERVAL_MS = 10_000
 
-/** How many attempts had which result. */
+/** The number of attempts by result. */
 export interface DeliveryCounts {
   readonly received: number
   readonly failed: number

@@ -2,7 +2,7 @@ import type { StoreAdvice } from '../store.ts'
 import type { ServerProduct } from './server-product.ts'
 import { formatStandbys, type StandbyGuarantee } from './standby-guarantee.ts'
 
-/** What the operator should know about a server. */
+/** Advice about a server, for the operator. */
 export function advise(product: ServerProduct, guarantee: StandbyGuarantee): StoreAdvice {
   const warnings: string[] = []
   if (!product.isTested) {

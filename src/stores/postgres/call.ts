@@ -49,7 +49,7 @@ export class Call {
     return this.#attempt((session) => session.run<Row>(toStatement(text, values), deadline))
   }
 
-  /** Does the same as `query`, and verifies that the required standbys have the change. */
+  /** Like `query`, but also verifies that the required standbys have the change. */
   change<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
     const { guarantee, deadline } = this.#context
     if (!guarantee?.isRequired) return this.query(text, values)
@@ -65,7 +65,7 @@ export class Call {
    * Runs a transaction, and repeats it if the server rolls it back in favor of others.
    *
    * @param work may be called several times; throws to roll back
-   * @throws StoreUnavailable as for `change`, and what `work` throws
+   * @throws StoreUnavailable as for `change`, and any error that `work` throws
    */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     const { guarantee, deadline } = this.#context

@@ -23,7 +23,7 @@ interface CancelConnection extends pg.Connection {
 /**
  * Makes the server stop the statement of a client, which would otherwise wait for its locks even after the connection
  * has closed. Resolves in bounded time: once the statement has ended, or after TIMEOUT_MS. The connection must
- * stay open until then, because a pooler forgets which server it belongs to.
+ * stay open until then, because a pooler would otherwise forget which server it belongs to.
  *
  * @param running settles when the statement has ended
  */

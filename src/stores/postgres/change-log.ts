@@ -24,7 +24,7 @@ const IMPORTED_MAX = 50_000
 
 export interface ChangeLogOptions {
   readonly connections: Connections
-  /** On other servers, the log is off. */
+  /** Whether the server supports the log. If not, the log is off. */
   readonly isSupported: boolean
   readonly lockWaitMs: number
 }
@@ -34,8 +34,8 @@ export class ChangeLog implements ChangeFeed {
   readonly #connections: Connections
   readonly #isSupported: boolean
   /**
-   * How long to wait while another process appends to the ledger, which it holds until the standbys have its commit, or
-   * while transactions that change plants delay a change of the triggers.
+   * How long to wait while another process appends to the ledger, which it locks until the standbys have its commit, or
+   * while transactions that change plants delay a change to the triggers.
    */
   readonly #lockWaitMs: number
   readonly #run: Run
@@ -44,9 +44,9 @@ export class ChangeLog implements ChangeFeed {
   readonly #update: () => Promise<boolean>
   /** The last commit in the ledger that this process knows of. */
   #position = -1n
-  /** All commits up to this one would survive a failure. */
+  /** All commits up to this one would survive a failover. */
   #confirmed = -1n
-  /** Since the ledger was last brought up to date by an import. */
+  /** The number of plants imported since an import last brought the ledger up to date. */
   #imported = 0
   #maintenance: Maintenance | undefined
 
@@ -88,7 +88,7 @@ export class ChangeLog implements ChangeFeed {
     this.#imported += plants
     if (this.#imported < IMPORTED_MAX) return
     this.#imported = 0
-    // The plants are stored all the same.
+    // The plants are stored even if this fails.
     await this.#update().catch(() => {})
   }
 
@@ -152,7 +152,7 @@ export class ChangeLog implements ChangeFeed {
     const oldest = await findEnd(this.#run, 'oldest')
     if (oldest === undefined) return 'off'
     const page = await this.#read(oldest, limit)
-    // Removed from the log between the two statements.
+    // The changes were removed from the log between the two statements.
     return page === 'expired' ? undefined : page
   }
 

@@ -5,7 +5,7 @@ import { BATCH_TEXT_MAX } from '../read-limits.ts'
 import type { Run } from './call.ts'
 import { CHANGE_TYPES } from './change-tables.ts'
 
-/** Where a cursor of this engine points to: a change of a commit. Number 0 is before the changes of the commit. */
+/** The position of a cursor of this engine: a change of a commit. Sequence 0 is before the changes of the commit. */
 export type Position = Required<Cursor>
 
 interface EndRow extends Omit<Position, 'at'> {
@@ -48,8 +48,9 @@ interface PageRow {
 }
 
 /**
- * The parameters are a position, the number of changes and the limit on text. The page ends with the change that reaches
- * the limit on text. The position is checked by the same statement, so that nothing is deleted between the two.
+ * The parameters are a position, the number of changes and the limit on text. The page ends with the change that
+ * reaches the limit on text. The same statement checks the position, so that nothing is deleted between the check and
+ * the read.
  */
 const PAGE = `
   SELECT log.id AS log, page.*,

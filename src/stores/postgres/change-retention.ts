@@ -9,8 +9,8 @@ const COMMITS_MAX = 1000
 const CHANGES_MAX = 10_000
 
 /**
- * Finds how far the log can be cut: from its start, commits are obsolete up to the first one that must be kept. The last
- * obsolete commit stays, because the cursor of a follower that has read it misses nothing.
+ * Finds how far the log can be cut: from its start, commits are obsolete up to the first one that must be kept. The
+ * last obsolete commit stays, because a follower that has read it has missed nothing.
  *
  * If the server's clock is set back, later commits can look older than earlier ones.
  */
@@ -27,11 +27,11 @@ export const FIND_OLDEST = `
   WHERE "isObsolete"
   GROUP BY log`
 
-/** Unless another process has done so, or begun a new log. */
+/** Does nothing if another process has done so already, or has begun a new log. */
 const SET_OLDEST =
   'UPDATE plant_change_log SET oldest = $1 WHERE id = $2 AND oldest < $1 RETURNING id'
 
-/** Several processes take different commits. */
+/** Skips commits that another process is deleting. */
 export const TAKE = `
   SELECT position, tx::text AS tx FROM plant_commits
   WHERE position < (SELECT oldest FROM plant_change_log) ORDER BY position LIMIT ${COMMITS_MAX}

@@ -5,7 +5,7 @@ import { identifyServer } from './server-product.ts'
 /** The first version with `xid8` and `pg_snapshot`. */
 const VERSION_MIN = 13
 
-/** The function tells a database from the one that it was restored from. */
+/** The function distinguishes a database from the one that it was restored from. */
 const SUPPORT = "SELECT WHERE has_function_privilege('pg_control_system()', 'EXECUTE')"
 
 /**

@@ -1,10 +1,11 @@
 /**
- * The tables of the change log. Triggers on `plants` write it, so that every process that changes plants takes part.
- * They are enabled exactly while the log is on.
+ * The tables of the change log. Triggers on `plants` write it, so it has the changes of every process. They are enabled
+ * exactly while the log is on.
  *
  * Each change has the id of its transaction and a number from a sequence, which is drawn while the plant is locked. The
- * numbers of the changes to one plant are therefore in the order of their commits. Across plants neither number is,
- * because transactions overlap. So the ledger `plant_commits` gives each transaction a position once it is visible.
+ * numbers of the changes to one plant are therefore in the order of their commits. Across plants, neither the ids nor
+ * the numbers are in that order, because transactions overlap. So the ledger `plant_commits` gives each transaction a
+ * position once it is visible.
  */
 import type { Change } from '../../../service/change-feed.ts'
 
@@ -53,8 +54,8 @@ export const BEGIN_LOG = `
   SELECT position, pg_current_xact_id(), 0, ${NOW_MS}, bytes FROM log`
 
 /**
- * Statements that compare old and new rows, so that updates that change nothing are not logged. The join is full because
- * SQL can also change ids, which the store never does.
+ * Compares old and new rows, so that updates that change nothing are not logged. The join is full because SQL can also
+ * change ids, which the store never does.
  */
 const LOG_CHANGES = `
   CREATE FUNCTION log_plant_changes() RETURNS trigger LANGUAGE plpgsql AS $$

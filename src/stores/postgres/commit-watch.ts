@@ -3,7 +3,7 @@ const INTERVAL_MS = 200
 /** A promise resolves without a commit after this many intervals. */
 const INTERVALS_MAX = 5
 
-/** Tells callers of the next commit. It looks for commits of other processes only while someone waits. */
+/** Tells callers of the next commit. It looks for commits of other processes only while a caller waits. */
 export class CommitWatch {
   readonly #look: () => Promise<boolean>
   #next: PromiseWithResolvers<void> | undefined

@@ -8,15 +8,15 @@ export interface LogState {
   readonly isOn: boolean
   /** Whether the database was restored from a dump, so that the log belongs to another database. */
   readonly isForeign: boolean
-  /** Of the last commit in the ledger. */
+  /** The position of the last commit in the ledger. */
   readonly position: bigint
   /** Whether there are commits that the ledger lacks. */
   readonly isBehind: boolean
 }
 
 /**
- * Costs the same for any number of changes: one look at the end of an index, and one for each transaction that was open
- * when the ledger was last complete.
+ * The cost is independent of the number of changes: one lookup at the end of an index, and one for each transaction
+ * that was open when the ledger was last complete.
  */
 const STATE = `
   SELECT id IS NOT NULL AS "isOn", database <> ${DATABASE_IDENTITY} AS "isForeign", position,

@@ -12,8 +12,8 @@ const PART = 0.9
 const IDLE_MAX = '10s'
 
 /**
- * A client that gives up does not end its wait for a lock, which would then use up the server's connections, and delay
- * all others that need the lock.
+ * The server can keep waiting for a lock after the client has given up. Without a limit, such waits would use up the
+ * server's connections, and delay all others that need the lock.
  */
 const LIMIT_WAIT = `
   SELECT set_config('lock_timeout', $1, true), set_config('idle_in_transaction_session_timeout', '${IDLE_MAX}', true)`

@@ -35,7 +35,7 @@ export class Maintenance {
   }
 
   #run(): void {
-    // A failure is not final, and readers of the feed report it.
+    // The next run tries again, and readers of the feed report the failure.
     this.#running = this.#work().catch(() => {})
     this.#running.then(() => {
       if (this.#isStopped) return

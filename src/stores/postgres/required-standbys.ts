@@ -26,7 +26,7 @@ export async function agreeOnStandbys(
   required: number,
 ): Promise<void> {
   requirePostgres(product)
-  // Another replica can be faster.
+  // Another replica may store its number first.
   const stored = (await find(connections)) ?? (await addAndFind(connections, required))
   if (stored === required) return
   throw new StoreError(
@@ -37,7 +37,7 @@ export async function agreeOnStandbys(
 }
 
 /**
- * Replaces the stored number. Running replicas follow.
+ * Replaces the stored number. Running replicas adopt it.
  *
  * @throws StoreError with a one-line reason if the database cannot be used
  */

@@ -5,7 +5,7 @@ import type { Deadline } from './deadline.ts'
 import { isRetryable, mapError } from './errors.ts'
 import { runGroup, type Statement } from './statement-group.ts'
 
-/** The code of the warning (not an error) after a commit whose wait for the standbys was cancelled. */
+/** The code of the warning (not an error) after a commit whose wait for the standbys was canceled. */
 const NOT_REPLICATED = '01000'
 
 /** Connections whose last statements were not replicated. */
@@ -18,7 +18,7 @@ export function watchReplication(client: pg.PoolClient): void {
   })
 }
 
-/** A connection, for as long as it is taken from its pool. */
+/** A connection while it is checked out of its pool. */
 export class Session {
   readonly #client: pg.PoolClient
   #running: Promise<unknown> | undefined
@@ -55,8 +55,8 @@ export class Session {
   }
 
   /**
-   * Returns the connection to its pool after a failure, or closes it if its state is unknown. Resolves to work that is
-   * still to be done then, in bounded time.
+   * Returns the connection to its pool after a failure, or closes it if its state is unknown. Resolves to the work that
+   * remains, which ends in bounded time.
    */
   async rollBack(error: unknown, deadline: Deadline): Promise<{ rest: Promise<void> }> {
     try {
@@ -68,7 +68,7 @@ export class Session {
     return { rest: Promise.resolve(this.release()) }
   }
 
-  /** Stops what the connection is running, in bounded time, and closes it. */
+  /** Stops the statement that the connection is running, in bounded time, and closes the connection. */
   async abandon(): Promise<void> {
     if (this.#running !== undefined) await cancelStatement(this.#client, this.#running)
     this.#client.release(true)

@@ -7,7 +7,7 @@ export interface Configuration extends ReplicationSettings {
   readonly configured_at: string
 }
 
-/** A configuration, and what the operator requires of it. */
+/** A configuration, and the number of standbys that the operator requires. */
 export interface Observation extends Configuration {
   /** Milliseconds since `configured_at`. */
   readonly configured_for: number
@@ -15,7 +15,7 @@ export interface Observation extends Configuration {
   readonly required: string | null
 }
 
-/** The column of a Configuration with which a transaction begins. */
+/** The column of a Configuration that is read when a transaction begins. */
 export const CONFIGURED_AT = 'pg_conf_load_time()::text AS configured_at'
 
 /** The columns of a Configuration. They need no privileges. */
@@ -41,7 +41,7 @@ const SETTLE_MS = 1000
 
 /**
  * Whether acknowledged changes are on the required number of standbys. PostgreSQL itself makes commits wait for them;
- * this class verifies that it was told to. While it was not, all changes are rejected.
+ * this class verifies that it is configured to. While it is not, all changes are rejected.
  */
 export class StandbyGuarantee {
   readonly #observe: () => Promise<Observation>
@@ -75,7 +75,7 @@ export class StandbyGuarantee {
     if (this.#violation !== undefined) throw this.#violation
   }
 
-  /** Takes note of the current state, except that only a probe ends a violation: other reports can be older than it. */
+  /** Records the current state, except that only a probe ends a violation: other reports can be older than it. */
   note(observation: Observation): void {
     this.#required = parseRequired(observation)
     if (!this.isRequired) this.#violation = undefined

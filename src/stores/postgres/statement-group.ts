@@ -21,7 +21,7 @@ export function runGroup(
   // Only the extended protocol sends statements separately. Between them, the server applies changed settings.
   const queries = statements.map(({ text, values = [] }) =>
     new pg.Query({ text, values: [...values], queryMode: 'extended' } as pg.QueryConfig)
-      // A value that the driver cannot send.
+      // Emitted if the driver cannot send a value.
       .on('error', reject),
   )
   // The driver collects the results of a query that has several.

@@ -60,7 +60,7 @@ const RELEASE = `
   UPDATE plant_webhooks SET owner = NULL, owner_until = NULL
   WHERE name IN (SELECT name FROM plant_webhooks WHERE owner = $1 ORDER BY name FOR UPDATE)`
 
-/** The parameter has an object for each webhook, whose keys are columns. */
+/** The second parameter is JSON: an array with an object for each webhook, whose keys are columns. */
 const SAVE = `
   UPDATE plant_webhooks AS webhook
   SET ${PROGRESS_COLUMNS.map((column) => `${column} = saved.${column}`).join(', ')},
@@ -133,7 +133,7 @@ export class Webhooks implements WebhookStore {
     return saved.map(({ name }) => name)
   }
 
-  /** Runs a statement of deliveries, which another process repeats if this one ends before. */
+  /** Runs a statement of deliveries, which another process repeats if this one ends first. */
   #repeatable<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
     return this.#connections.query<Row>(text, values, 'abandonable')
   }

@@ -6,7 +6,7 @@ import { readSchemaVersion } from './schema.ts'
 /** The maximum number of ids listed in a message. */
 const IDS_MAX = 10
 
-/** Verifies that the last change of each plant in the log is the plant. */
+/** Verifies that the last change to each plant in the log matches the plant. */
 export function* checkChanges(db: Database): Generator<Finding> {
   if (readSchemaVersion(db) < LOG_VERSION) return
   if (!isLogOn(db)) return yield ok('off')

@@ -8,7 +8,7 @@ export interface ChangeLimits {
   readonly bytes: number
 }
 
-/** Changes that one transaction deletes at most, in number and size: it takes about a millisecond. */
+/** The maximum number and size of the changes that one transaction deletes, which takes about a millisecond. */
 const STEP_ROWS = 1000
 const STEP_BYTES = 2 ** 18
 

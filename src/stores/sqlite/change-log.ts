@@ -1,9 +1,10 @@
 /**
- * The log of changes. Triggers write it, so that every process that changes plants takes part. They exist exactly while
- * the log is on.
+ * The log of changes. Triggers write it, so it has the changes of every process. They exist exactly while the log is
+ * on.
  *
  * The position of a change is the sum of the sizes of all changes up to it, so that the size of the log is the
- * difference between two positions. It is the primary key. No position is used twice: the last row is never deleted.
+ * difference between two positions. It is the primary key. A log uses no position twice, because its last row is never
+ * deleted.
  *
  * The first row of a new log has the type `start`. It gives cursors a row to refer to while there are no changes.
  */
@@ -14,7 +15,7 @@ import { LOG_ID_BYTES } from '../cursor.ts'
 /** The schema version that added the log. */
 export const LOG_VERSION = 3
 
-/** The types of changes by their number in the table. SQLite stores 0 and 1 in no space. */
+/** The types of changes by their number in the table. SQLite needs no space for the values 0 and 1. */
 export const CHANGE_TYPES = ['created', 'changed', 'removed'] as const satisfies Change['type'][]
 
 /** The number of the type `start`. */

@@ -19,7 +19,7 @@ export interface PruneMethods {
 /**
  * Deletes the oldest changes of a log, in small steps, when it exceeds its limits. Does not keep the process running.
  *
- * @param signal ends it
+ * @param signal stops it
  */
 export async function pruneChanges(
   { age, bytes }: Retention,
@@ -35,7 +35,7 @@ export async function pruneChanges(
         pause = PAUSE_MS
       }
     } catch (error) {
-      // Changes to plants report it.
+      // Changes to plants report the failure.
       if (!(error instanceof StoreUnavailable)) throw error
     }
     await setTimeout(pause, undefined, { ref: false, signal }).catch(() => {})

@@ -66,7 +66,7 @@ export function prepareChangeRead(
         if (text >= BATCH_TEXT_MAX) break
         last = row
         const type = CHANGE_TYPES[Number(row.type)]
-        // The start of the log is no change.
+        // The start of the log is not a change.
         if (type === undefined) continue
         const { id, name, tag } = row
         changes.push(toChange(toCursor(row), { at: Number(row.at), type, id, name, tag }))
