@@ -43,7 +43,7 @@ else t.test('the store works through a pooler', { skip }, async () => {})
 /** Fewer connections than stores, so that successive transactions use different ones. */
 async function testThroughPooler(): Promise<void> {
   const { server, emptyDatabase } = await startPostgres(t)
-  const port = await startPooler(server.host)
+  const { pooler, port } = await startPooler(server.host)
   const pooled = (url: string) => url.replace(server.host, `127.0.0.1:${port}`)
 
   const engine: Engine = {
@@ -72,7 +72,8 @@ async function testThroughPooler(): Promise<void> {
     const results = await Promise.allSettled(calls)
     t.notOk(results.find(({ status }) => status === 'fulfilled'))
     const waiting = `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
-    while ((await server.query(waiting)).length > 0);
+    while (pooler.exitCode === null && (await server.query(waiting)).length > 0);
+    t.equal(pooler.exitCode, null, 'the pooler still runs')
     await holder.query('ROLLBACK')
     t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
   })
@@ -100,8 +101,8 @@ async function isStored(store: PostgresStore): Promise<boolean> {
   }
 }
 
-/** Starts the pooler. Resolves to its port. */
-async function startPooler(host: string): Promise<number> {
+/** Starts the pooler. Resolves to its process and port. */
+async function startPooler(host: string): Promise<{ pooler: ChildProcess; port: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-pooler-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   const port = await freePort()
@@ -131,7 +132,7 @@ async function startPooler(host: string): Promise<number> {
   }
   if (!log.at(-1)?.includes('process up')) throw new Error(log.join('\n'))
   pooler.stderr?.resume()
-  return port
+  return { pooler, port }
 }
 
 async function stop(pooler: ChildProcess): Promise<void> {

@@ -3,9 +3,6 @@ import pg from 'pg'
 /** How long stopping a statement can take. Meanwhile, its connection counts toward the limit. */
 const TIMEOUT_MS = 5000
 
-/** How long the server can take to deal with a request. */
-const REQUEST_TIMEOUT_MS = 2000
-
 /** Requests are repeated, because one that arrives between two statements, or before a pooler sends them, is lost. */
 const PAUSE_MS = 100
 
@@ -35,7 +32,7 @@ export async function cancelStatement(client: pg.Client, running: Promise<unknow
   const end = running.then(setEnded, setEnded)
   const deadline = performance.now() + TIMEOUT_MS
   while (!hasEnded && performance.now() < deadline) {
-    await requestCancel(client as Cancelable, end)
+    await requestCancel(client as Cancelable, deadline)
     await limit(end, PAUSE_MS)
   }
 }
@@ -43,25 +40,24 @@ export async function cancelStatement(client: pg.Client, running: Promise<unknow
 /**
  * Sends a cancel request on a connection of its own, with the same encryption
  * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS). Resolves when the
- * server has closed the connection, as it does once it has dealt with the request, or when there is no need to wait.
- *
- * @param end resolves when the statement has ended
+ * server has closed the connection, as it does once it has dealt with the request, or at the deadline. If it were
+ * closed from this side before, PgBouncer 1.18 would crash (https://github.com/pgbouncer/pgbouncer/issues/801).
  */
 async function requestCancel(
   { ssl, host, port, processID, secretKey }: Cancelable,
-  end: Promise<void>,
+  deadline: number,
 ): Promise<void> {
   const connection = new pg.Connection({ ssl } as object) as CancelConnection
   const send = () => connection.cancel(processID, secretKey)
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
   // The statement's own connection shows whether the server is gone.
-  connection.on('error', () => {})
+  connection.on('error', () => resolve())
+  connection.once('end', resolve)
   connection.once('connect', ssl ? () => connection.requestSsl() : send)
   connection.once('sslconnect', send)
-  const { promise: closed, resolve } = Promise.withResolvers<void>()
-  connection.once('end', resolve)
   if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`)
   else connection.connect(port, host)
-  await limit(Promise.race([closed, end]), REQUEST_TIMEOUT_MS)
+  await limit(closed, deadline - performance.now())
   connection.stream.destroy()
 }
 
