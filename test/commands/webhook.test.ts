@@ -111,6 +111,8 @@ t.test('the lag is that of the next change to deliver', async (t) => {
   t.match(await lag(), /^\d+m?s$/, 'there may be one among those that are not searched')
   await use((store) => store.remove(1n))
   t.match(await lag(), /^\d+m?s$/)
+  await use(async () => {}, { retention: { age: 0, bytes: 0 } })
+  t.equal(await lag(), 'off')
 })
 
 t.test('rotate prints a new secret', async (t) => {
