@@ -11,7 +11,8 @@ import { closed } from '../helpers/threads.ts'
 import { startWaitingService } from '../helpers/waiting-service.ts'
 
 const plant = { id: 1, name: 'Abies' }
-const POLL = '/changes?after=latest&wait=60'
+const PATH = '/changes?after=latest&wait=60'
+const POLL = `GET ${PATH}`
 
 /** Much less than a request waits. */
 const SOON = { timeout: 20_000 }
@@ -85,7 +86,7 @@ t.test('a stop also answers requests that are queued after a waiting one', SOON,
   const { service, isWaiting } = await startWaitingService(t)
   const socket = openConnection(t, service)
   const bytes = readAll(socket)
-  socket.write(formatHead(service, `GET ${POLL}`).repeat(3))
+  socket.write(formatHead(service, POLL).repeat(3))
   await isWaiting()
   await service.app.close()
   const answers = answersOf(await bytes)
@@ -97,7 +98,7 @@ t.test('a client that has closed its side gets its response at once', SOON, asyn
   const { service, isWaiting } = await startWaitingService(t)
   const socket = openConnection(t, service)
   const bytes = readAll(socket)
-  socket.write(formatHead(service, `GET ${POLL}`))
+  socket.write(formatHead(service, POLL))
   await isWaiting()
   socket.end()
   t.match(answersOf(await bytes), [{ status: 200, body: '[]' }])
@@ -114,14 +115,14 @@ t.test('a client that closes its side before the wait does not wait', SOON, asyn
     },
   })
   service.app.server.on('connection', (socket) => socket.on('end', halfClosed.resolve))
-  const [answer] = await sendRaw(service.port, formatHead(service, `GET ${POLL}`))
+  const [answer] = await sendRaw(service.port, formatHead(service, POLL))
   t.match(answer, { status: 200, body: '[]' })
 })
 
 t.test('a client that disconnects ends the wait', SOON, async (t) => {
   const { service, isWaiting } = await startWaitingService(t)
   const socket = openConnection(t, service)
-  socket.write(formatHead(service, `GET ${POLL}`))
+  socket.write(formatHead(service, POLL))
   const [connection] = await once(service.app.server, 'connection')
   await isWaiting()
   socket.resetAndDestroy()
@@ -130,25 +131,28 @@ t.test('a client that disconnects ends the wait', SOON, async (t) => {
   await service.app.close()
 })
 
-t.test('a request that is queued after a waiting one ends the wait', SOON, async (t) => {
-  const { service, isWaiting } = await startWaitingService(t)
-  const poll = formatHead(service, `GET ${POLL}`)
-  const list = formatHead(service, 'GET /plants', 'Connection: close\r\n')
-  for (const [before, during] of [
-    [poll + list, ''],
-    [poll, list],
-    [poll.repeat(3), list],
-  ] as const) {
+const LIST = 'GET /plants'
+for (const [what, before, during] of [
+  ['with a waiting one', [POLL, LIST], []],
+  ['after a waiting one', [POLL], [LIST]],
+  ['after several waiting ones', [POLL, POLL, POLL], [LIST]],
+] as const) {
+  t.test(`a request that is sent ${what} ends the wait`, SOON, async (t) => {
+    const { service, isWaiting } = await startWaitingService(t)
+    const format = (request: string) =>
+      formatHead(service, request, request === LIST ? 'Connection: close\r\n' : '')
     const socket = openConnection(t, service)
     const bytes = readAll(socket)
-    socket.write(before)
-    await isWaiting()
-    socket.write(during)
-    const answers = answersOf(await bytes)
-    t.match(answers, Array(answers.length).fill({ status: 200, body: '[]' }))
-    t.equal(answers.length, before === poll.repeat(3) ? 4 : 2)
-  }
-})
+    socket.write(before.map(format).join(''))
+    if (during.length > 0) await isWaiting()
+    socket.write(during.map(format).join(''))
+    const requests = [...before, ...during]
+    t.match(
+      answersOf(await bytes),
+      requests.map(() => ({ status: 200, body: '[]' })),
+    )
+  })
+}
 
 t.test('waiting does not count towards the response timeout', async (t) => {
   const { service } = await startWaitingService(t, { config: { responseTimeout: 200 } })
@@ -158,17 +162,17 @@ t.test('waiting does not count towards the response timeout', async (t) => {
 t.test('a revoked token ends the wait', SOON, async (t) => {
   const { service, isWaiting } = await startWaitingService(t)
   const token = await service.issueToken('revoked', ['read'])
-  const poll = service.call({ method: 'GET', path: POLL, token })
+  const poll = service.call({ method: 'GET', path: PATH, token })
   await isWaiting()
   await new AccessTokens(service.store).revoke('revoked')
   t.match(await poll, { status: 200, body: '[]' })
-  t.match(await service.call({ method: 'GET', path: POLL, token }), { status: 401 })
+  t.match(await service.call({ method: 'GET', path: PATH, token }), { status: 401 })
 })
 
 t.test('an expired token ends the wait', SOON, async (t) => {
   const { service } = await startWaitingService(t)
   const token = await service.issueToken('expires', ['read'], 500)
-  t.match(await service.call({ method: 'GET', path: POLL, token }), { status: 200, body: '[]' })
+  t.match(await service.call({ method: 'GET', path: PATH, token }), { status: 200, body: '[]' })
 })
 
 t.test('a check of tokens that fails, or takes long, does not end the wait', SOON, async (t) => {
@@ -192,7 +196,7 @@ t.test('a check of tokens that fails, or takes long, does not end the wait', SOO
       check()
     }, 5),
   )
-  const poll = service.call({ method: 'GET', path: POLL, token })
+  const poll = service.call({ method: 'GET', path: PATH, token })
   await isWaiting()
   isChecking = true
   while (begun === 0) await new Promise(setImmediate)
