@@ -47,10 +47,16 @@ interface PageRow {
   readonly tag: string | null
 }
 
+/** The number in the commit of the position after which the changes of a commit are read. */
+const AFTER = 'CASE WHEN commits.position = $1 THEN $2::bigint ELSE 0 END'
+
+/** Counts a row that begins before the position as one change, because it has at least one after it. */
+const REMAINING = 'CASE WHEN sequences[1] > after THEN cardinality(sequences) ELSE 1 END'
+
 /**
  * The parameters are a position, the number of changes and the limit on text. The page ends with the change that
  * reaches the limit on text. The same statement checks the position, so that nothing is deleted between the check and
- * the read.
+ * the read. Only rows that can be in the page are taken apart.
  */
 const PAGE = `
   SELECT log.id AS log, page.*,
@@ -63,13 +69,24 @@ const PAGE = `
                   ORDER BY position, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
                 ) AS before
       FROM (
-        SELECT commits.position, commits.at AS "committedAt", changes.*
-        FROM plant_commits AS commits CROSS JOIN LATERAL (
-          SELECT sequence, at, type, id, name, tag FROM plant_changes
-          WHERE tx = commits.tx AND sequence > CASE WHEN commits.position = $1 THEN $2::bigint ELSE 0 END
-          ORDER BY sequence LIMIT $4
-        ) AS changes
-        WHERE commits.position >= $1 ORDER BY commits.position, changes.sequence LIMIT $4
+        SELECT position, "committedAt", at, change.*
+        FROM (
+          SELECT *, sum(${REMAINING}) OVER (
+                      ORDER BY position, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                    ) AS before
+          FROM (
+            SELECT commits.position, commits.at AS "committedAt", ${AFTER} AS after, rows.*
+            FROM plant_commits AS commits CROSS JOIN LATERAL (
+              SELECT sequence, at, sequences, types, ids, names, tags FROM plant_changes
+              WHERE tx = commits.tx AND sequence > ${AFTER}
+              ORDER BY sequence LIMIT $4
+            ) AS rows
+            WHERE commits.position >= $1 ORDER BY commits.position, rows.sequence LIMIT $4
+          ) AS following
+        ) AS counted
+        CROSS JOIN unnest(sequences, types, ids, names, tags) AS change (sequence, type, id, name, tag)
+        WHERE (before IS NULL OR before < $4) AND change.sequence > after
+        ORDER BY position, change.sequence LIMIT $4
       ) AS next
     ) AS measured
     WHERE before IS NULL OR before < $5

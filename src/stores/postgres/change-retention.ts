@@ -5,8 +5,8 @@ import type { Connections } from './connections.ts'
 /** How many commits are examined at once. */
 const COMMITS_MAX = 1000
 
-/** How many changes are deleted in one transaction, so that no statement takes long. */
-const CHANGES_MAX = 10_000
+/** How many rows of changes are deleted in one transaction, so that no statement takes long. */
+const ROWS_MAX = 1000
 
 /**
  * Finds how far the log can be cut: from its start, commits are obsolete up to the first one that must be kept. The
@@ -40,9 +40,9 @@ export const TAKE = `
 const DELETE_CHANGES = `
   DELETE FROM plant_changes WHERE ctid = ANY(ARRAY(
     SELECT changes.row FROM unnest($1::xid8[]) AS commits (tx) CROSS JOIN LATERAL (
-      SELECT ctid AS row FROM plant_changes WHERE tx = commits.tx LIMIT ${CHANGES_MAX}
+      SELECT ctid AS row FROM plant_changes WHERE tx = commits.tx LIMIT ${ROWS_MAX}
     ) AS changes
-    LIMIT ${CHANGES_MAX}
+    LIMIT ${ROWS_MAX}
   )) RETURNING 1 AS deleted`
 
 const DELETE_COMMITS = 'DELETE FROM plant_commits WHERE position = ANY($1::int8[])'
@@ -79,7 +79,7 @@ function deleteSome(connections: Pick<Connections, 'transaction'>): Promise<bool
     const commits = await run<{ position: bigint; tx: string }>(TAKE)
     if (commits.length === 0) return false
     const deleted = await run(DELETE_CHANGES, [commits.map(({ tx }) => tx)])
-    if (deleted.length === CHANGES_MAX) return true
+    if (deleted.length === ROWS_MAX) return true
     await run(DELETE_COMMITS, [commits.map(({ position }) => position)])
     return commits.length === COMMITS_MAX
   })

@@ -6,6 +6,9 @@
  * numbers of the changes to one plant are therefore in the order of their commits. Across plants, neither the ids nor
  * the numbers are in that order, because transactions overlap. So the ledger `plant_commits` gives each transaction a
  * position once it is visible.
+ *
+ * A row has the changes of a statement in arrays, because a row for each change would make creates much slower. A large
+ * statement has several rows, so that reading a few changes does not mean reading all of them.
  */
 import type { Change } from '../../../service/change-feed.ts'
 
@@ -53,25 +56,50 @@ export const BEGIN_LOG = `
   INSERT INTO plant_commits (position, tx, sequence, at, bytes)
   SELECT position, pg_current_xact_id(), 0, ${NOW_MS}, bytes FROM log`
 
+/** The greatest size of a row, unless it has a single change, by the measure of SIZE. */
+const ROW_SIZE = 16_384
+const SIZE = 'sum(100 + coalesce(octet_length(name), 0) + coalesce(octet_length(tag), 0))'
+
+/** Each row has smaller numbers than the next one. Dividing the changes would double the time for a few. */
+function buildLog(changes: string): string {
+  const numbered = `
+        SELECT nextval('plant_changes_sequence_seq') AS sequence, *
+        FROM (${changes}) AS changes (type, id, name, tag)`
+  const insert = `
+      INSERT INTO plant_changes (sequence, sequences, types, ids, names, tags)
+      SELECT max(sequence), array_agg(sequence), array_agg(type), array_agg(id), array_agg(name), array_agg(tag)`
+  return `${insert}
+      FROM (${numbered}) AS numbered HAVING ${SIZE} <= ${ROW_SIZE};
+      IF NOT FOUND THEN ${insert}
+      FROM (
+        SELECT *, ${SIZE} OVER (ORDER BY sequence ROWS UNBOUNDED PRECEDING) / ${ROW_SIZE} AS row
+        FROM (${numbered}) AS numbered
+      ) AS divided
+      GROUP BY row;
+      END IF`
+}
+
+const REMOVED = (plants: string) =>
+  buildLog(`SELECT 'r'::"char", id, NULL::text, NULL::text FROM ${plants}`)
+
 /**
  * Compares old and new rows, so that updates that change nothing are not logged. The join is full because SQL can also
  * change ids, which the store never does.
  */
+const CHANGED = buildLog(`
+            SELECT CASE WHEN was.id IS NULL THEN 'c' WHEN became.id IS NULL THEN 'r' ELSE 'u' END::"char",
+                   id, became.name, became.tag
+            FROM old_plants AS was FULL JOIN new_plants AS became USING (id)
+            WHERE (was.id, was.name, was.tag) IS DISTINCT FROM (became.id, became.name, became.tag)`)
+
 const LOG_CHANGES = `
   CREATE FUNCTION log_plant_changes() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     CASE TG_OP
-    WHEN 'INSERT' THEN
-      INSERT INTO plant_changes (type, id, name, tag) SELECT 'c', id, name, tag FROM new_plants;
-    WHEN 'DELETE' THEN
-      INSERT INTO plant_changes (type, id) SELECT 'r', id FROM old_plants;
-    WHEN 'UPDATE' THEN
-      INSERT INTO plant_changes (type, id, name, tag)
-      SELECT CASE WHEN was.id IS NULL THEN 'c' WHEN became.id IS NULL THEN 'r' ELSE 'u' END, id, became.name, became.tag
-      FROM old_plants AS was FULL JOIN new_plants AS became USING (id)
-      WHERE (was.id, was.name, was.tag) IS DISTINCT FROM (became.id, became.name, became.tag);
-    ELSE
-      INSERT INTO plant_changes (type, id) SELECT 'r', id FROM plants;
+    WHEN 'INSERT' THEN ${buildLog(`SELECT 'c'::"char", id, name, tag FROM new_plants`)};
+    WHEN 'DELETE' THEN ${REMOVED('old_plants')};
+    WHEN 'UPDATE' THEN ${CHANGED};
+    ELSE ${REMOVED('plants')};
     END CASE;
     RETURN NULL;
   END $$`
@@ -96,23 +124,25 @@ export const CREATE_TRIGGERS = `
 /**
  * Migrations, as in schema.ts. The log begins empty: existing plants are not in it.
  *
- * - `sequence` of a commit is the greatest one of its changes.
+ * - `sequence` is the greatest one of the changes in a row, or of a commit.
  * - `at` is in milliseconds since 1970. For a commit, it is the time at which it got its position.
  * - `bytes` is the approximate size of all changes up to that commit.
  * - `id` of the log is null while the log is off. Commits before `oldest` are no longer in the log.
  * - All transactions that are visible in the snapshot `seen` are in the ledger.
  */
 export const CHANGE_MIGRATIONS = [
+  // Compressing rows would take longer than writing them.
   `CREATE TABLE IF NOT EXISTS plant_changes (
      tx xid8 NOT NULL DEFAULT pg_current_xact_id(),
-     sequence bigint GENERATED ALWAYS AS IDENTITY,
+     sequence bigserial,
      at timestamptz NOT NULL DEFAULT clock_timestamp(),
-     id bigint NOT NULL,
-     type "char" NOT NULL,
-     name text,
-     tag text,
+     sequences bigint[] NOT NULL,
+     types "char"[] NOT NULL,
+     ids bigint[] NOT NULL,
+     names text[] NOT NULL,
+     tags text[] NOT NULL,
      PRIMARY KEY (tx, sequence)
-   )`,
+   ) WITH (toast_tuple_target = 8160)`,
   `CREATE TABLE IF NOT EXISTS plant_commits (
      position bigint PRIMARY KEY,
      tx xid8 NOT NULL,

@@ -51,12 +51,14 @@ export async function lockLog(run: Run, waitMs: number): Promise<LockedLog> {
   return log as LockedLog
 }
 
-/** The approximate sizes of a change and of a commit in the tables and their indexes, in addition to the text. */
-const CHANGE_BYTES = 100
+/** The approximate sizes of a row of changes and of a commit in the tables and their indexes, without the arrays. */
+const ROW_BYTES = 100
 const COMMIT_BYTES = 100
 
+const ARRAYS = ['sequences', 'types', 'ids', 'names', 'tags']
+
 const NEW_CHANGES = (condition: string) => `
-  SELECT tx, sequence, ${CHANGE_BYTES} + coalesce(octet_length(name), 0) + coalesce(octet_length(tag), 0) AS bytes
+  SELECT tx, sequence, ${ROW_BYTES} + ${ARRAYS.map((array) => `pg_column_size(${array})`).join(' + ')} AS bytes
   FROM plant_changes WHERE ${condition}`
 
 /**
