@@ -1,49 +1,73 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The share of a core that a limited thread can use. */
+/** The share of a core that a limited thread or process can use, if the machine has enough cores. */
 export const CORE_SHARE = 0.1
 
 /** The kernel's default of 100 ms would suspend a thread for 90 ms at a time. */
 const PERIOD_US = 20_000
-const QUOTA_US = PERIOD_US * CORE_SHARE
+/** The kernel accepts no less. */
+const QUOTA_US_MIN = 1000
 
 /** Part of the name of each group that this process creates. */
 const NAME = `plant-store-bench-${process.pid}`
 
+/** What to limit: threads of a process, each on its own, or all its present and future threads together. */
+export interface Limited {
+  readonly pid: number
+  readonly threads?: readonly number[]
+}
+
 /**
- * Limits each thread of a process to CORE_SHARE with a control group of its own, until disposal. Needs Linux and root.
+ * Limits a process or its threads to a share of a core with control groups, until disposal. Needs Linux and root.
  *
  * @throws Error if this system cannot do that
  */
-export function limitThreads(pid: number, threads: readonly number[]): Disposable {
+export function limitTo(share: number, { pid, threads }: Limited): Disposable {
   const mounts = readFileSync('/proc/mounts', 'utf8').split('\n').map(parseMount)
   const v1 = mounts.find(({ type, options }) => type === 'cgroup' && options.includes('cpu'))
-  if (v1 !== undefined) return limitByV1(v1.folder, pid, threads)
+  if (v1 !== undefined) return limitByV1(v1.folder, toBandwidth(share), pid, threads)
   const v2 = mounts.find(({ type }) => type === 'cgroup2')
-  if (v2 !== undefined) return limitByV2(v2.folder, pid, threads)
+  if (v2 !== undefined) return limitByV2(v2.folder, toBandwidth(share), pid, threads)
   throw new Error('no control groups are mounted')
 }
 
-/** Returns why `limitThreads` does not work here. Undefined if it does. */
+/** Returns why `limitTo` does not work here. Undefined if it does. */
 export function whyUnlimited(): string | undefined {
   try {
-    limitThreads(process.pid, [process.pid])[Symbol.dispose]()
+    limitTo(1, { pid: process.pid, threads: [process.pid] })[Symbol.dispose]()
     return undefined
   } catch (error) {
     return (error as Error).message
   }
 }
 
-function limitByV1(mount: string, pid: number, threads: readonly number[]): Disposable {
+interface Bandwidth {
+  readonly quota: number
+  readonly period: number
+}
+
+function toBandwidth(share: number): Bandwidth {
+  const quota = Math.max(QUOTA_US_MIN, Math.round(PERIOD_US * share))
+  return { quota, period: Math.round(quota / share) }
+}
+
+function limitByV1(
+  mount: string,
+  { quota, period }: Bandwidth,
+  pid: number,
+  threads: readonly number[] = [],
+): Disposable {
   const parent = join(mount, findGroup(pid, 'cpu'))
+  const [members, file] =
+    threads.length > 0 ? ([threads, 'tasks'] as const) : ([[pid], 'cgroup.procs'] as const)
   return build((undo) => {
-    for (const thread of threads) {
-      const group = createGroup(join(parent, `${NAME}-${thread}`), undo)
-      undo(() => moveAll(group, parent, 'tasks'))
-      write(group, 'cpu.cfs_period_us', PERIOD_US)
-      write(group, 'cpu.cfs_quota_us', QUOTA_US)
-      write(group, 'tasks', thread)
+    for (const member of members) {
+      const group = createGroup(join(parent, `${NAME}-${member}`), undo)
+      undo(() => moveAll(group, parent, file))
+      write(group, 'cpu.cfs_period_us', period)
+      write(group, 'cpu.cfs_quota_us', quota)
+      write(group, file, member)
     }
   })
 }
@@ -52,8 +76,14 @@ function limitByV1(mount: string, pid: number, threads: readonly number[]): Disp
  * Version 2 limits single threads only in threaded groups, whose parent must contain their process. That parent is
  * below the root, because only the root can have both processes and groups with limits.
  */
-function limitByV2(mount: string, pid: number, threads: readonly number[]): Disposable {
+function limitByV2(
+  mount: string,
+  { quota, period }: Bandwidth,
+  pid: number,
+  threads: readonly number[] = [],
+): Disposable {
   const original = join(mount, findGroup(pid, ''))
+  const limit = (group: string) => write(group, 'cpu.max', `${quota} ${period}`)
   return build((undo) => {
     write(mount, 'cgroup.subtree_control', '+cpu')
     const parent = createGroup(join(mount, `${NAME}-${pid}`), undo)
@@ -64,9 +94,10 @@ function limitByV2(mount: string, pid: number, threads: readonly number[]): Disp
     })
     undo(() => moveAll(parent, original, 'cgroup.procs'))
     write(parent, 'cgroup.procs', pid)
+    if (groups.length === 0) return limit(parent)
     write(parent, 'cgroup.subtree_control', '+cpu')
     for (const [index, group] of groups.entries()) {
-      write(group, 'cpu.max', `${QUOTA_US} ${PERIOD_US}`)
+      limit(group)
       write(group, 'cgroup.threads', threads[index] ?? 0)
     }
   })

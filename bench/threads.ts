@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { Option } from 'commander'
 import { argument } from '../src/commands/options.ts'
 import { integer } from '../src/config/setting-values.ts'
-import { CORE_SHARE, limitThreads, whyUnlimited } from './cgroups.ts'
+import { CORE_SHARE, limitTo, whyUnlimited } from './cgroups.ts'
 import { findGenerator } from './generator.ts'
 import { watchInterruption } from './interruption.ts'
 import { warnIfBusy } from './machine.ts'
@@ -120,7 +120,7 @@ async function measureOnce(kind: Kind, count: number): Promise<Run> {
 function limitHttp(pid: number, count: number): Disposable {
   if (unlimited !== undefined) return new DisposableStack()
   const threads = httpThreads(pid)
-  if (threads.length === count) return limitThreads(pid, threads)
+  if (threads.length === count) return limitTo(CORE_SHARE, { pid, threads })
   throw new Error(`the service has ${threads.length} HTTP threads instead of ${count}`)
 }
 
