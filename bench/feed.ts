@@ -115,7 +115,7 @@ async function measureOnce(
   const load = { kind, connections, seconds, warmUp, first: STORED + 1, stored: STORED }
   const flags = FEEDS[feed]
   if (server !== undefined && engine === 'postgres') {
-    return measureReplicas('1 replica', server, load, generate, flags)
+    return measureReplicas('1 replica', server, load, generate, { flags })
   }
   const files = await mkdtemp(join(folder, 'sqlite-'))
   const file = join(files, 'plants.db')

@@ -27,6 +27,7 @@ export interface Shares {
   /** The database server, if there is one. */
   readonly storing: number
   readonly others: number
+  readonly idle: number
 }
 
 /** Starts accounting for processor time. Returns a function that reports the shares since then. */
@@ -37,7 +38,7 @@ export function watchProcessors(watched: Watched = {}): () => Shares {
     const share = (of: keyof typeof before) => (after[of] - before[of]) / (after.all - before.all)
     const [loading, serving, storing] = [share('loading'), share('serving'), share('storing')]
     const others = Math.max(0, share('used') - loading - serving - storing)
-    return { loading, serving, storing, others }
+    return { loading, serving, storing, others, idle: share('idle') }
   }
 }
 
@@ -54,13 +55,14 @@ function times({ servers = [], database }: Watched) {
     return {
       all,
       used,
+      idle: idle + wait,
       loading: processTicks('self'),
       serving: servers.map(processTicks).reduce(sum, 0),
       storing: storing.map(processTicks).reduce(sum, 0),
     }
   } catch {
-    const [all, used, loading, serving, storing] = Array(5).fill(Number.NaN)
-    return { all, used, loading, serving, storing }
+    const [all, used, idle, loading, serving, storing] = Array(6).fill(Number.NaN)
+    return { all, used, idle, loading, serving, storing }
   }
 }
 

@@ -36,7 +36,7 @@ export async function measure(
 }
 
 /** How servers are measured. */
-interface Setup {
+export interface Setup {
   /** The process id of the database server that they share. */
   readonly database?: number | undefined
   /** Called after the warm-up with the process ids of the servers. Disposed before they stop. */
@@ -98,5 +98,6 @@ export function summarizeRuns(runs: readonly Run[]): Run {
     serving: median(of('serving')),
     storing: median(of('storing')),
     others: Math.max(...of('others')),
+    idle: median(of('idle')),
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PostgresStore } from '../src/stores/postgres/postgres-store.ts'
 import type { PostgresServer } from '../tools/postgres/server.ts'
 import type { Generate, WarmLoad } from './load.ts'
-import { type Run, serveLoad } from './measure.ts'
+import { type Run, type Setup, serveLoad } from './measure.ts'
 import { makePlant } from './requests.ts'
 import { fillStore } from './stores.ts'
 import { bareCommand, serviceCommand, startServer } from './subjects.ts'
@@ -31,15 +31,15 @@ export const REPLICAS: Record<ReplicasName, Described> = {
     replicas: 1,
     command: bareCommand('postgres'),
   },
-  '1 replica': replicas(1, 'one process of this service', '#2f855a'),
-  '2 replicas': replicas(2, 'two', '#4a6fa5'),
-  '4 replicas': replicas(4, 'four', '#7a5ea8'),
+  '1 replica': { title: 'one process of this service', color: '#2f855a', ...replicasOf(1) },
+  '2 replicas': { title: 'two', color: '#4a6fa5', ...replicasOf(2) },
+  '4 replicas': { title: 'four', color: '#7a5ea8', ...replicasOf(4) },
 }
 
 export const ALL_REPLICAS = Object.keys(REPLICAS) as ReplicasName[]
 
-function replicas(count: number, title: string, color: string): Described {
-  return { title, color, replicas: count, fill, command: serviceCommand }
+function replicasOf(count: number) {
+  return { replicas: count, fill, command: serviceCommand }
 }
 
 async function fill(url: string, stored: number): Promise<void> {
@@ -48,19 +48,20 @@ async function fill(url: string, stored: number): Promise<void> {
 }
 
 /**
- * Measures a subject on its own database.
+ * Measures a subject, or a number of replicas, on its own database.
  *
- * @param flags additional arguments of the subject
+ * @param flags additional arguments of each process
  * @throws Error if the subject gives wrong responses or has lost plants
  */
 export async function measureReplicas(
-  name: ReplicasName,
+  subject: ReplicasName | number,
   server: PostgresServer,
   load: WarmLoad,
   generate: Generate,
-  flags: readonly string[] = [],
+  { flags = [], limit }: { readonly flags?: readonly string[] } & Pick<Setup, 'limit'> = {},
 ): Promise<Run> {
-  const { replicas, fill, command } = REPLICAS[name]
+  const { replicas, fill, command } =
+    typeof subject === 'number' ? replicasOf(subject) : REPLICAS[subject]
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-replicas-'))
   const url = await server.database('bench')
   try {
@@ -70,11 +71,12 @@ export async function measureReplicas(
     const starts = Array.from({ length: replicas }, (_, index) => () => {
       return startServer([...command(url, load.stored), ...flags], join(folder, `${index}.log`))
     })
-    const { run, stored } = await serveLoad(starts, load, generate, { database: server.pid })
+    const setup = { database: server.pid, limit }
+    const { run, stored } = await serveLoad(starts, load, generate, setup)
     await checkStored(server, stored)
     return run
   } catch (error) {
-    throw new Error(`${name}, ${load.kind}: ${(error as Error).message}`, { cause: error })
+    throw new Error(`${subject}, ${load.kind}: ${(error as Error).message}`, { cause: error })
   } finally {
     await server.query('DROP DATABASE bench WITH (FORCE)')
     await rm(folder, { recursive: true })

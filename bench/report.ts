@@ -38,6 +38,14 @@ export function formatFigures(run: Run): string[] {
   return [count(run.perSecond), ...cpu, ...times, `${count(run.peakMemory)} MiB`, count(run.failed)]
 }
 
+/** Where the processors' time went. */
+export const SHARES = ['CPU: load', 'service', 'PostgreSQL', 'others']
+
+/** The cells of a run, in the order of SHARES. */
+export function formatShares({ loading, serving, storing, others }: Run): string[] {
+  return [loading, serving, storing, others].map(percent)
+}
+
 /** Formats a number of microseconds. Returns an empty string for NaN. */
 export function formatUs(microseconds: number): string {
   return Number.isNaN(microseconds) ? '' : `${microseconds.toFixed(1)} µs`

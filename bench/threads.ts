@@ -16,16 +16,12 @@ import { measure, type Run } from './measure.ts'
 import { benchmark, describeConditions, type LoadOptions } from './options.ts'
 import { httpThreads } from './processor-time.ts'
 import { printDoubts, printTable, writeResults } from './report.ts'
+import { type ScalingMeasurement, toChart, toResults, toTable } from './scaling-results.ts'
 import { percent } from './statistics.ts'
 import { SUBJECTS } from './subjects.ts'
-import {
-  KINDS,
-  type Kind,
-  type ThreadsMeasurement,
-  toChart,
-  toResults,
-  toTable,
-} from './thread-results.ts'
+
+const KINDS = ['read', 'page', 'sequential'] as const
+type Kind = (typeof KINDS)[number]
 
 /** Plants stored before the load starts. */
 const STORED = 100_000
@@ -70,23 +66,23 @@ const busyBefore = await warnIfBusy()
 
 const folder = await mkdtemp(join(tmpdir(), 'plant-store-threads-'))
 try {
-  const measurements: ThreadsMeasurement[] = []
+  const measurements: ScalingMeasurement[] = []
   for (let round = 0; round < rounds; round++) {
     for (const kind of kinds) {
       for (const count of threads) {
         interruption.throwIfAborted()
-        measurements.push({ kind, threads: count, run: await measureOnce(kind, count) })
+        measurements.push({ kind, units: count, run: await measureOnce(kind, count) })
       }
     }
   }
-  const results = toResults(measurements)
-  printTable(toTable(results), 1)
+  const results = toResults(measurements, 'HTTP thread')
+  printTable(toTable(results, 'HTTP thread'), 1)
   printDoubts(measurements.map(({ run }) => run))
   const json = { machine, coreShare: unlimited ? 1 : CORE_SHARE, busyBefore, stored: STORED }
   await writeResults(
     join(output, 'threads'),
     { ...json, results },
-    { '': toChart(results, machine) },
+    { '': toChart(results, 'HTTP thread', machine) },
   )
 } finally {
   await rm(folder, { recursive: true })
