@@ -86,7 +86,7 @@ const {
   .opts<Options>()
 const { rounds, seconds, warmUp, connections, output } = options
 const counts = options.replicas.map(Number)
-const share = Math.min(CORE_SHARE, (availableParallelism() * MACHINE_SHARE) / Math.max(...counts))
+const share = chooseShare()
 
 const interruption = watchInterruption()
 const { name: generator, generate } = await findGenerator()
@@ -134,6 +134,12 @@ const scaled: ScalingMeasurement[] = []
 const json = { fsyncP50: fsync, slowness, busyBefore, stored: STORED }
 if (compared.length > 0) await reportComparison()
 if (scaled.length > 0) await reportScaling()
+
+/** The share of a core of each replica. Rounded down to a whole percentage, as it is printed. */
+function chooseShare(): number {
+  const percentage = (100 * availableParallelism() * MACHINE_SHARE) / Math.max(...counts)
+  return Math.min(CORE_SHARE, Math.floor(percentage) / 100)
+}
 
 function compareOne(server: PostgresServer, kind: Kind, subject: ReplicasName): Promise<Run> {
   const load = { kind, connections, seconds, warmUp, first: STORED + 1, stored: STORED }
