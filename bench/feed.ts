@@ -3,7 +3,7 @@
  * figures.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { Option } from 'commander'
@@ -141,12 +141,17 @@ function measureLog(file: string): number {
   }
 }
 
+/** Processor time of the database server per request, in microseconds. */
+function storingUs({ storing, perSecond }: Run): number {
+  return (storing * cpus().length * 1e6) / perSecond
+}
+
 function summarize(engine: Engine, kind: Kind) {
   const runsOf = (feed: Feed) =>
     measurements
       .filter((each) => each.engine === engine && each.kind === kind && each.feed === feed)
       .sort((one, other) => one.round - other.round)
-      .map(({ run }) => run)
+      .map(({ run }) => ({ ...run, cpuUs: run.cpuUs + storingUs(run) }))
   const [on, off] = [runsOf('on'), runsOf('off')]
   /** Within each round, because the speed of the machine can change between rounds. */
   const ratiosOf = (figure: 'perSecond' | 'cpuUs') =>
