@@ -50,8 +50,16 @@ interface PageRow {
 /** The number in the commit of the position after which the changes of a commit are read. */
 const AFTER = 'CASE WHEN commits.position = $1 THEN $2::bigint ELSE 0 END'
 
-/** Counts a row that begins before the position as one change, because it has at least one after it. */
-const REMAINING = 'CASE WHEN sequences[1] > after THEN cardinality(sequences) ELSE 1 END'
+/**
+ * A lower bound of what the page has of the preceding rows. Of a row that begins before the position, it has at least one
+ * change.
+ */
+function sumBefore(all: string, least: number): string {
+  return `
+                 sum(CASE WHEN sequences[1] > after THEN ${all} ELSE ${least} END) OVER (
+                   ORDER BY position, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                 )`
+}
 
 /**
  * The parameters are a position, the number of changes and the limit on text. The page ends with the change that
@@ -71,13 +79,11 @@ const PAGE = `
       FROM (
         SELECT position, "committedAt", at, change.*
         FROM (
-          SELECT *, sum(${REMAINING}) OVER (
-                      ORDER BY position, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-                    ) AS before
+          SELECT *,${sumBefore('cardinality(sequences)', 1)} AS changes_before,${sumBefore('text', 0)} AS text_before
           FROM (
             SELECT commits.position, commits.at AS "committedAt", ${AFTER} AS after, rows.*
             FROM plant_commits AS commits CROSS JOIN LATERAL (
-              SELECT sequence, at, sequences, types, ids, names, tags FROM plant_changes
+              SELECT sequence, at, sequences, types, ids, names, tags, text FROM plant_changes
               WHERE tx = commits.tx AND sequence > ${AFTER}
               ORDER BY sequence LIMIT $4
             ) AS rows
@@ -85,7 +91,7 @@ const PAGE = `
           ) AS following
         ) AS counted
         CROSS JOIN unnest(sequences, types, ids, names, tags) AS change (sequence, type, id, name, tag)
-        WHERE (before IS NULL OR before < $4) AND change.sequence > after
+        WHERE (changes_before IS NULL OR changes_before < $4 AND text_before < $5) AND change.sequence > after
         ORDER BY position, change.sequence LIMIT $4
       ) AS next
     ) AS measured

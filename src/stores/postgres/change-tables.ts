@@ -56,26 +56,35 @@ export const BEGIN_LOG = `
   INSERT INTO plant_commits (position, tx, sequence, at, bytes)
   SELECT position, pg_current_xact_id(), 0, ${NOW_MS}, bytes FROM log`
 
-/** The greatest size of a row, unless it has a single change, by the measure of SIZE. */
+/** The size of a row without its first change is at most this. */
 const ROW_SIZE = 16_384
-const SIZE = 'sum(100 + coalesce(octet_length(name), 0) + coalesce(octet_length(tag), 0))'
 
-/** Each row has smaller numbers than the next one. Dividing the changes would double the time for a few. */
+/** What each change counts in addition to its text, in bytes. */
+const CHANGE_SIZE = 100
+
+const TEXT = 'coalesce(octet_length(name), 0) + coalesce(octet_length(tag), 0)'
+const SIZE = `sum(${CHANGE_SIZE} + ${TEXT})`
+
+/**
+ * Each row has smaller numbers than the next one. Dividing the changes would double the time for a few, so the first
+ * statement logs them if they fit into one row. It does not read more of them than could fit.
+ */
 function buildLog(changes: string): string {
   const numbered = `
         SELECT nextval('plant_changes_sequence_seq') AS sequence, *
         FROM (${changes}) AS changes (type, id, name, tag)`
   const insert = `
-      INSERT INTO plant_changes (sequence, sequences, types, ids, names, tags)
-      SELECT max(sequence), array_agg(sequence), array_agg(type), array_agg(id), array_agg(name), array_agg(tag)`
+      INSERT INTO plant_changes (sequence, sequences, types, ids, names, tags, text)
+      SELECT max(sequence), array_agg(sequence), array_agg(type), array_agg(id), array_agg(name), array_agg(tag),
+             sum(${TEXT})`
   return `${insert}
-      FROM (${numbered}) AS numbered HAVING ${SIZE} <= ${ROW_SIZE};
+      FROM (${numbered} LIMIT ${Math.floor(ROW_SIZE / CHANGE_SIZE) + 1}) AS numbered HAVING ${SIZE} <= ${ROW_SIZE};
       IF NOT FOUND THEN ${insert}
       FROM (
         SELECT *, ${SIZE} OVER (ORDER BY sequence ROWS UNBOUNDED PRECEDING) / ${ROW_SIZE} AS row
         FROM (${numbered}) AS numbered
       ) AS divided
-      GROUP BY row;
+      GROUP BY row ORDER BY row;
       END IF`
 }
 
@@ -125,13 +134,14 @@ export const CREATE_TRIGGERS = `
  * Migrations, as in schema.ts. The log begins empty: existing plants are not in it.
  *
  * - `sequence` is the greatest one of the changes in a row, or of a commit.
+ * - `text` is the length of all names and tags in a row, in bytes.
  * - `at` is in milliseconds since 1970. For a commit, it is the time at which it got its position.
  * - `bytes` is the approximate size of all changes up to that commit.
  * - `id` of the log is null while the log is off. Commits before `oldest` are no longer in the log.
  * - All transactions that are visible in the snapshot `seen` are in the ledger.
  */
 export const CHANGE_MIGRATIONS = [
-  // Compressing rows would take longer than writing them.
+  // Compressing rows that fit into a page would take longer than writing them.
   `CREATE TABLE IF NOT EXISTS plant_changes (
      tx xid8 NOT NULL DEFAULT pg_current_xact_id(),
      sequence bigserial,
@@ -141,6 +151,7 @@ export const CHANGE_MIGRATIONS = [
      ids bigint[] NOT NULL,
      names text[] NOT NULL,
      tags text[] NOT NULL,
+     text bigint NOT NULL,
      PRIMARY KEY (tx, sequence)
    ) WITH (toast_tuple_target = 8160)`,
   `CREATE TABLE IF NOT EXISTS plant_commits (

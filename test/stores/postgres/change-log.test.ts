@@ -304,8 +304,8 @@ const RESTORED = `
   UPDATE plant_change_log SET database = 'another', seen = '1000000:1000000:';
   UPDATE plant_commits SET tx = (tx::text::bigint + 1000000)::text::xid8;
   UPDATE plant_changes SET tx = (tx::text::bigint + 1000000)::text::xid8;
-  INSERT INTO plant_changes (tx, sequences, types, ids, names, tags)
-  VALUES ('1000001', '{1000000}', '{r}', '{1}', '{NULL}', '{NULL}');
+  INSERT INTO plant_changes (tx, sequences, types, ids, names, tags, text)
+  VALUES ('1000001', '{1000000}', '{r}', '{1}', '{NULL}', '{NULL}', 0);
   COMMIT`
 
 for (const [what, options] of [
@@ -453,4 +453,28 @@ t.test('a commit of another process ends the wait, which a failure does not', as
   await other.create({ id: 1n, name: 'x' })
   await waiting
   await eventually(store, async () => (await changesAfter(store)).length === 1)
+})
+
+t.test('a large statement is logged in rows of limited size', async (t) => {
+  const { open, query } = await setUp(t)
+  const store = await open()
+  await query(
+    "INSERT INTO plants SELECT n, repeat('x', n % 200) FROM generate_series(1, 5000) AS n",
+  )
+  const rows = await query<Record<'first' | 'last' | 'text' | 'at', number>>(`
+    SELECT sequences[1]::int AS first, sequence::int AS last, text::int, extract(epoch FROM at)::float AS at
+    FROM plant_changes ORDER BY sequence`)
+  t.ok(rows.length > 40, `${rows.length} rows`)
+  t.notOk(rows.find(({ text }) => text > 17_000))
+  for (const [index, { first, at }] of rows.slice(1).entries()) {
+    const previous = rows[index]
+    if (previous === undefined || first <= previous.last || at < previous.at) t.fail(`row ${index}`)
+  }
+  // The numbers of the first attempt are not used.
+  t.ok(Number(rows.at(-1)?.last) < 5300, 'few numbers are drawn twice')
+  const ids = (await changesAfter(store)).map(({ id }) => id)
+  t.same(
+    ids,
+    Array.from({ length: 5000 }, (_, index) => BigInt(index + 1)),
+  )
 })
