@@ -256,7 +256,7 @@ t.test('the time in which a request waits for changes does not count', async (t)
   t.ok(Number(polls[0]?.duration.sum) < 0.9, `${polls[0]?.duration.sum} s`)
 })
 
-t.test('a stream counts until it begins, whoever ends it', async (t) => {
+t.test('a stream counts until it begins, regardless of which side ends it', async (t) => {
   const service = await startMeasured(t)
   for (const count of [1, 2]) {
     const stream = await EventStream.open(t, service)

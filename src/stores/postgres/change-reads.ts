@@ -3,7 +3,7 @@ import { toChange } from '../change-row.ts'
 import { type Cursor, encodeCursor } from '../cursor.ts'
 import { BATCH_TEXT_MAX } from '../read-limits.ts'
 import type { Run } from './call.ts'
-import { CHANGE_TYPES } from './change-tables.ts'
+import { CHANGE_TYPES, TEXT_LENGTH } from './change-tables.ts'
 
 /** The position of a cursor of this engine: a change of a commit. Sequence 0 is before the changes of the commit. */
 export type Position = Required<Cursor>
@@ -73,7 +73,7 @@ const PAGE = `
   FROM plant_change_log AS log LEFT JOIN LATERAL (
     SELECT position, "committedAt", sequence, at, type, id, name, tag
     FROM (
-      SELECT *, sum(coalesce(octet_length(name), 0) + coalesce(octet_length(tag), 0)) OVER (
+      SELECT *, sum(${TEXT_LENGTH}) OVER (
                   ORDER BY position, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
                 ) AS before
       FROM (

@@ -62,8 +62,10 @@ const ROW_SIZE = 16_384
 /** What each change counts in addition to its text, in bytes. */
 const CHANGE_SIZE = 100
 
-const TEXT = 'coalesce(octet_length(name), 0) + coalesce(octet_length(tag), 0)'
-const SIZE = `sum(${CHANGE_SIZE} + ${TEXT})`
+/** The length of the text of a change, in bytes. */
+export const TEXT_LENGTH = 'coalesce(octet_length(name), 0) + coalesce(octet_length(tag), 0)'
+
+const SIZE = `sum(${CHANGE_SIZE} + ${TEXT_LENGTH})`
 
 /**
  * Each row has smaller numbers than the next one. Dividing the changes would double the time for a few, so the first
@@ -76,7 +78,7 @@ function buildLog(changes: string): string {
   const insert = `
       INSERT INTO plant_changes (sequence, sequences, types, ids, names, tags, text)
       SELECT max(sequence), array_agg(sequence), array_agg(type), array_agg(id), array_agg(name), array_agg(tag),
-             sum(${TEXT})`
+             sum(${TEXT_LENGTH})`
   return `${insert}
       FROM (${numbered} LIMIT ${Math.floor(ROW_SIZE / CHANGE_SIZE) + 1}) AS numbered HAVING ${SIZE} <= ${ROW_SIZE};
       IF NOT FOUND THEN ${insert}
