@@ -51,6 +51,8 @@ export function requireThread(worker: Worker, name: string): () => Promise<void>
   const ended = Promise.withResolvers<void>()
   let canEnd = false
   worker.on('error', (cause) => {
+    // `exit` may be emitted before Node reports this exception, and must not hide the cause.
+    canEnd = true
     throw new ThreadFailure(`the thread ${name} failed`, { cause })
   })
   worker.on('exit', () => {

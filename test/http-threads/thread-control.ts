@@ -2,12 +2,16 @@
  * Loaded into a service with `--import`, which threads inherit. Makes one of its threads block or fail when the test
  * sends a Command.
  */
+import { readdirSync, readFileSync } from 'node:fs'
 import { BroadcastChannel, isMainThread, threadName } from 'node:worker_threads'
 
 export interface ThreadCommand {
   /** The name of a thread, or `main` for the main thread. */
   readonly thread: string
-  /** `exit` ends the thread, as its own code could not; `block` lasts until `release`. */
+  /**
+   * `exit` ends the thread, as its own code could not; `block` lasts until `release`. On Linux, the main thread does
+   * nothing else until a thread that throws has ended, and so receives its error and its end at once.
+   */
   readonly action: 'throw' | 'exit' | 'block' | 'release'
 }
 
@@ -15,6 +19,18 @@ export interface ThreadCommand {
 type Message = ThreadCommand & { readonly released: Int32Array }
 
 const channel = new BroadcastChannel('thread control')
+
+/** The names of the threads of this process; none on systems other than Linux. */
+function threadNames(): string[] {
+  if (process.platform !== 'linux') return []
+  return readdirSync('/proc/self/task').map((id) => {
+    try {
+      return readFileSync(`/proc/self/task/${id}/comm`, 'utf8').trim()
+    } catch {
+      return 'just ended'
+    }
+  })
+}
 
 if (isMainThread) {
   channel.unref()
@@ -26,6 +42,7 @@ if (isMainThread) {
       Atomics.notify(released, 0)
     } else {
       channel.postMessage({ ...command, released } satisfies Message)
+      if (command.action === 'throw') while (threadNames().includes(command.thread));
     }
   })
   process.channel?.unref()

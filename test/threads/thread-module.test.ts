@@ -12,12 +12,18 @@ t.test('a thread that cannot be started is named', async (t) => {
 
 // Real threads throw these errors as uncaught exceptions.
 
-t.test('a required thread that fails or ends is named', async (t) => {
+t.test('a required thread that fails is named, once', async (t) => {
   const worker = new EventEmitter() as Worker
   requireThread(worker, 'plant-x')
   const cause = new Error('a defect')
   const failed = { constructor: ThreadFailure, message: 'the thread plant-x failed', cause }
   t.throws(() => worker.emit('error', cause), failed)
+  t.doesNotThrow(() => worker.emit('exit', 1))
+})
+
+t.test('a required thread that ends is named', async (t) => {
+  const worker = new EventEmitter() as Worker
+  requireThread(worker, 'plant-x')
   const ended = { constructor: ThreadFailure, message: 'the thread plant-x ended unexpectedly' }
   t.throws(() => worker.emit('exit', 0), ended)
 })

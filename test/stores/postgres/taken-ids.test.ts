@@ -1,0 +1,48 @@
+/** Ids that another transaction takes after the store has found them free. */
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { exported } from '../plants.ts'
+import { nameOf } from './sessions.ts'
+
+const { server, emptyDatabase } = await sharedPostgres()
+
+/** Makes a call while a transaction has inserted plant 2 and has not committed; resolves to the call's result. */
+async function overlap<Result>(t: Test, call: (store: PostgresStore) => Promise<Result>) {
+  const url = await emptyDatabase()
+  const store = await PostgresStore.open({ url, timeout: 10_000 })
+  t.teardown(() => store.close())
+  const other = new pg.Client({ connectionString: url })
+  await other.connect()
+  t.teardown(() => other.end())
+  await other.query(`BEGIN; INSERT INTO plants (id, name) VALUES (2, 'theirs')`)
+  const result = call(store)
+  const waiting = `SELECT pid FROM pg_stat_activity
+    WHERE datname = '${nameOf(url)}' AND wait_event_type = 'Lock'`
+  while ((await server.query(waiting)).length === 0);
+  await other.query('COMMIT')
+  return { result: await result, stored: await exported(store) }
+}
+
+const theirs = { id: 2n, name: 'theirs' }
+
+t.test('a create of a taken id is a conflict', async (t) => {
+  const { result, stored } = await overlap(t, (store) => store.create({ id: 2n, name: 'ours' }))
+  t.equal(result, 'conflict')
+  t.strictSame(stored, [theirs])
+})
+
+t.test('a batch with a taken id is a conflict, and changes nothing', async (t) => {
+  const plants = [1n, 2n].map((id) => ({ id, name: 'ours' }))
+  const { result, stored } = await overlap(t, (store) => store.createAll(plants))
+  t.strictSame(result, { conflict: 2n })
+  t.strictSame(stored, [theirs])
+})
+
+t.test('a batch with the plant that took its id creates the others', async (t) => {
+  const plants = [{ id: 1n, name: 'ours' }, theirs]
+  const { result, stored } = await overlap(t, (store) => store.createAll(plants))
+  t.strictSame(result, { created: 1, replayed: 1 })
+  t.strictSame(stored, plants)
+})
