@@ -205,7 +205,7 @@ function requireStandbysCommand(): Command {
     .addOption(databaseOption)
     .addHelpText(
       'after',
-      '\nRunning services follow within seconds. It replaces what --require-standbys has stored.',
+      '\nIt replaces what --require-standbys has stored. Before a service restarts, change its setting too.',
     )
     .action(async (number: number, { database }: { database: string }) => {
       const { requireStandbys } = await import('./require-standbys.ts')

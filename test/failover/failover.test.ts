@@ -38,6 +38,10 @@ for (let round = 1; round <= rounds; round++) {
         testReplays(t, cluster),
       )
 
+      await t.test('nor is a repeated removal before a standby has removed it', (t) =>
+        testRepeatedRemoval(t, cluster),
+      )
+
       const url = await startService(t, cluster)
 
       await t.test('the standby that takes over has all acknowledged plants', async (t) => {
@@ -151,6 +155,25 @@ async function testReplays(t: Test, { primary, standbys }: Cluster): Promise<voi
     t.equal(result, 'replayed')
   }
   t.strictSame(await store.createAll([fir, pine]), { created: 0, replayed: 2 })
+}
+
+async function testRepeatedRemoval(t: Test, { primary, standbys }: Cluster): Promise<void> {
+  const url = await primary.database('removals')
+  const store = await PostgresStore.open({ url, timeout: TIMEOUT_MS / 2 })
+  t.teardown(() => store.close())
+  await store.create({ id: 1n, name: 'Abies alba Mill.' })
+  for (const { server } of standbys) server.freeze()
+  await t.rejects(store.remove(1n), StoreUnavailable)
+  await primary.query(CANCEL_WAITS)
+  await until(async () => (await primary.query('SELECT id FROM plants', 'removals')).length === 0)
+  await t.rejects(store.remove(1n), StoreUnavailable)
+  for (const { server } of standbys) server.thaw()
+  let result: string | undefined
+  await until(async () => {
+    result = await store.remove(1n).catch(() => undefined)
+    return result !== undefined
+  })
+  t.equal(result, 'not-found')
 }
 
 const NOT_REPLICATED = Object.assign(new Error(), { name: 'StoreUnavailable', detail: '01000' })

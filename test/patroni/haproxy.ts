@@ -12,7 +12,13 @@ const CONFIGURATION = new URL('../../deploy/patroni/haproxy.cfg', import.meta.ur
 export function makeHaproxy(owner: Owner, { folder, user, hosts, proxy }: Place): Daemon {
   const file = join(folder, 'haproxy.cfg')
   const servers = hosts.map((host, index) => [` db${index + 1}:`, ` ${host}:`])
-  const values = { '127.0.0.1:5000': `${proxy}:5000`, ...Object.fromEntries(servers) }
+  // The test starts it as an unprivileged user, whose output goes to a file.
+  const values = {
+    '  user haproxy\n  group haproxy\n': '',
+    'log /dev/log local0': 'log stderr format raw local0',
+    '127.0.0.1:5000': `${proxy}:5000`,
+    ...Object.fromEntries(servers),
+  }
   writeFileSync(file, replaceAll(readFileSync(CONFIGURATION, 'utf8'), values))
   if (user !== undefined) chownSync(file, user.uid, user.gid)
   const line = [program('haproxy'), '-db', '-f', file]

@@ -13,6 +13,12 @@ const REMOVE = 'DELETE FROM plants WHERE id = $1'
 
 const FIND = 'SELECT id, name, tag FROM plants WHERE id = $1'
 
+/**
+ * Locks a row that always exists, which makes the transaction wait for the standbys as a change does. Without it, the
+ * missing plant could be back after a failover: an earlier attempt may have removed it on the primary only.
+ */
+const AWAIT_STANDBYS = 'SELECT FROM plant_store_schema WHERE version = 1 FOR KEY SHARE'
+
 /** Restricts a change to a plant with the content that was read. */
 const requireUnchanged = (first: number) =>
   `AND name = $${first} AND tag IS NOT DISTINCT FROM $${first + 1}::text`
@@ -37,6 +43,8 @@ export async function removePlant(
   expected?: readonly string[],
 ): Promise<'removed' | NoMatch> {
   const result = await changePlant(call, REMOVE, [id], expected)
+  // To a client that repeats a removal, this means that it has been made.
+  if (result === 'not-found') await call.change(AWAIT_STANDBYS)
   return typeof result === 'string' ? result : 'removed'
 }
 

@@ -28,6 +28,7 @@ import {
 import type { ServerOptions } from './server.ts'
 import { identifyServer } from './server-product.ts'
 import { findViolation, parseRequired } from './standby-guarantee.ts'
+import { countStandbys } from './standby-names.ts'
 
 type Check = (connections: Connections) => Promise<Finding>
 
@@ -112,9 +113,9 @@ async function acknowledged(connections: Connections): Promise<Finding> {
   if (reason !== undefined) return fault(reason)
   const violation = await findUnmetRequirement(connections)
   if (violation !== undefined) return fault(violation.detail)
-  const { synchronous_commit, synchronous_standby_names: standbys } = settings
-  const isAlone = !standbys || synchronous_commit === 'local'
-  return ok(isAlone ? "on the server's disk" : `on the server's disk and on standbys: ${standbys}`)
+  const isAlone = countStandbys(settings) === 0
+  const standbys = isAlone ? '' : ` and on standbys: ${settings.synchronous_standby_names}`
+  return ok(`on the server's disk${standbys}`)
 }
 
 /** Why the service rejects changes; undefined if it does not. */

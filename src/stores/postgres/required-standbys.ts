@@ -74,7 +74,7 @@ async function find(connections: Connections): Promise<number | undefined> {
 function requirePostgres({ name, isPostgres }: ServerProduct): void {
   if (isPostgres) return
   throw new StoreError(
-    `--require-standbys is for PostgreSQL, but the server is ${name}, which replicates changes by itself: ` +
-      'configure how many copies it keeps instead',
+    `--require-standbys is for the standbys of PostgreSQL, but the server is ${name}: ` +
+      'configure there how many copies of a change it keeps',
   )
 }

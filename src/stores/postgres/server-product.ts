@@ -12,15 +12,18 @@ export interface ServerProduct {
 /** The oldest and the newest major version that the tests have run on. */
 const TESTED = { oldest: 15, newest: 18 }
 
-/** Engines that speak PostgreSQL's protocol, recognized by the result of `version()`. */
+/**
+ * Engines that speak PostgreSQL's protocol, recognized by the result of `version()`, and whether their standbys are those
+ * of PostgreSQL.
+ */
 const OTHERS = [
-  [/^CockroachDB/, 'CockroachDB'],
-  [/-YB-/, 'YugabyteDB'],
-  [/Redshift/, 'Amazon Redshift'],
-  [/Greenplum/, 'Greenplum'],
-  [/Cloudberry/, 'Apache Cloudberry'],
-  [/OrioleDB/i, 'OrioleDB'],
-  [/EnterpriseDB/, 'EDB Postgres Advanced Server'],
+  [/^CockroachDB/, 'CockroachDB', false],
+  [/-YB-/, 'YugabyteDB', false],
+  [/Redshift/, 'Amazon Redshift', false],
+  [/Greenplum/, 'Greenplum', false],
+  [/Cloudberry/, 'Apache Cloudberry', false],
+  [/OrioleDB/i, 'OrioleDB', true],
+  [/EnterpriseDB/, 'EDB Postgres Advanced Server', true],
 ] as const
 
 /** Asks a server for its engine. */
@@ -34,11 +37,11 @@ export async function identifyServer(connections: Connections): Promise<ServerPr
 
 /** @param version the result of `version()` */
 export function identify(version: string): ServerProduct {
-  const [, other] = OTHERS.find(([pattern]) => pattern.test(version)) ?? []
+  const [, other, isPostgres = false] = OTHERS.find(([pattern]) => pattern.test(version)) ?? []
   const major = /^PostgreSQL (\d+)/.exec(version)?.[1]
   if (other !== undefined || major === undefined) {
     // The first word of an unknown engine, which is usually its name.
-    return { name: other ?? version.split(' ', 1).join(), isTested: false, isPostgres: false }
+    return { name: other ?? version.split(' ', 1).join(), isTested: false, isPostgres }
   }
   const isTested = Number(major) >= TESTED.oldest && Number(major) <= TESTED.newest
   return { name: `PostgreSQL ${major}`, isTested, isPostgres: true }

@@ -77,7 +77,8 @@ export class StandbyGuarantee {
 
   /** Records the current state, except that only a probe ends a violation: other reports can be older than it. */
   note(observation: Observation): void {
-    this.#required = parseRequired(observation)
+    // A stored number is never removed. It can be lost, if no standby had it at a failover.
+    this.#required = parseRequired(observation) ?? this.#required
     if (!this.isRequired) this.#violation = undefined
     this.#judge(observation)
     this.#scheduleProbe()

@@ -148,11 +148,14 @@ t.test('reports a server that is not known to support the feed', async (t) => {
 })
 
 t.test('reports the standbys that have a change before it is acknowledged', async (t) => {
-  const [local, remote] = [await filledDatabase(), await filledDatabase()]
+  const [local, written] = [await filledDatabase(), await filledDatabase()]
+  const remote = await filledDatabase()
   await local.query(`ALTER DATABASE ${local.name} SET synchronous_commit = local`)
+  await written.query(`ALTER DATABASE ${written.name} SET synchronous_commit = remote_write`)
   await set(server, 'synchronous_standby_names', 'ANY 1 (one, two)')
   t.teardown(() => set(server, 'synchronous_standby_names', ''))
   assertFindings(t, await findingsOf(local.url))
+  assertFindings(t, await findingsOf(written.url))
   const acknowledged = "ok on the server's disk and on standbys: ANY 1 (one, two)"
   assertFindings(t, await findingsOf(remote.url), { acknowledged })
 })

@@ -6,15 +6,17 @@ const SOUND: ServerSettings = {
   fsync: 'on',
   synchronous_commit: 'on',
   synchronous_standby_names: '',
+  max_wal_senders: '10',
+  client_min_messages: 'notice',
 }
 
 for (const [why, difference] of [
   ['the defaults', {}],
   ['another spelling of the encoding', { server_encoding: 'utf-8' }],
-  ['a server without these settings', { server_encoding: null, fsync: null }],
+  ['a server without these settings', { server_encoding: '', fsync: '' }],
   [
     'a server without settings for commits',
-    { synchronous_commit: null, synchronous_standby_names: null },
+    { synchronous_commit: '', synchronous_standby_names: '' },
   ],
   ['commits that wait for the local disk only', { synchronous_commit: 'local' }],
   ['commits that wait for the memory of the standbys', { synchronous_commit: 'remote_write' }],
@@ -30,6 +32,10 @@ for (const [difference, reason] of [
   [{ server_encoding: 'LATIN1' }, 'its encoding is LATIN1, not UTF8'],
   [{ fsync: 'off' }, 'fsync is off, so it can lose acknowledged changes'],
   [{ synchronous_commit: 'off' }, 'synchronous_commit is off, so it can lose acknowledged changes'],
+  [
+    { client_min_messages: 'error' },
+    'client_min_messages is error, so it does not report changes that no standby has',
+  ],
 ] as const) {
   t.test(`rejects settings: ${JSON.stringify(difference)}`, (t) => {
     t.equal(findUnsafeSetting({ ...SOUND, ...difference }), reason)

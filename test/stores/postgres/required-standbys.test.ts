@@ -192,6 +192,14 @@ t.test('a changed number applies to running replicas', async (t) => {
   })
 })
 
+t.test('a replica keeps the number if the database has lost it', async (t) => {
+  const place = await database()
+  const store = await open(t, place, 1)
+  await place.query('DELETE FROM plant_store_settings')
+  await store.ping()
+  t.match(store.advise(), { changes: 'are acknowledged once they are on 1 standby' })
+})
+
 t.test('a violation outlasts a server that is unreachable, and a closed store', async (t) => {
   const place = await database()
   const store = await open(t, place, 1)
@@ -218,7 +226,7 @@ t.test('engines with their own replication are used without standbys', async (t)
   await place.query(`ALTER DATABASE ${place.name} SET search_path = public, pg_catalog`)
   await t.rejects(open(t, place, 1), {
     message:
-      /: --require-standbys is for PostgreSQL, but the server is CockroachDB, which replicates/,
+      /: --require-standbys is for the standbys of PostgreSQL, but the server is CockroachDB: /,
   })
   const store = await open(t, place)
   t.match(store.advise(), {

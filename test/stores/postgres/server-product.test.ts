@@ -16,7 +16,7 @@ for (const [version, name, isTested, isPostgres] of [
     'PostgreSQL 17.1 (EnterpriseDB Advanced Server 17.1.0)',
     'EDB Postgres Advanced Server',
     false,
-    false,
+    true,
   ],
   ['Novel 1.0', 'Novel', false, false],
 ] as const) {
