@@ -164,7 +164,10 @@ export class AdminServer {
 
   #toApiError(error: unknown): ApiError {
     if (error instanceof ApiError) return error
-    if (error instanceof StoreUnavailable) return unavailable(error)
+    if (error instanceof StoreUnavailable) {
+      this.#options.log.warn(error.message)
+      return unavailable(error)
+    }
     this.#options.log.error({ err: error }, 'internal error of the admin port')
     return new ApiError('internal-error', 'internal error: see the log of the service')
   }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { type AdminPage, AdminServer } from '../../src/admin/admin-server.ts'
@@ -16,13 +16,14 @@ async function start(
   read: () => Promise<AdminPage> = async () => PAGE,
   {
     host = '127.0.0.1',
+    log = pino({ level: 'silent' }),
     ...options
-  }: { host?: string; headTimeoutMs?: number; lifetimeMs?: number } = {},
+  }: { host?: string; log?: Logger; headTimeoutMs?: number; lifetimeMs?: number } = {},
 ): Promise<number> {
   const server = new AdminServer({
     address: { host, port: 0 },
     pages: { '/page': read },
-    log: pino({ level: 'silent' }),
+    log,
     ...options,
   })
   const { port } = await server.listen()
@@ -89,10 +90,16 @@ for (const { error, status } of [
   { error: new TypeError('a bug'), status: 500 },
 ]) {
   t.test(`a page that fails with ${error.name} responds with ${status}`, async (t) => {
-    const port = await start(t, () => Promise.reject(error))
+    let logged = ''
+    const write = (line: string) => {
+      logged += line
+    }
+    const log = pino({}, { write })
+    const port = await start(t, () => Promise.reject(error), { log })
     const answer = await get(port, '/page')
     t.equal(answer.status, status)
     t.notMatch(answer.body, /SQLITE|a bug/)
+    t.match(logged, /SQLITE|a bug/, 'only the log gives the reason')
   })
 }
 
