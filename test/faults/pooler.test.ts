@@ -9,7 +9,8 @@ import pg from 'pg'
 import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
-import { freePort, startPostgres } from '../../tools/postgres/server.ts'
+import { freePort, PostgresServer, startPostgres } from '../../tools/postgres/server.ts'
+import { batchSuite } from '../stores/batch-suite.ts'
 import { changeSuite } from '../stores/change-suite.ts'
 import { createSuite } from '../stores/create-suite.ts'
 import { exportSuite } from '../stores/export-suite.ts'
@@ -35,10 +36,17 @@ const SUITES = [
   lastingSuite,
 ]
 
+/** What the suites have to know about the engine. */
+const TRAITS = { lasting: true, hasFeed: true, followsWithinMs: 500 }
+
 const skip = spawnSync(PGBOUNCER, ['--version']).error && `${PGBOUNCER} is missing`
 
-if (skip === undefined) await testThroughPooler()
-else t.test('the store works through a pooler', { skip }, async () => {})
+if (skip === undefined) {
+  await testThroughPooler()
+  await testStandbys()
+} else {
+  t.test('the store works through a pooler', { skip }, async () => {})
+}
 
 /** Fewer connections than stores, so that successive transactions use different ones. */
 async function testThroughPooler(): Promise<void> {
@@ -47,9 +55,7 @@ async function testThroughPooler(): Promise<void> {
   const pooled = (url: string) => url.replace(server.host, `127.0.0.1:${port}`)
 
   const engine: Engine = {
-    lasting: true,
-    hasFeed: true,
-    followsWithinMs: 500,
+    ...TRAITS,
     place: async () => {
       const url = pooled(await emptyDatabase())
       return () => PostgresStore.open({ url, timeout: 10_000 })
@@ -89,6 +95,27 @@ async function testThroughPooler(): Promise<void> {
     while (!(await isStored(store))) t.pass('the server is not back yet')
     t.strictSame(await store.get(1n), { id: 1n, name: 'x' })
   })
+}
+
+/** The statements that verify the standbys share a transaction, or at least a connection, with the change. */
+async function testStandbys(): Promise<void> {
+  const primary = await PostgresServer.make(t)
+  const standby = await primary.copy(t, 'one')
+  await primary.start({ synchronous_standby_names: 'one' })
+  await standby.start(standby.follow(primary, 'one'))
+  const { port } = await startPooler(primary.host)
+  let databases = 0
+  const engine: Engine = {
+    ...TRAITS,
+    place: async () => {
+      const direct = await primary.database(`pooled_${++databases}`)
+      const url = direct.replace(primary.host, `127.0.0.1:${port}`)
+      return () => PostgresStore.open({ url, timeout: 10_000, requireStandbys: 1 })
+    },
+  }
+  for (const suite of [createSuite, batchSuite, changeSuite]) {
+    t.test(`with a required standby: ${suite.name}`, async (t) => suite(t, engine))
+  }
 }
 
 /** Creates a plant, which the pooler may also have stored late. */
