@@ -205,7 +205,7 @@ function requireStandbysCommand(): Command {
     .addOption(databaseOption)
     .addHelpText(
       'after',
-      '\nIt replaces what --require-standbys has stored. Before a service restarts, change its setting too.',
+      '\nRunning services adopt the number. Change their setting too: with another one, they do not start again.',
     )
     .action(async (number: number, { database }: { database: string }) => {
       const { requireStandbys } = await import('./require-standbys.ts')

@@ -42,7 +42,9 @@ if (isMainThread) {
       Atomics.notify(released, 0)
     } else {
       channel.postMessage({ ...command, released } satisfies Message)
-      if (command.action === 'throw') while (threadNames().includes(command.thread));
+      const end = Date.now() + 10_000
+      const isExpected = () => command.action === 'throw' && Date.now() < end
+      while (isExpected() && threadNames().includes(command.thread));
     }
   })
   process.channel?.unref()

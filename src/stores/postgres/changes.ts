@@ -17,7 +17,7 @@ const FIND = 'SELECT id, name, tag FROM plants WHERE id = $1'
  * Locks a row that always exists, which makes the transaction wait for the standbys as a change does. Without it, the
  * missing plant could be back after a failover: an earlier attempt may have removed it on the primary only.
  */
-const AWAIT_STANDBYS = 'SELECT FROM plant_store_schema WHERE version = 1 FOR KEY SHARE'
+const AWAIT_STANDBYS = 'SELECT version FROM plant_store_schema WHERE version = 1 FOR KEY SHARE'
 
 /** Restricts a change to a plant with the content that was read. */
 const requireUnchanged = (first: number) =>

@@ -14,7 +14,7 @@ const TESTED = { oldest: 15, newest: 18 }
 
 /**
  * Engines that speak PostgreSQL's protocol, recognized by the result of `version()`, and whether their standbys are those
- * of PostgreSQL.
+ * of PostgreSQL. OrioleDB's are, but it does not log row locks, so a transaction that only locks does not wait for them.
  */
 const OTHERS = [
   [/^CockroachDB/, 'CockroachDB', false],
@@ -22,7 +22,7 @@ const OTHERS = [
   [/Redshift/, 'Amazon Redshift', false],
   [/Greenplum/, 'Greenplum', false],
   [/Cloudberry/, 'Apache Cloudberry', false],
-  [/OrioleDB/i, 'OrioleDB', true],
+  [/OrioleDB/i, 'OrioleDB', false],
   [/EnterpriseDB/, 'EDB Postgres Advanced Server', true],
 ] as const
 

@@ -55,7 +55,7 @@ export class StandbyGuarantee {
     this.#observe = observe
   }
 
-  /** The required number of standbys; undefined if none is stored. */
+  /** The required number of standbys; undefined if none was ever found. */
   get required(): number | undefined {
     return this.#required
   }
@@ -77,7 +77,7 @@ export class StandbyGuarantee {
 
   /** Records the current state, except that only a probe ends a violation: other reports can be older than it. */
   note(observation: Observation): void {
-    // A stored number is never removed. It can be lost, if no standby had it at a failover.
+    // A stored number is never removed, but it is lost if no standby had it at a failover. This process keeps it then.
     this.#required = parseRequired(observation) ?? this.#required
     if (!this.isRequired) this.#violation = undefined
     this.#judge(observation)

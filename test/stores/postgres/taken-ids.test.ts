@@ -1,4 +1,4 @@
-/** Ids that another transaction takes after the store has found them free. */
+/** Ids that another transaction is taking. */
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
@@ -17,12 +17,15 @@ async function overlap<Result>(t: Test, call: (store: PostgresStore) => Promise<
   await other.connect()
   t.teardown(() => other.end())
   await other.query(`BEGIN; INSERT INTO plants (id, name) VALUES (2, 'theirs')`)
-  const result = call(store)
+  const called = call(store)
   const waiting = `SELECT pid FROM pg_stat_activity
     WHERE datname = '${nameOf(url)}' AND wait_event_type = 'Lock'`
-  while ((await server.query(waiting)).length === 0);
-  await other.query('COMMIT')
-  return { result: await result, stored: await exported(store) }
+  const waits = async () => {
+    while ((await server.query(waiting)).length === 0);
+    await other.query('COMMIT')
+  }
+  const [result] = await Promise.all([called, waits()])
+  return { result, stored: await exported(store) }
 }
 
 const theirs = { id: 2n, name: 'theirs' }
