@@ -16,7 +16,7 @@ import { reservePort } from './port-reservation.ts'
 import { httpThread, type MainMethods, type ThreadMethods } from './thread-data.ts'
 
 /** How long a thread can take to respond before it counts as stuck. */
-const PING_TIMEOUT_MS = 2000
+const RESPONSE_TIMEOUT_MS = 2000
 
 /** How long the result of a search for stuck threads is used. */
 const SEARCH_LIFETIME_MS = 100
@@ -126,14 +126,16 @@ async function listenOnAll(
 /** @throws StoreUnavailable if a thread cannot use the store */
 async function searchThreads(threads: readonly HttpThread[]): Promise<string | undefined> {
   const checks = threads.map(async ({ name, remote }) => {
-    const { promise: stuck, resolve } = Promise.withResolvers<string>()
-    const timer = setTimeout(resolve, PING_TIMEOUT_MS, name)
-    const pinged = remote.call('ping').catch((error) => {
+    const isStuck = Promise.withResolvers<true>()
+    const timer = setTimeout(isStuck.resolve, RESPONSE_TIMEOUT_MS, true)
+    try {
+      if (await Promise.race([remote.call('respond'), isStuck.promise])) return name
+      // A store that does not respond has its own timeout.
+      await remote.call('ping')
+      return undefined
+    } catch (error) {
       if (error instanceof StoreUnavailable) throw error
       return name
-    })
-    try {
-      return (await Promise.race([pinged, stuck])) ?? undefined
     } finally {
       clearTimeout(timer)
     }

@@ -1,5 +1,6 @@
 /** The metrics of a service on PostgreSQL. */
 import t from 'tap'
+import { errorCodes } from '../../src/contract/error-codes.gen.ts'
 import { startPlantStore } from '../../src/index.ts'
 import { startPostgres } from '../../tools/postgres/server.ts'
 import { createPlant } from '../helpers/client.ts'
@@ -46,3 +47,17 @@ for (const threads of [1, 2]) {
     })
   })
 }
+
+t.test('a server that does not respond is not mistaken for a thread that does not', async (t) => {
+  const database = await emptyDatabase()
+  // Longer than a thread can take to respond.
+  const options = { adminPort: 0, database, threads: 2, lockTimeout: 2500 }
+  const running = await startPlantStore(options)
+  t.teardown(() => running.close())
+  server.freeze()
+  t.teardown(() => server.thaw())
+  for (const url of [running.url, running.adminUrl]) {
+    const response = await fetch(`${url}/health/ready`)
+    t.match(await response.json(), { error: errorCodes['store-unavailable'].error })
+  }
+})
