@@ -41,8 +41,8 @@ type Part = (typeof PARTS)[number]
 
 const ALL_COUNTS = ['1', '2', '4', '8']
 
-/** The rest is for PostgreSQL and the load generators, which need more. */
-const MACHINE_SHARE = 0.2
+/** The share of the machine for all replicas together. PostgreSQL and the load generators need most of the rest. */
+const MACHINE_SHARE = 0.4
 
 /** With less idle time, the machine can be what limits the replicas. */
 const IDLE_MIN = 0.1
