@@ -126,16 +126,20 @@ async function listenOnAll(
 /** @throws StoreUnavailable if a thread cannot use the store */
 async function searchThreads(threads: readonly HttpThread[]): Promise<string | undefined> {
   const checks = threads.map(async ({ name, remote }) => {
-    const isStuck = Promise.withResolvers<true>()
-    const timer = setTimeout(isStuck.resolve, RESPONSE_TIMEOUT_MS, true)
-    try {
-      if (await Promise.race([remote.call('respond'), isStuck.promise])) return name
+    const stuck = Promise.withResolvers<string>()
+    const timer = setTimeout(stuck.resolve, RESPONSE_TIMEOUT_MS, name)
+    const check = async () => {
+      await remote.call('respond')
       // A store that does not respond has its own timeout.
+      clearTimeout(timer)
       await remote.call('ping')
-      return undefined
-    } catch (error) {
+    }
+    const checked = check().catch((error) => {
       if (error instanceof StoreUnavailable) throw error
       return name
+    })
+    try {
+      return (await Promise.race([checked, stuck.promise])) ?? undefined
     } finally {
       clearTimeout(timer)
     }
