@@ -205,7 +205,7 @@ function requireStandbysCommand(): Command {
     .addOption(databaseOption)
     .addHelpText(
       'after',
-      '\nRunning services adopt the number. Change their setting too: with another one, they do not start again.',
+      '\nRunning services adopt the number. Change their setting too: a service with another number does not start.',
     )
     .action(async (number: number, { database }: { database: string }) => {
       const { requireStandbys } = await import('./require-standbys.ts')

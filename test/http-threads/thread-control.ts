@@ -32,6 +32,12 @@ function threadNames(): string[] {
   })
 }
 
+/** Blocks this thread until another one has ended, for at most 10 seconds. */
+function blockUntilEnded(thread: string): void {
+  const deadline = Date.now() + 10_000
+  while (Date.now() < deadline && threadNames().includes(thread));
+}
+
 if (isMainThread) {
   channel.unref()
   const released = new Int32Array(new SharedArrayBuffer(4))
@@ -42,9 +48,7 @@ if (isMainThread) {
       Atomics.notify(released, 0)
     } else {
       channel.postMessage({ ...command, released } satisfies Message)
-      const end = Date.now() + 10_000
-      const isExpected = () => command.action === 'throw' && Date.now() < end
-      while (isExpected() && threadNames().includes(command.thread));
+      if (command.action === 'throw') blockUntilEnded(command.thread)
     }
   })
   process.channel?.unref()

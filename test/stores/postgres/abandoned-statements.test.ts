@@ -10,7 +10,7 @@ import { cancelStatement } from '../../../src/stores/postgres/cancellation.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { PostgresServer, startPostgres } from '../../../tools/postgres/server.ts'
 import { issue } from '../../helpers/certificates.ts'
-import { nameOf, silentHost } from './sessions.ts'
+import { countWaiting, nameOf, silentHost } from './sessions.ts'
 
 const { server, emptyDatabase } = await startPostgres(t)
 
@@ -34,14 +34,6 @@ async function lockPlants(t: Test, connectionString: string): Promise<void> {
   t.teardown(() => holder.end())
   await holder.query('BEGIN')
   await holder.query('LOCK TABLE plants')
-}
-
-/** How many statements wait for a lock. */
-async function countWaiting(on: PostgresServer, database: string): Promise<number> {
-  const rows = await on.query(
-    `SELECT pid FROM pg_stat_activity WHERE datname = '${database}' AND wait_event_type = 'Lock'`,
-  )
-  return rows.length
 }
 
 async function untilNoneWaits(on: PostgresServer, database: string): Promise<void> {

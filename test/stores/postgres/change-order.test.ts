@@ -5,7 +5,7 @@ import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, contentOf, latest, replay } from '../changes.ts'
 import { exported } from '../plants.ts'
-import { nameOf } from './sessions.ts'
+import { countWaiting, nameOf } from './sessions.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 
@@ -22,11 +22,7 @@ async function setUp(t: Test, clients: number) {
     return client
   }
   const others = await Promise.all(Array.from({ length: clients }, connect))
-  const isBlocked = async () => {
-    const waiting = `SELECT pid FROM pg_stat_activity
-      WHERE datname = '${nameOf(url)}' AND wait_event_type = 'Lock'`
-    return (await server.query(waiting)).length > 0
-  }
+  const isBlocked = async () => (await countWaiting(server, nameOf(url))) > 0
   return { store, others: others as [pg.Client, pg.Client, pg.Client], isBlocked }
 }
 

@@ -10,6 +10,7 @@ import { newerSchemaMessage } from '../../../src/stores/schema-version.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { emptyDatabases, set } from './databases.ts'
+import { countWaiting } from './sessions.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 const database = emptyDatabases(server, emptyDatabase)
@@ -43,9 +44,7 @@ t.test('a start continues after a concurrent one has created the schema table', 
   await other.query('BEGIN')
   await other.query('CREATE TABLE plant_store_schema (version int PRIMARY KEY)')
   const opening = open(url)
-  const waiting = `SELECT pid FROM pg_stat_activity
-    WHERE datname = '${name}' AND wait_event_type = 'Lock'`
-  while ((await server.query(waiting)).length === 0) await setImmediate()
+  while ((await countWaiting(server, name)) === 0) await setImmediate()
   await other.query('COMMIT')
   await other.end()
   const store = await opening

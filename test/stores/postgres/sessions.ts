@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 import type { Connections } from '../../../src/stores/postgres/connections.ts'
+import type { PostgresServer } from '../../../tools/postgres/server.ts'
 
 /** A server that refuses connections: port 1 is reserved, and nothing listens on it. */
 export const UNREACHABLE = 'postgres://plants@127.0.0.1:1/postgres'
@@ -20,6 +21,14 @@ export async function databaseOf(connections: Connections): Promise<string | und
 /** The name of the database in a URL. */
 export function nameOf(url: string): string {
   return new URL(url).pathname.slice(1)
+}
+
+/** How many statements wait for a lock in a database. */
+export async function countWaiting(on: PostgresServer, database: string): Promise<number> {
+  const rows = await on.query(
+    `SELECT pid FROM pg_stat_activity WHERE datname = '${database}' AND wait_event_type = 'Lock'`,
+  )
+  return rows.length
 }
 
 /** A host that accepts connections and never sends anything. */

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { exported } from '../plants.ts'
-import { nameOf } from './sessions.ts'
+import { countWaiting, nameOf } from './sessions.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 
@@ -18,13 +18,11 @@ async function overlap<Result>(t: Test, call: (store: PostgresStore) => Promise<
   t.teardown(() => other.end())
   await other.query(`BEGIN; INSERT INTO plants (id, name) VALUES (2, 'theirs')`)
   const called = call(store)
-  const waiting = `SELECT pid FROM pg_stat_activity
-    WHERE datname = '${nameOf(url)}' AND wait_event_type = 'Lock'`
-  const waits = async () => {
-    while ((await server.query(waiting)).length === 0);
+  const commitOnceItWaits = async () => {
+    while ((await countWaiting(server, nameOf(url))) === 0);
     await other.query('COMMIT')
   }
-  const [result] = await Promise.all([called, waits()])
+  const [result] = await Promise.all([called, commitOnceItWaits()])
   return { result, stored: await exported(store) }
 }
 
