@@ -42,3 +42,15 @@ t.test('one page is read at a time, and readers inside the last one get its rest
   })
   t.equal(await feed.readChanges({ after: 'malformed', limit: 100 }), 'malformed')
 })
+
+t.test('a reader that comes at once gets the rest of the last page without waiting', async (t) => {
+  const { store } = await newPlace(t)
+  const start = await latest(store)
+  await createPlants(store, 1, 3)
+  const cursors = (await changesAfter(store, start)).map(({ cursor }) => cursor)
+  const feed = new SerialFeed(store)
+  // No timer can expire between the two.
+  await feed.readChanges({ after: start, limit: 100 })
+  const rest = feed.readChanges({ after: cursors[0], limit: 100 })
+  t.match(await rest, { changes: [{ cursor: cursors[1] }, { cursor: cursors[2] }] })
+})
