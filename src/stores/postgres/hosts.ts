@@ -111,8 +111,9 @@ export class Hosts {
       keepAlive: true,
       stream: () => this.#createSocket(),
       types: { getTypeParser },
-      // New connections only: a server that becomes a standby closes its connections.
-      verify: (client, done) => verifyPrimary(client, timeout).then(() => done(), done),
+      // New connections only: a server that becomes a standby closes its connections. Not the option `verify`: if the
+      // caller's time runs out during it, the pool loses the connection.
+      onConnect: (client) => verifyPrimary(client, timeout),
     })
     // The pool replaces idle connections that are lost. An unhandled `error` event would end the process.
     pool.on('error', () => {})
@@ -135,7 +136,7 @@ function release(client: pg.PoolClient): void {
   client.release()
 }
 
-async function verifyPrimary(client: pg.PoolClient, timeout: number): Promise<void> {
+async function verifyPrimary(client: pg.ClientBase, timeout: number): Promise<void> {
   const query = { text: 'SHOW transaction_read_only', query_timeout: timeout }
   const { rows } = await client.query(query)
   if (rows[0]?.transaction_read_only === 'on') {

@@ -3,9 +3,11 @@ import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import type { Run } from '../../../src/stores/postgres/call.ts'
 import { Connections } from '../../../src/stores/postgres/connections.ts'
+import { Deadline } from '../../../src/stores/postgres/deadline.ts'
+import { Hosts } from '../../../src/stores/postgres/hosts.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { set } from './databases.ts'
-import { databaseOf, nameOf, raise, silentHost, UNREACHABLE } from './sessions.ts'
+import { databaseOf, holdingProxy, nameOf, raise, silentHost, UNREACHABLE } from './sessions.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 await set(server, 'deadlock_timeout', '10ms')
@@ -185,6 +187,29 @@ t.test('a connection that comes too late for a call is used by others', async (t
   gate.resolve()
   await busy
   t.same(await connections.query('SELECT'), [{}])
+})
+
+t.test('a connection that is verified too late for a call is used by others', async (t) => {
+  const proxy = await holdingProxy(t, server.url(), 'SHOW transaction_read_only')
+  const hosts = new Hosts({ urls: [proxy.url], timeout: 1000, onConnect: () => {} })
+  const connectAll = () =>
+    Promise.allSettled(Array.from({ length: ALL }, () => hosts.connect(new Deadline(10_000))))
+  const release = (results: Awaited<ReturnType<typeof connectAll>>, close: boolean) => {
+    for (const result of results) if (result.status === 'fulfilled') result.value.release(close)
+  }
+  const first = await connectAll()
+  const late = connectAll()
+  // The verification, which takes at most a second too, begins later than the wait for a connection.
+  await server.query('SELECT pg_sleep(0.5)')
+  proxy.hold()
+  release(first, true)
+  t.same(new Set((await late).map(({ status }) => status)), new Set(['rejected']))
+  proxy.letGo()
+  const last = await connectAll()
+  t.same(new Set(last.map(({ status }) => status)), new Set(['fulfilled']))
+  release(last, false)
+  await hosts.close()
+  t.equal(hosts.figures.used, 0)
 })
 
 t.test('a change that the standbys have not confirmed fails', async (t) => {

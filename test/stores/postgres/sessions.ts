@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 import type { Connections } from '../../../src/stores/postgres/connections.ts'
 import type { PostgresServer } from '../../../tools/postgres/server.ts'
@@ -49,4 +49,31 @@ export async function silentHost(t: Test) {
     while (sockets.length < count) await once(host, 'accepted')
   }
   return { url: `postgres://plants@127.0.0.1:${port}/postgres`, sockets, accepted }
+}
+
+/** A proxy for a server that can hold the messages to it, from one that contains a text on. */
+export async function holdingProxy(t: Test, url: string, text: string) {
+  let gate: PromiseWithResolvers<void> | undefined
+  const { hostname, port } = new URL(url)
+  const proxy = createServer(async (client) => {
+    const target = connect(Number(port), hostname)
+    for (const socket of [client, target]) socket.on('error', () => {})
+    target.pipe(client)
+    client.on('close', () => target.destroy())
+    for await (const message of client) {
+      if (message.includes(text)) await gate?.promise
+      target.write(message)
+    }
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => proxy.close())
+  const proxied = new URL(url)
+  proxied.port = String((proxy.address() as AddressInfo).port)
+  return {
+    url: String(proxied),
+    hold: () => {
+      gate = Promise.withResolvers()
+    },
+    letGo: () => gate?.resolve(),
+  }
 }
