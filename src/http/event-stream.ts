@@ -111,14 +111,16 @@ export async function sendEvents(
   reply.hijack()
   server.logWhenClosed?.(request, reply)
   let probe: NodeJS.Timeout | undefined
-  const follower = followers.joinStream(request, reply, () => {
+  const onHalfClose = () => {
     // If the client has gone away, its system rejects this comment, and only the next write fails.
     response.write(COMMENT)
     probe = setTimeout(() => response.write(COMMENT), PROBE_DELAY_MS).unref()
-  })
+  }
+  const follower = followers.joinStream(request, reply, onHalfClose)
   const reservation = new Reservation(server.responseBudget)
   const output = { response, reservation, signal: follower.signal }
   response.writeHead(200, reply.headers(EVENT_STREAM_HEADERS).getHeaders() as OutgoingHttpHeaders)
+  if (request.raw.socket.readableEnded) onHalfClose()
   try {
     let progress: Progress | undefined = { position: source.start, bytes: 0 }
     while (progress !== undefined && (await waitForMemory(progress, output))) {

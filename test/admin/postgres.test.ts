@@ -12,7 +12,7 @@ const { server, emptyDatabase } = await startPostgres(t)
 for (const threads of [1, 2]) {
   t.test(`with ${threads} threads`, async (t) => {
     const database = await emptyDatabase()
-    const running = await startPlantStore({ adminPort: 0, database, threads, lockTimeout: 1000 })
+    const running = await startPlantStore({ adminPort: 0, database, threads })
     t.teardown(() => running.close())
     const { url, token } = running
     const adminUrl = String(running.adminUrl)

@@ -1,7 +1,11 @@
 /** Reads and replays changes over HTTP. */
 import type { Change } from '../../service/change-feed.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
+import { encodeCursor, LOG_ID_BYTES } from '../../src/stores/cursor.ts'
 import type { Caller } from './service.ts'
+
+/** A cursor of another log, which is answered like an expired one. */
+export const EXPIRED = encodeCursor({ log: new Uint8Array(LOG_ID_BYTES), position: 1n, at: 0 })
 
 /** Reads a page of changes. */
 export async function readPage(service: Caller, query = '') {

@@ -1,7 +1,9 @@
 /** Reads server-sent events. */
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import type { Test } from 'tap'
 import type { Change } from '../../service/change-feed.ts'
+import { COMMENT_INTERVAL_SECONDS } from '../../src/http/event-stream.ts'
 import type { Owner } from './command.ts'
 import { checkAnswer } from './contract-check.ts'
 import { type Caller, parseExact } from './service.ts'
@@ -85,6 +87,21 @@ export class EventStream {
   close(): void {
     this.#request.destroy()
   }
+}
+
+/** Sets how long idle streams wait between comments, in milliseconds, until the test ends. */
+export function setCommentInterval(t: Test, interval: number | 'never'): void {
+  const start = setTimeout
+  t.capture(globalThis, 'setTimeout', (callback: () => void, milliseconds: number) =>
+    start(
+      callback,
+      milliseconds === COMMENT_INTERVAL_SECONDS * 1000 ? toDelay(interval) : milliseconds,
+    ),
+  )
+}
+
+function toDelay(interval: number | 'never'): number {
+  return interval === 'never' ? 2 ** 31 - 1 : interval
 }
 
 async function* readBlocks(response: IncomingMessage): AsyncGenerator<string, void, void> {

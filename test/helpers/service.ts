@@ -186,6 +186,11 @@ function withInstead(store: ThreadStore, instead: Partial<ThreadStore> = {}): Th
   })
 }
 
+/** Makes requests that have not arrived completely time out at the service's next check, within a second. */
+export function expireRequests({ app }: Service): void {
+  Object.assign(app.server, { headersTimeout: 1, requestTimeout: 1 })
+}
+
 /** Parses JSON in which each id becomes a bigint. */
 export function parseExact(json: string): unknown {
   return JSON.parse(json, exactId)

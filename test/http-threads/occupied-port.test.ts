@@ -40,7 +40,7 @@ for (const reusePort of [false, true]) {
 }
 
 t.test('if only ::1 is occupied, 127.0.0.1 is reserved alone', { skip: noIpv6 }, async (t) => {
-  const port = await occupy(t, '::1', 0, true)
+  const port = await occupy(t, '::1', await freePort(), true)
   const { addresses, unavailable, release } = await reservePort(['127.0.0.1', '::1'], port)
   release()
   t.match(addresses, [{ address: '127.0.0.1', port }])

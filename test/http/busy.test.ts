@@ -8,12 +8,15 @@ import { pageWith } from '../stores/plants.ts'
 
 const MIB = 2 ** 20
 
+/** Longer than any test takes. */
+const HOUR_MS = 3_600_000
+
 const busy = { status: 503, headers: { 'retry-after': '1' }, json: { error: 50303 } }
 
 t.test(
   'when the request budget is used up, large bodies are rejected and small ones accepted',
   async (t) => {
-    const service = await startService(t)
+    const service = await startService(t, { config: { requestTimeout: HOUR_MS } })
     const json = `Content-Type: application/json\r\nContent-Length: ${MIB}\r\n`
     const part = Buffer.alloc(MIB - 1, ' ')
     const sockets = Array.from({ length: 66 }, () => {
@@ -43,7 +46,7 @@ t.test(
 t.test(
   'when the response budget is used up, large responses are rejected and small ones sent',
   async (t) => {
-    const service = await startService(t)
+    const service = await startService(t, { config: { responseTimeout: HOUR_MS } })
     // Six bytes of JSON per character: in total more than the system's buffers hold.
     const name = '\x01'.repeat(MIB)
     await service.store.create({ id: 1n, name })

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Config } from '../../src/config/config.ts'
 import { serviceBusy } from '../../src/http/api-error.ts'
-import { encodeCursor, LOG_ID_BYTES } from '../../src/stores/cursor.ts'
+import { EXPIRED } from '../helpers/changes.ts'
 import { formatHead, openConnection } from '../helpers/connection.ts'
 import {
   type Answer,
@@ -14,15 +14,13 @@ import { APP, corsHeaders, formatHeaders, members, STRANGER } from '../helpers/c
 import {
   answersOf,
   type Call,
+  expireRequests,
   readAll,
   type Service,
   type StartOptions,
   sendRaw,
   startService,
 } from '../helpers/service.ts'
-
-/** Of no log. */
-const EXPIRED = encodeCursor({ log: new Uint8Array(LOG_ID_BYTES), position: 1n, at: 0 })
 
 const NEVER_AGAIN = { requests: 1, window: 86_400_000 }
 
@@ -122,7 +120,11 @@ const stopping: Produce = async (t, headers) => {
   return answer
 }
 
-const slow = startLater({ requestTimeout: 50 })
+const slow: Produce = async (t, added) => {
+  const service = await start(t)
+  service.app.server.once('request', () => expireRequests(service))
+  return sendOpen(service, 'POST /plants', LENGTH + formatHeaders(added), '{')
+}
 
 const JSON_TYPE = 'Content-Type: application/json\r\n'
 const LENGTH = `${JSON_TYPE}Content-Length: 9\r\n`
@@ -184,11 +186,7 @@ const RESPONSES: [status: number, what: string, produce: Produce][] = [
   [404, 'an unknown file of the docs', call({ method: 'GET', path: '/documentation/nowhere' })],
   [404, 'a request in flight during shutdown', stopping],
   [405, 'an unsupported method', call({ method: 'DELETE' })],
-  [
-    408,
-    'a slow body',
-    async (_t, added) => sendOpen(await slow(), 'POST /plants', LENGTH + formatHeaders(added), '{'),
-  ],
+  [408, 'a slow body', slow],
   [410, 'an expired cursor', call({ method: 'GET', path: `/changes?after=${EXPIRED}` })],
   [409, 'a conflict', call({ body: { id: 4n, name: 'Acer' } })],
   [

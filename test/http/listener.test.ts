@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { type PlantStoreOptions, type RunningPlantStore, startPlantStore } from '../../src/index.ts'
+import { freePort } from '../../tools/postgres/server.ts'
 import { halfACreate } from '../helpers/client.ts'
 import { isFree } from '../helpers/connection.ts'
 import { answersOf, readAll } from '../helpers/service.ts'
@@ -108,10 +109,10 @@ for (const [what, bytes, answers] of RAW) {
 }
 
 t.test('if ::1 is unavailable, the service listens on 127.0.0.1 alone', { skip }, async (t) => {
-  const other = createServer().listen(0, '::1')
+  const port = await freePort()
+  const other = createServer().listen(port, '::1')
   await once(other, 'listening')
   t.teardown(() => other.close())
-  const { port } = other.address() as { port: number }
   const running = await started(t, { port })
   t.equal(portOf(running), port)
   t.equal((await fetch(`${urlAt(running, '127.0.0.1')}/health/live`)).status, 200)

@@ -38,9 +38,9 @@ t.test('an address that has used up its failures gets 429', async (t) => {
   t.match(answer, {
     status: 429,
     headers: {
-      'retry-after': '3600',
+      'retry-after': /^3[56]\d\d$/,
       'ratelimit-policy': '"failed-authentication";q=10;w=36000',
-      ratelimit: '"failed-authentication";r=0;t=3600',
+      ratelimit: /^"failed-authentication";r=0;t=3[56]\d\d$/,
     },
     body: /"error":42901,/,
   })
@@ -117,9 +117,9 @@ t.test('--rate-limit limits the requests of a token', async (t) => {
   t.match(await service.call(read), {
     status: 429,
     headers: {
-      'retry-after': '20',
+      'retry-after': /^(1\d|20)$/,
       'ratelimit-policy': '"requests";q=3;w=60',
-      ratelimit: '"requests";r=0;t=20',
+      ratelimit: /^"requests";r=0;t=(1\d|20)$/,
     },
     json: { error: 42902, message: 'this access token exceeded its limit of 3 requests in 60 s' },
   })

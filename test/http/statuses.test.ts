@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { operations } from '../../src/contract/api.gen.ts'
 import type { OperationId } from '../../src/contract/operations.ts'
 import type { Scope } from '../../src/contract/scopes.ts'
-import { latestCursor } from '../helpers/changes.ts'
+import { EXPIRED } from '../helpers/changes.ts'
 import {
   type Answer,
   operations as documentedOperations,
@@ -163,10 +163,7 @@ const PRODUCE: {
     ...ofAny(follow, () => writer),
     200: () => service.call(follow),
     400: () => service.call({ ...follow, path: '/changes?after=x' }),
-    410: async () => {
-      const cursor = await latestCursor(slow)
-      return service.call({ ...follow, path: `/changes?after=${cursor}` })
-    },
+    410: () => service.call({ ...follow, path: `/changes?after=${EXPIRED}` }),
   },
 }
 

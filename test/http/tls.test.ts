@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import type { PlantStoreOptions } from '../../src/index.ts'
 import { startPlantStore } from '../../src/index.ts'
 import { issue, writeFiles } from '../helpers/certificates.ts'
-import { readAll, type Service, startService } from '../helpers/service.ts'
+import { expireRequests, readAll, type Service, startService } from '../helpers/service.ts'
 import { connectTls, sendTls } from '../helpers/tls-client.ts'
 
 const authority = issue({ name: 'authority' })
@@ -42,7 +42,8 @@ t.test('requests are answered over TLS, even after the client has half-closed', 
 })
 
 t.test('malformed requests are rejected over TLS', async (t) => {
-  const { port } = await startTls(t, { requestTimeout: 100 })
+  const service = await startTls(t)
+  const { port } = service
   const cases = [
     { bytes: 'no HTTP\r\n\r\n', status: 400 },
     { bytes: 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', status: 400 },
@@ -51,6 +52,7 @@ t.test('malformed requests are rejected over TLS', async (t) => {
   for (const { bytes, status } of cases) t.match(await sendTls(port, ca, bytes), [{ status }])
   const slow = await connectTls(port, ca)
   slow.write('GET / HTTP/1.1\r\n')
+  expireRequests(service)
   t.match(`${await readAll(slow)}`, /^HTTP\/1\.1 408 /)
 })
 

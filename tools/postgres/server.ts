@@ -3,6 +3,7 @@
  * POSTGRES_BIN names.
  */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { appendFileSync, chownSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -252,9 +253,14 @@ export async function startPostgres(t: Owner, settings?: Settings) {
   return { server, emptyDatabase: () => server.database(`test_${++databases}`) }
 }
 
+/** A port that is free on 127.0.0.1, below those that systems assign to clients and to servers without a port. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const server = createServer().listen(randomInt(15_000, 32_000), '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch {
+    return freePort()
+  }
   const { port } = server.address() as { port: number }
   server.close()
   await once(server, 'close')
