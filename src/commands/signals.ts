@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 /** After Ctrl-C both the terminal and `npm start` send SIGINT; a signal this soon is not a second request to stop. */
-const ECHO_MS = 100
+const ECHO_MS = 500
 
 const PARENT_POLL_MS = 100
 
@@ -17,8 +17,9 @@ export function onStopSignal(stop: (exitCode: number) => void): void {
     const exitCode = 128 + constants.signals[signal]
     process.on(signal, () => {
       if (stoppedAt === undefined) {
-        stoppedAt = performance.now()
         stop(exitCode)
+        // Afterwards, because an echo can have arrived meanwhile.
+        stoppedAt = performance.now()
       } else if (performance.now() - stoppedAt > ECHO_MS) {
         process.exit(exitCode)
       }

@@ -6,7 +6,6 @@ import type {
   NoChanges,
 } from '../../service/change-feed.ts'
 
-/** How long the rest of a page is returned to readers at a position inside it. */
 const FRESH_MS = 20
 
 /** The last page that was read. */
@@ -25,11 +24,14 @@ interface Recent {
  */
 export class SerialFeed implements ChangeFeed {
   readonly #feed: ChangeFeed
+  readonly #freshMs: number
   #last: Promise<unknown> = Promise.resolve()
   #recent: Recent | undefined
 
-  constructor(feed: ChangeFeed) {
+  /** @param freshMs how long the rest of a page is returned to readers at a position inside it */
+  constructor(feed: ChangeFeed, freshMs = FRESH_MS) {
     this.#feed = feed
+    this.#freshMs = freshMs
   }
 
   readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
@@ -53,7 +55,7 @@ export class SerialFeed implements ChangeFeed {
     this.#recent = recent
     setTimeout(() => {
       if (this.#recent === recent) this.#recent = undefined
-    }, FRESH_MS).unref()
+    }, this.#freshMs).unref()
     return page
   }
 

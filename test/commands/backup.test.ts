@@ -30,6 +30,7 @@ t.test('a backup contains every plant acknowledged before it started', async (t)
   while ((await Promise.race([during, create()])) !== 'done');
   const { code, stdout } = await copying
   t.equal(code, 0)
+  await create()
 
   t.same(
     readdirSync(folder).filter((name) => name.startsWith('backup')),
@@ -77,12 +78,16 @@ async function copying(file: string): Promise<void> {
   for await (const { eventType } of watch(partial)) if (eventType === 'change') return
 }
 
+/** At this rate, a copy of 100 MB does not end before it is interrupted. */
+const SLOWLY = ['--max-rate', '1MB/s']
+
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   t.test(`${signal} ends a backup immediately and leaves no files`, async (t) => {
     const { database, file } = largeDatabase(t, 100)
     const begun = copying(file)
     const measured = signal === 'SIGINT'
-    const command = new Command(t, ['backup', file, '--database', database], { measured })
+    const args = ['backup', file, '--database', database, ...SLOWLY]
+    const command = new Command(t, args, { measured })
     await begun
     command.process.kill(signal)
     t.match(await command.finished(), { code: null, stdout: '' })
@@ -97,7 +102,7 @@ t.test(
     const { database, file } = largeDatabase(t, 100)
     const args = ['backup', file, '--database', database]
     const begun = copying(file)
-    const command = new Command(t, args)
+    const command = new Command(t, [...args, ...SLOWLY])
     await begun
     command.process.kill('SIGKILL')
     await command.finished()

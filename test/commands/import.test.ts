@@ -229,6 +229,9 @@ t.test('an option that does not apply to the format is rejected', async (t) => {
   t.notOk(existsSync(database))
 })
 
+/** Progress is reported every five seconds, which an import takes only on a slow machine. */
+const ONLY_PROGRESS = /^(import: [\d,]+ bytes\n)*$/
+
 t.test('an interrupted import of a JSON array does not report that it is incomplete', async (t) => {
   const { database } = importsOf(t)
   const args = ['import', '-', '--format', 'json', '--database', database]
@@ -241,7 +244,8 @@ t.test('an interrupted import of a JSON array does not report that it is incompl
   )
   command.process.kill('SIGINT')
   const { code, stderr } = await command.finished()
-  t.strictSame({ code, stderr }, { code: 130, stderr: '' })
+  t.equal(code, 130)
+  t.match(stderr, ONLY_PROGRESS)
 })
 
 t.test('the import continues when the readers of its output exit', async (t) => {
@@ -307,10 +311,9 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     } else {
       t.equal(code, 130)
       t.equal(stdout, summary({ created: before }))
-      t.equal(stderr, '')
+      t.match(stderr, ONLY_PROGRESS)
     }
     const again = await load([file('all.ndjson', lines.join(''))])
-    // Standard error shows progress if the machine is slow.
     t.equal(again.code, 0)
     t.equal(again.stdout, summary({ created: lines.length - before, replayed: before }))
     t.strictSame(stored(), expected)

@@ -32,7 +32,7 @@ const list = (folder: string) => readdirSync(folder).filter((name) => name !== L
 
 t.test('backups are made until a signal, and the oldest are removed', async (t) => {
   const { database, folder } = filesOf(t, 1)
-  const args = ['backup', '--every', '1s', '--keep', '1', folder, '--database', database]
+  const args = ['backup', '--every', '2s', '--keep', '1', folder, '--database', database]
   const command = new Command(t, args, { measured: true })
   const [, removed = ''] = await command.says(/; removed (\S+)\n/)
   command.process.kill('SIGTERM')
@@ -120,7 +120,7 @@ t.test('a full disk costs no backup, and the next succeeds', { skip: noMounts },
   const insert = db.prepare('INSERT INTO plants (id, name) VALUES (?, ?)')
   // The plant and the log of changes have the name, so the database takes 2 MB.
   insert.run(1, 'x'.repeat(1_000_000))
-  const args = [process.execPath, MAIN, 'backup', '--every', '1s', folder, '--database', database]
+  const args = [process.execPath, MAIN, 'backup', '--every', '3s', folder, '--database', database]
   const line = ['unshare', '-rm', 'sh', '-c', MOUNT, folder, ...args]
   const command = spawn(...unmeasured(line), { stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => command.kill('SIGKILL'))

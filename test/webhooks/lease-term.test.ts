@@ -28,7 +28,6 @@ t.test('a term ends before the lease', async (t) => {
   const timer = setInterval(() => {}, 1000)
   await once(signal, 'abort')
   clearInterval(timer)
-  t.ok(term.age < WEBHOOK_LEASE_MS)
   term.renew(LeaseTerm.now())
   t.equal(term.signal.aborted, false, 'a new term')
   term.close()

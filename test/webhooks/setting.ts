@@ -8,6 +8,7 @@ import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
 import type { Clock } from '../../src/webhooks/clock.ts'
 import { WebhookDeliveries } from '../../src/webhooks/webhook-deliveries.ts'
+import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { newWebhook } from '../stores/webhook-suite.ts'
 import { AUTHORITY } from './receiver.ts'
 
@@ -46,7 +47,10 @@ export interface Place {
   readonly log: LogLine[]
 }
 
-export async function newPlace(t: Test, database = join(t.testdir(), 'plants.db')): Promise<Place> {
+export async function newPlace(
+  t: Test,
+  database = join(makeFolder(t, inMemory()), 'plants.db'),
+): Promise<Place> {
   const store = await openStore({ database, lockTimeout: 10_000 })
   const running: WebhookDeliveries[] = []
   t.teardown(async () => {
