@@ -50,11 +50,20 @@ function sendScript(response: ServerResponse, script: string): void {
   response.setHeader('content-type', 'text/javascript').end(script)
 }
 
+const modules = new Map<string, string>()
+
 /** A module as `npm run build` compiles it. */
 function buildModule(path: string): string {
+  const known = modules.get(path)
+  if (known !== undefined) return known
   const source = readFileSync(new URL(path, ROOT), 'utf8')
-  return ts.transpileModule(source, { compilerOptions: buildOptions() }).outputText
+  options ??= buildOptions()
+  const { outputText } = ts.transpileModule(source, { compilerOptions: options })
+  modules.set(path, outputText)
+  return outputText
 }
+
+let options: ts.CompilerOptions | undefined
 
 function buildOptions(): ts.CompilerOptions {
   const path = fileURLToPath(new URL('tsconfig.build.json', ROOT))

@@ -60,7 +60,7 @@ function testApps(program: string): void {
     const page = await browser.newPage()
     t.teardown(() => page.close())
     await page.goto(url)
-    await page.waitForFunction(() => 'plantStore' in globalThis, undefined, { timeout: 10_000 })
+    await page.waitForFunction(() => 'plantStore' in globalThis)
     return page
   }
 

@@ -54,7 +54,7 @@ function testDocs(program: string): void {
         for (const name of Object.keys(contract.webhooks)) {
           const block = webhooks.locator(`[id$="-${name}"]`)
           await block.locator('.opblock-summary-control').click()
-          await block.locator('.opblock-body').waitFor()
+          await block.locator('.responses-table').last().waitFor()
           t.match(await block.innerText(), 'webhook-signature')
           t.equal(await block.locator('.execute').count(), 0)
           await assertLegible(t, docs, `.webhooks [id$="-${name}"]`)

@@ -60,9 +60,16 @@ t.test('listChanges fetches a page and those that follow it', async (t) => {
 
 t.test('listChanges waits for longer than its timeout, and so do later pages', async (t) => {
   const { client, proxy } = await connect(t, [], { timeout: 800, retries: 0 })
+  const limits: number[] = []
+  const { timeout } = AbortSignal
+  t.capture(AbortSignal, 'timeout', (ms: number) => {
+    limits.push(ms)
+    return proxy.faults.length === 0 ? new AbortController().signal : timeout(200)
+  })
   const first = await client.listChanges({ after: 'latest', wait: 1, limit: 7 })
   t.strictSame((await first.next()).changes, [])
   for (const { line } of proxy.requests) t.match(line, /(?=.*wait=1)(?=.*limit=7)/)
+  t.same(limits, [1800, 1800])
   proxy.faults = [silence]
   t.match(await thrownBy(first.next()), {
     name: 'ConnectionError',
@@ -109,11 +116,11 @@ t.test('changes resumes without missing or repeating any, whatever fails', async
     answered(504),
   ]
   const { client, proxy } = await connect(t, [], { retries: 1, maxRetryDelay: 5 })
-  // Short, or a request that is never answered would take half a minute.
-  t.capture(AbortSignal, 'timeout', (_ms: number) => shortSignal())
   await create(0n)
   const changes = client.changes({ pageSize: 3 })
   t.strictSame(await take(changes, 1), [0n])
+  // Or a request that is never answered would take half a minute.
+  t.capture(AbortSignal, 'timeout', (_ms: number) => shortSignal())
   const expected: bigint[] = []
   for (let id = 1n; id <= 20n; id++) {
     expected.push(id)

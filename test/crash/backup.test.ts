@@ -56,7 +56,7 @@ t.test(
     const creating = createUntil(stop.signal, url)
 
     const begun = unfinished(folder, 2)
-    const args = ['backup', '--every', '1s', '--max-rate', '20MB/s', folder, '--database', database]
+    const args = ['backup', '--every', '1s', '--max-rate', '10MB/s', folder, '--database', database]
     const command = new Command(t, args)
     const partial = await begun
     command.process.kill('SIGKILL')

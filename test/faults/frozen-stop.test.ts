@@ -13,7 +13,7 @@ for (const { what, lockTimeout, shutdownTimeout, exits, statuses } of [
   {
     what: 'exits normally',
     lockTimeout: 1000,
-    shutdownTimeout: 3000,
+    shutdownTimeout: 30_000,
     exits: { code: 0 },
     statuses: [503],
   },

@@ -72,7 +72,7 @@ t.test('a start times out if the server does not answer', async (t) => {
   await t.rejects(opening, {
     message: /^cannot use the database .*(timeout|did not respond within)/,
   })
-  t.ok(performance.now() - from < 3000)
+  t.ok(performance.now() - from < 30_000)
 })
 
 t.test('the right password is accepted', async (t) => {

@@ -1,4 +1,5 @@
 /** Reads metrics in Prometheus's text format as strictly as its specification allows. */
+import { setTimeout } from 'node:timers/promises'
 
 type Labels = Readonly<Record<string, string>>
 
@@ -99,6 +100,9 @@ export async function scrape(adminUrl: string): Promise<Metrics> {
   return new Metrics(await response.text())
 }
 
+/** Between two scrapes. A service builds a page at most once a second. */
+const PAUSE_MS = 20
+
 /** Scrapes a service until its metrics satisfy a condition. */
 export async function scrapeUntil(
   adminUrl: string,
@@ -107,5 +111,6 @@ export async function scrapeUntil(
   for (;;) {
     const metrics = await scrape(adminUrl)
     if (isReached(metrics)) return metrics
+    await setTimeout(PAUSE_MS)
   }
 }

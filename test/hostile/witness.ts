@@ -61,7 +61,7 @@ export class Witness {
 
   async stop(): Promise<void> {
     this.#stopped = true
-    const cut = setTimeout(() => this.#destroy(), 1000)
+    const cut = setTimeout(() => this.#agents[1].destroy(), 1000)
     await this.#begun
     clearTimeout(cut)
     this.#destroy()

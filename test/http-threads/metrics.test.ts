@@ -5,7 +5,7 @@ import t from 'tap'
 import { startPlantStore } from '../../src/index.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { Command } from '../helpers/command.ts'
-import { scrape, scrapeUntil } from '../helpers/metrics.ts'
+import { scrapeUntil } from '../helpers/metrics.ts'
 import { ask, formatRequest, openLines, THREADS } from '../helpers/threads.ts'
 import type { ThreadCommand } from './thread-control.ts'
 
@@ -30,14 +30,15 @@ t.test('there is one set of figures for all threads', async (t) => {
   const metrics = await scrapeUntil(
     adminUrl,
     (metrics) =>
-      metrics.value(REQUESTS, created) === THREADS && metrics.value(REQUESTS, rejected) === THREADS,
+      metrics.value(REQUESTS, created) === THREADS &&
+      metrics.value(REQUESTS, rejected) === THREADS &&
+      metrics.value('plant_store_ready') === 1,
   )
   t.equal(metrics.find(REQUESTS, created).length, 1)
   t.equal(metrics.value('plant_store_rejected_tokens_total'), THREADS)
   t.equal(metrics.value('plant_store_commit_duration_seconds_count'), THREADS)
   t.equal(metrics.value('plant_store_threads'), THREADS)
   t.equal(metrics.value('plant_store_http_connections'), THREADS)
-  t.equal(metrics.value('plant_store_ready'), 1)
   const delays = metrics.find('nodejs_eventloop_delay_max_seconds')
   t.same(delays.map(({ labels }) => labels.thread).sort(), ['1', '2', '3', '4', 'main'])
 })
@@ -53,7 +54,7 @@ t.test('a blocked thread does not block a scrape', async (t) => {
   const [line] = await command.says(/.*\n/)
   const { adminUrl } = JSON.parse(line)
   const control = (message: ThreadCommand) => void command.process.send(message)
-  t.equal((await scrape(adminUrl)).value('plant_store_ready'), 1)
+  await scrapeUntil(adminUrl, (metrics) => metrics.value('plant_store_ready') === 1)
   control({ thread: 'plant-http-2', action: 'block' })
   await scrapeUntil(adminUrl, (metrics) => metrics.value('plant_store_ready') === 0)
   t.equal((await fetch(`${adminUrl}/health/ready`)).status, 503)

@@ -16,7 +16,7 @@ t.test('a service whose threads cannot read is not ready', async (t) => {
   const db = new Sqlite(service.database)
   t.teardown(() => db.close())
   const ready = { method: 'GET', path: '/health/ready', token: null }
-  t.equal((await service.call(ready)).status, 200)
+  while ((await service.call(ready)).status !== 200);
   db.exec('ALTER TABLE plants RENAME TO missing')
   let answer = await service.call(ready)
   // A check that has succeeded counts for a moment.

@@ -4,8 +4,16 @@ import { startThreads, type ThreadedService } from '../helpers/threads.ts'
 
 let shared: Promise<ThreadedService> | undefined
 
-/** Resolves once the service listens. It has the default limits, and runs until the process ends. */
+/** Longer than any test takes. */
+const NEVER = 600_000
+
+/** Resolves once the service listens. It has the default limits, but no time limits, and runs until the process ends. */
 export function sharedService(): Promise<ThreadedService> {
-  shared ??= startThreads(t, { measured: true })
+  shared ??= startThreads(t, {
+    measured: true,
+    requestTimeout: NEVER,
+    responseTimeout: NEVER,
+    lockTimeout: NEVER,
+  })
   return shared
 }

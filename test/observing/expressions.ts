@@ -36,7 +36,7 @@ interface RuleFile {
 
 /** The values of the dashboard's variables. */
 const VARIABLES: Readonly<Record<string, string>> = {
-  $__rate_interval: '1m',
+  $__rate_interval: '5m',
   $instance: '.*',
 }
 

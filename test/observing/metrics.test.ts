@@ -33,8 +33,11 @@ t.test(
       [postgres, 'SQLite'],
     ])
     for (const [service, others] of sections) {
-      const hasCollected = async () => /^nodejs_gc_.*{/m.test(await service.metrics())
-      await until('a garbage collection', hasCollected)
+      const hasLabels = async () => {
+        const page = await service.metrics()
+        return /^nodejs_gc_.*{/m.test(page) && /^plant_store_webhook_lag_seconds{/m.test(page)
+      }
+      await until('a garbage collection, and a webhook that this process delivers', hasLabels)
       const served = servedMetrics(await service.metrics())
       t.strictSame(served, documentedMetrics(documentation, others))
     }

@@ -23,8 +23,6 @@ export interface Engine {
   readonly lasting: boolean
   /** Whether it keeps changes. */
   readonly hasFeed: boolean
-  /** How long `nextCommit` of a store takes, in the median, to notice a commit of another. Unused unless `lasting`. */
-  readonly followsWithinMs: number
 }
 
 /** Tests the requirements that PlantStore, TokenStore and WebhookStore state for every engine. */

@@ -46,6 +46,21 @@ async function setUp(t: Test) {
   return { ...made, open, begin, waitedMs }
 }
 
+/** Makes the server give up waiting for locks long before the client, until the test ends. Returns how to end it. */
+function shortenLockWaits(t: Test): () => void {
+  const { query } = pg.Client.prototype
+  const end = () => {
+    pg.Client.prototype.query = query
+  }
+  t.teardown(end)
+  const shortened = function (this: pg.Client, text: unknown, values: unknown) {
+    const limitsWait = String(text).includes("set_config('lock_timeout'")
+    return Reflect.apply(query, this, [text, limitsWait ? ['100ms'] : values])
+  }
+  pg.Client.prototype.query = shortened as typeof query
+  return end
+}
+
 /** What a process does while it appends to the ledger. */
 const LOCK_LEDGER = 'SELECT FROM plant_change_log FOR UPDATE'
 
@@ -166,8 +181,9 @@ t.test(
   'a transaction that holds the ledger for long makes the feed busy, but not the plants',
   async (t) => {
     const { open, begin } = await setUp(t)
-    const store = await open({ timeout: 1000 })
+    const store = await open()
     const other = await begin(LOCK_LEDGER)
+    shortenLockWaits(t)
     t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
     const detail = /^55P03/
     await t.rejects(store.readChanges({ limit: 1 }), {
@@ -189,9 +205,11 @@ for (const [what, before, after] of [
     const store = await open({ retention: before })
     await store.create({ id: 1n, name: 'x' })
     const other = await begin("UPDATE plants SET name = 'y'")
-    await t.rejects(open({ retention: after, timeout: 1000 }), {
+    const waitAsUsual = shortenLockWaits(t)
+    await t.rejects(open({ retention: after }), {
       message: /cannot be turned on or off while another transaction is changing plants$/,
     })
+    waitAsUsual()
     const opening = open({ retention: after })
     const isWaiting = async () => {
       while ((await waitedMs()) < 1200);
@@ -264,9 +282,11 @@ t.test('replicas upgrade the schema while one of the previous version writes', a
   await old.query("INSERT INTO plants VALUES (1, 'old'), (2, 'old')")
   await old.query('BEGIN')
   await old.query("UPDATE plants SET name = 'open' WHERE id = 2")
-  await t.rejects(open({ retention: KEEP, timeout: 1000 }), {
+  const waitAsUsual = shortenLockWaits(t)
+  await t.rejects(open({ retention: KEEP }), {
     message: /while another transaction is changing plants$/,
   })
+  waitAsUsual()
   t.equal(await waitedMs(), 0, 'no statement waits any longer')
   const opening = Promise.all(Array.from({ length: 4 }, () => open({ retention: KEEP })))
   t.notOk(await isSettled(opening))
@@ -446,7 +466,7 @@ t.test('a commit of another process ends the wait, which a failure does not', as
   const waiting = store.nextCommit()
   await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
   await server.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+    `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`,
   )
   await t.rejects(store.readChanges({ limit: 1 }), { name: 'StoreUnavailable' })
   await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)

@@ -25,9 +25,15 @@ function connectionsTo(t: Test, urls: readonly string[], timeout = 10_000): Conn
 /** The states of the connections to a database, as the server reports them. */
 async function statesIn(url: string): Promise<string[]> {
   const rows = await server.query<{ state: string }>(
-    `SELECT state FROM pg_stat_activity WHERE datname = '${nameOf(url)}' AND pid <> pg_backend_pid()`,
+    `SELECT state FROM pg_stat_activity WHERE datname = '${nameOf(url)}' AND pid <> pg_backend_pid()
+      AND backend_type = 'client backend'`,
   )
   return rows.map(({ state }) => state)
+}
+
+/** Repeats a query until a connection has been made in time. */
+async function untilConnectedTo(url: string, connections: Connections): Promise<void> {
+  while ((await databaseOf(connections).catch(() => undefined)) !== nameOf(url));
 }
 
 /** Ends all connections to a database. Resolves when they are closed. */
@@ -170,45 +176,51 @@ t.test('a snapshot is repeated a limited number of times, before its first part'
   t.equal(tries, 1)
 })
 
+function hostsOf(t: Test, url: string, timeout: number): Hosts {
+  const hosts = new Hosts({ urls: [url], timeout, onConnect: () => {} })
+  t.teardown(() => hosts.close())
+  return hosts
+}
+
+/** Asks for all connections at once. */
+function connectAll(hosts: Hosts) {
+  return Promise.allSettled(Array.from({ length: ALL }, () => hosts.connect(new Deadline(60_000))))
+}
+
+function release(results: Awaited<ReturnType<typeof connectAll>>, close = false): void {
+  for (const result of results) if (result.status === 'fulfilled') result.value.release(close)
+}
+
+const statusesOf = (results: readonly { status: string }[]) =>
+  new Set(results.map(({ status }) => status))
+
 t.test('a connection that comes too late for a call is used by others', async (t) => {
-  const connections = connectionsTo(t, [server.url()], 1000)
-  const gate = Promise.withResolvers<void>()
-  let busy: Promise<unknown> | undefined
-  const late = connections.call(async (call) => {
-    await call.query('SELECT pg_sleep(0.5)')
-    busy = Promise.all(
-      Array.from({ length: ALL }, () => connections.transaction(() => gate.promise)),
-    )
-    return call.query('SELECT')
+  const hosts = hostsOf(t, server.url(), 60_000)
+  const first = await connectAll(hosts)
+  await t.rejects(hosts.connect(new Deadline(1)), {
+    message: 'the store is failing: the server did not respond within 1 ms',
   })
-  await t.rejects(late, {
-    message: 'the store is failing: the server did not respond within 1000 ms',
-  })
-  gate.resolve()
-  await busy
-  t.same(await connections.query('SELECT'), [{}])
+  release(first)
+  const next = await connectAll(hosts)
+  t.same(statusesOf(next), new Set(['fulfilled']))
+  release(next)
+  t.match(hosts.figures, { used: 0, pending: 0 })
 })
 
 t.test('a connection that is verified too late for a call is used by others', async (t) => {
   const proxy = await holdingProxy(t, server.url(), 'SHOW transaction_read_only')
-  const hosts = new Hosts({ urls: [proxy.url], timeout: 1000, onConnect: () => {} })
-  const connectAll = () =>
-    Promise.allSettled(Array.from({ length: ALL }, () => hosts.connect(new Deadline(10_000))))
-  const release = (results: Awaited<ReturnType<typeof connectAll>>, close: boolean) => {
-    for (const result of results) if (result.status === 'fulfilled') result.value.release(close)
-  }
-  const first = await connectAll()
-  const late = connectAll()
-  // The verification, which takes at most a second too, begins later than the wait for a connection.
+  const hosts = hostsOf(t, proxy.url, 2000)
+  const first = await connectAll(hosts)
+  const late = connectAll(hosts)
+  // The verification, which can take as long as the wait for a connection, begins later.
   await server.query('SELECT pg_sleep(0.5)')
   proxy.hold()
   release(first, true)
-  t.same(new Set((await late).map(({ status }) => status)), new Set(['rejected']))
+  t.same(statusesOf(await late), new Set(['rejected']))
   proxy.letGo()
-  const last = await connectAll()
-  t.same(new Set(last.map(({ status }) => status)), new Set(['fulfilled']))
-  release(last, false)
-  await hosts.close()
+  const last = await connectAll(hosts)
+  t.same(statusesOf(last), new Set(['fulfilled']))
+  release(last)
   t.equal(hosts.figures.used, 0)
 })
 
@@ -292,12 +304,12 @@ t.test('a statement times out without affecting the next one', async (t) => {
     return connections.query(make).catch((error: unknown) => error)
   })
   t.match(refused, { name: 'StoreUnavailable', reason: 'failing' })
-  t.equal(await databaseOf(connections), nameOf(url))
+  await untilConnectedTo(url, connections)
 })
 
 t.test('a connection whose ROLLBACK failed is not reused', async (t) => {
   const url = await emptyDatabase()
-  const connections = connectionsTo(t, [url], 1000)
+  const connections = connectionsTo(t, [url], 2000)
   const lock = 'SELECT pg_advisory_xact_lock(1)'
   const locked = Promise.withResolvers<void>()
   const finished = Promise.withResolvers<void>()
@@ -313,7 +325,7 @@ t.test('a connection whose ROLLBACK failed is not reused', async (t) => {
     throw new Error('rolled back on purpose')
   })
   await t.rejects(abandoned, { message: 'rolled back on purpose' })
-  t.equal(await databaseOf(connections), nameOf(url))
+  await untilConnectedTo(url, connections)
   finished.resolve()
   await holder
 })

@@ -9,7 +9,6 @@ const { emptyDatabase } = await sharedPostgres()
 storeSuite(t, 'PostgreSQL', {
   lasting: true,
   hasFeed: true,
-  followsWithinMs: 500,
   place: async () => {
     const url = await emptyDatabase()
     return () => PostgresStore.open({ url, timeout: 10_000 })

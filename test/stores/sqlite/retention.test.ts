@@ -46,10 +46,19 @@ function countChanges(file: string): number {
   }
 }
 
+/** Makes the changes twice as old as a retention of FOREVER permits. */
+function makeOld(file: string): void {
+  const db = new Sqlite(file)
+  db.exec(`UPDATE changes SET at = at - ${2 * FOREVER}`)
+  db.close()
+}
+
 t.test('changes that are too old are deleted, except the last', async (t) => {
-  const { file, open, start, changes } = await makeDatabase(t)
+  const { file, open, start } = await makeDatabase(t)
+  makeOld(file)
+  const changes = await changesAfter(open())
   const last = changes.at(-1)
-  const service = open({ age: 1, bytes: UNLIMITED })
+  const service = open({ age: FOREVER, bytes: UNLIMITED })
   await eventually(service, () => countChanges(file) === 1)
   t.strictSame(await changesAfter(service), [last])
   for (const after of [start, changes[0]?.cursor, changes.at(-2)?.cursor]) {
@@ -62,9 +71,7 @@ t.test('changes that are too old are deleted, except the last', async (t) => {
 
 t.test('a cursor is valid until a change after it is too old', async (t) => {
   const { file, open } = await makeDatabase(t)
-  const db = new Sqlite(file)
-  db.exec(`UPDATE changes SET at = at - ${2 * FOREVER}`)
-  db.close()
+  makeOld(file)
   const service = open({ age: FOREVER, bytes: UNLIMITED })
   const [before, last] = (await changesAfter(service)).slice(-2)
   await service.create({ id: 0n, name: 'x' })
