@@ -1,6 +1,6 @@
 /** The examples in the documentation that need nothing but Node run as they are printed. */
 import { spawn } from 'node:child_process'
-import { on, once } from 'node:events'
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -66,7 +66,13 @@ t.test('the mirror of the plants follows the store', async (t) => {
   await service.call({ body: { id: 4, name: 'Abies alba Mill.' } })
   const [example = ''] = codeBlocks('docs/changes.md', 'ts')
   const mirror = startExample(t, service, example)
-  const printed = on(mirror.stdout.setEncoding('utf8'), 'data')
+  let text = ''
+  mirror.stdout.setEncoding('utf8').on('data', (part: string) => {
+    text += part
+  })
+  const says = async (pattern: RegExp) => {
+    while (!pattern.test(text)) await once(mirror.stdout, 'data')
+  }
   // The program prints nothing before the first change that it follows.
   let creates = 0
   const timer = setInterval(() => {
@@ -74,19 +80,12 @@ t.test('the mirror of the plants follows the store', async (t) => {
     service.call({ body: { id: 4 + creates, name: 'Acer rubrum L.' } }).catch(() => {})
   }, 100)
   t.teardown(() => clearInterval(timer))
-  let text = ''
-  for await (const [part] of printed) {
-    text += part
-    if (text.includes('\n')) break
-  }
+  await says(/\n/)
   clearInterval(timer)
   const [, id, count] = /^created (\d+): (\d+) plants$/m.exec(text) ?? []
   t.ok(Number(count) >= 2 && Number(id) > 4, text)
   await service.call({ method: 'DELETE', path: '/plants/4' })
-  for await (const [part] of printed) {
-    text += part
-    if (/^removed 4: \d+ plants$/m.test(text)) break
-  }
+  await says(/^removed 4: \d+ plants$/m)
 })
 
 t.test('each request in docs/plants.http gets the status in its title', async (t) => {
