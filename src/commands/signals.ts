@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 /** After Ctrl-C both the terminal and `npm start` send SIGINT; a signal this soon is not a second request to stop. */
-const ECHO_MS = 500
+const ECHO_MS = 250
 
 const PARENT_POLL_MS = 100
 
@@ -18,7 +18,7 @@ export function onStopSignal(stop: (exitCode: number) => void): void {
     process.on(signal, () => {
       if (stoppedAt === undefined) {
         stop(exitCode)
-        // Afterwards, because an echo can have arrived meanwhile.
+        // The echo may have arrived while `stop` ran.
         stoppedAt = performance.now()
       } else if (performance.now() - stoppedAt > ECHO_MS) {
         process.exit(exitCode)

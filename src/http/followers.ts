@@ -59,8 +59,8 @@ export class Followers {
   /**
    * Adds a request for a stream, before its head is sent. It is the last one of its connection.
    *
-   * @param onHalfClose is called when the client closes its side of the connection, but not if it has closed it
-   *   before. Only a write shows whether the client has gone away completely.
+   * @param onHalfClose is called when the client closes its side of the connection; a client that has already closed it
+   *   is up to the caller. Only a write shows whether the client has gone away completely.
    */
   joinStream(request: FastifyRequest, reply: FastifyReply, onHalfClose: () => void): Follower {
     endPipeline(reply.raw, this.#counters.queuedRequests)

@@ -119,7 +119,7 @@ t.test('changes resumes without missing or repeating any, whatever fails', async
   await create(0n)
   const changes = client.changes({ pageSize: 3 })
   t.strictSame(await take(changes, 1), [0n])
-  // Or a request that is never answered would take half a minute.
+  // A request that is never answered would otherwise take half a minute.
   t.capture(AbortSignal, 'timeout', (_ms: number) => shortSignal())
   const expected: bigint[] = []
   for (let id = 1n; id <= 20n; id++) {

@@ -198,7 +198,7 @@ t.test('an attempt that times out is retried', async (t) => {
 
 const reason = new Error('enough')
 
-/** Before a delay or an attempt would end on its own. Each test needs an object of its own, because tap changes it. */
+/** A limit before which no delay or attempt ends on its own. Each test needs its own object, because tap changes it. */
 const soon = () => ({ timeout: 20_000 })
 
 t.test('a call with an aborted signal sends nothing', async (t) => {

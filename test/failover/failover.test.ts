@@ -26,10 +26,10 @@ const PLANTS_MAX = rounds > 1 ? 5000 : 500
 /** Timeout of a connection or a statement, in milliseconds. */
 const TIMEOUT_MS = 5000
 
-/** The same for calls that must fail, because they wait for the standbys. */
-const IMPATIENCE_MS = 2000
+/** The timeout of calls that must fail, because they wait for the standbys. */
+const IMPATIENCE_MS = 3000
 
-/** The same for calls whose wait for the standbys is cancelled. */
+/** The timeout of calls that fail because their wait for the standbys is cancelled. */
 const PATIENCE_MS = 20_000
 
 /** Limit for a response: a connection and a statement, on a busy machine. */

@@ -15,7 +15,7 @@ startOn(async () => {
 /** Timeout of the store for a suspended server, in milliseconds. */
 const LOCK_TIMEOUT_MS = 5000
 
-/** A request waits for a connection and a statement twice: for its token, and for its own work. */
+/** A request waits for the server twice, for its token and for its own work. The rest is for a busy machine. */
 const RESPONSE_MS_MAX = 4 * LOCK_TIMEOUT_MS
 
 function nameOf(database: string): string {
@@ -137,9 +137,12 @@ t.test('a suspended server delays responses no longer than the timeout', async (
   for (const answer of answers) assertUnavailable(t, await answer)
   t.ok(performance.now() - from < RESPONSE_MS_MAX, 'every request was answered in time')
   server.thaw()
-  while ((await create(service, 101)).status === 503);
   const ready = { method: 'GET', path: '/health/ready', token: null }
-  while ((await service.call(ready)).status === 503);
+  for (const request of [() => create(service, 101), () => service.call(ready)]) {
+    let { status } = await request()
+    while (status === 503) ({ status } = await request())
+    t.equal(status, 200)
+  }
 })
 
 t.test('changes succeed again once the server is no longer read-only', async (t) => {

@@ -24,7 +24,7 @@ export interface Latency {
 export class Witness {
   readonly #port: number
   /** Each holds a connection that was opened before the attack. */
-  readonly #agents = [new Agent(KEPT), new Agent(KEPT)] as const
+  readonly #agents = { health: new Agent(KEPT), creates: new Agent(KEPT) }
   readonly #acknowledged: Map<bigint, string>
   readonly #begun: Promise<unknown>
   #stopped = false
@@ -48,7 +48,7 @@ export class Witness {
 
   /** Sends one more health request. Resolves to whether the response is 200. */
   async answered(): Promise<boolean> {
-    const status = await this.#send(this.#agents[0], 'GET', '/health/live')
+    const status = await this.#send(this.#agents.health, 'GET', '/health/live')
     return status === 200
   }
 
@@ -61,20 +61,21 @@ export class Witness {
 
   async stop(): Promise<void> {
     this.#stopped = true
-    const cut = setTimeout(() => this.#agents[1].destroy(), 1000)
+    // A create can wait for long. Health requests must complete.
+    const cut = setTimeout(() => this.#agents.creates.destroy(), 1000)
     await this.#begun
     clearTimeout(cut)
     this.#destroy()
   }
 
   #destroy(): void {
-    for (const agent of this.#agents) agent.destroy()
+    for (const agent of Object.values(this.#agents)) agent.destroy()
   }
 
   async #watchHealth(): Promise<void> {
     while (!this.#stopped) {
       const begun = performance.now()
-      count(this.health, await this.#send(this.#agents[0], 'GET', '/health/live'))
+      count(this.health, await this.#send(this.#agents.health, 'GET', '/health/live'))
       const took = performance.now() - begun
       // Avoids coordinated omission: requests that were due during a long wait would have waited too,
       // so they count as well.
@@ -88,7 +89,7 @@ export class Witness {
       const id = FIRST_ID + BigInt(this.#acknowledged.size)
       const name = `Abies alba ${id}`
       const body = `{"id":${id},"name":"${name}"}`
-      const status = await this.#send(this.#agents[1], 'POST', '/plants', body)
+      const status = await this.#send(this.#agents.creates, 'POST', '/plants', body)
       count(this.creates, status)
       if (status === 200) this.#acknowledged.set(id, name)
       await delay(CREATE_INTERVAL_MS)

@@ -73,7 +73,7 @@ const batch = (from: number) =>
   Array.from({ length: 1000 }, (_, index) => ({ id: from + index, name: 'Abies alba' }))
 
 t.test('more batches than the store lets wait are stored one after the other', async (t) => {
-  // The clock stands still, so no batch is rejected because it has waited for long.
+  // The clock stands still, so no batch is rejected because it has waited too long.
   const service = await startService(t, { now: () => 0 })
   const calls = Array.from({ length: 20 }, (_, index) =>
     service.call({ path: '/plants/batch', body: batch(index * 1000) }),

@@ -94,8 +94,8 @@ t.test('no event is late', async (t) => {
     delays.push(performance.now() - created)
   }
   delays.sort((one, other) => one - other)
-  // A lost wake-up would delay an event until the next one, or forever. Some can be late because the machine is busy.
-  t.ok((delays[10] ?? Number.NaN) < 500, `${delays}`)
+  // A lost wake-up takes up to a second. Some can be late because the machine is busy.
+  t.ok((delays[14] ?? Number.NaN) < 500, `${delays}`)
 })
 
 t.test('Accept selects the stream', async (t) => {

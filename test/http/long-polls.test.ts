@@ -14,7 +14,7 @@ const plant = { id: 1, name: 'Abies' }
 const PATH = '/changes?after=latest&wait=60'
 const POLL = `GET ${PATH}`
 
-/** Less than a request waits. Each test needs an object of its own, because tap changes it. */
+/** A limit below the wait of a request. Each test needs its own object, because tap changes it. */
 const soon = () => ({ timeout: 50_000 })
 
 t.test('a waiting request gets the next change', soon(), async (t) => {

@@ -63,7 +63,7 @@ export function sharedFeedSuite(t: Test, engine: Engine): void {
   t.test('a commit of another store ends the wait for the next commit', async (t) => {
     const open = await opener(t, engine)
     const [one, other] = [await open(), await open()]
-    // The watch for commits of others runs before the first change of this one.
+    // A store watches for commits of others before it makes its first change.
     await other.create({ id: -1n, name: 'x' })
     const delays: number[] = []
     for (let id = 0n; id < WAITS; id++) {
@@ -81,6 +81,6 @@ export function sharedFeedSuite(t: Test, engine: Engine): void {
     }
     delays.sort((a, b) => a - b)
     // Some can be late because the machine is busy.
-    t.ok((delays[WAITS / 2] ?? Number.NaN) < LATE_MS, `${delays}`)
+    t.ok((delays[WAITS - 4] ?? Number.NaN) < LATE_MS, `${delays}`)
   })
 }

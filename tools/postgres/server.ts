@@ -253,12 +253,13 @@ export async function startPostgres(t: Owner, settings?: Settings) {
   return { server, emptyDatabase: () => server.database(`test_${++databases}`) }
 }
 
-/** A port that is free on 127.0.0.1, below those that systems assign to clients and to servers without a port. */
+/** A port that is free on 127.0.0.1, below the range from which systems assign ports. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(randomInt(15_000, 32_000), '127.0.0.1')
   try {
     await once(server, 'listening')
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
     return freePort()
   }
   const { port } = server.address() as { port: number }

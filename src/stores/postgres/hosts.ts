@@ -111,8 +111,8 @@ export class Hosts {
       keepAlive: true,
       stream: () => this.#createSocket(),
       types: { getTypeParser },
-      // New connections only: a server that becomes a standby closes its connections. Not the option `verify`: if the
-      // caller's time runs out during it, the pool loses the connection.
+      // New connections only: a server that becomes a standby closes its connections. With pg-pool's option `verify`, a
+      // connection would be lost if its caller's time ran out meanwhile.
       onConnect: (client) => verifyPrimary(client, timeout),
     })
     // The pool replaces idle connections that are lost. An unhandled `error` event would end the process.

@@ -46,19 +46,24 @@ async function setUp(t: Test) {
   return { ...made, open, begin, waitedMs }
 }
 
-/** Makes the server give up waiting for locks long before the client, until the test ends. Returns how to end it. */
-function shortenLockWaits(t: Test): () => void {
+/**
+ * Makes the server give up waiting for locks long before the client, until the test ends or `undo` is called. `limits`
+ * are the times that the store would have set.
+ */
+function shortenLockWaits(t: Test) {
   const { query } = pg.Client.prototype
-  const end = () => {
+  const undo = () => {
     pg.Client.prototype.query = query
   }
-  t.teardown(end)
-  const shortened = function (this: pg.Client, text: unknown, values: unknown) {
-    const limitsWait = String(text).includes("set_config('lock_timeout'")
-    return Reflect.apply(query, this, [text, limitsWait ? ['100ms'] : values])
+  t.teardown(undo)
+  const limits: unknown[] = []
+  const shortened = function (this: pg.Client, text: string, values?: unknown[]) {
+    const isLimit = String(text).includes("set_config('lock_timeout'")
+    if (isLimit) limits.push(...(values ?? []))
+    return Reflect.apply(query, this, [text, isLimit ? ['100ms'] : values])
   }
   pg.Client.prototype.query = shortened as typeof query
-  return end
+  return { limits, undo }
 }
 
 /** What a process does while it appends to the ledger. */
@@ -183,7 +188,7 @@ t.test(
     const { open, begin } = await setUp(t)
     const store = await open()
     const other = await begin(LOCK_LEDGER)
-    shortenLockWaits(t)
+    const { limits } = shortenLockWaits(t)
     t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
     const detail = /^55P03/
     await t.rejects(store.readChanges({ limit: 1 }), {
@@ -191,6 +196,7 @@ t.test(
       reason: 'busy',
       detail,
     })
+    t.same(new Set(limits), new Set(['9000ms']), 'the server gives up before the client')
     await other.query('COMMIT')
     t.equal((await changesAfter(store)).length, 1)
   },
@@ -205,11 +211,11 @@ for (const [what, before, after] of [
     const store = await open({ retention: before })
     await store.create({ id: 1n, name: 'x' })
     const other = await begin("UPDATE plants SET name = 'y'")
-    const waitAsUsual = shortenLockWaits(t)
+    const { undo } = shortenLockWaits(t)
     await t.rejects(open({ retention: after }), {
       message: /cannot be turned on or off while another transaction is changing plants$/,
     })
-    waitAsUsual()
+    undo()
     const opening = open({ retention: after })
     const isWaiting = async () => {
       while ((await waitedMs()) < 1200);
@@ -282,11 +288,11 @@ t.test('replicas upgrade the schema while one of the previous version writes', a
   await old.query("INSERT INTO plants VALUES (1, 'old'), (2, 'old')")
   await old.query('BEGIN')
   await old.query("UPDATE plants SET name = 'open' WHERE id = 2")
-  const waitAsUsual = shortenLockWaits(t)
+  const { undo } = shortenLockWaits(t)
   await t.rejects(open({ retention: KEEP }), {
     message: /while another transaction is changing plants$/,
   })
-  waitAsUsual()
+  undo()
   t.equal(await waitedMs(), 0, 'no statement waits any longer')
   const opening = Promise.all(Array.from({ length: 4 }, () => open({ retention: KEEP })))
   t.notOk(await isSettled(opening))

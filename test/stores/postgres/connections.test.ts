@@ -7,7 +7,7 @@ import { Deadline } from '../../../src/stores/postgres/deadline.ts'
 import { Hosts } from '../../../src/stores/postgres/hosts.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { set } from './databases.ts'
-import { databaseOf, holdingProxy, nameOf, raise, silentHost, UNREACHABLE } from './sessions.ts'
+import { databaseOf, delayingProxy, nameOf, raise, silentHost, UNREACHABLE } from './sessions.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 await set(server, 'deadlock_timeout', '10ms')
@@ -208,16 +208,26 @@ t.test('a connection that comes too late for a call is used by others', async (t
 })
 
 t.test('a connection that is verified too late for a call is used by others', async (t) => {
-  const proxy = await holdingProxy(t, server.url(), 'SHOW transaction_read_only')
-  const hosts = hostsOf(t, proxy.url, 2000)
+  const proxy = await delayingProxy(t, server.url(), 'SHOW transaction_read_only')
+  const timeout = 100_000
+  const hosts = hostsOf(t, proxy.url, timeout)
   const first = await connectAll(hosts)
+  const start = setTimeout
+  const timers: (() => void)[] = []
+  const captured = t.capture(globalThis, 'setTimeout', (callback: () => void, ms: number) => {
+    if (ms === timeout) timers.push(callback)
+    return start(callback, ms)
+  })
   const late = connectAll(hosts)
-  // The verification, which can take as long as the wait for a connection, begins later.
-  await server.query('SELECT pg_sleep(0.5)')
-  proxy.hold()
+  captured.restore()
+  proxy.delay()
   release(first, true)
+  await proxy.delayed(ALL)
+  // The callers have waited long enough while their connections are being verified.
+  t.equal(timers.length, ALL)
+  for (const expire of timers) expire()
   t.same(statusesOf(await late), new Set(['rejected']))
-  proxy.letGo()
+  proxy.continue()
   const last = await connectAll(hosts)
   t.same(statusesOf(last), new Set(['fulfilled']))
   release(last)

@@ -51,19 +51,27 @@ export async function silentHost(t: Test) {
   return { url: `postgres://plants@127.0.0.1:${port}/postgres`, sockets, accepted }
 }
 
-/** A proxy for a server that can hold the messages to it, from one that contains a text on. */
-export async function holdingProxy(t: Test, url: string, text: string) {
+/** A proxy for a server. Between `delay` and `continue`, it delays messages that contain `sql`, and those after them. */
+export async function delayingProxy(t: Test, url: string, sql: string) {
   let gate: PromiseWithResolvers<void> | undefined
+  let delayed = 0
   const { hostname, port } = new URL(url)
-  const proxy = createServer(async (client) => {
+  const forward = async (client: Socket, target: Socket) => {
+    for await (const message of client) {
+      if (gate !== undefined && message.includes(sql)) {
+        delayed++
+        proxy.emit('delayed')
+        await gate.promise
+      }
+      target.write(message)
+    }
+  }
+  const proxy = createServer((client) => {
     const target = connect(Number(port), hostname)
     for (const socket of [client, target]) socket.on('error', () => {})
     target.pipe(client)
     client.on('close', () => target.destroy())
-    for await (const message of client) {
-      if (message.includes(text)) await gate?.promise
-      target.write(message)
-    }
+    forward(client, target).catch(() => target.destroy())
   })
   await once(proxy.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => proxy.close())
@@ -71,9 +79,13 @@ export async function holdingProxy(t: Test, url: string, text: string) {
   proxied.port = String((proxy.address() as AddressInfo).port)
   return {
     url: String(proxied),
-    hold: () => {
+    delay: () => {
       gate = Promise.withResolvers()
     },
-    letGo: () => gate?.resolve(),
+    /** Resolves once messages of so many connections have been delayed. */
+    delayed: async (count: number) => {
+      while (delayed < count) await once(proxy, 'delayed')
+    },
+    continue: () => gate?.resolve(),
   }
 }
