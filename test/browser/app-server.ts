@@ -50,7 +50,10 @@ function sendScript(response: ServerResponse, script: string): void {
   response.setHeader('content-type', 'text/javascript').end(script)
 }
 
+/** What has been compiled, by path. */
 const modules = new Map<string, string>()
+
+let options: ts.CompilerOptions | undefined
 
 /** A module as `npm run build` compiles it. */
 function buildModule(path: string): string {
@@ -62,8 +65,6 @@ function buildModule(path: string): string {
   modules.set(path, outputText)
   return outputText
 }
-
-let options: ts.CompilerOptions | undefined
 
 function buildOptions(): ts.CompilerOptions {
   const path = fileURLToPath(new URL('tsconfig.build.json', ROOT))

@@ -100,7 +100,7 @@ export async function scrape(adminUrl: string): Promise<Metrics> {
   return new Metrics(await response.text())
 }
 
-/** Between two scrapes. A service builds a page at most once a second. */
+/** The pause between two scrapes, in milliseconds. A service builds a page at most once a second. */
 const PAUSE_MS = 20
 
 /** Scrapes a service until its metrics satisfy a condition. */

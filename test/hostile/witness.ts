@@ -61,7 +61,7 @@ export class Witness {
 
   async stop(): Promise<void> {
     this.#stopped = true
-    // A create can wait for long. Health requests must complete.
+    // A create can take as long as the attack. Health requests must complete.
     const cut = setTimeout(() => this.#agents.creates.destroy(), 1000)
     await this.#begun
     clearTimeout(cut)

@@ -37,7 +37,7 @@ async function countStatuses(lines: readonly Line[], each: number, request: stri
   return counts
 }
 
-/** Sends the first request that counts. If several were first at once, SharedTable could lose one. */
+/** Sends the first request that counts. If several requests were first at once, SharedTable could lose one. */
 async function addToTable(lines: readonly Line[], request: string, expected: number) {
   const { status } = await ask((lines as [Line])[0].socket, request)
   if (status !== expected) throw new Error(`${status}, not ${expected}`)

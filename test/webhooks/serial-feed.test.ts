@@ -37,6 +37,8 @@ t.test('one page is read at a time, and readers inside the last one get its rest
     )
     t.equal(next, cursors.at(-1))
   }
+  // A reader that comes later does not wait for a turn either.
+  t.match(await feed.readChanges({ after: cursors[6], limit: 100 }), { changes: { length: 3 } })
   t.equal(reads, 1)
   const limited = await feed.readChanges({ after: cursors[0], limit: 2 })
   t.match(limited, { changes: { length: 2 }, next: cursors[2] })

@@ -57,7 +57,7 @@ async function suspendStandby(): Promise<() => void> {
   }
 }
 
-/** Resolves once so many commits wait for the standby. */
+/** Resolves once a number of commits wait for the standby. */
 async function untilCommitsWait(count: number): Promise<void> {
   const waiting = `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`
   while ((await primary.query(waiting)).length < count);

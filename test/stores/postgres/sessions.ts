@@ -82,7 +82,7 @@ export async function delayingProxy(t: Test, url: string, sql: string) {
     delay: () => {
       gate = Promise.withResolvers()
     },
-    /** Resolves once messages of so many connections have been delayed. */
+    /** Resolves once a number of connections have been delayed. */
     delayed: async (count: number) => {
       while (delayed < count) await once(proxy, 'delayed')
     },
