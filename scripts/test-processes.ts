@@ -1,61 +1,51 @@
-/** Defines which test files share a process in `npm test`. Each process has a file in test/processes/. */
+/**
+ * Defines which test files share a process: `*.test.ts` in `npm test`, `*.system.ts` in `npm run test:system`. Each
+ * process has a file in test/processes/.
+ */
 import { globSync } from 'node:fs'
-import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-interface TestProcess {
-  /** Patterns relative to test/. A file belongs to the first process that matches it. */
-  readonly files: readonly string[]
-  /** Why the process does not count toward coverage, which saves about a quarter of its time. */
-  readonly unmeasured?: string
-}
-
-/** Test files that run in a process of their own. `.taprc` lists them. */
+/** Test files that run in a process of their own. */
 export const ALONE: readonly string[] = [
   // Turns on the compile cache, which makes coverage imprecise.
   'compile-cache.test.ts',
   // Checks which modules the process has loaded.
   'http/docs-off.test.ts',
   // Repeats files of this folder on PostgreSQL.
-  'http/on-postgres.test.ts',
+  'http/on-postgres.system.ts',
 ]
 
-/** The other processes. Their order matters only where patterns overlap. */
-export const PROCESSES: Readonly<Record<string, TestProcess>> = {
-  disasters: {
-    files: ['{crash,failover,faults,replicas}/*.test.ts', 'webhooks/processes.test.ts'],
-    unmeasured: 'they start many processes, which run nothing that other tests do not',
-  },
-  strangers: {
-    files: [
-      '{browser,hostile,observing,scripts}/*.test.ts',
-      'http/{model,properties}.test.ts',
-      'http-threads/model.test.ts',
-    ],
-    unmeasured:
-      'they use the service or the scripts as a user does, and run nothing that other tests do not',
-  },
-  postgres: {
-    files: ['stores/postgres/*.test.ts', '{admin,commands,http-threads,webhooks}/postgres.test.ts'],
-  },
-  // Some of its files share a service.
-  'http-threads': { files: ['http-threads/*.test.ts'] },
-  sqlite: { files: ['stores/**/*.test.ts'] },
-  'commands-1': { files: ['commands/[a-e]*.test.ts'] },
-  'commands-2': { files: ['commands/[f-q]*.test.ts'] },
-  'commands-3': { files: ['commands/*.test.ts'] },
-  'http-1': { files: ['http/[a-o]*.test.ts'] },
-  'http-2': { files: ['http/*.test.ts'] },
-  others: { files: ['**/*.test.ts'] },
+/** What `npm run test:system` runs. `.taprc` lists what `npm test` runs. */
+export const SYSTEM_TESTS: readonly string[] = [
+  'test/processes/system/*.ts',
+  'test/http/on-postgres.system.ts',
+]
+
+/** The files of each process as patterns relative to test/. A file belongs to the first process that matches it. */
+const PROCESSES: Readonly<Record<string, readonly string[]>> = {
+  commands: ['commands/*.test.ts'],
+  'http-a-to-l': ['http/[a-l]*.test.ts'],
+  'http-m-to-z': ['http/*.test.ts'],
+  postgres: ['stores/postgres/*.test.ts'],
+  sqlite: ['stores/**/*.test.ts'],
+  // Its files share a service.
+  threads: ['http-threads/*.test.ts'],
+  users: ['{client,crash,examples,hostile,webhooks}/**/*.test.ts'],
+  others: ['**/*.test.ts'],
+  'system/clusters': ['{failover,faults,replicas}/*.system.ts'],
+  'system/kills': ['crash/*.system.ts', 'webhooks/processes.system.ts'],
+  'system/postgres': ['stores/postgres/*.system.ts', '**/postgres.system.ts'],
+  'system/threads': ['http-threads/*.system.ts'],
+  'system/others': ['**/*.system.ts'],
 }
 
 /** All test files except those that run alone, by the name of their process. */
-export function filesByProcess(): ReadonlyMap<string, string[]> {
+export function filesByProcess(): ReadonlyMap<string, readonly string[]> {
   const cwd = fileURLToPath(new URL('../test/', import.meta.url))
   const taken = new Set(ALONE)
-  const processes = new Map<string, string[]>()
-  for (const [name, { files: patterns }] of Object.entries(PROCESSES)) {
-    const files = globSync(patterns, { cwd }).filter((file) => !taken.has(file))
+  const processes = new Map<string, readonly string[]>()
+  for (const [name, patterns] of Object.entries(PROCESSES)) {
+    const files = globSync([...patterns], { cwd }).filter((file) => !taken.has(file))
     for (const file of files) taken.add(file)
     processes.set(name, files.sort())
   }
@@ -64,5 +54,6 @@ export function filesByProcess(): ReadonlyMap<string, string[]> {
 
 /** @param process the URL of the process's file in test/processes/ */
 export function listFiles(process: string): readonly string[] {
-  return filesByProcess().get(basename(process, '.ts')) as string[]
+  const name = /\/test\/processes\/(.+)\.ts$/.exec(process)?.[1] ?? ''
+  return filesByProcess().get(name) ?? []
 }

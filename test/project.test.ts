@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
-import { ALONE, filesByProcess } from '../scripts/test-processes.ts'
+import { ALONE, filesByProcess, SYSTEM_TESTS } from '../scripts/test-processes.ts'
 
 const lock = readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')
 
@@ -16,15 +16,17 @@ t.test('the lockfile contains no download URLs', async (t) => {
   t.notMatch(lock, /"resolved": "http/)
 })
 
-t.test('npm test runs every test file once', async (t) => {
+t.test('npm test and npm run test:system run every test file once', async (t) => {
   const { include } = parse(readFileSync(new URL('../.taprc', import.meta.url), 'utf8'))
-  t.same(include, ['test/processes/*.ts', ...ALONE.map((file) => `test/${file}`)])
-  const processes = filesByProcess()
-  const folder = new URL('./processes/', import.meta.url)
+  const processes = [...filesByProcess()]
+  for (const [name, files] of processes) t.ok(files.length > 0, `${name} has files to run`)
   t.same(
-    readdirSync(folder).sort(),
-    [...processes.keys()].map((name) => `${name}.ts`).sort(),
+    globSync('test/processes/**/*.ts').sort(),
+    processes.map(([name]) => `test/processes/${name}.ts`).sort(),
     'test/processes/ has one file for each process',
   )
-  for (const [name, files] of processes) t.ok(files.length > 0, `${name} has files to run`)
+  t.same(
+    globSync([...include, ...SYSTEM_TESTS]).sort(),
+    globSync(['test/processes/**/*.ts', ...ALONE.map((file) => `test/${file}`)]).sort(),
+  )
 })

@@ -17,8 +17,8 @@ import { History } from './history.ts'
 import { changesIn, LoggedChanges, yields } from './logged-changes.ts'
 
 /** Number of kills. */
-const rounds = Number(process.argv[2] ?? 2)
-const isLong = rounds > 2
+const rounds = Number(process.argv[2] ?? 1)
+const isLong = rounds > 1
 
 /** Limit for a start after a crash, in milliseconds. It applies only to the long form. */
 const START_MS_MAX = 1000

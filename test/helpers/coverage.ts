@@ -1,8 +1,17 @@
-/** tap's variable. A process or thread that starts with the value 0 does not measure coverage. */
-const VARIABLE = '_TAPJS_PROCESSINFO_COVERAGE_'
+import { fileURLToPath } from 'node:url'
 
-/** The value to restore, and how many calls of `withoutCoverage` are in flight. */
-let before: string | undefined
+/**
+ * Environment variables of processes and threads that do not measure coverage: tap's own, and Node's compile cache,
+ * which makes coverage imprecise but saves a fifth of the time that a service takes to start.
+ */
+const UNMEASURED: Readonly<Record<string, string | undefined>> = {
+  _TAPJS_PROCESSINFO_COVERAGE_: '0',
+  NODE_COMPILE_CACHE: fileURLToPath(new URL('../../.tap/compile-cache', import.meta.url)),
+  NODE_DISABLE_COMPILE_CACHE: undefined,
+}
+
+/** The values to restore, and how many calls of `withoutCoverage` are in flight. */
+let before: typeof UNMEASURED = {}
 let calls = 0
 
 /**
@@ -10,16 +19,22 @@ let calls = 0
  * only if other tests cover everything that the threads run.
  */
 export async function withoutCoverage<Opened>(open: () => Promise<Opened>): Promise<Opened> {
-  if (calls === 0) before = process.env[VARIABLE]
+  if (calls === 0) {
+    before = Object.fromEntries(Object.keys(UNMEASURED).map((name) => [name, process.env[name]]))
+    setEnvironment(UNMEASURED)
+  }
   calls++
-  process.env[VARIABLE] = '0'
   try {
     return await open()
   } finally {
     calls--
-    if (calls === 0) {
-      if (before === undefined) delete process.env[VARIABLE]
-      else process.env[VARIABLE] = before
-    }
+    if (calls === 0) setEnvironment(before)
+  }
+}
+
+function setEnvironment(variables: typeof UNMEASURED): void {
+  for (const [name, value] of Object.entries(variables)) {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
   }
 }
