@@ -68,7 +68,7 @@ export default class TestReporter extends Transform {
       this.#counts.passed++
     }
     if (isTest && path.length === (RUNNER.test(process) ? 2 : 1)) {
-      this.#print(`${ok ? 'ok' : 'not ok'} ${name} (${(time / 1000).toFixed(1)} s)`)
+      this.#print(`${ok ? 'ok' : 'not ok'} ${name} (${((time ?? 0) / 1000).toFixed(1)} s)`)
     }
   }
 
