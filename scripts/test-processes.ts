@@ -28,13 +28,12 @@ const PROCESSES: Readonly<Record<string, readonly string[]>> = {
   'http-m-to-z': ['http/*.test.ts'],
   postgres: ['stores/postgres/*.test.ts'],
   sqlite: ['stores/**/*.test.ts'],
-  // Its files share a service.
-  threads: ['http-threads/*.test.ts'],
   users: ['{client,crash,examples,hostile,webhooks}/**/*.test.ts'],
   others: ['**/*.test.ts'],
   'system/clusters': ['{failover,faults,replicas}/*.system.ts'],
   'system/kills': ['crash/*.system.ts', 'webhooks/processes.system.ts'],
   'system/postgres': ['stores/postgres/*.system.ts', '**/postgres.system.ts'],
+  // Its files share a service.
   'system/threads': ['http-threads/*.system.ts'],
   'system/others': ['**/*.system.ts'],
 }
