@@ -28,12 +28,11 @@ export const PROCESSES: Readonly<Record<string, TestProcess>> = {
   },
   strangers: {
     files: [
-      '{browser,hostile,observing,scripts}/*.test.ts',
+      '{browser,hostile,observing}/*.test.ts',
       'http/{model,properties}.test.ts',
       'http-threads/model.test.ts',
     ],
-    unmeasured:
-      'they use the service or the scripts as a user does, and run nothing that other tests do not',
+    unmeasured: 'they use the service as a user does, and run nothing that other tests do not',
   },
   postgres: {
     files: ['stores/postgres/*.test.ts', '{admin,commands,http-threads,webhooks}/postgres.test.ts'],
