@@ -1,68 +1,18 @@
-/**
- * Kills a service at random moments. `npm run test:crash` runs many more rounds, and also limits how long a start may
- * take.
- */
-import { randomInt } from 'node:crypto'
+/** Kills a service under load. `npm run test:crash` kills it many times, and also limits how long a start may take. */
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { type PlantRow, toPlant } from '../../src/stores/plant-row.ts'
-import { checkDatabase } from '../../src/stores/sqlite/check.ts'
-import { Command } from '../helpers/command.ts'
-import { THREADS } from '../helpers/threads.ts'
 import { creation } from './changes.ts'
-import { Clients, TOKEN } from './clients.ts'
 import { History } from './history.ts'
-import { changesIn, LoggedChanges, yields } from './logged-changes.ts'
+import { killAtRandomMoments, storedIn } from './kills.ts'
+import { changesIn, LoggedChanges } from './logged-changes.ts'
 
-/** Number of kills. */
-const rounds = Number(process.argv[2] ?? 1)
-const isLong = rounds > 1
-
-/** Limit for a start after a crash, in milliseconds. It applies only to the long form. */
-const START_MS_MAX = 1000
-
-/** The most changes that are acknowledged before a kill. */
-const CHANGES_MAX = 1500
-
+const kills = Number(process.argv[2] ?? 1)
 const file = join(t.testdir(), 'plants.db')
 const history = new History()
 
-t.test(
-  'a service killed at any moment keeps every acknowledged change, and no partial one',
-  async (t) => {
-    const clients = new Clients(history)
-    const starts: number[] = []
-    for (let round = 0; round <= rounds; round++) {
-      const { command, url, took } = await start(t, round)
-      if (round > 0) starts.push(took)
-      const stored = storedIn(file)
-      t.same(history.faults(stored), [])
-      t.same(faultsOf(file), [])
-      history.continueFrom(stored)
-      const changes = changesIn(file)
-      t.same(history.logged.faults(changes), [])
-      t.ok(yields(changes, stored), 'repeating the changes yields the plants')
-      // The tests below need changes of each kind.
-      const enough = history.acknowledged + randomInt(round === 0 ? 500 : 1, CHANGES_MAX)
-      const killAtRandom = () => {
-        if (history.acknowledged >= enough) command.process.kill('SIGKILL')
-      }
-      if (round < rounds) await clients.run(url, killAtRandom)
-      else command.process.kill('SIGKILL')
-      await command.finished()
-      t.equal(command.process.signalCode, 'SIGKILL')
-    }
-    const findings = [...checkDatabase({ file, lockTimeout: 5000 })]
-    t.same(
-      findings.filter(({ status }) => status === 'fault'),
-      [],
-    )
-    const { acknowledged, answers, lost } = history
-    t.comment({ rounds, acknowledged, answers, ...lost, plants: storedIn(file).length, starts })
-    if (isLong) t.ok(Math.max(...starts) <= START_MS_MAX, 'a start takes at most a second')
-  },
+t.test('a service killed under load keeps every acknowledged change, and no partial one', (t) =>
+  killAtRandomMoments(t, { file, history, kills }),
 )
 
 for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
@@ -163,34 +113,6 @@ t.test('the test detects a lost, a partial and a wrongly stored batch', async (t
     if (status !== undefined) t.throws(() => history.answeredBatch(sent, 500))
   }
 })
-
-/** Starts the service: in every second round with several HTTP threads. */
-async function start(t: Test, round: number) {
-  const threads = round % 2 === 0 ? 1 : THREADS
-  const begin = performance.now()
-  const command = new Command(t, ['--port=0', `--threads=${threads}`, '--database', file], {
-    env: { PLANT_STORE_TOKEN: TOKEN },
-  })
-  const url = await command.listening()
-  return { command, url, took: Math.round(performance.now() - begin) }
-}
-
-/** The plants in the file, read through another connection. */
-function storedIn(file: string): StoredPlant[] {
-  const db = new Sqlite(file, { readonly: true }).defaultSafeIntegers()
-  try {
-    return db.prepare<[], PlantRow>('SELECT * FROM plants').all().map(toPlant)
-  } finally {
-    db.close()
-  }
-}
-
-/** The faults that `plant-store check` finds. */
-function faultsOf(file: string): string[] {
-  const findings = [...checkDatabase({ file, lockTimeout: 5000 })]
-  const faults = findings.filter(({ status }) => status === 'fault')
-  return faults.map(({ subject, message }) => `${subject}: ${message}`)
-}
 
 /** A plant whose last acknowledged change used the method and had an effect. */
 function lastOf(method: string) {
