@@ -4,7 +4,11 @@ import type { Socket } from 'node:net'
 import { ApiError } from './api-error.ts'
 import { limitChunks } from './chunk-limit.ts'
 import type { Cors } from './cors.ts'
+import { unsupportedVersion } from './request-head.ts'
 import { type Reject, rawResponse } from './socket-errors.ts'
+
+/** Node's parser allows no more. It reports them like a head that is too large. */
+const HEADER_FIELDS_MAX = 1000
 
 const METHOD_NAMES = new Set(METHODS)
 
@@ -24,8 +28,18 @@ function parserError(code: string | undefined, requestTimeoutMs: number): ApiErr
     case 'HPE_HEADER_OVERFLOW':
       return new ApiError(
         'headers-too-large',
-        `the request line and headers must not exceed ${maxHeaderSize} bytes`,
+        `the request line and headers must not exceed ${maxHeaderSize} bytes or ${HEADER_FIELDS_MAX} header fields`,
       )
+    case 'HPE_INVALID_METHOD':
+      return new ApiError(
+        'malformed-request',
+        'the request does not start with a known HTTP method; methods are case-sensitive',
+      )
+    case 'HPE_INVALID_VERSION':
+      return new ApiError('malformed-request', 'the HTTP version must be 1.1 or 1.0')
+    // The start of HTTP/2 without TLS (RFC 9113 §3.4).
+    case 'HPE_PAUSED_H2_UPGRADE':
+      return unsupportedVersion('2.0')
     default:
       return new ApiError('malformed-request', 'the request is not well-formed HTTP/1.1')
   }
