@@ -367,7 +367,7 @@ export interface components {
             cursor: components["schemas"]["Cursor"];
             at: components["schemas"]["ChangeTime"];
             /**
-             * @description What happened to the plant. (enum property replaced by openapi-typescript)
+             * @description What happened to the plant.
              * @enum {string}
              */
             type: "created" | "changed";
@@ -383,7 +383,7 @@ export interface components {
             cursor: components["schemas"]["Cursor"];
             at: components["schemas"]["ChangeTime"];
             /**
-             * @description What happened to the plant. (enum property replaced by openapi-typescript)
+             * @description What happened to the plant.
              * @enum {string}
              */
             type: "removed";
