@@ -52,7 +52,7 @@ export interface ContractDocument {
   paths: Record<string, Record<string, OperationObject>>
   /** OpenAPI extension: responses to requests that match no operation, by status. */
   'x-responses-outside-operations'?: Record<string, unknown>
-  components?: { schemas?: Record<string, Schema> }
+  components: { schemas: Record<string, Schema> }
 }
 
 const SCHEME = 'bearer'
@@ -111,7 +111,7 @@ export function matchOperations(
  */
 export function forSerializer(document: ContractDocument): ContractDocument {
   const copy = structuredClone(document)
-  const schemas = copy.components?.schemas ?? {}
+  const { schemas } = copy.components
   for (const [name, { oneOf }] of Object.entries(schemas)) {
     if (oneOf !== undefined) schemas[name] = mergeAlternatives(copy, oneOf)
   }

@@ -96,7 +96,7 @@ function typeError(request: FastifyRequest, mediaTypes: readonly string[]): ApiE
   if (type !== undefined && mediaTypes.includes(type)) return undefined
   if (type === undefined && !hasContent(request.headers)) return undefined
   for (const [, name = '', value = ''] of type?.matchAll(PARAMETER) ?? []) {
-    const charset = value.replace(/^"|"$|\\(?=.)/g, '')
+    const charset = value.replace(/^"(.*)"$/, '$1').replace(/\\(.)/g, '$1')
     if (name.toLowerCase() === 'charset' && !/^utf-?8$/i.test(charset)) {
       const message = `the body must be UTF-8, not ${charset}`
       return unsupported(request, 'unsupported-charset', message)
