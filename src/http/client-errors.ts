@@ -7,10 +7,10 @@ import type { Cors } from './cors.ts'
 import { unsupportedVersion } from './request-head.ts'
 import { type Reject, rawResponse } from './socket-errors.ts'
 
-/** Node's parser allows no more. It reports them like a head that is too large. */
-const HEADER_FIELDS_MAX = 1000
-
 const METHOD_NAMES = new Set(METHODS)
+
+/** Each parsed field takes a hundred bytes of memory, however short it is. */
+const HEADER_FIELDS_MAX = 100
 
 /** A `clientErrorHandler` for Fastify: rejects requests that Node's parser gives up on. */
 export function rejectParserErrors(reject: Reject, requestTimeoutMs: number) {
@@ -25,6 +25,7 @@ function parserError(code: string | undefined, requestTimeoutMs: number): ApiErr
         'request-timeout',
         `the request did not arrive within ${requestTimeoutMs / 1000} s`,
       )
+    // Also for a thousand fields, however short they are.
     case 'HPE_HEADER_OVERFLOW':
       return new ApiError(
         'headers-too-large',
