@@ -1,15 +1,19 @@
 /** The examples in the documentation that need nothing but Node run as they are printed. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import ts from 'typescript'
+import type { Change } from '../service/change-feed.ts'
 import { makeFolder } from '../tools/temporary-folders.ts'
 import { cleanEnvironment, unmeasured } from './helpers/command.ts'
 import { type Service, startService } from './helpers/service.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /** The address of the service in the documentation. */
 const ADDRESS = 'http://127.0.0.1:3000'
@@ -29,6 +33,29 @@ t.test('the JavaScript example reads all pages', async (t) => {
   const [example = ''] = codeBlocks('docs/examples.md', 'js')
   const printed = ids.map((id) => `${id} plant ${id}\n`).join('')
   t.equal(await runExample(t, service, example), printed)
+})
+
+t.test("the README's tour ends with the changes that its reader has made", async (t) => {
+  const service = await startService(t)
+  const folder = makeFolder(t, tmpdir())
+  cpSync(join(ROOT, 'data/sample.csv'), join(folder, 'data/sample.csv'))
+  writeFileSync(join(folder, 'data/access-token'), `${service.token}\n`)
+  const [tour = ''] = /^## Tour$[\s\S]*?^## /m.exec(read('README.md')) ?? []
+  const commands = codeBlocksOf(tour, 'sh').join('').replaceAll(ADDRESS, service.url)
+  const command = `"${process.execPath}" "${join(ROOT, 'bin/plant-store.js')}"`
+  const script = commands.replaceAll('npx plant-store', command)
+  const env = { ...cleanEnvironment(), PLANT_STORE_DATABASE: service.database }
+  // Not a socket, which one command would shut down for all.
+  const output = `{ ${script}\n} > output`
+  const child = spawn('bash', ['-e', '-c', output], { cwd: folder, env, stdio: 'ignore' })
+  t.strictSame(await once(child, 'close'), [0, null])
+  const printed = readFileSync(join(folder, 'output'), 'utf8')
+  const changes: Change[] = JSON.parse(printed.slice(printed.lastIndexOf('[{"cursor"')))
+  t.strictSame(
+    changes.map(({ type, id }) => `${type} ${id}`),
+    ['created 5', 'created 6', 'changed 4', 'changed 4', 'removed 4'],
+  )
+  t.match(readFileSync(join(folder, 'plants.csv'), 'utf8'), /^id,name,tag\n/)
 })
 
 t.test("the README's example of the client works", async (t) => {
@@ -58,6 +85,52 @@ t.test("the client's examples of errors print what their comments say", async (t
   for (const example of examples) {
     const [, comment] = /console\.log\(error\.message\) \/\/ (.*)/.exec(example) ?? []
     t.equal(await runExample(t, service, setup + example), `${comment}\n`)
+  }
+})
+
+/** What examples use without saying where it comes from. */
+const CONTEXT = `
+  declare const createClient: typeof import('plant-store/client').createClient
+  declare const store: import('plant-store/client').PlantStoreClient
+  declare const plants: import('plant-store/client').NewPlant[]
+  declare const signal: AbortSignal
+  declare const token: string
+  declare let after: string | undefined
+`
+
+t.test('every TypeScript example compiles in strict mode', async (t) => {
+  const folder = makeFolder(t, tmpdir())
+  const files = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })].flatMap((document) =>
+    codeBlocks(document, 'ts').map((code, index) => {
+      const file = join(folder, `${basename(document, '.md')}-${index}.mts`)
+      writeFileSync(file, `${code}\nexport {}\n`)
+      return file
+    }),
+  )
+  t.ok(files.length > 4)
+  const context = join(folder, 'context.d.ts')
+  writeFileSync(context, CONTEXT)
+  const program = ts.createProgram([...files, context], {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    target: ts.ScriptTarget.ESNext,
+    module: ts.ModuleKind.NodeNext,
+    types: ['node'],
+    typeRoots: [join(ROOT, 'node_modules/@types')],
+    paths: {
+      'plant-store': [join(ROOT, 'src/index.ts')],
+      'plant-store/client': [join(ROOT, 'client/client.ts')],
+    },
+  })
+  for (const file of files) {
+    const errors = ts.getPreEmitDiagnostics(program, program.getSourceFile(file))
+    t.strictSame(
+      errors.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n')),
+      [],
+      basename(file),
+    )
   }
 })
 
@@ -117,7 +190,11 @@ t.test('each request in docs/plants.http gets the status in its title', async (t
 
 /** The code blocks of a document in a language, in order. */
 function codeBlocks(document: string, language: string): string[] {
-  const blocks = read(document).matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)
+  return codeBlocksOf(read(document), language)
+}
+
+function codeBlocksOf(markdown: string, language: string): string[] {
+  const blocks = markdown.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)
   return [...blocks].flatMap(([, name, code = '']) => (name === language ? [code] : []))
 }
 
@@ -151,5 +228,5 @@ function sourceOf(path: string): string {
 }
 
 function read(path: string): string {
-  return readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), 'utf8')
+  return readFileSync(join(ROOT, path), 'utf8')
 }

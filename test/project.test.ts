@@ -12,6 +12,20 @@ t.test('an installation compiles nothing', async (t) => {
   t.equal(JSON.parse(lock).packages['node_modules/better-sqlite3'].gypfile, false)
 })
 
+t.test(
+  'an installation of the package runs no scripts of it, and npm warns about none',
+  async (t) => {
+    const { scripts } = JSON.parse(
+      readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+    )
+    const names = ['preinstall', 'install', 'postinstall', 'prepare']
+    t.same(
+      names.filter((name) => name in scripts),
+      [],
+    )
+  },
+)
+
 t.test('the lockfile contains no download URLs', async (t) => {
   t.notMatch(lock, /"resolved": "http/)
 })

@@ -64,7 +64,7 @@ export class AdminServer {
     for (const event of ['request', 'checkContinue', 'checkExpectation']) {
       this.#server.on(event, (request, response) => this.#serve(request, response))
     }
-    rewriteUrlTargets(this.#server)
+    rewriteUrlTargets(this.#server, false)
     const rejectHead = createSocketRejecter(new Set(), () => undefined)
     const reject: Reject = (connection, error) => {
       // After a request, whose response is the last one of the connection.

@@ -106,8 +106,8 @@ export interface paths {
          *     With `Accept: text/event-stream`, the response is a stream of server-sent events. Each event has the
          *     JSON of a change as its `data`, its cursor as its `id`, and no `event` name. A comment every 15 seconds
          *     keeps proxies from closing the connection. To resume after a disconnection, send the last `id` as
-         *     `Last-Event-ID`. A stream ends when the service stops, its token becomes invalid, or its position is no
-         *     longer kept.
+         *     `Last-Event-ID`. A stream ends when the service stops, its token becomes invalid, its position is no
+         *     longer kept, or the store becomes unavailable.
          *
          *     The service keeps changes for a limited time. If the changes after a cursor are no longer available,
          *     the response is 410: take a new cursor with `after=latest`, read all plants again, then follow the
@@ -358,27 +358,51 @@ export interface components {
          * Change
          * @description A committed change to one plant.
          */
-        Change: {
-            /**
-             * @description Identifies the change. Pass it as `after` to get the changes that follow it.
-             * @example AAECAwQFBgcAAAAAAAAAKgGaQ1BXMA
-             */
-            cursor: string;
-            /**
-             * Format: date-time
-             * @description When the change was made, according to the clock of the service or the database server.
-             * @example 2026-11-21T15:00:00.000Z
-             */
-            at: string;
+        Change: components["schemas"]["ChangeWithPlant"] | components["schemas"]["Removal"];
+        /**
+         * ChangeWithPlant
+         * @description A plant was created or changed.
+         */
+        ChangeWithPlant: {
+            cursor: components["schemas"]["Cursor"];
+            at: components["schemas"]["ChangeTime"];
             /**
              * @description What happened to the plant.
              * @enum {string}
              */
-            type: "created" | "changed" | "removed";
+            type: "created" | "changed";
             id: components["schemas"]["PlantId"];
-            /** @description The plant after the change. Absent if it was removed. */
-            plant?: components["schemas"]["Plant"];
+            /** @description The plant after the change. */
+            plant: components["schemas"]["Plant"];
         };
+        /**
+         * Removal
+         * @description A plant was removed.
+         */
+        Removal: {
+            cursor: components["schemas"]["Cursor"];
+            at: components["schemas"]["ChangeTime"];
+            /**
+             * @description What happened to the plant.
+             * @enum {string}
+             */
+            type: "removed";
+            id: components["schemas"]["PlantId"];
+            plant?: never;
+        };
+        /**
+         * Cursor
+         * @description Identifies the change. Pass it as `after` to get the changes that follow it.
+         * @example AAECAwQFBgcAAAAAAAAAKgGaQ1BXMA
+         */
+        Cursor: string;
+        /**
+         * ChangeTime
+         * Format: date-time
+         * @description When the change was made, according to the clock of the service or the database server.
+         * @example 2026-11-21T15:00:00.000Z
+         */
+        ChangeTime: string;
         /**
          * PlantId
          * Format: int64
@@ -535,6 +559,7 @@ export interface components {
         UnsupportedMediaType: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                "Accept-Encoding": components["headers"]["AcceptEncoding"];
                 [name: string]: unknown;
             };
             content: {
@@ -545,7 +570,21 @@ export interface components {
         UnsupportedPatch: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                "Accept-Encoding": components["headers"]["AcceptEncoding"];
                 "Accept-Patch": components["headers"]["AcceptPatch"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /**
+         * @description The request target is an https URL, but the connection is not encrypted (RFC 9110 §7.4). Nothing was read or
+         *     changed.
+         */
+        MisdirectedRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -568,7 +607,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The request line and headers exceed the size limit. The service closes the connection. */
+        /**
+         * @description The request line and headers are too long, or there are too many header fields. The service closes the
+         *     connection.
+         */
         HeadersTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -612,6 +654,19 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /**
+         * @description The request uses another major version of HTTP than 1 (RFC 9110 §15.6.6): HTTP/2.0 or HTTP/0.9. Nothing was
+         *     read or changed.
+         */
+        VersionNotSupported: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
     };
     parameters: {
         /**
@@ -639,6 +694,8 @@ export interface components {
     headers: {
         /** @description Identifies the current name and tag of the plant (a strong entity tag, RFC 9110 §8.8.3). */
         ETag: string;
+        /** @description The content codings that the operation accepts (RFC 9110 §12.5.3). Only if the body has another one. */
+        AcceptEncoding: "identity";
         /** @description The media types that the operation accepts (RFC 5789 §2.2). */
         AcceptPatch: string;
         /** @description The bearer challenge (RFC 6750 §3). `error` is absent if the request had no token. */
@@ -672,7 +729,10 @@ export interface operations {
                 limit?: number;
                 /** @description Return only plants with an id greater than this. To read all pages, follow `Link` instead. */
                 after?: components["schemas"]["PlantId"];
-                /** @description Return only plants with exactly this tag, such as `Tree`. */
+                /**
+                 * @description Return only plants with exactly this tag, such as `Tree`. The limit keeps `Link` short enough to be
+                 *     followed. Tags of plants can be longer.
+                 */
                 tag?: string;
             };
             header?: never;
@@ -697,11 +757,13 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            421: components["responses"]["MisdirectedRequest"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
+            505: components["responses"]["VersionNotSupported"];
         };
     };
     createPlant: {
@@ -744,11 +806,13 @@ export interface operations {
             };
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["MisdirectedRequest"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
+            505: components["responses"]["VersionNotSupported"];
         };
     };
     createPlants: {
@@ -803,11 +867,13 @@ export interface operations {
             };
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["MisdirectedRequest"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
+            505: components["responses"]["VersionNotSupported"];
         };
     };
     getPlant: {
@@ -859,11 +925,13 @@ export interface operations {
             404: components["responses"]["PlantNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PlantChanged"];
+            421: components["responses"]["MisdirectedRequest"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
+            505: components["responses"]["VersionNotSupported"];
         };
     };
     replacePlant: {
@@ -910,11 +978,13 @@ export interface operations {
             412: components["responses"]["PlantChanged"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["MisdirectedRequest"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
+            505: components["responses"]["VersionNotSupported"];
         };
     };
     deletePlant: {
@@ -952,11 +1022,13 @@ export interface operations {
             404: components["responses"]["PlantNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PlantChanged"];
+            421: components["responses"]["MisdirectedRequest"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
+            505: components["responses"]["VersionNotSupported"];
         };
     };
     updatePlant: {
@@ -1005,11 +1077,13 @@ export interface operations {
             412: components["responses"]["PlantChanged"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedPatch"];
+            421: components["responses"]["MisdirectedRequest"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
+            505: components["responses"]["VersionNotSupported"];
         };
     };
     listChanges: {
@@ -1043,6 +1117,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["RequestId"];
                     /** @description The changes after this page (RFC 8288). On every page, including an empty one, but not on a stream. */
                     Link?: string;
+                    /** @description Makes nginx forward each event at once. Only on a stream. */
+                    "X-Accel-Buffering"?: "no";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1073,11 +1149,13 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            421: components["responses"]["MisdirectedRequest"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
+            505: components["responses"]["VersionNotSupported"];
         };
     };
 }

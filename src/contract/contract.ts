@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { PACKAGE } from '../package.ts'
+import { resolveReference } from './reference.ts'
 import { type Scope, scopes } from './scopes.ts'
 
 /** The parts of an operation in the contract that the server needs at run time. */
@@ -30,6 +31,7 @@ export interface Schema {
   readonly items?: Schema
   readonly maxItems?: number
   readonly allOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
   readonly [keyword: string]: unknown
 }
 
@@ -50,12 +52,15 @@ export interface ContractDocument {
   paths: Record<string, Record<string, OperationObject>>
   /** OpenAPI extension: responses to requests that match no operation, by status. */
   'x-responses-outside-operations'?: Record<string, unknown>
-  components?: { schemas?: Record<string, Schema> }
+  components: { schemas: Record<string, Schema> }
 }
 
 const SCHEME = 'bearer'
 const EVENT_STREAM = 'text/event-stream'
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'])
+
+/** The contract that ships with this package. */
+export const CONTRACT_FILE = new URL('openapi.yaml', PACKAGE)
 
 let contract: ContractDocument | undefined
 
@@ -63,7 +68,7 @@ let contract: ContractDocument | undefined
  * Loads the contract that ships with this package. Each caller gets a copy of its own; the file is parsed only once.
  */
 export function loadContract(): ContractDocument {
-  contract ??= parse(readFileSync(new URL('openapi.yaml', PACKAGE), 'utf8')) as ContractDocument
+  contract ??= parse(readFileSync(CONTRACT_FILE, 'utf8')) as ContractDocument
   return structuredClone(contract)
 }
 
@@ -100,9 +105,16 @@ export function matchOperations(
   return operations
 }
 
-/** A copy of the contract in which no response is a stream of events. */
-export function withoutStreams(document: ContractDocument): ContractDocument {
+/**
+ * A copy of the contract for Fastify's serializer. No response is a stream of events. A schema with alternatives becomes
+ * one with the members of all of them, because the serializer would validate each value against every alternative.
+ */
+export function forSerializer(document: ContractDocument): ContractDocument {
   const copy = structuredClone(document)
+  const { schemas } = copy.components
+  for (const [name, { oneOf }] of Object.entries(schemas)) {
+    if (oneOf !== undefined) schemas[name] = mergeAlternatives(copy, oneOf)
+  }
   for (const item of Object.values(copy.paths)) {
     for (const [method, { responses }] of Object.entries(item)) {
       if (!METHODS.has(method)) continue
@@ -110,6 +122,13 @@ export function withoutStreams(document: ContractDocument): ContractDocument {
     }
   }
   return copy
+}
+
+/** An object schema with the members of some others. Those of the first ones take precedence. */
+function mergeAlternatives(document: ContractDocument, alternatives: readonly Schema[]): Schema {
+  const schemas = alternatives.map(({ $ref }) => resolveReference(document, String($ref)) as Schema)
+  const properties = Object.assign({}, ...schemas.toReversed().map((each) => each.properties))
+  return { type: 'object', properties }
 }
 
 function toOperation(

@@ -24,6 +24,7 @@ export const errorCodes = {
   'unsupported-media-type': { status: 415, error: 41501 },
   'unsupported-charset': { status: 415, error: 41502 },
   'unsupported-content-coding': { status: 415, error: 41503 },
+  'misdirected-request': { status: 421, error: 42101 },
   'too-many-failures': { status: 429, error: 42901 },
   'too-many-requests': { status: 429, error: 42902 },
   'headers-too-large': { status: 431, error: 43101 },
@@ -32,6 +33,7 @@ export const errorCodes = {
   'store-busy': { status: 503, error: 50301 },
   'store-unavailable': { status: 503, error: 50302 },
   'service-busy': { status: 503, error: 50303 },
+  'unsupported-http-version': { status: 505, error: 50501 },
 } as const
 
 /** The name of an error code, such as `plant-exists`. */

@@ -4,9 +4,16 @@ import type { ContractDocument, Operation } from '../contract/contract.ts'
 import type { ErrorCode } from '../contract/error-codes.gen.ts'
 import { ApiError } from './api-error.ts'
 import { type BodyReaderOptions, bodyReader, bodyTooLarge } from './body-reader.ts'
+import { validateParameters } from './parameters.ts'
 
 /** The media types that are read as JSON. The contract decides which of them an operation accepts. */
 const JSON_TYPES = ['application/json', 'application/merge-patch+json']
+
+/** The content codings that a body can have (RFC 9110 §12.5.3). */
+const IDENTITY_ONLY = { 'accept-encoding': 'identity' }
+
+/** A parameter of a media type (RFC 9110 §5.6.6). A quoted value can contain anything that looks like another one. */
+const PARAMETER = /;\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;\s]*)/g
 
 /** The methods for which the contract describes a body, in upper case. */
 export function bodyMethods({ paths }: ContractDocument): ReadonlySet<string> {
@@ -34,8 +41,11 @@ export function readExactJson(scope: FastifyInstance, options: BodyReaderOptions
     if (mediaTypes.length === 0) return next()
     if (takesBatch) request.batchResponse = reply.raw
     const error = headError(request, mediaTypes, options.bodyLimit)
-    if (error === undefined && awaitsContinue(request)) reply.raw.writeContinue()
-    next(error)
+    if (error !== undefined || !awaitsContinue(request)) return next(error)
+    // Fastify validates them only once it has the body.
+    const invalid = validateParameters(request)
+    if (invalid === undefined) reply.raw.writeContinue()
+    next(invalid)
   })
   // Fastify validates only bodies of a listed media type, so a request without a body would slip through.
   scope.addHook('preValidation', (request, _reply, next) => {
@@ -72,7 +82,7 @@ function headError(
   const { 'content-encoding': coding = 'identity', 'content-length': length } = request.headers
   if (coding.toLowerCase() !== 'identity') {
     const message = 'the body must not have a Content-Encoding'
-    return unsupported(request, 'unsupported-content-coding', message)
+    return unsupported(request, 'unsupported-content-coding', message, IDENTITY_ONLY)
   }
   return (
     typeError(request, mediaTypes) ??
@@ -85,8 +95,9 @@ function typeError(request: FastifyRequest, mediaTypes: readonly string[]): ApiE
   // The common case.
   if (type !== undefined && mediaTypes.includes(type)) return undefined
   if (type === undefined && !hasContent(request.headers)) return undefined
-  for (const [, charset = ''] of type?.matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi) ?? []) {
-    if (!/^utf-?8$/i.test(charset)) {
+  for (const [, name = '', value = ''] of type?.matchAll(PARAMETER) ?? []) {
+    const charset = value.replace(/^"(.*)"$/, '$1').replace(/\\(.)/g, '$1')
+    if (name.toLowerCase() === 'charset' && !/^utf-?8$/i.test(charset)) {
       const message = `the body must be UTF-8, not ${charset}`
       return unsupported(request, 'unsupported-charset', message)
     }
@@ -103,10 +114,11 @@ function unsupported(
   { method, operation }: FastifyRequest,
   code: ErrorCode,
   message: string,
+  headers: Record<string, string> = {},
 ): ApiError {
   const { mediaTypes } = operation as Operation
-  const headers = method === 'PATCH' ? { 'accept-patch': mediaTypes.join(', ') } : {}
-  return new ApiError(code, message, headers)
+  const acceptPatch = method === 'PATCH' && { 'accept-patch': mediaTypes.join(', ') }
+  return new ApiError(code, message, { ...headers, ...acceptPatch })
 }
 
 /** Replaces some of Ajv's messages, by keyword. */

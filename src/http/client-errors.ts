@@ -4,9 +4,13 @@ import type { Socket } from 'node:net'
 import { ApiError } from './api-error.ts'
 import { limitChunks } from './chunk-limit.ts'
 import type { Cors } from './cors.ts'
+import { unsupportedVersion } from './request-head.ts'
 import { type Reject, rawResponse } from './socket-errors.ts'
 
 const METHOD_NAMES = new Set(METHODS)
+
+/** Each parsed field takes a hundred bytes of memory, however short it is. */
+const HEADER_FIELDS_MAX = 100
 
 /** A `clientErrorHandler` for Fastify: rejects requests that Node's parser gives up on. */
 export function rejectParserErrors(reject: Reject, requestTimeoutMs: number) {
@@ -21,11 +25,22 @@ function parserError(code: string | undefined, requestTimeoutMs: number): ApiErr
         'request-timeout',
         `the request did not arrive within ${requestTimeoutMs / 1000} s`,
       )
+    // Also for a thousand fields, however short they are.
     case 'HPE_HEADER_OVERFLOW':
       return new ApiError(
         'headers-too-large',
-        `the request line and headers must not exceed ${maxHeaderSize} bytes`,
+        `the request line and headers must not exceed ${maxHeaderSize} bytes or ${HEADER_FIELDS_MAX} header fields`,
       )
+    case 'HPE_INVALID_METHOD':
+      return new ApiError(
+        'malformed-request',
+        'the request does not start with a known HTTP method; methods are case-sensitive',
+      )
+    case 'HPE_INVALID_VERSION':
+      return new ApiError('malformed-request', 'the HTTP version must be 1.1 or 1.0')
+    // The start of HTTP/2 without TLS (RFC 9113 §3.4).
+    case 'HPE_PAUSED_H2_UPGRADE':
+      return unsupportedVersion('2.0')
     default:
       return new ApiError('malformed-request', 'the request is not well-formed HTTP/1.1')
   }

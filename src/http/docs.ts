@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
-import type { ContractDocument } from '../contract/contract.ts'
+import { CONTRACT_FILE, type ContractDocument } from '../contract/contract.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
 import { ByteBudget } from './byte-budget.ts'
 import { cachedFile, type File } from './cached-file.ts'
@@ -28,6 +29,8 @@ interface DocsFile {
   readonly lifetime: string
   /** The media type, if it differs from Swagger UI's. */
   readonly type?: string
+  /** The file itself, if it is not Swagger UI's. */
+  readonly file?: URL
   /** Where to redirect a request that has a query. */
   readonly withoutQuery?: string
 }
@@ -40,7 +43,8 @@ const FILES: Readonly<Record<string, DocsFile>> = {
   '/': { lifetime: REVALIDATED, withoutQuery: './' },
   // Neither media type has a charset: RFC 8259 §11, RFC 9512 §2.1.
   '/json': { lifetime: REVALIDATED, type: 'application/json' },
-  '/yaml': { lifetime: REVALIDATED, type: 'application/yaml' },
+  // Not Swagger UI's, which formats the parsed contract again.
+  '/yaml': { lifetime: REVALIDATED, type: 'application/yaml', file: CONTRACT_FILE },
   '/static/swagger-initializer.js': { lifetime: REVALIDATED },
   '/static/theme/docs.css': { lifetime: REVALIDATED },
   '/static/theme/docs.svg': { lifetime: REVALIDATED },
@@ -84,6 +88,9 @@ export function serveDocs(
   for (const [name, entry] of Object.entries(FILES)) {
     const url = DOCS_PATH + name
     const read = async () => {
+      if (entry.file !== undefined) {
+        return { type: String(entry.type), content: await readFile(entry.file) }
+      }
       const file = await (await loadDocs())(url)
       return { ...file, type: entry.type ?? file.type }
     }

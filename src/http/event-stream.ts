@@ -9,6 +9,9 @@ import { Reservation } from './reservation.ts'
 
 const EVENT_STREAM = 'text/event-stream'
 
+/** What a client can prefer. Both are always UTF-8, so `Accept` can name that charset. */
+const ACCEPTABLE = [`application/json;charset=utf-8`, `${EVENT_STREAM};charset=utf-8`]
+
 /** After this many seconds without an event, a comment keeps proxies from closing the connection. */
 export const COMMENT_INTERVAL_SECONDS = 15
 
@@ -72,7 +75,7 @@ export function prefersEvents({ headers }: FastifyRequest): boolean {
   const { accept } = headers
   // Most requests have no `Accept` or `*/*`, and need no parser.
   if (accept === undefined || accept === '*/*') return false
-  return new Negotiator({ headers }).mediaType(['application/json', EVENT_STREAM]) === EVENT_STREAM
+  return new Negotiator({ headers }).mediaType(ACCEPTABLE) === ACCEPTABLE[1]
 }
 
 /**

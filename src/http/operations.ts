@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import type { ContractDocument, Operation } from '../contract/contract.ts'
-import { matchOperations, withoutStreams } from '../contract/contract.ts'
+import { forSerializer, matchOperations } from '../contract/contract.ts'
 import type { Handlers, OperationId } from '../contract/operations.ts'
 import { bodyProjection } from '../contract/projection.ts'
 import { ApiError } from './api-error.ts'
@@ -42,7 +42,7 @@ export async function serveOperations(
     scope.setValidatorCompiler(requestValidators())
     await scope.register(openapiGlue, {
       // It warns about each media type that has no body parser, including those of responses.
-      specification: withoutStreams(document),
+      specification: forSerializer(document),
       operationResolver: (id, method) => ({
         ...toRoute(operations.get(id) as Operation, handlers, follow),
         // Fastify's automatic HEAD routes send `Content-Length: 0` with a 304.
@@ -101,6 +101,13 @@ function validatorHeaders(version: string) {
 
 /** The value of `Link` (RFC 8288), relative to the request's URL, which a proxy may have changed. */
 function linkToNext(query: object): string {
-  const parameters = Object.entries(query).map(([name, value]) => [name, String(value)])
-  return `<?${new URLSearchParams(parameters)}>; rel="next"`
+  const parameters = Object.entries(query).map(([name, value]) => `${name}=${encode(value)}`)
+  return `<?${parameters.join('&')}>; rel="next"`
+}
+
+/** Encodes only what a query cannot contain or would mean something else there (RFC 3986 §3.4). */
+function encode(value: unknown): string {
+  return encodeURIComponent(String(value))
+    .replace(/%(?:2[4CF]|3[ABDF]|40)/g, decodeURIComponent)
+    .replaceAll('%20', '+')
 }

@@ -93,6 +93,18 @@ function headerError({ headers }: FastifyRequest, rejected: RejectedHeaders): Ap
   return undefined
 }
 
+/** The error for the first invalid parameter of a request, before its body is read; undefined if all are valid. */
+export function validateParameters(request: FastifyRequest): ApiError | undefined {
+  const { params, query, headers } = request
+  for (const [part, values] of Object.entries({ params, querystring: query, headers })) {
+    const validate = request.getValidationFunction(part as 'params')
+    const isValid = validate?.(values) ?? true
+    const [first] = (!isValid && validate?.errors) || []
+    if (first) return parameterError(part, first as FastifySchemaValidationError)
+  }
+  return undefined
+}
+
 /** The error for an invalid parameter, from Ajv's first error; undefined if the body was invalid. */
 export function parameterError(
   part = '',
@@ -100,10 +112,16 @@ export function parameterError(
 ): ApiError | undefined {
   const partName = PART_NAMES[part]
   if (partName === undefined) return undefined
-  const { keyword, instancePath, message, parentSchema } = error as VerboseError
+  const { instancePath } = error
+  const message = `the ${partName} ${instancePath.slice(1)} ${expectation(error as VerboseError)}`
+  return new ApiError('invalid-parameter', message)
+}
+
+function expectation({ keyword, message, params, parentSchema }: VerboseError): string | undefined {
   // The contract's title for a pattern is easier to understand than the pattern.
-  const expected = keyword === 'pattern' ? `must be ${parentSchema.title}` : message
-  return new ApiError('invalid-parameter', `the ${partName} ${instancePath.slice(1)} ${expected}`)
+  if (keyword === 'pattern') return `must be ${parentSchema.title}`
+  if (keyword === 'maxLength') return `must not have more than ${params.limit} characters`
+  return message
 }
 
 /** With the option `verbose`, Ajv adds the schema. */

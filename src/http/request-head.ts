@@ -9,7 +9,7 @@ const NAME_AND_PORT = /^(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*(?::\d*)?$/i
 /** The same for an IP literal. Group 1 looks like an IPv6 address. */
 const LITERAL_AND_PORT = /^\[(?:([\da-f:.]+)|v[\da-f]+\.[\w.~!$&'()*+,;=:-]+)\](?::\d*)?$/i
 
-const ABSOLUTE_FORM = /^https?:\/\/([^/?#:][^/?#]*)(.*)/is
+const ABSOLUTE_FORM = /^http(s?):\/\/([^/?#:][^/?#]*)(.*)/is
 
 /** Counts of headers that must not be repeated. Node keeps the first and drops the others. */
 export interface Repetitions {
@@ -32,19 +32,24 @@ export function countRepetitions({ rawHeaders }: IncomingMessage): Repetitions {
 
 /**
  * Reduces a request target that is a URL (absolute-form, RFC 9112 §3.2.2) to its path and query before routing.
- * Invalid targets stay unchanged. They are not paths, so they are rejected after authentication.
+ * Invalid targets stay unchanged, as do https URLs on a connection that is not secure (RFC 9110 §7.4). They are not
+ * paths, so they are rejected after authentication.
+ *
+ * @param isSecure whether all connections are encrypted or come from a trusted gateway
  */
-export function rewriteUrlTargets(server: Server): void {
+export function rewriteUrlTargets(server: Server, isSecure: boolean): void {
   server.prependListener('request', (request) => {
     const { url = '' } = request
-    if (!isPath(url)) request.url = toOriginForm(url)
+    if (isPath(url)) return
+    const { isHttps, path } = parseUrl(url) ?? {}
+    if (path !== undefined && (isSecure || !isHttps)) request.url = path
   })
 }
 
-function toOriginForm(target: string): string {
-  const [, authority = '', rest = ''] = ABSOLUTE_FORM.exec(target) ?? []
-  if (authority === '' || !isAuthority(authority)) return target
-  return isPath(rest) ? rest : `/${rest}`
+function parseUrl(target: string): { isHttps: boolean; path: string } | undefined {
+  const [, s = '', authority = '', rest = ''] = ABSOLUTE_FORM.exec(target) ?? []
+  if (authority === '' || !isAuthority(authority)) return undefined
+  return { isHttps: s !== '', path: isPath(rest) ? rest : `/${rest}` }
 }
 
 /** Whether a target, after `rewriteUrlTargets`, is a path. */
@@ -54,6 +59,12 @@ export function isPath(target: string): boolean {
 
 /** The error for a target that is not a path. `*` is only for OPTIONS (RFC 9112 §3.2.4). */
 export function targetError(target: string): ApiError {
+  if (parseUrl(target) !== undefined) {
+    return new ApiError(
+      'misdirected-request',
+      'the request target is an https URL, but the connection is not encrypted',
+    )
+  }
   return new ApiError(
     'malformed-request',
     target === '*'
@@ -69,11 +80,20 @@ export function headersError(
 ): ApiError | undefined {
   // A proxy in front of us may use a different one of them (RFC 9112 §3.2).
   if (hosts > 1) return repeatedHeader('Host')
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return unsupportedVersion(httpVersion)
   if (hosts === 0 && httpVersion === '1.1') return malformed('no Host header')
   if (!isAuthority(headers.host ?? '')) return malformed('an invalid Host header')
   if (contentTypes > 1) return repeatedHeader('Content-Type')
   const coding = headers['transfer-encoding']
   return coding === undefined ? undefined : codingError(coding, httpVersion)
+}
+
+/** The error for a version of HTTP with another major version (RFC 9110 §15.6.6). */
+export function unsupportedVersion(httpVersion: string): ApiError {
+  return new ApiError(
+    'unsupported-http-version',
+    `unsupported HTTP version ${httpVersion}: expected 1.1 or 1.0`,
+  )
 }
 
 /** The error for a header that must not be repeated. */

@@ -19,6 +19,7 @@ import {
 } from './client-errors.ts'
 import { countConnections, limitConnections } from './connection-limit.ts'
 import type { Cors } from './cors.ts'
+import { closeIdleConnections } from './idle-connections.ts'
 import { servePipelined } from './pipeline.ts'
 import { rewriteUrlTargets } from './request-head.ts'
 import { noRequestLog } from './request-log.ts'
@@ -76,10 +77,11 @@ export function createServer({
   rejectUnknownMethods(server, cors)
   const connections = servePipelined(server, shared.queuedRequests, shared.droppedPipelines)
   abortStalledResponses(app, connections, config.responseTimeout)
+  closeIdleConnections(app, connections, config.requestTimeout)
   serveExpectations(server)
   rejectConnect(server, reject)
   rejectTinyChunks(server, reject)
-  rewriteUrlTargets(server)
+  rewriteUrlTargets(server, certificate !== undefined || config.trustProxy !== undefined)
   app.requestMetrics?.watch(server)
   // A client can end its side after its last request and still read the response. Node has no option for this.
   Object.assign(server, { httpAllowHalfOpen: true })

@@ -87,6 +87,8 @@ export function rawResponse(error: ApiError, added?: HeaderFields) {
   const { status, body } = toErrorResponse(error)
   const content = JSON.stringify(body)
   const headers = {
+    // RFC 9110 §6.6.1
+    date: new Date().toUTCString(),
     ...commonHeaders(newRequestId()),
     ...error.headers,
     ...added,

@@ -13,7 +13,7 @@ export interface ChangeRow {
 
 /** @param cursor of the change, encoded */
 export function toChange(cursor: string, { at, type, id, name, tag }: ChangeRow): Change {
-  const change = { cursor, at: new Date(at).toISOString(), type, id }
-  if (name === null) return change
-  return { ...change, plant: tag === null ? { name } : { name, tag } }
+  const change = { cursor, at: new Date(at).toISOString(), id }
+  if (type === 'removed' || name === null) return { ...change, type: 'removed' }
+  return { ...change, type, plant: tag === null ? { name } : { name, tag } }
 }

@@ -39,7 +39,7 @@ t.test('the test detects a lost, a repeated, a swapped and a wrong change', asyn
     changes.toSpliced(first, 1),
     changes.toSpliced(first, 0, one),
     changes.with(first, other).with(second, one),
-    changes.with(first, { ...one, plant: { name: 'wrong' } }),
+    changes.with(first, { ...one, type: 'changed', plant: { name: 'wrong' } }),
     [...changes, { ...one, id: 0n }],
   ]) {
     t.equal(history.logged.faults(wrong).length, 1)

@@ -27,6 +27,7 @@ type Document = ContractDocument & {
   webhooks: Record<string, object>
   'x-responses-outside-operations': Responses
   'x-responses-to-preflights': Responses
+  'x-general-headers': Headers
   'x-cors-headers': Headers
   components: { schemas: Record<string, object> }
 }
@@ -34,21 +35,10 @@ type Document = ContractDocument & {
 /** Paths outside the contract, which documents only their errors. */
 const OPEN = /^\/($|\?|(health|documentation)\b)/
 
-/** Headers that any response can have because HTTP defines them. */
-const GENERAL = [
-  'cache-control',
-  'connection',
-  'content-length',
-  'content-type',
-  'date',
-  'keep-alive',
-  'x-content-type-options',
-]
+/** Headers that HTTP itself adds. */
+const GENERAL = ['connection', 'content-length', 'content-type', 'date', 'keep-alive']
 
 const EVENT_STREAM = 'text/event-stream'
-
-/** Statuses that any operation can have. Requests outside the operations can have them too. */
-const ANYWHERE = ['400', '401', '408', '413', '429', '431', '500', '501', '503']
 
 export const contract = loadContract() as Document
 
@@ -118,8 +108,13 @@ export function checkAnswer(method: string | undefined, path: string | undefined
 /** A response has only the headers that the contract documents for it, and their values match the schemas. */
 function checkHeaders(response: ResponseObject, { status, headers }: Answer) {
   const isStream = headers['content-type'] === EVENT_STREAM
-  const known = new Set(isStream ? [...GENERAL, 'transfer-encoding', 'x-accel-buffering'] : GENERAL)
-  const documented = { ...response.headers, ...whole['x-cors-headers'] }
+  const known = new Set(isStream ? [...GENERAL, 'transfer-encoding'] : GENERAL)
+  if (headers.date === undefined) throw new Error(`${status} has no Date (RFC 9110 §6.6.1)`)
+  const documented = {
+    ...response.headers,
+    ...whole['x-general-headers'],
+    ...whole['x-cors-headers'],
+  }
   for (const [name, { required = false, schema }] of Object.entries(documented)) {
     const value = headers[name.toLowerCase()]
     known.add(name.toLowerCase())
@@ -155,7 +150,7 @@ function checkFraming(method: string | undefined, { status, headers, body }: Ans
     throw new Error(`${method}: Content-Length is ${length}, but the content has ${sent} bytes`)
 }
 
-/** The response in the contract. Requests outside the operations can have any status that is not specific to one. */
+/** The response in the contract. */
 function documented(
   method = '',
   path = '',
@@ -168,12 +163,8 @@ function documented(
   }
   const operation = itemAt(path.replace(/\?.*/s, ''))?.[name]
   if (operation !== undefined) return (operation.responses as Responses)[status]
-  const outside = responsesOutsideOperations()[status]
   if (status === 204 && method !== 'OPTIONS') return undefined
-  if (outside !== undefined || !ANYWHERE.includes(String(status))) return outside
-  return operations()
-    .map(({ responses }) => responses[status])
-    .find((response) => response !== undefined)
+  return responsesOutsideOperations()[status]
 }
 
 /** Whether a 204 is the response to a preflight. Any other OPTIONS gets `Allow`. */

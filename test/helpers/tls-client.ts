@@ -20,7 +20,7 @@ export async function sendTls(port: number, ca: string, bytes: string): Promise<
   const socket = await connectTls(port, ca)
   socket.end(bytes)
   const answers = answersOf(await readAll(socket))
-  const [, method, path] = /^([A-Z]+) (\/\S*) HTTP/.exec(bytes) ?? []
+  const [, method, path] = /^([A-Z]+) (?:https?:\/\/[^/]*)?(\/\S*) HTTP/.exec(bytes) ?? []
   for (const answer of answers) checkAnswer(method, path, answer)
   return answers
 }

@@ -165,6 +165,14 @@ const RESPONSES: [status: number, what: string, produce: Produce][] = [
       return (await sendRaw(service.port, head, false))[0]
     },
   ],
+  [
+    505,
+    'another version of HTTP',
+    async (_t, added) => {
+      const head = formatHead(service, 'GET /plants', formatHeaders(added))
+      return (await sendRaw(service.port, head.replace('HTTP/1.1', 'HTTP/2.0')))[0]
+    },
+  ],
   [400, 'CONNECT', raw('CONNECT example.org:443', '')],
   [400, 'a malformed chunk', raw('POST /plants', CHUNKED, 'xyz\r\n')],
   [400, 'a malformed chunk of a queued request', queued],
@@ -196,6 +204,7 @@ const RESPONSES: [status: number, what: string, produce: Produce][] = [
   ],
   [413, 'a large body', call({ body: { id: 6n, name: 'x'.repeat(1000) } })],
   [415, 'a wrong media type', call({ headers: { 'content-type': 'text/plain' }, body: '{}' })],
+  [421, 'an https URL', raw('GET https://example.org/plants', 'Connection: close\r\n')],
   [429, 'a token over its limit', limited({ rateLimit: NEVER_AGAIN })],
   [429, 'an address over its limit', limited({ authFailureLimit: NEVER_AGAIN }, 'wrong')],
   [500, 'a bug', failing(() => new TypeError('a bug'))],

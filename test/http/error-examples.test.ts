@@ -4,6 +4,7 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
 import { serviceBusy } from '../../src/http/api-error.ts'
 import { latestCursor } from '../helpers/changes.ts'
 import { type Answer, operations, responsesOutsideOperations } from '../helpers/contract-check.ts'
+import { sendHead } from '../helpers/send-head.ts'
 import { type Call, type Service, sendRaw, startService } from '../helpers/service.ts'
 
 /** One request per hour. */
@@ -29,8 +30,8 @@ function fail(error: Error) {
   return failing.call(create)
 }
 
-/** Sends the head of a request with these headers, and resolves to the first response. */
-async function sendHead({ port, token }: Service, headers: string) {
+/** Sends the head of a create with these headers, and resolves to the first response. */
+async function startCreate({ port, token }: Service, headers: string) {
   const head = `POST /plants HTTP/1.1\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n\r\n`
   return (await sendRaw(port, head, false))[0]
 }
@@ -47,7 +48,7 @@ const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>
   'invalid-body of createPlants': () =>
     service.call({ ...batch, body: [...Array(17).fill({ id: 1n, name }), { id: 'four', name }] }),
   'repeated-id': () => service.call({ ...batch, body: [create.body, { id: 4n, name: 'Acer' }] }),
-  'malformed-request': () => sendHead(service, 'Host: x\r\nHost: y\r\nConnection: close'),
+  'malformed-request': () => startCreate(service, 'Host: x\r\nHost: y\r\nConnection: close'),
   'invalid-parameter': () => service.call({ method: 'GET', path: '/plants/four' }),
   'cursor-malformed': () => service.call({ method: 'GET', path: '/changes?after=x' }),
   'cursor-expired': async (t) => {
@@ -68,7 +69,7 @@ const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>
   'method-not-allowed': () => service.call({ method: 'DELETE' }),
   'request-timeout': async (t) => {
     const slow = await startService(t, { config: { requestTimeout: 50 } })
-    return sendHead(slow, 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 9')
+    return startCreate(slow, 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 9')
   },
   'plant-exists': () => service.call({ body: { id: 4n, name: 'Acer' } }),
   'plant-exists of createPlants': () =>
@@ -91,6 +92,8 @@ const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>
     }),
   'unsupported-content-coding': () =>
     service.call({ ...create, headers: { 'content-encoding': 'gzip' } }),
+  'misdirected-request': () =>
+    sendHead(service, ['GET https://example.org/plants HTTP/1.1', 'Host: x']),
   'too-many-failures': async (t) => {
     const limited = await startService(t, { config: { authFailureLimit: LIMIT } })
     let answer: Answer
@@ -110,6 +113,7 @@ const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>
   'store-busy': () => fail(new StoreUnavailable('busy', 'SQLITE_BUSY')),
   'store-unavailable': () => fail(new StoreUnavailable('failing', 'SQLITE_FULL')),
   'service-busy': () => fail(serviceBusy()),
+  'unsupported-http-version': () => sendHead(service, ['GET /plants HTTP/2.0', 'Host: x']),
 }
 
 /** A message without its variable parts: numbers and the request id. */

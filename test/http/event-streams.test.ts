@@ -110,6 +110,8 @@ t.test('Accept selects the stream', async (t) => {
     'text/event-stream, */*',
     'text/*',
     'application/json;q=0.1, text/event-stream',
+    'text/event-stream;charset=utf-8',
+    'text/event-stream; charset="UTF-8", application/json;q=0.9',
   ]) {
     t.equal(await head(accept), 'text/event-stream', accept)
   }
@@ -120,6 +122,8 @@ t.test('Accept selects the stream', async (t) => {
     'application/json, text/event-stream',
     'text/event-stream;q=0',
     'text/event-stream;q=0.1, */*',
+    'text/event-stream;charset=latin1',
+    'application/json;charset=utf-8, text/event-stream;q=0.9',
     'text/html, */*;q=0.8',
     'nonsense',
   ]) {

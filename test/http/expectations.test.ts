@@ -16,18 +16,22 @@ const TYPE = { 'Content-Type': 'application/json' }
 const LENGTH = { 'Content-Length': body.length }
 
 interface Head {
+  line?: string
   version?: string
   expect?: string
   headers: Record<string, string | number>
 }
 
 /** Sends the head of a create that expects 100, and returns the connection. */
-function create(t: Test, { version = '1.1', expect = '100-continue', headers }: Head) {
+function create(
+  t: Test,
+  { line = 'POST /plants', version = '1.1', expect = '100-continue', headers }: Head,
+) {
   const all = { Host: 'x', Authorization: `Bearer ${service.token}`, Expect: expect, ...headers }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   const socket = connect(service.port, '127.0.0.1')
   t.teardown(() => socket.destroy())
-  socket.write(`POST /plants HTTP/${version}\r\n${lines.join('')}\r\n`)
+  socket.write(`${line} HTTP/${version}\r\n${lines.join('')}\r\n`)
   return socket
 }
 
@@ -46,6 +50,17 @@ for (const [what, expect] of [
   })
 }
 
+t.test('100 is sent if the path and If-Match are valid', async (t) => {
+  await service.call({ body: { id: 4n, name: 'Abies' } })
+  const headers = { ...TYPE, ...LENGTH, 'If-Match': '*' }
+  const socket = create(t, { line: 'PUT /plants/4', headers })
+  const [word] = await once(socket, 'data')
+  t.equal(word.toString(), 'HTTP/1.1 100 Continue\r\n\r\n')
+  socket.write('{"id": 4, "name": "Acer"} ')
+  const [answer] = await once(socket, 'data')
+  t.match(answersOf(answer), [{ status: 200, body: '{"id":4,"name":"Acer"}' }])
+})
+
 t.test('100 is sent for a chunked body', async (t) => {
   const socket = create(t, { headers: { ...TYPE, 'Transfer-Encoding': 'chunked' } })
   const [word] = await once(socket, 'data')
@@ -60,6 +75,13 @@ const REJECTED: [what: string, status: number, head: Head][] = [
   ['a content coding', 415, { headers: { ...TYPE, ...LENGTH, 'Content-Encoding': 'gzip' } }],
   ['a wrong token', 401, { headers: { ...TYPE, ...LENGTH, Authorization: 'Bearer x' } }],
   ['an invalid Host', 400, { headers: { ...TYPE, ...LENGTH, Host: 'a b' } }],
+  ['an unknown path', 404, { line: 'POST /plant', headers: { ...TYPE, ...LENGTH } }],
+  ['an invalid id', 400, { line: 'PUT /plants/four', headers: { ...TYPE, ...LENGTH } }],
+  [
+    'an invalid If-Match',
+    400,
+    { line: 'PUT /plants/4', headers: { ...TYPE, ...LENGTH, 'If-Match': 'x' } },
+  ],
   ['a precondition', 400, { headers: { ...TYPE, ...LENGTH, 'If-None-Match': '*' } }],
 ]
 for (const [what, status, head] of REJECTED) {

@@ -20,6 +20,8 @@ function test(name: string, request: (t: Test) => Promise<void>): void {
 
 const json = '{"id": 2, "name": "rejected"}'
 const post = `POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
+const METHOD_MESSAGE =
+  'the request does not start with a known HTTP method; methods are case-sensitive'
 const MALFORMED: [what: string, bytes: () => string][] = [
   ['not HTTP', () => 'hello\r\n\r\n'],
   ['TLS', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
@@ -48,6 +50,35 @@ for (const [what, bytes] of MALFORMED) {
     t.match(answers[0], { status: 400, body: /"error":40003/ })
   })
 }
+
+for (const [line, message] of [
+  ['BREW /plants HTTP/1.1', METHOD_MESSAGE],
+  ['get /plants HTTP/1.1', METHOD_MESSAGE],
+  ['GET /plants HTTP/1.2', 'the HTTP version must be 1.1 or 1.0'],
+  ['GET /plants http/1.1', 'the request is not well-formed HTTP/1.1'],
+] as const) {
+  test(`the message for ${line} names what is wrong`, async (t) => {
+    const [answer] = await sendRaw(service.port, `${line}\r\nHost: x\r\n\r\n`)
+    t.match(answer, { status: 400, body: JSON.stringify({ error: 40003, message }) })
+  })
+}
+
+for (const [what, bytes] of [
+  ['HTTP/2.0', () => `GET /plants HTTP/2.0\r\n${authorization()}Host: x\r\n\r\n`],
+  ['HTTP/0.9', () => 'GET /health/live\r\n\r\n'],
+  ['HTTP/2 without TLS', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+] as const) {
+  test(`RFC 9110 §15.6.6: ${what} gets 505`, async (t) => {
+    const [answer] = await sendRaw(service.port, bytes())
+    t.match(answer, { status: 505, body: /"error":50501/ })
+  })
+}
+
+test('a head with too many short fields gets a message that covers it', async (t) => {
+  const fields = 'a: b\r\n'.repeat(1100)
+  const [answer] = await sendRaw(service.port, `${post}${fields}\r\n`)
+  t.match(answer, { status: 431, body: /must not exceed 16384 bytes or 100 header fields/ })
+})
 
 test('a malformed request is rejected after the response to the request before it', async (t) => {
   const good = '{"id": 1, "name": "alive"}'

@@ -207,7 +207,7 @@ const REPEATED = [
 
 t.test('a megabyte of any input is checked in linear time', async (t) => {
   const server = createServer()
-  rewriteUrlTargets(server)
+  rewriteUrlTargets(server, true)
   for (const part of REPEATED) {
     const text = part.repeat(2 ** 20 / part.length)
     for (const value of [text, `${text} `, `a:${text}`, `[${text}]`, `[v1.${text}`]) {

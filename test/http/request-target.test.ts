@@ -14,7 +14,7 @@ const HOST = 'Host: x'
 const ROUTED: [target: string, path: string][] = [
   ['http://example.org/plants/4', '/plants/4'],
   ['HTTP://EXAMPLE.org:80/plants/4', '/plants/4'],
-  ['https://[::1]/plants/4', '/plants/4'],
+  ['http://[::1]/plants/4', '/plants/4'],
   ['http://example.org/plants?limit=1', '/plants?limit=1'],
   ['http://example.org', '/'],
   ['http://example.org?x=/plants', '/?x=/plants'],
@@ -64,6 +64,21 @@ for (const target of INVALID_TARGETS) {
     t.match(answer, { status: 400, body: JSON.stringify(error) })
   })
 }
+
+t.test('RFC 9110 §7.4: an https URL over plain HTTP gets 421 if the token is valid', async (t) => {
+  for (const path of ['', '/plants/4', '/plant', '/%zz']) {
+    const lines = [`GET HTTPS://example.org${path} HTTP/1.1`, HOST]
+    t.match(await sendHead(service, lines), { status: 421, body: /"error":42101/ })
+    const [anonymous] = await sendRaw(service.port, [...lines, '', ''].join('\r\n'))
+    t.equal(anonymous?.status, 401)
+  }
+})
+
+t.test('an https URL from a trusted gateway is served', async (t) => {
+  const gateway = await startService(t, { config: { trustProxy: '127.0.0.1' } })
+  const lines = ['GET https://example.org/plants HTTP/1.1', HOST]
+  t.match(await sendHead(gateway, lines), { status: 200 })
+})
 
 t.test('a URL needs no token if its path needs none', async (t) => {
   const bytes = `GET http://example.org/health/live HTTP/1.1\r\n${HOST}\r\nConnection: close\r\n\r\n`

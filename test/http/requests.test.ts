@@ -34,16 +34,22 @@ test('a body without a content type is rejected', async (t) => {
   t.match(answer, { status: 415, body: /41501/ })
 })
 
-for (const charset of ['latin1', 'iso-8859-1', 'utf-16', 'utf-7', '"UTF-16"', 'nonsense', '""']) {
+for (const charset of [
+  ...['latin1', 'iso-8859-1', 'utf-16', 'utf-7', '"UTF-16"', 'nonsense', '""'],
+  ...['"utf-8;"', '"utf-8\\""', 'utf-8; x="y"; charset=utf-16'],
+]) {
   test(`the charset ${charset} is rejected`, async (t) => {
     const headers = { 'content-type': `application/json; charset=${charset}` }
-    await assertAnswer(t, { body, headers }, 415)
+    await assertAnswer(t, { body, headers }, 415, 41502)
   })
 }
 
 for (const type of [
   ...['application/json;charset=utf-8', 'application/json; charset="UTF-8"', 'APPLICATION/JSON'],
   ...['application/json; charset=utf8', 'application/json;odata=verbose', 'application/json;'],
+  // RFC 9110 §5.6.6: a quoted value is no further parameter, and can have quoted pairs.
+  ...['application/json; x="; charset=utf-16"', 'application/json; x="a\\";charset=latin1"'],
+  ...['application/json; charset="utf\\-8"', 'application/json; x="a;b"; charset=UTF-8'],
 ]) {
   test(`the content type ${type} is accepted`, async (t) => {
     const headers = { 'content-type': type }
@@ -58,6 +64,17 @@ for (const coding of ['gzip', 'br', 'deflate', 'identity, gzip', 'nonsense']) {
     await assertAnswer(t, { body: gzipSync(json), headers }, 415, 41503)
   })
 }
+
+test('RFC 9110 §12.5.3: only a 415 for a content coding says which one is accepted', async (t) => {
+  for (const [headers, accepted] of [
+    [{ 'content-encoding': 'gzip' }, 'identity'],
+    [{ 'content-type': 'text/plain' }, undefined],
+  ] as const) {
+    const answer = await service.call({ body, headers })
+    t.match(answer, { status: 415 })
+    t.equal(answer.headers['accept-encoding'], accepted)
+  }
+})
 
 test('the content coding identity is accepted', async (t) => {
   const headers = { 'content-encoding': 'Identity' }

@@ -11,6 +11,7 @@ import {
   operations as documentedOperations,
   documentedStatuses,
 } from '../helpers/contract-check.ts'
+import { sendHead } from '../helpers/send-head.ts'
 import { type Call, type Service, sendRaw, startService } from '../helpers/service.ts'
 import { PlantModel } from '../stores/plant-model.ts'
 
@@ -58,6 +59,10 @@ const ofAny = (call: Call, withoutScope: () => string) => ({
     const head = `${call.method} ${call.path} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n`
     return (await sendRaw(slow.port, head, false))[0]
   },
+  421: async () => {
+    const target = `https://example.org${call.path}`
+    return sendHead(service, [`${call.method} ${target} HTTP/1.1`, 'Host: x'])
+  },
   429: async () => {
     await limited.call(call)
     return limited.call(call)
@@ -72,6 +77,7 @@ const ofAny = (call: Call, withoutScope: () => string) => ({
     storeError = new StoreUnavailable('busy', 'SQLITE_BUSY')
     return failing.call(call)
   },
+  505: () => sendHead(service, [`${call.method} ${call.path} HTTP/2.0`, 'Host: x']),
 })
 
 const ofBody = (call: Call) => ({

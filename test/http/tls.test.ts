@@ -41,6 +41,14 @@ t.test('requests are answered over TLS, even after the client has half-closed', 
   t.equal(await service.count(), 2)
 })
 
+t.test('an https URL is served over TLS', async (t) => {
+  const { port, token } = await startTls(t)
+  for (const scheme of ['https', 'http']) {
+    const [answer] = await sendTls(port, ca, head('GET', `${scheme}://localhost/plants`, token))
+    t.match(answer, { status: 200, body: '[]' })
+  }
+})
+
 t.test('malformed requests are rejected over TLS', async (t) => {
   const service = await startTls(t)
   const { port } = service
