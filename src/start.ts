@@ -13,6 +13,7 @@ import type { HttpThreadsOptions } from './http-threads/http-threads.ts'
 import { planThreads } from './http-threads/thread-plan.ts'
 import { createLog } from './log.ts'
 import { isLoopback } from './loopback.ts'
+import { createProblemLog } from './problem-log.ts'
 import { SharedState } from './shared-memory/shared-state.ts'
 import type { StoreOptions } from './stores/engine.ts'
 import { locateDatabase, openStore } from './stores/engines.ts'
@@ -60,7 +61,8 @@ export async function start(config: Config): Promise<RunningService> {
   const contract = loadContract()
   const certificate = await loadCertificate(config)
   const seedStore = await prepareSeed(config.seed)
-  const store = await openStore(toStoreOptions(config))
+  const onProblem = createProblemLog(log)
+  const store = await openStore({ ...toStoreOptions(config), onProblem })
   let server: HttpServer | undefined
   let admin: Admin | undefined
   let webhooks: WebhookDeliveries | undefined

@@ -82,6 +82,8 @@ export interface StoreOptions extends DatabaseOptions {
   readonly sameThread?: boolean
   /** How long the service keeps changes. Without it, the database's own setting stays, and nothing is deleted. */
   readonly retention?: Retention
+  /** Receives what the operator should know, in one line: once, or again and again while it lasts. */
+  readonly onProblem?: OnProblem
   /** Measure commits, for `Store.figures`. */
   readonly isMeasured?: boolean
   /**
@@ -90,6 +92,8 @@ export interface StoreOptions extends DatabaseOptions {
    */
   readonly requireStandbys?: number | undefined
 }
+
+export type OnProblem = (problem: string) => void
 
 /** Which changes to keep. */
 export interface Retention {

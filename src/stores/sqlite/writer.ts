@@ -15,6 +15,7 @@ import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import { type PlantRow, toPlant } from '../plant-row.ts'
 import type { CommitMetrics } from '../store-figures.ts'
 import { type ChangeLimits, prepareExcess } from './change-excess.ts'
+import type { DatabaseFile } from './database-file.ts'
 import { mapError } from './errors.ts'
 import { prepareWebhookChanges, type WebhookChanges } from './webhook-changes.ts'
 
@@ -54,11 +55,16 @@ export function countChanges(change: Change): number {
 /** Makes changes. Those of one call share a transaction, and so one wait for the disk. */
 export class Writer {
   readonly #db: Database
+  readonly #file: DatabaseFile | undefined
   readonly #commit: (changes: readonly Change[]) => ChangeResult[]
 
-  /** @param metrics measures the commits */
-  constructor(db: Database, metrics?: CommitMetrics) {
+  /**
+   * @param file of the connection; undefined in memory
+   * @param metrics measures the commits
+   */
+  constructor(db: Database, file?: DatabaseFile, metrics?: CommitMetrics) {
     this.#db = db
+    this.#file = file
     const prepared: Prepared = prepareOperations(db)
     const make = <Name extends keyof Changes>([name, ...parameters]: Changes[Name]) =>
       prepared[name](...parameters)
@@ -75,6 +81,7 @@ export class Writer {
    * @throws StoreUnavailable if the changes cannot be made now
    */
   commit(changes: readonly Change[]): ChangeResult[] {
+    this.#file?.assertInPlace()
     try {
       return this.#commit(changes)
     } catch (error) {
