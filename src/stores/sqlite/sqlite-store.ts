@@ -208,10 +208,11 @@ export class SqliteStore implements Store {
   }
 
   async figures(): Promise<StoreFigures> {
-    const { duration, changes, sync, checkpoint } = this.#metrics
+    const { duration, changes, sync, checkpoint, checkpointFailures } = this.#metrics
     const readFile = async () => ({
       sync: sync.read(),
       checkpoint: checkpoint.read(),
+      checkpointFailures: checkpointFailures.value,
       space: await this.#measureSpace(),
     })
     return {

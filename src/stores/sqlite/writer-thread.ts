@@ -33,7 +33,7 @@ db.pragma(`busy_timeout = ${Math.min(BUSY_TIMEOUT_MS, options.lockTimeout)}`)
 const metrics = metricsMemory && new CommitMetrics(metricsMemory)
 const file = new DatabaseFile(options.file, options.identity)
 const writer = new Writer(db, file, metrics)
-const checkpointer = new Checkpointer(db, options, undefined, undefined, metrics?.checkpoint)
+const checkpointer = new Checkpointer(db, options, { metrics, onProblem: report })
 const clients = new Set<MessagePort>()
 watchCommits(db, commits)
 setInterval(look, LOOK_INTERVAL_MS).unref()
@@ -59,8 +59,12 @@ function look(): void {
   try {
     file.assertInPlace()
   } catch (error) {
-    parentPort?.postMessage({ problem: (error as Error).message } satisfies WriterProblem)
+    report((error as Error).message)
   }
+}
+
+function report(problem: string): void {
+  parentPort?.postMessage({ problem } satisfies WriterProblem)
 }
 
 /** Adds a request of each other client that has sent one, to commit them together, up to the limit of a transaction. */
@@ -87,10 +91,9 @@ function measure({ changes }: WriterRequest): Size {
 function serve(requests: readonly Received[]): void {
   let results: ChangeResult[]
   try {
-    const deadline = Math.min(...requests.map(({ deadline }) => deadline))
     results = commit(
       requests.flatMap(({ changes }) => changes),
-      deadline,
+      requests.map(({ deadline }) => deadline).reduce((a, b) => (a < b ? a : b)),
     )
   } catch (error) {
     const [first, ...others] = requests as [Received, ...Received[]]
@@ -111,13 +114,13 @@ function send(client: MessagePort, reply: WriterReply): void {
   client.postMessage(reply)
 }
 
-function commit(changes: readonly Change[], deadline: number): ChangeResult[] {
+function commit(changes: readonly Change[], deadline: bigint): ChangeResult[] {
   for (;;) {
     try {
       return writer.commit(changes)
     } catch (error) {
       const isLocked = error instanceof StoreUnavailable && error.reason === 'busy'
-      if (!isLocked || Date.now() >= deadline) throw error
+      if (!isLocked || process.hrtime.bigint() >= deadline) throw error
     } finally {
       commits.add()
     }
