@@ -175,13 +175,13 @@ async function prepareAdminPort(
 
 /** A database in memory has no webhooks: no other process can add them. */
 async function startWebhooks(
-  { database, allowPrivateWebhooks: allowPrivate }: Config,
+  { database, allowPrivateWebhooks: allowPrivate, keepChanges }: Config,
   store: Store,
   log: FastifyBaseLogger,
 ): Promise<WebhookDeliveries | undefined> {
   if ('memory' in locateDatabase(database)) return undefined
   const { WebhookDeliveries } = await import('./webhooks/webhook-deliveries.ts')
-  return new WebhookDeliveries({ store, log, allowPrivate })
+  return new WebhookDeliveries({ store, log, allowPrivate, keepChanges })
 }
 
 function logListening(

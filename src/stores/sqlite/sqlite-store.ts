@@ -17,6 +17,7 @@ import type { StoredToken } from '../../../service/token-store.ts'
 import type { OnProblem } from '../engine.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { IN_MEMORY, refuseMemory } from '../in-memory.ts'
+import { RetentionClock } from '../retention-clock.ts'
 import type { Store, StoreAdvice, StoreLink } from '../store.ts'
 import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { WaitingChanges, type WaitingMemory } from '../waiting-changes.ts'
@@ -117,7 +118,8 @@ export class SqliteStore implements Store {
         hasExcess: (limits: ChangeLimits) => this.#reader.hasExcess(limits),
         prune: (limits: ChangeLimits) => this.#change<'pruneChanges'>(['pruneChanges', limits]),
       }
-      pruneChanges(retention, methods, this.#pruning.signal)
+      const clock = new RetentionClock(retention.age, onProblem)
+      pruneChanges(retention, clock, methods, this.#pruning.signal)
     }
   }
 
