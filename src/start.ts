@@ -5,6 +5,7 @@ import type { Admin } from './admin/admin.ts'
 import type { AppOptions } from './app.ts'
 import { type Config, ConfigError } from './config/config.ts'
 import { loadContract } from './contract/contract.ts'
+import { limitConnections, watchConnections } from './descriptors.ts'
 import { type Access, ensureFirstToken } from './first-token.ts'
 import { type Certificate, covers, loadCertificate } from './http/certificate.ts'
 import { type Listening, toAuthority, toHosts } from './http/listener.ts'
@@ -13,6 +14,7 @@ import type { HttpThreadsOptions } from './http-threads/http-threads.ts'
 import { planThreads } from './http-threads/thread-plan.ts'
 import { createLog } from './log.ts'
 import { isLoopback } from './loopback.ts'
+import { createProblemLog } from './problem-log.ts'
 import { SharedState } from './shared-memory/shared-state.ts'
 import type { StoreOptions } from './stores/engine.ts'
 import { locateDatabase, openStore } from './stores/engines.ts'
@@ -54,19 +56,23 @@ export interface RunningService {
  *
  * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable
  */
-export async function start(config: Config): Promise<RunningService> {
-  requireSeparatePorts(config)
-  const log = await createLog(config)
+export async function start(given: Config): Promise<RunningService> {
+  requireSeparatePorts(given)
+  const log = await createLog(given)
+  const maxConnections = limitConnections(given.maxConnections, (message) => log.warn(message))
+  const config = { ...given, maxConnections }
   const contract = loadContract()
   const certificate = await loadCertificate(config)
   const seedStore = await prepareSeed(config.seed)
-  const store = await openStore(toStoreOptions(config))
+  const onProblem = createProblemLog(log)
+  const store = await openStore({ ...toStoreOptions(config), onProblem })
   let server: HttpServer | undefined
   let admin: Admin | undefined
   let webhooks: WebhookDeliveries | undefined
+  const shared = new SharedState()
+  const watch = watchConnections(shared.refusedConnections, maxConnections, onProblem)
   try {
     await seedStore(store)
-    const shared = new SharedState()
     const tokens = new AccessTokens(store, config.token, shared.tokenUses)
     const access = await ensureFirstToken(config, tokens)
     const { links, warning } = await planThreads(config, store)
@@ -78,7 +84,7 @@ export async function start(config: Config): Promise<RunningService> {
         : await prepareThreads({ config, contract, links, shared })
     webhooks = await startWebhooks(config, store, log)
     admin = await prepareAdminPort(config, { server, store, shared, log, webhooks })
-    const close = closeOnce({ server, store, admin, log, webhooks })
+    const close = closeOnce({ server, store, admin, log, webhooks, watch })
     // Listens first, so that the service accepts no connections if the admin port is unavailable.
     const adminAddress = await admin?.listen()
     const listening = await server.listen({ hosts: toHosts(config.host), port: config.port })
@@ -97,6 +103,7 @@ export async function start(config: Config): Promise<RunningService> {
       close,
     }
   } catch (error) {
+    clearInterval(watch)
     await server?.close()
     await webhooks?.close()
     await store.close()
@@ -168,13 +175,13 @@ async function prepareAdminPort(
 
 /** A database in memory has no webhooks: no other process can add them. */
 async function startWebhooks(
-  { database, allowPrivateWebhooks: allowPrivate }: Config,
+  { database, allowPrivateWebhooks: allowPrivate, keepChanges }: Config,
   store: Store,
   log: FastifyBaseLogger,
 ): Promise<WebhookDeliveries | undefined> {
   if ('memory' in locateDatabase(database)) return undefined
   const { WebhookDeliveries } = await import('./webhooks/webhook-deliveries.ts')
-  return new WebhookDeliveries({ store, log, allowPrivate })
+  return new WebhookDeliveries({ store, log, allowPrivate, keepChanges })
 }
 
 function logListening(
@@ -205,17 +212,19 @@ interface Parts {
   readonly admin: Admin | undefined
   readonly log: FastifyBaseLogger
   readonly webhooks: WebhookDeliveries | undefined
+  readonly watch: NodeJS.Timeout
 }
 
 /**
  * Returns a function that closes the server and stops the webhooks, then closes the store, then the admin server, so
  * that operators can observe the stop. Further calls return the same promise.
  */
-function closeOnce({ server, store, admin, log, webhooks }: Parts): () => Promise<void> {
+function closeOnce({ server, store, admin, log, webhooks, watch }: Parts): () => Promise<void> {
   let closed: Promise<void> | undefined
   const close = async () => {
     log.info('stopping')
     admin?.setAccepting(false)
+    clearInterval(watch)
     await Promise.all([server.close(), webhooks?.close()])
     await store.close()
     await admin?.close()

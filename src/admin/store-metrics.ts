@@ -4,7 +4,7 @@ import type {
   SpaceFigures,
   StoreFigures,
 } from '../stores/store-figures.ts'
-import { gauge, histogram, type Metric } from './metric.ts'
+import { counter, gauge, histogram, type Metric } from './metric.ts'
 
 /** The metrics of a store. */
 export function storeMetrics({
@@ -30,7 +30,7 @@ export function storeMetrics({
   ]
 }
 
-function fileMetrics({ sync, checkpoint, space }: FileFigures): Metric[] {
+function fileMetrics({ sync, checkpoint, checkpointFailures, space }: FileFigures): Metric[] {
   return [
     histogram(
       'plant_store_fsync_duration_seconds',
@@ -41,6 +41,11 @@ function fileMetrics({ sync, checkpoint, space }: FileFigures): Metric[] {
       'plant_store_checkpoint_duration_seconds',
       'Writing the WAL back into the database, including the waits for the disk.',
       [{}, checkpoint],
+    ),
+    counter(
+      'plant_store_checkpoint_failures_total',
+      'Attempts to write the WAL back that failed.',
+      [{}, checkpointFailures],
     ),
     ...(space === undefined ? [] : spaceMetrics(space)),
   ]

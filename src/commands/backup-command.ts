@@ -25,6 +25,8 @@ With --every, the command runs until a signal stops it. It makes a backup at onc
 enough, names each by its time in UTC, such as plants-2026-11-21T15-00-00Z.db, and removes the oldest of them
 beyond --keep. It never changes other files. A failed backup is reported and tried again.
 
+The checksum of a backup is next to it, in FILE.sha256. "plant-store check" compares the two.
+
 To restore a backup, start the service with a copy of it as its --database.`
 
 export function backupCommand(): Command {

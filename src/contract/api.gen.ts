@@ -101,7 +101,8 @@ export interface paths {
          * Follow changes
          * @description Returns the changes to the plants in the order in which they were committed, so that repeating them
          *     yields the same plants. To follow the store, follow `Link`, which is on every page and keeps `limit`
-         *     and `wait`: it leads to the changes after this page. A change appears only once it is durable.
+         *     and `wait`: it leads to the changes after this page. A change appears only once it is durable. The
+         *     plants of a batch appear in id order.
          *
          *     With `Accept: text/event-stream`, the response is a stream of server-sent events. Each event has the
          *     JSON of a change as its `data`, its cursor as its `id`, and no `event` name. A comment every 15 seconds
@@ -399,7 +400,8 @@ export interface components {
         /**
          * ChangeTime
          * Format: date-time
-         * @description When the change was made, according to the clock of the service or the database server.
+         * @description When the change was made, according to the clock of the service or the database server. It can be earlier
+         *     than that of the change before, if both were made at the same time or the clock was set.
          * @example 2026-11-21T15:00:00.000Z
          */
         ChangeTime: string;

@@ -1,3 +1,5 @@
+import { crc32 } from 'node:zlib'
+
 /** A position in the log of changes. */
 export interface Cursor {
   /** Identifies the log: 8 random bytes. */
@@ -20,25 +22,35 @@ const POSITION_START = LOG_ID_BYTES
 const TIME_START = POSITION_START + BigInt64Array.BYTES_PER_ELEMENT
 const TIME_BYTES = 6
 const SEQUENCE_START = TIME_START + TIME_BYTES
-const BYTES_MAX = SEQUENCE_START + BigInt64Array.BYTES_PER_ELEMENT
+const CHECKSUM_BYTES = Uint32Array.BYTES_PER_ELEMENT
+
+/** The lengths without the checksum. */
+const LENGTHS = [SEQUENCE_START, SEQUENCE_START + BigInt64Array.BYTES_PER_ELEMENT] as const
 
 /** Encodes a cursor in base64url, which needs no escaping in URLs, headers and server-sent events. */
 export function encodeCursor({ log, position, at, sequence }: Cursor): string {
-  const bytes = Buffer.allocUnsafe(sequence === undefined ? SEQUENCE_START : BYTES_MAX)
+  const length = LENGTHS[sequence === undefined ? 0 : 1]
+  const bytes = Buffer.allocUnsafe(length + CHECKSUM_BYTES)
   bytes.set(log)
   bytes.writeBigInt64BE(position, POSITION_START)
   bytes.writeUIntBE(at, TIME_START, TIME_BYTES)
   if (sequence !== undefined) bytes.writeBigInt64BE(sequence, SEQUENCE_START)
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, length)), length)
   return bytes.toString('base64url')
 }
 
-/** Returns undefined for a string that `encodeCursor` does not return. */
+/** Returns undefined for a string that `encodeCursor` does not return. Accepts cursors from before there were checksums. */
 export function decodeCursor(text: string): Cursor | undefined {
   const bytes = Buffer.from(text, 'base64url')
-  const hasSequence = bytes.length === BYTES_MAX
-  if (bytes.length !== SEQUENCE_START && !hasSequence) return undefined
   // Node ignores characters that are not base64url.
   if (bytes.toString('base64url') !== text) return undefined
+  const length = LENGTHS.find((each) => [each, each + CHECKSUM_BYTES].includes(bytes.length))
+  if (length === undefined) return undefined
+  const hasChecksum = bytes.length > length
+  if (hasChecksum && bytes.readUInt32BE(length) !== crc32(bytes.subarray(0, length))) {
+    return undefined
+  }
+  const hasSequence = length === LENGTHS[1]
   const position = bytes.readBigInt64BE(POSITION_START)
   if (position < 0n) return undefined
   const cursor = {

@@ -42,7 +42,8 @@ export interface Engine {
   requireStandbys(options: DatabaseOptions, required: number): Promise<void>
 
   /**
-   * Copies a database to a new file, while other processes may write to it, and verifies the copy.
+   * Copies a database to a new file, while other processes may write to it, and verifies the copy. Writes its checksum
+   * to `file`.sha256.
    *
    * @throws StoreError if this engine makes no backups, the database cannot be read, or the file exists or cannot be
    *   written
@@ -53,8 +54,8 @@ export interface Engine {
    * Opens a folder in which this process keeps several backups of a database. Creates a missing folder, readable only
    * by its owner, and removes what a killed process has left there.
    *
-   * @throws StoreError if this engine makes no backups, another process makes backups in the folder, or the folder
-   *   cannot be used
+   * @throws StoreError if this engine makes no backups, another process makes backups in the folder, the folder contains
+   *   the database, or it cannot be used
    */
   openBackups(options: BackupFolderOptions): Promise<BackupFolder>
 }
@@ -81,6 +82,8 @@ export interface StoreOptions extends DatabaseOptions {
   readonly sameThread?: boolean
   /** How long the service keeps changes. Without it, the database's own setting stays, and nothing is deleted. */
   readonly retention?: Retention
+  /** Receives what the operator should know, in one line: once, or again and again while it lasts. */
+  readonly onProblem?: OnProblem
   /** Measure commits, for `Store.figures`. */
   readonly isMeasured?: boolean
   /**
@@ -89,6 +92,8 @@ export interface StoreOptions extends DatabaseOptions {
    */
   readonly requireStandbys?: number | undefined
 }
+
+export type OnProblem = (problem: string) => void
 
 /** Which changes to keep. */
 export interface Retention {
@@ -111,10 +116,11 @@ export interface BackupOptions extends DatabaseOptions {
 /** Receives the number of pages copied so far, and their total. */
 export type OnProgress = (copied: number, total: number) => void
 
-/** The size of a backup. */
+/** The size of a backup, and its SHA-256 in hexadecimal. */
 export interface BackupSummary {
   readonly plants: number
   readonly bytes: number
+  readonly sha256: string
 }
 
 export interface BackupFolderOptions extends DatabaseOptions {

@@ -1,3 +1,4 @@
+import { SharedCounter } from '../shared-memory/shared-counter.ts'
 import {
   DURATION_BOUNDS,
   type HistogramFigures,
@@ -29,6 +30,8 @@ export interface FileFigures {
   readonly sync: HistogramFigures
   /** How long it took to write the WAL back into the database. */
   readonly checkpoint: HistogramFigures
+  /** How often that failed. */
+  readonly checkpointFailures: number
   /** Sizes in bytes. Undefined if the file system does not respond in time. */
   readonly space?: SpaceFigures | undefined
 }
@@ -55,6 +58,7 @@ export class CommitMetrics {
   readonly changes: SharedHistogram
   readonly sync: SharedHistogram
   readonly checkpoint: SharedHistogram
+  readonly checkpointFailures: SharedCounter
 
   /** @param memory of another thread's object, to share its figures */
   constructor(memory: Partial<CommitMemory> = {}) {
@@ -62,6 +66,7 @@ export class CommitMetrics {
     this.changes = new SharedHistogram(CHANGES_BOUNDS, memory.changes)
     this.sync = new SharedHistogram(DURATION_BOUNDS, memory.sync)
     this.checkpoint = new SharedHistogram(DURATION_BOUNDS, memory.checkpoint)
+    this.checkpointFailures = new SharedCounter(memory.checkpointFailures)
   }
 
   /** What another thread needs to share these figures. */
@@ -71,10 +76,11 @@ export class CommitMetrics {
       changes: this.changes.memory,
       sync: this.sync.memory,
       checkpoint: this.checkpoint.memory,
+      checkpointFailures: this.checkpointFailures.memory,
     }
   }
 }
 
 export type CommitMemory = {
-  readonly [Name in 'duration' | 'changes' | 'sync' | 'checkpoint']: SharedArrayBuffer
+  readonly [Name in keyof Omit<CommitMetrics, 'memory'>]: SharedArrayBuffer
 }

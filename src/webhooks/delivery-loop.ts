@@ -25,12 +25,7 @@ const DELIVERED_PAUSE_MS = 20
 /** How long to wait while the store is unavailable, or the lease is uncertain. */
 const UNAVAILABLE_MS = 1000
 
-/** Why a webhook that cannot continue is paused. */
-const NO_CHANGES: Readonly<Record<NoChanges, string>> = {
-  expired: 'the changes after the last delivery are no longer kept',
-  malformed: 'the changes after the last delivery are no longer kept',
-  off: 'the change feed is off',
-}
+const LOST = 'the changes after the last delivery are no longer kept'
 
 export interface DeliveryLoopOptions {
   readonly webhook: Webhook
@@ -43,6 +38,8 @@ export interface DeliveryLoopOptions {
   readonly clock: Clock
   readonly events: DeliveryEvents
   readonly lease: Pick<LeaseTerm, 'signal'>
+  /** How long changes are kept, in milliseconds. */
+  readonly keepChanges: number
 }
 
 /**
@@ -57,6 +54,8 @@ export class DeliveryLoop {
   #progress: WebhookProgress
   /** When the next change to deliver was made. Undefined if there is none. */
   #waitingSince: number | undefined
+  /** When all changes had been read. */
+  #caughtUpAt: number | undefined
 
   /** Starts to deliver. */
   constructor(options: DeliveryLoopOptions) {
@@ -161,6 +160,7 @@ export class DeliveryLoop {
     }
     if (changes.length === PAGE_SIZE) return 0
     this.#waitingSince = undefined
+    this.#caughtUpAt = this.#options.clock.now()
     // All webhooks pause until the same moment, so that they share the next read.
     return pause - (performance.now() % pause)
   }
@@ -171,8 +171,21 @@ export class DeliveryLoop {
     const request = { after: this.#progress.cursor, limit }
     const page = await untilAborted(this.#options.feed.readNext(request, waitMs, signal), signal)
     if (typeof page !== 'string') return page
-    this.#pause({ lastFailureAt: this.#now(), lastFailure: NO_CHANGES[page] })
+    this.#pause({ lastFailureAt: this.#now(), lastFailure: this.#explain(page) }, page)
     return undefined
+  }
+
+  /** Why the next changes cannot be read. */
+  #explain(page: NoChanges): string {
+    if (page === 'off') return 'the change feed is off'
+    // The first of them was made then, or later.
+    const since = this.#waitingSince ?? this.#caughtUpAt
+    if (since === undefined) {
+      return `${LOST} (--keep-changes, --keep-changes-bytes), or the database was restored`
+    }
+    return since + this.#options.keepChanges <= this.#options.clock.now()
+      ? `${LOST}: they were older than --keep-changes`
+      : `${LOST}: together, they exceeded --keep-changes-bytes, or the database was restored`
   }
 
   /** Resolves to undefined if no attempt was made, or it was abandoned. */
@@ -228,9 +241,9 @@ export class DeliveryLoop {
     else this.#advance(planned, false)
   }
 
-  #pause(failed: Partial<WebhookProgress>): void {
+  #pause(failed: Partial<WebhookProgress>, page?: NoChanges): void {
     this.#advance({ ...failed, nextAttemptAt: undefined, pausedAt: this.#now() }, false)
-    this.#options.events.onPaused(this.#webhook.name, this.#progress)
+    this.#options.events.onPaused(this.#webhook.name, this.#progress, page)
     this.#stop.abort()
   }
 

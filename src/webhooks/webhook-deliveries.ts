@@ -25,6 +25,8 @@ const CLOSE_MS = 1000
 export interface WebhookDeliveriesOptions extends SenderOptions {
   readonly store: ChangeFeed & { readonly webhooks: WebhookStore }
   readonly log: FastifyBaseLogger
+  /** How long changes are kept, in milliseconds. */
+  readonly keepChanges: number
   readonly clock?: Clock
 }
 
@@ -202,7 +204,7 @@ export class WebhookDeliveries {
       import('./sender.ts'),
     ])
     if (this.#stop.signal.aborted) return
-    const { store } = this.#options
+    const { store, keepChanges } = this.#options
     const { name } = webhook
     const isCurrent = () => this.#loops.get(name) === loop
     const loop: DeliveryLoop = new DeliveryLoop({
@@ -216,6 +218,7 @@ export class WebhookDeliveries {
       clock: this.#clock,
       events: this.#events,
       lease: this.#term,
+      keepChanges,
     })
     this.#loops.set(name, loop)
     loop.ended.then(() => {

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { NoChanges } from '../../service/change-feed.ts'
 import type { WebhookProgress } from '../../service/webhook-store.ts'
 import type { DeliveryEvents } from './delivery-events.ts'
 
@@ -51,9 +52,12 @@ export class WebhookLog implements DeliveryEvents {
     this.#log.warn({ webhook: name, attempts, reason, nextAttemptAt }, 'webhook delivery failed')
   }
 
-  onPaused(name: string, { attempts, lastFailure: reason }: WebhookProgress): void {
-    const advice = 'the webhook is paused: fix its receiver, then run plant-store webhook retry'
-    this.#log.warn({ webhook: name, attempts, reason }, advice)
+  onPaused(
+    name: string,
+    { attempts, lastFailure: reason }: WebhookProgress,
+    page?: NoChanges,
+  ): void {
+    this.#log.warn({ webhook: name, attempts, reason }, adviceFor(page))
   }
 
   onRemoved(name: string): void {
@@ -71,4 +75,12 @@ export class WebhookLog implements DeliveryEvents {
       failed: counts.failed + failed,
     })
   }
+}
+
+/** How to resume a webhook that is paused. */
+function adviceFor(page: NoChanges | undefined): string {
+  const retry = 'run plant-store webhook retry'
+  if (page === undefined) return `the webhook is paused: fix its receiver, then ${retry}`
+  if (page === 'off') return `the webhook is paused: set --keep-changes, then ${retry}`
+  return `the webhook is paused, because it has missed changes: ${retry} --from-oldest, and let its receiver read all plants`
 }

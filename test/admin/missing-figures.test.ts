@@ -16,7 +16,7 @@ t.test('without a measurement since the previous scrape, the delay is 0', async 
 
 t.test('if the file system does not respond, the other metrics of the file remain', async (t) => {
   const commits = { duration: none, changes: none }
-  const file = { sync: none, checkpoint: none }
+  const file = { sync: none, checkpoint: none, checkpointFailures: 0 }
   const names = storeMetrics({ commits, waitingChanges: 0, file }).map(({ name }) => name)
   t.ok(names.includes('plant_store_fsync_duration_seconds'))
   t.notOk(names.includes('plant_store_disk_free_bytes'))

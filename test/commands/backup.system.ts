@@ -34,7 +34,7 @@ t.test('a backup contains every plant acknowledged before it started', async (t)
 
   t.same(
     readdirSync(folder).filter((name) => name.startsWith('backup')),
-    ['backup.db'],
+    ['backup.db', 'backup.db.sha256'],
   )
   const db = new Sqlite(file)
   const stored = db.prepare('SELECT id FROM plants ORDER BY id').pluck().all()
@@ -110,7 +110,7 @@ t.test(
     t.match(left, [/^backup\.db\.partial-/])
     t.equal(left.length, 1)
     t.match(await runHere(args), { code: 0, stdout: /: 100 plants, / })
-    t.same(readdirSync(dirname(file)).sort(), ['backup.db', ...left])
+    t.same(readdirSync(dirname(file)).sort(), ['backup.db', ...left, 'backup.db.sha256'])
   },
 )
 

@@ -28,7 +28,8 @@ function fill(database: string, megabytes: number): void {
   db.close()
 }
 
-const list = (folder: string) => readdirSync(folder).filter((name) => name !== LOCK)
+const list = (folder: string) =>
+  readdirSync(folder).filter((name) => name !== LOCK && !name.endsWith('.sha256'))
 
 t.test('backups are made until a signal, and the oldest are removed', async (t) => {
   const { database, folder } = filesOf(t, 1)
@@ -101,7 +102,7 @@ t.test('an old backup that cannot be removed is reported', async (t) => {
   const out = t.capture(process.stdout, 'write')
   const err = t.capture(process.stderr, 'write')
   const removed = ['a.db', 'b.db']
-  printBackup({ file: '/c.db', plants: 1, bytes: 4096, removed, problem: 'EPERM' }, 0)
+  printBackup({ file: '/c.db', plants: 1, bytes: 4096, sha256: '', removed, problem: 'EPERM' }, 0)
   const [stdout, stderr] = [out, err].map((capture) => capture().map(({ args }) => args[0]))
   t.match(stdout, [/^backed up to \/c\.db: 1 plants, 4,096 bytes, \S+ s; removed a\.db, b\.db\n$/])
   t.same(stderr, ['plant-store: EPERM\n'])

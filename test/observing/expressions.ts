@@ -50,7 +50,7 @@ export const alerts = (
 
 /** The alerts' operands: as long as nothing is wrong, comparisons have no result. */
 export const alertOperands = alerts.flatMap(({ expr }) =>
-  expr.replaceAll('\n', ' ').split(/ (?:and|==|[<>/]) /),
+  expr.replaceAll('\n', ' ').split(/ (?:and|or|==|[<>/]) /),
 )
 
 export const dashboardExpressions = dashboard.panels.flatMap(({ targets = [] }) =>

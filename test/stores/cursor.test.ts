@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
 import { decodeCursor, encodeCursor } from '../../src/stores/cursor.ts'
@@ -16,7 +17,7 @@ t.test('every cursor can be decoded', async () => {
     fc.property(cursor, (cursor) => {
       const text = encodeCursor(cursor)
       const { log = [], ...rest } = decodeCursor(text) ?? {}
-      t.match(text, cursor.sequence === undefined ? /^[\w-]{30}$/ : /^[\w-]{40}$/)
+      t.match(text, cursor.sequence === undefined ? /^[\w-]{35}$/ : /^[\w-]{46}$/)
       t.strictSame({ log: new Uint8Array(log), ...rest }, cursor)
     }),
   )
@@ -26,7 +27,7 @@ t.test('no other string can be decoded', async (t) => {
   const text = encodeCursor({ log: new Uint8Array(8), position: 1n, at: 1 })
   const long = encodeCursor({ log: new Uint8Array(8), position: 1n, at: 1, sequence: 0n })
   const negative = encodeCursor({ log: new Uint8Array(8), position: -1n, at: 1 })
-  // The last character has four bits that a cursor leaves zero.
+  // The last character has two bits that a cursor leaves zero.
   for (const wrong of [
     '',
     text.slice(1),
@@ -36,5 +37,30 @@ t.test('no other string can be decoded', async (t) => {
     negative,
   ]) {
     t.equal(decodeCursor(wrong), undefined, wrong)
+  }
+})
+
+const CURSORS = [
+  encodeCursor({ log: randomBytes(8), position: 4711n, at: 1_790_000_000_000 }),
+  encodeCursor({ log: randomBytes(8), position: 4711n, at: 1_790_000_000_000, sequence: 42n }),
+]
+
+t.test('a damaged cursor cannot be decoded', async (t) => {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  for (const cursor of CURSORS) {
+    const damaged = [...cursor].flatMap((_, index) => {
+      const [before, after] = [cursor.slice(0, index), cursor.slice(index + 1)]
+      return [...alphabet].map((character) => before + character + after)
+    })
+    const accepted = damaged.filter((each) => each !== cursor && decodeCursor(each) !== undefined)
+    t.same(accepted, [])
+  }
+})
+
+t.test('a cursor from before there were checksums can be decoded', async (t) => {
+  for (const cursor of CURSORS) {
+    const old = Buffer.from(cursor, 'base64url').subarray(0, -4).toString('base64url')
+    t.ok(decodeCursor(old))
+    t.same(decodeCursor(old), decodeCursor(cursor))
   }
 })

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Webhook as Verifier } from 'standardwebhooks'
 import t from 'tap'
-import type { ChangesPage } from '../../service/change-feed.ts'
+import type { ChangesPage, ChangesRequest } from '../../service/change-feed.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { webhookEvents } from '../../service/webhook-store.ts'
 import { newSecret } from '../../src/webhooks/signature.ts'
@@ -203,10 +203,21 @@ t.test('a failure before the clock was set back counts from then on', async (t) 
   t.ok(Number((await webhookIn(store, 'orders')).progress.failingSince) <= Date.now())
 })
 
-for (const [what, answer, reason] of [
-  ['no longer kept', 'expired', 'the changes after the last delivery are no longer kept'],
-  ['of another database', 'malformed', 'the changes after the last delivery are no longer kept'],
-  ['not logged', 'off', 'the change feed is off'],
+const LOST = 'the changes after the last delivery are no longer kept'
+const UNKNOWN = `${LOST} (--keep-changes, --keep-changes-bytes), or the database was restored`
+const READ_AGAIN =
+  'the webhook is paused, because it has missed changes: run plant-store webhook retry --from-oldest, and let its ' +
+  'receiver read all plants'
+
+for (const [what, answer, reason, msg] of [
+  ['no longer kept', 'expired', UNKNOWN, READ_AGAIN],
+  ['of another database', 'malformed', UNKNOWN, READ_AGAIN],
+  [
+    'not logged',
+    'off',
+    'the change feed is off',
+    'the webhook is paused: set --keep-changes, then run plant-store webhook retry',
+  ],
 ] as const) {
   t.test(`a webhook is paused if its changes are ${what}`, async (t) => {
     const { store, add, deliver, log } = await newPlace(t)
@@ -214,8 +225,35 @@ for (const [what, answer, reason] of [
     const deliveries = deliver({ store: replacing(store, { readChanges: async () => answer }) })
     await eventually(async () => (await webhookIn(store, 'orders')).progress.pausedAt)
     t.match((await webhookIn(store, 'orders')).progress, { attempts: 0, lastFailure: reason })
-    t.match(log, [{ webhook: 'orders', reason }])
+    t.match(log, [{ webhook: 'orders', reason, msg }])
     t.match(deliveries.figures(), [{ failed: 0 }])
+  })
+}
+
+for (const [setting, keepChanges, reason] of [
+  ['--keep-changes', 0, `${LOST}: they were older than --keep-changes`],
+  [
+    '--keep-changes-bytes',
+    3_600_000,
+    `${LOST}: together, they exceeded --keep-changes-bytes, or the database was restored`,
+  ],
+] as const) {
+  t.test(`a webhook that lost changes because of ${setting} says so`, async (t) => {
+    const { store, add, deliver, log } = await newPlace(t)
+    const receiver = await startReceiver(t)
+    await add('orders', receiver.url)
+    let isLost = false
+    const readChanges = async (request: ChangesRequest) =>
+      isLost ? 'expired' : store.readChanges(request)
+    deliver({ keepChanges, store: replacing(store, { readChanges }) })
+    await createPlants(store, 1, 1)
+    await receiver.until(1)
+    await eventually(async () => (await webhookIn(store, 'orders')).progress.lastSuccessAt)
+    isLost = true
+    await createPlants(store, 2, 1)
+    await eventually(async () => (await webhookIn(store, 'orders')).progress.pausedAt)
+    t.match((await webhookIn(store, 'orders')).progress, { lastFailure: reason })
+    t.match(log, [{ webhook: 'orders', reason, msg: READ_AGAIN }])
   })
 }
 

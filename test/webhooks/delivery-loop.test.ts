@@ -30,6 +30,7 @@ async function startLoop(
       onRemoved: ignore,
       onError: (_name, error) => t.fail(String(error)),
     },
+    keepChanges: 3_600_000,
     ...options,
   })
   return { loop, saved }

@@ -64,7 +64,8 @@ export async function newPlace(
     store,
     log,
     deliver(options = {}) {
-      const common = { store, log: logger, allowPrivate: true, ca: AUTHORITY }
+      const keepChanges = 3_600_000
+      const common = { store, log: logger, keepChanges, allowPrivate: true, ca: AUTHORITY }
       const deliveries = new WebhookDeliveries({ ...common, ...options })
       running.push(deliveries)
       return deliveries

@@ -5,7 +5,7 @@ import type {
   NoChanges,
 } from '../../../service/change-feed.ts'
 import { decodeCursor, encodeCursor } from '../cursor.ts'
-import type { Retention } from '../engine.ts'
+import type { OnProblem, Retention } from '../engine.ts'
 import { retry } from './attempts.ts'
 import type { Run } from './call.ts'
 import { findEnd, type PageRead, type Position, readPage } from './change-reads.ts'
@@ -67,14 +67,14 @@ export class ChangeLog implements ChangeFeed {
    * Begins a new log if the database has been restored. With a retention, turns the log on or off, and deletes old
    * changes until it is closed.
    */
-  async prepare(retention?: Retention): Promise<void> {
+  async prepare(retention?: Retention, onProblem?: OnProblem): Promise<void> {
     if (!this.#isSupported) return
     const { isOn, isForeign } = await readLogState(this.#connections)
     const isWanted = retention === undefined ? isOn : retention.age > 0
     if (isOn && !isWanted) await turnOff(this.#connections, this.#lockWaitMs)
     if (isWanted && (!isOn || isForeign)) await turnOn(this.#connections, this.#lockWaitMs)
     if (retention === undefined) return
-    this.#maintenance = new Maintenance(this.#connections, retention, this.#update)
+    this.#maintenance = new Maintenance(this.#connections, retention, this.#update, onProblem)
   }
 
   /** Reports a commit of this process. */

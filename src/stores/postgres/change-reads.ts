@@ -12,17 +12,18 @@ interface EndRow extends Omit<Position, 'at'> {
   readonly at: bigint
 }
 
-function buildEndQuery(position: string, sequence: string): string {
+function buildEndQuery(position: string): string {
   return `
-    SELECT log.id AS log, commits.position, ${sequence} AS sequence, commits.at
+    SELECT log.id AS log, commits.position, commits.sequence, commits.at
     FROM plant_change_log AS log CROSS JOIN LATERAL (
       SELECT position, sequence, at FROM plant_commits WHERE position = ${position} LIMIT 1
     ) AS commits
     WHERE log.id IS NOT NULL`
 }
 
-const OLDEST = buildEndQuery('log.oldest', '0::bigint')
-const LATEST = buildEndQuery('log.position', 'commits.sequence')
+/** The oldest commit in the ledger is no longer kept, or the start of the log, so its changes are not read. */
+const OLDEST = buildEndQuery('log.oldest')
+const LATEST = buildEndQuery('log.position')
 
 /** The position before the first change, or after the last one; undefined if the log is off. */
 export async function findEnd(run: Run, end: 'oldest' | 'latest'): Promise<Position | undefined> {

@@ -1,8 +1,13 @@
-import type { Retention } from '../engine.ts'
+import type { OnProblem, Retention } from '../engine.ts'
+import { RetentionClock } from '../retention-clock.ts'
 import { pruneChanges } from './change-retention.ts'
+import { NOW_MS } from './change-tables.ts'
 import type { Connections } from './connections.ts'
 
 const INTERVAL_MS = 10_000
+
+/** The clock of the server dates the changes. */
+const NOW = `SELECT ${NOW_MS} AS now`
 
 /** Keeps the ledger up to date and deletes old changes, until it is stopped. Every service does so. */
 export class Maintenance {
@@ -17,12 +22,16 @@ export class Maintenance {
     connections: Connections,
     retention: Retention,
     update: () => Promise<unknown>,
+    onProblem?: OnProblem,
     intervalMs = INTERVAL_MS,
   ) {
     this.#intervalMs = intervalMs
+    const clock = new RetentionClock(retention.age, onProblem)
     this.#work = async () => {
       await update()
-      await pruneChanges(connections, retention, () => this.#isStopped)
+      const [{ now }] = (await connections.query(NOW)) as [{ now: bigint }]
+      const age = retention.age + clock.grace(Number(now))
+      await pruneChanges(connections, { ...retention, age }, () => this.#isStopped)
     }
     this.#run()
   }

@@ -1,4 +1,4 @@
-import type { Retention } from '../engine.ts'
+import type { OnProblem, Retention } from '../engine.ts'
 import { StoreError } from '../store-error.ts'
 import { ChangeLog } from './change-log.ts'
 import { findObstacle, warnOfObstacle } from './change-support.ts'
@@ -19,6 +19,8 @@ export interface ServerOptions {
   readonly mustExist?: boolean
   /** How long to keep changes. Without it, nothing is deleted, and the log stays on or off. */
   readonly retention?: Retention
+  /** See StoreOptions. */
+  readonly onProblem?: OnProblem
   /** Measure commits, for `figures`. */
   readonly isMeasured?: boolean
   /** How many standbys must have a change before it is acknowledged. */
@@ -53,7 +55,7 @@ export async function openServer({ url, ...options }: ServerOptions): Promise<Op
 
 async function prepareDatabase(
   connections: Connections,
-  { timeout, mustExist = false, retention, requireStandbys }: Omit<ServerOptions, 'url'>,
+  { timeout, mustExist = false, retention, onProblem, requireStandbys }: Omit<ServerOptions, 'url'>,
 ): Promise<OpenServer> {
   await requireDurable(connections)
   if (mustExist && (await readSchemaVersion(connections)) === 0) throw new StoreError('it is empty')
@@ -65,6 +67,6 @@ async function prepareDatabase(
   if (requireStandbys !== undefined) await agreeOnStandbys(connections, product, requireStandbys)
   if (product.isPostgres) connections.guarantee.note(await connections.observe())
   const log = new ChangeLog({ connections, isSupported, lockWaitMs })
-  await log.prepare(retention)
+  await log.prepare(retention, onProblem)
   return { connections, log, product, warnings: warnOfObstacle(obstacle, retention) }
 }

@@ -1,11 +1,20 @@
-import { mkdirSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { PRIVATE_FOLDER_MODE } from '../../file-modes.ts'
 import type { BackupFolder, BackupFolderOptions, FolderBackup } from '../engine.ts'
 import { refuseMemory } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
 import { backUpDatabase } from './backup.ts'
 import { backupName, backupTime, isPartialName } from './backup-name.ts'
+import { CHECKSUM_SUFFIX, isUnused } from './checksum.ts'
 import { COMPANION_SUFFIXES } from './file-access.ts'
 import { lockFolder } from './folder-lock.ts'
 
@@ -24,6 +33,9 @@ export class SqliteBackupFolder implements BackupFolder {
     const fail = (error: Error) =>
       new StoreError(`cannot use the folder ${folder}: ${error.message}`)
     attempt(() => mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE }), fail)
+    if (existsSync(database) && dirname(realpathSync(database)) === realpathSync(folder)) {
+      throw fail(new Error('it contains the database itself; choose another one'))
+    }
     this.close = lockFolder(folder)
     // The lock shows that no process is writing to what a killed one has left.
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -75,6 +87,7 @@ export class SqliteBackupFolder implements BackupFolder {
     try {
       for (const name of byAge.slice(0, Math.max(0, byAge.length - (keep - 1)))) {
         this.#remove(join(folder, name))
+        rmSync(join(folder, name + CHECKSUM_SUFFIX), { force: true })
         removed.push(name)
       }
     } catch (error) {
@@ -84,18 +97,28 @@ export class SqliteBackupFolder implements BackupFolder {
   }
 
   /**
-   * The names of the backups, in ascending order. One that SQLite keeps files for is no longer a backup: a service may
-   * be using it.
+   * The names of the backups, in ascending order. One that SQLite keeps files for, or that was ever used as a database,
+   * is no longer a backup: it can contain plants that no other file has.
    */
   #list(): string[] {
-    const entries = readdirSync(this.#options.folder, { withFileTypes: true })
+    const { database, folder } = this.#options
+    const entries = readdirSync(folder, { withFileTypes: true })
     const names = new Set(entries.map(({ name }) => name))
     return entries
       .filter((entry) => entry.isFile() && backupTime(entry.name) !== undefined)
       .map(({ name }) => name)
       .filter((name) => COMPANION_SUFFIXES.every((suffix) => !names.has(name + suffix)))
+      .filter((name) => !isSameFile(join(folder, name), database) && isUnused(join(folder, name)))
       .sort()
   }
+}
+
+/** Whether two names are links to one file. */
+function isSameFile(a: string, b: string): boolean {
+  const [first, second] = [a, b].map((file) =>
+    statSync(file, { throwIfNoEntry: false, bigint: true }),
+  )
+  return first?.ino === second?.ino && first?.dev === second?.dev
 }
 
 function attempt<Result>(work: () => Result, explain: (error: Error) => Error): Result {

@@ -1,8 +1,10 @@
 import { existsSync, rmSync } from 'node:fs'
-import { link, mkdtemp, open } from 'node:fs/promises'
+import { link, mkdtemp, open, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { PRIVATE_MODE } from '../../file-modes.ts'
 import type { BackupOptions, BackupSummary } from '../engine.ts'
 import { StoreError } from '../store-error.ts'
+import { CHECKSUM_SUFFIX, checksumLine } from './checksum.ts'
 import { COMPANION_SUFFIXES } from './file-access.ts'
 import { copyInThread } from './threaded-backup.ts'
 
@@ -22,7 +24,7 @@ export async function backUpDatabase(options: BackupOptions): Promise<BackupSumm
     // Added after the listener that stops the thread, which needs the file.
     signal.addEventListener('abort', removeFolder)
     const summary = await copying
-    await withWriteErrors(file, () => publish(copy, file))
+    await withWriteErrors(file, () => publish(copy, file, summary.sha256))
     return summary
   } finally {
     signal.removeEventListener('abort', removeFolder)
@@ -32,7 +34,8 @@ export async function backUpDatabase(options: BackupOptions): Promise<BackupSumm
 
 /** SQLite would apply the WAL or journal of another database to the copy when it first opens it. */
 function assertNameFree(file: string): void {
-  const taken = ['', ...COMPANION_SUFFIXES].map((suffix) => file + suffix).find(existsSync)
+  const suffixes = ['', ...COMPANION_SUFFIXES, CHECKSUM_SUFFIX]
+  const taken = suffixes.map((suffix) => file + suffix).find(existsSync)
   if (taken !== undefined) throw existsError(taken)
   if (COMPANION_SUFFIXES.some((suffix) => file.endsWith(suffix))) {
     throw new StoreError(
@@ -41,11 +44,22 @@ function assertNameFree(file: string): void {
   }
 }
 
-/** Names the copy once it is on disk, atomically, unless the name has been taken meanwhile. */
-async function publish(copy: string, file: string): Promise<void> {
+/**
+ * Names the copy once it is on disk, atomically, unless the name has been taken meanwhile. Its checksum comes first, so
+ * that no backup lacks one.
+ */
+async function publish(copy: string, file: string, sha256: string): Promise<void> {
+  const [draft, checksum] = [copy + CHECKSUM_SUFFIX, file + CHECKSUM_SUFFIX]
+  await writeFile(draft, checksumLine(sha256, file), { mode: PRIVATE_MODE, flush: true })
   await sync(copy)
   // Unlike a rename, a link replaces nothing.
-  await link(copy, file)
+  await link(draft, checksum)
+  try {
+    await link(copy, file)
+  } catch (error) {
+    rmSync(checksum)
+    throw error
+  }
   await sync(dirname(resolve(file)))
 }
 

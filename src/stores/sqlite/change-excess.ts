@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { START } from './change-log.ts'
 
 /** Changes that are neither too old nor too many stay in the log. */
 export interface ChangeLimits {
@@ -15,22 +16,23 @@ const STEP_BYTES = 2 ** 18
 interface Row {
   readonly position: bigint
   readonly at: bigint
+  readonly type: bigint
 }
 
 /**
  * Prepares a search for changes to delete.
  *
- * A change exceeds the limits if it is too old, or if the changes after it reach the maximum size. The last of these
- * changes stays, because its cursor misses nothing: a follower of a store that changes once a month must not be told to
- * read everything again when a change makes the one before obsolete.
+ * A change exceeds the limits if it is too old, or if the changes after it reach the maximum size. The row of the last
+ * of these changes stays as the start of the log, because its cursor misses nothing: a follower of a store that changes
+ * once a month must not be told to read everything again when a change makes the one before obsolete.
  *
- * @returns a function that returns the position up to which the next transaction should delete changes, or undefined if
- *   there are none to delete
+ * @returns a function that returns the position at which the log should start after the next transaction, or undefined
+ *   if there is nothing to delete
  */
 export function prepareExcess(db: Database): (limits: ChangeLimits) => bigint | undefined {
   const end = db.prepare<[], bigint | null>('SELECT max(position) FROM changes').pluck()
   const oldest = db.prepare<[number], Row>(
-    'SELECT position, at FROM changes WHERE position >= 0 ORDER BY position LIMIT ? + 0',
+    'SELECT position, at, type FROM changes WHERE position >= 0 ORDER BY position LIMIT ? + 0',
   )
   return ({ before, bytes }) => {
     const [first] = oldest.all(1)
@@ -38,14 +40,12 @@ export function prepareExcess(db: Database): (limits: ChangeLimits) => bigint | 
     if (first === undefined) return undefined
     const newest = end.get() as bigint
     const isExcess = ({ position, at }: Row) => at < before || newest - position >= bytes
-    let last: bigint | undefined
-    let previous: bigint | undefined
+    let start: Row | undefined
     for (const row of oldest.iterate(STEP_ROWS + 1)) {
       if (!isExcess(row)) break
-      last = previous
+      start = row
       if (row.position - first.position > STEP_BYTES) break
-      previous = row.position
     }
-    return last
+    return start === undefined || Number(start.type) === START ? undefined : start.position
   }
 }

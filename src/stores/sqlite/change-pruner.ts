@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import type { Retention } from '../engine.ts'
+import type { RetentionClock } from '../retention-clock.ts'
 import type { ChangeLimits } from './change-excess.ts'
 
 /** How often to look for changes to delete. */
@@ -19,17 +20,20 @@ export interface PruneMethods {
 /**
  * Deletes the oldest changes of a log, in small steps, when it exceeds its limits. Does not keep the process running.
  *
+ * @param clock for the same age
  * @param signal stops it
  */
 export async function pruneChanges(
   { age, bytes }: Retention,
+  clock: RetentionClock,
   { hasExcess, prune }: PruneMethods,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     let pause = INTERVAL_MS
     try {
-      const limits = { before: Date.now() - age, bytes }
+      const now = Date.now()
+      const limits = { before: now - age - clock.grace(now), bytes }
       if (hasExcess(limits)) {
         await prune(limits)
         pause = PAUSE_MS

@@ -16,6 +16,7 @@ import { StoreError } from '../store-error.ts'
 import { findBrokenStrings } from './broken-strings.ts'
 import { checkChanges } from './change-check.ts'
 import { isLogOn, TURN_OFF } from './change-log.ts'
+import { checkChecksum } from './checksum.ts'
 import { type DatabaseOptions, explain } from './database.ts'
 import { openExisting } from './existing-database.ts'
 import { fileAccess } from './file-access.ts'
@@ -70,6 +71,7 @@ export function* checkDatabase(options: DatabaseOptions): Generator<CheckResult>
   } finally {
     db?.close()
   }
+  for (const finding of checkChecksum(options.file)) yield { subject: 'checksum', ...finding }
 }
 
 function* runCheck(check: Check, db: Database): Generator<Finding> {

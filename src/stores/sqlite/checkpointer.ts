@@ -6,8 +6,9 @@ import {
 } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import type { SharedHistogram } from '../../shared-memory/shared-histogram.ts'
 import { ThreadModule } from '../../threads/thread-module.ts'
+import type { OnProblem } from '../engine.ts'
+import type { CommitMetrics } from '../store-figures.ts'
 import { type DatabaseOptions, WAL_PAGES } from './database.ts'
 import { mapError } from './errors.ts'
 
@@ -15,10 +16,15 @@ import { mapError } from './errors.ts'
 export interface WalState {
   readonly log: number
   readonly checkpointed: number
+  /** Why a checkpoint failed, such as `SQLITE_IOERR_WRITE`. It is no failure if other connections prevent it. */
+  readonly failure?: string
 }
 
 /** How often to read the length of the WAL. It takes a tenth as long as a commit, and few pages are added meanwhile. */
 const INSPECTION_INTERVAL_MS = 10
+
+/** How long to wait after a failure: each attempt can take seconds on a failing disk. */
+const RETRY_MS = 10_000
 
 /** Sent to the thread. */
 export type CheckpointRequest = 'checkpoint' | 'close'
@@ -28,6 +34,19 @@ export type CheckpointReply = 'ready' | number
 
 export interface CheckpointOptions extends DatabaseOptions {
   readonly port: MessagePort
+}
+
+export interface CheckpointerSettings {
+  /** The length of the WAL at which it is written back. */
+  readonly pages?: number
+  /** The minimum time between readings of that length, in milliseconds. */
+  readonly intervalMs?: number
+  /** The minimum time between a failure and the next checkpoint, in milliseconds. */
+  readonly retryMs?: number
+  /** Measures how long the thread and the writer take to write a WAL back, and counts the failures. */
+  readonly metrics?: Pick<CommitMetrics, 'checkpoint' | 'checkpointFailures'> | undefined
+  /** See StoreOptions. */
+  readonly onProblem?: OnProblem
 }
 
 export const checkpointThread = new ThreadModule<CheckpointOptions>(
@@ -43,11 +62,11 @@ export const checkpointThread = new ThreadModule<CheckpointOptions>(
  */
 export class Checkpointer {
   readonly #options: DatabaseOptions
+  readonly #settings: CheckpointerSettings
   readonly #pages: number
   readonly #intervalMs: number
   readonly #inspect: () => WalState
   readonly #checkpoint: () => WalState
-  readonly #durations: SharedHistogram | undefined
   #thread: { readonly worker: Worker; readonly port: MessagePort } | undefined
   #isReady = false
   #isRunning = false
@@ -59,24 +78,16 @@ export class Checkpointer {
   /**
    * @param db the writer's connection; its automatic checkpoints are turned off
    * @param options of that connection
-   * @param pages the length of the WAL at which it is written back
-   * @param intervalMs the minimum time between readings of that length, in milliseconds
-   * @param durations measures how long the thread and the writer take to write a WAL back
    */
-  constructor(
-    db: Database,
-    options: DatabaseOptions,
-    pages = WAL_PAGES,
-    intervalMs = INSPECTION_INTERVAL_MS,
-    durations?: SharedHistogram,
-  ) {
+  constructor(db: Database, options: DatabaseOptions, settings: CheckpointerSettings = {}) {
+    const { pages = WAL_PAGES, intervalMs = INSPECTION_INTERVAL_MS } = settings
     db.pragma('wal_autocheckpoint = 0')
     this.#inspect = prepareCheckpoint(db, 'NOOP')
     this.#checkpoint = prepareCheckpoint(db, 'PASSIVE')
     this.#options = options
+    this.#settings = settings
     this.#pages = pages
     this.#intervalMs = intervalMs
-    this.#durations = durations
     this.#due = pages
   }
 
@@ -138,10 +149,20 @@ export class Checkpointer {
 
   /** @param threadMs how long the thread took */
   #finish(threadMs = 0): void {
+    const { metrics, onProblem, retryMs = RETRY_MS } = this.#settings
     const start = performance.now()
-    const { log, checkpointed } = this.#checkpoint()
-    if (log > 0) this.#durations?.add((threadMs + performance.now() - start) / 1000)
+    const { log, checkpointed, failure } = this.#checkpoint()
+    const end = performance.now()
+    if (log > 0) metrics?.checkpoint.add((threadMs + end - start) / 1000)
     this.#isRunning = false
+    if (failure !== undefined) {
+      metrics?.checkpointFailures.add(1)
+      onProblem?.(
+        `cannot write ${this.#options.file}-wal back into the database: ${failure}. No change is lost, but the file ` +
+          'keeps growing: check the disk, and that this user can write to the database',
+      )
+      this.#nextInspection = end + retryMs
+    }
     // Pages that a snapshot needs stay in the WAL. An export's snapshot is long-lived, and a checkpoint after every
     // commit would cost more than it gains.
     this.#due = checkpointed === log ? this.#pages : log + this.#pages / 16
@@ -151,8 +172,8 @@ export class Checkpointer {
 /**
  * Prepares a checkpoint (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
  *
- * @returns a function that runs it and returns the resulting state of the WAL: zeros if it could not run, which loses
- *   nothing
+ * @returns a function that runs it and returns the resulting state of the WAL: zeros if it could not run or failed,
+ *   which loses nothing
  */
 export function prepareCheckpoint(db: Database, mode: 'NOOP' | 'PASSIVE'): () => WalState {
   const statement = db.prepare<[], WalState>(`PRAGMA wal_checkpoint(${mode})`).safeIntegers(false)
@@ -160,8 +181,10 @@ export function prepareCheckpoint(db: Database, mode: 'NOOP' | 'PASSIVE'): () =>
     try {
       return statement.get() as WalState
     } catch (error) {
-      if (mapError(error) instanceof StoreUnavailable) return { log: 0, checkpointed: 0 }
-      throw error
+      const mapped = mapError(error)
+      if (!(mapped instanceof StoreUnavailable)) throw error
+      const state = { log: 0, checkpointed: 0 }
+      return mapped.reason === 'busy' ? state : { ...state, failure: mapped.detail }
     }
   }
 }

@@ -4,6 +4,7 @@ import { PRIVATE_MODE } from '../../file-modes.ts'
 import type { BackupSummary, OnProgress } from '../engine.ts'
 import { StoreError } from '../store-error.ts'
 import { findIntegrityFaults, findKindFault } from './check.ts'
+import { hashFile } from './checksum.ts'
 import { limitPace, UNLIMITED } from './copy-pace.ts'
 import { type DatabaseOptions, explain } from './database.ts'
 import { openExisting } from './existing-database.ts'
@@ -27,7 +28,8 @@ export async function copyDatabase(
 ): Promise<BackupSummary> {
   try {
     await copyPages(options, onProgress)
-    return verify(options)
+    const plants = verify(options)
+    return { plants, bytes: statSync(options.copy).size, sha256: hashFile(options.copy) }
   } catch (error) {
     const isSystemError = (error as NodeJS.ErrnoException).errno !== undefined
     if (!isSystemError && !(error instanceof Sqlite.SqliteError)) throw error
@@ -65,8 +67,11 @@ async function copyPages(options: CopyOptions, onProgress: OnProgress): Promise<
   }
 }
 
-/** Reads the file itself, because better-sqlite3 also resolves when a lock kept it from copying anything. */
-function verify(options: CopyOptions): BackupSummary {
+/**
+ * Returns the number of plants. Reads the file itself, because better-sqlite3 also resolves when a lock kept it from
+ * copying anything.
+ */
+function verify(options: CopyOptions): number {
   const db = new Sqlite(options.copy, { fileMustExist: true })
   try {
     // The copy of a database in WAL mode is in WAL mode too, and could not be opened in a read-only folder.
@@ -76,8 +81,7 @@ function verify(options: CopyOptions): BackupSummary {
     if (reason !== undefined) {
       throw backupError(options, `the copy is damaged, and the database may be too: ${reason}`)
     }
-    const plants = db.prepare('SELECT count(*) FROM plants').pluck().get() as number
-    return { plants, bytes: statSync(options.copy).size }
+    return db.prepare('SELECT count(*) FROM plants').pluck().get() as number
   } finally {
     db.close()
   }

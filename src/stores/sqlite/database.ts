@@ -6,6 +6,7 @@ import type { StoreOptions } from '../engine.ts'
 import { IN_MEMORY } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
 import { switchLog } from './change-log.ts'
+import { DatabaseFile, type FileIdentity } from './database-file.ts'
 import { createDatabaseFile } from './new-file.ts'
 import { findIncompatibility, migrate } from './schema.ts'
 
@@ -18,9 +19,12 @@ const FULL = 2
  */
 export const WAL_PAGES = 16_000
 
-export interface DatabaseOptions extends Omit<StoreOptions, 'database'> {
+/** Can be sent to a thread. */
+export interface DatabaseOptions extends Omit<StoreOptions, 'database' | 'onProblem'> {
   /** A path, or IN_MEMORY. */
   readonly file: string
+  /** The file that the process has open already. Any other file at the path is refused, unopened. */
+  readonly identity?: FileIdentity | undefined
 }
 
 /**
@@ -34,19 +38,21 @@ export function openDatabase({
   lockTimeout,
   mustExist = false,
   retention,
+  identity,
 }: DatabaseOptions): Database {
   if (mustExist && file !== IN_MEMORY && !existsSync(file)) {
     throw new StoreError(`there is no database ${file}`)
   }
   let db: Database | undefined
   try {
+    if (identity !== undefined) new DatabaseFile(file, identity).assertInPlace()
     // better-sqlite3 also trims the name. An empty name means a temporary database.
     const name = file.trim()
     if (name !== '' && name !== IN_MEMORY && !existsSync(name)) {
       mkdirSync(dirname(name), { recursive: true, mode: PRIVATE_FOLDER_MODE })
       createDatabaseFile(name)
     }
-    db = new Sqlite(file, { timeout: lockTimeout })
+    db = new Sqlite(file, { timeout: lockTimeout, fileMustExist: identity !== undefined })
     // SQLite opens a read-only file without an error, and fails only at the first change.
     if (existsSync(file)) accessSync(file, constants.W_OK)
     const reason = findIncompatibility(db)

@@ -14,8 +14,10 @@ import type {
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
+import type { OnProblem } from '../engine.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { IN_MEMORY, refuseMemory } from '../in-memory.ts'
+import { RetentionClock } from '../retention-clock.ts'
 import type { Store, StoreAdvice, StoreLink } from '../store.ts'
 import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { WaitingChanges, type WaitingMemory } from '../waiting-changes.ts'
@@ -26,6 +28,7 @@ import { CommitSignal } from './commit-signal.ts'
 import { watchCommits } from './commit-watch.ts'
 import type { DatabaseOptions } from './database.ts'
 import { openDatabase, openSnapshot } from './database.ts'
+import { DatabaseFile, type FileIdentity } from './database-file.ts'
 import { prepareMeasurement } from './file-space.ts'
 import { exportPlants, Reader } from './reader.ts'
 import { ThreadedWriter } from './threaded-writer.ts'
@@ -43,6 +46,11 @@ export interface SqliteLink {
   readonly writer: MessagePort
   readonly commits: SharedArrayBuffer
   readonly waiting: WaitingMemory
+  readonly identity: FileIdentity | undefined
+}
+
+export interface SqliteStoreOptions extends Omit<DatabaseOptions, 'identity'> {
+  readonly onProblem?: OnProblem
 }
 
 /**
@@ -60,7 +68,8 @@ export class SqliteStore implements Store {
   readonly #reader: Reader
   readonly #commits: CommitSignal
   readonly #openSnapshot: () => Database
-  readonly #file: string
+  /** Undefined in memory. */
+  readonly #file: DatabaseFile | undefined
   readonly #measureSpace: ReturnType<typeof prepareMeasurement>
   readonly #pruning = new AbortController()
   #closed: Promise<void> | undefined
@@ -69,18 +78,26 @@ export class SqliteStore implements Store {
    * @param link the data of a StoreLink, if another thread owns the store
    * @throws StoreError with a one-line reason if the database cannot be used
    */
-  constructor({ retention, ...options }: DatabaseOptions, link?: SqliteLink) {
-    if (options.sameThread) refuseMemory(options.file)
-    const isWriter = options.file === IN_MEMORY || options.sameThread === true
-    const db = openDatabase(retention === undefined ? options : { ...options, retention })
-    this.#openSnapshot = () => openSnapshot(db, options)
-    this.#file = options.file
+  constructor({ retention, onProblem, ...given }: SqliteStoreOptions, link?: SqliteLink) {
+    if (given.sameThread) refuseMemory(given.file)
+    const isWriter = given.file === IN_MEMORY || given.sameThread === true
+    const opening = { ...given, identity: link?.identity }
+    const db = openDatabase(retention === undefined ? opening : { ...opening, retention })
+    this.#file = given.file === IN_MEMORY ? undefined : new DatabaseFile(given.file, link?.identity)
+    const options = { ...given, identity: this.#file?.identity }
+    this.#openSnapshot = () => {
+      this.#file?.assertInPlace()
+      return openSnapshot(db, options)
+    }
     this.#measureSpace = prepareMeasurement(options.file)
     const metrics = options.isMeasured ? this.#metrics : undefined
-    this.#owner = isWriter || link !== undefined ? undefined : new WriterOwner(options, metrics)
+    this.#owner =
+      isWriter || link !== undefined ? undefined : new WriterOwner(options, metrics, onProblem)
     const port = link?.writer ?? this.#owner?.connect()
     this.#writer =
-      port === undefined ? new Writer(db, metrics) : new ThreadedWriter(port, options.lockTimeout)
+      port === undefined
+        ? new Writer(db, this.#file, metrics)
+        : new ThreadedWriter(port, options.lockTimeout)
     if (isWriter || link !== undefined) db.pragma(`cache_size = -${SMALL_CACHE}`)
     if (!isWriter) {
       db.pragma('query_only = ON')
@@ -101,7 +118,8 @@ export class SqliteStore implements Store {
         hasExcess: (limits: ChangeLimits) => this.#reader.hasExcess(limits),
         prune: (limits: ChangeLimits) => this.#change<'pruneChanges'>(['pruneChanges', limits]),
       }
-      pruneChanges(retention, methods, this.#pruning.signal)
+      const clock = new RetentionClock(retention.age, onProblem)
+      pruneChanges(retention, clock, methods, this.#pruning.signal)
     }
   }
 
@@ -109,7 +127,12 @@ export class SqliteStore implements Store {
     if (this.#owner === undefined) return undefined
     const { commits } = this.#owner
     const writer = this.#owner.connect()
-    const data: SqliteLink = { writer, commits: commits.memory, waiting: this.#waiting.memory }
+    const data: SqliteLink = {
+      writer,
+      commits: commits.memory,
+      waiting: this.#waiting.memory,
+      identity: this.#file?.identity,
+    }
     return { data, transferList: [writer] }
   }
 
@@ -150,6 +173,7 @@ export class SqliteStore implements Store {
   }
 
   async ping(): Promise<void> {
+    this.#file?.assertInPlace()
     this.#reader.ping()
   }
 
@@ -186,16 +210,17 @@ export class SqliteStore implements Store {
   }
 
   async figures(): Promise<StoreFigures> {
-    const { duration, changes, sync, checkpoint } = this.#metrics
+    const { duration, changes, sync, checkpoint, checkpointFailures } = this.#metrics
     const readFile = async () => ({
       sync: sync.read(),
       checkpoint: checkpoint.read(),
+      checkpointFailures: checkpointFailures.value,
       space: await this.#measureSpace(),
     })
     return {
       commits: { duration: duration.read(), changes: changes.read() },
       waitingChanges: this.#waiting.count,
-      file: this.#file === IN_MEMORY ? undefined : await readFile(),
+      file: this.#file && (await readFile()),
     }
   }
 

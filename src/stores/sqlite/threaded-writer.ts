@@ -2,10 +2,11 @@ import type { MessagePort } from 'node:worker_threads'
 import { fromReply, type Reply } from '../../threads/reply.ts'
 import type { Change, ChangeResult } from './writer.ts'
 
-/** Sent to the writer's thread. The deadline for getting the lock is in milliseconds since 1970. */
+/** Sent to the writer's thread. */
 export interface WriterRequest {
   readonly changes: readonly Change[]
-  readonly deadline: number
+  /** For getting the lock, by the clock of `process.hrtime.bigint`: all threads share it, and nobody can set it. */
+  readonly deadline: bigint
 }
 
 export type WriterReply = Reply<ChangeResult[]>
@@ -13,6 +14,8 @@ export type WriterReply = Reply<ChangeResult[]>
 /** A store that waits for its changes cannot close before. Deliveries to webhooks repeat theirs by themselves. */
 const REPEATABLE_TIMEOUT_MS = 500
 const REPEATABLE: readonly Change[0][] = ['leaseWebhooks', 'releaseWebhooks', 'saveWebhookProgress']
+
+const NANOSECONDS_PER_MS = 1e6
 
 /** Makes changes in the writer's thread, for one of the threads that share it. */
 export class ThreadedWriter {
@@ -34,7 +37,8 @@ export class ThreadedWriter {
     const timeout = changes.every(isRepeatable)
       ? Math.min(REPEATABLE_TIMEOUT_MS, this.#lockTimeout)
       : this.#lockTimeout
-    const request: WriterRequest = { changes, deadline: Date.now() + timeout }
+    const deadline = process.hrtime.bigint() + BigInt(Math.round(timeout * NANOSECONDS_PER_MS))
+    const request: WriterRequest = { changes, deadline }
     // Sent first, because sending a value that cannot be cloned throws.
     this.#port.postMessage(request)
     this.#pending.push(pending)

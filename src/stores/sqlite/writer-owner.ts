@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 import { requireThread, ThreadModule } from '../../threads/thread-module.ts'
+import type { OnProblem } from '../engine.ts'
 import type { CommitMemory, CommitMetrics } from '../store-figures.ts'
 import { CommitSignal } from './commit-signal.ts'
 import type { DatabaseOptions } from './database.ts'
@@ -16,6 +17,11 @@ export const writerThread = new ThreadModule<WriterOptions>('writer-thread', imp
 /** Sent to the thread by its owner. The port of a client carries a WriterRequest or a WriterReply. */
 export type WriterCommand = { readonly client: MessagePort } | 'close'
 
+/** Sent by the thread to its owner: see StoreOptions.onProblem. */
+export interface WriterProblem {
+  readonly problem: string
+}
+
 /** The thread that makes the changes of all others. If it ever ends unexpectedly, so does the process. */
 export class WriterOwner {
   /** Counts commits. A reader whose snapshot is older must take a new one. */
@@ -23,11 +29,13 @@ export class WriterOwner {
   readonly #worker: Worker
   readonly #allowEnd: () => Promise<void>
 
-  constructor(options: DatabaseOptions, metrics?: CommitMetrics) {
+  constructor(options: DatabaseOptions, metrics?: CommitMetrics, onProblem?: OnProblem) {
     const name = 'plant-writer'
     const data = { ...options, commits: this.commits.memory, metrics: metrics?.memory }
     this.#worker = writerThread.start(data, { name })
     this.#allowEnd = requireThread(this.#worker, name)
+    if (onProblem === undefined) return
+    this.#worker.on('message', ({ problem }: WriterProblem) => onProblem(problem))
   }
 
   /** A port for the ThreadedWriter of one thread. */

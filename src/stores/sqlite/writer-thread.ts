@@ -10,12 +10,16 @@ import { Checkpointer } from './checkpointer.ts'
 import { CommitSignal } from './commit-signal.ts'
 import { watchCommits } from './commit-watch.ts'
 import { openDatabase } from './database.ts'
+import { DatabaseFile } from './database-file.ts'
 import type { WriterReply, WriterRequest } from './threaded-writer.ts'
 import { type Change, type ChangeResult, Writer } from './writer.ts'
-import { type WriterCommand, writerThread } from './writer-owner.ts'
+import { type WriterCommand, type WriterProblem, writerThread } from './writer-owner.ts'
 
 /** SQLite waits for a lock at most this long at a time, because the process cannot end while it waits. */
 const BUSY_TIMEOUT_MS = 100
+
+/** How often to look whether the file is still in place, because a store without changes would not notice. */
+const LOOK_INTERVAL_MS = 1000
 
 /** A request, and where to send the reply. */
 interface Received extends WriterRequest {
@@ -27,10 +31,12 @@ const commits = new CommitSignal(memory)
 const db = openDatabase(options)
 db.pragma(`busy_timeout = ${Math.min(BUSY_TIMEOUT_MS, options.lockTimeout)}`)
 const metrics = metricsMemory && new CommitMetrics(metricsMemory)
-const writer = new Writer(db, metrics)
-const checkpointer = new Checkpointer(db, options, undefined, undefined, metrics?.checkpoint)
+const file = new DatabaseFile(options.file, options.identity)
+const writer = new Writer(db, file, metrics)
+const checkpointer = new Checkpointer(db, options, { metrics, onProblem: report })
 const clients = new Set<MessagePort>()
 watchCommits(db, commits)
+setInterval(look, LOOK_INTERVAL_MS).unref()
 
 parentPort?.on('message', async (command: WriterCommand) => {
   if (command !== 'close') return accept(command.client)
@@ -47,6 +53,18 @@ function accept(client: MessagePort): void {
     serve(receiveOthers({ client, ...request }))
     checkpointer.afterCommit()
   })
+}
+
+function look(): void {
+  try {
+    file.assertInPlace()
+  } catch (error) {
+    report((error as Error).message)
+  }
+}
+
+function report(problem: string): void {
+  parentPort?.postMessage({ problem } satisfies WriterProblem)
 }
 
 /** Adds a request of each other client that has sent one, to commit them together, up to the limit of a transaction. */
@@ -73,10 +91,9 @@ function measure({ changes }: WriterRequest): Size {
 function serve(requests: readonly Received[]): void {
   let results: ChangeResult[]
   try {
-    const deadline = Math.min(...requests.map(({ deadline }) => deadline))
     results = commit(
       requests.flatMap(({ changes }) => changes),
-      deadline,
+      requests.map(({ deadline }) => deadline).reduce((a, b) => (a < b ? a : b)),
     )
   } catch (error) {
     const [first, ...others] = requests as [Received, ...Received[]]
@@ -97,13 +114,13 @@ function send(client: MessagePort, reply: WriterReply): void {
   client.postMessage(reply)
 }
 
-function commit(changes: readonly Change[], deadline: number): ChangeResult[] {
+function commit(changes: readonly Change[], deadline: bigint): ChangeResult[] {
   for (;;) {
     try {
       return writer.commit(changes)
     } catch (error) {
       const isLocked = error instanceof StoreUnavailable && error.reason === 'busy'
-      if (!isLocked || Date.now() >= deadline) throw error
+      if (!isLocked || process.hrtime.bigint() >= deadline) throw error
     } finally {
       commits.add()
     }

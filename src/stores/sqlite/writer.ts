@@ -15,6 +15,8 @@ import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import { type PlantRow, toPlant } from '../plant-row.ts'
 import type { CommitMetrics } from '../store-figures.ts'
 import { type ChangeLimits, prepareExcess } from './change-excess.ts'
+import { START } from './change-log.ts'
+import type { DatabaseFile } from './database-file.ts'
 import { mapError } from './errors.ts'
 import { prepareWebhookChanges, type WebhookChanges } from './webhook-changes.ts'
 
@@ -54,11 +56,16 @@ export function countChanges(change: Change): number {
 /** Makes changes. Those of one call share a transaction, and so one wait for the disk. */
 export class Writer {
   readonly #db: Database
+  readonly #file: DatabaseFile | undefined
   readonly #commit: (changes: readonly Change[]) => ChangeResult[]
 
-  /** @param metrics measures the commits */
-  constructor(db: Database, metrics?: CommitMetrics) {
+  /**
+   * @param file of the connection; undefined in memory
+   * @param metrics measures the commits
+   */
+  constructor(db: Database, file?: DatabaseFile, metrics?: CommitMetrics) {
     this.#db = db
+    this.#file = file
     const prepared: Prepared = prepareOperations(db)
     const make = <Name extends keyof Changes>([name, ...parameters]: Changes[Name]) =>
       prepared[name](...parameters)
@@ -75,6 +82,7 @@ export class Writer {
    * @throws StoreUnavailable if the changes cannot be made now
    */
   commit(changes: readonly Change[]): ChangeResult[] {
+    this.#file?.assertInPlace()
     try {
       return this.#commit(changes)
     } catch (error) {
@@ -119,7 +127,10 @@ function prepareOperations(db: Database): Operations {
   const lastPosition = db.prepare<[], bigint | null>('SELECT max(position) FROM changes').pluck()
   const unlogFrom = db.prepare('DELETE FROM changes WHERE position > ?')
   const findExcess = prepareExcess(db)
-  const pruneTo = db.prepare('DELETE FROM changes WHERE position <= ?')
+  const deleteBefore = db.prepare('DELETE FROM changes WHERE position < ?')
+  const makeStart = db.prepare(
+    `UPDATE changes SET type = ${START}, id = 0, name = NULL, tag = NULL WHERE position = ?`,
+  )
   const insertToken = db.prepare(
     `INSERT INTO tokens (selector, digest, name, scopes, created_at, expires_at, last_used_at)
      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -201,8 +212,10 @@ function prepareOperations(db: Database): Operations {
     },
     pruneChanges(limits) {
       // Searched again, because another process may have deleted them since, or turned the log off.
-      const end = findExcess(limits)
-      if (end !== undefined) pruneTo.run(end)
+      const start = findExcess(limits)
+      if (start === undefined) return
+      deleteBefore.run(start)
+      makeStart.run(start)
     },
     addToken({ digest, name, scopes, createdAt, expiresAt, lastUsedAt }) {
       const selector = digest.subarray(0, SELECTOR_BYTES)

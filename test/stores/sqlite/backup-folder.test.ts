@@ -1,6 +1,8 @@
 import {
+  linkSync,
   mkdirSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -22,6 +24,9 @@ const named = (time: string) => `plants-2026-11-21T${time.replaceAll(':', '-')}Z
 
 const NOON = named('12:00:00')
 
+/** The first bytes of a database that no service has used. */
+const UNUSED = 'SQLite format 3\0\x10\0\x01\x01'
+
 function filesOf(t: Test, contents: Record<string, string> = {}) {
   const root = t.testdir({ backups: contents })
   const database = join(root, 'plants.db')
@@ -36,7 +41,8 @@ function open(t: Test, options: ReturnType<typeof filesOf>, remove?: typeof rmSy
   return { ...options, backups, add: (time: string) => backups.add(at(time), signal) }
 }
 
-const list = (folder: string) => readdirSync(folder).filter((name) => name !== LOCK)
+const list = (folder: string) =>
+  readdirSync(folder).filter((name) => name !== LOCK && !name.endsWith('.sha256'))
 
 t.test('backups and a new folder are private', async (t) => {
   const umask = process.umask(0)
@@ -63,11 +69,13 @@ t.test('the oldest backups are removed once a new one is complete', async (t) =>
   }
   t.same(removed, [[], [], [named('09:00:00')], [named('10:00:00')]])
   t.same(list(folder), [named('11:59:59'), NOON])
+  const checksums = readdirSync(folder).filter((name) => name.endsWith('.sha256'))
+  t.same(checksums, [`${named('11:59:59')}.sha256`, `${NOON}.sha256`], 'like their checksums')
   t.same(backups.newest(at('23:00:00')), new Date('2026-11-21T12:00:00Z'))
 })
 
 t.test('fewer backups are kept after a restart with a smaller limit', async (t) => {
-  const files = filesOf(t, { [named('08:00:00')]: '', [named('09:00:00')]: '' })
+  const files = filesOf(t, { [named('08:00:00')]: UNUSED, [named('09:00:00')]: UNUSED })
   const { folder, add } = open(t, { ...files, keep: 1 })
   const { removed } = await add('12:00:00')
   t.same(removed, [named('08:00:00'), named('09:00:00')])
@@ -76,7 +84,7 @@ t.test('fewer backups are kept after a restart with a smaller limit', async (t) 
 
 t.test('a failed backup removes nothing', async (t) => {
   const old = ['08:00:00', '09:00:00', '10:00:00'].map(named)
-  const files = filesOf(t, Object.fromEntries(old.map((name) => [name, ''])))
+  const files = filesOf(t, Object.fromEntries(old.map((name) => [name, UNUSED])))
   const { database, folder, add } = open(t, files)
   await t.rejects(
     add('10:00:00'),
@@ -112,11 +120,51 @@ t.test('other files stay', async (t) => {
   t.same(list(folder).sort(), [...others, ...folders, link, NOON].sort())
 })
 
+t.test('a backup that was used as a database stays, even without a WAL', async (t) => {
+  const { folder, backups, add } = open(t, { ...filesOf(t), keep: 1 })
+  await add('09:00:00')
+  await add('10:00:00')
+  const used = named('10:00:00')
+  openDatabase({ file: join(folder, used), lockTimeout: 0 }).close()
+  t.same(list(folder), [used])
+  t.equal(backups.newest(at('23:00:00')), undefined)
+  t.same((await add('11:00:00')).removed, [])
+  t.same((await add('12:00:00')).removed, [named('11:00:00')])
+  t.same(list(folder), [used, NOON])
+})
+
+t.test('the database itself stays, also under another name', async (t) => {
+  const files = filesOf(t)
+  const link = named('09:00:00')
+  linkSync(files.database, join(files.folder, link))
+  const db = new Sqlite(files.database)
+  db.pragma('journal_mode = DELETE')
+  db.close()
+  const { folder, add } = open(t, { ...files, keep: 1 })
+  t.same((await add('11:00:00')).removed, [])
+  t.same(list(folder), [link, named('11:00:00')])
+})
+
+t.test('a folder that contains the database is refused', async (t) => {
+  const files = filesOf(t)
+  const link = join(files.folder, '..', 'link.db')
+  const database = join(files.folder, NOON)
+  renameSync(files.database, database)
+  symlinkSync(database, link)
+  for (const each of [database, link]) {
+    t.throws(() => new SqliteBackupFolder({ ...files, database: each }), {
+      constructor: StoreError,
+      message: /^cannot use the folder \S+: it contains the database itself; choose another one$/,
+    })
+  }
+  t.same(readdirSync(files.folder), [NOON], 'and left as it was')
+})
+
 t.test('a clock that was wrong does not cost the newest backup', async (t) => {
   const files = filesOf(t, {
-    [named('20:00:00')]: '',
-    [named('21:00:00')]: '',
-    [named('09:00:00')]: '',
+    [named('20:00:00')]: UNUSED,
+    [named('21:00:00')]: UNUSED,
+    [named('09:00:00')]: UNUSED,
   })
   const { folder, backups, add } = open(t, { ...files, keep: 3 })
   t.same(backups.newest(at('11:00:00')), new Date('2026-11-21T09:00:00Z'))
@@ -127,7 +175,7 @@ t.test('a clock that was wrong does not cost the newest backup', async (t) => {
 })
 
 t.test('a backup that cannot be removed is reported', async (t) => {
-  const files = filesOf(t, { [named('08:00:00')]: '', [named('09:00:00')]: '' })
+  const files = filesOf(t, { [named('08:00:00')]: UNUSED, [named('09:00:00')]: UNUSED })
   // Root can remove any file.
   const remove = () => {
     throw new Error('EPERM: operation not permitted')
@@ -140,7 +188,7 @@ t.test('a backup that cannot be removed is reported', async (t) => {
 })
 
 t.test('what a killed process has left is removed', async (t) => {
-  const files = filesOf(t, { [NOON]: '' })
+  const files = filesOf(t, { [NOON]: UNUSED })
   const left = join(files.folder, `${named('13:00:00')}.partial-aB3_x9`)
   mkdirSync(left)
   writeFileSync(join(left, 'plants.db'), 'half of it')

@@ -7,6 +7,7 @@ import { checkDatabase } from '../../../src/stores/sqlite/check.ts'
 import { copyDatabase } from '../../../src/stores/sqlite/copy.ts'
 import { migrate } from '../../../src/stores/sqlite/schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { changesAfter, contentOf, latest, pageOf, replay } from '../changes.ts'
 import { exported, samePlants } from '../plants.ts'
 
@@ -16,7 +17,7 @@ const OFF = { age: 0, bytes: 2 ** 30 }
 
 /** Opens stores that are closed when the test ends. */
 function opener(t: Test) {
-  const folder = t.testdir()
+  const folder = makeFolder(t, inMemory())
   const stores: SqliteStore[] = []
   t.teardown(() => Promise.all(stores.map((store) => store.close())))
   const file = join(folder, 'plants.db')

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { RetentionClock } from '../../../src/stores/retention-clock.ts'
 import { prepareExcess } from '../../../src/stores/sqlite/change-excess.ts'
 import { CHANGE_OVERHEAD_BYTES } from '../../../src/stores/sqlite/change-log.ts'
 import { pruneChanges } from '../../../src/stores/sqlite/change-pruner.ts'
@@ -23,19 +24,19 @@ t.test('one transaction deletes a limited number and size of changes', async (t)
   for (let id = 0; id < 3000; id++) insert.run(id, '')
   t.equal(
     findExcess(all),
-    999n * BigInt(CHANGE_OVERHEAD_BYTES),
-    'the start of the log, and 999 changes',
+    1000n * BigInt(CHANGE_OVERHEAD_BYTES),
+    'before it, there are the start of the log and 999 changes',
   )
   db.exec('DELETE FROM changes')
   for (let id = 3000; id < 3010; id++) insert.run(id, 'x'.repeat(100_000))
-  t.equal(findExcess(all), BigInt(3 * LARGE))
+  t.equal(findExcess(all), BigInt(4 * LARGE))
   const upTo = (changes: number) => ({ before: 0, bytes: changes * LARGE })
   for (const [limits, position] of [
-    [upTo(0), BigInt(3 * LARGE)],
-    [upTo(2), BigInt(3 * LARGE)],
-    [upTo(7), BigInt(2 * LARGE)],
-    [upTo(8), BigInt(LARGE)],
-    [upTo(9), undefined],
+    [upTo(0), BigInt(4 * LARGE)],
+    [upTo(2), BigInt(4 * LARGE)],
+    [upTo(7), BigInt(3 * LARGE)],
+    [upTo(8), BigInt(2 * LARGE)],
+    [upTo(9), BigInt(LARGE)],
     [upTo(10), undefined],
   ] as const) {
     t.equal(findExcess(limits), position)
@@ -50,7 +51,12 @@ t.test('an error that is a bug is not ignored', async (t) => {
     prune: async () => {},
   }
   await t.rejects(
-    pruneChanges({ age: 1, bytes: 1 }, methods, new AbortController().signal),
+    pruneChanges(
+      { age: 1, bytes: 1 },
+      new RetentionClock(1),
+      methods,
+      new AbortController().signal,
+    ),
     new TypeError('a bug'),
   )
 })

@@ -1,13 +1,14 @@
+import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { DURATION_BOUNDS, SharedHistogram } from '../../../src/shared-memory/shared-histogram.ts'
 import {
   Checkpointer,
   prepareCheckpoint,
   type WalState,
 } from '../../../src/stores/sqlite/checkpointer.ts'
 import { type DatabaseOptions, openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { CommitMetrics } from '../../../src/stores/store-figures.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { countOf } from '../figures.ts'
 
@@ -84,6 +85,33 @@ t.test('a checkpoint that cannot run now is skipped', async (t) => {
   t.throws(writeBack, TypeError)
 })
 
+t.test('a checkpoint that fails is reported, and tried again after a while', async (t) => {
+  for (const retryMs of [0, undefined]) {
+    const options = { file: join(t.testdir(), 'plants.db'), lockTimeout: 0 }
+    const db = openDatabase(options)
+    const metrics = new CommitMetrics()
+    const problems: string[] = []
+    const onProblem = (problem: string) => problems.push(problem)
+    const settings = { pages: PAGES, intervalMs: 0, metrics, onProblem }
+    // A thread that cannot open the database.
+    const nowhere = { ...options, identity: 'another' }
+    const checkpointer = new Checkpointer(
+      db,
+      nowhere,
+      retryMs === undefined ? settings : { ...settings, retryMs },
+    )
+    const insert = db.prepare("INSERT INTO plants (id, name) VALUES (?, 'x')")
+    for (let id = 0; id < PAGES; id++) insert.run(id)
+    truncateSync(`${options.file}-wal`, 4096)
+    for (let time = 0; time < 3; time++) checkpointer.afterCommit()
+    t.equal(problems.length, retryMs === 0 ? 3 : 1)
+    t.match(problems[0], `cannot write ${options.file}-wal back into the database: SQLITE_IOERR_S`)
+    t.equal(metrics.checkpointFailures.value, problems.length)
+    await checkpointer.close()
+    db.close()
+  }
+})
+
 /**
  * @param elsewhere options that differ for the thread
  * @param intervalMs the interval between readings of the WAL's length
@@ -98,9 +126,11 @@ async function start(
   t.teardown(() => close())
   const db = openDatabase(options)
   const reader = openDatabase(options)
-  const durations = new SharedHistogram(DURATION_BOUNDS)
+  const metrics = new CommitMetrics()
+  const durations = metrics.checkpoint
   const there = { ...options, ...elsewhere }
-  const checkpointer = new Checkpointer(db, there, PAGES, intervalMs, durations)
+  const settings = { pages: PAGES, intervalMs, metrics }
+  const checkpointer = new Checkpointer(db, there, settings)
   close = async () => {
     await checkpointer.close()
     for (const connection of [reader, db]) connection.close()

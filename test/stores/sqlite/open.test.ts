@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -16,6 +17,7 @@ import Sqlite from 'better-sqlite3'
 import t from 'tap'
 import { PERMISSIONS, PRIVATE_FOLDER_MODE } from '../../../src/file-modes.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { DatabaseFile } from '../../../src/stores/sqlite/database-file.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/sqlite/schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
@@ -200,3 +202,22 @@ function asNobody<Result>(work: () => Result): Result {
     process.seteuid?.(user)
   }
 }
+
+t.test('only the file that is open already is opened again', async (t) => {
+  const folder = t.testdir()
+  const [file, other] = ['plants.db', 'other.db'].map((name) => join(folder, name)) as [
+    string,
+    string,
+  ]
+  for (const each of [file, other]) openDatabase({ file: each, lockTimeout: 0 }).close()
+  const options = { file, lockTimeout: 0, identity: new DatabaseFile(file).identity }
+  openDatabase(options).close()
+  const message = new RegExp(`^cannot use the database .*${file} was deleted or replaced while`)
+  rmSync(file)
+  t.throws(() => openDatabase(options), { constructor: StoreError, message })
+  t.notOk(existsSync(file), 'no file is created')
+  renameSync(other, file)
+  const before = readFileSync(file)
+  t.throws(() => openDatabase(options), { constructor: StoreError, message })
+  t.same(readFileSync(file), before)
+})

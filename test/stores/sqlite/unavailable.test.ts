@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
@@ -47,6 +48,18 @@ t.test('a change waits for a lock up to the timeout, then the store is busy', as
       'no change was made partially',
     )
   }
+})
+
+t.test('a clock that is set back does not prolong the wait for a lock', async (t) => {
+  const { stores } = await lockedStores(t, 100)
+  const { now } = Date
+  // Ahead of the clock of the writer's thread.
+  Date.now = () => now() + 3_600_000
+  const waiting = (stores[0] as SqliteStore).create({ id: 1n, name: 'x' })
+  // Submitted in the next turn of the event loop.
+  await setImmediate()
+  Date.now = now
+  await t.rejects(waiting, BUSY)
 })
 
 t.test('a change is made as soon as the lock is released', async (t) => {

@@ -1,0 +1,46 @@
+import { statSync } from 'node:fs'
+import { StoreUnavailable } from '../../../service/plant-store.ts'
+
+/** The device and the inode of a file: the same for each of its names, and different for a file that replaces it. */
+export type FileIdentity = string
+
+/**
+ * The path of an open database. SQLite notices neither that its file was deleted nor that another one has its name. It
+ * would go on with the open file, which nobody can reach after a restart. A new connection would even apply the log of
+ * the open file to the other one, and end the process by truncating the memory that the connections share.
+ */
+export class DatabaseFile {
+  readonly path: string
+  readonly identity: FileIdentity | undefined
+
+  /** @param identity of the open file; by default, that of the file at the path */
+  constructor(path: string, identity = identify(path)) {
+    this.path = path
+    this.identity = identity
+  }
+
+  /**
+   * Takes a microsecond.
+   *
+   * @throws StoreUnavailable if another file, or none, is at the path
+   */
+  assertInPlace(): void {
+    if (identify(this.path) === this.identity) return
+    throw new StoreUnavailable(
+      'failing',
+      `${this.path} was deleted or replaced while it is open, so changes are rejected. Put the file back, or read all ` +
+        'plants through the API, which still has them, before you restart the service',
+      'its database file was deleted or replaced',
+    )
+  }
+}
+
+/** Undefined if there is no file, or it cannot be examined. */
+function identify(path: string): FileIdentity | undefined {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true })
+    return `${dev}:${ino}`
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,77 @@
+/** A database file that is deleted or replaced while the service runs. */
+import { copyFileSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openDatabase } from '../../src/stores/sqlite/database.ts'
+import { createPlant, logged } from '../helpers/client.ts'
+import { Command } from '../helpers/command.ts'
+
+const REPLACED = {
+  error: 50302,
+  message: 'the store is temporarily unavailable: its database file was deleted or replaced',
+}
+
+async function start(t: Test, threads: number, measured = false) {
+  const folder = t.testdir()
+  const [database, other] = ['plants.db', 'other.db'].map((name) => join(folder, name)) as [
+    string,
+    string,
+  ]
+  openDatabase({ file: other, lockTimeout: 0 }).close()
+  const args = ['--port=0', '--database', database, '--threads', `${threads}`]
+  const command = new Command(t, args, { measured })
+  const url = await command.listening()
+  const token = readFileSync(join(folder, 'access-token'), 'utf8').trim()
+  const create = async (id: number) => {
+    const { status, body } = await createPlant(url, token, { id, name: `plant ${id}` })
+    return status === 503 ? JSON.parse(body) : status
+  }
+  const ready = async () => {
+    const response = await fetch(`${url}/health/ready`)
+    return response.status === 503 ? response.json() : response.status
+  }
+  const stop = async () => {
+    command.process.kill('SIGTERM')
+    return (await command.finished()).code
+  }
+  return { database, other, command, create, ready, stop }
+}
+
+for (const threads of [1, 2]) {
+  for (const what of ['deleted', 'replaced'] as const) {
+    t.test(`with ${threads} threads, a database that is ${what} takes no changes`, async (t) => {
+      const service = await start(t, threads, threads === 1)
+      const { database, other, command, create, ready } = service
+      t.equal(await create(1), 200)
+      const saved = `${database}.saved`
+      renameSync(database, saved)
+      const before = readFileSync(other)
+      if (what === 'replaced') copyFileSync(other, database)
+
+      t.same(await create(2), REPLACED)
+      t.same(await ready(), REPLACED)
+      await logged(command, `${database} was deleted or replaced while it is open`)
+      if (what === 'replaced') t.same(readFileSync(database), before, 'nothing is written to it')
+
+      renameSync(saved, database)
+      t.equal(await create(3), 200, 'it is back')
+      t.equal(await ready(), 200)
+      t.equal(await service.stop(), 0)
+      const db = openDatabase({ file: database, lockTimeout: 0 })
+      t.same(db.prepare('SELECT id FROM plants ORDER BY id').pluck().all(), [1n, 3n])
+      db.close()
+    })
+  }
+}
+
+t.test('an idle service logs that its database was deleted, and stops normally', async (t) => {
+  const { database, other, command, stop } = await start(t, 1, true)
+  rmSync(database)
+  await logged(command, 'was deleted or replaced while it is open')
+  const before = readFileSync(other)
+  renameSync(other, database)
+  t.equal(await stop(), 0)
+  t.same(readFileSync(database), before)
+  const lines = command.stderr.split('\n').filter((line) => line.includes('was deleted or'))
+  t.equal(lines.length, 1, 'once a minute')
+})

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { backUpDatabase } from '../../../src/stores/sqlite/backup.ts'
+import { checkDatabase } from '../../../src/stores/sqlite/check.ts'
+import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { StoreError } from '../../../src/stores/store-error.ts'
+
+/** Makes a database with a plant, and a backup of it. */
+async function backUp(t: Test, name = 'backup.db') {
+  const folder = t.testdir({ backups: {} })
+  const database = join(folder, 'plants.db')
+  const db = openDatabase({ file: database, lockTimeout: 0 })
+  db.exec(`INSERT INTO plants (id, name) VALUES (1, 'Abies alba Mill.')`)
+  db.close()
+  const file = join(folder, 'backups', name)
+  const { signal } = new AbortController()
+  const summary = await backUpDatabase({ database, file, lockTimeout: 0, signal, onProgress() {} })
+  return { file, checksum: `${file}.sha256`, summary }
+}
+
+/** The findings of `check` about the checksum. */
+function check(file: string) {
+  const results = [...checkDatabase({ file, lockTimeout: 0 })]
+  return results.filter(({ subject }) => subject === 'checksum')
+}
+
+t.test('a backup has a checksum in the format of sha256sum', async (t) => {
+  const { file, checksum, summary } = await backUp(t)
+  const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex')
+  t.equal(summary.sha256, sha256)
+  t.equal(readFileSync(checksum, 'utf8'), `${sha256}  backup.db\n`)
+  t.equal(statSync(checksum).mode & 0o777, 0o600)
+  t.same(check(file), [{ subject: 'checksum', status: 'ok', message: sha256 }])
+})
+
+t.test('sha256sum escapes some characters of names', async (t) => {
+  const { file, checksum, summary } = await backUp(t, 'a\\b\nc.db')
+  t.equal(readFileSync(checksum, 'utf8'), `\\${summary.sha256}  a\\\\b\\nc.db\n`)
+  t.match(check(file), [{ status: 'ok' }])
+})
+
+t.test('check finds a flipped bit that leaves the structure intact', async (t) => {
+  const { file, checksum } = await backUp(t)
+  const bytes = readFileSync(file)
+  const letter = bytes.indexOf('Abies')
+  bytes.writeUInt8(bytes.readUInt8(letter) ^ 1, letter)
+  writeFileSync(file, bytes)
+  const faults = [...checkDatabase({ file, lockTimeout: 0 })].filter(
+    (each) => each.status === 'fault',
+  )
+  const message = `the file has changed since the backup: see ${checksum}`
+  t.same(faults, [
+    {
+      subject: 'changes',
+      status: 'fault',
+      message: 'the last changes in the log differ from the plants 1',
+    },
+    { subject: 'checksum', status: 'fault', message },
+  ])
+})
+
+t.test('a backup that was used as a database is not compared', async (t) => {
+  const { file } = await backUp(t)
+  openDatabase({ file, lockTimeout: 0 }).close()
+  const message = 'not compared: the backup has been used as a database since'
+  t.same(check(file), [{ subject: 'checksum', status: 'ok', message }])
+})
+
+t.test('a checksum that cannot be read is reported', async (t) => {
+  const { file, checksum } = await backUp(t)
+  writeFileSync(checksum, 'none')
+  t.match(check(file), [{ status: 'fault', message: `${checksum} has no SHA-256` }])
+  const folder = t.testdir({ 'backup.db': readFileSync(file) })
+  const copy = join(folder, basename(file))
+  t.same(check(copy), [], 'a copy without a checksum')
+  mkdirSync(`${copy}.sha256`)
+  t.throws(() => check(copy), {
+    constructor: StoreError,
+    message: /^cannot read \S+sha256: EISDIR/,
+  })
+})
+
+t.test('a name whose checksum exists is taken', async (t) => {
+  const { file } = await backUp(t)
+  const folder = t.testdir({ 'plants.db': readFileSync(file), 'copy.db.sha256': 'mine' })
+  const [database, copy] = [join(folder, 'plants.db'), join(folder, 'copy.db')]
+  const { signal } = new AbortController()
+  const options = { database, file: copy, lockTimeout: 0, signal, onProgress() {} }
+  const message = `${copy}.sha256 already exists; nothing was overwritten`
+  await t.rejects(backUpDatabase(options), new StoreError(message))
+  t.same(readdirSync(folder).sort(), ['copy.db.sha256', 'plants.db'])
+})
+
+t.test('a name that is taken during the copy leaves no checksum', async (t) => {
+  const { file } = await backUp(t)
+  const folder = t.testdir({ 'plants.db': readFileSync(file) })
+  const [database, copy] = [join(folder, 'plants.db'), join(folder, 'copy.db')]
+  const { signal } = new AbortController()
+  const onProgress = () => writeFileSync(copy, 'mine')
+  const options = { database, file: copy, lockTimeout: 0, signal, onProgress }
+  const message = `${copy} already exists; nothing was overwritten`
+  await t.rejects(backUpDatabase(options), new StoreError(message))
+  t.equal(readFileSync(copy, 'utf8'), 'mine')
+  t.notOk(existsSync(`${copy}.sha256`))
+})
