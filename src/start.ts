@@ -52,9 +52,10 @@ export interface RunningService {
  *
  * If a thread of the service ends unexpectedly, throws a ThreadFailure as an uncaught exception.
  *
+ * @param seeding interrupts the import of a seed; see Seeder
  * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable
  */
-export async function start(config: Config): Promise<RunningService> {
+export async function start(config: Config, seeding?: AbortSignal): Promise<RunningService> {
   requireSeparatePorts(config)
   const log = await createLog(config)
   const contract = loadContract()
@@ -65,7 +66,7 @@ export async function start(config: Config): Promise<RunningService> {
   let admin: Admin | undefined
   let webhooks: WebhookDeliveries | undefined
   try {
-    await seedStore(store)
+    await seedStore(store, seeding)
     const shared = new SharedState()
     const tokens = new AccessTokens(store, config.token, shared.tokenUses)
     const access = await ensureFirstToken(config, tokens)

@@ -15,7 +15,14 @@ import { backupCommand } from './backup-command.ts'
 import { check, checkHelp } from './check.ts'
 import type { ExportOptions } from './export.ts'
 import type { ImportOptions } from './import.ts'
-import { argument, databaseOption, parseName, settingOptions, settingsHelp } from './options.ts'
+import {
+  argument,
+  createOption,
+  databaseOption,
+  parseName,
+  settingOptions,
+  settingsHelp,
+} from './options.ts'
 import { createToken, listTokens, revokeToken, type TokenOptions } from './token.ts'
 import { webhookCommand } from './webhook-command.ts'
 
@@ -107,6 +114,7 @@ function tokenCommand(): Command {
       argument(duration('36500d')),
     )
     .addOption(databaseOption)
+    .addOption(createOption)
     .action((options: TokenOptions) => createToken(options))
   command
     .command('list')
@@ -148,6 +156,7 @@ function importCommand(): Command {
         .default(RECORD_LIMIT_BYTES),
     )
     .addOption(databaseOption)
+    .addOption(createOption)
     .addHelpText('after', importHelp)
     .action(async (file: string, options: ImportOptions) => {
       const { importPlants } = await import('./import.ts')

@@ -21,6 +21,6 @@ export async function makeStock(owner: Owner, database: string, stock: Stock): P
   }
   output.end()
   await finished(output)
-  const { code, stderr } = await run(owner, ['import', file, '--database', database])
+  const { code, stderr } = await run(owner, ['import', file, '--create', '--database', database])
   if (code !== 0) throw new Error(`the import ended with ${code}: ${stderr}`)
 }
