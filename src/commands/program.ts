@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { onConflicts } from '../../service/plant-store.ts'
 import { type Config, tokenFromEnvironment } from '../config/config.ts'
+import { removeServiceLinks } from '../config/service-links.ts'
 import { duration, integer } from '../config/setting-values.ts'
 import { STANDBYS_MAX } from '../config/settings.ts'
 import { type Scope, scopes } from '../contract/scopes.ts'
@@ -35,7 +36,11 @@ export function program(): Command {
   const command: Command = new Command('plant-store')
     .description('Stores plants and serves them over HTTP.')
     .version(version)
-    .hook('preSubcommand', (program) => rejectUnknownCommand(program, serving))
+    .hook('preSubcommand', (program, subcommand) => {
+      rejectUnknownCommand(program, serving)
+      // Before Commander reads the environment.
+      if (subcommand === serving) ignoreServiceLinks()
+    })
     .hook('preAction', (_program, command) => warnAboutPassword(command))
   const serving = command
     .command('serve', { isDefault: true })
@@ -80,6 +85,11 @@ function rejectUnknownCommand(program: Command, serving: Command): void {
   const similar = findSimilar(word, names)
   const suggestion = similar === undefined ? '' : `. Did you mean '${similar}'?`
   program.error(`error: unknown command '${word}'${suggestion}`)
+}
+
+function ignoreServiceLinks(): void {
+  const warning = removeServiceLinks(process.env)
+  if (warning !== undefined) process.stderr.write(`plant-store: ${warning}\n`)
 }
 
 /** Other users can read the command line in the process list. */
