@@ -8,7 +8,7 @@ import { isPublic } from './public-addresses.ts'
 const TIMEOUT_MS = 3000
 const TRIES = 2
 
-/** Resolves to the addresses of a host name, at least one. */
+/** Resolves to the addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 
 /**
@@ -27,8 +27,10 @@ export function publicLookup(
     resolve(hostname).then(
       (addresses) => {
         const refused = addresses.find(({ address }) => !isPublic(address))
-        if (refused === undefined) respond(null, addresses)
-        else respond(new Error(`${hostname}: ${notPublic(refused.address)}`))
+        if (refused !== undefined) respond(new Error(`${hostname}: ${notPublic(refused.address)}`))
+        // The socket would throw an error that nothing can catch.
+        else if (addresses.length === 0) respond(new Error(noAddress(hostname)))
+        else respond(null, addresses)
       },
       (error) => respond(error),
     )
@@ -41,6 +43,7 @@ export function publicLookup(
  * process.
  *
  * @param servers addresses with optional ports
+ * @throws Error if the name has no address, or no name server knows
  */
 export async function askNameServers(
   hostname: string,
@@ -55,10 +58,17 @@ export async function askNameServers(
   ])
   const addresses = results.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
   if (addresses.length > 0) return addresses
-  const failures = results.map((each) => (each as PromiseRejectedResult).reason)
+  const failures = results.flatMap((each) => (each.status === 'rejected' ? each.reason.code : []))
   // The failure of a name server is more informative than the lack of addresses of one version.
-  const isMissing = ({ code }: { code?: string }) => code === NODATA || code === NOTFOUND
-  throw failures.find((failure) => !isMissing(failure)) ?? failures[0]
+  const failure = failures.find((code) => code !== NODATA && code !== NOTFOUND)
+  if (failure === undefined) throw new Error(noAddress(hostname))
+  throw new Error(
+    `cannot resolve ${hostname}: the name servers of this machine failed (${failure})`,
+  )
+}
+
+function noAddress(hostname: string): string {
+  return `the host name ${hostname} does not exist or has no address`
 }
 
 function withFamily(addresses: readonly string[], family: number): LookupAddress[] {

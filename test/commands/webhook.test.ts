@@ -251,6 +251,17 @@ t.test('a failed command prints one line and changes nothing', async (t) => {
   t.match(await add('one-more'), { code: 1, stderr: full })
 })
 
+t.test('the URL is stored without control characters', async (t) => {
+  const { webhook, use } = await commandsOf(t)
+  const url = 'HTTPS://receiver.example/\u001b[2J?\u009b\n'
+  const added = await webhook('add', '--name', 'x', '--url', url, '--events', 'newPlant')
+  t.equal(added.code, 0)
+  const stored = 'https://receiver.example/%1B[2J?%C2%9B'
+  t.equal((await use((store) => webhookIn(store, 'x'))).url, stored)
+  const { stdout } = await webhook('list')
+  t.ok(stdout.endsWith(`${stored}\n`))
+})
+
 t.test('unknown events are refused', async (t) => {
   const { database } = await commandsOf(t)
   const args = ['--name', 'x', '--url', URL, '--events', 'newPlant,planted', '--database', database]
