@@ -25,7 +25,8 @@ With --every, the command runs until a signal stops it. It makes a backup at onc
 enough, names each by its time in UTC, such as plants-2026-11-21T15-00-00Z.db, and removes the oldest of them
 beyond --keep. It never changes other files. A failed backup is reported and tried again.
 
-To restore a backup, start the service with a copy of it as its --database.`
+To restore a backup, stop the service, move the database away with its -wal and -shm files, and copy the backup to its
+place.`
 
 export function backupCommand(): Command {
   const command = new Command('backup')

@@ -205,7 +205,7 @@ const importHelp = `
 An NDJSON record is a line such as {"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}. A CSV file starts
 with a header such as id,name,tag. A JSON file is an array, as GET /plants returns it. Refused records are
 reported on standard error, and a summary is printed on standard output. Importing the same file again changes
-nothing.
+nothing. The separator of a CSV file can also be a semicolon or a tab.
 Exit codes: 0 all plants are stored; 1 the import stopped early; 2 some records were skipped; 130 or 143 the
 import was interrupted. An import that stops early keeps the records it has already stored.`
 

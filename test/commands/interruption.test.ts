@@ -36,7 +36,7 @@ for (const [format, signal, exitCode] of [
 ] as const) {
   t.test(`${format}: an import interrupted by ${signal} stores whole records only`, async (t) => {
     const { feed, stored, summary } = importsOf(t)
-    const command = feed({ measured: true }, format)
+    const command = feed({ measured: format === 'csv' }, format)
     await write(command.process.stdin as Writable, unfinished[format])
     command.process.kill(signal)
     const { code, stdout, stderr } = await command.finished()
@@ -45,22 +45,19 @@ for (const [format, signal, exitCode] of [
     t.match(stderr, INTERRUPTED)
     t.match(stored(), [{ id: 1 }, { id: 2 }])
   })
-
-  t.test(`${format}: an input that ends within a record stores only those before`, async (t) => {
-    const { feed, stored, summary } = importsOf(t)
-    const command = feed({}, format)
-    command.process.stdin?.end(unfinished[format])
-    const isRefused = format !== 'json'
-    const { code, stdout, stderr } = await command.finished()
-    t.equal(code, 1)
-    t.equal(stdout, summary({ created: 2, refused: isRefused ? 1 : 0 }))
-    t.match(
-      stderr,
-      isRefused ? /: .*the input ends within this line/ : /is not closed after item 2/,
-    )
-    t.match(stored(), [{ id: 1 }, { id: 2 }])
-  })
 }
+
+t.test('a pipe that ends within a record stores only the records before', async (t) => {
+  const { feed, stored, summary } = importsOf(t)
+  const command = feed({}, 'csv')
+  command.process.stdin?.end('id,name\n1,a\n2,Planta exempl')
+  t.strictSame(await command.finished(), {
+    code: 1,
+    stdout: summary({ created: 1, refused: 1 }),
+    stderr: 'line 3: the input ends within this line; end it with a newline if it is complete\n',
+  })
+  t.match(stored(), [{ id: 1 }])
+})
 
 t.test('an interrupted import replaces no plant by a part of its record', async (t) => {
   const { database, file, load, stored } = importsOf(t)
@@ -148,7 +145,7 @@ async function until(condition: () => boolean): Promise<void> {
 for (const signal of ['SIGINT', 'SIGKILL'] as const) {
   t.test(`an import interrupted by ${signal} can be repeated, with the same result`, async (t) => {
     const { database, file, load, feed, stored, summary } = importsOf(t)
-    const command = feed({ measured: signal === 'SIGINT' })
+    const command = feed()
     await storeTransaction(command, database)
     command.process.kill(signal)
     const { code, stdout, stderr } = await command.finished()
