@@ -52,13 +52,17 @@ export async function askNameServers(
   // Created for each lookup, because the system's name servers can change.
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES })
   if (servers !== undefined) resolver.setServers(servers)
-  const results = await Promise.allSettled([
-    resolver.resolve4(hostname).then((addresses) => withFamily(addresses, 4)),
-    resolver.resolve6(hostname).then((addresses) => withFamily(addresses, 6)),
+  const failures: string[] = []
+  const note = ({ code }: { code: string }) => {
+    failures.push(code)
+    return []
+  }
+  const [ipv4, ipv6] = await Promise.all([
+    resolver.resolve4(hostname).catch(note),
+    resolver.resolve6(hostname).catch(note),
   ])
-  const addresses = results.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+  const addresses = [...withFamily(ipv4, 4), ...withFamily(ipv6, 6)]
   if (addresses.length > 0) return addresses
-  const failures = results.flatMap((each) => (each.status === 'rejected' ? each.reason.code : []))
   // The failure of a name server is more informative than the lack of addresses of one version.
   const failure = failures.find((code) => code !== NODATA && code !== NOTFOUND)
   if (failure === undefined) throw new Error(noAddress(hostname))

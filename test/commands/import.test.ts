@@ -1,5 +1,5 @@
 import type { StdioOptions } from 'node:child_process'
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
@@ -61,6 +61,41 @@ t.test('a conflict stops the import, keeps the stored plant or replaces it', asy
   const replaced = await load([second, '--on-conflict', 'replace'])
   t.strictSame(replaced, { code: 0, stdout: summary({ replaced: 1 }), stderr: '' })
   t.match(stored(), [{ name: 'second' }])
+})
+
+t.test('a missing database is created only on request', async (t) => {
+  const { database, folder, load, summary } = importsOf(t)
+  t.strictSame(await runHere(['import', SAMPLE, '--database', database]), {
+    code: 1,
+    stdout: '',
+    stderr: `plant-store: there is no database ${database}; use --create to create it\n`,
+  })
+  t.strictSame(readdirSync(folder), [])
+  t.match(await load([SAMPLE]), { code: 0, stdout: summary({ created: 320 }) })
+  const again = await runHere(['import', SAMPLE, '--database', database])
+  t.match(again, { code: 0, stdout: summary({ replayed: 320 }) })
+})
+
+t.test('a CSV file of a spreadsheet is imported with notes about its rows', async (t) => {
+  const { file, load, stored, summary } = importsOf(t)
+  const rows = ['\ufeffid;name;tag', '4;Abies;Tree', ';;', '4;Abies;Tree', '5;Acer;', ';;']
+  t.strictSame(await load([file('plants.csv', rows.join('\r\n'))]), {
+    code: 0,
+    stdout: summary({ created: 2, replayed: 1 }, 'blank 2 (rows without any value)\n'),
+    stderr: 'line 4: repeats id 4 of line 2 (replayed)\n',
+  })
+  t.match(stored(), [{ id: 4 }, { id: 5, tag: null }])
+  t.strictSame(await load([file('repeated.csv', 'id,name\n6,a\n6,b\n')]), {
+    code: 1,
+    stdout: summary({ created: 1, refused: 1 }),
+    stderr:
+      'line 3: repeats id 6 of line 2 with different content; use --on-conflict keep or --on-conflict replace to import the rest\n',
+  })
+  t.match(await load([file('empty.csv', '')]), {
+    code: 1,
+    stdout: summary({}),
+    stderr: 'plant-store: the file is empty: expected a header such as id,name,tag\n',
+  })
 })
 
 t.test('a file that cannot be read causes a one-line error and creates no database', async (t) => {

@@ -33,6 +33,10 @@ t.test('plants moved to a server and back are unchanged', async (t) => {
   ])
   await using(before, (store) => store.importPlants(plants, 'stop'))
 
+  const missing = await runHere(['token', 'create', '--name', 'x', '--database', url])
+  const hint = `plant-store: cannot use the database ${url}: it is empty; use --create to create it\n`
+  t.match(missing, { code: 1, stderr: hint })
+
   const commands = [
     `export --database '${before}'`,
     `import - --format ndjson --create --database '${url}'`,

@@ -10,7 +10,7 @@ import { runHere } from '../helpers/command-here.ts'
 function documentedCommands(backup: string): string {
   const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8')
   const [, section = ''] = page.split('### Restoring a backup')
-  const [, commands = ''] = /```sh\n([^]*?)npx plant-store check/.exec(section) ?? []
+  const [, commands = ''] = /```sh\n([\s\S]*?)npx plant-store check/.exec(section) ?? []
   return commands.replace('BACKUP', backup)
 }
 
