@@ -45,7 +45,9 @@ export async function openSource(file: string, signal?: AbortSignal): Promise<So
     const isFile = stat.isFile()
     const size = isFile ? { isFile, sizeBytes: stat.size } : { isFile }
     // A read of a file stream cannot be interrupted while it waits for the writer of a pipe.
-    const stream = stat.isFIFO() ? new Socket({ fd }) : createReadStream(file, { fd })
+    const stream = stat.isFIFO()
+      ? new Socket({ fd, readable: true, writable: false })
+      : createReadStream(file, { fd })
     return readFrom(file, stream, size, signal)
   } catch (error) {
     throw fileError(`cannot read ${file}`, error)

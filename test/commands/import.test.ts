@@ -1,5 +1,6 @@
-import type { StdioOptions } from 'node:child_process'
+import { type StdioOptions, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync, readdirSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
@@ -162,6 +163,15 @@ t.test('members that are not stored are counted, or errors with --strict', async
   t.equal(code, 0)
   const note = 'ignored 1 (members that are not stored: 1 × "Tag" (did you mean "tag"?))\n'
   t.equal(stdout, summary({ created: 1, replayed: 1 }, note))
+})
+
+t.test('a named pipe is imported to its end', async (t) => {
+  const { folder, load, stored } = importsOf(t)
+  const pipe = join(folder, 'pipe.csv')
+  spawnSync('mkfifo', [pipe])
+  const [finished] = await Promise.all([load([pipe]), writeFile(pipe, 'id,name\n1,a\n2,b\n')])
+  t.match(finished, { code: 0, stderr: '' })
+  t.match(stored(), [{ id: 1 }, { id: 2 }])
 })
 
 t.test('a JSON array is imported into a database in a new folder', async (t) => {
