@@ -44,6 +44,7 @@ export {
   UnexpectedAnswerError,
   UnknownOutcomeError,
 } from './errors.ts'
+export { parseJson, toJson } from './json.ts'
 export type {
   BatchResult,
   Change,

@@ -14,7 +14,12 @@ type Int64Member = {
 /** TypeScript does not declare this method yet. */
 type ExactJson = JSON & { rawJSON(text: string): unknown }
 
-/** Like `JSON.stringify`, but a bigint becomes an integer. */
+/**
+ * Like `JSON.stringify`, but a bigint becomes an integer. Other programs can round one beyond 2^53 when they read it.
+ *
+ * @example
+ * toJson({ id: 4n, name: 'Abies alba Mill.' }) // {"id":4,"name":"Abies alba Mill."}
+ */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, (_name, member) =>
     typeof member === 'bigint' ? (JSON as ExactJson).rawJSON(String(member)) : member,

@@ -157,6 +157,15 @@ export class AccessTokens {
   }
 
   /**
+   * Whether the store has a token, which can be an expired one.
+   *
+   * @throws StoreUnavailable
+   */
+  async exist(): Promise<boolean> {
+    return (await this.#store.listTokens()).length > 0
+  }
+
+  /**
    * Revokes the token with the given name. Resolves to false if there is none.
    *
    * @throws StoreUnavailable

@@ -14,11 +14,13 @@ export type Access =
   | { readonly variable: string }
   | { readonly file: string }
   | { readonly token: string }
-  | { readonly command: string }
+  | {
+      readonly command: string
+      /** Whether there are tokens, such as those of a restored backup. */
+      readonly hasTokens: boolean
+    }
 
-const CREATE_COMMAND: Access = {
-  command: `plant-store token create --name mine --scope ${scopes.join()}`,
-}
+const CREATE_COMMAND = `plant-store token create --name mine --scope ${scopes.join()}`
 
 /**
  * Creates a token unless the environment or the store has one. Writes it to a private file next to the database, or
@@ -30,7 +32,7 @@ export async function ensureFirstToken(config: Config, tokens: AccessTokens): Pr
   if (config.token !== undefined) return { variable: TOKEN_VARIABLE }
   const place = locateDatabase(config.database)
   // Replicas share the server, and only one of them could have the file.
-  if ('server' in place) return CREATE_COMMAND
+  if ('server' in place) return { command: CREATE_COMMAND, hasTokens: await tokens.exist() }
   const first = await tokens.issueFirst({ name: 'first', scopes })
   if ('memory' in place) return { token: first as string }
   const { file } = place
@@ -39,7 +41,7 @@ export async function ensureFirstToken(config: Config, tokens: AccessTokens): Pr
     for (const file of Object.values(files)) {
       if (await hasValidToken(tokens, file)) return { file }
     }
-    return CREATE_COMMAND
+    return { command: CREATE_COMMAND, hasTokens: true }
   }
   try {
     return { file: await writeTokenFile(first, files) }

@@ -54,9 +54,10 @@ export interface RunningService {
  *
  * If a thread of the service ends unexpectedly, throws a ThreadFailure as an uncaught exception.
  *
+ * @param seeding interrupts the import of a seed; see Seeder
  * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable
  */
-export async function start(given: Config): Promise<RunningService> {
+export async function start(given: Config, seeding?: AbortSignal): Promise<RunningService> {
   requireSeparatePorts(given)
   const log = await createLog(given)
   const maxConnections = limitConnections(given.maxConnections, (message) => log.warn(message))
@@ -72,7 +73,7 @@ export async function start(given: Config): Promise<RunningService> {
   const shared = new SharedState()
   const watch = watchConnections(shared.refusedConnections, maxConnections, onProblem)
   try {
-    await seedStore(store)
+    await seedStore(store, seeding)
     const tokens = new AccessTokens(store, config.token, shared.tokenUses)
     const access = await ensureFirstToken(config, tokens)
     const { links, warning } = await planThreads(config, store)

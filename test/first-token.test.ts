@@ -7,7 +7,10 @@ import { ensureFirstToken } from '../src/first-token.ts'
 import { openStore } from '../src/stores/engines.ts'
 import { StoreError } from '../src/stores/store-error.ts'
 
-const CREATE_COMMAND = { command: 'plant-store token create --name mine --scope read,write' }
+const CREATE_COMMAND = {
+  command: 'plant-store token create --name mine --scope read,write',
+  hasTokens: true,
+}
 
 /** Opens a store for each start of the service, and closes them all after the test. */
 function starter(t: Test) {
@@ -99,5 +102,7 @@ t.test('no token is created if the environment has one', async (t) => {
 t.test('no token is created on a database server', async (t) => {
   const { tokens } = await starter(t)(':memory:')
   const config = { ...defaultConfig(), database: 'postgres://me@one,two/plants' }
+  t.same(await ensureFirstToken(config, tokens), { ...CREATE_COMMAND, hasTokens: false })
+  await tokens.issue({ name: 'ci', scopes: ['read'] })
   t.same(await ensureFirstToken(config, tokens), CREATE_COMMAND)
 })

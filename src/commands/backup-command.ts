@@ -27,7 +27,8 @@ beyond --keep. It never changes other files. A failed backup is reported and tri
 
 The checksum of a backup is next to it, in FILE.sha256. "plant-store check" compares the two.
 
-To restore a backup, start the service with a copy of it as its --database.`
+To restore a backup, stop the service, move the database away with its -wal and -shm files, and copy the backup to its
+place.`
 
 export function backupCommand(): Command {
   const command = new Command('backup')

@@ -7,6 +7,7 @@ import { ConfigError } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
 import { PERMISSIONS, PRIVATE_MODE } from '../file-modes.ts'
 import { locateDatabase } from '../stores/engines.ts'
+import { locateTokenFiles } from '../stores/token-files.ts'
 import { STDIO } from '../transfer/format.ts'
 
 /** The start of the error message when standard output cannot be written. */
@@ -23,10 +24,10 @@ export interface Destination {
 
 /**
  * Opens a file for an export, or standard output for `-`. The file appears under its name only when it is complete. It
- * replaces an existing file, because exports are repeated, but never the database. A new file is private. One that
- * replaces a file of the same user keeps its mode.
+ * replaces an existing file, because exports are repeated, but never a file of the database. A new file is private. One
+ * that replaces a file of the same user keeps its mode.
  *
- * @throws ConfigError if the file is a folder or the database, and errors of the file system
+ * @throws ConfigError if the file is a folder or belongs to the database, and errors of the file system
  */
 export async function openDestination(file: string, database: string): Promise<Destination> {
   if (file === STDIO) return unpublished(process.stdout)
@@ -35,9 +36,10 @@ export async function openDestination(file: string, database: string): Promise<D
   // A device or a named pipe is written to, not replaced.
   if (present?.isFile() === false) return unpublished(createWriteStream(file))
   const target = await realpath(file).catch(() => file)
-  const place = locateDatabase(database)
-  if ('file' in place && target === (await realpath(place.file))) {
-    throw new ConfigError(`cannot write ${file}: it is the database itself`)
+  for (const own of await listOwnFiles(database)) {
+    if (await isSameFile(target, own)) {
+      throw new ConfigError(`cannot write ${file}: the database uses that file`)
+    }
   }
   const partial = `${target}.partial-${randomUUID()}`
   const handle = await open(partial, 'wx', PRIVATE_MODE)
@@ -51,6 +53,15 @@ export async function openDestination(file: string, database: string): Promise<D
       await rm(partial, { force: true })
     },
   }
+}
+
+/** The files of a database, including those that do not exist at the moment. */
+async function listOwnFiles(database: string): Promise<string[]> {
+  const place = locateDatabase(database)
+  if (!('file' in place)) return []
+  const target = await realpath(place.file)
+  const files = ['', ...place.suffixes].map((suffix) => target + suffix)
+  return [...files, ...Object.values(locateTokenFiles(place.file))]
 }
 
 /** Whether two paths lead to the same file, which need not exist. */

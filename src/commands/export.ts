@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ConfigError, defaultConfig } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
@@ -22,6 +23,7 @@ import {
 } from './destination.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { onStopSignal } from './signals.ts'
+import { describeDatabase } from './store-access.ts'
 import { preferSmallHeap } from './v8-flags.ts'
 
 export interface ExportOptions {
@@ -35,7 +37,7 @@ export interface ExportOptions {
 }
 
 /**
- * Exports all plants to a file, or to standard output for `-`. If a signal interrupts it, the exit code is that of the
+ * Exports all plants to a file, or to standard output for `-`, and prints their number on standard error. If a signal interrupts it, the exit code is that of the
  * signal. If the reader of standard output goes away, as `| head` does, the export succeeds.
  *
  * @throws ConfigError if the file cannot be written, or an option does not apply to its format
@@ -45,6 +47,8 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
   const codec = selectCodec(format, options)
   if (cursor !== undefined) await requireOwnFile(cursor, file)
   preferSmallHeap()
+  // The reader of standard error can go away. The export continues.
+  process.stderr.on('error', () => {})
   const { lockTimeout } = defaultConfig()
   const store = await openStore({ database, mustExist: true, lockTimeout, sameThread: true })
   const interruption = new AbortController()
@@ -52,6 +56,8 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
   let destination: Destination | undefined
   let cursorFile: CursorFile | undefined
   let progress: Progress | undefined
+  let count = 0
+  let summary = ''
   // Standard output needs neither a progress display nor cleanup. Writing to it can also block the process, which
   // would then not react to a signal that it handles itself.
   if (file !== STDIO) {
@@ -65,11 +71,16 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     // Before the export takes its snapshot, so that the changes after the cursor miss nothing.
     cursorFile = cursor === undefined ? undefined : await prepareCursor(store, cursor, database)
     destination = await openDestination(file, database)
-    const chunks = formatPlants(store.exportPlants(), codec, (plants) => progress?.update(plants))
+    const chunks = formatPlants(store.exportPlants(), codec, (plants) => {
+      count = plants
+      progress?.update(plants)
+    })
     await pipeline(chunks, destination.stream, { signal })
     await destination.publish()
     // After the export, because an old cursor with a new export is harmless, and a new one with an old export is not.
     await cursorFile?.publish()
+    const target = file === STDIO ? 'standard output' : resolve(file)
+    summary = `exported ${count.toLocaleString('en')} plants from ${describeDatabase(database)} to ${target}\n`
   } catch (error) {
     if (!signal.aborted && !isClosedPipe(error)) {
       throw fileError(file === STDIO ? STDOUT_ERROR : `cannot write ${file}`, error)
@@ -80,6 +91,7 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     await cursorFile?.discard()
     await store.close()
   }
+  process.stderr.write(summary)
 }
 
 async function requireOwnFile(cursor: string, file: string): Promise<void> {

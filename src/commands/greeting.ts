@@ -4,8 +4,7 @@ import type { Access } from '../first-token.ts'
 import { type Certificate, covers } from '../http/certificate.ts'
 import { DOCS_PATH } from '../http/docs.ts'
 import type { RunningService } from '../start.ts'
-import type { Location } from '../stores/engine.ts'
-import { locateDatabase } from '../stores/engines.ts'
+import { describeDatabase } from './store-access.ts'
 
 /** A name without a wildcard, in the notation of X509Certificate.subjectAltName. */
 const DNS_NAME = /(?:^|, )DNS:([\w.-]+)(?:,|$)/
@@ -24,7 +23,7 @@ export function greeting(
   const admin = adminUrl === undefined ? '' : `\n  metrics   ${adminUrl}/metrics`
   const durability = changes === undefined ? '' : `\n  changes   ${changes}`
   return `Plant Store is listening on ${url}${docs}${admin}
-  database  ${describeDatabase(locateDatabase(config.database))}${durability}
+  database  ${describeDatabase(config.database)}${durability}
   token     ${location}
 
 Create a plant:
@@ -60,11 +59,6 @@ function docsUrl(url: string): string {
   return url + DOCS_PATH
 }
 
-function describeDatabase(location: Location): string {
-  if ('memory' in location) return 'in memory'
-  return 'file' in location ? location.file : location.server
-}
-
 function describeAccess(access: Access): { location: string; bearer: string } {
   if ('token' in access) return { location: access.token, bearer: access.token }
   if ('variable' in access) {
@@ -73,7 +67,9 @@ function describeAccess(access: Access): { location: string; bearer: string } {
   if ('file' in access) {
     return { location: access.file, bearer: `$(cat '${escapeForShell(access.file)}')` }
   }
-  return { location: `create one with ${access.command}`, bearer: '<token>' }
+  const { command, hasTokens } = access
+  const location = `${hasTokens ? 'use an existing one or ' : ''}create one with ${command}`
+  return { location, bearer: '<token>' }
 }
 
 /** Escapes text for use between single quotes in a POSIX shell. */

@@ -1,6 +1,5 @@
 import type { OnConflict } from '../../service/plant-store.ts'
-import { ConfigError, defaultConfig } from '../config/config.ts'
-import { openStore } from '../stores/engines.ts'
+import { ConfigError } from '../config/config.ts'
 import { codecs } from '../transfer/codecs.ts'
 import { escapeControlCharacters } from '../transfer/control-characters.ts'
 import { UnknownColumns } from '../transfer/csv.ts'
@@ -8,11 +7,12 @@ import { detectFormat, type Format, formatHint, formats } from '../transfer/form
 import { type Counts, importRecords, newCounts, type OnError } from '../transfer/import.ts'
 import { readRecords } from '../transfer/record-stream.ts'
 import { recordValidator } from '../transfer/record-validator.ts'
-import { openSource, readSource } from '../transfer/source.ts'
+import { Interrupted, openSource } from '../transfer/source.ts'
 import { IgnoredMembers } from '../transfer/unknown-fields.ts'
 import { print } from './destination.ts'
 import { startProgress } from './progress.ts'
 import { onStopSignal } from './signals.ts'
+import { describeDatabase, openTarget } from './store-access.ts'
 import { preferSmallHeap } from './v8-flags.ts'
 
 export interface ImportOptions {
@@ -27,21 +27,25 @@ export interface ImportOptions {
   readonly ignoreUnknown?: true
   /** Refuse JSON records that have members which are not stored. */
   readonly strict?: true
+  /** Create the database if it does not exist. */
+  readonly create?: true
 }
 
 const EXIT_STOPPED = 1
 const EXIT_SOME_REFUSED = 2
 
+const INTERRUPTED =
+  'interrupted: the summary counts the records that are stored; import the same file again to continue'
+
 /** Follows the reason why a record is refused. */
 const CONFLICT_HINT = '; use --on-conflict keep or --on-conflict replace to import the rest'
 
 /**
- * Imports the plants of a file, or of standard input for `-`. Reports refused records on standard error and prints a
- * summary. Sets the exit code: 1 if a record stopped the import, 2 if some records were skipped, or that of the signal
- * that interrupted it.
+ * Imports the plants of a file, or of standard input for `-`. Reports refused and repeated records on standard error
+ * and prints a summary. Sets the exit code: 1 if a record stopped the import, 2 if some records were skipped.
  *
  * @throws ConfigError if the file cannot be read, its format is unknown, its header is invalid or an option does not
- *   apply to its format
+ *   apply to its format; Interrupted if a signal ends it; MissingDatabase
  */
 export async function importPlants(file: string, options: ImportOptions): Promise<void> {
   const {
@@ -51,20 +55,19 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     recordLimit,
     ignoreUnknown = false,
     strict = false,
+    create = false,
     format = detectFormat(file, formats, formatHint(formats)),
   } = options
   assertApplicable(format, { ignoreUnknown, strict })
   preferSmallHeap()
-  const { stream, sizeBytes } = await openSource(file)
+  const interruption = new AbortController()
+  const { chunks, isFile, sizeBytes, close } = await openSource(file, interruption.signal)
   const counts = newCounts()
   const ignored = new IgnoredMembers()
-  let interruptedBy: number | undefined
-  const chunks = readSource(file, stream, () => interruptedBy !== undefined)
   // The reader of standard error can go away, as `| head` does. The import continues.
   process.stderr.on('error', () => {})
-  const { lockTimeout } = defaultConfig()
-  const store = await openStore({ database, lockTimeout, sameThread: true }).catch((error) => {
-    stream.destroy()
+  const store = await openTarget({ database, create }).catch((error) => {
+    close()
     throw error
   })
   const progress = startProgress({
@@ -73,41 +76,42 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     ...(sizeBytes !== undefined && { total: sizeBytes }),
   })
   try {
-    onStopSignal((exitCode) => {
-      interruptedBy = exitCode
-      stream.destroy()
-    })
+    onStopSignal((exitCode) => interruption.abort(new Interrupted(exitCode, INTERRUPTED)))
     const { Reader, counted } = codecs[format]
-    const unknown = { ignoreColumns: ignoreUnknown, refuseMembers: strict }
-    const batches = readRecords(chunks, new Reader(recordValidator(), recordLimit, unknown))
+    const reading = {
+      ignoreColumns: ignoreUnknown,
+      refuseMembers: strict,
+      canBeCutOff: !isFile,
+    }
+    const batches = readRecords(chunks, new Reader(recordValidator(), recordLimit, reading))
     const isComplete = await importRecords(batches, {
       store,
       onConflict,
       onError,
       counts,
-      onRefused: (number, reason, isConflict) => {
+      locate: (number) => `${counted} ${number}`,
+      onRefused: (where, reason, isConflict) => {
         const hint = isConflict ? CONFLICT_HINT : ''
-        progress.printLine(`${counted} ${number}: ${escapeControlCharacters(reason)}${hint}`)
+        progress.printLine(`${where}: ${escapeControlCharacters(reason)}${hint}`)
       },
+      onRepeated: (where, message) => progress.printLine(`${where}: ${message}`),
       onIgnored: (names) => ignored.add(names),
       onProgress: (bytes) => progress.update(bytes),
     })
     if (!isComplete) process.exitCode = EXIT_STOPPED
-    else process.exitCode = interruptedBy ?? (counts.refused > 0 ? EXIT_SOME_REFUSED : 0)
+    else process.exitCode = counts.refused > 0 ? EXIT_SOME_REFUSED : 0
   } catch (error) {
     if (error instanceof UnknownColumns) {
       throw new ConfigError(
         `${error.message}; use --ignore-unknown to import the file without unknown columns`,
       )
     }
-    // An interrupted file can end anywhere, even within a JSON array.
-    if (interruptedBy === undefined) throw error
-    process.exitCode = interruptedBy
+    throw error
   } finally {
     progress.end()
-    stream.destroy()
+    close()
     await store.close()
-    await print(summary(counts) + ignored.summary())
+    await print(`${summary(counts)}${ignored.summary()}database ${describeDatabase(database)}\n`)
   }
 }
 
@@ -128,11 +132,11 @@ function assertApplicable(
   }
 }
 
-function summary(counts: Counts): string {
-  return Object.entries(counts)
-    .map(([outcome, count]) => {
-      const isUnclear = outcome === 'replayed' && count > 0
-      return `${outcome} ${count}${isUnclear ? ' (already stored with the same content)' : ''}\n`
-    })
-    .join('')
+function summary({ blank, ...counts }: Counts): string {
+  const lines = Object.entries(counts).map(([outcome, count]) => {
+    const isUnclear = outcome === 'replayed' && count > 0
+    return `${outcome} ${count}${isUnclear ? ' (already stored with the same content)' : ''}\n`
+  })
+  if (blank > 0) lines.push(`blank ${blank} (rows without any value)\n`)
+  return lines.join('')
 }

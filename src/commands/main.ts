@@ -3,6 +3,7 @@ import { ConfigError } from '../config/config.ts'
 import { ContractError } from '../contract/contract.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { ThreadFailure } from '../threads/thread-module.ts'
+import { Interrupted } from '../transfer/source.ts'
 import { program } from './program.ts'
 
 /** Errors the user can fix. They are printed as one line without a stack trace. */
@@ -20,7 +21,7 @@ export async function main(args: readonly string[]): Promise<void> {
   } catch (error) {
     if (isUserError(error)) process.stderr.write(`plant-store: ${error.message}\n`)
     else console.error(error)
-    process.exitCode = 1
+    process.exitCode = error instanceof Interrupted ? error.exitCode : 1
   }
 }
 

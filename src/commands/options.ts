@@ -16,6 +16,9 @@ export const settingOptions: readonly Option[] = settingNames.map(settingOption)
 /** Shared by the commands that open the database. */
 export const databaseOption = settingOption('database')
 
+/** Shared by the commands that can prepare a database for the service. */
+export const createOption = new Option('--create', 'create the database if it does not exist')
+
 /** Shared by the commands that check the URL of a webhook. */
 export const allowPrivateOption = settingOption('allowPrivateWebhooks')
 

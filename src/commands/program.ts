@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { onConflicts } from '../../service/plant-store.ts'
 import { type Config, tokenFromEnvironment } from '../config/config.ts'
+import { removeServiceLinks } from '../config/service-links.ts'
 import { duration, integer } from '../config/setting-values.ts'
 import { STANDBYS_MAX } from '../config/settings.ts'
 import { type Scope, scopes } from '../contract/scopes.ts'
@@ -15,7 +16,14 @@ import { backupCommand } from './backup-command.ts'
 import { check, checkHelp } from './check.ts'
 import type { ExportOptions } from './export.ts'
 import type { ImportOptions } from './import.ts'
-import { argument, databaseOption, parseName, settingOptions, settingsHelp } from './options.ts'
+import {
+  argument,
+  createOption,
+  databaseOption,
+  parseName,
+  settingOptions,
+  settingsHelp,
+} from './options.ts'
 import { createToken, listTokens, revokeToken, type TokenOptions } from './token.ts'
 import { webhookCommand } from './webhook-command.ts'
 
@@ -28,7 +36,11 @@ export function program(): Command {
   const command: Command = new Command('plant-store')
     .description('Stores plants and serves them over HTTP.')
     .version(version)
-    .hook('preSubcommand', (program) => rejectUnknownCommand(program, serving))
+    .hook('preSubcommand', (program, subcommand) => {
+      rejectUnknownCommand(program, serving)
+      // Before Commander reads the environment.
+      if (subcommand === serving) ignoreServiceLinks()
+    })
     .hook('preAction', (_program, command) => warnAboutPassword(command))
   const serving = command
     .command('serve', { isDefault: true })
@@ -75,6 +87,11 @@ function rejectUnknownCommand(program: Command, serving: Command): void {
   program.error(`error: unknown command '${word}'${suggestion}`)
 }
 
+function ignoreServiceLinks(): void {
+  const warning = removeServiceLinks(process.env)
+  if (warning !== undefined) process.stderr.write(`plant-store: ${warning}\n`)
+}
+
 /** Other users can read the command line in the process list. */
 function warnAboutPassword(command: Command): void {
   if (command.getOptionValueSource('database') !== 'cli') return
@@ -107,6 +124,7 @@ function tokenCommand(): Command {
       argument(duration('36500d')),
     )
     .addOption(databaseOption)
+    .addOption(createOption)
     .action((options: TokenOptions) => createToken(options))
   command
     .command('list')
@@ -148,6 +166,7 @@ function importCommand(): Command {
         .default(RECORD_LIMIT_BYTES),
     )
     .addOption(databaseOption)
+    .addOption(createOption)
     .addHelpText('after', importHelp)
     .action(async (file: string, options: ImportOptions) => {
       const { importPlants } = await import('./import.ts')
@@ -186,7 +205,7 @@ const importHelp = `
 An NDJSON record is a line such as {"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}. A CSV file starts
 with a header such as id,name,tag. A JSON file is an array, as GET /plants returns it. Refused records are
 reported on standard error, and a summary is printed on standard output. Importing the same file again changes
-nothing.
+nothing. The separator of a CSV file can also be a semicolon or a tab.
 Exit codes: 0 all plants are stored; 1 the import stopped early; 2 some records were skipped; 130 or 143 the
 import was interrupted. An import that stops early keeps the records it has already stored.`
 

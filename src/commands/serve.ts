@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
-import { start } from '../start.ts'
+import { type RunningService, start } from '../start.ts'
+import { Interrupted } from '../transfer/source.ts'
 import { greeting, readyLine } from './greeting.ts'
 import { onNpmExit, onStopSignal } from './signals.ts'
 import { reportThreadFailures } from './thread-failures.ts'
@@ -22,13 +23,20 @@ function endNow(): void {
 export async function serve(config: Config): Promise<void> {
   disablePretenuring()
   reportThreadFailures()
-  const { warning, close, ...running } = await start(config)
-  if (warning !== undefined) process.stderr.write(`plant-store: ${warning}\n`)
-  const stop = () => {
+  const seeding = new AbortController()
+  let close: RunningService['close'] | undefined
+  const stop = (exitCode = 0) => {
+    if (close === undefined) return seeding.abort(new Interrupted(exitCode))
     setTimeout(endNow, config.shutdownTimeout + CLOSE_TIMEOUT_MS).unref()
     close()
   }
-  onStopSignal(stop)
+  // Otherwise, a signal ends the process until the service listens.
+  if (config.seed !== undefined) onStopSignal(stop)
+  const { warning, ...running } = await start(config, seeding.signal)
+  close = running.close
+  if (warning !== undefined) process.stderr.write(`plant-store: ${warning}\n`)
+  if (config.seed === undefined) onStopSignal(stop)
+  if (seeding.signal.aborted) stop()
   onNpmExit(stop)
   const announce = config.readyJson ? readyLine : greeting
   process.stdout.write(announce(config, running))

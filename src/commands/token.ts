@@ -2,7 +2,7 @@ import { AccessTokens } from '../../service/access-tokens.ts'
 import type { StoredToken } from '../../service/token-store.ts'
 import { ConfigError } from '../config/config.ts'
 import { nameScopes, type Scope } from '../contract/scopes.ts'
-import { withStore } from './store-access.ts'
+import { describeDatabase, withStore } from './store-access.ts'
 import { formatMinute, formatTable } from './table.ts'
 
 export interface TokenOptions {
@@ -11,6 +11,8 @@ export interface TokenOptions {
   readonly scope: readonly Scope[]
   /** Lifetime in milliseconds; unlimited by default. */
   readonly expires?: number
+  /** Create the database if it does not exist. */
+  readonly create?: true
 }
 
 /**
@@ -18,21 +20,22 @@ export interface TokenOptions {
  *
  * @throws ConfigError if the name is taken
  */
-export async function createToken({ database, name, scope, expires }: TokenOptions): Promise<void> {
-  await withStore(database, false, async (store) => {
+export async function createToken(options: TokenOptions): Promise<void> {
+  const { database, name, scope, expires, create = false } = options
+  await withStore({ database, create }, async (store) => {
     const lifetime = expires === undefined ? {} : { lifetimeMs: expires }
     const token = await new AccessTokens(store).issue({ name, scopes: scope, ...lifetime })
     if (token === undefined) throw new ConfigError(`token ${name} already exists`)
     process.stdout.write(`${token}\n`)
     process.stderr.write(
-      `This token has the ${nameScopes(scope)}. Keep it safe: it is not shown again.\n`,
+      `Created the token ${name} in ${describeDatabase(database)}. It has the ${nameScopes(scope)}. Keep it safe: it is not shown again.\n`,
     )
   })
 }
 
 /** Prints a table of the tokens without their secrets. */
 export async function listTokens(database: string): Promise<void> {
-  await withStore(database, true, async (store) => {
+  await withStore({ database }, async (store) => {
     const rows = (await store.listTokens()).map(tableRow)
     process.stdout.write(
       formatTable([['NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'], ...rows]),
@@ -46,11 +49,11 @@ export async function listTokens(database: string): Promise<void> {
  * @throws ConfigError if no token has the name
  */
 export async function revokeToken(database: string, name: string): Promise<void> {
-  await withStore(database, true, async (store) => {
+  await withStore({ database }, async (store) => {
     if (!(await new AccessTokens(store).revoke(name))) {
       throw new ConfigError(`token ${name} does not exist`)
     }
-    process.stdout.write(`revoked ${name}\n`)
+    process.stdout.write(`revoked ${name} in ${describeDatabase(database)}\n`)
   })
 }
 

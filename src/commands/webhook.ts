@@ -8,7 +8,7 @@ import { type InvalidEndpoint, parseEndpoint } from '../webhooks/endpoint.ts'
 import { eventOf, SAMPLE } from '../webhooks/event.ts'
 import { Sender } from '../webhooks/sender.ts'
 import { currentSecrets, newSecret } from '../webhooks/signature.ts'
-import { withStore } from './store-access.ts'
+import { describeDatabase, withStore } from './store-access.ts'
 import { formatMinute, formatTable } from './table.ts'
 
 export interface AddOptions {
@@ -47,13 +47,13 @@ const FEED_OFF = `${CHANGES_OFF}. Webhooks need it: start the service on SQLite 
  */
 export async function addWebhook(options: AddOptions): Promise<void> {
   const { database, name, url, events, fromOldest = false } = options
-  checkUrl(url, options.allowPrivateWebhooks)
-  await withStore(database, true, async (store) => {
+  const { href } = checkUrl(url, options.allowPrivateWebhooks)
+  await withStore({ database }, async (store) => {
     const { next } = requireChanges(await store.readChanges({ after: 'latest', limit: 1 }))
     const secret = newSecret()
     const cursor = fromOldest ? undefined : next
     const createdAt = new Date()
-    const result = await store.webhooks.add({ name, url, events, secret, createdAt, cursor })
+    const result = await store.webhooks.add({ name, url: href, events, secret, createdAt, cursor })
     if (result === 'taken') throw new ConfigError(`webhook ${name} already exists`)
     if (result === 'full') {
       throw new ConfigError(`there are already ${WEBHOOKS_MAX} webhooks: remove one first`)
@@ -61,14 +61,14 @@ export async function addWebhook(options: AddOptions): Promise<void> {
     process.stdout.write(`${secret}\n`)
     const start = fromOldest ? 'the oldest change kept' : 'now'
     process.stderr.write(
-      `Sending ${events.join(', ')} to ${name} from ${start} on. This secret signs them. ${KEEP_SAFE}\n`,
+      `Sending ${events.join(', ')} in ${describeDatabase(database)} to ${name} from ${start} on. This secret signs them. ${KEEP_SAFE}\n`,
     )
   })
 }
 
 /** Prints a table of the webhooks without their secrets. */
 export async function listWebhooks(database: string): Promise<void> {
-  await withStore(database, true, async (store) => {
+  await withStore({ database }, async (store) => {
     const rows = [['NAME', 'EVENTS', 'STATE', 'LAG', 'LAST SUCCESS', 'LAST FAILURE', 'URL']]
     for (const webhook of await store.webhooks.list()) rows.push(await tableRow(store, webhook))
     process.stdout.write(formatTable(rows))
@@ -77,9 +77,9 @@ export async function listWebhooks(database: string): Promise<void> {
 
 /** @throws ConfigError if no webhook has the name */
 export async function removeWebhook(database: string, name: string): Promise<void> {
-  await withStore(database, true, async (store) => {
+  await withStore({ database }, async (store) => {
     requireFound(name, await store.webhooks.remove(name))
-    process.stdout.write(`removed ${name}\n`)
+    process.stdout.write(`removed ${name} in ${describeDatabase(database)}\n`)
   })
 }
 
@@ -92,7 +92,7 @@ export async function retryWebhook(
   name: string,
   { database, fromOldest = false }: RetryOptions,
 ): Promise<void> {
-  await withStore(database, true, async (store) => {
+  await withStore({ database }, async (store) => {
     const { cursor } = (await find(store, name)).progress
     const after = fromOldest ? undefined : cursor
     const page = await store.readChanges({ after, limit: 1 })
@@ -103,7 +103,7 @@ export async function retryWebhook(
     }
     requireChanges(page)
     requireFound(name, await store.webhooks.resume(name, fromOldest))
-    process.stdout.write(`resumed ${name}\n`)
+    process.stdout.write(`resumed ${name} in ${describeDatabase(database)}\n`)
   })
 }
 
@@ -113,13 +113,13 @@ export async function retryWebhook(
  * @throws ConfigError if no webhook has the name
  */
 export async function rotateWebhook(database: string, name: string): Promise<void> {
-  await withStore(database, true, async (store) => {
+  await withStore({ database }, async (store) => {
     const secret = newSecret()
     const until = new Date(Date.now() + ROTATION_MS)
     requireFound(name, await store.webhooks.rotateSecret(name, secret, until))
     process.stdout.write(`${secret}\n`)
     process.stderr.write(
-      `Until ${formatMinute(until)}, deliveries are signed with the old secret too. ${KEEP_SAFE}\n`,
+      `Rotated the secret of ${name} in ${describeDatabase(database)}. Until ${formatMinute(until)}, deliveries are signed with the old secret too. ${KEEP_SAFE}\n`,
     )
   })
 }
@@ -133,7 +133,7 @@ export async function testWebhook(
   name: string,
   { database, allowPrivateWebhooks: allowPrivate }: TestOptions,
 ): Promise<void> {
-  await withStore(database, true, async (store) => {
+  await withStore({ database }, async (store) => {
     const webhook = await find(store, name)
     const sender = new Sender({ allowPrivate })
     const { url } = webhook
@@ -151,9 +151,9 @@ export async function testWebhook(
   })
 }
 
-function checkUrl(url: string, allowPrivate: boolean): void {
+function checkUrl(url: string, allowPrivate: boolean): URL {
   try {
-    parseEndpoint(url, allowPrivate)
+    return parseEndpoint(url, allowPrivate)
   } catch (error) {
     throw new ConfigError(`invalid --url: ${(error as InvalidEndpoint).message}`)
   }

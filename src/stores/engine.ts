@@ -62,8 +62,12 @@ export interface Engine {
 
 /** A file, the memory of this process, or a server. */
 export type Location =
-  /** An absolute path. */
-  | { readonly file: string }
+  | {
+      /** An absolute path. */
+      readonly file: string
+      /** What the engine appends to the target of that path to name its other files. */
+      readonly suffixes: readonly string[]
+    }
   | { readonly memory: true }
   /** A URL without its secrets. */
   | { readonly server: string; readonly hasPassword: boolean }

@@ -3,9 +3,8 @@ import { CsvReader, csvHeader, csvLine } from './csv.ts'
 import type { ExportFormat, Format } from './format.ts'
 import { JsonArrayReader } from './json-array.ts'
 import { NdjsonReader, ndjsonLine } from './ndjson.ts'
-import type { RecordReader } from './record-reader.ts'
+import type { ReaderOptions, RecordReader } from './record-reader.ts'
 import type { RecordValidator } from './record-validator.ts'
-import type { UnknownFields } from './unknown-fields.ts'
 
 /** Reads plants in one format. */
 export interface Decoder {
@@ -13,7 +12,7 @@ export interface Decoder {
   readonly Reader: new (
     validate: RecordValidator,
     limitBytes: number,
-    unknown?: UnknownFields,
+    options?: ReaderOptions,
   ) => RecordReader
   /** What the number of a record counts, for messages. */
   readonly counted: 'line' | 'item'

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { COMMA, NEWLINE, QUOTE, RETURN } from '../contract/bytes.ts'
+import { COMMA, NEWLINE, QUOTE, RETURN, SEMICOLON, TAB } from '../contract/bytes.ts'
 
 /** Why a record could not be read completely. */
 export type Problem = (typeof problems)[keyof typeof problems]
@@ -23,8 +23,24 @@ export interface Field {
   readonly hasDoubledQuotes: boolean
 }
 
+/** Where the decimal mark is a comma, spreadsheets separate fields by semicolons. */
+const SEPARATORS: readonly number[] = [COMMA, SEMICOLON, TAB]
+
+/** The byte that separates the fields of a header: the first one outside quotes that can. */
+export function findSeparator(bytes: Buffer, from: number): number {
+  let isQuoted = false
+  for (let at = from; at < bytes.length; at++) {
+    const byte = bytes[at] as number
+    if (byte === QUOTE) isQuoted = !isQuoted
+    else if (isQuoted) continue
+    else if (SEPARATORS.includes(byte)) return byte
+    else if (byte === NEWLINE) break
+  }
+  return COMMA
+}
+
 /**
- * Finds the fields of CSV records (RFC 4180). Lines end with CRLF or LF. Scans the bytes once and allocates
+ * Finds the fields of CSV records (RFC 4180, with any separator). Lines end with CRLF or LF. Scans the bytes once and allocates
  * nothing per field, because a record can have a million fields.
  */
 export class CsvRecord {
@@ -35,6 +51,7 @@ export class CsvRecord {
   #at = 0
   #highBits = 0
   #lines = 0
+  #isBlank = true
 
   /** @param isLast whether the file ends with these bytes */
   constructor(bytes: Buffer, isLast: boolean) {
@@ -57,10 +74,9 @@ export class CsvRecord {
     return this.#lines
   }
 
-  /** Whether the record is completely empty, without even quotes. */
+  /** Whether all fields are empty, without even quotes. */
   get isBlank(): boolean {
-    const { index, start, end, isQuoted } = this.#field
-    return index === 0 && start === end && !isQuoted
+    return this.#isBlank
   }
 
   isUtf8(): boolean {
@@ -70,31 +86,33 @@ export class CsvRecord {
   /**
    * Reads the record at `start`.
    *
+   * @param separator the byte that separates fields
    * @param onField called with each field; the object is reused for the next field
    */
-  read(start: number, onField: (field: Field) => void): Problem | undefined {
+  read(start: number, separator: number, onField: (field: Field) => void): Problem | undefined {
     const bytes = this.#bytes
     this.#start = start
     this.#at = start
     this.#highBits = 0
     this.#lines = 0
+    this.#isBlank = true
     for (this.#field.index = 0; ; this.#field.index++) {
-      const problem = bytes[this.#at] === QUOTE ? this.#readQuoted() : this.#readUnquoted()
+      const problem = bytes[this.#at] === QUOTE ? this.#readQuoted() : this.#readUnquoted(separator)
       if (problem !== undefined) return problem
       onField(this.#field)
-      if (bytes[this.#at] !== COMMA) return this.#endLine()
+      if (bytes[this.#at] !== separator) return this.#endLine()
       this.#at++
     }
   }
 
-  #readUnquoted(): Problem | undefined {
+  #readUnquoted(separator: number): Problem | undefined {
     const bytes = this.#bytes
     const start = this.#at
     let at = start
     let highBits = this.#highBits
     for (; at < bytes.length; at++) {
       const byte = bytes[at] as number
-      if (byte === COMMA || byte === NEWLINE) break
+      if (byte === separator || byte === NEWLINE) break
       if (byte === QUOTE) {
         this.#at = at + 1
         return problems.fieldNotQuoted
@@ -135,6 +153,7 @@ export class CsvRecord {
     this.#field.end = end
     this.#field.isQuoted = isQuoted
     this.#field.hasDoubledQuotes = hasDoubledQuotes
+    if (isQuoted || start < end) this.#isBlank = false
   }
 
   #endLine(): Problem | undefined {

@@ -1,20 +1,24 @@
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { ConfigError } from '../config/config.ts'
+import { COMMA } from '../contract/bytes.ts'
 import { parseInt64 } from '../contract/int64.ts'
-import { CsvRecord, decodeField, type Field, problems } from './csv-record.ts'
+import { CsvRecord, decodeField, type Field, findSeparator, problems } from './csv-record.ts'
 import {
+  ENDS_WITHIN,
   endOfLine,
   endsLine,
   NOT_UTF8,
   type ParsedRecord,
+  type ParsedResult,
   type ParseResult,
   READ_RECORDS_MAX,
+  type ReaderOptions,
   type ReadResult,
   type RecordReader,
   tooLarge,
 } from './record-reader.ts'
 import type { RecordValidator } from './record-validator.ts'
-import { describeUnknown, FIELDS, NAMES_MAX, type UnknownFields } from './unknown-fields.ts'
+import { describeUnknown, FIELDS, NAMES_MAX, quote } from './unknown-fields.ts'
 
 const REQUIRED: readonly string[] = ['id', 'name']
 const COLUMNS: readonly string[] = FIELDS
@@ -27,12 +31,14 @@ type Columns = ReadonlyMap<number, string>
 /** A field of a known column: its index and text. */
 type Value = readonly [index: number, text: string]
 
+const CUT_OFF = `${ENDS_WITHIN}; end it with a newline if it is complete`
+
 /** The header has columns other than those of a plant, whose data would be lost. */
 export class UnknownColumns extends ConfigError {}
 
 /**
- * Reads CSV (RFC 4180) whose first record names the columns. An empty field means no value; a pair of quotes means an
- * empty string. Skips empty lines.
+ * Reads CSV (RFC 4180) whose first record names the columns. It also determines the separator: a comma, semicolon or
+ * tab. An empty field means no value; a pair of quotes means an empty string. Skips empty lines.
  *
  * After a malformed record, such as one with a stray quote, the start of the next record is ambiguous. Reading resumes
  * at the next line, so that an unclosed quote costs only one record.
@@ -41,7 +47,9 @@ export class CsvReader implements RecordReader {
   readonly #validate: RecordValidator
   readonly #limitBytes: number
   readonly #ignoreColumns: boolean
+  readonly #canBeCutOff: boolean
   #line = 1
+  #separator = COMMA
   /** Whether the bytes are the rest of a line that was refused because of its size. */
   #isSkipping = false
   #columns: Columns | undefined
@@ -54,19 +62,21 @@ export class CsvReader implements RecordReader {
   constructor(
     validate: RecordValidator,
     limitBytes: number,
-    { ignoreColumns = false }: UnknownFields = {},
+    { ignoreColumns = false, canBeCutOff = false }: ReaderOptions = {},
   ) {
     this.#validate = validate
     this.#limitBytes = limitBytes
     this.#ignoreColumns = ignoreColumns
+    this.#canBeCutOff = canBeCutOff
   }
 
+  /** @throws ConfigError also if there is no header */
   read(bytes: Buffer, isLast: boolean): ReadResult {
     const records: ParsedRecord[] = []
     let from = 0
-    const advance = (end: number, lines: number, result: ParseResult | undefined) => {
-      if (result !== undefined && !this.#isSkipping) {
-        records.push({ number: this.#line, result })
+    const advance = (end: number, lines: number, record: ParsedResult | undefined) => {
+      if (record !== undefined && !this.#isSkipping) {
+        records.push({ number: this.#line, ...record })
       }
       this.#line += lines
       from = end
@@ -74,7 +84,7 @@ export class CsvReader implements RecordReader {
     const skipLine = (reason: string) => {
       const end = endOfLine(bytes, from)
       const isComplete = endsLine(bytes, end)
-      advance(end, isComplete ? 1 : 0, this.#refuse(reason))
+      advance(end, isComplete ? 1 : 0, { result: this.#refuse(reason) })
       this.#isSkipping = !isComplete
     }
     if (this.#isSkipping) skipLine('')
@@ -82,7 +92,8 @@ export class CsvReader implements RecordReader {
     for (let count = 0; from < bytes.length && count < READ_RECORDS_MAX; count++) {
       const values: Value[] = []
       this.#unknownColumns = []
-      const problem = record.read(from, (field) => {
+      if (this.#columns === undefined) this.#separator = findSeparator(bytes, from)
+      const problem = record.read(from, this.#separator, (field) => {
         const value = this.#readValue(field, bytes)
         if (value !== undefined) values.push(value)
       })
@@ -91,7 +102,12 @@ export class CsvReader implements RecordReader {
       if (end - from > this.#limitBytes) skipLine(tooLarge(this.#limitBytes))
       else if (isIncomplete && !isLast) return { records, length: from, more: false }
       else if (problem !== undefined) skipLine(problem)
-      else advance(end, record.lines, this.#parse(record, values))
+      else if (this.#canBeCutOff && !endsLine(bytes, end)) {
+        advance(end, record.lines, { result: this.#refuse(CUT_OFF) })
+      } else advance(end, record.lines, this.#parse(record, values))
+    }
+    if (isLast && from === bytes.length && this.#columns === undefined) {
+      throw new ConfigError(`the file is empty: expected a header such as ${csvHeader.trim()}`)
     }
     return { records, length: from, more: from < bytes.length }
   }
@@ -110,10 +126,12 @@ export class CsvReader implements RecordReader {
       : undefined
   }
 
-  /** Returns undefined for the header and for empty lines. */
-  #parse(record: CsvRecord, values: readonly Value[]): ParseResult | undefined {
-    if (!record.isUtf8()) return this.#refuse(NOT_UTF8)
-    if (record.isBlank) return undefined
+  /** Returns undefined for the header, for what precedes it, and for empty lines. */
+  #parse(record: CsvRecord, values: readonly Value[]): ParsedResult | undefined {
+    if (!record.isUtf8()) return { result: this.#refuse(NOT_UTF8) }
+    if (record.isBlank) {
+      return record.width === 1 || this.#columns === undefined ? undefined : { result: undefined }
+    }
     if (this.#columns === undefined) {
       const unknown = this.#describeUnknown(record.width - values.length)
       this.#columns = mapColumns(values, unknown, this.#line)
@@ -126,9 +144,22 @@ export class CsvReader implements RecordReader {
       return undefined
     }
     if (record.width !== this.#width) {
-      return `record must have ${this.#width} fields, like the header, not ${record.width}`
+      return {
+        result: `record must have ${this.#width} fields, like the header, not ${record.width}`,
+      }
     }
-    return this.#validate(toPlant(values, this.#columns))
+    return { result: this.#parsePlant(values, this.#columns) }
+  }
+
+  #parsePlant(values: readonly Value[], columns: Columns): ParseResult {
+    const plant: { [name: string]: unknown } = {}
+    for (const [index, text] of values) {
+      const name = columns.get(index) as string
+      const value = name === 'id' ? parseInt64(text) : text
+      if (value === undefined) return `id must be an int64, not ${quote(text)}`
+      plant[name] = value
+    }
+    return this.#validate(plant)
   }
 
   /** Describes the unknown columns in the header, given their number. Returns undefined if there are none. */
@@ -152,23 +183,13 @@ function mapColumns(header: readonly Value[], unknown: string | undefined, line:
     if (count > 1) throw new ConfigError(`line ${line}: the header names the column ${name} twice`)
     if (count === 0 && REQUIRED.includes(name)) {
       throw new ConfigError(
-        `line ${line}: the header must include the columns id and name, as in ${csvHeader.trim()}${
+        `line ${line}: the header must include the columns id and name, separated by a comma, semicolon or tab, as in ${csvHeader.trim()}${
           unknown === undefined ? '' : `; it has ${unknown}`
         }`,
       )
     }
   }
   return new Map(header)
-}
-
-/** Builds a plant for the validator. An id that is not an int64 stays a string, which the validator rejects. */
-function toPlant(values: readonly Value[], columns: Columns): object {
-  const plant: { [name: string]: unknown } = {}
-  for (const [index, text] of values) {
-    const name = columns.get(index) as string
-    plant[name] = name === 'id' ? (parseInt64(text) ?? text) : text
-  }
-  return plant
 }
 
 /** Formats a plant as a line that `CsvReader` reads back exactly. */

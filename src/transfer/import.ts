@@ -4,7 +4,7 @@ import {
   type OnConflict,
   type PlantStore,
 } from '../../service/plant-store.ts'
-import type { ParsedRecord, ParseResult } from './record-reader.ts'
+import type { ParsedRecord } from './record-reader.ts'
 import type { RecordBatch } from './record-stream.ts'
 
 /** What to do about an invalid record. */
@@ -14,11 +14,11 @@ export type OnError = (typeof onErrors)[number]
 /** The part of the store that an import needs. */
 export type ImportStore = Pick<PlantStore, 'importPlants'>
 
-/** Number of records per outcome. */
-export type Counts = Record<Exclude<ImportResult, 'conflict'> | 'refused', number>
+/** Number of records per outcome. `blank` counts rows without any value. */
+export type Counts = Record<Exclude<ImportResult, 'conflict'> | 'refused' | 'blank', number>
 
 export function newCounts(): Counts {
-  return { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0 }
+  return { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0, blank: 0 }
 }
 
 export interface RecordImportOptions {
@@ -27,8 +27,12 @@ export interface RecordImportOptions {
   readonly onError: OnError
   /** Incremented after every transaction, so it is accurate even if a later one fails. */
   readonly counts: Counts
-  /** Called for each refused record, in file order, with its number. */
-  readonly onRefused: (number: number, reason: string, isConflict: boolean) => void
+  /** Describes the position of a record, given its number, such as `line 3`. */
+  readonly locate: (number: number) => string
+  /** Called for each refused record, in file order, with its position. */
+  readonly onRefused: (where: string, reason: string, isConflict: boolean) => void
+  /** Called for each other record that has the id of an earlier one, as far as that is remembered. */
+  readonly onRepeated?: (where: string, message: string) => void
   /** Called for each stored record that has members that are not stored, with their names. */
   readonly onIgnored?: (names: readonly string[]) => void
   /** Called after each transaction with the number of bytes imported so far. */
@@ -44,6 +48,12 @@ export const TRANSACTION_RECORDS = 16_000
 /** Number of input bytes that fill a transaction, for large records. */
 const TRANSACTION_BYTES = 2 ** 22
 
+/** How many ids are remembered to recognize repeated ones: as many as a spreadsheet has rows. They take 60 MB. */
+export const REMEMBERED_IDS = 2 ** 20
+
+/** The numbers of the first records with an id. */
+type FirstRecords = Map<bigint, number>
+
 /**
  * Stores records in file order. If `batches` fails, stores the records before the failure first.
  *
@@ -54,6 +64,7 @@ export async function importRecords(
   batches: AsyncIterable<RecordBatch>,
   options: RecordImportOptions,
 ): Promise<boolean> {
+  const firstRecords: FirstRecords = new Map()
   let pending: ParsedRecord[] = []
   let storedBytes = 0
   let failure: { readonly error: unknown } | undefined
@@ -67,12 +78,12 @@ export async function importRecords(
   for await (const { records, position } of readable()) {
     pending = pending.concat(records)
     if (pending.length < TRANSACTION_RECORDS && position - storedBytes < TRANSACTION_BYTES) continue
-    if (!(await storeRecords(pending, options))) return false
+    if (!(await storeRecords(pending, firstRecords, options))) return false
     options.onProgress(position)
     storedBytes = position
     pending = []
   }
-  const isComplete = await storeRecords(pending, options)
+  const isComplete = await storeRecords(pending, firstRecords, options)
   // A refused record comes before the failure, and is already reported.
   if (isComplete && failure !== undefined) throw failure.error
   return isComplete
@@ -81,32 +92,41 @@ export async function importRecords(
 /** Stores records in one transaction. Returns false if one of them stops the import. */
 async function storeRecords(
   records: readonly ParsedRecord[],
-  { store, onConflict, onError, counts, onRefused, onIgnored }: RecordImportOptions,
+  firstRecords: FirstRecords,
+  options: RecordImportOptions,
 ): Promise<boolean> {
-  const stopAt = onError === 'stop' ? records.findIndex(({ result }) => isInvalid(result)) : -1
+  const { store, onConflict, onError, counts, locate, onRefused, onRepeated, onIgnored } = options
+  const isInvalid = ({ result }: ParsedRecord) => typeof result === 'string'
+  const stopAt = onError === 'stop' ? records.findIndex(isInvalid) : -1
   const selected = stopAt === -1 ? records : records.slice(0, stopAt + 1)
-  const plants = selected.flatMap(({ result }) => (isInvalid(result) ? [] : result))
+  const plants = selected.flatMap(({ result }) => (typeof result === 'object' ? result : []))
   const outcomes = plants.length === 0 ? [] : await store.importPlants(plants, onConflict)
   let next = 0
   for (const { number, result, ignored } of selected) {
-    const outcome = isInvalid(result) ? undefined : outcomes[next++]
-    if (outcome !== undefined && outcome !== 'conflict') {
-      counts[outcome] += 1
-      if (ignored !== undefined) onIgnored?.(ignored)
+    if (result === undefined) {
+      counts.blank += 1
       continue
     }
-    counts.refused += 1
-    onRefused(
-      number,
-      isInvalid(result) ? result : conflictMessage(result.id),
-      outcome === 'conflict',
-    )
-    // The store imports nothing after a conflict.
-    if (outcome === 'conflict') return false
+    if (typeof result === 'string') {
+      counts.refused += 1
+      onRefused(locate(number), result, false)
+      continue
+    }
+    const { id } = result
+    const outcome = outcomes[next++] as ImportResult
+    const first = firstRecords.get(id)
+    if (first === undefined && firstRecords.size < REMEMBERED_IDS) firstRecords.set(id, number)
+    const repetition = first === undefined ? '' : `repeats id ${id} of ${locate(first)}`
+    if (outcome === 'conflict') {
+      counts.refused += 1
+      const reason = repetition && `${repetition} with different content`
+      onRefused(locate(number), reason || conflictMessage(id), true)
+      // The store imports nothing after a conflict.
+      return false
+    }
+    counts[outcome] += 1
+    if (repetition) onRepeated?.(locate(number), `${repetition} (${outcome})`)
+    if (ignored !== undefined) onIgnored?.(ignored)
   }
   return stopAt === -1
-}
-
-function isInvalid(result: ParseResult): result is string {
-  return typeof result === 'string'
 }

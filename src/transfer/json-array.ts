@@ -13,12 +13,12 @@ import { parseJsonRecord } from './json-record.ts'
 import {
   type ParsedRecord,
   READ_RECORDS_MAX,
+  type ReaderOptions,
   type ReadResult,
   type RecordReader,
   tooLarge,
 } from './record-reader.ts'
 import type { RecordValidator } from './record-validator.ts'
-import type { UnknownFields } from './unknown-fields.ts'
 
 /**
  * Reads a JSON array, such as a response to `GET /plants`. Items are separated by counting brackets, so an invalid
@@ -28,7 +28,7 @@ import type { UnknownFields } from './unknown-fields.ts'
 export class JsonArrayReader implements RecordReader {
   readonly #validate: RecordValidator
   readonly #limitBytes: number
-  readonly #unknown: UnknownFields
+  readonly #options: ReaderOptions
   #state: 'before' | 'within' | 'after' = 'before'
   /** Number of items before the current one. */
   #count = 0
@@ -43,10 +43,10 @@ export class JsonArrayReader implements RecordReader {
   #error: unknown
 
   /** @param limitBytes the largest item accepted */
-  constructor(validate: RecordValidator, limitBytes: number, unknown: UnknownFields = {}) {
+  constructor(validate: RecordValidator, limitBytes: number, options: ReaderOptions = {}) {
     this.#validate = validate
     this.#limitBytes = limitBytes
-    this.#unknown = unknown
+    this.#options = options
   }
 
   read(bytes: Buffer, isLast: boolean): ReadResult {
@@ -133,7 +133,7 @@ export class JsonArrayReader implements RecordReader {
     const item = bytes.subarray(from, end)
     const isEmptyArray = isClosing && this.#count === 0 && endOfSpace(item, 0) === item.length
     if (!this.#isSkipping && !isEmptyArray) {
-      const record = parseJsonRecord(item, this.#validate, this.#unknown)
+      const record = parseJsonRecord(item, this.#validate, this.#options)
       records.push({ number: this.#count + 1, ...record })
     }
     this.#count += 1

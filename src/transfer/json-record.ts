@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer'
 import { JsonParser } from '../contract/json-parser.ts'
 import type { InvalidJson } from '../contract/json-scanner.ts'
-import { NOT_UTF8, type ParsedResult } from './record-reader.ts'
+import { NOT_UTF8, type ParsedResult, type ReaderOptions } from './record-reader.ts'
 import type { RecordValidator } from './record-validator.ts'
-import { describeUnknown, NAMES_MAX, type UnknownFields } from './unknown-fields.ts'
+import { describeUnknown, NAMES_MAX } from './unknown-fields.ts'
 
 /** Parses the JSON of one plant. */
 export function parseJsonRecord(
   json: Buffer,
   validate: RecordValidator,
-  { refuseMembers = false }: UnknownFields,
+  { refuseMembers = false }: ReaderOptions,
 ): ParsedResult {
   if (!isUtf8(json)) return { result: NOT_UTF8 }
   const unknown: string[] = []

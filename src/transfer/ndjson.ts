@@ -1,19 +1,23 @@
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { OPENING_BRACKET } from '../contract/bytes.ts'
+import { CLOSING_BRACE, CLOSING_BRACKET, OPENING_BRACKET } from '../contract/bytes.ts'
 import { endOfSpace } from '../contract/json-scanner.ts'
 import { parseJsonRecord } from './json-record.ts'
 import {
+  ENDS_WITHIN,
   endOfLine,
   endsLine,
   type ParsedRecord,
   type ParsedResult,
   READ_RECORDS_MAX,
+  type ReaderOptions,
   type ReadResult,
   type RecordReader,
   tooLarge,
 } from './record-reader.ts'
 import type { RecordValidator } from './record-validator.ts'
-import type { UnknownFields } from './unknown-fields.ts'
+
+/** The last byte of a line that was not cut off. */
+const CLOSING: readonly number[] = [CLOSING_BRACE, CLOSING_BRACKET]
 
 /** Follows the reason why the first line is invalid, if it starts like an array. */
 const ARRAY_HINT = '; use --format json if the file is a JSON array'
@@ -22,17 +26,17 @@ const ARRAY_HINT = '; use --format json if the file is a JSON array'
 export class NdjsonReader implements RecordReader {
   readonly #validate: RecordValidator
   readonly #limitBytes: number
-  readonly #unknown: UnknownFields
+  readonly #options: ReaderOptions
   #line = 1
   /** Whether the bytes are the rest of a line that was refused because of its size. */
   #isSkipping = false
   #isFirstRecord = true
 
   /** @param limitBytes the largest record accepted */
-  constructor(validate: RecordValidator, limitBytes: number, unknown: UnknownFields = {}) {
+  constructor(validate: RecordValidator, limitBytes: number, options: ReaderOptions = {}) {
     this.#validate = validate
     this.#limitBytes = limitBytes
-    this.#unknown = unknown
+    this.#options = options
   }
 
   read(bytes: Buffer, isLast: boolean): ReadResult {
@@ -45,7 +49,7 @@ export class NdjsonReader implements RecordReader {
       if (!isComplete && !isLast && !isTooLarge) return { records, length: from, more: false }
       const parsed = isTooLarge
         ? { result: tooLarge(this.#limitBytes) }
-        : this.#parse(bytes.subarray(from, isComplete ? end - 1 : end))
+        : this.#parse(bytes.subarray(from, isComplete ? end - 1 : end), isComplete)
       if (parsed !== undefined && !this.#isSkipping) {
         const hinted = this.#isFirstRecord ? addHint(bytes, from, parsed) : parsed
         records.push({ number: this.#line, ...hinted })
@@ -58,9 +62,12 @@ export class NdjsonReader implements RecordReader {
     return { records, length: from, more: from < bytes.length }
   }
 
-  #parse(line: Buffer): ParsedResult | undefined {
+  #parse(line: Buffer, isComplete: boolean): ParsedResult | undefined {
     if (endOfSpace(line, 0) === line.length) return undefined
-    return parseJsonRecord(line, this.#validate, this.#unknown)
+    const parsed = parseJsonRecord(line, this.#validate, this.#options)
+    const isClosed = isComplete || CLOSING.includes(line.at(-1) as number)
+    if (isClosed || typeof parsed.result !== 'string') return parsed
+    return { result: `${parsed.result}; ${ENDS_WITHIN}` }
   }
 }
 

@@ -10,9 +10,20 @@ export interface ParsedRecord extends ParsedResult {
 }
 
 export interface ParsedResult {
-  readonly result: ParseResult
+  /** Undefined for a row without any value. */
+  readonly result: ParseResult | undefined
   /** The names of members that are not stored, at most NAMES_MAX of them. */
   readonly ignored?: readonly string[]
+}
+
+/** How to read a file. */
+export interface ReaderOptions {
+  /** Read CSV files that have columns other than those of a plant, which are not stored. */
+  readonly ignoreColumns?: boolean
+  /** Refuse JSON records that have members other than those of a plant, which are not stored. */
+  readonly refuseMembers?: boolean
+  /** Whether the input can end anywhere, like that of a pipe whose writer is killed. */
+  readonly canBeCutOff?: boolean
 }
 
 /** Reads the records of one file, from its first byte to its last. */
@@ -50,6 +61,9 @@ export function endOfLine(bytes: Buffer, from: number): number {
 export function endsLine(bytes: Buffer, end: number): boolean {
   return bytes[end - 1] === NEWLINE
 }
+
+/** Explains an error in the last line of an input that does not end with a newline. */
+export const ENDS_WITHIN = 'the input ends within this line'
 
 export const NOT_UTF8 = 'record is not valid UTF-8'
 

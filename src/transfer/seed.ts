@@ -9,15 +9,16 @@ import { type ImportStore, importRecords, newCounts } from './import.ts'
 import { RECORD_LIMIT_BYTES } from './record-reader.ts'
 import { type RecordBatch, readRecords } from './record-stream.ts'
 import { recordValidator } from './record-validator.ts'
-import { openSource, readSource } from './source.ts'
+import { Interrupted, openSource } from './source.ts'
 
 /**
  * Stores the seed. Plants that are already stored do not change.
  *
+ * @param signal interrupts it if the seed is a file; its reason must be Interrupted
  * @throws ConfigError for the first record that is invalid, has data that is not stored or conflicts with a stored
- *   plant; the records before it are stored
+ *   plant, and Interrupted; the records before that are stored
  */
-export type Seeder = (store: ImportStore) => Promise<void>
+export type Seeder = (store: ImportStore, signal?: AbortSignal) => Promise<void>
 
 /**
  * Validates a seed as far as possible without a store, so that a mistake is found before a database is created.
@@ -31,14 +32,23 @@ export async function prepareSeed(seed: string | readonly NewPlant[] = []): Prom
   await access(seed).catch((error) => {
     throw fileError(`cannot read ${seed}`, error)
   })
-  return async (store) => {
-    const { stream } = await openSource(seed)
+  return async (store, signal) => {
+    const { chunks, isFile } = await openSource(seed, signal)
     const { Reader, counted } = codecs[format]
-    const reader = new Reader(recordValidator(), RECORD_LIMIT_BYTES, { refuseMembers: true })
+    const options = { refuseMembers: true, canBeCutOff: !isFile }
+    const reader = new Reader(recordValidator(), RECORD_LIMIT_BYTES, options)
+    const counts = newCounts()
     try {
-      const batches = readRecords(readSource(seed, stream), reader)
-      await importSeed(batches, store, (number) => `${counted} ${number}`)
+      const batches = readRecords(chunks, reader)
+      await importSeed(batches, store, (number) => `${counted} ${number}`, counts)
     } catch (error) {
+      if (error instanceof Interrupted) {
+        const { created, replayed } = counts
+        throw new Interrupted(
+          error.exitCode,
+          `interrupted while seeding from ${seed}: ${created + replayed} plants are stored (created ${created}, replayed ${replayed}); start again with the same seed to continue`,
+        )
+      }
       if (!(error instanceof ConfigError)) throw error
       throw new ConfigError(`cannot seed from ${seed}: ${error.message}`, { cause: error })
     }
@@ -62,14 +72,16 @@ async function importSeed(
   batches: AsyncIterable<RecordBatch>,
   store: ImportStore,
   locate: (number: number) => string,
+  counts = newCounts(),
 ): Promise<void> {
   await importRecords(batches, {
     store,
     onConflict: 'stop',
     onError: 'stop',
-    counts: newCounts(),
-    onRefused: (number, reason) => {
-      throw new ConfigError(`${locate(number)}: ${escapeControlCharacters(reason)}`)
+    counts,
+    locate,
+    onRefused: (where, reason) => {
+      throw new ConfigError(`${where}: ${escapeControlCharacters(reason)}`)
     },
     onProgress: () => {},
   })

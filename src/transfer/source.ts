@@ -1,13 +1,32 @@
-import { open } from 'node:fs/promises'
-import type { Readable } from 'node:stream'
+import { createReadStream, fstatSync, open } from 'node:fs'
+import { Socket } from 'node:net'
+import { addAbortSignal, type Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { ConfigError } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
 import { STDIO } from './format.ts'
 
 /** A file to import, or standard input. */
 export interface Source {
-  readonly stream: Readable
-  /** Undefined if it is not a regular file. */
+  /** Its bytes. Throws ConfigError if they cannot be read, and the reason of the signal that interrupts it. */
+  readonly chunks: AsyncIterable<Buffer>
+  /** Whether its end is known. The end of a pipe can also mean that its writer was killed. */
+  readonly isFile: boolean
+  /** Undefined if unknown. */
   readonly sizeBytes?: number
+  close(): void
+}
+
+/** The reason of the signal that interrupts a source: a stop signal of the operating system. */
+export class Interrupted extends ConfigError {
+  /** The one that shells use for the signal. */
+  readonly exitCode: number
+
+  constructor(exitCode: number, message = 'interrupted') {
+    super(message)
+    this.exitCode = exitCode
+  }
 }
 
 /**
@@ -15,32 +34,45 @@ export interface Source {
  *
  * @throws ConfigError if the file cannot be opened
  */
-export async function openSource(file: string): Promise<Source> {
-  if (file === STDIO) return { stream: process.stdin }
+export async function openSource(file: string, signal?: AbortSignal): Promise<Source> {
+  if (file === STDIO) {
+    const isFile = fstatSync(process.stdin.fd).isFile()
+    return readFrom(file, process.stdin, { isFile }, signal)
+  }
   try {
-    const handle = await open(file)
-    const stat = await handle.stat()
-    const stream = handle.createReadStream()
-    return stat.isFile() ? { stream, sizeBytes: stat.size } : { stream }
+    const fd = await promisify(open)(file, 'r')
+    const stat = fstatSync(fd)
+    const isFile = stat.isFile()
+    const size = isFile ? { isFile, sizeBytes: stat.size } : { isFile }
+    // A read of a file stream cannot be interrupted while it waits for the writer of a pipe.
+    const stream = stat.isFIFO()
+      ? new Socket({ fd, readable: true, writable: false })
+      : createReadStream(file, { fd })
+    return readFrom(file, stream, size, signal)
   } catch (error) {
     throw fileError(`cannot read ${file}`, error)
   }
 }
 
-/**
- * Reads a stream to its end.
- *
- * @param isInterrupted whether the stream was destroyed on purpose; if so, the bytes end there without an error
- * @throws ConfigError if the stream cannot be read
- */
-export async function* readSource(
+function readFrom(
   file: string,
-  stream: AsyncIterable<Buffer>,
-  isInterrupted = () => false,
-): AsyncGenerator<Buffer, void> {
-  try {
-    yield* stream
-  } catch (error) {
-    if (!isInterrupted()) throw fileError(`cannot read ${file}`, error)
+  stream: Readable,
+  size: Pick<Source, 'isFile' | 'sizeBytes'>,
+  signal: AbortSignal | undefined,
+): Source {
+  // An error before the first read would otherwise end the process. The first read reports it.
+  stream.on('error', () => {})
+  if (signal !== undefined) addAbortSignal(signal, stream)
+  async function* read() {
+    try {
+      yield* stream
+    } catch (error) {
+      signal?.throwIfAborted()
+      throw fileError(`cannot read ${file}`, error)
+    }
+    // Ctrl-C also ends the writer of a pipe, and the end of its output can be noticed before the signal is.
+    await setImmediate()
+    signal?.throwIfAborted()
   }
+  return { ...size, chunks: read(), close: () => stream.destroy() }
 }

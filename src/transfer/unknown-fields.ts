@@ -4,18 +4,10 @@ import { escapeControlCharacters } from './control-characters.ts'
 /** The fields of a plant that are stored. */
 export const FIELDS = ['id', 'name', 'tag'] as const
 
-/** What to do with data that is not stored: CSV columns and JSON members other than FIELDS. */
-export interface UnknownFields {
-  /** Read CSV files that have such columns. */
-  readonly ignoreColumns?: boolean
-  /** Refuse JSON records that have such members. */
-  readonly refuseMembers?: boolean
-}
-
 /** How many names are remembered and shown. A file can have millions. */
 export const NAMES_MAX = 20
 
-const NAME_LENGTH_MAX = 40
+const QUOTED_LENGTH_MAX = 40
 
 /** Quotes a name from a file, and suggests the field that was probably meant. */
 export function describeUnknown(name: string): string {
@@ -23,10 +15,11 @@ export function describeUnknown(name: string): string {
   return similar === undefined ? quote(name) : `${quote(name)} (did you mean "${similar}"?)`
 }
 
-function quote(name: string): string {
-  const isLong = name.length > NAME_LENGTH_MAX
-  const text = JSON.stringify(isLong ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name)
-  return escapeControlCharacters(text)
+/** Quotes the start of a string from a file. */
+export function quote(text: string): string {
+  const isLong = text.length > QUOTED_LENGTH_MAX
+  const start = JSON.stringify(isLong ? `${text.slice(0, QUOTED_LENGTH_MAX)}…` : text)
+  return escapeControlCharacters(start)
 }
 
 /** Counts members of JSON records that are not stored. */

@@ -8,7 +8,7 @@ import { isPublic } from './public-addresses.ts'
 const TIMEOUT_MS = 3000
 const TRIES = 2
 
-/** Resolves to the addresses of a host name, at least one. */
+/** Resolves to the addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 
 /**
@@ -27,8 +27,10 @@ export function publicLookup(
     resolve(hostname).then(
       (addresses) => {
         const refused = addresses.find(({ address }) => !isPublic(address))
-        if (refused === undefined) respond(null, addresses)
-        else respond(new Error(`${hostname}: ${notPublic(refused.address)}`))
+        if (refused !== undefined) respond(new Error(`${hostname}: ${notPublic(refused.address)}`))
+        // The socket would throw an error that nothing can catch.
+        else if (addresses.length === 0) respond(new Error(noAddress(hostname)))
+        else respond(null, addresses)
       },
       (error) => respond(error),
     )
@@ -41,6 +43,7 @@ export function publicLookup(
  * process.
  *
  * @param servers addresses with optional ports
+ * @throws Error if the name has no address, or no name server knows
  */
 export async function askNameServers(
   hostname: string,
@@ -49,16 +52,27 @@ export async function askNameServers(
   // Created for each lookup, because the system's name servers can change.
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES })
   if (servers !== undefined) resolver.setServers(servers)
-  const results = await Promise.allSettled([
-    resolver.resolve4(hostname).then((addresses) => withFamily(addresses, 4)),
-    resolver.resolve6(hostname).then((addresses) => withFamily(addresses, 6)),
+  const failures: string[] = []
+  const note = ({ code }: { code: string }) => {
+    failures.push(code)
+    return []
+  }
+  const [ipv4, ipv6] = await Promise.all([
+    resolver.resolve4(hostname).catch(note),
+    resolver.resolve6(hostname).catch(note),
   ])
-  const addresses = results.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+  const addresses = [...withFamily(ipv4, 4), ...withFamily(ipv6, 6)]
   if (addresses.length > 0) return addresses
-  const failures = results.map((each) => (each as PromiseRejectedResult).reason)
   // The failure of a name server is more informative than the lack of addresses of one version.
-  const isMissing = ({ code }: { code?: string }) => code === NODATA || code === NOTFOUND
-  throw failures.find((failure) => !isMissing(failure)) ?? failures[0]
+  const failure = failures.find((code) => code !== NODATA && code !== NOTFOUND)
+  if (failure === undefined) throw new Error(noAddress(hostname))
+  throw new Error(
+    `cannot resolve ${hostname}: the name servers of this machine failed (${failure})`,
+  )
+}
+
+function noAddress(hostname: string): string {
+  return `the host name ${hostname} does not exist or has no address`
 }
 
 function withFamily(addresses: readonly string[], family: number): LookupAddress[] {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { createClient, type StoredPlant } from '../../client/client.ts'
+import { createClient, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
 import { storable } from '../helpers/arbitraries.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { startFaultyProxy, thrownBy } from './faulty-proxy.ts'
@@ -43,6 +43,17 @@ t.test('a plant is created, fetched, changed and deleted', async (t) => {
   t.strictSame(replaced, { plant: { id: 4n, name: 'Abies', tag: 'Tree' } })
   t.equal(await client.deletePlant(4n), undefined)
   t.equal(await service.stored(4n), undefined)
+})
+
+t.test('plants become JSON with exact ids, and plants again', async (t) => {
+  const plants = await store('json', [2n ** 60n + 1n, 2n ** 61n + 1n])
+  const read = await all(connect().plants({ tag: 'json' }))
+  t.throws(() => JSON.stringify(read), TypeError, 'which is why there is toJson')
+  const json = toJson(read)
+  t.ok(
+    json.startsWith('[{"id":1152921504606846977,"name":"json 1152921504606846977","tag":"json"},'),
+  )
+  t.strictSame(parseJson(json), plants)
 })
 
 t.test('a change with ifMatch applies to that version only', async (t) => {

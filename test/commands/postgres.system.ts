@@ -33,15 +33,31 @@ t.test('plants moved to a server and back are unchanged', async (t) => {
   ])
   await using(before, (store) => store.importPlants(plants, 'stop'))
 
-  const commands = [`export --database '${before}'`, `import - --format ndjson --database '${url}'`]
+  const missing = await runHere(['token', 'create', '--name', 'x', '--database', url])
+  const hint = `plant-store: cannot use the database ${url}: it is empty; use --create to create it\n`
+  t.match(missing, { code: 1, stderr: hint })
+
+  const commands = [
+    `export --database '${before}'`,
+    `import - --format ndjson --create --database '${url}'`,
+  ]
   const line = commands.map((command) => `"$0" "${MAIN}" ${command}`).join(' | ')
   const moved = spawnSync(...unmeasured(['sh', '-c', line, process.execPath]), { encoding: 'utf8' })
-  t.match(moved, { status: 0, stderr: '', stdout: `created ${plants.length}\nreplayed 0\n` })
+  const count = plants.length.toLocaleString('en')
+  const exportSummary = `exported ${count} plants from ${before} to standard output\n`
+  t.match(moved, {
+    status: 0,
+    stderr: exportSummary,
+    stdout: `created ${plants.length}\nreplayed 0\n`,
+  })
   t.strictSame(await using(url, exported), plants)
 
   const file = join(folder, 'plants.csv')
-  t.match(await runHere(['export', file, '--database', url]), { code: 0, stderr: '' })
-  const back = await runHere(['import', file, '--database', after])
+  t.match(await runHere(['export', file, '--database', url]), {
+    code: 0,
+    stderr: new RegExp(`^exported [\\d,]+ plants from ${url} to ${file}\n$`),
+  })
+  const back = await runHere(['import', file, '--create', '--database', after])
   t.match(back, { code: 0, stderr: '', stdout: `created ${plants.length}\nreplayed 0\n` })
   t.strictSame(await using(after, exported), plants)
 })
@@ -80,7 +96,11 @@ t.test(
     const secret = stdout.trim()
     t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 200)
     t.same(await using(url, (store) => store.get(4n)), { id: 4n, name: 'Abies' })
-    t.strictSame(await token('revoke', 'ci'), { code: 0, stdout: 'revoked ci\n', stderr: WARNING })
+    t.strictSame(await token('revoke', 'ci'), {
+      code: 0,
+      stdout: `revoked ci in ${url}\n`,
+      stderr: WARNING,
+    })
     t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 401)
 
     service.process.kill('SIGTERM')
@@ -172,12 +192,12 @@ t.test('a service without the required standbys says why', async (t) => {
   const require = (number: string) => runHere(['require-standbys', number, '--database', database])
   t.strictSame(await require('2'), {
     code: 0,
-    stdout: 'required standbys: 2\n',
+    stdout: `required standbys in ${database}: 2\n`,
     stderr: '',
   })
   t.strictSame(await require('0'), {
     code: 0,
-    stdout: 'required standbys: 0\n',
+    stdout: `required standbys in ${database}: 0\n`,
     stderr: '',
   })
   while ((await ready()).status !== 200);

@@ -25,7 +25,7 @@ t.test('every file that the service and its commands create is private', async (
     ['export', join(folder, 'plants.csv')],
     ['export', join(folder, 'plants.ndjson')],
     ['backup', join(folder, 'backup.db')],
-    ['token', 'create', '--name', 'x', '--database', join(folder, 'other.db')],
+    ['token', 'create', '--name', 'x', '--create', '--database', join(folder, 'other.db')],
   ]) {
     t.match(await runHere(args, env), { code: 0 }, args.join(' '))
   }

@@ -89,7 +89,7 @@ t.test('a read-only folder or database stops the start', { skip }, async (t) => 
   await refuses(t, join(folder, 'empty', 'plants.db'), 'it cannot be opened: check that this user')
 
   const file = join(folder, 'full', 'plants.db')
-  await runHere(['token', 'create', '--name', 'x', '--database', file])
+  await runHere(['token', 'create', '--name', 'x', '--create', '--database', file])
   chmodSync(file, 0o400)
   await refuses(t, file, 'this user cannot write to the file')
 })

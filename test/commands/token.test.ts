@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createPlant } from '../helpers/client.ts'
-import { Command, run } from '../helpers/command.ts'
+import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 
 const SECRET = /plant_[\w-]{43}/
@@ -10,10 +10,9 @@ const SECRET = /plant_[\w-]{43}/
 /** Runs `plant-store token …` on a new database. */
 function commandsOf(t: Test) {
   const database = join(t.testdir(), 'plants.db')
-  const command = (args: string[]) => ['token', ...args, '--database', database]
-  const token = (...args: string[]) => runHere(command(args))
+  const token = (...args: string[]) => runHere(['token', ...args, '--database', database])
   const create = async (...args: string[]) =>
-    (await run(t, command(['create', ...args]))).stdout.trim()
+    (await token('create', '--create', ...args)).stdout.trim()
   const serve = () => new Command(t, ['--port', '0', '--database', database]).listening()
   return { database, token, create, serve }
 }
@@ -22,12 +21,13 @@ t.test(
   'tokens are shown once, listed without secrets, and limited by scope and time',
   async (t) => {
     const { database, token, create, serve } = commandsOf(t)
-    const first = await token('create', '--name', 'ci', '--scope', 'write,read', '--expires', '90d')
+    const options = ['--scope', 'write,read', '--expires', '90d', '--create']
+    const first = await token('create', '--name', 'ci', ...options)
     t.equal(first.code, 0)
     t.match(first.stdout, new RegExp(`^${SECRET.source}\n$`), 'standard output has nothing else')
     t.equal(
       first.stderr,
-      'This token has the read and write scopes. Keep it safe: it is not shown again.\n',
+      `Created the token ci in ${database}. It has the read and write scopes. Keep it safe: it is not shown again.\n`,
     )
     const cases = [
       { secret: first.stdout.trim(), status: 200 },
@@ -58,8 +58,8 @@ t.test(
 
 t.test('a token created without --scope can only read', async (t) => {
   const { token, serve } = commandsOf(t)
-  const { stdout, stderr } = await token('create', '--name', 'reader')
-  t.equal(stderr, 'This token has the read scope. Keep it safe: it is not shown again.\n')
+  const { stdout, stderr } = await token('create', '--name', 'reader', '--create')
+  t.match(stderr, /It has the read scope\. /)
   const url = await serve()
   const headers = { authorization: `Bearer ${stdout.trim()}` }
   t.equal((await fetch(`${url}/plants`, { headers })).status, 200)
@@ -67,13 +67,14 @@ t.test('a token created without --scope can only read', async (t) => {
 })
 
 t.test('a running service rejects a revoked token immediately', async (t) => {
-  const { token, create, serve } = commandsOf(t)
+  const { database, token, create, serve } = commandsOf(t)
   const both = ['--scope', 'read,write']
   const kept = await create('--name', 'kept', ...both)
   const revoked = await create('--name', 'revoked', ...both)
   const url = await serve()
   t.equal((await createPlant(url, revoked, { id: 1, name: 'a' })).status, 200)
-  t.match(await token('revoke', 'revoked'), { code: 0, stdout: 'revoked revoked\n', stderr: '' })
+  const stdout = `revoked revoked in ${database}\n`
+  t.match(await token('revoke', 'revoked'), { code: 0, stdout, stderr: '' })
   t.equal((await createPlant(url, revoked, { id: 1, name: 'a' })).status, 401)
   t.equal((await createPlant(url, kept, { id: 1, name: 'a' })).status, 200)
 })
@@ -93,10 +94,14 @@ t.test('a failed command prints one line and changes nothing', async (t) => {
   t.same(await token('list'), before)
 })
 
-for (const args of [['list'], ['revoke', 'x']]) {
+for (const [args, hint] of [
+  [['list'], ''],
+  [['revoke', 'x'], ''],
+  [['create', '--name', 'x'], '; use --create to create it'],
+] as const) {
   t.test(`token ${args[0]} does not create a missing database`, async (t) => {
     const { database, token } = commandsOf(t)
-    const stderr = `plant-store: there is no database ${database}\n`
+    const stderr = `plant-store: there is no database ${database}${hint}\n`
     t.match(await token(...args), { code: 1, stdout: '', stderr })
     t.notOk(existsSync(database))
   })

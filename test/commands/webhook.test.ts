@@ -35,20 +35,23 @@ async function commandsOf(t: Test) {
 }
 
 t.test('add prints the secret once, and list shows the webhooks without it', async (t) => {
-  const { webhook, add, use } = await commandsOf(t)
+  const { database, webhook, add, use } = await commandsOf(t)
   await use((store) => store.create({ id: 1n, name: 'before' }))
   const added = await add('orders')
   t.equal(added.code, 0)
   t.match(added.stdout, new RegExp(`^${SECRET.source}\n$`), 'standard output has nothing else')
   t.equal(
     added.stderr,
-    'Sending newPlant to orders from now on. This secret signs them. Keep it safe: it is not shown again.\n',
+    `Sending newPlant in ${database} to orders from now on. This secret signs them. Keep it safe: it is not shown again.\n`,
   )
   const events = 'plantRemoved,newPlant'
   const oldest = await webhook(
     ...['add', '--name', 'all', '--url', URL, '--events', events, '--from-oldest'],
   )
-  t.match(oldest.stderr, /^Sending newPlant, plantRemoved to all from the oldest change kept on\. /)
+  t.match(
+    oldest.stderr,
+    /^Sending newPlant, plantRemoved in .* to all from the oldest change kept on\. /,
+  )
   t.equal((await use((store) => webhookIn(store, 'orders'))).secret, added.stdout.trim())
   const { stdout } = await webhook('list')
   t.notMatch(stdout, SECRET)
@@ -116,11 +119,12 @@ t.test('the lag is that of the next change to deliver', async (t) => {
 })
 
 t.test('rotate prints a new secret', async (t) => {
-  const { webhook, add, use } = await commandsOf(t)
+  const { database, webhook, add, use } = await commandsOf(t)
   const old = (await add('orders')).stdout.trim()
   const { stdout, stderr } = await webhook('rotate', 'orders')
   t.match(stdout, new RegExp(`^${SECRET.source}\n$`))
-  t.match(stderr, new RegExp(`^Until ${MINUTE.source}, deliveries are signed with the old secret`))
+  t.ok(stderr.startsWith(`Rotated the secret of orders in ${database}. `))
+  t.match(stderr, new RegExp(`Until ${MINUTE.source}, deliveries are signed with the old secret`))
   const stored = await use((store) => webhookIn(store, 'orders'))
   t.match(stored, { secret: stdout.trim(), previousSecret: old })
   const hours = (Number(stored.previousUntil) - Date.now()) / 3_600_000
@@ -128,7 +132,7 @@ t.test('rotate prints a new secret', async (t) => {
 })
 
 t.test('remove and retry change the webhook', async (t) => {
-  const { webhook, add, use } = await commandsOf(t)
+  const { database, webhook, add, use } = await commandsOf(t)
   await add('orders')
   const pause = () =>
     use(async (store) => {
@@ -140,12 +144,19 @@ t.test('remove and retry change the webhook', async (t) => {
   const progress = async () => (await use((store) => webhookIn(store, 'orders'))).progress
   const { cursor } = await progress()
   await pause()
-  t.match(await webhook('retry', 'orders'), { code: 0, stdout: 'resumed orders\n', stderr: '' })
+  t.match(await webhook('retry', 'orders'), {
+    code: 0,
+    stdout: `resumed orders in ${database}\n`,
+    stderr: '',
+  })
   t.match(await progress(), { attempts: 0, pausedAt: undefined, cursor })
   await pause()
   t.match(await webhook('retry', 'orders', '--from-oldest'), { code: 0 })
   t.match(await progress(), { attempts: 0, pausedAt: undefined, cursor: undefined })
-  t.match(await webhook('remove', 'orders'), { code: 0, stdout: 'removed orders\n' })
+  t.match(await webhook('remove', 'orders'), {
+    code: 0,
+    stdout: `removed orders in ${database}\n`,
+  })
   t.same(await use((store) => store.webhooks.list()), [])
 })
 
@@ -238,6 +249,17 @@ t.test('a failed command prints one line and changes nothing', async (t) => {
   }
   const full = 'plant-store: there are already 100 webhooks: remove one first\n'
   t.match(await add('one-more'), { code: 1, stderr: full })
+})
+
+t.test('the URL is stored without control characters', async (t) => {
+  const { webhook, use } = await commandsOf(t)
+  const url = 'HTTPS://receiver.example/\u001b[2J?\u009b\n'
+  const added = await webhook('add', '--name', 'x', '--url', url, '--events', 'newPlant')
+  t.equal(added.code, 0)
+  const stored = 'https://receiver.example/%1B[2J?%C2%9B'
+  t.equal((await use((store) => webhookIn(store, 'x'))).url, stored)
+  const { stdout } = await webhook('list')
+  t.ok(stdout.endsWith(`${stored}\n`))
 })
 
 t.test('unknown events are refused', async (t) => {

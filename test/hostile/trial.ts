@@ -87,7 +87,7 @@ export async function makeStock(owner: Owner, database: string, plants: number, 
   })
   const file = `${database}.ndjson`
   writeFileSync(file, lines.join(''))
-  const { code, stderr } = await run(owner, ['import', file, '--database', database])
+  const { code, stderr } = await run(owner, ['import', file, '--create', '--database', database])
   if (code !== 0) throw new Error(`the import ended with ${code}: ${stderr}`)
 }
 

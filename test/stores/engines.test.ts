@@ -25,7 +25,7 @@ const server = 'postgres://plants@127.0.0.1:1/plants'
 
 for (const [args, drivers] of [
   [['--help'], []],
-  [['token', 'create', '--name', 'x', '--database', file], ['better-sqlite3']],
+  [['token', 'create', '--name', 'x', '--create', '--database', file], ['better-sqlite3']],
   [['token', 'list', '--database', server], ['pg']],
   [['--database', server, '--port', '0'], ['pg']],
   [['backup', join(folder, 'backup.db'), '--database', server], []],

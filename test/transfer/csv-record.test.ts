@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { CsvError, parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import t from 'tap'
+import { COMMA } from '../../src/contract/bytes.ts'
 import { CsvRecord, decodeField, type Problem, problems } from '../../src/transfer/csv-record.ts'
 
 interface Read {
@@ -10,19 +11,23 @@ interface Read {
   readonly problem: Problem | undefined
 }
 
-function read(text: string): Read {
+function read(text: string, separator: string): Read {
   const bytes = Buffer.from(text)
   const record = new CsvRecord(bytes, true)
+  const byte = separator.charCodeAt(0)
   const records: (string | undefined)[][] = []
   for (let from = 0; from < bytes.length; from = record.end) {
     const fields: (string | undefined)[] = []
-    const problem = record.read(from, (field) => {
+    const problem = record.read(from, byte, (field) => {
       const empty = field.start === field.end && !field.isQuoted
       fields[field.index] = empty ? undefined : decodeField(bytes, field)
     })
     if (problem !== undefined) return { records, problem }
     assert.equal(record.width, fields.length)
-    assert.equal(record.isBlank, fields.length === 1 && fields[0] === undefined)
+    assert.equal(
+      record.isBlank,
+      fields.every((field) => field === undefined),
+    )
     assert.equal(record.lines, bytes.subarray(from, record.end).toString().split('\n').length - 1)
     assert.ok(record.isUtf8())
     records.push(fields)
@@ -37,10 +42,11 @@ const CODES: { readonly [code: string]: Problem } = {
 }
 
 /** The records that csv-parse reads, up to the first malformed one. */
-function readByCsvParse(text: string): Read {
+function readByCsvParse(text: string, delimiter: string): Read {
   const records: (string | undefined)[][] = []
   try {
     parse(text, {
+      delimiter,
       record_delimiter: ['\r\n', '\n'],
       relax_column_count: true,
       cast: (text, { quoting }) => (text === '' && !quoting ? undefined : text),
@@ -57,10 +63,25 @@ function readByCsvParse(text: string): Read {
 }
 
 t.test('records are split as csv-parse splits them', async () => {
-  const part = fc.constantFrom('"', '""', ',', '\n', '\r\n', '\r', 'a', 'é🌱', ' ', '"a"', '"\n"')
+  const separators = fc.constantFrom(',', ';', '\t')
+  const part = fc.constantFrom(
+    '"',
+    '""',
+    ',',
+    ';',
+    '\t',
+    '\n',
+    '\r\n',
+    '\r',
+    'a',
+    'é🌱',
+    ' ',
+    '"a"',
+    '"\n"',
+  )
   fc.assert(
-    fc.property(fc.string({ unit: part, maxLength: 16 }), (text) => {
-      assert.deepEqual(read(text), readByCsvParse(text))
+    fc.property(fc.string({ unit: part, maxLength: 16 }), separators, (text, separator) => {
+      assert.deepEqual(read(text, separator), readByCsvParse(text, separator))
     }),
     { numRuns: 5000 },
   )
@@ -70,7 +91,7 @@ t.test('a record is incomplete until its newline is read', async (t) => {
   const text = '1,"a""b\n",c\r\n'
   for (let length = 1; length < text.length; length++) {
     const record = new CsvRecord(Buffer.from(text.slice(0, length)), false)
-    const problem = record.read(0, () => {})
+    const problem = record.read(0, COMMA, () => {})
     t.ok(
       problem === problems.unfinished || problem === problems.quoteNotClosed,
       text.slice(0, length),
@@ -78,7 +99,7 @@ t.test('a record is incomplete until its newline is read', async (t) => {
   }
   const record = new CsvRecord(Buffer.from(`${text}x`), false)
   t.equal(
-    record.read(0, () => {}),
+    record.read(0, COMMA, () => {}),
     undefined,
   )
   t.equal(record.end, text.length)
@@ -90,7 +111,7 @@ for (const [text, end] of [
 ] as const) {
   t.test(`the malformed record ${text.trim()} ends after its first invalid byte`, async (t) => {
     const record = new CsvRecord(Buffer.from(text), true)
-    t.ok(record.read(0, () => {}))
+    t.ok(record.read(0, COMMA, () => {}))
     t.equal(record.end, end)
   })
 }

@@ -3,8 +3,10 @@ import type { NewPlant } from '../../service/plant-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 import {
   type Counts,
+  type ImportStore,
   importRecords,
   newCounts,
+  REMEMBERED_IDS,
   type RecordImportOptions,
   TRANSACTION_RECORDS,
 } from '../../src/transfer/import.ts'
@@ -14,7 +16,7 @@ import type { RecordBatch } from '../../src/transfer/record-stream.ts'
 /** Imports records, one per line, into a new store that already contains `one`. */
 async function importLines(
   t: Test,
-  results: readonly ParseResult[],
+  results: readonly (ParseResult | undefined)[],
   options: Partial<RecordImportOptions> = {},
   lineBytes = 1,
 ) {
@@ -33,6 +35,7 @@ async function importLines(
     }
   }
   const refused: string[] = []
+  const repeated: string[] = []
   const positions: number[] = []
   const counts = newCounts()
   const complete = await importRecords(batches(), {
@@ -40,12 +43,14 @@ async function importLines(
     onConflict: 'stop',
     onError: 'stop',
     counts,
-    onRefused: (line, reason) => refused.push(`${line}: ${reason}`),
+    locate: (line) => `line ${line}`,
+    onRefused: (where, reason) => refused.push(`${where}: ${reason}`),
+    onRepeated: (where, message) => repeated.push(`${where}: ${message}`),
     onProgress: (position) => positions.push(position),
     ...options,
   })
   const stored = (await Array.fromAsync(store.exportPlants())).flat()
-  return { complete, counts, refused, positions, sizes, stored }
+  return { complete, counts, refused, repeated, positions, sizes, stored }
 }
 
 const one = { id: 1n, name: 'one' }
@@ -56,12 +61,13 @@ const CONFLICT = 'plant 1 already exists with different content'
 
 interface Case {
   readonly what: string
-  readonly results: readonly ParseResult[]
+  readonly results: readonly (ParseResult | undefined)[]
   readonly options?: Partial<RecordImportOptions>
   readonly complete: boolean
   readonly counts: Partial<Counts>
   readonly refused?: readonly string[]
   readonly stored: readonly NewPlant[]
+  readonly repeated?: readonly string[]
 }
 
 const cases: Case[] = [
@@ -71,6 +77,30 @@ const cases: Case[] = [
     results: [two, one, two],
     complete: true,
     counts: { created: 1, replayed: 2 },
+    repeated: ['line 3: repeats id 2 of line 1 (replayed)'],
+    stored: [one, two],
+  },
+  {
+    what: 'a record that repeats an id with different content stops the import',
+    results: [two, three, { ...two, tag: 'x' }, 'bad'],
+    complete: false,
+    counts: { created: 2, refused: 1 },
+    refused: ['line 3: repeats id 2 of line 1 with different content'],
+    stored: [one, two, three],
+  },
+  {
+    what: 'a record that conflicts with a stored plant and an earlier record is a repetition',
+    results: [one, other],
+    complete: false,
+    counts: { replayed: 1, refused: 1 },
+    refused: ['line 2: repeats id 1 of line 1 with different content'],
+    stored: [one],
+  },
+  {
+    what: 'blank rows are counted and do not stop the import',
+    results: [undefined, two, undefined],
+    complete: true,
+    counts: { created: 1, blank: 2 },
     stored: [one, two],
   },
   {
@@ -78,7 +108,7 @@ const cases: Case[] = [
     results: [two, 'bad', three, 'worse'],
     complete: false,
     counts: { created: 1, refused: 1 },
-    refused: ['2: bad'],
+    refused: ['line 2: bad'],
     stored: [one, two],
   },
   {
@@ -87,7 +117,7 @@ const cases: Case[] = [
     options: { onError: 'skip' },
     complete: true,
     counts: { created: 2, refused: 2 },
-    refused: ['1: bad', '3: worse'],
+    refused: ['line 1: bad', 'line 3: worse'],
     stored: [one, two, three],
   },
   {
@@ -96,7 +126,7 @@ const cases: Case[] = [
     options: { onError: 'skip' },
     complete: false,
     counts: { created: 1, refused: 2 },
-    refused: ['1: bad', `3: ${CONFLICT}`],
+    refused: ['line 1: bad', `line 3: ${CONFLICT}`],
     stored: [one, two],
   },
   {
@@ -104,7 +134,7 @@ const cases: Case[] = [
     results: [other, 'bad'],
     complete: false,
     counts: { refused: 1 },
-    refused: [`1: ${CONFLICT}`],
+    refused: [`line 1: ${CONFLICT}`],
     stored: [one],
   },
   {
@@ -113,6 +143,7 @@ const cases: Case[] = [
     options: { onConflict: 'keep' },
     complete: true,
     counts: { created: 1, kept: 2 },
+    repeated: ['line 3: repeats id 2 of line 2 (kept)'],
     stored: [one, two],
   },
   {
@@ -121,16 +152,27 @@ const cases: Case[] = [
     options: { onConflict: 'replace' },
     complete: true,
     counts: { created: 2, replaced: 2 },
+    repeated: ['line 4: repeats id 2 of line 2 (replaced)'],
     stored: [other, { ...two, name: '2' }, three],
   },
 ]
 
-for (const { what, results, options, complete, counts, refused = [], stored } of cases) {
+for (const {
+  what,
+  results,
+  options,
+  complete,
+  counts,
+  refused = [],
+  repeated = [],
+  stored,
+} of cases) {
   t.test(what, async (t) => {
     const done = await importLines(t, results, options)
     t.equal(done.complete, complete)
     t.strictSame(done.counts, { ...newCounts(), ...counts })
     t.strictSame(done.refused, refused)
+    t.strictSame(done.repeated, repeated)
     t.strictSame(done.stored, stored)
   })
 }
@@ -144,6 +186,36 @@ t.test('small records share a transaction', async (t) => {
   t.strictSame(sizes, [TRANSACTION_RECORDS, 2])
   t.strictSame(positions, [TRANSACTION_RECORDS])
   t.match(counts, { created: TRANSACTION_RECORDS + 1, replayed: 1 })
+})
+
+t.test('a stated number of ids is remembered, across transactions', async (t) => {
+  const store: ImportStore = { importPlants: async (plants) => plants.map(() => 'created') }
+  const repeated: string[] = []
+  const plants = Array.from({ length: REMEMBERED_IDS + 1 }, (_, id) => ({
+    id: BigInt(id),
+    name: '',
+  }))
+  const results = [...plants, ...plants.slice(-2)]
+  async function* batches(): AsyncGenerator<RecordBatch, void> {
+    const records = results.map((result, index) => ({ number: index + 1, result }))
+    for (let at = 0; at < records.length; at += TRANSACTION_RECORDS) {
+      yield { records: records.slice(at, at + TRANSACTION_RECORDS), position: at }
+    }
+  }
+  await importRecords(batches(), {
+    store,
+    onConflict: 'stop',
+    onError: 'stop',
+    counts: newCounts(),
+    locate: (number) => `line ${number}`,
+    onRefused: () => {},
+    onRepeated: (where, message) => repeated.push(`${where}: ${message}`),
+    onProgress: () => {},
+  })
+  const last = plants.length - 1
+  t.strictSame(repeated, [
+    `line ${plants.length + 1}: repeats id ${last - 1} of line ${last} (created)`,
+  ])
 })
 
 t.test('fewer records share a transaction if they are large', async (t) => {

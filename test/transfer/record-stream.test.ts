@@ -3,17 +3,16 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import t from 'tap'
 import { codecs } from '../../src/transfer/codecs.ts'
-import { exportFormats, type Format } from '../../src/transfer/format.ts'
-import type { ParseResult, RecordReader } from '../../src/transfer/record-reader.ts'
+import { exportFormats, type Format, formats } from '../../src/transfer/format.ts'
+import type { ParseResult, ReaderOptions, RecordReader } from '../../src/transfer/record-reader.ts'
 import { readRecords } from '../../src/transfer/record-stream.ts'
 import { recordValidator } from '../../src/transfer/record-validator.ts'
-import type { UnknownFields } from '../../src/transfer/unknown-fields.ts'
 import { storable } from '../helpers/arbitraries.ts'
 
 const validate = recordValidator()
 const LIMIT_BYTES = 60
 
-type Read = [number: number, result: ParseResult]
+type Read = [number: number, result: ParseResult | undefined]
 
 /** Reads a file that arrives in chunks of `chunkBytes`. */
 async function read(
@@ -21,14 +20,14 @@ async function read(
   bytes: Buffer,
   chunkBytes: number,
   limitBytes = LIMIT_BYTES,
-  unknown?: UnknownFields,
+  options?: ReaderOptions,
 ): Promise<Read[]> {
   async function* source() {
     for (let from = 0; from < bytes.length; from += chunkBytes) {
       yield bytes.subarray(from, from + chunkBytes)
     }
   }
-  const batches = readRecords(source(), new codecs[format].Reader(validate, limitBytes, unknown))
+  const batches = readRecords(source(), new codecs[format].Reader(validate, limitBytes, options))
   const records = await Array.fromAsync(batches, (batch) => batch.records)
   return records.flat().map(({ number, result }) => [number, result])
 }
@@ -36,6 +35,7 @@ async function read(
 const a = { id: 1n, name: 'a' }
 const b = { id: 2n, name: 'b' }
 const LARGE = `record must not exceed ${LIMIT_BYTES} bytes`
+const ENDS_WITHIN = 'the input ends within this line; end it with a newline if it is complete'
 const NOT_UTF8 = Buffer.from([0xff])
 
 /** Files, as lists of parts, and the records read from them. */
@@ -44,7 +44,7 @@ const cases: {
   what: string
   file: (string | Buffer)[]
   reads: Read[]
-  unknown?: UnknownFields
+  options?: ReaderOptions
 }[] = [
   { format: 'ndjson', what: 'an empty file has no records', file: [], reads: [] },
   {
@@ -99,11 +99,10 @@ const cases: {
       [3, LARGE],
     ],
   },
-  { format: 'csv', what: 'an empty file has no records', file: [], reads: [] },
   { format: 'csv', what: 'a header alone has no records', file: ['id,name,tag'], reads: [] },
   {
     format: 'csv',
-    unknown: { ignoreColumns: true },
+    options: { ignoreColumns: true },
     what: 'columns in any order, ignored columns, CRLF, blank lines and a byte order mark are accepted',
     file: ['\ufeff\nx,,name,id\r\n?,?,a,1\n\r\n\n"?",,"b","2"'],
     reads: [
@@ -118,7 +117,7 @@ const cases: {
     reads: [
       [2, { id: 1n, name: 'a, "b"\r\n\nc' }],
       [5, { id: 2n, name: 'b', tag: '\n' }],
-      [7, "must have required property 'name'"],
+      [7, 'id must be an int64, not "x"'],
     ],
   },
   {
@@ -138,7 +137,7 @@ const cases: {
     what: 'a byte order mark after the start of the file is text',
     file: ['id,name\n\ufeff1,a\n2,\ufeffb\n'],
     reads: [
-      [2, 'id must be an int64'],
+      [2, 'id must be an int64, not "\ufeff1"'],
       [3, { id: 2n, name: '\ufeffb' }],
     ],
   },
@@ -148,7 +147,107 @@ const cases: {
     file: ['id,name\n-9223372036854775808,a\n9223372036854775808,a\n01,a\n+1,a\n1.0,a\n" 1",a\n'],
     reads: [
       [2, { id: -(2n ** 63n), name: 'a' }],
-      ...[3, 4, 5, 6, 7].map((line): Read => [line, 'id must be an int64']),
+      [3, 'id must be an int64, not "9223372036854775808"'],
+      [4, 'id must be an int64, not "01"'],
+      [5, 'id must be an int64, not "+1"'],
+      [6, 'id must be an int64, not "1.0"'],
+      [7, 'id must be an int64, not " 1"'],
+    ],
+  },
+  {
+    format: 'csv',
+    what: 'an id that is not an int64 is quoted up to 40 characters and without control characters',
+    file: [`id,name\n1.23E+12,a\n\u001b[2J,b\n${'1'.repeat(41)},c\n`],
+    reads: [
+      [2, 'id must be an int64, not "1.23E+12"'],
+      [3, 'id must be an int64, not "\\u001b[2J"'],
+      [4, `id must be an int64, not "${'1'.repeat(40)}…"`],
+    ],
+  },
+  {
+    format: 'csv',
+    what: 'fields can be separated by semicolons, as in the header',
+    file: ['\n;;\n"id";name;tag\r\n1;a;\r\n2;"b;";x,\ty\n3,c,\n'],
+    reads: [
+      [4, a],
+      [5, { id: 2n, name: 'b;', tag: 'x,\ty' }],
+      [6, 'record must have 3 fields, like the header, not 1'],
+    ],
+  },
+  {
+    format: 'csv',
+    what: 'fields can be separated by tabs, as in the header',
+    file: ['name\tid\na\t1\n";,\t"\t2\n'],
+    reads: [
+      [2, a],
+      [3, { id: 2n, name: ';,\t' }],
+    ],
+  },
+  {
+    format: 'csv',
+    options: { ignoreColumns: true },
+    what: 'separators within a quoted name of the header are ignored',
+    file: ['"x;""\n\t",id,name\n,1,a\n'],
+    reads: [[3, a]],
+  },
+  {
+    format: 'csv',
+    what: 'a row without any value is neither a plant nor invalid, whatever its width',
+    file: [',\n,,\nid,name,tag\n1,a,\n,,\r\n\n,\n,"",\n, ,\n,,'],
+    reads: [
+      [4, a],
+      [5, undefined],
+      [7, undefined],
+      [8, "must have required property 'id'"],
+      [9, "must have required property 'id'"],
+      [10, undefined],
+    ],
+  },
+  {
+    format: 'csv',
+    options: { ignoreColumns: true },
+    what: 'a row with a value in an ignored column is invalid',
+    file: ['id,x,name\n,y,\n'],
+    reads: [[2, "must have required property 'name'"]],
+  },
+  {
+    format: 'csv',
+    options: { canBeCutOff: true },
+    what: 'a last line without a newline is refused if the input can be cut off',
+    file: ['id,name\n1,a\n2,"b\nb'],
+    reads: [
+      [2, a],
+      [3, 'a quote is not closed'],
+      [4, ENDS_WITHIN],
+    ],
+  },
+  {
+    format: 'csv',
+    options: { canBeCutOff: true },
+    what: 'so is one that ends with a quote, even if it spans several lines',
+    file: ['id,name\n1,a\n2,"b\nb"'],
+    reads: [
+      [2, a],
+      [3, ENDS_WITHIN],
+    ],
+  },
+  {
+    format: 'ndjson',
+    options: { canBeCutOff: true },
+    what: 'a last line without a newline is a plant if it is complete',
+    file: ['{"id":1,"name":"a"}'],
+    reads: [[1, a]],
+  },
+  {
+    format: 'ndjson',
+    what: 'an invalid last line without a newline is reported as such',
+    file: ['{"id":1,"name":"a"}\n{"id":2,"name":"b"'],
+    reads: [
+      [1, a],
+      [
+        2,
+        "record is not valid JSON: expected ',' or '}' at byte 18; the input ends within this line",
+      ],
     ],
   },
   {
@@ -194,7 +293,7 @@ const cases: {
   {
     format: 'ndjson',
     what: 'an unknown member of a plant makes the record invalid if it is refused',
-    unknown: { refuseMembers: true },
+    options: { refuseMembers: true },
     file: ['{"id":1,"name":"a","T\\u0061g":"x"}\n{"id":1,"Name":"a"}\n{"id":2,"name":"b"}\n'],
     reads: [
       [1, 'unknown member "Tag" (did you mean "tag"?)'],
@@ -241,12 +340,12 @@ const cases: {
   },
 ]
 
-for (const { format, what, file, reads, unknown } of cases) {
+for (const { format, what, file, reads, options } of cases) {
   t.test(`${format}: ${what}`, async (t) => {
     const bytes = Buffer.concat(file.map((part) => Buffer.from(part)))
     for (const chunkBytes of [2 ** 16, 1, 2, 3, 7, 64, 100]) {
       t.same(
-        await read(format, bytes, chunkBytes, LIMIT_BYTES, unknown),
+        await read(format, bytes, chunkBytes, LIMIT_BYTES, options),
         reads,
         `in chunks of ${chunkBytes} bytes`,
       )
@@ -302,6 +401,9 @@ const invalidHeaders = [
     header: '4,Abies alba Mill.,Tree\n',
     says: /^line 1: the header must include the columns id and name/,
   },
+  { header: '', says: 'the file is empty: expected a header such as id,name,tag' },
+  { header: '\ufeff\n,,\n', says: /^the file is empty/ },
+  { header: 'id|name\n', says: /separated by a comma, semicolon or tab.* column, "id\|name"$/ },
   { header: '\n\nid,tag\n1,a', says: /^line 3: the header must include .* as in id,name,tag$/ },
   { header: 'id,name,id\n', says: 'line 1: the header names the column id twice' },
   { header: 'tag,id,name,tag\n', says: 'line 1: the header names the column tag twice' },
@@ -323,6 +425,27 @@ for (const format of exportFormats) {
     const bytes = Buffer.from(header + line(large) + line(b))
     const results = (await read(format, bytes, 2 ** 16, 2 ** 21)).map(([, result]) => result)
     t.strictSame(results, [large, b])
+  })
+}
+
+for (const format of formats) {
+  t.test(`${format}: if the source fails, only the records before that are read`, async (t) => {
+    const records = [a, b].map(({ id, name }) => `{"id":${id},"name":"${name}"}`)
+    const file = { ndjson: records.join('\n'), csv: 'id,name\n1,a\n2,b', json: `[${records}` }
+    const failure = new Error('failed')
+    async function* source() {
+      yield Buffer.from(file[format])
+      throw failure
+    }
+    const reader = new codecs[format].Reader(validate, LIMIT_BYTES)
+    const read: (ParseResult | undefined)[] = []
+    const reading = async () => {
+      for await (const batch of readRecords(source(), reader)) {
+        read.push(...batch.records.map(({ result }) => result))
+      }
+    }
+    t.equal(await t.rejects(reading()), failure)
+    t.strictSame(read, [a])
   })
 }
 

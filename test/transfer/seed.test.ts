@@ -73,12 +73,13 @@ const invalidFiles = [
     line: 2,
     says: /unknown members "Tag" \(did you mean "tag"\?\), "x"$/,
   },
+  { what: 'an unfinished record', text: '{"id":1,"na', line: 1, says: /ends within this line$/ },
   { what: 'an invalid header', name: 'a.csv', text: 'id,title\n1,a\n', line: 1, says: /columns/ },
   {
     what: 'a conflicting id',
     text: '{"id":1,"name":"a"}\n\n{"id":1,"name":"b"}\n',
     line: 3,
-    says: /plant 1 already exists with different content$/,
+    says: /repeats id 1 of line 1 with different content$/,
   },
   { what: 'an escape sequence', text: '\x1b[2J', line: 1, says: /^\P{Cc}*$/u },
 ]
@@ -102,7 +103,7 @@ const invalidPlants = [
   {
     what: 'an id that occurs twice',
     plants: [PINE, { ...FIR, id: 1n }],
-    says: 'seed[1]: plant 1 already',
+    says: 'seed[1]: repeats id 1 of seed[0] with different content',
   },
 ]
 

@@ -1,6 +1,9 @@
 import type { LookupAddress } from 'node:dns'
 import t, { type Test } from 'tap'
+import { SAMPLE } from '../../src/webhooks/event.ts'
 import { askNameServers, publicLookup, type Resolve } from '../../src/webhooks/public-lookup.ts'
+import { Sender } from '../../src/webhooks/sender.ts'
+import { newSecret } from '../../src/webhooks/signature.ts'
 import { startNameServer, type Zone } from './name-server.ts'
 
 const ZONE: Zone = {
@@ -46,9 +49,12 @@ for (const [hostname, message] of [
   ['private.example', /^private.example: 10.0.0.1 is not a public address/],
   ['mixed.example', /^mixed.example: 127.0.0.1 is not a public address/],
   ['mapped.example', /^mapped.example: ::ffff:127.0.0.1 is not a public address/],
-  ['unknown.example', /ENOTFOUND unknown.example/],
-  ['empty.example', /ENODATA empty.example/],
-  ['failing.example', /ESERVFAIL failing.example/],
+  ['unknown.example', 'the host name unknown.example does not exist or has no address'],
+  ['empty.example', 'the host name empty.example does not exist or has no address'],
+  [
+    'failing.example',
+    'cannot resolve failing.example: the name servers of this machine failed (ESERVFAIL)',
+  ],
 ] as const) {
   t.test(`${hostname} is refused`, async (t) => {
     for (const all of [true, false]) {
@@ -57,6 +63,29 @@ for (const [hostname, message] of [
     }
   })
 }
+
+t.test('a name server that cannot be reached is reported with the host name', async (t) => {
+  const refused = (hostname: string) => askNameServers(hostname, ['127.0.0.1:1'])
+  const error = await new Promise((done) => publicLookup(refused)('receiver.example', {}, done))
+  const message =
+    'cannot resolve receiver.example: the name servers of this machine failed (ECONNREFUSED)'
+  t.match(error, { message })
+})
+
+t.test('a name without addresses fails the request, and does not end the process', async (t) => {
+  const sender = new Sender({ allowPrivate: false, resolve: async () => [] })
+  t.teardown(() => sender.close())
+  const delivery = {
+    url: 'https://empty.example',
+    id: 'msg_1',
+    event: SAMPLE,
+    secrets: [newSecret()],
+  }
+  t.match(await sender.send(delivery, new AbortController().signal), {
+    result: 'failed',
+    reason: 'the host name empty.example does not exist or has no address',
+  })
+})
 
 t.test('by default, the name servers of the system are asked', async (t: Test) => {
   // The name is reserved, so that no name server knows it (RFC 6761).

@@ -1,5 +1,5 @@
 import type { OnProblem, Retention } from '../engine.ts'
-import { StoreError } from '../store-error.ts'
+import { MissingDatabase, StoreError } from '../store-error.ts'
 import { ChangeLog } from './change-log.ts'
 import { findObstacle, warnOfObstacle } from './change-support.ts'
 import { parseConnectionString } from './connection-string.ts'
@@ -49,7 +49,8 @@ export async function openServer({ url, ...options }: ServerOptions): Promise<Op
   } catch (cause) {
     await connections.close()
     const { message } = cause as Error
-    throw new StoreError(`cannot use the database ${redacted}: ${message}`, { cause })
+    const Failure = cause instanceof MissingDatabase ? MissingDatabase : StoreError
+    throw new Failure(`cannot use the database ${redacted}: ${message}`, { cause })
   }
 }
 
@@ -58,7 +59,8 @@ async function prepareDatabase(
   { timeout, mustExist = false, retention, onProblem, requireStandbys }: Omit<ServerOptions, 'url'>,
 ): Promise<OpenServer> {
   await requireDurable(connections)
-  if (mustExist && (await readSchemaVersion(connections)) === 0) throw new StoreError('it is empty')
+  const isMissing = mustExist && (await readSchemaVersion(connections)) === 0
+  if (isMissing) throw new MissingDatabase('it is empty')
   const product = await identifyServer(connections)
   const obstacle = await findObstacle(connections)
   const isSupported = obstacle === undefined

@@ -1,10 +1,10 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { PRIVATE_FOLDER_MODE } from '../../file-modes.ts'
 import type { StoreOptions } from '../engine.ts'
 import { IN_MEMORY } from '../in-memory.ts'
-import { StoreError } from '../store-error.ts'
+import { MissingDatabase, StoreError } from '../store-error.ts'
 import { switchLog } from './change-log.ts'
 import { DatabaseFile, type FileIdentity } from './database-file.ts'
 import { createDatabaseFile } from './new-file.ts'
@@ -41,7 +41,7 @@ export function openDatabase({
   identity,
 }: DatabaseOptions): Database {
   if (mustExist && file !== IN_MEMORY && !existsSync(file)) {
-    throw new StoreError(`there is no database ${file}`)
+    throw new MissingDatabase(`there is no database ${resolve(file)}`)
   }
   let db: Database | undefined
   try {

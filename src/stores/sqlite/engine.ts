@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { Engine } from '../engine.ts'
 import { IN_MEMORY } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
+import { COMPANION_SUFFIXES } from './file-access.ts'
 import type { SqliteLink } from './sqlite-store.ts'
 
 const NO_STANDBYS =
@@ -12,7 +13,10 @@ const NO_STANDBYS =
 export const sqlite: Engine = {
   matches: () => true,
 
-  locate: (database) => (database === IN_MEMORY ? { memory: true } : { file: resolve(database) }),
+  locate: (database) =>
+    database === IN_MEMORY
+      ? { memory: true }
+      : { file: resolve(database), suffixes: COMPANION_SUFFIXES },
 
   async open({ database, requireStandbys, ...options }) {
     if (requireStandbys !== undefined) throw new StoreError(NO_STANDBYS)

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { refuseMemory } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
@@ -12,7 +13,7 @@ import type { DatabaseOptions } from './database.ts'
  */
 export function openExisting({ file, lockTimeout }: DatabaseOptions): Database {
   refuseMemory(file)
-  if (!existsSync(file)) throw new StoreError(`there is no database ${file}`)
+  if (!existsSync(file)) throw new StoreError(`there is no database ${resolve(file)}`)
   // Not `readonly`: without a service running, such a connection leaves a -wal and a -shm file in the folder.
   const db = new Sqlite(file, { fileMustExist: true, timeout: lockTimeout })
   db.pragma('query_only = ON')

@@ -7,7 +7,7 @@ import t from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/postgres/schema.ts'
 import { newerSchemaMessage } from '../../../src/stores/schema-version.ts'
-import { StoreError } from '../../../src/stores/store-error.ts'
+import { MissingDatabase, StoreError } from '../../../src/stores/store-error.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { emptyDatabases, set } from './databases.ts'
 import { countWaiting } from './sessions.ts'
@@ -127,7 +127,7 @@ t.test('mustExist rejects an empty database and leaves it empty', async (t) => {
   const { url, query } = await database()
   const message = `cannot use the database ${url}: it is empty`
   const options = { url, timeout: 10_000, mustExist: true }
-  await t.rejects(PostgresStore.open(options), { constructor: StoreError, message })
+  await t.rejects(PostgresStore.open(options), { constructor: MissingDatabase, message })
   t.same(await query("SELECT FROM pg_tables WHERE schemaname = 'public'"), [])
   await (await open(url)).close()
   await (await PostgresStore.open(options)).close()
