@@ -36,7 +36,6 @@ const options = benchmark('bench', 'compare the service with other designs, vers
   .opts<Options>()
 
 const services = options.stored.flatMap((stored) => {
-  // Without other versions or settings, the other subjects are conventional servers.
   const suffix = options.stored.length > 1 ? `, ${count(stored)} plants` : ''
   const own = { name: SERVICE + suffix, title: 'this service', color: '#2f855a', stored }
   return [
@@ -45,6 +44,7 @@ const services = options.stored.flatMap((stored) => {
     ...variant(stored, suffix),
   ]
 })
+// Alone, the service is compared with conventional servers too.
 const isPlain = services.length === 1
 const wanted = options.subjects ?? (isPlain ? ALL_SUBJECTS : ['ceiling', SERVICE])
 const bare = BARE_SERVERS.filter((name) => wanted.includes(name)).map((name) =>

@@ -27,6 +27,9 @@ export interface Slice {
 /** The connections that are measured while others send batches. */
 const BESIDE_BATCHES = 4
 
+/** Less processor time has to do if a machine is so busy that the warm-up takes this long. */
+const WARM_UP_SECONDS_MAX = 30
+
 /** Between the ids of a load and those of the load in its background. */
 const BACKGROUND_DISTANCE = 1e10
 
@@ -130,7 +133,7 @@ class Started {
         await checkAnswers(server)
         if (!(await isServed(server, new Set(requests)))) return false
       }
-      await this.#load(this.#options.warmUp * (this.#subject.size ?? 1))
+      await this.#loadUntilWarm()
       this.#limits = this.#subject.limit?.(servers)
       return true
     } catch (error) {
@@ -157,6 +160,19 @@ class Started {
       }
     } catch (error) {
       throw this.#explain(error)
+    }
+  }
+
+  /** By processor time, because a busy machine leaves little of it. Elsewhere than on Linux, by the clock. */
+  async #loadUntilWarm(): Promise<void> {
+    const wantedUs = this.#options.warmUp * (this.#subject.size ?? 1) * 1e6
+    const pids = this.#running.servers.map(({ pid }) => pid)
+    const times = watchThreads(pids)
+    for (let seconds = 1; ; seconds++) {
+      await this.#load(1)
+      const { cpuUs } = times(1)
+      if ((Number.isNaN(cpuUs) ? seconds * 1e6 : cpuUs) >= wantedUs) return
+      if (seconds >= WARM_UP_SECONDS_MAX) return
     }
   }
 

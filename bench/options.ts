@@ -31,7 +31,13 @@ export function benchmark(
     .description(description)
     .addOption(numberOption('--rounds <number>', 'slices of load for each subject', rounds))
     .addOption(numberOption('--seconds <number>', 'duration of a slice', seconds))
-    .addOption(numberOption('--warm-up <seconds>', 'load before the first slice', warmUp))
+    .addOption(
+      numberOption(
+        '--warm-up <seconds>',
+        'processor time of the load before the first slice',
+        warmUp,
+      ),
+    )
     .addOption(numberOption('--connections <number>', 'concurrent connections', connections))
     .addOption(new Option('--kinds <kinds...>', 'loads').choices(ALL_KINDS).default(kinds))
     .option('--output <folder>', 'folder to write the results and charts to')
@@ -40,8 +46,8 @@ export function benchmark(
 /** Describes the machine, the load generator and the load on one line. */
 export function describeConditions(generator: string, options: LoadOptions, each = ''): string {
   const { connections, seconds, warmUp, rounds } = options
-  const load = `${connections} connections${each}, ${rounds} × ${seconds} s after ${warmUp} s`
-  return `${describeMachine()}, ${generator}, ${load} of the same`
+  const load = `${connections} connections${each}, ${rounds} × ${seconds} s`
+  return `${describeMachine()}, ${generator}, ${load} after ${warmUp} s of processor time`
 }
 
 function numberOption(flags: string, description: string, value: number): Option {

@@ -96,7 +96,9 @@ async function writeResults(
   await mkdir(folder, { recursive: true })
   const dated = { date: new Date().toISOString(), ...results }
   const contents = charts.map(([name, chart]) => [`${name}.svg`, draw(chart)] as const)
-  const json = `${JSON.stringify(dated, null, 2)}\n`
+  const round = (_: string, value: unknown) =>
+    typeof value === 'number' ? Number(value.toPrecision(4)) : value
+  const json = `${JSON.stringify(dated, round, 2)}\n`
   for (const [name, content] of [[`${charts[0]?.[0]}.json`, json] as const, ...contents]) {
     const file = join(folder, name)
     await writeFile(file, content)

@@ -9,8 +9,7 @@ export interface Result {
   readonly subject: string
   readonly run: Run
   readonly ratios: readonly Ratios[]
-  /** Requests per second in each round. */
-  readonly rounds: readonly number[]
+  readonly rounds: readonly Pick<Run, (typeof COMPARED)[number]>[]
 }
 
 const COMPARED = ['cpuUs', 'httpCpuUs', 'writerCpuUs', 'perSecond'] as const
@@ -50,7 +49,9 @@ export function summarize(slices: readonly Slice[], baselines: readonly string[]
         subject,
         run: summarizeRuns(own),
         ratios: before.map((to) => ({ to, ...compare(own, runs.get(to) ?? []) })),
-        rounds: own.map(({ perSecond }) => Math.round(perSecond)),
+        rounds: own.map(({ cpuUs, httpCpuUs, writerCpuUs, perSecond }) => {
+          return { cpuUs, httpCpuUs, writerCpuUs, perSecond }
+        }),
       }
     })
   })
