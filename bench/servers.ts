@@ -58,7 +58,6 @@ export async function startServer(
   })
   closeSync(log)
   for await (const line of createInterface(child.stdout as Readable)) {
-    child.stdout?.resume()
     return new Server(JSON.parse(line).url, readToken(), child)
   }
   throw new Error(`the server did not start: ${readFileSync(logFile, 'utf8')}`)
@@ -72,19 +71,30 @@ export async function fillDatabase(
 ): Promise<void> {
   const command = ['import', '-', '--format', 'ndjson', '--database', database]
   const child = run(program, command)
-  await Promise.all([pipeline(Readable.from(formatPlants(count)), child.stdin), output(child)])
+  child.stdout.resume()
+  // If the command ends early, its exit code and messages are the reason.
+  const sent = pipeline(Readable.from(formatPlants(count)), child.stdin).catch(() => {})
+  await Promise.all([sent, end(child)])
 }
 
 /** The number of plants that a version exports. */
 export async function countExported(program: string, database: string): Promise<number> {
-  const plants = await output(run(program, ['export', '--database', database]))
-  return plants.reduce((lines, chunk) => lines + chunk.toString('latin1').split('\n').length - 1, 0)
+  const child = run(program, ['export', '--database', database])
+  let lines = 0
+  child.stdout.on('data', (chunk: Buffer) => {
+    for (const byte of chunk) if (byte === NEWLINE) lines++
+  })
+  await end(child)
+  return lines
 }
+
+const NEWLINE = 10
 
 /** Creates a token with both scopes. */
 export async function createToken(program: string, database: string): Promise<string> {
   const command = ['token', 'create', '--name', 'bench', '--scope', 'read,write']
-  const printed = await output(run(program, [...command, '--database', database]))
+  const child = run(program, [...command, '--database', database])
+  const [printed] = await Promise.all([child.stdout.toArray(), end(child)])
   return Buffer.concat(printed).toString().trim()
 }
 
@@ -103,13 +113,13 @@ function run(program: string, command: readonly string[]) {
   return spawn(process.execPath, [program, ...command], { env: withoutSettings(), stdio: 'pipe' })
 }
 
-/** What a command prints to standard output. @throws Error with its messages if it fails */
-async function output(child: ReturnType<typeof run>): Promise<Buffer[]> {
-  const exited = once(child, 'exit')
-  const [printed, messages] = await Promise.all([child.stdout.toArray(), child.stderr.toArray()])
-  const [code] = await exited
-  if (code === 0) return printed
-  throw new Error(`${child.spawnargs.slice(1).join(' ')}: ${Buffer.concat(messages)}`)
+/** Resolves when a command has ended. @throws Error with its messages if it fails */
+async function end(child: ReturnType<typeof run>): Promise<void> {
+  const closed = once(child, 'close')
+  const messages = await child.stderr.toArray()
+  const [code] = await closed
+  if (code !== 0)
+    throw new Error(`${child.spawnargs.slice(1).join(' ')}: ${Buffer.concat(messages)}`)
 }
 
 /** Removes the caller's settings, so that the service is measured with its defaults. */
