@@ -35,8 +35,8 @@ const BACKGROUND_DISTANCE = 1e10
 
 /**
  * Measures subjects in turn, in slices of some seconds of load. For each kind of load, all of them run at once, each on
- * a database of its own: the machine's speed changes from minute to minute, but hardly between two slices. The order is
- * reversed in every second round.
+ * a database of its own: the machine's speed changes from minute to minute, but hardly between two slices. Each round
+ * starts with another subject.
  *
  * @throws Error if a subject gives wrong responses or has lost plants
  */
@@ -69,7 +69,7 @@ export async function measureInTurn(
           else console.log(`${each.name} does not serve ${kind} and is left out.`)
         }
         for (let round = 0; round < options.rounds; round++) {
-          for (const each of round % 2 === 0 ? served : served.toReversed()) {
+          for (const each of rotate(served, round)) {
             interruption.throwIfAborted()
             slices.push({ kind, subject: each.name, round, run: await each.measure() })
           }
@@ -86,6 +86,12 @@ export async function measureInTurn(
   } finally {
     await rm(folder, { recursive: true })
   }
+}
+
+/** With orders that alternate, the last subject of a round would be the first of the next one, with warm caches. */
+function rotate<Item>(items: readonly Item[], by: number): Item[] {
+  const first = by % items.length
+  return [...items.slice(first), ...items.slice(0, first)]
 }
 
 async function makeFolder(parent: string, name: string): Promise<string> {
