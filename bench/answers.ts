@@ -1,6 +1,5 @@
-import Sqlite from 'better-sqlite3'
-import { makePlant } from './requests.ts'
-import { TOKEN } from './stores.ts'
+import type { Target } from './generators.ts'
+import { createIdSources, fillIn, makePlant, type Template } from './requests.ts'
 
 /** An id that no load uses. */
 const ID = -1
@@ -11,21 +10,21 @@ const ID = -1
  *
  * @throws Error naming the first unexpected response
  */
-export async function checkAnswers(url: string): Promise<void> {
+export async function checkAnswers(target: Target): Promise<void> {
   const { id, ...plant } = makePlant(ID)
   const others = 'another-token'
   await expect(
-    url,
+    target,
     { what: 'a create without a valid token', body: { id, ...plant }, token: others },
     401,
   )
-  await expect(url, { what: 'a read without a valid token', path: '/1', token: others }, 401)
-  await expect(url, { what: 'a plant without a name', body: { id } }, 400)
-  await expect(url, { what: 'a plant whose id is a word', body: { ...plant, id: 'one' } }, 400)
-  await expect(url, { what: 'a create', body: { id, ...plant } }, 200, plant)
-  await expect(url, { what: 'the same create again', body: { id, ...plant } }, 200, plant)
-  await expect(url, { what: 'a read', path: `/${id}` }, 200, { id, ...plant })
-  const page = await expect(url, { what: 'a page', path: '?after=1' }, 200)
+  await expect(target, { what: 'a read without a valid token', path: '/1', token: others }, 401)
+  await expect(target, { what: 'a plant without a name', body: { id } }, 400)
+  await expect(target, { what: 'a plant whose id is a word', body: { ...plant, id: 'one' } }, 400)
+  await expect(target, { what: 'a create', body: { id, ...plant } }, 200, plant)
+  await expect(target, { what: 'the same create again', body: { id, ...plant } }, 200, plant)
+  await expect(target, { what: 'a read', path: `/${id}` }, 200, { id, ...plant })
+  const page = await expect(target, { what: 'a page', path: '?after=1' }, 200)
   if (!Array.isArray(page) || page.length !== 100)
     throw new Error('a page does not have 100 plants')
 }
@@ -39,14 +38,17 @@ interface Exchange {
 
 /** Resolves to the body of the response. */
 async function expect(
-  url: string,
-  { what, path = '', body, token = TOKEN }: Exchange,
+  target: Target,
+  { what, path = '', body, token = target.token }: Exchange,
   status: number,
   wanted?: object,
 ): Promise<unknown> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const create = { method: 'POST', headers, body: JSON.stringify(body) }
-  const response = await fetch(`${url}/plants${path}`, body === undefined ? { headers } : create)
+  const response = await fetch(
+    `${target.url}/plants${path}`,
+    body === undefined ? { headers } : create,
+  )
   const text = await response.text()
   const as = wanted === undefined || text === JSON.stringify(wanted)
   if (response.status === status && as) return JSON.parse(text)
@@ -55,16 +57,22 @@ async function expect(
 }
 
 /**
- * Verifies that every acknowledged plant is in the database.
+ * Whether a server has the operations of some requests. An older version may lack one.
  *
- * @throws Error if plants are missing
+ * @throws Error if it gives another response than 200, 404 or 405
  */
-export function checkStored(file: string, least: number): void {
-  const db = new Sqlite(file, { readonly: true })
-  try {
-    const count = db.prepare('SELECT count(*) FROM plants').pluck().get() as number
-    if (count < least) throw new Error(`${count} plants are stored, but ${least} were acknowledged`)
-  } finally {
-    db.close()
+export async function isServed(target: Target, requests: Iterable<Template>): Promise<boolean> {
+  // Above the ids of all loads.
+  const sources = createIdSources({ first: 5e12, stored: 1 })
+  for (const template of requests) {
+    const { path, body } = fillIn(template, { ...sources, random: sources.sequential }, 0)
+    const headers = { authorization: `Bearer ${target.token}`, 'content-type': 'application/json' }
+    const options = { method: template.method, headers, ...(body === '' ? {} : { body }) }
+    const response = await fetch(target.url + path, options)
+    const text = await response.text()
+    if (response.status === 404 || response.status === 405) return false
+    if (response.status !== 200)
+      throw new Error(`${template.method} ${path}: ${response.status} ${text}`)
   }
+  return true
 }

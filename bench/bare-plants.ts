@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3'
-import { makePlant } from './requests.ts'
+import { FIRST_ID, makePlant } from './requests.ts'
 
 export interface Plant {
   name: string
@@ -11,6 +11,8 @@ export type StoredPlant = Plant & { id: number }
 /** The plants of a bare server. */
 export interface Plants {
   create(plant: StoredPlant): unknown
+  /** All or none. */
+  createAll(plants: readonly StoredPlant[]): unknown
   get(id: number): StoredPlant | undefined | Promise<StoredPlant | undefined>
   /** The next hundred plants by id. */
   page(after: number): StoredPlant[] | Promise<StoredPlant[]>
@@ -20,6 +22,7 @@ export interface Plants {
 export function noPlants(): Plants {
   return {
     create() {},
+    createAll() {},
     get: makePlant,
     page: (after) => Array.from({ length: 100 }, (_, index) => makePlant(after + 1 + index)),
   }
@@ -41,14 +44,10 @@ export function sqlitePlants(file: string, synchronous: string, stored: number):
   const page = db.prepare<number, StoredPlant>(
     'SELECT * FROM plants WHERE id > ? ORDER BY id LIMIT 100',
   )
-  const plants: Plants = {
-    create: ({ id, name, tag }) => insert.run(id, name, tag ?? null),
-    get: (id) => select.get(id),
-    page: (after) => page.all(after),
-  }
-  const fill = db.transaction(() => {
-    for (let id = 1; id <= stored; id++) plants.create(makePlant(id))
+  const create = ({ id, name, tag }: StoredPlant) => insert.run(id, name, tag ?? null)
+  const createAll = db.transaction((plants: Iterable<StoredPlant>) => {
+    for (const plant of plants) create(plant)
   })
-  fill()
-  return plants
+  createAll(Array.from({ length: stored }, (_, index) => makePlant(FIRST_ID + index)))
+  return { create, createAll, get: (id) => select.get(id), page: (after) => page.all(after) }
 }

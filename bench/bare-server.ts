@@ -18,6 +18,8 @@ const text = { type: 'string' }
 const id = { type: 'integer', format: 'int64' }
 const plant = { type: 'object', required: ['name'], properties: { name: text, tag: text } }
 const plantWithId = { ...plant, required: ['id', 'name'], properties: { id, ...plant.properties } }
+const integer = { type: 'integer' }
+const summary = { type: 'object', properties: { created: integer, replayed: integer } }
 
 // The service has this option too.
 const app = Fastify({ http: { optimizeEmptyRequests: true } })
@@ -28,6 +30,14 @@ app.post<{ Body: StoredPlant }>(
   async ({ body }) => {
     await plants.create(body)
     return body
+  },
+)
+app.post<{ Body: StoredPlant[] }>(
+  '/plants/batch',
+  { schema: { body: { type: 'array', items: plantWithId }, response: { 200: summary } } },
+  async ({ body }) => {
+    await plants.createAll(body)
+    return { created: body.length, replayed: 0 }
   },
 )
 app.get<{ Params: { id: number } }>(
@@ -46,9 +56,8 @@ app.get<{ Querystring: { after: number } }>(
   async ({ query }) => plants.page(query.after),
 )
 await app.listen({ host: '127.0.0.1', port: 0 })
-process.stdout.write(
-  `listening on http://127.0.0.1:${(app.server.address() as AddressInfo).port}\n`,
-)
+const { port } = app.server.address() as AddressInfo
+process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}` })}\n`)
 
 async function openPlants(mode: string): Promise<Plants> {
   if (mode === 'nothing') return noPlants()

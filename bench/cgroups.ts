@@ -103,6 +103,12 @@ function limitByV2(
   })
 }
 
+/** The limits to remove when this process exits. */
+const limits = new Set<Disposable>()
+process.once('exit', () => {
+  for (const limit of limits) limit[Symbol.dispose]()
+})
+
 /**
  * Runs steps that can register how to undo them. They are undone in reverse if one fails, on disposal, or when this
  * process exits.
@@ -110,11 +116,10 @@ function limitByV2(
 function build(steps: (undo: (step: () => void) => void) => void): Disposable {
   using undone = new DisposableStack()
   steps((step) => undone.defer(step))
-  const limits = undone.move()
-  const dispose = () => limits.dispose()
-  process.once('exit', dispose)
-  limits.defer(() => process.off('exit', dispose))
-  return limits
+  const limit = undone.move()
+  limits.add(limit)
+  limit.defer(() => limits.delete(limit))
+  return limit
 }
 
 function createGroup(folder: string, undo: (step: () => void) => void): string {

@@ -30,17 +30,24 @@ export interface Shares {
   readonly idle: number
 }
 
-/** Starts accounting for processor time. Returns a function that reports the shares since then. */
-export function watchProcessors(watched: Watched = {}): () => Shares {
+/**
+ * Starts accounting for processor time. Returns a function that reports the shares since then, and the time of the
+ * database server in microseconds.
+ */
+export function watchProcessors(watched: Watched = {}): () => Shares & { storingUs: number } {
   const before = times(watched)
   return () => {
     const after = times(watched)
     const share = (of: keyof typeof before) => (after[of] - before[of]) / (after.all - before.all)
     const [loading, serving, storing] = [share('loading'), share('serving'), share('storing')]
     const others = Math.max(0, share('used') - loading - serving - storing)
-    return { loading, serving, storing, others, idle: share('idle') }
+    const storingUs = (after.storing - before.storing) * TICK_US
+    return { loading, serving, storing, others, idle: share('idle'), storingUs }
   }
 }
+
+/** Linux reports ticks of 10 ms to programs, whatever the kernel's own tick is. */
+const TICK_US = 10_000
 
 /** Processor times in clock ticks since the system started. */
 function times({ servers = [], database }: Watched) {
@@ -75,7 +82,7 @@ function listChildren(pid: number): number[] {
 }
 
 /** The ticks of a process, its ended threads and its finished children; see proc(5). */
-export function processTicks(pid: number | 'self'): number {
+function processTicks(pid: number | 'self'): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // The name in parentheses may contain spaces. The times are fields 14 to 17.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

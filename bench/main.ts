@@ -1,83 +1,86 @@
 /**
- * `npm run bench`: compares the service with a bare Fastify that stores nothing (the ceiling) and with common designs.
- * Subjects and kinds of load are interleaved over several rounds. README.md explains the figures.
+ * `npm run bench`: compares the service with a bare Fastify that stores nothing (the ceiling), and with common designs,
+ * another commit, other settings or other numbers of plants. README.md explains the figures.
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Option } from 'commander'
-import { type Measurement, toCharts, toResults, toTable } from './comparison.ts'
-import { measureFsyncMs } from './disk.ts'
-import { findGenerator } from './generator.ts'
-import { warnIfBusy } from './machine.ts'
-import { measure, type Run } from './measure.ts'
-import { benchmark, describeConditions, type LoadOptions } from './options.ts'
-import { printDoubts, printTable, writeResults } from './report.ts'
-import { ALL_KINDS, type Kind } from './requests.ts'
-import { median } from './statistics.ts'
-import { ALL_SUBJECTS, SUBJECTS, type SubjectName } from './subjects.ts'
+import { checkOut, describeWorkingTree } from './checkout.ts'
+import { benchmark, type Options as Common, parseNumbers } from './options.ts'
+import { runBenchmark } from './report.ts'
+import { count } from './statistics.ts'
+import { BARE_SERVERS, bareSubject, OWN_PROGRAM, type Subject, serviceSubject } from './subjects.ts'
 
-/** Plants stored before the load starts. */
-const STORED = 100_000
+const STORED = [100_000]
+const SERVICE = 'plant store'
+const ALL_SUBJECTS = [...BARE_SERVERS, SERVICE] as const
 
-interface Options extends LoadOptions {
-  readonly kinds: Kind[]
-  readonly subjects: SubjectName[]
+interface Options extends Common {
+  readonly compare?: string
+  readonly with?: string
+  readonly stored: readonly number[]
+  readonly subjects?: readonly (typeof ALL_SUBJECTS)[number][]
 }
 
-const kindsOption = new Option('--kinds <kinds...>', 'kinds of load').choices(ALL_KINDS)
-const subjectsOption = new Option('--subjects <subjects...>', 'subjects to measure').choices(
-  ALL_SUBJECTS,
-)
-const { kinds, subjects, ...options } = benchmark('bench', 'compare the service with other designs')
-  .addOption(kindsOption.default(ALL_KINDS))
-  .addOption(subjectsOption.default(ALL_SUBJECTS))
+const options = benchmark('bench', 'compare the service with other designs, versions and settings')
+  .option(
+    '--compare <commit>',
+    'compare this working tree with a commit, and both with the ceiling',
+  )
+  .option('--with <arguments>', 'compare the service with itself, started with these arguments')
+  .addOption(
+    new Option('--stored <numbers...>', 'plants stored before the load')
+      .default(STORED)
+      .argParser(parseNumbers(STORED)),
+  )
+  .addOption(new Option('--subjects <subjects...>', 'what to measure').choices(ALL_SUBJECTS))
   .parse()
   .opts<Options>()
-const { rounds, seconds, warmUp, connections } = options
 
-const { name: generator, generate } = await findGenerator()
-const machine = describeConditions(generator, options)
-console.log(machine)
-const busyBefore = await warnIfBusy()
+const services = options.stored.flatMap((stored) => {
+  const suffix = options.stored.length > 1 ? `, ${count(stored)} plants` : ''
+  const own = { name: SERVICE + suffix, title: 'this service', color: '#2f855a', stored }
+  return [
+    ...otherCommit(stored, suffix),
+    serviceSubject({ ...own, program: OWN_PROGRAM }),
+    ...variant(stored, suffix),
+  ]
+})
+// Alone, the service is compared with conventional servers too.
+const isPlain = services.length === 1
+const wanted = options.subjects ?? (isPlain ? ALL_SUBJECTS : ['ceiling', SERVICE])
+const bare = BARE_SERVERS.filter((name) => wanted.includes(name)).map((name) =>
+  bareSubject(name, options.stored[0] as number),
+)
+const subjects: Subject[] = wanted.includes(SERVICE) ? [...bare, ...services] : bare
+await runBenchmark({
+  subjects,
+  baselines: [subjects[0], services[0]].flatMap((subject) => subject?.name ?? []),
+  options,
+  conditions: options.compare === undefined ? [] : [`${SERVICE} is ${describeWorkingTree()}`],
+  charts: {
+    results: {
+      title: 'Requests per second, and the ratio to a bare Fastify that stores nothing',
+      figure: 'perSecond',
+      length: 'figure',
+    },
+    'results-cpu': {
+      title: 'Processor time per request, and the ratio to a bare Fastify (less is better)',
+      figure: 'cpuUs',
+      length: 'figure',
+    },
+  },
+})
 
-const folder = await mkdtemp(join(tmpdir(), 'plant-store-bench-'))
-try {
-  const measurements: Measurement[] = []
-  const alone: { fsync: number; run: Run }[] = []
-  for (let round = 0; round < rounds; round++) {
-    for (const kind of kinds) {
-      for (const subject of subjects) {
-        measurements.push({ subject, kind, run: await measureOnce(subject, kind, connections) })
-      }
-    }
-    const fsync = measureFsyncMs(folder)
-    alone.push({ fsync, run: await measureOnce('plant store', 'sequential', 1) })
-  }
-  const results = toResults(measurements)
-  printTable(toTable(results), 2)
-  const oneConnection = {
-    fsyncP50: median(alone.map(({ fsync }) => fsync)),
-    createP50: median(alone.map(({ run }) => run.p50)),
-  }
-  const [fsync, create] = Object.values(oneConnection).map((time) => `${time.toFixed(2)} ms`)
-  console.log(`\n1 connection: fsync p50 ${fsync}, create p50 ${create}`)
-  printDoubts([...measurements, ...alone].map(({ run }) => run))
-  const json = { machine, busyBefore, stored: STORED, results, oneConnection }
-  await writeResults(join(options.output, 'results'), json, toCharts(results, machine))
-} finally {
-  await rm(folder, { recursive: true })
+/** The commit of `--compare`, if it is given. */
+function otherCommit(stored: number, suffix: string): Subject[] {
+  if (options.compare === undefined) return []
+  const { name, program } = checkOut(options.compare)
+  return [serviceSubject({ name: name + suffix, title: name, color: '#4a6fa5', stored, program })]
 }
 
-async function measureOnce(subject: SubjectName, kind: Kind, connections: number) {
-  const files = join(folder, 'one')
-  await mkdir(files)
-  try {
-    const file = join(files, 'plants.db')
-    await SUBJECTS[subject].fill?.(file, STORED)
-    const load = { kind, connections, seconds, warmUp, first: STORED + 1, stored: STORED }
-    return await measure(subject, file, load, generate)
-  } finally {
-    await rm(files, { recursive: true })
-  }
+/** The service with the arguments of `--with`, if they are given. */
+function variant(stored: number, suffix: string): Subject[] {
+  if (options.with === undefined) return []
+  const flags = options.with.split(' ')
+  const named = { name: options.with + suffix, title: options.with, color: '#7a5ea8' }
+  return [serviceSubject({ ...named, stored, program: OWN_PROGRAM, flags })]
 }

@@ -1,55 +1,69 @@
-import { fileURLToPath } from 'node:url'
-import { Command, Option } from 'commander'
-import { argument } from '../src/commands/options.ts'
-import { integer } from '../src/config/setting-values.ts'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { describeMachine } from './machine.ts'
+import { ALL_KINDS, DEFAULT_KINDS, type Kind } from './requests.ts'
 
 export interface LoadOptions {
   readonly rounds: number
+  /** Duration of a slice of load. */
   readonly seconds: number
-  /** Seconds of load before the measurement. */
+  /** Seconds of load before the first slice. */
   readonly warmUp: number
   readonly connections: number
+}
+
+export interface Options extends LoadOptions {
+  readonly kinds: readonly Kind[]
   /** The folder for the results. */
-  readonly output: string
+  readonly output?: string
 }
 
-interface ConnectionsOption {
-  readonly description: string
-  readonly default: number
-}
-
-const CONNECTIONS: ConnectionsOption = { description: 'concurrent connections', default: 64 }
-
-/** A command with the options common to all benchmarks. */
+/** A command with the options common to all benchmarks of loads. */
 export function benchmark(
   name: string,
   description: string,
-  connections: ConnectionsOption = CONNECTIONS,
+  defaults: Partial<Options> = {},
 ): Command {
-  const here = fileURLToPath(new URL('.', import.meta.url))
+  const { rounds, seconds, warmUp, connections, kinds } = {
+    ...{ rounds: 9, seconds: 1, warmUp: 2, connections: 64, kinds: DEFAULT_KINDS },
+    ...defaults,
+  }
   return new Command(name)
     .description(description)
+    .addOption(numberOption('--rounds <number>', 'slices of load for each subject', rounds))
+    .addOption(numberOption('--seconds <number>', 'duration of a slice', seconds))
     .addOption(
-      numberOption('--rounds <number>', 'measurements of each subject; the median is reported', 3),
+      numberOption(
+        '--warm-up <seconds>',
+        'processor time of the load before the first slice',
+        warmUp,
+      ),
     )
-    .addOption(numberOption('--seconds <number>', 'duration of a measurement', 8))
-    .addOption(numberOption('--warm-up <seconds>', 'duration of the load before a measurement', 2))
-    .addOption(numberOption('--connections <number>', connections.description, connections.default))
-    .addOption(new Option('--output <folder>', 'folder for the results').default(here))
+    .addOption(numberOption('--connections <number>', 'concurrent connections', connections))
+    .addOption(new Option('--kinds <kinds...>', 'loads').choices(ALL_KINDS).default(kinds))
+    .option('--output <folder>', 'folder to write the results and charts to')
 }
 
 /** Describes the machine, the load generator and the load on one line. */
-export function describeConditions(
-  generator: string,
-  options: LoadOptions,
-  each = 'connections',
-): string {
+export function describeConditions(generator: string, options: LoadOptions, each = ''): string {
   const { connections, seconds, warmUp, rounds } = options
-  const load = `${connections} ${each}, ${seconds} s after ${warmUp} s of the same`
-  return `${describeMachine()}, ${generator}, ${load}, median of ${rounds}`
+  const load = `${connections} connections${each}, ${rounds} × ${seconds} s`
+  return `${describeMachine()}, ${generator}, ${load} after ${warmUp} s of processor time`
 }
 
 function numberOption(flags: string, description: string, value: number): Option {
-  return new Option(flags, description).default(value).argParser(argument(integer(1, 100_000)))
+  return new Option(flags, description).default(value).argParser(parseNumber)
+}
+
+/** @throws InvalidArgumentError unless it is a positive integer */
+export function parseNumber(value: string): number {
+  const number = Number(value)
+  if (Number.isSafeInteger(number) && number > 0) return number
+  throw new InvalidArgumentError('expected a positive integer')
+}
+
+/** Collects the numbers of an option, which replace its default. */
+export function parseNumbers(defaults: readonly number[] = []) {
+  return (value: string, previous = defaults): readonly number[] => {
+    return [...(previous === defaults ? [] : previous), parseNumber(value)]
+  }
 }

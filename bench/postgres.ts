@@ -1,220 +1,149 @@
 /**
- * `npm run bench:postgres`: compares replicas of the service on one PostgreSQL server with a common design, and measures
- * how replicas scale that are limited to a share of a core each. Everything runs on this machine, and the server has its
- * default settings. README.md explains the figures.
+ * `npm run bench:postgres`: compares replicas of the service on one PostgreSQL server with one INSERT per request, or
+ * with `--limited` measures how replicas scale that are limited to a share of a core each. README.md explains the
+ * figures.
  */
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Option } from 'commander'
-import { argument } from '../src/commands/options.ts'
-import { integer } from '../src/config/setting-values.ts'
 import { PostgresServer } from '../tools/postgres/server.ts'
 import { CORE_SHARE, limitTo, whyUnlimited } from './cgroups.ts'
-import { measureFsyncMs } from './disk.ts'
-import { findGenerator } from './generator.ts'
-import { watchInterruption } from './interruption.ts'
-import { warnIfBusy } from './machine.ts'
-import type { Run } from './measure.ts'
-import { benchmark, describeConditions, type LoadOptions } from './options.ts'
-import {
-  type ComparisonMeasurement,
-  compare,
-  toComparisonChart,
-  toComparisonTable,
-} from './postgres-comparison.ts'
-import { ALL_REPLICAS, measureReplicas, type ReplicasName } from './replicas.ts'
-import { formatShares, printDoubts, printTable, SHARES, writeResults } from './report.ts'
-import { type ScalingMeasurement, toChart, toResults, toTable } from './scaling-results.ts'
-import { compileSlowFsync, startSlowly } from './slow-fsync.ts'
+import { benchmark, type Options as Common, parseNumbers } from './options.ts'
+import { runBenchmark } from './report.ts'
+import { createToken, fillDatabase, type Server, startServer } from './servers.ts'
 import { percent } from './statistics.ts'
+import {
+  OWN_PROGRAM,
+  type Running,
+  type Subject,
+  serviceCommand,
+  startBareServer,
+} from './subjects.ts'
 
-/** Plants stored before the load starts. */
 const STORED = 100_000
+const REPLICAS = [1, 2, 4]
+const LIMITED_REPLICAS = [1, 2, 4, 8]
 
-/** In each kind, replicas either use different ids or only read. */
-const KINDS = ['sequential', 'random', 'read'] as const
-type Kind = (typeof KINDS)[number]
-
-const PARTS = ['comparison', 'scaling'] as const
-type Part = (typeof PARTS)[number]
-
-const ALL_COUNTS = ['1', '2', '4', '8']
+/** From one replica to many. */
+const COLORS = ['#2f855a', '#4a6fa5', '#7a5ea8', '#e8b84a']
 
 /** The share of the machine for all replicas together. PostgreSQL and the load generators need most of the rest. */
 const MACHINE_SHARE = 0.4
 
-/** With less idle time, the machine can be what limits the replicas. */
-const IDLE_MIN = 0.1
-
-/** PostgreSQL's default, which the tests override. */
-const SERVER_SETTINGS = { shared_buffers: '128MB' }
-
-interface Options extends LoadOptions {
-  readonly parts: Part[]
-  readonly kinds: Kind[]
-  readonly subjects: ReplicasName[]
-  readonly replicas: string[]
-  readonly connectionsPerReplica: number
-  /** Additional time of each fsync, in milliseconds. */
-  readonly fsync: number
+interface Options extends Common {
+  readonly limited: boolean
+  readonly replicas?: readonly number[]
+  readonly with?: string
 }
 
-const {
-  parts,
-  kinds,
-  subjects,
-  fsync: slowness,
-  connectionsPerReplica,
-  ...options
-} = benchmark('bench:postgres', 'measure replicas on a PostgreSQL server')
-  .addOption(choices('--parts <parts...>', 'what to measure', PARTS))
-  .addOption(choices('--kinds <kinds...>', 'kinds of load', KINDS))
-  .addOption(choices('--subjects <subjects...>', 'subjects of the comparison', ALL_REPLICAS))
-  .addOption(choices('--replicas <numbers...>', 'numbers of limited replicas', ALL_COUNTS))
+const options = benchmark('bench:postgres', 'measure replicas on a PostgreSQL server', {
+  kinds: ['sequential', 'random', 'read'],
+  seconds: 3,
+  rounds: 3,
+})
+  .option('--limited', 'limit each replica to a share of a core, with --connections each', false)
   .addOption(
-    new Option('--connections-per-replica <number>', 'concurrent connections per limited replica')
-      .default(32)
-      .argParser(argument(integer(1, 1000))),
+    new Option('--replicas <numbers...>', 'numbers of processes').argParser(parseNumbers()),
   )
-  .addOption(
-    new Option('--fsync <milliseconds>', 'additional time of each fsync on the server')
-      .default(0)
-      .argParser(argument(integer(0, 1000))),
-  )
+  .option('--with <arguments>', 'compare one replica with one that has these arguments')
   .parse()
   .opts<Options>()
-const { rounds, seconds, warmUp, connections, output } = options
-const counts = options.replicas.map(Number)
-const share = chooseShare()
-
-const interruption = watchInterruption()
-const { name: generator, generate } = await findGenerator()
-const unlimited = whyUnlimited()
-const machine = describeConditions(generator, options)
-const scalingMachine = [
-  describeConditions(
-    generator,
-    { ...options, connections: connectionsPerReplica },
-    'connections per replica',
-  ),
-  `replicas: ${unlimited === undefined ? `${percent(share)} of a core each` : 'unlimited'}`,
-].join(', ')
-const isScaling = parts.includes('scaling')
-if (parts.includes('comparison')) console.log(machine)
-if (isScaling) console.log(scalingMachine)
-if (isScaling && unlimited !== undefined) {
+const { limited } = options
+const counts = options.replicas ?? (limited ? LIMITED_REPLICAS : REPLICAS)
+const unlimited = limited ? whyUnlimited() : undefined
+if (unlimited !== undefined) {
   console.log(`replicas are not limited, so more do not help without cores: ${unlimited}`)
 }
-const fsync = measureFsyncMs(tmpdir())
-const more = slowness === 0 ? '' : ` (${slowness} ms more on the server)`
-console.log(`fsync p50 ${fsync.toFixed(2)} ms${more}`)
-const busyBefore = await warnIfBusy()
 
-const compared: ComparisonMeasurement[] = []
-const scaled: ScalingMeasurement[] = []
-{
-  await using teardowns = new AsyncDisposableStack()
-  const teardown = (work: () => unknown) => teardowns.defer(async () => void (await work()))
-  const server = await PostgresServer.make({ teardown }, tmpdir())
-  await startServer(server)
-  for (let round = 0; round < rounds; round++) {
-    for (const kind of kinds) {
-      for (const subject of parts.includes('comparison') ? subjects : []) {
-        interruption.throwIfAborted()
-        compared.push({ kind, subject, run: await compareOne(server, kind, subject) })
+await using teardowns = new AsyncDisposableStack()
+const teardown = (work: () => unknown) => teardowns.defer(async () => void (await work()))
+const postgres = await PostgresServer.make({ teardown }, tmpdir())
+// The tests override PostgreSQL's default buffers, and all subjects run at once.
+await postgres.start({ shared_buffers: '128MB', max_connections: '400' })
+let databases = 0
+
+const replicas = counts.map((count, index) => replicaSubject(count, index))
+const variant = options.with === undefined ? [] : [replicaSubject(1, replicas.length, options.with)]
+const insertEach: Subject = {
+  name: 'insert each',
+  title: 'an INSERT for each request',
+  color: '#d9774b',
+  stored: STORED,
+  async start(folder) {
+    const { name, url } = await createDatabase()
+    return runOn(name, [await startBareServer('postgres', url, STORED, folder)])
+  },
+}
+const subjects = limited ? replicas : [insertEach, ...replicas, ...variant]
+const share = chooseShare()
+await runBenchmark({
+  subjects,
+  baselines: limited ? ['1 replica'] : ['insert each', '1 replica'],
+  options,
+  each: limited ? ' per replica' : '',
+  conditions: limited
+    ? [`replicas: ${unlimited === undefined ? `${percent(share)} of a core each` : 'unlimited'}`]
+    : [],
+  charts: {
+    [limited ? 'postgres-scaling' : 'postgres']: {
+      title: `Requests per second on PostgreSQL, and the ratio to ${limited ? 'one replica' : 'an INSERT for each request'}`,
+      figure: 'perSecond',
+      length: limited ? 'ratio' : 'figure',
+    },
+  },
+})
+
+function replicaSubject(count: number, index: number, flags = ''): Subject {
+  const name = `${count} replica${count === 1 ? '' : 's'}`
+  return {
+    name: `${name} ${flags}`.trim(),
+    title: `${name} ${flags}`.trim(),
+    color: COLORS[index % COLORS.length] ?? '',
+    stored: STORED,
+    // Each replica has its own connections and compiles its own code.
+    ...(limited ? { size: count, limit: limitEach } : {}),
+    async start(folder) {
+      const { name, url } = await createDatabase()
+      await fillDatabase(OWN_PROGRAM, url, STORED)
+      const token = await createToken(OWN_PROGRAM, url)
+      const command = [...serviceCommand(OWN_PROGRAM, url), ...flags.split(' ').filter(Boolean)]
+      const servers: Server[] = []
+      for (let replica = 0; replica < count; replica++) {
+        servers.push(await startServer(command, join(folder, `${replica}.log`), () => token))
       }
-      for (const units of isScaling ? counts : []) {
-        interruption.throwIfAborted()
-        scaled.push({ kind, units, run: await scaleOne(server, kind, units) })
-      }
-    }
+      return runOn(name, servers)
+    },
   }
 }
-const json = { fsyncP50: fsync, slowness, busyBefore, stored: STORED }
-if (compared.length > 0) await reportComparison()
-if (scaled.length > 0) await reportScaling()
 
-/** The share of a core of each replica. Rounded down to a whole percentage, as it is printed. */
+async function createDatabase(): Promise<{ name: string; url: string }> {
+  const name = `bench_${databases++}`
+  return { name, url: await postgres.database(name) }
+}
+
+async function runOn(name: string, servers: readonly Server[]): Promise<Running> {
+  // Otherwise it would run during the measurement.
+  await postgres.query('CHECKPOINT')
+  return {
+    servers,
+    database: postgres.pid,
+    async count() {
+      const rows = await postgres.query<{ count: string }>('SELECT count(*) FROM plants', name)
+      return Number(rows[0]?.count)
+    },
+    stop: async () => void (await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`)),
+  }
+}
+
+/** Rounded down to a whole percentage, as it is printed. */
 function chooseShare(): number {
   const percentage = (100 * availableParallelism() * MACHINE_SHARE) / Math.max(...counts)
   return Math.min(CORE_SHARE, Math.floor(percentage) / 100)
 }
 
-function compareOne(server: PostgresServer, kind: Kind, subject: ReplicasName): Promise<Run> {
-  const load = { kind, connections, seconds, warmUp, first: STORED + 1, stored: STORED }
-  return measureReplicas(subject, server, load, generate)
-}
-
-function scaleOne(server: PostgresServer, kind: Kind, replicas: number): Promise<Run> {
-  const load = {
-    kind,
-    connections: connectionsPerReplica * replicas,
-    seconds,
-    // Each process compiles its own code.
-    warmUp: warmUp * replicas,
-    first: STORED + 1,
-    stored: STORED,
-  }
-  return measureReplicas(replicas, server, load, generate, { limit: limitAll })
-}
-
 /** Limits each process, if this system can do that. */
-function limitAll(pids: readonly number[]): Disposable {
+function limitEach(servers: readonly Server[]): Disposable {
   using limits = new DisposableStack()
-  if (unlimited === undefined) for (const pid of pids) limits.use(limitTo(share, { pid }))
+  if (unlimited === undefined) for (const { pid } of servers) limits.use(limitTo(share, { pid }))
   return limits.move()
-}
-
-async function reportComparison(): Promise<void> {
-  const results = compare(compared)
-  printTable(toComparisonTable(results), 2)
-  printDoubts(compared.map(({ run }) => run))
-  await writeResults(
-    join(output, 'postgres'),
-    { machine, ...json, results },
-    { '': toComparisonChart(results, machine) },
-  )
-}
-
-async function reportScaling(): Promise<void> {
-  const results = toResults(scaled, 'replica')
-  const [head = [], ...rows] = toTable(results, 'replica')
-  const shares = results.map(formatShares)
-  printTable(
-    [[...head, ...SHARES], ...rows.map((row, index) => [...row, ...(shares[index] ?? [])])],
-    1,
-  )
-  const runs = scaled.map(({ run }) => run)
-  printDoubts(runs)
-  const full = runs.filter(({ idle }) => idle < IDLE_MIN)
-  if (full.length > 0) {
-    const of = `${full.length} of ${runs.length} measurements`
-    console.log(
-      `\nFULL: in ${of} less than ${percent(IDLE_MIN)} of the processors were idle; more replicas could not help.`,
-    )
-  }
-  await writeResults(
-    join(output, 'postgres-scaling'),
-    { machine: scalingMachine, coreShare: unlimited ? 1 : share, ...json, results },
-    { '': toChart(results, 'replica', scalingMachine) },
-  )
-}
-
-/** Preloads the slow fsync only if it is requested. */
-async function startServer(server: PostgresServer): Promise<void> {
-  if (slowness === 0) return server.start(SERVER_SETTINGS)
-  const folder = await mkdtemp(join(tmpdir(), 'plant-store-slow-fsync-'))
-  try {
-    // The server runs as another user.
-    await chmod(folder, 0o755)
-    const library = compileSlowFsync(folder)
-    await startSlowly(library, slowness, () => server.start(SERVER_SETTINGS))
-  } finally {
-    await rm(folder, { recursive: true })
-  }
-}
-
-function choices(flags: string, description: string, values: readonly string[]): Option {
-  return new Option(flags, description).choices(values).default(values)
 }

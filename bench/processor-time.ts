@@ -1,8 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { processTicks } from './machine.ts'
-
-/** Linux reports ticks of 10 ms to programs, whatever the kernel's own tick is. */
-const TICK_US = 10_000
 
 /** Processor time per request, in microseconds. NaN on systems other than Linux. */
 export interface ProcessorTime {
@@ -31,7 +27,7 @@ interface Thread {
 
 /**
  * Starts measuring the processor time of servers. Returns a function that reports the time since then, given the number
- * of requests. Of threads that have ended by then, it counts only toward the whole process.
+ * of requests. Threads that have ended by then do not count.
  */
 export function watchThreads(pids: readonly number[]): (requests: number) => ProcessorTime {
   const watches = pids.map((pid) => orUnknown(() => watchProcess(pid)))
@@ -62,7 +58,6 @@ export function httpThreads(pid: number): number[] {
 /** Reports the total in microseconds instead of per request. */
 function watchProcess(pid: number): () => ProcessorTime {
   const before = new Map(readThreads(pid).map((thread) => [thread.id, thread]))
-  const ticks = processTicks(pid)
   return () => {
     const threads = readThreads(pid)
     const time = (some: readonly Thread[]) => {
@@ -72,8 +67,7 @@ function watchProcess(pid: number): () => ProcessorTime {
     return {
       httpCpuUs: time(selectHttp(pid, threads)),
       writerCpuUs: time(threads.filter(isWriter)),
-      // Includes threads that have ended.
-      cpuUs: (processTicks(pid) - ticks) * TICK_US,
+      cpuUs: time(threads),
     }
   }
 }
@@ -89,9 +83,11 @@ function selectHttp(pid: number, threads: readonly Thread[]): readonly Thread[] 
   return workers.length > 0 ? workers : threads.filter(({ id }) => id === pid)
 }
 
-/** The last letter of `plant-checkpoint` is truncated. */
+/** The last letter of `plant-checkpoint` is truncated. `WorkerThread` is the writer of versions that do not name it. */
+const WRITERS = ['plant-writer', 'plant-checkpoin', 'WorkerThread']
+
 function isWriter({ name }: Thread): boolean {
-  return name === 'plant-writer' || name === 'plant-checkpoin'
+  return WRITERS.includes(name)
 }
 
 function readThreads(pid: number): Thread[] {

@@ -1,9 +1,9 @@
--- Makes wrk send the requests of `requests.ts`: wrk … -s requests.lua URL -- TOKEN FIRST STORED STEP TEMPLATE…
--- FIRST, STORED and STEP are the members of `Ids`. Each template has five arguments: METHOD PATH BODY IDS BATCH.
+-- Makes wrk send the requests of `requests.ts`: wrk … -s requests.lua URL -- TOKEN FIRST FIRST_ID STORED TEMPLATE…
+-- FIRST and STORED are the members of `Ids`. Each template has five arguments: METHOD PATH BODY IDS BATCH.
 -- If BATCH is not 0, the body is an array of that many plants.
 
 local count, templates = -1, {}
-local read, write, first, stored, step
+local read, write, first, first_id, stored
 
 -- LuaJIT's numbers are doubles, so ids beyond 2^53 are built as strings.
 local ids = {
@@ -12,13 +12,13 @@ local ids = {
   ["random"] = function()
     return string.format("%.0f%09d", math.random(1, 9223372035), math.random(0, 999999999))
   end,
-  ["stored"] = function() return string.format("%.0f", math.random(1, stored) * step) end,
+  ["stored"] = function() return string.format("%.0f", first_id + math.random(0, stored - 1)) end,
 }
 
 function init(args)
   read = { ["Authorization"] = "Bearer " .. args[1] }
   write = { ["Authorization"] = read["Authorization"], ["Content-Type"] = "application/json" }
-  first, stored, step = tonumber(args[2]), tonumber(args[3]), tonumber(args[4])
+  first, first_id, stored = tonumber(args[2]), tonumber(args[3]), tonumber(args[4])
   for at = 5, #args, 5 do
     templates[#templates + 1] = {
       method = args[at],

@@ -25,39 +25,37 @@ const TAG = 'Tree'
 
 const READ: Template = { method: 'GET', path: '/plants/ID', body: '', ids: 'stored' }
 const PAGE: Template = { method: 'GET', path: '/plants?after=ID', body: '', ids: 'stored' }
+const MIXED = [create('sequential'), ...Array<Template>(9).fill(READ)]
 
 /** The requests of each kind of load, sent in rotation. */
-export const KINDS = {
+const KINDS = {
   sequential: [create('sequential')],
-  'time-ordered': [create('time-ordered')],
   random: [create('random')],
-  replayed: [create('stored')],
+  'batch-100': [createBatch(100)],
   read: [READ],
   page: [PAGE],
-  mixed: [create('sequential'), ...Array<Template>(9).fill(READ)],
-} as const satisfies Record<string, readonly Template[]>
-
-/** Loads of batches, whose ids are sequential. */
-export const BATCH_KINDS = {
-  'batch of 1': [createBatch(1)],
-  'batch of 10': [createBatch(10)],
-  'batch of 100': [createBatch(100)],
-  'batch of 1000': [createBatch(1000)],
+  replayed: [create('stored')],
+  'time-ordered': [create('time-ordered')],
+  mixed: MIXED,
+  'mixed-with-batches': MIXED,
 } as const satisfies Record<string, readonly Template[]>
 
 export type Kind = keyof typeof KINDS
-export type BatchKind = keyof typeof BATCH_KINDS
 
 export const ALL_KINDS = Object.keys(KINDS) as Kind[]
-export const ALL_BATCH_KINDS = Object.keys(BATCH_KINDS) as BatchKind[]
+export const DEFAULT_KINDS: readonly Kind[] = ALL_KINDS.slice(0, 6)
 
-/** The requests of a kind of load, sent in rotation. */
-export function requestsOf(kind: Kind | BatchKind): readonly Template[] {
-  return { ...KINDS, ...BATCH_KINDS }[kind]
+export function requestsOf(kind: Kind): readonly Template[] {
+  return KINDS[kind]
+}
+
+/** A load of batches of 1,000 plants in the background of another kind. Undefined for most kinds. */
+export function backgroundOf(kind: Kind): readonly Template[] | undefined {
+  return kind === 'mixed-with-batches' ? [createBatch(1000)] : undefined
 }
 
 /** How many plants each request of a load stores; 0 if some store none. */
-export function plantsPerRequest(kind: Kind | BatchKind): number {
+export function plantsPerRequest(kind: Kind): number {
   const [first, ...others] = requestsOf(kind)
   const stores = first?.method === 'POST' && first.ids !== 'stored' && others.length === 0
   return stores ? (first.batch ?? 1) : 0
@@ -106,21 +104,24 @@ function withId(text: string, id: string): string {
   return text.replaceAll('ID', id)
 }
 
+/**
+ * The id of the first stored plant. The others follow without gaps, so ids have ten digits and requests the same length
+ * in small and in large stores.
+ */
+export const FIRST_ID = 1_000_000_000
+
 /** The ids to choose from. */
 export interface Ids {
   /** The first free id. */
   readonly first: number
   /** The number of stored plants. */
   readonly stored: number
-  /** Distance between the ids of stored plants, which is also the first of these ids. The default is 1. */
-  readonly step?: number
 }
 
 /** The rules of `IdSource`. Each function takes the number of ids chosen before. */
 export function createIdSources({
   first,
   stored,
-  step = 1,
 }: Ids): Record<IdSource, (count: number) => string> {
   const below = (limit: number) => Math.floor(Math.random() * limit)
   return {
@@ -128,6 +129,6 @@ export function createIdSources({
     'time-ordered': (count) => String(Math.floor(Date.now() / 1000) * 1e6 + count),
     // The first ten digits of 2^63 are 9223372036.
     random: () => `${1 + below(9_223_372_035)}${String(below(1e9)).padStart(9, '0')}`,
-    stored: () => String((1 + below(stored)) * step),
+    stored: () => String(FIRST_ID + below(stored)),
   }
 }

@@ -1,131 +1,119 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { constants, readFileSync } from 'node:fs'
+import { copyFile, open } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { VARIABLE_PREFIX } from '../src/config/settings.ts'
-import { peakMemory } from './machine.ts'
-import { makePlant } from './requests.ts'
-import { makeStore, TOKEN } from './stores.ts'
+import Sqlite from 'better-sqlite3'
+import { countExported, fillDatabase, type Server, startServer } from './servers.ts'
 
-interface Described {
-  /** Description in the chart. */
+/** Something to measure. */
+export interface Subject {
+  readonly name: string
+  /** Description in a chart. */
   readonly title: string
-  /** Whether it keeps plants in a database. */
-  readonly stores: boolean
-  /** Creates the database and stores plants, unless the server does so itself. */
-  readonly fill?: (file: string, stored: number) => Promise<void>
-  /** Arguments to Node that start the server on a database. */
-  readonly command: (file: string, stored: number) => string[]
+  /** In SVG's notation. */
+  readonly color: string
+  /** Stored before the load starts. */
+  readonly stored: number
+  /** Multiplies the connections and the warm-up. */
+  readonly size?: number
+  /** Prepares what every start needs, in a folder of its own. */
+  readonly prepare?: (folder: string) => Promise<void>
+  /** Starts it with `stored` plants, in a new folder. */
+  readonly start: (folder: string) => Promise<Running>
+  /** Limits its servers after the warm-up, until disposal. */
+  readonly limit?: (servers: readonly Server[]) => Disposable
 }
 
-export type SubjectName = 'ceiling' | 'commit each' | 'commit each, NORMAL' | 'plant store'
+export interface Running {
+  readonly servers: readonly Server[]
+  /** The process id of the database server. */
+  readonly database?: number | undefined
+  /** The number of stored plants. Called after the servers have stopped. Undefined if it stores none. */
+  readonly count?: () => Promise<number>
+  readonly stop?: () => Promise<void>
+}
 
-/** The subjects of the benchmark. */
-export const SUBJECTS: Record<SubjectName, Described> = {
-  ceiling: {
-    title: 'bare Fastify, stores nothing',
-    stores: false,
-    command: bareCommand('nothing'),
-  },
-  'commit each': { title: 'a commit for each request', stores: true, command: bareCommand('FULL') },
+export const BARE_SERVERS = ['ceiling', 'commit each', 'commit each, NORMAL'] as const
+
+/** Bare Fastify servers, which the service is compared with. */
+export function bareSubject(name: (typeof BARE_SERVERS)[number], stored: number): Subject {
+  return {
+    name,
+    ...DESCRIPTIONS[name],
+    stored,
+    async start(folder) {
+      const { mode } = DESCRIPTIONS[name]
+      const file = join(folder, 'plants.db')
+      const server = await startBareServer(mode, file, stored, folder)
+      if (mode === 'nothing') return { servers: [server] }
+      return { servers: [server], count: async () => countRows(file) }
+    },
+  }
+}
+
+const DESCRIPTIONS = {
+  ceiling: { title: 'bare Fastify, stores nothing', color: '#b8c0cc', mode: 'nothing' },
+  'commit each': { title: 'a commit for each request', color: '#d9774b', mode: 'FULL' },
   'commit each, NORMAL': {
     title: 'the same, synchronous=NORMAL',
-    stores: true,
-    command: bareCommand('NORMAL'),
+    color: '#e8b84a',
+    mode: 'NORMAL',
   },
-  'plant store': {
-    title: 'this service, default settings',
-    stores: true,
-    fill: (file, stored) => makeStore(file, stored, (index) => makePlant(BigInt(index + 1))),
-    command: serviceCommand,
-  },
+} as const
+
+const BARE_TOKEN = 'a-token-for-the-benchmark'
+
+/** @param mode one of those in `bare-server.ts` */
+export function startBareServer(mode: string, database: string, stored: number, folder: string) {
+  const program = fileURLToPath(new URL('./bare-server.ts', import.meta.url))
+  const command = [program, mode, database, String(stored), BARE_TOKEN]
+  return startServer(command, join(folder, 'log'), () => BARE_TOKEN)
 }
 
-export const ALL_SUBJECTS = Object.keys(SUBJECTS) as SubjectName[]
-
-/** Arguments to Node that start the service with its default settings on a free port. */
-export function serviceCommand(database: string): string[] {
-  return [resolvePath('../src/main.ts'), '--port', '0', '--database', database]
-}
-
-/** The command of a bare server in a mode of `bare-server.ts`. */
-export function bareCommand(mode: string): Described['command'] {
-  return (file, stored) => [resolvePath('./bare-server.ts'), mode, file, String(stored), TOKEN]
-}
-
-function resolvePath(file: string): string {
-  return fileURLToPath(new URL(file, import.meta.url))
-}
-
-/** A server process. */
-export class Server {
-  readonly url: string
-  readonly #process: ChildProcess
-
-  constructor(url: string, process: ChildProcess) {
-    this.url = url
-    this.#process = process
-  }
-
-  get pid(): number {
-    return this.#process.pid as number
-  }
-
-  /** Peak memory so far, in MiB. NaN on systems other than Linux. */
-  get peakMemory(): number {
-    return peakMemory(this.pid)
-  }
-
-  /** Resolves when the process has exited. */
-  async stop(): Promise<void> {
-    const { exitCode, signalCode } = this.#process
-    // Ctrl-C also reaches the server, so it may already have exited.
-    if (exitCode !== null || signalCode !== null) return
-    const exited = once(this.#process, 'exit')
-    this.#process.kill('SIGTERM')
-    await exited
+function countRows(file: string): number {
+  const db = new Sqlite(file, { readonly: true })
+  try {
+    return db.prepare<[], number>('SELECT count(*) FROM plants').pluck().get() as number
+  } finally {
+    db.close()
   }
 }
 
-/**
- * Starts a subject on a database file, with its log next to it. Resolves when it listens.
- *
- * @param stored how many plants the database contains, or the subject must store
- * @param flags additional arguments of the subject
- * @throws Error with the log if the process exits before it listens
- */
-export function start(
-  name: SubjectName,
-  file: string,
-  stored: number,
-  flags: readonly string[] = [],
-): Promise<Server> {
-  return startServer([...SUBJECTS[name].command(file, stored), ...flags], `${file}.log`)
+/** The service in this working tree. */
+export const OWN_PROGRAM = fileURLToPath(new URL('../bin/plant-store.js', import.meta.url))
+
+/** Arguments to Node that start a version of the service on a free port. */
+export function serviceCommand(program: string, database: string): string[] {
+  return [program, '--ready-json', '--port', '0', '--database', database]
 }
 
-/**
- * Starts a server with the given arguments to Node. Resolves when it listens.
- *
- * @throws Error with the log if the process exits before it listens
- */
-export async function startServer(command: readonly string[], logFile: string): Promise<Server> {
-  const log = openSync(logFile, 'w')
-  const child = spawn(process.execPath, command, {
-    env: withoutSettings(process.env),
-    stdio: ['ignore', 'pipe', log],
-  })
-  closeSync(log)
-  let output = ''
-  for await (const chunk of child.stdout as NodeJS.ReadableStream) {
-    output += chunk
-    const url = /listening on (\S+)\n/.exec(output)?.[1]
-    if (url !== undefined) return new Server(url, child)
+interface Service extends Pick<Subject, 'name' | 'title' | 'color' | 'stored' | 'size' | 'limit'> {
+  readonly program: string
+  /** Additional arguments. */
+  readonly flags?: readonly string[]
+}
+
+/** A version of the service on SQLite, driven only by its command line and HTTP, so that it can be of any age. */
+export function serviceSubject({ program, flags = [], ...subject }: Service): Subject {
+  let filled = ''
+  return {
+    ...subject,
+    async prepare(folder) {
+      filled = join(folder, 'filled.db')
+      await fillDatabase(program, filled, subject.stored)
+    },
+    async start(folder) {
+      const database = join(folder, 'plants.db')
+      await copyFile(filled, database, constants.COPYFILE_FICLONE)
+      // Otherwise the disk would still be writing the copy during the measurement.
+      const copy = await open(database, 'r+')
+      await copy.sync()
+      await copy.close()
+      const command = [...serviceCommand(program, database), ...flags]
+      // The first start on a database creates a token.
+      const readToken = () => readFileSync(join(folder, 'access-token'), 'utf8').trim()
+      const server = await startServer(command, join(folder, 'log'), readToken)
+      return { servers: [server], count: () => countExported(program, database) }
+    },
   }
-  throw new Error(`the server did not start: ${readFileSync(logFile, 'utf8')}`)
-}
-
-/** Removes the caller's settings, so that the service is measured with its defaults. */
-function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const others = Object.entries(environment).filter(([name]) => !name.startsWith(VARIABLE_PREFIX))
-  return Object.fromEntries(others)
 }
