@@ -1,6 +1,7 @@
 /** Imports and seeds that a signal interrupts, or whose input ends early. */
 import { spawnSync } from 'node:child_process'
 import { closeSync, createWriteStream, existsSync, openSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
@@ -8,6 +9,7 @@ import Sqlite from 'better-sqlite3'
 import t from 'tap'
 import { TRANSACTION_RECORDS } from '../../src/transfer/import.ts'
 import { Command } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 import { importsOf } from '../helpers/imports.ts'
 
 /** Preceded by the progress, which is reported every five seconds. */
@@ -103,14 +105,20 @@ t.test('an interrupted seed stores whole records only, and is continued', async 
 })
 
 t.test('a service that is stopped between its seed and its greeting stops cleanly', async (t) => {
-  const { database, file, stored } = importsOf(t)
+  const { folder, database, file, stored } = importsOf(t)
   const seed = file('seed.csv', 'id,name\n1,a\n')
+  await runHere(['token', 'create', '--name', 'x', '--create', '--database', database])
+  const pipe = join(folder, 'access-token')
+  spawnSync('mkfifo', [pipe])
   const args = ['--port', '0', '--database', database, '--seed', seed]
   const service = new Command(t, args, { measured: true })
-  await until(() => existsSync(join(database, '..', 'access-token')))
+  // Resolves once the service looks for its token, which it does after the seed.
+  const token = await open(pipe, 'w')
   service.process.kill('SIGTERM')
-  const { code, stderr } = await service.finished()
+  await token.close()
+  const { code, stdout, stderr } = await service.finished()
   t.equal(code, 0)
+  t.match(stdout, 'token     use an existing one')
   t.match(stderr, /"stopped"/)
   t.match(stored(), [{ id: 1 }])
 })
