@@ -33,6 +33,7 @@ t.test('every file that the service and its commands create is private', async (
   t.same(names, [
     'access-token',
     'backup.db',
+    'backup.db.sha256',
     'other.db',
     'plants.csv',
     'plants.db',
