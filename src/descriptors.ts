@@ -54,10 +54,9 @@ export function watchConnections(
 }
 
 /** The limit of open files, which Node has raised as far as it can; infinite where it is unknown. */
-function readLimit(): number {
+export function readLimit(path = '/proc/self/limits'): number {
   try {
-    const [, limit] =
-      /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync(path, 'utf8')) ?? []
     return Number(limit ?? Number.POSITIVE_INFINITY)
   } catch {
     return Number.POSITIVE_INFINITY

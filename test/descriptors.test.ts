@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import t from 'tap'
-import { limitConnections } from '../src/descriptors.ts'
+import { limitConnections, readLimit } from '../src/descriptors.ts'
 import { logged } from './helpers/client.ts'
 import { Command } from './helpers/command.ts'
 
@@ -16,6 +17,14 @@ t.test('connections leave descriptors for everything else', async (t) => {
   t.same(limit(2048, 100), [50, 1])
   t.same(limit(2048, Number.POSITIVE_INFINITY), [2048, 0])
   t.same(limit(1), [1, 0], 'the limit of this process')
+})
+
+t.test('an unknown limit is no limit', async (t) => {
+  const folder = t.testdir({
+    limits: 'Max open files            unlimited            unlimited  files',
+  })
+  t.equal(readLimit(join(folder, 'limits')), Number.POSITIVE_INFINITY)
+  t.equal(readLimit(join(folder, 'nothing')), Number.POSITIVE_INFINITY)
 })
 
 const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'needs prlimit of util-linux'

@@ -6,6 +6,7 @@ import type { Change } from '../../../service/change-feed.ts'
 import { Call } from '../../../src/stores/postgres/call.ts'
 import { pruneChanges } from '../../../src/stores/postgres/change-retention.ts'
 import { Connections } from '../../../src/stores/postgres/connections.ts'
+import { Maintenance } from '../../../src/stores/postgres/maintenance.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import type { ServerOptions } from '../../../src/stores/postgres/server.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
@@ -122,6 +123,26 @@ t.test('a service brings the log up to date and deletes old changes by itself', 
   while ((await rows()).commits > 1);
   await service.close()
   t.same(await rows(), { commits: 1, changes: 1 })
+})
+
+t.test("a step of the server's clock is reported, and deletes nothing", async (t) => {
+  const { connections, store, start } = await setUp(t, 3)
+  const problem = Promise.withResolvers<string>()
+  const { query } = Connections.prototype
+  let looks = 0
+  t.intercept(Connections.prototype, 'query', {
+    async value(this: Connections, text: string, ...others: unknown[]) {
+      const rows = await Reflect.apply(query, this, [text, ...others])
+      if (!text.endsWith('AS now')) return rows
+      const [{ now }] = rows
+      return [{ now: ++looks === 1 ? now : now + BigInt(2 * FOREVER) }]
+    },
+  })
+  const retention = { age: FOREVER, bytes: UNLIMITED }
+  const maintenance = new Maintenance(connections, retention, async () => {}, problem.resolve, 1)
+  t.teardown(() => maintenance.stop())
+  t.match(await problem.promise, /^the clock went forward by 120 min/)
+  t.equal((await changesAfter(store, start)).length, 3)
 })
 
 t.test('a store without a retention deletes nothing', async (t) => {
