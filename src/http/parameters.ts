@@ -98,9 +98,9 @@ export function validateParameters(request: FastifyRequest): ApiError | undefine
   const { params, query, headers } = request
   for (const [part, values] of Object.entries({ params, querystring: query, headers })) {
     const validate = request.getValidationFunction(part as 'params')
-    const isValid = validate?.(values) ?? true
-    const [first] = (!isValid && validate?.errors) || []
-    if (first) return parameterError(part, first as FastifySchemaValidationError)
+    if (validate?.(values) !== false) continue
+    const [first] = validate.errors as [FastifySchemaValidationError]
+    return parameterError(part, first)
   }
   return undefined
 }

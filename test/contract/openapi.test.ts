@@ -10,6 +10,7 @@ import {
   operations,
   responsesOutsideOperations,
   schemaErrors,
+  schemaOf,
 } from '../helpers/contract-check.ts'
 
 const ANNOTATIONS = ['description', 'summary', 'example', 'examples', 'title']
@@ -108,6 +109,20 @@ t.test('a string with U+0000 is invalid everywhere in a request', async (t) => {
     }
   }
   t.equal(schemaErrors(PlantPatch, { tag: null }), undefined)
+})
+
+t.test('a change has a plant unless it is a removal', async (t) => {
+  const change = { cursor: 'AAEC', at: '2026-11-21T15:00:00.000Z', id: 4 }
+  const plant = { name: 'Abies alba Mill.' }
+  for (const [type, isRemoval] of [
+    ['created', false],
+    ['changed', false],
+    ['removed', true],
+  ] as const) {
+    const isValid = (value: object) => schemaErrors(schemaOf('Change'), value) === undefined
+    t.equal(isValid({ ...change, type }), isRemoval, type)
+    t.equal(isValid({ ...change, type, plant }), !isRemoval, `${type} with a plant`)
+  }
 })
 
 t.test('the number of an error code starts with its status', async (t) => {
