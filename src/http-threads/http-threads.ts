@@ -85,6 +85,7 @@ function startThread(
   const name = `plant-http-${number}`
   const data = {
     number,
+    threads: links.length,
     config,
     contract,
     isTerminal: process.stderr.isTTY,

@@ -19,7 +19,7 @@ import {
 } from './client-errors.ts'
 import { countConnections, limitConnections } from './connection-limit.ts'
 import type { Cors } from './cors.ts'
-import { servePipelined } from './pipeline.ts'
+import { serveOneRequest } from './one-request.ts'
 import { rewriteUrlTargets } from './request-head.ts'
 import { noRequestLog } from './request-log.ts'
 import { RequestMetrics } from './request-metrics.ts'
@@ -74,7 +74,7 @@ export function createServer({
   countConnections(server, shared.connections)
   limitConnections(server, shared.connections, config.maxConnections, shared.refusedConnections)
   rejectUnknownMethods(server, cors)
-  const connections = servePipelined(server, shared.queuedRequests, shared.droppedPipelines)
+  const connections = serveOneRequest(server, config.responseTimeout, shared.pipelined)
   abortStalledResponses(app, connections, config.responseTimeout)
   serveExpectations(server)
   rejectConnect(server, reject)
