@@ -9,6 +9,8 @@ export interface Response {
   readonly head: string
 }
 
+type Head = Omit<Response, 'body'>
+
 const STATUS_LINE = /^HTTP\/1\.1 ([1-5]\d\d) [\x20-\x7e]*$/
 const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?([\x20-\x7e\x80-\xff]*)$/
 
@@ -20,15 +22,13 @@ const CONTENTLESS = [204, 304]
 
 /**
  * Parses HTTP/1.1 responses incrementally. Every response must have a `Content-Length` or no content, except an event
- * stream, which lasts until the connection ends and whose events are ignored. A response to HEAD is recognized by what follows its head: the next response, or the end of the connection.
+ * stream, which lasts until the connection ends and whose events are ignored. A response to HEAD is recognized by what
+ * follows its head: the next response, or the end of the connection.
  */
 export class ResponseReader {
   readonly #onResponse: (response: Response) => void
-  #chunks: Buffer[] = []
-  #size = 0
-  /** Bytes needed to make progress. */
-  #needed = 1
-  #head: Omit<Response, 'body'> | undefined
+  #bytes: Buffer = EMPTY
+  #head: Head | undefined
   #isStream = false
 
   constructor(onResponse: (response: Response) => void) {
@@ -38,9 +38,8 @@ export class ResponseReader {
   /** @throws Error if the bytes are not HTTP */
   push(chunk: Buffer): void {
     if (this.#isStream) return
-    this.#chunks.push(chunk)
-    this.#size += chunk.length
-    if (this.#size >= this.#needed) this.#read(false)
+    this.#bytes = Buffer.concat([this.#bytes, chunk])
+    this.#read(false)
   }
 
   /**
@@ -51,40 +50,39 @@ export class ResponseReader {
    */
   end(): boolean {
     this.#read(true)
-    return this.#size === 0 && this.#head === undefined
+    return this.#bytes.length === 0 && this.#head === undefined
   }
 
   #read(isEnd: boolean): void {
-    let bytes =
-      this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks)
     for (;;) {
-      if (this.#head === undefined) {
-        const end = bytes.indexOf('\r\n\r\n')
-        this.#needed = bytes.length + 1
-        if (end < 0) break
-        this.#head = headOf(bytes.toString('latin1', 0, end))
-        bytes = bytes.subarray(end + 4)
-        this.#isStream = isStream(this.#head)
-        if (this.#isStream) bytes = EMPTY
-      }
+      this.#head ??= this.#takeHead()
+      if (this.#head === undefined) return
       const length = contentLength(this.#head)
-      const start = bytes.subarray(0, NEXT.length)
+      const start = this.#bytes.subarray(0, NEXT.length)
       const looksLikeNext = start.equals(NEXT.subarray(0, start.length))
-      this.#needed = start.length < NEXT.length && looksLikeNext ? NEXT.length : length
-      const isContentless = length > 0 && (isEnd ? looksLikeNext : start.equals(NEXT))
+      const isContentless = looksLikeNext && (isEnd || start.length === NEXT.length)
       const taken = isContentless ? 0 : length
-      if (bytes.length < taken || (!isEnd && length > 0 && bytes.length < this.#needed)) break
-      const body = taken === 0 ? EMPTY : bytes.subarray(0, taken)
-      if (this.#head.status >= 200) this.#onResponse({ ...this.#head, body })
+      const isUndecided = looksLikeNext && !isContentless && length > 0
+      if (isUndecided || this.#bytes.length < taken) return
+      const body = this.#bytes.subarray(0, taken)
+      this.#bytes = this.#bytes.subarray(taken)
+      const head = this.#head
       this.#head = undefined
-      bytes = bytes.subarray(taken)
+      if (head.status >= 200) this.#onResponse({ ...head, body })
     }
-    this.#chunks = [bytes]
-    this.#size = bytes.length
+  }
+
+  #takeHead(): Head | undefined {
+    const end = this.#bytes.indexOf('\r\n\r\n')
+    if (end < 0) return undefined
+    const head = headOf(this.#bytes.toString('latin1', 0, end))
+    this.#isStream = isStream(head)
+    this.#bytes = this.#isStream ? EMPTY : this.#bytes.subarray(end + 4)
+    return head
   }
 }
 
-function headOf(text: string): Omit<Response, 'body'> {
+function headOf(text: string): Head {
   const [first = '', ...lines] = text.split('\r\n')
   const status = Number(STATUS_LINE.exec(first)?.[1])
   if (Number.isNaN(status)) throw new Error(`not a status line: ${JSON.stringify(first)}`)
@@ -102,13 +100,10 @@ export function isStream({ headers }: Pick<Response, 'headers'>): boolean {
   return headers['content-type'] === 'text/event-stream' && headers.connection === 'close'
 }
 
-function contentLength({ status, headers }: Omit<Response, 'body'>): number {
+function contentLength({ status, headers }: Head): number {
   if (status < 200 || CONTENTLESS.includes(status)) return 0
-  const { 'content-length': length } = headers
   // Optional in a response to HEAD (RFC 9110 §8.6). In any other, the body is then reported as an invalid status line.
-  if (length === undefined) return 0
-  if (!/^\d+$/.test(length)) {
-    throw new Error(`${status} has the content length ${length}`)
-  }
+  const { 'content-length': length = '0' } = headers
+  if (!/^\d+$/.test(length)) throw new Error(`${status} has the content length ${length}`)
   return Number(length)
 }

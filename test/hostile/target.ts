@@ -1,37 +1,43 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
+import { readdirSync, readFileSync } from 'node:fs'
 import { Command, type Owner } from '../helpers/command.ts'
 
 export const TOKEN = 'a-token-for-the-test'
 
+/** The memory bound that SECURITY.md states, in MiB. */
+export const MEMORY_MAX = 1024
+
+/** In MiB. A process that exceeds it is killed to protect the machine. */
+const KILLED_AT = 6 * MEMORY_MAX
+
 /** A common hard limit of file descriptors. Test machines often allow far more. */
 const DESCRIPTORS_MAX = 4096
+
+const SAMPLE_INTERVAL_MS = 50
 
 const LOGGED_ERROR = /"level":[56]0|Unhandled/
 
 /** Characters of a log line that are reported. */
 const LINE_MAX = 1000
 
-/** In MiB. */
-export interface Memory {
-  readonly resident: number
-  /** Peak since the last `resetPeak`. */
-  readonly peak: number
-}
-
-/** A service process as in production, with its memory and file descriptors. */
+/** A service process as in production, with its memory and file descriptors. Reads /proc, so Linux only. */
 export class Target {
   readonly command: Command
   readonly port: number
   readonly database: string
   isAlive = true
+  /** Peak resident memory in MiB. */
+  memory = 0
+  /** Peak number of open file descriptors. */
+  descriptors = 0
 
   private constructor(command: Command, port: number, database: string) {
     this.command = command
     this.port = port
     this.database = database
+    const timer = setInterval(() => this.#sample(), SAMPLE_INTERVAL_MS)
     command.finished().then(() => {
+      clearInterval(timer)
       this.isAlive = false
     })
   }
@@ -44,46 +50,28 @@ export class Target {
       { env: { PLANT_STORE_TOKEN: TOKEN } },
     )
     const [line] = await command.says(/^\{.*\}$/m)
-    const target = new Target(command, Number(new URL(JSON.parse(line).url).port), database)
-    spawnSync('prlimit', [`--pid=${target.pid}`, `--nofile=${DESCRIPTORS_MAX}`])
-    return target
+    spawnSync('prlimit', [`--pid=${command.process.pid}`, `--nofile=${DESCRIPTORS_MAX}`])
+    return new Target(command, Number(new URL(JSON.parse(line).url).port), database)
   }
 
-  get pid(): number {
-    return this.command.process.pid as number
-  }
-
-  /** Reads /proc, so Linux only. Undefined if the process has ended. */
-  memory(): Memory | undefined {
+  #sample(): void {
+    const folder = `/proc/${this.command.process.pid}`
     try {
-      const status = readFileSync(`/proc/${this.pid}/status`, 'utf8')
+      const status = readFileSync(`${folder}/status`, 'utf8')
       const of = (name: string) => Number(new RegExp(`${name}:\\s*(\\d+)`).exec(status)?.[1]) / 1024
-      const [resident, peak] = [of('VmRSS'), of('VmHWM')]
-      return Number.isNaN(peak) ? undefined : { resident, peak }
+      // A process that has just ended has no memory.
+      this.memory = Math.round(of('VmHWM')) || this.memory
+      this.descriptors = Math.max(this.descriptors, readdirSync(`${folder}/fd`).length)
+      if (of('VmRSS') > KILLED_AT) this.command.process.kill('SIGKILL')
     } catch {
-      return undefined
+      // The process has ended.
     }
   }
 
-  /** Resets the peak to the current value; see `clear_refs` in proc(5). */
-  resetPeak(): void {
-    writeFileSync(`/proc/${this.pid}/clear_refs`, '5')
-  }
-
-  /** Open file descriptors; 0 if the process has ended. */
-  descriptors(): number {
-    try {
-      return readdirSync(`/proc/${this.pid}/fd`).length
-    } catch {
-      return 0
-    }
-  }
-
-  /** The last log line of each kind of error. */
+  /** The first errors in the log. */
   loggedErrors(): string[] {
     const lines = this.command.stderr.split('\n').filter((line) => LOGGED_ERROR.test(line))
-    const kinds = new Map(lines.map((line) => [kindOf(line), line.slice(0, LINE_MAX)]))
-    return [...kinds.values()]
+    return lines.slice(0, 10).map((line) => line.slice(0, LINE_MAX))
   }
 
   /**
@@ -94,18 +82,10 @@ export class Target {
   async stop(timeoutMs: number): Promise<{ ms: number; end: number | string | null }> {
     const begun = performance.now()
     this.command.process.kill('SIGTERM')
-    const abort = new AbortController()
-    const { signal } = abort
-    const kill = () => this.command.process.kill('SIGKILL')
-    delay(timeoutMs, undefined, { signal }).then(kill, () => {})
+    const timer = setTimeout(() => this.command.process.kill('SIGKILL'), timeoutMs)
     const { code } = await this.command.finished()
-    abort.abort()
+    clearTimeout(timer)
     const ms = Math.round(performance.now() - begun)
     return { ms, end: code ?? this.command.process.signalCode }
   }
-}
-
-/** The error message of a log line, or the line itself. */
-function kindOf(line: string): string {
-  return /"err":\{"type":"\w+","message":"[^"]*/.exec(line)?.[0].replace(/\d+/g, '0') ?? line
 }

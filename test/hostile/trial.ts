@@ -1,87 +1,105 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import type { Owner } from '../helpers/command.ts'
-import { launch } from './attacks/launch.ts'
-import { Monitor } from './monitor.ts'
-import { Target } from './target.ts'
-import { type Latency, missingFrom, type Tally, Witness } from './witness.ts'
-
-export interface TrialOptions {
-  readonly database: string
-  readonly attack: string
-  readonly scale: number
-  /** Time limit of the attack in milliseconds. */
-  readonly limitMs: number
-  /** Arguments of the service. */
-  readonly args: readonly string[]
-}
-
-export interface Figures {
-  readonly attack: string
-  readonly scale: number
-  /** Peak in MiB. */
-  readonly memory: number
-  /** In MiB, before the attack. */
-  readonly memoryBefore: number
-  /** Peak number. */
-  readonly descriptors: number
-  /** Latency of `/health/live` in milliseconds. */
-  readonly latency: Latency
-  readonly health: Tally
-  readonly creates: Tally
-  /** Responses that the attacker read. */
-  readonly statuses: Tally
-  /** Responses that are not HTTP or not documented, and logged errors. */
-  readonly faults: readonly string[]
-  readonly acknowledged: number
-  readonly lost: number
-  /** Whether the service still answered after the attack. */
-  readonly survived: boolean
-  /** Duration of the stop, and the exit code or signal. */
-  readonly stop: { readonly ms: number; readonly end: number | string | null }
-}
-
-/** Warm-up before the attack. */
-const WARM_UP_MS = 1000
-
-/** Observation after everything is sent, while the service still works on it. */
-const HOLD_MS = 10_000
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { type Owner, run } from '../helpers/command.ts'
+import { MEMORY_MAX, Target } from './target.ts'
+import { formatTally, Witness } from './witness.ts'
 
 /** More than `--shutdown-timeout` and the exit of the process take. */
 const STOP_MS = 20_000
 
-/** Starts a service, attacks it, measures, and stops it while the attacker is still connected. */
-export async function tryAttack(owner: Owner, options: TrialOptions): Promise<Figures> {
-  const { database, attack, scale, limitMs, args } = options
-  const target = await Target.start(owner, database, args)
-  const before = new Witness(target.port)
-  await delay(WARM_UP_MS)
-  await before.stop()
+/** Characters of a long name: 1,000 of them are 9 MB. */
+const LONG = 9000
 
-  const memoryBefore = Math.round(target.memory()?.resident ?? Number.NaN)
-  const monitor = new Monitor(target)
-  const witness = new Witness(target.port, new Map(before.acknowledged))
-  const running = launch([attack], target.port, scale)
-  await Promise.race([running.done, delay(limitMs)])
-  await delay(HOLD_MS)
-  const survived = await witness.answered()
-  await witness.stop()
-  monitor.stop()
-  const stop = await target.stop(STOP_MS)
-  await running.end()
-  return {
-    attack,
-    scale,
-    memory: monitor.memory,
-    memoryBefore,
-    descriptors: monitor.descriptors,
-    latency: witness.latency(),
-    health: witness.health,
-    creates: witness.creates,
-    statuses: running.outcome.statuses,
-    faults: [...witness.faults, ...running.outcome.faults, ...target.loggedErrors()],
-    acknowledged: witness.acknowledged.size,
-    lost: missingFrom(database, witness.acknowledged).length,
-    survived,
-    stop,
+/** A service and its well-behaved clients, for something to attack. */
+export class Trial {
+  readonly target: Target
+  readonly witness: Witness
+
+  private constructor(target: Target) {
+    this.target = target
+    this.witness = new Witness(target.port)
+  }
+
+  static async start(owner: Owner, database: string, args: readonly string[] = []) {
+    return new Trial(await Target.start(owner, database, args))
+  }
+
+  /**
+   * Stops the service, which can have attackers connected, and looks for harm.
+   *
+   * @param faults what other clients have found
+   * @param acknowledged plants that other clients have created
+   */
+  async end(faults: readonly string[], acknowledged: ReadonlyMap<bigint, string> = new Map()) {
+    const { target, witness } = this
+    const isAlive = await witness.answered()
+    await witness.stop()
+    const { memory, descriptors } = target
+    const { end, ms } = await target.stop(STOP_MS)
+    const plants = new Map([...witness.acknowledged, ...acknowledged])
+    const missing = missingFrom(target.database, plants)
+    const stderr = end === 0 ? '' : target.command.stderr.slice(-3000)
+    const problems = [
+      ...faults,
+      ...witness.faults,
+      ...target.loggedErrors().map((line) => `logged: ${line}`),
+      !isAlive && 'the process does not respond',
+      memory > MEMORY_MAX && `${memory} MiB exceed the bound of ${MEMORY_MAX}`,
+      end !== 0 && `the process ended with ${end} after ${ms} ms: ${stderr}`,
+      missing.length > 0 && `${missing.length} plants are missing: ${missing.slice(0, 20)}`,
+    ].filter((problem) => problem !== false)
+    const seen = Object.entries(witness.probes).map(([name, probe]) => {
+      const [p50, p99, max] = [0.5, 0.99, 1].map((share) => probe.percentile(share).toFixed(0))
+      return `${name}: p50 ${p50} ms, p99 ${p99} ms, max ${max} ms (${formatTally(probe.statuses)})`
+    })
+    const summary = [
+      `${memory} MiB and ${descriptors} descriptors at most, stopped with ${end} in ${ms} ms`,
+      ...seen,
+      `${plants.size} acknowledged plants checked`,
+      ...(problems.length === 0 ? ['nothing found'] : problems),
+    ].join('\n  ')
+    return { problems, summary }
+  }
+}
+
+/** Ids of plants that are missing from the database, or have another name there. */
+function missingFrom(database: string, plants: ReadonlyMap<bigint, string>): bigint[] {
+  const db = new Sqlite(database, { readonly: true }).defaultSafeIntegers()
+  try {
+    const nameOf = db.prepare<[bigint], string>('SELECT name FROM plants WHERE id = ?').pluck()
+    return [...plants].filter(([id, name]) => nameOf.get(id) !== name).map(([id]) => id)
+  } finally {
+    db.close()
+  }
+}
+
+/**
+ * Creates a database of plants with ids from 1 for attacks to read.
+ *
+ * @param long how many of them, from the first, have long names
+ */
+export async function makeStock(owner: Owner, database: string, plants: number, long: number) {
+  const lines = Array.from({ length: plants }, (_, index) => {
+    const name = index < long ? 'x'.repeat(LONG) : 'Abies alba Mill.'
+    return `{"id":${index + 1},"name":"${name}","tag":"Tree"}\n`
+  })
+  const file = `${database}.ndjson`
+  writeFileSync(file, lines.join(''))
+  const { code, stderr } = await run(owner, ['import', file, '--database', database])
+  if (code !== 0) throw new Error(`the import ended with ${code}: ${stderr}`)
+}
+
+/** Calls `act` with a new folder, which is removed afterwards, and an owner of processes. */
+export async function inFolder(act: (folder: string, owner: Owner) => Promise<void>) {
+  const folder = mkdtempSync(join(tmpdir(), 'plant-store-hostile-'))
+  const endings: (() => unknown)[] = []
+  const owner = { teardown: (end: () => unknown) => void endings.push(end) }
+  try {
+    await act(folder, owner)
+  } finally {
+    for (const end of endings) await end()
+    rmSync(folder, { recursive: true })
   }
 }

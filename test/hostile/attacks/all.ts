@@ -1,6 +1,5 @@
 import type { Attack } from './attack.ts'
 import { bodyAttacks } from './bodies.ts'
 import { connectionAttacks } from './connections.ts'
-import { pipelineAttacks } from './pipelines.ts'
 
-export const attacks: readonly Attack[] = [...bodyAttacks, ...pipelineAttacks, ...connectionAttacks]
+export const attacks: readonly Attack[] = [...bodyAttacks, ...connectionAttacks]

@@ -1,30 +1,19 @@
-/**
- * Runs attacks in a separate process, so that they do not delay the measurements. Started by
- * `launch`; reports what it has read, and keeps its connections open until it is killed.
- */
-import { count, type Tally } from '../witness.ts'
+/** The process that `launch` starts. It keeps its connections open until it is killed. */
 import { attacks } from './all.ts'
 import { Attacker } from './attacker.ts'
 
 const REPORT_INTERVAL_MS = 1000
 
 const [port, scale, ...names] = process.argv.slice(2)
-const attackers = names.map((name) => {
-  const attack = attacks.find((each) => each.name === name)
-  if (attack === undefined) throw new Error(`there is no attack named ${name}`)
-  return { name, attack, attacker: new Attacker(Number(port), Number(scale)) }
-})
+const attacker = new Attacker(Number(port), Number(scale))
 process.on('disconnect', () => process.exit())
-setInterval(() => report(false), REPORT_INTERVAL_MS)
-await Promise.all(attackers.map(({ attack, attacker }) => attack.run(attacker)))
+setInterval(report, REPORT_INTERVAL_MS, false)
+const chosen = attacks.filter(({ name }) => names.includes(name))
+if (chosen.length < names.length) throw new Error(`there are no such attacks: ${names}`)
+await Promise.all(chosen.map((attack) => attack.run(attacker)))
 report(true)
 
 function report(isDone: boolean): void {
-  const statuses: Tally = {}
-  const faults: string[] = []
-  for (const { name, attacker } of attackers) {
-    for (const [status, times] of Object.entries(attacker.statuses)) count(statuses, status, times)
-    for (const fault of new Set(attacker.faults)) faults.push(`${name}: ${fault}`)
-  }
-  process.send?.({ isDone, statuses, faults })
+  const { statuses, faults } = attacker
+  process.send?.({ isDone, statuses, faults: [...new Set(faults)] })
 }

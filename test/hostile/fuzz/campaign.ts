@@ -1,101 +1,61 @@
-import type { Judge } from '../judge.ts'
+import { Judge } from '../judge.ts'
+import type { Target } from '../target.ts'
 import { count, type Tally } from '../witness.ts'
-import { runConnection } from './connection.ts'
-import { planOf } from './plan.ts'
+import { type Fault, runConnection } from './connection.ts'
+import { type Plan, planOf } from './plan.ts'
 
 export interface CampaignOptions {
-  readonly port: number
   readonly seed: number
-  /** Connection numbers of this share: `first`, `first + step` and so on. */
-  readonly first: number
-  readonly step: number
+  /** Number of the first connection. */
+  readonly first?: number
   /** Mutated requests to send. */
   readonly requests: number
   /** Simultaneous connections. */
   readonly concurrency: number
 }
 
-export interface Finding {
-  readonly connection: number
-  readonly reason: string
-  /** The offending response, if there is one. */
-  readonly answer: string
-}
+/** The campaign stops after this many faults. */
+const FAULTS_MAX = 20
 
-export interface Report {
-  readonly connections: number
-  /** Requests written, and how many of them were mutated. */
-  readonly requests: number
-  readonly mutated: number
-  readonly resets: number
-  readonly statuses: Tally
-  readonly findings: readonly Finding[]
-  readonly kept: readonly (readonly [id: bigint, name: string])[]
-}
-
-/** Characters of a response that a finding keeps. */
-const ANSWER_MAX = 1000
-
-/** The campaign stops after this many findings. */
-const FINDINGS_MAX = 10_000
+/** Characters of what was sent and received that a fault shows, unless it is replayed. */
+const SHOWN_MAX = 2000
 
 /** Sends mutated requests to a service on many simultaneous connections. */
-export async function runCampaign(
-  options: CampaignOptions,
-  judge: Judge,
-  onProgress: (mutated: number) => void = () => {},
-): Promise<Report> {
-  const { port, seed, first, step, requests, concurrency } = options
-  let next = first
-  const report = { connections: 0, requests: 0, mutated: 0, resets: 0 }
+export async function runCampaign(target: Target, options: CampaignOptions) {
+  const { seed, first = 0, requests, concurrency } = options
+  const judge = await Judge.make(target.port)
+  const kept = new Map<bigint, string>()
   const statuses: Tally = {}
-  const findings: Finding[] = []
-  const kept: [bigint, string][] = []
+  const faults: string[] = []
+  let [next, mutated] = [first, 0]
 
   const client = async () => {
-    while (report.mutated < requests && findings.length < FINDINGS_MAX) {
-      const number = next
-      next += step
+    while (mutated < requests && faults.length < FAULTS_MAX && target.isAlive) {
+      const number = next++
       const plan = planOf(seed, number)
-      const result = await runConnection(port, plan, judge)
-      const written = plan.requests.slice(0, result.written)
-      report.connections++
-      report.requests += written.length
-      report.mutated += written.filter(({ isMutated }) => isMutated).length
-      if (result.wasReset) report.resets++
+      mutated += plan.requests.filter(({ plant }) => plant === undefined).length
+      const result = await runConnection(target.port, plan, judge)
       for (const status of result.statuses) count(statuses, status)
-      for (const { id, name } of result.kept) kept.push([id, name])
-      if (result.fault !== undefined) {
-        const { reason, response } = result.fault
-        const { head = '', body = '' } = response ?? {}
-        findings.push({
-          connection: number,
-          reason,
-          answer: response ? `${head}\n\n${body}`.slice(0, ANSWER_MAX) : '',
-        })
-      }
-      onProgress(report.mutated)
+      for (const { id, name } of result.kept) kept.set(id, name)
+      if (result.fault === undefined) continue
+      const replay = `--seed ${seed} --connection ${number}`
+      const shown = requests === 1 ? Number.POSITIVE_INFINITY : SHOWN_MAX
+      faults.push(`${replay}: ${describe(result.fault, plan, shown)}`)
     }
   }
   await Promise.all(Array.from({ length: concurrency }, client))
-  return { ...report, statuses, findings, kept }
+  return { connections: next - first, mutated, statuses, kept, faults }
 }
 
-/** Adds up the reports of several campaigns on one service. */
-export function sumOf(reports: readonly Report[]): Report {
-  const sum = (of: (report: Report) => number) =>
-    reports.reduce((total, report) => total + of(report), 0)
-  const statuses: Tally = {}
-  for (const report of reports) {
-    for (const [status, number] of Object.entries(report.statuses)) count(statuses, status, number)
-  }
-  return {
-    connections: sum(({ connections }) => connections),
-    requests: sum(({ requests }) => requests),
-    mutated: sum(({ mutated }) => mutated),
-    resets: sum(({ resets }) => resets),
-    statuses,
-    findings: reports.flatMap(({ findings }) => findings),
-    kept: reports.flatMap(({ kept }) => kept),
-  }
+/** @param shown characters of what was sent and received */
+function describe({ reason, response }: Fault, plan: Plan, shown: number): string {
+  const { requests, ...how } = plan
+  const sent = requests.map(({ bytes }) => bytes).join('')
+  const received = response && `${response.head}\r\n\r\n${response.body.toString('latin1')}`
+  return [
+    reason,
+    JSON.stringify(how),
+    `sent: ${JSON.stringify(sent).slice(0, shown)}`,
+    `received: ${JSON.stringify(received)?.slice(0, shown)}`,
+  ].join('\n    ')
 }

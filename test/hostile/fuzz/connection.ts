@@ -4,73 +4,80 @@ import type { Judge } from '../judge.ts'
 import { isStream, type Response, ResponseReader } from '../responses.ts'
 import type { Plan } from './plan.ts'
 
-/** The client ends an idle connection after this time. */
+/** The client ends a connection that is idle for this time. */
 const QUIET_MS = 300
 
-/** A connection that is still open after this time is a finding. */
+/** A connection that is still open after this time is a fault. */
 const LONGEST_MS = 20_000
 
 /** Pause between two reads or writes of a slow client. */
 const PAUSE_MS = 50
 
+export interface Fault {
+  readonly reason: string
+  readonly response?: Response | undefined
+}
+
 /** The outcome of a connection. */
 export interface Result {
-  /** Requests that were written, at least in part. */
-  readonly written: number
   readonly statuses: readonly number[]
   /** Acknowledged plants. */
   readonly kept: readonly { readonly id: bigint; readonly name: string }[]
-  readonly wasReset: boolean
-  /** The first fault, with the response that shows it. */
-  readonly fault?: { readonly reason: string; readonly response?: Response }
+  /** The first fault. */
+  readonly fault: Fault | undefined
 }
-
-type Fault = NonNullable<Result['fault']>
 
 /** Carries out a plan. Resolves when the connection is closed. */
 export async function runConnection(port: number, plan: Plan, judge: Judge): Promise<Result> {
-  const { requests, ending } = plan
-  const socket = connect({ port, host: '127.0.0.1', localAddress: plan.localAddress })
-  const isLeft = ending === 'abandon' || ending === 'reset' || plan.reading === 'never'
+  const { requests, ending, reading } = plan
+  const firstUnknown = requests.findIndex(({ known }) => known === undefined)
+  const knownCount = firstUnknown < 0 ? requests.length : firstUnknown
   const statuses: number[] = []
   const kept: { id: bigint; name: string }[] = []
-  const lead = requests.findIndex(({ known }) => known === undefined)
-  const knownCount = lead < 0 ? requests.length : lead
   let fault: Fault | undefined
-  let wasReset = false
+  /** Whether the client leaves, or the connection fails, before all responses are read. */
+  let isCut = ending === 'abandon' || ending === 'reset' || reading === 'never'
   let last: Response | undefined
+  let proceed = () => {}
 
-  const onResponse = (response: Response) => {
-    const request = statuses.length < knownCount ? requests[statuses.length] : undefined
-    const isAfterLast = last?.headers.connection === 'close'
-    statuses.push(response.status)
-    last = response
-    const reason =
-      // RFC 9112 §9.6.
-      (isAfterLast && 'a response after Connection: close') ||
-      (statuses.length > requests.length && lead < 0 && 'more responses than requests') ||
-      judge.faultOf(response, request?.known) ||
-      faultOfPlant(response, request?.plant)
-    if (reason && fault === undefined) fault = { reason, response }
-    // The client leaves, because a stream does not end.
-    if (isStream(response)) socket.destroy()
-    if (response.status === 200 && request?.plant !== undefined) kept.push(request.plant)
-  }
-  const reader = new ResponseReader(onResponse)
-  /** Checks the end of a connection that the client has read completely. */
-  const faultOfEnd = (): Fault | undefined => {
-    try {
-      if (!reader.end()) return { reason: 'the last response is incomplete' }
-    } catch (error) {
-      return { reason: `not HTTP: ${(error as Error).message}` }
-    }
-    if (fault !== undefined) return fault
-    if (statuses.length >= knownCount || last?.headers.connection === 'close') return undefined
-    return { reason: 'a request was not answered', ...(last && { response: last }) }
-  }
+  const socket = connect({ port, host: '127.0.0.1', localAddress: plan.localAddress })
   const closed = new Promise<void>((resolve) => {
     socket.on('close', () => resolve())
   })
+  const findFault = (response: Response): string | false | undefined => {
+    const request = statuses.length < knownCount ? requests[statuses.length] : undefined
+    // RFC 9112 §9.6.
+    if (last?.headers.connection === 'close') return 'a response after Connection: close'
+    if (statuses.length >= requests.length && firstUnknown < 0) {
+      return 'more responses than requests'
+    }
+    if (response.status === 200 && request?.plant !== undefined) kept.push(request.plant)
+    return judge.faultOf(response, request?.known) ?? faultOfPlant(response, request?.plant)
+  }
+  const reader = new ResponseReader((response) => {
+    const reason = findFault(response)
+    if (reason) fault ??= { reason, response }
+    statuses.push(response.status)
+    last = response
+    proceed()
+    // The client leaves, because a stream does not end.
+    if (isStream(response)) socket.destroy()
+  })
+  /** Checks the end of a connection that the client has read completely. */
+  const findFaultOfEnd = (): string | undefined => {
+    if (!reader.end()) return 'the last response is incomplete'
+    const isAnswered = statuses.length >= knownCount || last?.headers.connection === 'close'
+    return isAnswered ? undefined : 'a request was not answered'
+  }
+  const parse = (act: () => string | undefined) => {
+    try {
+      const reason = act()
+      if (reason !== undefined) fault ??= { reason, response: last }
+    } catch (error) {
+      fault ??= { reason: `not HTTP: ${(error as Error).message}` }
+      socket.destroy()
+    }
+  }
   let quiet: NodeJS.Timeout | undefined
   let isWritten = false
   const waitForMore = () => {
@@ -78,37 +85,43 @@ export async function runConnection(port: number, plan: Plan, judge: Judge): Pro
     if (isWritten && ending === 'wait') quiet = setTimeout(() => socket.end(), QUIET_MS)
   }
   socket.on('error', () => {
-    wasReset = true
+    isCut = true
   })
   socket.on('data', (chunk: Buffer) => {
-    try {
-      reader.push(chunk)
-    } catch (error) {
-      fault ??= { reason: `not HTTP: ${(error as Error).message}` }
-      socket.destroy()
-    }
+    parse(() => void reader.push(chunk))
     waitForMore()
-    if (plan.reading === 'slow') rest(socket)
+    if (reading !== 'slow') return
+    socket.pause()
+    setTimeout(() => socket.resume(), PAUSE_MS)
   })
-  if (plan.reading === 'never') socket.pause()
+  if (reading === 'never') socket.pause()
   const longest = setTimeout(() => {
     fault ??= { reason: `still open after ${LONGEST_MS} ms` }
     socket.destroy()
   }, LONGEST_MS)
 
-  await write(socket, plan)
+  // The response to HEAD is recognized by what follows it, so the wait has a limit.
+  const answer = () => {
+    const answered = new Promise<void>((resolve) => {
+      proceed = resolve
+    })
+    return Promise.race([answered, closed, delay(QUIET_MS)])
+  }
+  for (const piece of piecesOf(plan)) {
+    if (!socket.writable || last?.headers.connection === 'close') break
+    const written = new Promise((resolve) => socket.write(piece, 'latin1', resolve))
+    await (plan.writing === 'in turn' && reading !== 'never' ? answer() : written)
+    if (plan.writing === 'slow') await delay(PAUSE_MS)
+  }
   isWritten = true
   if (ending === 'half-close') socket.end()
   else if (ending === 'wait') waitForMore()
-  if (isLeft) await leave(socket, plan)
+  if (isCut) await leave(socket, plan)
   await closed
   clearTimeout(quiet)
   clearTimeout(longest)
-  if (!isLeft && !wasReset && fault === undefined) {
-    fault = faultOfEnd()
-  }
-  const written = writtenOf(plan, socket.bytesWritten)
-  return { written, statuses, kept, wasReset, ...(fault && { fault }) }
+  if (!isCut && fault === undefined) parse(findFaultOfEnd)
+  return { statuses, kept, fault }
 }
 
 /** Only this connection uses the id, so the create succeeds unless the service is too busy or the client too slow. */
@@ -118,43 +131,17 @@ function faultOfPlant({ status, body }: Response, plant?: { name: string }): str
   return status === 200 && body.toString() === wanted ? undefined : `a create got ${status}`
 }
 
-async function write(socket: Socket, { requests, writing, cuts }: Plan): Promise<void> {
-  const whole = Buffer.concat(requests.map(({ bytes }) => bytes))
-  if (writing === 'whole') {
-    socket.write(whole)
-    return
-  }
-  let from = 0
-  for (const cut of [...cuts, 1]) {
-    const to = Math.floor(cut * whole.length)
-    if (socket.destroyed || !socket.writable) return
-    await new Promise<void>((resolve) => {
-      socket.write(whole.subarray(from, to), () => resolve())
-    })
-    if (writing === 'slow') await delay(PAUSE_MS)
-    from = to
-  }
+function piecesOf({ requests, writing, cuts }: Plan): string[] {
+  const parts = requests.map(({ bytes }) => bytes)
+  if (writing === 'in turn') return parts
+  const whole = parts.join('')
+  if (writing === 'whole') return [whole]
+  const ends = [...cuts.map((cut) => Math.floor(cut * whole.length)), whole.length]
+  return ends.map((end, index) => whole.slice(ends[index - 1] ?? 0, end))
 }
 
 async function leave(socket: Socket, { ending, reading, cuts: [share = 0] }: Plan): Promise<void> {
   await delay(share * (reading === 'never' ? 1000 : 30))
   if (ending === 'reset') socket.resetAndDestroy()
   else socket.destroy()
-}
-
-function rest(socket: Socket): void {
-  socket.pause()
-  setTimeout(() => socket.resume(), PAUSE_MS)
-}
-
-/** Counts the requests that a number of bytes covers. */
-function writtenOf({ requests }: Plan, bytes: number): number {
-  let end = 0
-  let written = 0
-  for (const request of requests) {
-    if (end >= bytes) break
-    end += request.bytes.length
-    written++
-  }
-  return written
 }

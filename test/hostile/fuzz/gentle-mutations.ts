@@ -6,9 +6,9 @@ import { METHODS } from 'node:http'
 import { TOKEN } from '../target.ts'
 import { hostileBody } from './hostile-bodies.ts'
 import type { Random } from './random.ts'
-import { type Header, type Request, removeHeader, setHeader } from './request.ts'
+import { headersOf, type Request, removeHeader, setHeader } from './request.ts'
 
-type Mutate = (request: Request, random: Random) => void
+type Mutate = (request: Request, random: Random) => unknown
 
 /** CONNECT ends HTTP on the connection. */
 const KNOWN_METHODS = METHODS.filter((method) => method !== 'CONNECT')
@@ -30,94 +30,52 @@ const AUTHORIZATIONS = [
 
 const CONTENT_TYPES = [
   '',
-  'text/plain',
+  ...'text/plain APPLICATION/JSON application/merge-patch+json application/json; \xe9/\xe9'.split(
+    ' ',
+  ),
   'application/json; charset=utf-8',
   'application/json; charset=latin1',
-  'application/json;',
   'application/json; a="b;c\\"',
-  'application/merge-patch+json',
-  'APPLICATION/JSON',
   'multipart/form-data; boundary=x',
-  '\xe9/\xe9',
   `application/json; ${'x'.repeat(3000)}`,
 ]
 
-const HEADERS: readonly Header[] = [
-  ['Accept', 'text/html'],
-  ['Accept', '*/*;q=0'],
-  ['Accept', 'text/event-stream'],
-  ['Accept-Encoding', 'gzip, br;q=1.0, identity;q=0'],
-  ['Content-Encoding', 'gzip'],
-  ['Content-Encoding', 'identity'],
-  ['Cookie', 'a=b; c="'],
-  ['Forwarded', 'for=192.0.2.1;proto=https'],
-  ['If-Modified-Since', 'Sat, 21 Nov 2026 00:00:00 GMT'],
-  ['If-None-Match', '*'],
-  ['If-Match', '"nothing"'],
-  ['If-Match', '\xff'],
-  ['If-None-Match', '"'.repeat(3000)],
-  ['If-Match', `${'"x", '.repeat(500)}`],
-  ['If-Range', '"x"'],
-  ['Origin', 'http://x'],
-  ['Range', 'bytes=0-5'],
-  ['Referer', 'http://x/?token=y'],
-  ['TE', 'trailers'],
-  ['traceparent', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
-  ['X-Forwarded-For', '192.0.2.1'],
-  ['X-HTTP-Method-Override', 'DELETE'],
-  ['X-Request-Id', 'a'.repeat(300)],
-  ['__proto__', 'x'],
-  ['constructor', 'x'],
-  ['Expect', '100-continue'],
-  ['Expect', '200-maybe'],
-  ['Connection', 'close'],
-  ['Connection', 'keep-alive'],
-]
+const HEADERS = headersOf({
+  Accept: ['text/html', '*/*;q=0', 'text/event-stream'],
+  'Accept-Encoding': ['gzip, br;q=1.0, identity;q=0'],
+  Connection: ['close', 'keep-alive'],
+  'Content-Encoding': ['gzip', 'identity'],
+  Expect: ['100-continue', '200-maybe'],
+  'If-Match': ['"nothing"', '\xff', '"x", '.repeat(500)],
+  'If-Modified-Since': ['Sat, 21 Nov 2026 00:00:00 GMT'],
+  'If-None-Match': ['*', '"'.repeat(3000)],
+  Origin: ['http://x'],
+  Range: ['bytes=0-5'],
+  traceparent: ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
+  'X-Forwarded-For': ['192.0.2.1'],
+  'X-HTTP-Method-Override': ['DELETE'],
+  'X-Request-Id': ['a'.repeat(300)],
+  ['__proto__']: ['x'],
+  constructor: ['x'],
+})
 
-const SEGMENTS = [
-  'four',
-  '01',
-  '+4',
-  '4.0',
-  '1e2',
-  '-0',
-  '%34',
-  '%00',
-  '%F0%9F%8C%B2',
-  '*',
-  '4;a=b',
-  '..4',
-]
+const SEGMENTS = 'four 01 +4 4.0 1e2 -0 %34 %00 %F0%9F%8C%B2 * 4;a=b ..4'.split(' ')
 
 const QUERIES = [
-  'limit=0',
-  'limit=1001',
-  'limit=%31',
-  'limit=1&limit=2',
-  'limit',
-  'after=9223372036854775808',
-  'after=-9223372036854775808&limit=1000',
-  'tag=%00',
-  'tag=%ff',
-  'tag=',
-  'unknown=1',
-  '__proto__=1',
-  'a[b]=1',
-  '&&&==',
-  '%zz',
+  ...'limit limit=0 limit=1001 limit=%31 limit=1&limit=2 tag= tag=%00 tag=%ff &&&== %zz'.split(' '),
+  ...'after=9223372036854775808 after=-9223372036854775808&limit=1000'.split(' '),
+  ...'unknown=1 __proto__=1 a[b]=1'.split(' '),
   `tag=${'x'.repeat(3000)}`,
 ]
 
 const mutations: readonly Mutate[] = [
   (request, random) => setHeader(request, 'Authorization', random.pick(AUTHORIZATIONS)),
-  (request, random) => {
-    const token = random.bytes(32).toString('base64url')
-    setHeader(request, 'Authorization', `Bearer plant_${token}`)
-  },
+  (request, random) =>
+    setHeader(request, 'Authorization', `Bearer plant_${random.bytes(32).toString('base64url')}`),
   (request) => removeHeader(request, 'Authorization'),
-  flipBody,
-  flipBody,
-  cutBody,
+  (request, random) => Object.assign(request, { body: flipped(request.body, random) }),
+  (request, random) =>
+    Object.assign(request, { body: request.body.slice(0, random.below(request.body.length)) }),
   replaceBody,
   replaceBody,
   replaceBody,
@@ -125,23 +83,12 @@ const mutations: readonly Mutate[] = [
   (request) => removeHeader(request, 'Content-Type'),
   (request, random) => void request.headers.push(random.pick(HEADERS)),
   (request, random) => void request.headers.push(random.pick(HEADERS), random.pick(HEADERS)),
-  ({ headers }, random) => {
-    if (headers.length > 0) headers.push(random.pick(headers))
-  },
+  ({ headers }, random) => headers.length > 0 && headers.push(random.pick(headers)),
+  (request, random) => Object.assign(request, { headers: random.shuffled(request.headers) }),
+  ({ headers }, random) => void headers.splice(random.below(headers.length), 1),
   (request, random) => {
-    request.headers = random.shuffled(request.headers)
-  },
-  (request, random) => {
-    const { headers } = request
-    const left = random.below(headers.length)
-    request.headers = headers.filter((_, index) => index !== left)
-  },
-  (request, random) => {
-    const isUpper = random.oneIn(2)
-    request.headers = request.headers.map(([name, value]) => [
-      isUpper ? name.toUpperCase() : name.toLowerCase(),
-      value,
-    ])
+    const inCase = random.pick(['toUpperCase', 'toLowerCase'] as const)
+    request.headers = request.headers.map(([name, value]) => [name[inCase](), value])
   },
   (request, random) => {
     const size = random.pick([1000, 8000, 15_000, 17_000])
@@ -150,12 +97,8 @@ const mutations: readonly Mutate[] = [
   (request, random) => {
     if (request.body.length > 0) request.chunks = [1 + random.below(50), 1 + random.below(500)]
   },
-  (request, random) => {
-    request.method = random.pick(KNOWN_METHODS)
-  },
-  (request, random) => {
-    request.target = `/plants/${random.pick(SEGMENTS)}`
-  },
+  (request, random) => Object.assign(request, { method: random.pick(KNOWN_METHODS) }),
+  (request, random) => Object.assign(request, { target: `/plants/${random.pick(SEGMENTS)}` }),
   (request, random) => {
     const [path] = request.target.split('?')
     request.target = `${path}?${random.pick(QUERIES)}`
@@ -168,14 +111,6 @@ export function mutateGently(request: Request, random: Random): void {
   for (let index = 0; index < times; index++) random.pick(mutations)(request, random)
 }
 
-function flipBody(request: Request, random: Random): void {
-  if (request.body.length > 0) request.body = flipped(request.body, random)
-}
-
-function cutBody(request: Request, random: Random): void {
-  request.body = request.body.subarray(0, random.below(request.body.length))
-}
-
 function replaceBody(request: Request, random: Random): void {
   if (['GET', 'HEAD'].includes(request.method) && !random.oneIn(5)) return
   request.body = hostileBody(random)
@@ -183,12 +118,12 @@ function replaceBody(request: Request, random: Random): void {
 }
 
 /** Flips one to eight bits. */
-export function flipped(bytes: Buffer, random: Random): Buffer {
-  const copy = Buffer.from(bytes)
-  const times = 1 + random.below(8)
-  for (let index = 0; index < times && copy.length > 0; index++) {
+export function flipped(bytes: string, random: Random): string {
+  const copy = Buffer.from(bytes, 'latin1')
+  const times = copy.length > 0 ? 1 + random.below(8) : 0
+  for (let index = 0; index < times; index++) {
     const position = random.below(copy.length)
     copy[position] = (copy[position] as number) ^ (1 << random.below(8))
   }
-  return copy
+  return copy.toString('latin1')
 }

@@ -1,23 +1,18 @@
-import { uniformInt } from 'pure-rand/distribution/uniformInt'
-import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus'
-
-/** Skipped outputs, so that neighboring streams are not correlated. */
-const SKIPPED = 10
-
-/** Pseudo-random choices that are the same for the same seed and stream. */
+/** Pseudo-random choices that are the same for the same seed and stream (mulberry32). */
 export class Random {
-  readonly #generator
+  #state: number
 
   /** @param stream selects one of the sequences of a seed; both are 32-bit integers */
   constructor(seed: number, stream: number) {
-    const state = [seed, stream, ~seed, Math.imul(stream, 0x9e3779b9)]
-    this.#generator = xoroshiro128plusFromState(state)
-    for (let index = 0; index < SKIPPED; index++) this.#generator.next()
+    this.#state = seed ^ Math.imul(stream + 1, 0x9e3779b9)
   }
 
   /** An integer in the range [0, limit). */
   below(limit: number): number {
-    return limit <= 1 ? 0 : uniformInt(this.#generator, 0, limit - 1)
+    this.#state = (this.#state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit)
   }
 
   /** True with a probability of 1 in `times`. */
@@ -30,10 +25,8 @@ export class Random {
   }
 
   shuffled<Item>(items: readonly Item[]): Item[] {
-    return items
-      .map((item) => ({ item, rank: this.below(2 ** 30) }))
-      .toSorted((one, other) => one.rank - other.rank)
-      .map(({ item }) => item)
+    const ranked = items.map((item) => ({ item, rank: this.below(2 ** 32) }))
+    return ranked.toSorted((one, other) => one.rank - other.rank).map(({ item }) => item)
   }
 
   bytes(length: number): Buffer {

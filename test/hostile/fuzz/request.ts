@@ -1,36 +1,45 @@
-/** A request before it is serialized. */
+/** A request before it is serialized. Each character stands for a byte (latin1). */
 export interface Request {
   method: string
   target: string
   version: string
   headers: Header[]
-  body: Buffer
+  body: string
   /** Chunk sizes, used in rotation. Without them the body is sent with a Content-Length. */
   chunks?: number[]
 }
 
 export type Header = readonly [name: string, value: string]
 
-export function bytesOf(request: Request): Buffer {
-  const { method, target, version, body, chunks } = request
-  const headers: Header[] = [...request.headers]
-  if (chunks !== undefined) headers.push(['Transfer-Encoding', 'chunked'])
-  else if (body.length > 0) headers.push(['Content-Length', String(body.length)])
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  const head = Buffer.from(`${method} ${target} ${version}\r\n${lines}\r\n`, 'latin1')
-  return Buffer.concat([head, chunks === undefined ? body : chunked(body, chunks)])
+/** One header for each value. */
+export function headersOf(values: Readonly<Record<string, readonly string[]>>): Header[] {
+  return Object.entries(values).flatMap(([name, list]) =>
+    list.map((value): Header => [name, value]),
+  )
+}
+
+/** The bytes of a request, each one character. */
+export function serialize({ method, target, version, headers, body, chunks }: Request): string {
+  const framing: Header[] =
+    chunks !== undefined
+      ? [['Transfer-Encoding', 'chunked']]
+      : body.length > 0
+        ? [['Content-Length', String(body.length)]]
+        : []
+  const lines = [...headers, ...framing].map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  const content = chunks === undefined ? body : chunked(body, chunks)
+  return `${method} ${target} ${version}\r\n${lines}\r\n${content}`
 }
 
 /** RFC 9112 §7.1. */
-export function chunked(body: Buffer, sizes: readonly number[]): Buffer {
-  const parts: Buffer[] = []
-  let from = 0
-  for (let index = 0; from < body.length; index++) {
-    const part = body.subarray(from, from + (sizes[index % sizes.length] ?? body.length))
-    parts.push(Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n'))
-    from += part.length
+export function chunked(body: string, sizes: readonly number[]): string {
+  let whole = ''
+  for (let from = 0, index = 0; from < body.length; index++) {
+    const chunk = body.slice(from, from + (sizes[index % sizes.length] as number))
+    whole += `${chunk.length.toString(16)}\r\n${chunk}\r\n`
+    from += chunk.length
   }
-  return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')])
+  return `${whole}0\r\n\r\n`
 }
 
 /** Replaces all headers of that name. */
