@@ -6,7 +6,7 @@ import type { SharedCounter } from '../shared-memory/shared-counter.ts'
 const PARSE_NO_MORE = 2
 
 /** How long to wait between two reads of bytes that are discarded. */
-const DISCARD_INTERVAL_MS = 10
+const DISCARD_INTERVAL_MS = 50
 
 const latest = Symbol('the response to the latest request that is served')
 const closing = Symbol('whether the connection takes no more requests')

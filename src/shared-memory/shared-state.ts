@@ -2,8 +2,7 @@ import { SharedCounter } from './shared-counter.ts'
 import { SharedSecret } from './shared-secret.ts'
 import { SharedTable } from './shared-table.ts'
 
-/** As node:tls requires. */
-const TICKET_KEYS_LENGTH = 48
+const TICKET_SECRET_LENGTH = 32
 
 /** What the HTTP threads of a process count and remember together. */
 export class SharedState {
@@ -27,8 +26,8 @@ export class SharedState {
   readonly requests: SharedTable
   /** When the use of each valid access token was last noted. */
   readonly tokenUses: SharedTable
-  /** Encrypts TLS session tickets, so that a client can resume its session in any thread (RFC 5077). */
-  readonly ticketKeys: SharedSecret
+  /** For the keys of TLS session tickets, so that a client can resume its session in any thread (RFC 5077). */
+  readonly ticketSecret: SharedSecret
 
   /** @param memory of another thread's object, to share its state */
   constructor(memory: Partial<SharedMemory> = {}) {
@@ -42,7 +41,7 @@ export class SharedState {
     this.failures = new SharedTable(memory.failures)
     this.requests = new SharedTable(memory.requests)
     this.tokenUses = new SharedTable(memory.tokenUses)
-    this.ticketKeys = new SharedSecret(TICKET_KEYS_LENGTH, memory.ticketKeys)
+    this.ticketSecret = new SharedSecret(TICKET_SECRET_LENGTH, memory.ticketSecret)
   }
 
   /** What another thread needs to share this state. */

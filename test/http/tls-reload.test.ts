@@ -57,6 +57,7 @@ async function start(
       }
     },
     lines: (message: string) => log.split('\n').filter((line) => line.includes(message)).length,
+    port,
     /** The name in the certificate that a client receives. */
     async served(): Promise<unknown> {
       const socket = await connectTls(port, authority.cert)
@@ -89,6 +90,30 @@ t.test('files renamed into place are served, and their expiry is logged', async 
   t.equal(await service.served(), 'second')
   t.equal(service.lines(KEPT), 0)
 })
+
+for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+  t.test(`a session of ${maxVersion} ends when the certificate is replaced`, async (t) => {
+    const folder = mkdtempSync(parent)
+    const service = await start(t, writeFiles(folder, first))
+    /** Whether a session is resumed, and the one to resume next. */
+    const connect = async (session?: Buffer) => {
+      const options = { maxVersion, ...(session && { session }) }
+      const socket = await connectTls(service.port, authority.cert, options)
+      const next = Promise.withResolvers<Buffer>()
+      socket.once('session', next.resolve).resume()
+      const isReused = socket.isSessionReused()
+      if (maxVersion === 'TLSv1.2') next.resolve(socket.getSession() as Buffer)
+      const ticket = await next.promise
+      socket.destroy()
+      return { isReused, ticket }
+    }
+    const { ticket } = await connect()
+    t.equal((await connect(ticket)).isReused, true)
+    writeFiles(folder, second)
+    await service.logged(RELOADED)
+    t.equal((await connect(ticket)).isReused, false)
+  })
+}
 
 t.test('files that have not changed are not reloaded', async (t) => {
   const files = writeFiles(mkdtempSync(parent), first)

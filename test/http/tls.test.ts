@@ -101,6 +101,19 @@ t.test('the service speaks TLS 1.2 and 1.3, and only HTTP/1.1', async (t) => {
   await t.rejects(connectTls(port, ca, { ALPNProtocols: ['h2'] }), { code: /APPLICATION_PROTOCOL/ })
 })
 
+t.test('TLS 1.2 requires authenticated encryption', async (t) => {
+  const { port } = await startTls(t)
+  const maxVersion = 'TLSv1.2'
+  for (const ciphers of ['ECDHE+AES+SHA1', 'ECDHE+AES+SHA256:!AEAD', 'kRSA']) {
+    await t.rejects(connectTls(port, ca, { maxVersion, ciphers }), ciphers)
+  }
+  for (const ciphers of ['ECDHE+AESGCM', 'ECDHE+CHACHA20']) {
+    const socket = await connectTls(port, ca, { maxVersion, ciphers })
+    t.equal(socket.getProtocol(), maxVersion)
+    socket.destroy()
+  }
+})
+
 t.test('a client that does not speak TLS is disconnected without a response', async (t) => {
   const log: string[] = []
   const service = await startService(t, {
