@@ -6,7 +6,7 @@ import type { Config } from './config/config.ts'
 import type { ContractDocument } from './contract/contract.ts'
 import { admitRequests } from './http/admission.ts'
 import { authenticateBearers } from './http/authentication.ts'
-import { BatchQueue } from './http/batch-queue.ts'
+import type { Clock } from './http/byte-budget.ts'
 import type { Certificate } from './http/certificate.ts'
 import { prepareCors, serveCors } from './http/cors.ts'
 import { serveDocs } from './http/docs.ts'
@@ -15,7 +15,6 @@ import { Followers } from './http/followers.ts'
 import { reportHealth } from './http/health.ts'
 import { serveOperations } from './http/operations.ts'
 import { logRequestIds, logRequests } from './http/request-log.ts'
-import { RequestScheduler } from './http/request-scheduler.ts'
 import { limitResponses } from './http/response.ts'
 import { setCommonHeaders } from './http/response-headers.ts'
 import { createServer } from './http/server.ts'
@@ -36,8 +35,10 @@ export interface AppOptions {
   readonly shared?: SharedState
   /** Resolves if the service can serve requests. Without it, that depends on the store alone. */
   readonly checkReady?: () => Promise<void>
-  /** Monotonic clock of the queues of requests, in milliseconds. */
-  readonly now?: () => number
+  /** How many threads share the limits of the process, which are divided by their number. 1 by default. */
+  readonly threads?: number
+  /** Clock of the limits on memory. */
+  readonly now?: Clock
 }
 
 /**
@@ -55,9 +56,9 @@ export async function buildApp({
   certificate,
   shared = new SharedState(),
   checkReady = () => store.ping(),
+  threads = 1,
   now,
 }: AppOptions): Promise<FastifyInstance> {
-  const scheduler = new RequestScheduler(now)
   const { corsOrigin } = config
   const cors = corsOrigin === undefined ? undefined : await prepareCors(corsOrigin, contract)
 
@@ -71,19 +72,19 @@ export async function buildApp({
   logRequests(app, config.logRequests)
   setCommonHeaders(app)
   if (cors !== undefined) serveCors(app, cors)
-  limitResponses(app, shared)
+  limitResponses(app, threads, now)
   handleErrors(app, shared)
 
   // Authentication, before anything else is checked
   await authenticateBearers(app, tokens, config, shared)
-  admitRequests(app, scheduler)
+  admitRequests(app)
 
   // Routes
   reportHealth(app, checkReady)
-  if (config.docs) serveDocs(app, contract, shared)
+  if (config.docs) serveDocs(app, contract, threads, now)
   const { bodyLimit } = config
   const followers = new Followers(app, tokens, shared)
-  const bodies = { bodyLimit, scheduler, batches: new BatchQueue(now), shared }
+  const bodies = { bodyLimit, threads, now }
   await serveOperations(app, contract, new PlantService(store), bodies, followers)
   return app
 }

@@ -42,13 +42,15 @@ export interface AdminServerOptions {
 /**
  * Serves a few pages to operators, without tokens, on a separate port. Each connection serves one request without a
  * body and has a limited lifetime, so that no client can hold much for long. When too many connections are open, a new
- * one replaces the oldest that has not sent a request, so that idle connections cannot make a health check fail.
+ * one replaces the oldest, preferably one that has not sent a request, so that slow clients cannot make a health check
+ * fail.
  */
 export class AdminServer {
   readonly #options: AdminServerOptions
   readonly #server: Server
+  /** Oldest first. */
   readonly #open = new Set<Socket>()
-  /** Open connections that have not sent a complete head, oldest first. */
+  /** Open connections that have not sent a complete head. */
   readonly #idle = new Set<Socket>()
 
   constructor(options: AdminServerOptions) {
@@ -92,10 +94,9 @@ export class AdminServer {
 
   #accept(connection: Socket): void {
     if (this.#open.size === ADMIN_CONNECTIONS_MAX) {
-      const [replaced = connection] = this.#idle
+      const [replaced] = [...this.#idle, ...this.#open] as [Socket]
       replaced.destroy()
       this.#forget(replaced)
-      if (replaced === connection) return
     }
     this.#open.add(connection)
     this.#idle.add(connection)

@@ -19,7 +19,7 @@ export interface MetricSources {
   readonly threads: readonly ThreadFigures[]
   readonly shared: Pick<
     SharedState,
-    'connections' | 'refusedConnections' | 'droppedPipelines' | 'streams' | 'longPolls'
+    'connections' | 'refusedConnections' | 'pipelined' | 'streams' | 'longPolls'
   >
   readonly readStore: () => Promise<StoreFigures>
   readonly readWebhooks: () => readonly WebhookFigures[]
@@ -73,17 +73,14 @@ export function metricsPage({
   return shareResult(read, PAGE_LIFETIME_MS)
 }
 
-function droppedConnections({
-  refusedConnections,
-  droppedPipelines,
-}: MetricSources['shared']): Metric[] {
+function droppedConnections({ refusedConnections, pipelined }: MetricSources['shared']): Metric[] {
   // A shared counter has 32 bits. Prometheus takes an overflow for a restart.
   return [
     counter(
       'plant_store_dropped_connections_total',
-      'Connections closed without a response at a limit.',
+      'Connections closed before all their requests had a response.',
       [{ reason: 'max-connections' }, refusedConnections.value >>> 0],
-      [{ reason: 'queued-requests' }, droppedPipelines.value >>> 0],
+      [{ reason: 'pipelining' }, pipelined.value >>> 0],
     ),
   ]
 }

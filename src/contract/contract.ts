@@ -12,8 +12,6 @@ export interface Operation {
   /** The media types of the body; empty if the operation takes no body. */
   readonly mediaTypes: readonly string[]
   readonly bodyRequired: boolean
-  /** Whether the body is an array. */
-  readonly takesBatch: boolean
   /** The status of a success. */
   readonly success: number
   /** Whether its pages can be followed: by waiting for the next one, or as a stream of server-sent events. */
@@ -145,7 +143,6 @@ function toOperation(
     scopes: requiredScopes(name, object, inherited),
     mediaTypes: Object.keys(content),
     bodyRequired: object.requestBody?.required ?? false,
-    takesBatch: Object.values(content).some(({ schema }) => schema.type === 'array'),
     success: Number(status),
     isFollowable: success?.content?.[EVENT_STREAM] !== undefined,
   }

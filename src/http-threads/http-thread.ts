@@ -33,7 +33,7 @@ serveCalls<keyof ThreadMethods>(data.control, {
 })
 
 async function buildServer(data: ThreadData) {
-  const { config, contract, logsForAll } = data
+  const { config, contract, logsForAll, threads } = data
   const shared = new SharedState(data.shared)
   const log = await createLog(config, data.isTerminal)
   const certificate = await loadCertificate(config)
@@ -54,6 +54,7 @@ async function buildServer(data: ThreadData) {
     logsForAll,
     certificate,
     shared,
+    threads,
     checkReady,
   }
   return { store, server: await prepareHttpServer(options, `${data.number}`) }

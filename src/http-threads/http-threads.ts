@@ -1,10 +1,9 @@
-import type { AddressInfo } from 'node:net'
 import { MessageChannel, type Worker } from 'node:worker_threads'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Config } from '../config/config.ts'
 import type { ContractDocument } from '../contract/contract.ts'
 import { serviceBusy } from '../http/api-error.ts'
-import type { Endpoint, Listening } from '../http/listener.ts'
+import type { Endpoint } from '../http/listener.ts'
 import type { HttpServer } from '../http-server.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
 import { shareResult } from '../shared-result.ts'
@@ -12,7 +11,7 @@ import type { StoreLink } from '../stores/store.ts'
 import { MAIN_THREAD, type ThreadFigures, watchEventLoop } from '../thread-figures.ts'
 import { RemoteCalls, serveCalls } from '../threads/remote-calls.ts'
 import { requireThread } from '../threads/thread-module.ts'
-import { reservePort } from './port-reservation.ts'
+import { listenOnAll } from './port-reservation.ts'
 import { httpThread, type MainMethods, type ThreadMethods } from './thread-data.ts'
 
 /** How long a thread can take to respond before it counts as stuck. */
@@ -62,7 +61,12 @@ export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<H
   if (eventLoop !== undefined) figures.push({ thread: MAIN_THREAD, eventLoop: eventLoop.histogram })
   return {
     figures,
-    listen: (endpoint) => listenOnAll(threads, endpoint),
+    listen: (endpoint) => {
+      const listeners = threads.map(({ remote }) => {
+        return (shared: Endpoint) => remote.call('listen', shared)
+      })
+      return listenOnAll(listeners, endpoint)
+    },
     close: async () => {
       await Promise.all(threads.map(endThread))
       eventLoop?.stop()
@@ -85,6 +89,7 @@ function startThread(
   const name = `plant-http-${number}`
   const data = {
     number,
+    threads: links.length,
     config,
     contract,
     isTerminal: process.stderr.isTTY,
@@ -99,28 +104,6 @@ function startThread(
   serveCalls<keyof MainMethods>(main.port1, methods)
   const allowEnd = requireThread(worker, name)
   return { name, worker, remote: new RemoteCalls(control.port1, `the thread ${name}`), allowEnd }
-}
-
-async function listenOnAll(
-  threads: readonly HttpThread[],
-  { hosts, port }: Endpoint,
-): Promise<Listening> {
-  const { addresses, unavailable, release } = await reservePort(hosts, port)
-  try {
-    const [first] = addresses as [AddressInfo]
-    const endpoint = {
-      hosts: addresses.map(({ address }) => address),
-      port: first.port,
-      reusePort: true,
-    }
-    const listening = await Promise.all(
-      threads.map(({ remote }) => remote.call('listen', endpoint)),
-    )
-    const reasons = listening.flatMap(({ unavailable }) => unavailable)
-    return { addresses, unavailable: [...new Set([...unavailable, ...reasons])] }
-  } finally {
-    release()
-  }
 }
 
 /** @throws StoreUnavailable if a thread cannot use the store */

@@ -1,14 +1,14 @@
-import { createServer } from 'node:net'
-import { type Listening, listenOn } from '../http/listener.ts'
+import { type AddressInfo, createServer } from 'node:net'
+import { type Endpoint, type Listening, listenOn } from '../http/listener.ts'
 import { acquireStartLock } from './start-lock.ts'
 
 /** A free port, and the addresses at which it is free. */
 export interface Reservation extends Listening {
-  /** Must be called when all threads listen. */
+  /** Must be called when all servers listen. */
   release(): void
 }
 
-/** Whether several threads can listen on one port. */
+/** Whether several listeners can share a port. */
 export async function canSharePort(): Promise<boolean> {
   const probe = createServer()
   const endpoint = { hosts: ['127.0.0.1'], port: 0, reusePort: true }
@@ -18,6 +18,32 @@ export async function canSharePort(): Promise<boolean> {
   )
   probe.close()
   return canShare
+}
+
+/**
+ * Lets several servers listen on one free port.
+ *
+ * @param listeners make one server each listen
+ * @throws the system's error if the port is taken on the first host
+ */
+export async function listenOnAll(
+  listeners: readonly ((endpoint: Endpoint) => Promise<Listening>)[],
+  { hosts, port }: Endpoint,
+): Promise<Listening> {
+  const { addresses, unavailable, release } = await reservePort(hosts, port)
+  try {
+    const [first] = addresses as [AddressInfo]
+    const endpoint = {
+      hosts: addresses.map(({ address }) => address),
+      port: first.port,
+      reusePort: true,
+    }
+    const listening = await Promise.all(listeners.map((listen) => listen(endpoint)))
+    const reasons = listening.flatMap(({ unavailable }) => unavailable)
+    return { addresses, unavailable: [...new Set([...unavailable, ...reasons])] }
+  } finally {
+    release()
+  }
 }
 
 /**

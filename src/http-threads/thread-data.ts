@@ -12,6 +12,8 @@ export interface ThreadData {
   readonly contract: ContractDocument
   /** Starts at 1. */
   readonly number: number
+  /** How many HTTP threads there are. */
+  readonly threads: number
   /** Whether standard error is a terminal. */
   readonly isTerminal: boolean
   /** Whether this is the thread that logs what all threads do alike. */

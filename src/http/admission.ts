@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '../contract/contract.ts'
-import { ApiError, serviceBusy } from './api-error.ts'
+import { ApiError } from './api-error.ts'
 import type { Cors } from './cors.ts'
 import { handleError } from './error-handler.ts'
 import {
@@ -10,7 +10,6 @@ import {
   repeatedHeader,
   targetError,
 } from './request-head.ts'
-import type { RequestScheduler } from './request-scheduler.ts'
 import { addCommonHeaders } from './response-headers.ts'
 import { RouteTable, routeError, sendOptions } from './route-table.ts'
 
@@ -24,9 +23,9 @@ declare module 'fastify' {
 /**
  * Admits or rejects each request from its head alone. Checks, in this order: that the token is unambiguous, the token,
  * that the head is well-formed, and that the path and method exist. An anonymous client thus learns only that it needs
- * a token. Token checks wait for the scheduler, because they query the store.
+ * a token.
  */
-export function admitRequests(app: FastifyInstance, scheduler: RequestScheduler): void {
+export function admitRequests(app: FastifyInstance): void {
   const routes = new RouteTable(app)
   const { requestMetrics } = app
   app.decorateRequest('operation')
@@ -46,11 +45,8 @@ export function admitRequests(app: FastifyInstance, scheduler: RequestScheduler)
       else if (path !== undefined && request.method === 'OPTIONS') sendOptions(reply, path)
       else next(routeError(request, path))
     }
-    if (config?.open) return finish()
-    scheduler.schedule(
-      () => app.authenticate(request, reply, finish),
-      () => next(serviceBusy()),
-    )
+    if (config?.open) finish()
+    else app.authenticate(request, reply, finish)
   })
 
   // Reached only through `reply.callNotFound`, as for an unknown file of the docs.

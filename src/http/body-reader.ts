@@ -1,26 +1,24 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { parseExactJson } from '../contract/exact-json.ts'
 import type { Projection } from '../contract/projection.ts'
-import type { SharedState } from '../shared-memory/shared-state.ts'
 import { ApiError, serviceBusy } from './api-error.ts'
-import type { BatchQueue } from './batch-queue.ts'
-import { ByteBudget, LARGE_MESSAGES_BYTES_MAX, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
-import type { RequestScheduler } from './request-scheduler.ts'
+import {
+  ByteBudget,
+  type Clock,
+  LARGE_MESSAGES_BYTES_MAX,
+  SMALL_MESSAGE_BYTES,
+} from './byte-budget.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set before a batch is read. */
-    batchResponse: ServerResponse | undefined
-  }
-}
+/** How many bytes of large bodies are parsed in one turn of the event loop. More would delay other clients. */
+const TURN_BYTES_MAX = 2 ** 21
 
 export interface BodyReaderOptions {
   /** The largest body, in bytes. */
   readonly bodyLimit: number
-  readonly scheduler: RequestScheduler
-  readonly batches: BatchQueue
-  readonly shared: SharedState
+  /** How many threads share the process's limits. */
+  readonly threads: number
+  readonly now?: Clock | undefined
   /** Which parts of a body the operations read. */
   readonly projection: Projection
 }
@@ -28,53 +26,44 @@ export interface BodyReaderOptions {
 type Done = (error: Error | null, body?: unknown) => void
 
 /**
- * Creates a Fastify content type parser for JSON. Before they are parsed, large bodies wait for the scheduler, and
- * batches for the batches before them.
+ * Creates a Fastify content type parser for JSON. It limits the bytes of large bodies that are being received, and of
+ * those that are parsed without a pause. Those beyond a limit are rejected at once.
  */
-export function bodyReader(options: BodyReaderOptions) {
-  const { bodyLimit, scheduler, batches, shared, projection } = options
-  const budgetMax = Math.max(LARGE_MESSAGES_BYTES_MAX, bodyLimit)
-  const budget = new ByteBudget(budgetMax, shared.receivedBytes)
-  return ({ batchResponse }: FastifyRequest, payload: IncomingMessage, done: Done) => {
+export function bodyReader({ bodyLimit, threads, now, projection }: BodyReaderOptions) {
+  const budgetMax = Math.max(LARGE_MESSAGES_BYTES_MAX / threads, bodyLimit)
+  const budget = new ByteBudget(budgetMax, now)
+  let turnBytes = 0
+  return (_request: FastifyRequest, payload: IncomingMessage, done: Done) => {
     let body: Buffer | undefined
     let length = 0
-    let counted = 0
 
     const end = (finish: () => void) => {
       payload.off('data', take).off('end', read).off('error', abort)
+      received.release()
       finish()
     }
+    const fail = (error: Error) => end(() => done(error))
+    const received = budget.share(() => fail(serviceBusy()))
     const take = (chunk: Buffer) => {
-      const received = length + chunk.length
-      if (received > bodyLimit) return end(() => fail(bodyTooLarge(bodyLimit)))
-      const uncounted = Math.max(0, received - SMALL_MESSAGE_BYTES) - counted
-      if (uncounted > 0 && !budget.take(uncounted)) return end(() => fail(serviceBusy()))
-      counted += uncounted
+      const total = length + chunk.length
+      if (total > bodyLimit) return fail(bodyTooLarge(bodyLimit))
+      const uncounted = Math.max(0, total - SMALL_MESSAGE_BYTES) - received.bytes
+      if (uncounted > 0 && !received.take(uncounted)) return fail(serviceBusy())
       body = append(body, length, chunk)
-      length = received
+      length = total
     }
-    const read = () =>
-      end(() => {
-        const reject = () => fail(serviceBusy())
-        if (batchResponse !== undefined)
-          batches.enter(length, () => parseBatch(batchResponse), reject)
-        else if (counted === 0) parse()
-        else scheduler.schedule(parse, reject)
-      })
-    const abort = () => end(() => fail(new ApiError('malformed-request', 'the body is incomplete')))
-    const parseBatch = (response: ServerResponse) => {
-      const leave = () => batches.leave(length)
-      // The client may have disconnected while the batch was waiting.
-      if (response.closed) {
-        fail(serviceBusy())
-        leave()
-      } else {
-        response.once('close', leave)
-        parse()
+    const read = () => {
+      if (length > SMALL_MESSAGE_BYTES) {
+        if (turnBytes > 0 && turnBytes + length > TURN_BYTES_MAX) return fail(serviceBusy())
+        turnBytes += length
+        setImmediate(() => {
+          turnBytes -= length
+        })
       }
+      end(parse)
     }
+    const abort = () => fail(new ApiError('malformed-request', 'the body is incomplete'))
     const parse = () => {
-      budget.release(counted)
       let value: unknown
       try {
         value = parseExactJson((body ?? Buffer.alloc(0)).subarray(0, length), projection)
@@ -82,10 +71,6 @@ export function bodyReader(options: BodyReaderOptions) {
         return done(error as Error)
       }
       done(null, value)
-    }
-    const fail = (error: Error) => {
-      budget.release(counted)
-      done(error)
     }
     payload.on('data', take).on('end', read).on('error', abort)
     // With `optimizeEmptyRequests`, a request without a body emits no event.

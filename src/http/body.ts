@@ -31,15 +31,13 @@ export function bodyMethods({ paths }: ContractDocument): ReadonlySet<string> {
  * contract's routes.
  */
 export function readExactJson(scope: FastifyInstance, options: BodyReaderOptions): void {
-  scope.decorateRequest('batchResponse')
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser(JSON_TYPES, bodyReader(options))
   // Content in a DELETE has no meaning (RFC 9110 §9.3.5), as in a GET.
   scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
   scope.addHook('preParsing', (request, reply, _body, next) => {
-    const { mediaTypes, takesBatch } = request.operation as Operation
+    const { mediaTypes } = request.operation as Operation
     if (mediaTypes.length === 0) return next()
-    if (takesBatch) request.batchResponse = reply.raw
     const error = headError(request, mediaTypes, options.bodyLimit)
     if (error !== undefined || !awaitsContinue(request)) return next(error)
     // Fastify validates them only once it has the body.

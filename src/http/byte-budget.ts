@@ -1,5 +1,3 @@
-import { SharedCounter } from '../shared-memory/shared-counter.ts'
-
 /**
  * Request bodies and responses up to this size count towards no budget, so that messages of the usual size get through
  * while large ones exhaust it.
@@ -9,24 +7,86 @@ export const SMALL_MESSAGE_BYTES = 2 ** 14
 /** The size of each of two budgets: for all large bodies being received, and for all large responses being sent. */
 export const LARGE_MESSAGES_BYTES_MAX = 2 ** 26
 
-/** Limits the bytes that all requests together hold in memory for one purpose. */
+/** How long a share is safe from others that need its bytes. */
+const SAFE_MS = 1000
+
+/** A clock in milliseconds that is never set back. */
+export type Clock = () => number
+
+/**
+ * Limits the bytes that the requests of one thread hold in memory for one purpose. While they are used up, whoever has
+ * held some for longest, and for at least a second, loses them to the next one that needs some. So clients that take
+ * their time cannot lock out others.
+ */
 export class ByteBudget {
   readonly #max: number
-  readonly #held: SharedCounter
+  readonly #now: Clock
+  /** Those that hold bytes, oldest first. */
+  readonly #shares = new Set<Share>()
+  #held = 0
 
-  /** @param held the bytes taken by all threads that share the budget */
-  constructor(max: number, held = new SharedCounter()) {
+  constructor(max: number, now: Clock = () => performance.now()) {
     this.#max = max
-    this.#held = held
+    this.#now = now
   }
 
-  /** Takes bytes and returns whether they fit. While none are taken, any number fits. */
+  /** @param onLoss is called when the bytes are lost to others; must free the memory */
+  share(onLoss: () => void): Share {
+    return new Share(this, onLoss)
+  }
+
+  /** Takes bytes for a share and returns whether they fit. While no bytes are held, any number fits. */
+  take(share: Share, bytes: number): boolean {
+    if (!this.#fits(bytes)) this.#makeRoom(share, bytes)
+    if (!this.#fits(bytes)) return false
+    if (share.bytes === 0) share.since = this.#now()
+    this.#shares.add(share)
+    this.#held += bytes
+    share.bytes += bytes
+    return true
+  }
+
+  release(share: Share): void {
+    this.#shares.delete(share)
+    this.#held -= share.bytes
+    share.bytes = 0
+  }
+
+  #makeRoom(needy: Share, bytes: number): void {
+    const now = this.#now()
+    for (const share of this.#shares) {
+      if (this.#fits(bytes) || now - share.since < SAFE_MS) return
+      if (share === needy) continue
+      share.release()
+      share.onLoss()
+    }
+  }
+
+  #fits(bytes: number): boolean {
+    return this.#held === 0 || this.#held + bytes <= this.#max
+  }
+}
+
+/** The bytes that one request holds of a budget. */
+export class Share {
+  readonly #budget: ByteBudget
+  readonly onLoss: () => void
+  bytes = 0
+  /** When it took the first of its bytes. */
+  since = 0
+
+  constructor(budget: ByteBudget, onLoss: () => void) {
+    this.#budget = budget
+    this.onLoss = onLoss
+  }
+
+  /** Takes more bytes and returns whether they fit. */
   take(bytes: number): boolean {
-    return this.#held.addIf((held) => held === 0 || held + bytes <= this.#max, bytes)
+    return this.#budget.take(this, bytes)
   }
 
-  /** Returns bytes that were taken. */
-  release(bytes: number): void {
-    this.#held.add(-bytes)
+  /** Returns all bytes. */
+  release(): void {
+    this.#budget.release(this)
   }
 }

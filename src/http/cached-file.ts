@@ -27,6 +27,9 @@ const CODINGS: readonly Coding[] = ['br', 'gzip', 'identity']
 /** Qualities above 9 save another tenth, but take seconds for Swagger UI's bundle. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 8 } }
 
+/** A longer `Accept-Encoding` counts as absent, because parsing one of 16 KB takes milliseconds. */
+const ACCEPT_LENGTH_MAX = 1000
+
 /** zlib's asynchronous functions run in the thread pool. */
 const encoders: Record<Coding, (content: Buffer) => Promise<Buffer>> = {
   br: (content) => promisify(brotliCompress)(content, BROTLI),
@@ -59,6 +62,8 @@ export function cachedFile(
 
 /** The best coding that the client accepts. If it accepts none, identity rather than 406 (RFC 9110 §12.4.1). */
 function chooseCoding(headers: IncomingHttpHeaders): Coding {
+  const { 'accept-encoding': accepted = '' } = headers
+  if (accepted.length > ACCEPT_LENGTH_MAX) return 'identity'
   const negotiator = new Negotiator({ headers })
   return negotiator.encoding(CODINGS, { preferred: CODINGS }) ?? 'identity'
 }

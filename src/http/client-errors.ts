@@ -1,5 +1,11 @@
 /** Requests rejected before Fastify sees them, because Node's parser or the framework would mishandle them. */
-import { METHODS, maxHeaderSize, type RequestListener, type Server } from 'node:http'
+import {
+  type IncomingMessage,
+  METHODS,
+  maxHeaderSize,
+  type RequestListener,
+  type Server,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from './api-error.ts'
 import { limitChunks } from './chunk-limit.ts'
@@ -65,16 +71,38 @@ export function rejectConnect(server: Server, reject: Reject): void {
  * match them, not even Fastify's own for unknown paths.
  */
 export function rejectUnknownMethods(server: Server, cors?: Cors): void {
+  rejectRequests(server, cors, ({ method = '' }) =>
+    METHOD_NAMES.has(method)
+      ? undefined
+      : new ApiError('malformed-request', `${method} is not an HTTP method`),
+  )
+}
+
+/** Rejects requests with many header fields. Most versions of Node would drop those beyond their limit. */
+export function rejectManyHeaders(server: Server, cors?: Cors): void {
+  const error = new ApiError(
+    'headers-too-large',
+    `a request must not have more than ${HEADER_FIELDS_MAX} header fields`,
+  )
+  // One more than the limit, so that none is dropped from a request that is served.
+  server.maxHeadersCount = HEADER_FIELDS_MAX + 1
+  rejectRequests(server, cors, ({ rawHeaders }) =>
+    rawHeaders.length > 2 * HEADER_FIELDS_MAX ? error : undefined,
+  )
+}
+
+/** Responds to the requests that have an error, and closes their connections. */
+function rejectRequests(
+  server: Server,
+  cors: Cors | undefined,
+  find: (request: IncomingMessage) => ApiError | undefined,
+): void {
   const [serve] = server.listeners('request') as [RequestListener]
   server.off('request', serve).on('request', (request, response) => {
-    const { method = '' } = request
-    if (METHOD_NAMES.has(method)) {
-      serve(request, response)
-    } else {
-      const error = new ApiError('malformed-request', `${method} is not an HTTP method`)
-      const { status, headers, content } = rawResponse(error, cors?.headersFor(request))
-      response.writeHead(status, headers).end(content)
-    }
+    const error = find(request)
+    if (error === undefined) return serve(request, response)
+    const { status, headers, content } = rawResponse(error, cors?.headersFor(request))
+    response.writeHead(status, headers).end(content)
   })
 }
 

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import { CONTRACT_FILE, type ContractDocument } from '../contract/contract.ts'
-import type { SharedState } from '../shared-memory/shared-state.ts'
-import { ByteBudget } from './byte-budget.ts'
+import { ByteBudget, type Clock } from './byte-budget.ts'
 import { cachedFile, type File } from './cached-file.ts'
 import { entityTag, isKnown } from './conditional.ts'
 import { memoize } from './memoize.ts'
@@ -69,13 +68,16 @@ const CONTENT_SECURITY_POLICY = [
 /**
  * Serves Swagger UI, and the contract below it as `json` and `yaml`, from memory. `/` redirects to it. Swagger UI is
  * loaded on the first request for any of them.
+ *
+ * @param threads how many threads share the process's limits
  */
 export function serveDocs(
   app: FastifyInstance,
   document: ContractDocument,
-  { encryptedBytes }: SharedState,
+  threads: number,
+  now?: Clock,
 ): void {
-  const encrypted = new ByteBudget(ENCRYPTED_BYTES_MAX, encryptedBytes)
+  const encrypted = new ByteBudget(ENCRYPTED_BYTES_MAX / threads, now)
   const loadDocs = memoize(async () => {
     const { openDocs } = await import('./docs-source.ts')
     return openDocs(document, DOCS_PATH)

@@ -1,11 +1,12 @@
 /** Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 import { once } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
+import { type Share, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
 import { toApiError } from './error-handler.ts'
 import type { Followers } from './followers.ts'
-import { Reservation } from './reservation.ts'
 
 const EVENT_STREAM = 'text/event-stream'
 
@@ -19,6 +20,14 @@ export const COMMENT_INTERVAL_SECONDS = 15
 export const STREAM_PAGE_LIMIT = 100
 
 const COMMENT = Buffer.from(':\n\n')
+
+/** How long to wait for memory, for each open stream. */
+const RETRY_MS = 50
+
+/** All streams together spend one part in this number of a thread's time on formatting pages. */
+const TIME_DIVISOR = 4
+
+const PAUSE_MS_MAX = 5000
 
 /** The delay between the two comments that show whether a client that has closed its side is still connected. */
 const PROBE_DELAY_MS = 1000
@@ -58,7 +67,7 @@ export interface StreamSource {
 /** The response of a stream, and the memory reserved for it. */
 interface Output {
   readonly response: ServerResponse
-  readonly reservation: Reservation
+  readonly share: Share
   readonly signal: AbortSignal
 }
 
@@ -66,8 +75,8 @@ interface Output {
 interface Progress {
   /** The position before the next page. */
   readonly position: string | undefined
-  /** The size of the next page if it did not fit into memory, or else 0. */
-  readonly bytes: number
+  /** How long to wait before reading it, for each open stream. */
+  readonly pauseMs: number
 }
 
 /** Whether a request prefers a stream to JSON. */
@@ -98,7 +107,8 @@ export function eventFormatter(serialize: (item: Item) => string): StreamSource[
 /**
  * Sends a stream until it ends or its follower must stop. Reads a page only once the client has read the previous one.
  * Large pages count towards the budget for responses. While the budget is used up, the stream keeps no page, and reads
- * its page again later.
+ * its page again later. The more streams there are, the longer each one pauses after it has formatted a page, so that
+ * they leave time for other requests.
  *
  * Writes to the socket itself, because Fastify logs each stream whose client disconnects. @fastify/sse writes to the
  * socket too, but it also writes comments to clients that do not read, formats each event for each client, sets a timer
@@ -120,14 +130,16 @@ export async function sendEvents(
     probe = setTimeout(() => response.write(COMMENT), PROBE_DELAY_MS).unref()
   }
   const follower = followers.joinStream(request, reply, onHalfClose)
-  const reservation = new Reservation(server.responseBudget)
-  const output = { response, reservation, signal: follower.signal }
+  const share = server.responseBudget.share(() => response.destroy())
+  const { signal } = follower
   response.writeHead(200, reply.headers(EVENT_STREAM_HEADERS).getHeaders() as OutgoingHttpHeaders)
   if (request.raw.socket.readableEnded) onHalfClose()
   try {
-    let progress: Progress | undefined = { position: source.start, bytes: 0 }
-    while (progress !== undefined && (await waitForMemory(progress, output))) {
-      progress = await sendPage(source, progress.position, output)
+    let progress: Progress | undefined = { position: source.start, pauseMs: 0 }
+    while (progress !== undefined && !signal.aborted) {
+      progress = await sendPage(source, progress.position, { response, share, signal })
+      const pauseMs = Math.min((progress?.pauseMs ?? 0) * followers.streams, PAUSE_MS_MAX)
+      await delay(pauseMs, undefined, { signal }).catch(() => {})
     }
   } catch (error) {
     // The client gets the error when it resumes the stream.
@@ -135,43 +147,37 @@ export async function sendEvents(
   }
   follower.leave()
   clearTimeout(probe)
-  const release = () => reservation.resize(0)
-  if (response.closed) release()
+  if (response.closed) share.release()
   // The client may not have read everything.
-  else response.once('close', release).end()
+  else response.once('close', () => share.release()).end()
   return undefined
-}
-
-/** Waits until a page fits into memory. Meanwhile, comments show that the stream is open. */
-async function waitForMemory(
-  { bytes }: Progress,
-  { response, reservation, signal }: Output,
-): Promise<boolean> {
-  if (bytes === 0) return reservation.wait(bytes, signal)
-  response.write(COMMENT)
-  const timer = setInterval(() => response.write(COMMENT), COMMENT_INTERVAL_SECONDS * 1000)
-  const fits = await reservation.wait(bytes, signal)
-  clearInterval(timer)
-  return fits
 }
 
 /** Sends a page and waits until the client has read it. If it does not fit into memory, it is not sent. */
 async function sendPage(
   source: StreamSource,
   position: string | undefined,
-  { response, reservation, signal }: Output,
+  { response, share, signal }: Output,
 ): Promise<Progress | undefined> {
+  share.release()
   const part = await readPart(source, position, signal)
   if (part === undefined) return undefined
-  const { chunk, next } = part
-  if (!reservation.resize(chunk.length)) return { position, bytes: chunk.length }
+  const { chunk, next, pauseMs } = part
+  if (chunk.length > SMALL_MESSAGE_BYTES && !share.take(chunk.length)) {
+    response.write(COMMENT)
+    return { position, pauseMs: RETRY_MS }
+  }
   if (!response.write(chunk)) await once(response, 'drain', { signal }).catch(() => {})
-  return { position: next, bytes: 0 }
+  return { position: next, pauseMs }
 }
 
 /** Reads and formats a page. This is a separate function, so that a stream does not keep the page while it is sent. */
 async function readPart({ readNext, format }: StreamSource, ...from: Parameters<ReadNext>) {
   const page = await readNext(...from)
   if (page === undefined) return undefined
-  return { chunk: page.items.length === 0 ? COMMENT : format(page.items), next: page.next }
+  const begin = performance.now()
+  const chunk = page.items.length === 0 ? COMMENT : format(page.items)
+  // Random, so that streams do not all continue in the same turn of the event loop.
+  const pauseMs = (performance.now() - begin) * TIME_DIVISOR * 2 * Math.random()
+  return { chunk, next: page.next, pauseMs }
 }

@@ -11,7 +11,6 @@ import {
 } from './event-stream.ts'
 import type { Followers } from './followers.ts'
 import type { Failure, Handle, Success } from './handle.ts'
-import type { RequestScheduler } from './request-scheduler.ts'
 import { serialize } from './response.ts'
 
 interface Query {
@@ -29,11 +28,7 @@ export type Follow = (
  * Serves an operation whose pages can be followed. A stream is a series of pages that the service itself follows. The
  * first read never waits, so that errors are ordinary responses, and the wait begins at a known position.
  */
-export function followPages(
-  handle: Handle,
-  followers: Followers,
-  scheduler: RequestScheduler,
-): Follow {
+export function followPages(handle: Handle, followers: Followers): Follow {
   let format: ((items: readonly Item[]) => Buffer) | undefined
 
   return (request, reply) =>
@@ -70,7 +65,6 @@ export function followPages(
       // The stream, which can be open for days, must not keep it.
       first = undefined
       if (page !== undefined) return page
-      await scheduler.turn()
       const next = await handle({ query: { ...options, after: position }, signal })
       return 'failure' in next ? undefined : toPage(next)
     }

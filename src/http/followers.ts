@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../../service/access-tokens.ts'
 import type { SharedCounter } from '../shared-memory/shared-counter.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
-import { endPipeline, onQueued } from './pipeline.ts'
 
 /** How often the tokens of followers are verified, so that a revocation takes effect within a second. */
 const CHECK_INTERVAL_MS = 500
@@ -20,7 +19,7 @@ export interface Follower {
 export class Followers {
   readonly #app: FastifyInstance
   readonly #tokens: AccessTokens
-  readonly #counters: Pick<SharedState, 'streams' | 'longPolls' | 'queuedRequests'>
+  readonly #counters: Pick<SharedState, 'streams' | 'longPolls'>
   readonly #byToken = new Map<string, Set<AbortController>>()
   #timer: NodeJS.Timeout | undefined
   #isChecking = false
@@ -37,23 +36,18 @@ export class Followers {
     })
   }
 
+  /** How many streams the process has. */
+  get streams(): number {
+    return this.#counters.streams.value
+  }
+
   /**
-   * Adds a request that waits for one page. A client that has closed its side of the connection, or that has sent
-   * another request, gets the page at once.
+   * Adds a request that waits for one page. A client that has closed its side of the connection gets the page at once.
    */
   joinPoll(request: FastifyRequest, reply: FastifyReply): Follower {
-    const { socket } = request.raw
     const joined = this.#join(request, reply, this.#counters.longPolls, (abort) => abort())
-    if (socket.readableEnded) joined.abort()
-    // Otherwise, requests that wait for this one could fill the queue, which all connections share.
-    onQueued(socket, joined.abort)
-    return {
-      signal: joined.signal,
-      leave: () => {
-        onQueued(socket, undefined)
-        joined.leave()
-      },
-    }
+    if (request.raw.socket.readableEnded) joined.abort()
+    return joined
   }
 
   /**
@@ -63,7 +57,7 @@ export class Followers {
    *   is up to the caller. Only a write shows whether the client has gone away completely.
    */
   joinStream(request: FastifyRequest, reply: FastifyReply, onHalfClose: () => void): Follower {
-    endPipeline(reply.raw, this.#counters.queuedRequests)
+    reply.raw.shouldKeepAlive = false
     return this.#join(request, reply, this.#counters.streams, onHalfClose)
   }
 

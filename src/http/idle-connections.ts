@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { latestResponse } from './pipeline.ts'
+import { latestResponse } from './one-request.ts'
 
 /** How often to check connections; more often if the time in which a request must arrive is short. */
 const INTERVAL_MS = 1000

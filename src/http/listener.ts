@@ -2,6 +2,12 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, isIPv6, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
+/**
+ * How many listeners share a port. In each turn of the event loop, libuv accepts one connection per listener. With a
+ * single one, new connections would wait for long while others keep the service busy.
+ */
+const LISTENERS = 16
+
 /** How many connections can wait to be accepted. The operating system may allow fewer. */
 const BACKLOG = 4096
 
@@ -14,7 +20,7 @@ export interface Endpoint {
   readonly hosts: readonly string[]
   /** 0 for any free port. */
   readonly port: number
-  /** Whether other threads listen on the same port. */
+  /** Whether other listeners can use the same port. */
   readonly reusePort?: boolean
 }
 
@@ -32,21 +38,31 @@ export function toHosts(host: string): readonly string[] {
 }
 
 /**
- * Prepares an application to listen on the addresses of a host, and returns a function that starts to listen. That
- * throws the system's error if the first address is unavailable.
+ * Prepares an application to listen on the addresses of a host, and returns a function that starts to listen, with
+ * several listeners if they can share a port. That throws the system's error if the first address is unavailable.
  *
  * For `localhost` Fastify would start a second HTTP server, whose connections `app.close()` does not drain
- * (fastify/fastify#7043). Here the second listener passes its connections to the single HTTP server, which then
- * treats them like its own.
+ * (fastify/fastify#7043). Here the other listeners pass their connections to the single HTTP server, which then treats
+ * them like its own.
  */
 export async function prepareToListen(
   app: FastifyInstance,
   host: string,
 ): Promise<(endpoint: Endpoint) => Promise<Listening>> {
-  const [, ...others] = toHosts(host)
-  const servers = [app.server, ...others.map(() => secondListener(app))]
+  const groups = Array.from({ length: LISTENERS }, (_, number) =>
+    toHosts(host).map((_, index) => (number + index === 0 ? app.server : otherListener(app))),
+  )
+  const [first = [], ...others] = groups
   await app.ready()
-  return (endpoint) => listenOn(servers, endpoint)
+  return async (endpoint) => {
+    const listening = await listenOn(first, endpoint)
+    const { addresses } = listening
+    const hosts = addresses.map(({ address }) => address)
+    for (const group of endpoint.reusePort ? others : []) {
+      await listenOn(group, { ...endpoint, hosts, port: (addresses[0] as AddressInfo).port })
+    }
+    return listening
+  }
 }
 
 /** Listens on each host with a server of its own, and on the port that the first one gets. */
@@ -78,8 +94,8 @@ export function toAuthority({ address, port }: Pick<AddressInfo, 'address' | 'po
   return `${isIPv6(address) ? `[${address}]` : address}:${port}`
 }
 
-/** A second listener for the application's HTTP server. It stops when the application closes. */
-function secondListener(app: FastifyInstance): Server {
+/** Another listener for the application's HTTP server. It stops when the application closes. */
+function otherListener(app: FastifyInstance): Server {
   // node:http passes the same options to its own listener.
   const listener = createServer({ allowHalfOpen: true, noDelay: true }, (connection) =>
     app.server.emit('connection', connection),

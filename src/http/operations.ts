@@ -35,7 +35,7 @@ export async function serveOperations(
   followers: Followers,
 ): Promise<void> {
   const operations = matchOperations(document, handlers)
-  const follow = (handle: Handle) => followPages(handle, followers, bodyOptions.scheduler)
+  const follow = (handle: Handle) => followPages(handle, followers)
   await app.register(async (scope) => {
     readExactJson(scope, { ...bodyOptions, projection: bodyProjection(document) })
     rejectUndefinedParameters(scope)

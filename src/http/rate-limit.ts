@@ -17,6 +17,9 @@ interface Policy {
 /** How many windows' worth of failures an address can use at once. */
 const FAILURE_BURST = 10
 
+/** An IPv4-mapped address (RFC 4291 §2.5.5.2) as the URL parser writes it. */
+const MAPPED = /^\[::ffff:([\da-f]{1,4}):([\da-f]{1,4})\]$/
+
 /** Limits how many requests each key can send. */
 export class RateLimit {
   readonly #policy: Policy
@@ -80,15 +83,20 @@ export function tokenLimit(rate: Limit, buckets: SharedTable): RateLimit | undef
  * closed, whose addresses are unknown, share one key.
  */
 export function addressKey(address = 'unknown'): string {
-  const [, ipv4] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
-  if (ipv4 !== undefined) return ipv4
   // Some proxies add the port.
   if (!isIPv6(address)) return address.replace(/:\d*$/, '').slice(0, 15)
   // The URL parser normalizes the address (RFC 5952).
   const { hostname } = new URL(`http://[${address.replace(/%.*/, '')}]`)
+  const [, high, low] = MAPPED.exec(hostname) ?? []
+  if (high !== undefined && low !== undefined) return [...bytesOf(high), ...bytesOf(low)].join('.')
   const [start = '', end] = hostname.slice(1, -1).split('::')
   const groups = start === '' ? [] : start.split(':')
   const last = end ? end.split(':') : []
   const zeros = end === undefined ? 0 : 8 - groups.length - last.length
   return [...groups, ...Array(zeros).fill('0'), ...last].slice(0, 4).join(':')
+}
+
+function bytesOf(group: string): number[] {
+  const value = Number.parseInt(group, 16)
+  return [value >> 8, value & 0xff]
 }

@@ -1,7 +1,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { SharedState } from '../shared-memory/shared-state.ts'
 import { type ApiError, serviceBusy, toErrorResponse } from './api-error.ts'
-import { ByteBudget, LARGE_MESSAGES_BYTES_MAX, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
+import {
+  ByteBudget,
+  type Clock,
+  LARGE_MESSAGES_BYTES_MAX,
+  SMALL_MESSAGE_BYTES,
+} from './byte-budget.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -10,9 +14,13 @@ declare module 'fastify' {
   }
 }
 
-/** Sets up the budget for `sendJson`. */
-export function limitResponses(app: FastifyInstance, { sentBytes }: SharedState): void {
-  app.decorate('responseBudget', new ByteBudget(LARGE_MESSAGES_BYTES_MAX, sentBytes))
+/**
+ * Sets up the budget for `sendJson`.
+ *
+ * @param threads how many threads share the process's limits
+ */
+export function limitResponses(app: FastifyInstance, threads: number, now?: Clock): void {
+  app.decorate('responseBudget', new ByteBudget(LARGE_MESSAGES_BYTES_MAX / threads, now))
 }
 
 /**
@@ -55,14 +63,16 @@ export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
 }
 
 /**
- * Takes the bytes of a response from a budget until it is sent or the client disconnects.
+ * Takes the bytes of a response from a budget until it is sent or the client disconnects. If others need them, the
+ * response is aborted.
  *
  * @throws ApiError if the budget is used up
  */
 export function reserve({ raw }: FastifyReply, budget: ByteBudget, bytes: number): void {
   if (raw.closed) return
-  if (!budget.take(bytes)) throw serviceBusy()
-  raw.once('close', () => budget.release(bytes))
+  const share = budget.share(() => raw.destroy())
+  if (!share.take(bytes)) throw serviceBusy()
+  raw.once('close', () => share.release())
 }
 
 function identity(json: string): string {

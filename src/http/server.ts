@@ -13,6 +13,7 @@ import { SMALL_MESSAGE_BYTES } from './byte-budget.ts'
 import type { Certificate } from './certificate.ts'
 import {
   rejectConnect,
+  rejectManyHeaders,
   rejectParserErrors,
   rejectTinyChunks,
   rejectUnknownMethods,
@@ -20,7 +21,7 @@ import {
 import { countConnections, limitConnections } from './connection-limit.ts'
 import type { Cors } from './cors.ts'
 import { closeIdleConnections } from './idle-connections.ts'
-import { servePipelined } from './pipeline.ts'
+import { serveOneRequest } from './one-request.ts'
 import { rewriteUrlTargets } from './request-head.ts'
 import { noRequestLog } from './request-log.ts'
 import { RequestMetrics } from './request-metrics.ts'
@@ -67,15 +68,16 @@ export function createServer({
     ...serverOptions(config, reject, cors),
     ...(log !== undefined && { loggerInstance: log }),
   }
-  const ticketKeys = shared.ticketKeys.bytes
-  const app = Fastify(certificate ? withTls(options, certificate, ticketKeys) : options)
-  if (certificate !== undefined) serveTls(app, certificate, ticketKeys, logsForAll)
+  const ticketSecret = shared.ticketSecret.bytes
+  const app = Fastify(certificate ? withTls(options, certificate, ticketSecret) : options)
+  if (certificate !== undefined) serveTls(app, certificate, ticketSecret, logsForAll)
   const { server } = app
   app.decorate('requestMetrics', isMeasured ? new RequestMetrics(app) : undefined)
   countConnections(server, shared.connections)
   limitConnections(server, shared.connections, config.maxConnections, shared.refusedConnections)
   rejectUnknownMethods(server, cors)
-  const connections = servePipelined(server, shared.queuedRequests, shared.droppedPipelines)
+  rejectManyHeaders(server, cors)
+  const connections = serveOneRequest(server, config.responseTimeout, shared.pipelined)
   abortStalledResponses(app, connections, config.responseTimeout)
   closeIdleConnections(app, connections, config.requestTimeout)
   serveExpectations(server)

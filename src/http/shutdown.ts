@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
-import { latestResponse } from './pipeline.ts'
+import { latestResponse } from './one-request.ts'
 
 /**
  * Tracks the connections of an application, so that it can be shut down in bounded time. Call it before the application

@@ -3,15 +3,16 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import { type ApiError, toErrorResponse } from './api-error.ts'
 import type { Cors } from './cors.ts'
-import { latestResponse, replaceQueued } from './pipeline.ts'
+import { isClosing, latestResponse } from './one-request.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { commonHeaders, newRequestId } from './response-headers.ts'
 
 type HeaderFields = Readonly<Record<string, string>>
 
 /**
- * Rejects the latest request of a connection. Does nothing if one of its requests has already been rejected. Without a
- * `request`, the rejected one is the latest whose body is incomplete, or else one whose head is not parsed yet.
+ * Rejects the latest request of a connection. Does nothing if one of its requests has already been rejected, or if it
+ * takes no more. Without a `request`, the rejected one is the latest whose body is incomplete, or else one whose head is
+ * not parsed yet.
  */
 export type Reject = (connection: Socket, error: ApiError, request?: IncomingMessage) => void
 
@@ -33,7 +34,7 @@ export function createSocketRejecter(
   const rejected = new WeakSet<Socket>()
 
   return (connection, error, rejectedRequest) => {
-    if (rejected.has(connection)) return
+    if (rejected.has(connection) || isClosing(connection)) return
     rejected.add(connection)
     const response = latestResponse(connection)
     const request = rejectedRequest ?? findIncomplete(response)
@@ -45,9 +46,8 @@ export function createSocketRejecter(
     if (response === undefined) return sendAndClose()
     // The malformed request comes after the latest one.
     if (response.req.complete) return afterResponse(response, () => sendAndClose())
-    // The latest request is the malformed one. It must not be served if it is still queued.
-    if (replaceQueued(connection, response, () => sendAndClose(response))) return
-    // An operation that reads a body has not begun yet. Any other may have, so its own response is sent.
+    // The latest request is the malformed one. An operation that reads a body has not begun yet. Any other may have, so
+    // its own response is sent.
     const awaitsBody = bodyMethods.has(String(response.req.method))
     if (awaitsBody && !response.headersSent) return sendAndClose(response)
     if (!response.headersSent) response.setHeader('connection', 'close')

@@ -1,14 +1,23 @@
+import { hkdfSync } from 'node:crypto'
 import type { Server as HttpServer } from 'node:http'
 import type { ServerOptions } from 'node:https'
 import type { Socket } from 'node:net'
-import type { Server } from 'node:tls'
+import type { SecureContextOptions, Server } from 'node:tls'
 import type { FastifyBaseLogger, FastifyHttpOptions, FastifyInstance } from 'fastify'
 import { TLS_VERSION_MIN } from '../tls-version.ts'
 import { type Certificate, type Pem, readCertificate } from './certificate.ts'
 
 type Options = FastifyHttpOptions<HttpServer>
 
-const VERSIONS = { minVersion: TLS_VERSION_MIN } as const
+/** All suites are authenticated encryption with forward secrecy (RFC 9325 §4.2). */
+const VERSIONS = {
+  minVersion: TLS_VERSION_MIN,
+  ciphers:
+    'TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256:ECDHE+AESGCM:ECDHE+CHACHA20',
+} as const
+
+/** As node:tls requires. */
+const TICKET_KEYS_LENGTH = 48
 
 /** How often to check the certificate files for changes. */
 const RELOAD_INTERVAL_MS = 2000
@@ -16,20 +25,24 @@ const RELOAD_INTERVAL_MS = 2000
 /**
  * Adds TLS to Fastify's options. Node's default for ALPN is HTTP/1.1 alone.
  *
- * @param ticketKeys see SharedState
+ * @param ticketSecret see SharedState
  */
-export function withTls(options: Options, { pem }: Certificate, ticketKeys: Buffer): Options {
+export function withTls(options: Options, { pem }: Certificate, ticketSecret: Buffer): Options {
   const https: ServerOptions = {
     ...options.http,
-    ...pem,
-    ...VERSIONS,
-    ticketKeys,
+    ...secureContext(pem, ticketSecret),
     // Node's default is two minutes.
     handshakeTimeout: options.requestTimeout,
     // Lets a client half-close the connection and await responses. node:http sets this, node:https does not.
     allowHalfOpen: true,
   }
   return { ...options, https } as Options
+}
+
+/** Session tickets are bound to a certificate. Once it is replaced, clients must authenticate the new one. */
+function secureContext(pem: Pem, ticketSecret: Buffer): SecureContextOptions {
+  const keys = hkdfSync('sha256', ticketSecret, pem.cert, 'session tickets', TICKET_KEYS_LENGTH)
+  return { ...pem, ...VERSIONS, ticketKeys: Buffer.from(keys) }
 }
 
 /**
@@ -41,7 +54,7 @@ export function withTls(options: Options, { pem }: Certificate, ticketKeys: Buff
 export function serveTls(
   app: FastifyInstance,
   certificate: Certificate,
-  ticketKeys: Buffer,
+  ticketSecret: Buffer,
   logsReload: boolean,
 ): void {
   const server = app.server as HttpServer & Server
@@ -54,7 +67,7 @@ export function serveTls(
   })
   abortHandshakesOnClose(app, server)
   if (certificate.warning !== undefined) log.warn(certificate.warning)
-  const reloader = new CertificateReloader(certificate, ticketKeys, server, log)
+  const reloader = new CertificateReloader(certificate, ticketSecret, server, log)
   const timer = setInterval(() => reloader.reload(), RELOAD_INTERVAL_MS).unref()
   app.addHook('onClose', async () => clearInterval(timer))
 }
@@ -86,7 +99,7 @@ function toKey({ localAddress, remoteAddress, remotePort }: Socket): string {
  * Kubernetes replaces a folder, and on network drives.
  */
 class CertificateReloader {
-  readonly #ticketKeys: Buffer
+  readonly #ticketSecret: Buffer
   readonly #server: Server
   readonly #log: FastifyBaseLogger
   #current: Certificate
@@ -96,12 +109,12 @@ class CertificateReloader {
 
   constructor(
     certificate: Certificate,
-    ticketKeys: Buffer,
+    ticketSecret: Buffer,
     server: Server,
     log: FastifyBaseLogger,
   ) {
     this.#current = certificate
-    this.#ticketKeys = ticketKeys
+    this.#ticketSecret = ticketSecret
     this.#server = server
     this.#log = log
   }
@@ -123,7 +136,7 @@ class CertificateReloader {
   #serve(certificate: Certificate): void {
     const { pem, x509, warning } = certificate
     if (isEqual(pem, this.#current.pem)) return
-    this.#server.setSecureContext({ ...pem, ...VERSIONS, ticketKeys: this.#ticketKeys })
+    this.#server.setSecureContext(secureContext(pem, this.#ticketSecret))
     this.#current = certificate
     this.#log.info({ expires: x509.validToDate }, 'TLS certificate reloaded')
     if (warning !== undefined) this.#log.warn(warning)

@@ -7,6 +7,7 @@ import type { Clock } from './clock.ts'
 import type { DeliveryEvents } from './delivery-events.ts'
 import { eventOf, messageId, toEvent } from './event.ts'
 import type { LeaseTerm } from './lease-term.ts'
+import type { PageMemory } from './page-memory.ts'
 import { DELAY_MAX_MS, isHopeless, retryDelay } from './retry.ts'
 import type { Outcome, Sender } from './sender.ts'
 import { currentSecrets } from './signature.ts'
@@ -22,6 +23,9 @@ const READ_MS = 60_000
 const PAUSE_MS = 100
 const DELIVERED_PAUSE_MS = 20
 
+/** How long to wait on average until other webhooks have delivered their changes. */
+const NO_ROOM_MS = 200
+
 /** How long to wait while the store is unavailable, or the lease is uncertain. */
 const UNAVAILABLE_MS = 1000
 
@@ -30,6 +34,8 @@ const LOST = 'the changes after the last delivery are no longer kept'
 export interface DeliveryLoopOptions {
   readonly webhook: Webhook
   readonly feed: Pick<SharedFeed, 'readNext'>
+  /** Shared by all webhooks. */
+  readonly memory: PageMemory
   /** Called with the progress, and whether it has only skipped changes since the last call. */
   readonly save: (progress: WebhookProgress, isSkip: boolean) => void
   /** Removes the webhook. Resolves to false if the process does not have its lease. */
@@ -44,7 +50,7 @@ export interface DeliveryLoopOptions {
 
 /**
  * Delivers the changes to one webhook, in order, from its cursor. It holds one page of changes in memory, and none
- * while it waits to repeat a failed delivery.
+ * while it waits for memory or to repeat a failed delivery.
  */
 export class DeliveryLoop {
   readonly #options: DeliveryLoopOptions
@@ -56,6 +62,8 @@ export class DeliveryLoop {
   #waitingSince: number | undefined
   /** When all changes had been read. */
   #caughtUpAt: number | undefined
+  /** Whether the last page that was read did not fit into memory. */
+  #needsRoom = false
 
   /** Starts to deliver. */
   constructor(options: DeliveryLoopOptions) {
@@ -134,12 +142,26 @@ export class DeliveryLoop {
    * kept meanwhile.
    */
   async #deliverPage(): Promise<number> {
+    const { memory } = this.#options
+    const noRoomMs = 2 * NO_ROOM_MS * Math.random()
+    // Reading a large page again and again would take much of the processor's time.
+    if (this.#needsRoom && !memory.hasRoom) return noRoomMs
     // From the first read on, the cursor shows if the next change is no longer kept.
     const waitMs = this.#progress.cursor === undefined ? 0 : READ_MS
     const page = await this.#read(PAGE_SIZE, waitMs)
     if (page === undefined) return 0
-    const { changes, next } = page
-    this.#waitingSince = waitingIn(changes)
+    this.#waitingSince = waitingIn(page.changes)
+    const release = memory.hold(page.changes)
+    this.#needsRoom = release === undefined
+    if (release === undefined) return noRoomMs
+    try {
+      return await this.#deliver(page)
+    } finally {
+      release()
+    }
+  }
+
+  async #deliver({ changes, next }: ChangesPage): Promise<number> {
     let pause = PAUSE_MS
     let skipped = changes.length === 0 ? next : undefined
     for (const change of changes) {

@@ -7,6 +7,7 @@ import type { Webhook, WebhookStore } from '../../service/webhook-store.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { DeliveryLoop } from './delivery-loop.ts'
 import { LeaseTerm } from './lease-term.ts'
+import { PageMemory } from './page-memory.ts'
 import { ProgressSaver } from './progress-saver.ts'
 import type { SenderOptions } from './sender.ts'
 import { SerialFeed } from './serial-feed.ts'
@@ -52,6 +53,7 @@ export class WebhookDeliveries {
   readonly #owner = randomUUID()
   readonly #term = new LeaseTerm()
   readonly #feed: SharedFeed
+  readonly #memory = new PageMemory()
   readonly #saver: ProgressSaver
   readonly #loops = new Map<string, DeliveryLoop>()
   readonly #stop = new AbortController()
@@ -210,6 +212,7 @@ export class WebhookDeliveries {
     const loop: DeliveryLoop = new DeliveryLoop({
       webhook,
       feed: this.#feed,
+      memory: this.#memory,
       save: (progress, isSkip) => {
         if (isCurrent()) this.#saver.set(name, progress, isSkip)
       },

@@ -241,22 +241,29 @@ t.test('a new connection replaces the oldest one that has sent no request', asyn
   t.match(answersOf(await readAll(second)), [{ status: 200 }])
 })
 
-t.test('a new connection does not replace those whose requests are being served', async (t) => {
-  const page = Promise.withResolvers<AdminPage>()
+t.test('if all have sent a request, a new connection replaces the oldest', async (t) => {
   const asked = Promise.withResolvers<void>()
+  const pending = Promise.withResolvers<AdminPage>()
   let count = 0
-  const port = await start(t, () => {
-    if (++count === 64) asked.resolve()
-    return page.promise
+  const port = await start(t, async () => {
+    if (++count > 64) return PAGE
+    if (count === 64) asked.resolve()
+    return pending.promise
   })
-  const sockets = Array.from({ length: 64 }, () => open(t, port))
-  for (const socket of sockets) socket.write(GET)
+  const sockets: Socket[] = []
+  for (let count = 0; count < 64; count++) {
+    const socket = open(t, port)
+    await once(socket, 'connect')
+    socket.write(GET)
+    sockets.push(socket)
+  }
   await asked.promise
-  const refused = open(t, port)
-  refused.write(GET)
-  t.equal(String(await readAll(refused)), '')
-  page.resolve(PAGE)
-  for (const socket of sockets) t.match(answersOf(await readAll(socket)), [{ status: 200 }])
+  const [first, ...others] = sockets as [Socket, ...Socket[]]
+  const closed = readAll(first)
+  t.equal((await get(port, '/page')).status, 200)
+  t.equal(String(await closed), '')
+  pending.resolve(PAGE)
+  for (const socket of others) t.match(answersOf(await readAll(socket)), [{ status: 200 }])
 })
 
 t.test('closing cuts off the connections', async (t) => {

@@ -121,7 +121,7 @@ for (const [host, literal] of [
       adminUrl,
       (metrics) => dropped(metrics, 'max-connections') === 1,
     )
-    t.equal(dropped(metrics, 'queued-requests'), 0)
+    t.equal(dropped(metrics, 'pipelining'), 0)
     open.destroy()
   })
 }

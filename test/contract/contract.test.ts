@@ -11,13 +11,12 @@ import {
 const service = new PlantService({} as PlantStore)
 
 t.test('the scopes, media types and status of an operation come from the contract', async (t) => {
-  const json = { mediaTypes: ['application/json'], bodyRequired: true, takesBatch: false }
+  const json = { mediaTypes: ['application/json'], bodyRequired: true }
   const patch = {
     mediaTypes: ['application/merge-patch+json', 'application/json'],
     bodyRequired: true,
-    takesBatch: false,
   }
-  const nothing = { mediaTypes: [], bodyRequired: false, takesBatch: false }
+  const nothing = { mediaTypes: [], bodyRequired: false }
   const operations = matchOperations(loadContract(), service)
   for (const expected of [
     { id: 'listPlants', scopes: ['read'], ...nothing, success: 200 },

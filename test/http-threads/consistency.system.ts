@@ -3,7 +3,6 @@ import t from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { runHere } from '../helpers/command-here.ts'
-import { answersOf, readAll } from '../helpers/service.ts'
 import { ask, formatRequest, type Line, openLines, THREADS } from '../helpers/threads.ts'
 import { sharedService } from './shared-service.ts'
 
@@ -121,28 +120,5 @@ t.test('a revoked token is rejected by all threads at once', async (t) => {
       await revoke(name)
       t.same(await read(), new Set([401]), `${name} is revoked`)
     }
-  }
-})
-
-const PIPELINED = 50
-
-t.test('pipelined requests keep their order in every thread', async (t) => {
-  const lines = await openLines(t, service, 2)
-  const answers = lines.map(({ socket }, index) => {
-    const requests = Array.from({ length: PIPELINED }, (_, number) => {
-      const id = 40_000 + index * PIPELINED + number
-      const create = formatRequest(token, 'POST /plants', `{"id":${id},"name":"${number}"}`)
-      return create + formatRequest(token, `GET /plants/${id}`)
-    })
-    const bytes = readAll(socket)
-    socket.end(requests.join(''))
-    return bytes.then(answersOf)
-  })
-  const expected = Array.from({ length: PIPELINED }, (_, number) => [`${number}`, `${number}`])
-  for (const each of await Promise.all(answers)) {
-    t.same(
-      each.map(({ body }) => JSON.parse(body).name),
-      expected.flat(),
-    )
   }
 })

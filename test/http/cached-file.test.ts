@@ -20,6 +20,13 @@ t.test('concurrent first requests share the read and the compression', async (t)
   t.equal(variants[3]?.content, FILE.content, 'identity is not a copy')
 })
 
+t.test('an Accept-Encoding that takes long to parse counts as absent', async (t) => {
+  const variantFor = cachedFile(async () => FILE)
+  const accepts = (length: number) => ({ 'accept-encoding': 'gzip,'.padEnd(length, 'x,') })
+  t.equal((await variantFor(accepts(1000))).coding, 'gzip')
+  t.equal((await variantFor(accepts(1001))).coding, 'identity')
+})
+
 t.test('a failed read is repeated by the next request', async (t) => {
   const failures = [new Error('EMFILE')]
   const variantFor = cachedFile(async () => {

@@ -82,19 +82,6 @@ t.test('a stop answers waiting requests with an empty page and their Link', soon
   t.match(nextQuery(headers), /after=.*wait=60|wait=60.*after=/)
 })
 
-t.test('a stop also answers requests that are queued after a waiting one', soon(), async (t) => {
-  const { service, isWaiting } = await startWaitingService(t)
-  const socket = openConnection(t, service)
-  const bytes = readAll(socket)
-  socket.write(formatHead(service, POLL).repeat(2))
-  socket.write(formatHead(service, POLL, 'Connection: close\r\n'))
-  await isWaiting()
-  await service.app.close()
-  const answers = answersOf(await bytes)
-  t.match(answers, Array(answers.length).fill({ status: 200, body: '[]' }))
-  t.ok(answers.length >= 1)
-})
-
 t.test('a client that has closed its side gets its response at once', soon(), async (t) => {
   const { service, isWaiting } = await startWaitingService(t)
   const socket = openConnection(t, service)
@@ -131,29 +118,6 @@ t.test('a client that disconnects ends the wait', soon(), async (t) => {
   // A service with a waiting request would not close at once.
   await service.app.close()
 })
-
-const LIST = 'GET /plants'
-for (const [what, before, during] of [
-  ['with a waiting one', [POLL, LIST], []],
-  ['after a waiting one', [POLL], [LIST]],
-  ['after several waiting ones', [POLL, POLL, POLL], [LIST]],
-] as const) {
-  t.test(`a request that is sent ${what} ends the wait`, soon(), async (t) => {
-    const { service, isWaiting } = await startWaitingService(t)
-    const format = (request: string) =>
-      formatHead(service, request, request === LIST ? 'Connection: close\r\n' : '')
-    const socket = openConnection(t, service)
-    const bytes = readAll(socket)
-    socket.write(before.map(format).join(''))
-    if (during.length > 0) await isWaiting()
-    socket.write(during.map(format).join(''))
-    const requests = [...before, ...during]
-    t.match(
-      answersOf(await bytes),
-      requests.map(() => ({ status: 200, body: '[]' })),
-    )
-  })
-}
 
 t.test('waiting does not count towards the response timeout', async (t) => {
   const { service } = await startWaitingService(t, { config: { responseTimeout: 200 } })

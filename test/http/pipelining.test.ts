@@ -1,8 +1,12 @@
 /** Requests that a client sends before it has the responses to earlier ones (RFC 9112 §9.3.2). */
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
+import { openConnection } from '../helpers/connection.ts'
 import { answersOf, readAll, type Service, startService } from '../helpers/service.ts'
+import { ask, closed } from '../helpers/threads.ts'
+
+const MIB = 2 ** 20
 
 /** A service whose reads wait for `release`, and that records which operations have begun. */
 async function startHeldService(t: Test) {
@@ -29,116 +33,106 @@ function head({ token }: Service, line: string, headers = ''): string {
   return `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n`
 }
 
-/** Sends two requests. Once the second is answered, every earlier request that can begin has begun. */
-async function waitForTurns(service: Service): Promise<void> {
-  for (const _ of 'ab') await service.call({ method: 'DELETE', path: '/plants/5' })
-}
-
-t.test('the requests of a connection are served one at a time, in order', async (t) => {
+t.test('a connection serves one request at a time, and closes after another arrives', async (t) => {
   const { service, begun, first, release } = await startHeldService(t)
-  const socket = connect(service.port, '127.0.0.1')
+  const socket = openConnection(t, service)
   const bytes = readAll(socket)
-  const last = head(service, 'GET /plants/4', 'Connection: close\r\n')
-  const lines = ['GET /plants/1', 'GET /plants/2', 'DELETE /plants/3']
-  socket.write(lines.map((line) => head(service, line)).join('') + last)
+  socket.write(head(service, 'GET /plants/1') + head(service, 'DELETE /plants/2'))
   await first
-  await waitForTurns(service)
-  t.same(begun, ['GET 1', 'DELETE 5', 'DELETE 5'])
+  socket.write(head(service, 'DELETE /plants/3'))
+  await service.call({ method: 'DELETE', path: '/plants/5' })
   release()
-  t.same(
-    answersOf(await bytes).map(({ status }) => status),
-    [404, 404, 404, 404],
-  )
-  t.same(begun.slice(3), ['GET 2', 'DELETE 3', 'GET 4'])
+  t.match(answersOf(await bytes), [{ status: 404, headers: { connection: 'close' } }])
+  t.same(begun, ['GET 1', 'DELETE 5'])
 })
 
-t.test('queued requests are dropped when their connection closes', async (t) => {
-  const { service, begun, first, release } = await startHeldService(t)
-  const socket = connect(service.port, '127.0.0.1')
-  const [[connection]] = await Promise.all([
-    once(service.app.server, 'connection'),
-    once(socket, 'connect'),
-  ])
-  socket.write(head(service, 'GET /plants/1') + head(service, 'DELETE /plants/2').repeat(10))
-  await first
-  const closed = new Promise((resolve) => connection.on('close', resolve))
-  socket.resetAndDestroy()
-  await closed
-  release()
-  await waitForTurns(service)
-  t.same(begun, ['GET 1', 'DELETE 5', 'DELETE 5'])
+t.test('requests that follow their responses are served on one connection', async (t) => {
+  const service = await startService(t)
+  const socket = openConnection(t, service)
+  for (const status of [404, 404, 404]) {
+    t.equal((await ask(socket, head(service, 'GET /plants/1'))).status, status)
+  }
 })
 
-t.test('reading from a connection pauses while many requests are queued', async (t) => {
-  const { service, first, release } = await startHeldService(t)
-  const socket = connect(service.port, '127.0.0.1')
-  const [[connection]] = await Promise.all([
-    once(service.app.server, 'connection'),
-    once(socket, 'connect'),
-  ])
-  const bytes = readAll(socket)
-  const COUNT = 2000
-  const request = head(service, 'GET /plants/1', `X-Padding: ${'x'.repeat(8000)}\r\n`)
-  socket.write(request)
-  await first
-  const paused = once(connection, 'pause')
-  socket.end(request.repeat(COUNT - 1))
-  await paused
-  // The parser resumes the connection after the pause. This is enough time for further reads.
-  for (let round = 0; round < 5; round++) await waitForTurns(service)
-  t.ok(
-    connection.bytesRead < (COUNT / 2) * request.length,
-    `${connection.bytesRead} bytes were read`,
-  )
-  release()
-  t.equal(answersOf(await bytes).length, COUNT, 'all requests are served eventually')
-})
-
-t.test('a connection is closed when the queue of the process is full', async (t) => {
-  const { service, first, release } = await startHeldService(t)
-  const tiny = head(service, 'GET /plants/1')
-  const open = Array.from({ length: 60 }, async () => {
-    const socket = connect(service.port, '127.0.0.1')
-    const bytes = readAll(socket)
-    socket.write(tiny.repeat(500))
-    return (await bytes).length
-  })
-  await first
-  const lengths = await Promise.race(open)
-  t.equal(lengths, 0, 'no response has been sent yet')
-  const health = await service.call({ method: 'GET', path: '/health/live', token: null })
-  t.equal(health.status, 200, 'other connections are served')
-  const read = service.call({ method: 'GET', path: '/plants/1' })
-  release()
-  t.equal((await read).status, 404)
-  service.app.server.closeAllConnections()
-  await Promise.all(open)
-  t.equal((await service.call({ method: 'GET', path: '/plants/1' })).status, 404)
-})
-
-const BAD_BODIES = [
-  { what: 'a bad chunk', rest: 'Transfer-Encoding: chunked\r\n\r\nxyz\r\n', halfClose: false },
-  { what: 'a body that ends early', rest: 'Content-Length: 50\r\n\r\n{"id":', halfClose: true },
-]
-
-for (const { what, rest, halfClose } of BAD_BODIES) {
-  t.test(`requests before ${what} are answered first`, async (t) => {
+t.test(
+  'a client that pipelines can read the whole response before the connection closes',
+  async (t) => {
     const service = await startService(t)
-    const json = 'Content-Type: application/json\r\n'
-    const plant = '{"id":1,"name":"Abies alba Mill."}'
-    const good = `${head(service, 'POST /plants', `${json}Content-Length: ${plant.length}\r\n`)}${plant}`
-    const bad = head(service, 'POST /plants', json).replace(/\r\n$/, rest)
-    for (const sent of [good + bad, good + good + bad]) {
-      const socket = connect(service.port, '127.0.0.1')
-      const bytes = readAll(socket)
-      socket.write(sent)
-      if (halfClose) socket.end()
-      const statuses = answersOf(await bytes).map(({ status }) => status)
-      t.same(statuses, sent === good + bad ? [200, 400] : [200, 200, 400])
+    const name = 'x'.repeat(4 * MIB)
+    await service.store.create({ id: 1n, name })
+    // The head of the response is sent before the second request arrives, or after it.
+    for (const isSent of [true, false]) {
+      const socket = openConnection(t, service).pause()
+      const [[connection]] = await Promise.all([
+        once(service.app.server, 'connection'),
+        once(socket, 'connect'),
+      ])
+      socket.write(head(service, 'GET /plants/1'))
+      while (isSent && connection.bytesWritten === 0) await new Promise(setImmediate)
+      const rest = head(service, 'GET /plants/1', `X-Padding: ${'x'.repeat(8000)}\r\n`).repeat(400)
+      socket.write(rest)
+      const [answer, ...others] = answersOf(await readAll(socket.resume()))
+      t.equal(answer?.body.length, name.length + '{"id":1,"name":""}'.length)
+      t.equal(others.length, 0)
     }
-    t.equal(await service.count(), 1)
+  },
+)
+
+t.test('what follows a pipelined request is neither parsed nor kept', async (t) => {
+  const { service, first, release } = await startHeldService(t)
+  let parsed = 0
+  service.app.server.on('request', () => parsed++)
+  const socket = openConnection(t, service)
+  const [[connection]] = await Promise.all([
+    once(service.app.server, 'connection'),
+    once(socket, 'connect'),
+  ])
+  const bytes = readAll(socket)
+  const tiny = 'GET / HTTP/1.1\r\n\r\n'
+  const length = 4 * MIB
+  socket.write(head(service, 'GET /plants/1') + tiny.repeat(length / tiny.length))
+  await first
+  for (let turn = 0; turn < 20; turn++) await service.call({ method: 'DELETE', path: '/plants/5' })
+  t.equal(parsed, 22)
+  t.ok(connection.bytesRead < MIB, `${connection.bytesRead} bytes were read`)
+  release()
+  t.match(answersOf(await bytes), [{ status: 404 }])
+})
+
+t.test('a client that pipelines and does not close its side is disconnected', async (t) => {
+  const service = await startService(t, { config: { responseTimeout: 200 } })
+  const socket = connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true })
+  t.teardown(() => socket.destroy())
+  const [connection] = (await once(service.app.server, 'connection')) as [Socket]
+  socket.resume().write(head(service, 'GET /plants/1').repeat(2))
+  await closed(connection)
+  t.pass('after the response timeout')
+})
+
+for (const what of [
+  'CONNECT x:443',
+  'PRI *',
+  'GET /plants HTTP/1.1\r\nUpgrade: x\r\nConnection: upgrade\r\nX: y',
+]) {
+  t.test(`after a pipelined request, ${what.slice(0, 7)} is ignored`, async (t) => {
+    const { service, first, release } = await startHeldService(t)
+    const socket = openConnection(t, service)
+    const bytes = readAll(socket)
+    const others = `${head(service, 'GET /plants/2')}${what} HTTP/1.1\r\nHost: x\r\n\r\n`
+    socket.end(head(service, 'GET /plants/1') + others)
+    await first
+    release()
+    t.match(answersOf(await bytes), [{ status: 404 }])
   })
 }
+
+t.test('a malformed head after a request is answered after it', async (t) => {
+  const service = await startService(t)
+  const socket = openConnection(t, service)
+  const bytes = readAll(socket)
+  socket.write(`${head(service, 'GET /plants/1')}\0\r\n\r\n`)
+  t.match(answersOf(await bytes), [{ status: 404 }, { status: 400 }])
+})
 
 t.test('requests before CONNECT are answered first', async (t) => {
   const service = await startService(t)

@@ -1,4 +1,5 @@
 /** Certificates replaced while in use, in the ways that real tools replace them. */
+import { once } from 'node:events'
 import {
   chmodSync,
   mkdirSync,
@@ -57,6 +58,7 @@ async function start(
       }
     },
     lines: (message: string) => log.split('\n').filter((line) => line.includes(message)).length,
+    port,
     /** The name in the certificate that a client receives. */
     async served(): Promise<unknown> {
       const socket = await connectTls(port, authority.cert)
@@ -89,6 +91,32 @@ t.test('files renamed into place are served, and their expiry is logged', async 
   t.equal(await service.served(), 'second')
   t.equal(service.lines(KEPT), 0)
 })
+
+for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+  t.test(`a session of ${maxVersion} ends when the certificate is replaced`, async (t) => {
+    const folder = mkdtempSync(parent)
+    const service = await start(t, writeFiles(folder, first))
+    const connect = (session?: Buffer) =>
+      connectTls(service.port, authority.cert, { maxVersion, ...(session && { session }) })
+    const isResumed = async (session: Buffer) => {
+      const socket = await connect(session)
+      const isReused = socket.isSessionReused()
+      socket.destroy()
+      return isReused
+    }
+    const socket = await connect()
+    // With TLS 1.2, it has already arrived.
+    const session =
+      maxVersion === 'TLSv1.2'
+        ? (socket.getSession() as Buffer)
+        : ((await once(socket.resume(), 'session'))[0] as Buffer)
+    socket.destroy()
+    t.equal(await isResumed(session), true)
+    writeFiles(folder, second)
+    await service.logged(RELOADED)
+    t.equal(await isResumed(session), false)
+  })
+}
 
 t.test('files that have not changed are not reloaded', async (t) => {
   const files = writeFiles(mkdtempSync(parent), first)

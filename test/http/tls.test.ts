@@ -1,12 +1,20 @@
 /** The service over TLS. */
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import type { PlantStoreOptions } from '../../src/index.ts'
 import { startPlantStore } from '../../src/index.ts'
 import { issue, writeFiles } from '../helpers/certificates.ts'
-import { expireRequests, readAll, type Service, startService } from '../helpers/service.ts'
+import {
+  expireRequests,
+  readAll,
+  type Service,
+  type StartOptions,
+  startService,
+} from '../helpers/service.ts'
+import { ask } from '../helpers/threads.ts'
 import { connectTls, sendTls } from '../helpers/tls-client.ts'
 
 const authority = issue({ name: 'authority' })
@@ -18,8 +26,8 @@ const files = writeFiles(t.testdir(), pair)
 /** Longer than any test takes. */
 const NEVER = 600_000
 
-function startTls(t: Test, config: { requestTimeout?: number } = {}): Promise<Service> {
-  return startService(t, { config: { ...config, ...files } })
+function startTls(t: Test, options: StartOptions = {}): Promise<Service> {
+  return startService(t, { ...options, config: { ...options.config, ...files } })
 }
 
 function head(method: string, path: string, token: string, ...headers: string[]): string {
@@ -36,9 +44,32 @@ function create(id: number, token: string): string {
 t.test('requests are answered over TLS, even after the client has half-closed', async (t) => {
   const service = await startTls(t)
   const { token } = service
-  const answers = await sendTls(service.port, ca, create(1, token) + create(2, token))
-  t.match(answers, [{ status: 200 }, { status: 200 }])
-  t.equal(await service.count(), 2)
+  const answers = await sendTls(service.port, ca, create(1, token))
+  t.match(answers, [{ status: 200 }])
+  t.equal(await service.count(), 1)
+})
+
+t.test('a request that follows its response over TLS is served', async (t) => {
+  const { port, token } = await startTls(t)
+  const socket = await connectTls(port, ca)
+  t.teardown(() => socket.destroy())
+  for (let id = 0; id < 50; id++) {
+    t.equal((await ask(socket, create(id, token))).status, 200)
+    t.equal((await ask(socket, head('GET', '/health/live', token))).status, 200)
+  }
+})
+
+t.test('one request at a time is served over TLS', async (t) => {
+  const { port, token } = await startTls(t)
+  const live = head('GET', '/health/live', token)
+  for (const [requests, count] of [
+    [create(1, token).repeat(3), 1],
+    // These responses end at once, before the system has taken them.
+    [live.repeat(3), 2],
+  ] as const) {
+    const answers = await sendTls(port, ca, requests)
+    t.match(answers, Array(count).fill({ status: 200 }))
+  }
 })
 
 t.test('an https URL is served over TLS', async (t) => {
@@ -78,6 +109,19 @@ t.test('the service speaks TLS 1.2 and 1.3, and only HTTP/1.1', async (t) => {
   await t.rejects(connectTls(port, ca, { ALPNProtocols: ['h2'] }), { code: /APPLICATION_PROTOCOL/ })
 })
 
+t.test('TLS 1.2 requires authenticated encryption', async (t) => {
+  const { port } = await startTls(t)
+  const maxVersion = 'TLSv1.2'
+  for (const ciphers of ['ECDHE+AES+SHA1', 'ECDHE+AES+SHA256:!AEAD', 'kRSA']) {
+    await t.rejects(connectTls(port, ca, { maxVersion, ciphers }), ciphers)
+  }
+  for (const ciphers of ['ECDHE+AESGCM', 'ECDHE+CHACHA20']) {
+    const socket = await connectTls(port, ca, { maxVersion, ciphers })
+    t.equal(socket.getProtocol(), maxVersion)
+    socket.destroy()
+  }
+})
+
 t.test('a client that does not speak TLS is disconnected without a response', async (t) => {
   const log: string[] = []
   const service = await startService(t, {
@@ -109,7 +153,7 @@ t.test('bytes outside the TLS session end the connection', async (t) => {
 })
 
 t.test('a handshake can take as long as a request', async (t) => {
-  const { port } = await startTls(t, { requestTimeout: 100 })
+  const { port } = await startTls(t, { config: { requestTimeout: 100 } })
   const socket = connect(port, '127.0.0.1')
   await readAll(socket)
   t.ok(socket.closed)
@@ -166,7 +210,9 @@ t.test('the URL of an embedded service matches its certificate', async (t) => {
 })
 
 t.test('unread docs responses take a bounded amount of memory', async (t) => {
-  const { port } = await startTls(t)
+  // Nobody loses memory to others.
+  const service = await startTls(t, { now: () => 0 })
+  const { port } = service
   const bundle =
     'GET /documentation/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n'
   const page = 'GET /documentation HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
@@ -175,7 +221,13 @@ t.test('unread docs responses take a bounded amount of memory', async (t) => {
   for (let status = 200; status === 200; ) {
     t.ok(unread.length < 100, `${unread.length} clients have not read`)
     const socket = (await connectTls(port, ca)).pause()
-    socket.write(bundle.repeat(10))
+    // The system takes the first responses.
+    for (let isSent = true; isSent; ) {
+      socket.write(bundle)
+      const [, response] = (await once(service.app.server, 'request')) as [unknown, ServerResponse]
+      await sendTls(port, ca, page)
+      isSent = response.writableFinished
+    }
     unread.push(socket)
     status = Number((await sendTls(port, ca, last))[0]?.status)
     if (status !== 200) t.equal(status, 503)

@@ -2,24 +2,29 @@ import t from 'tap'
 import { SharedFeed } from '../../service/shared-feed.ts'
 import type { WebhookProgress } from '../../service/webhook-store.ts'
 import { DeliveryLoop, type DeliveryLoopOptions } from '../../src/webhooks/delivery-loop.ts'
-import { createPlants, FastClock, newPlace, webhookIn } from './setting.ts'
+import { PageMemory } from '../../src/webhooks/page-memory.ts'
+import { FastClock, newPlace, webhookIn } from './setting.ts'
 
 const ignore = () => {}
 
 /** Starts a loop with a webhook that has one change to deliver. */
 async function startLoop(
   t: Parameters<typeof newPlace>[0],
-  options: Pick<DeliveryLoopOptions, 'lease' | 'clock'> & {
-    send: DeliveryLoopOptions['sender']['send']
-  },
+  options: Pick<DeliveryLoopOptions, 'clock'> &
+    Partial<Pick<DeliveryLoopOptions, 'memory' | 'lease'>> & {
+      send: DeliveryLoopOptions['sender']['send']
+    },
+  name = 'Abies',
 ) {
   const { store, add } = await newPlace(t)
   await add('orders', 'https://receiver.example')
-  await createPlants(store, 1, 1)
+  await store.create({ id: 1n, name })
   const saved: WebhookProgress[] = []
   const loop = new DeliveryLoop({
     webhook: await webhookIn(store, 'orders'),
     feed: new SharedFeed(store),
+    memory: options.memory ?? new PageMemory(),
+    lease: { signal: new AbortController().signal },
     save: (progress) => saved.push(progress),
     remove: async () => true,
     sender: { send: options.send, close: ignore },
@@ -87,4 +92,30 @@ t.test('an attempt is abandoned when the lease becomes uncertain', async (t) => 
   await loop.stop()
   t.match(signals, [{ aborted: true }, {}])
   t.match(saved.at(-1), { attempts: 0, lastFailure: undefined }, 'it is not a failure')
+})
+
+t.test('large changes are delivered one after the other, and small ones meanwhile', async (t) => {
+  const memory = new PageMemory(1)
+  const large = 'x'.repeat(20_000)
+  const sent = [large, large, 'Abies'].map((name) => ({ name, ...Promise.withResolvers<void>() }))
+  const first = Promise.withResolvers<void>()
+  const clock = new FastClock()
+  const loops: DeliveryLoop[] = []
+  for (const [index, { name, resolve }] of sent.entries()) {
+    const send = async () => {
+      resolve()
+      if (index === 0) await first.promise
+      return { result: 'received', status: 204 } as const
+    }
+    loops.push((await startLoop(t, { memory, clock, send }, name)).loop)
+    if (index === 0) await sent[0]?.promise
+  }
+  await sent[2]?.promise
+  const before = clock.waits.length
+  while (clock.waits.length < before + 3) await new Promise(setImmediate)
+  t.equal(memory.hasRoom, false)
+  first.resolve()
+  await sent[1]?.promise
+  await Promise.all(loops.map((loop) => loop.stop()))
+  t.equal(memory.hasRoom, true)
 })

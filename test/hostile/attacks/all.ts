@@ -1,5 +1,6 @@
 import type { Attack } from './attack.ts'
 import { bodyAttacks } from './bodies.ts'
 import { connectionAttacks } from './connections.ts'
+import { waitingAttacks } from './waiting.ts'
 
-export const attacks: readonly Attack[] = [...bodyAttacks, ...connectionAttacks]
+export const attacks: readonly Attack[] = [...bodyAttacks, ...connectionAttacks, ...waitingAttacks]

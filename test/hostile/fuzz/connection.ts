@@ -66,7 +66,9 @@ export async function runConnection(port: number, plan: Plan, judge: Judge): Pro
   /** Checks the end of a connection that the client has read completely. */
   const findFaultOfEnd = (): string | undefined => {
     if (!reader.end()) return 'the last response is incomplete'
-    const isAnswered = statuses.length >= knownCount || last?.headers.connection === 'close'
+    // The head of a response can be sent before a pipelined request arrives, which is then not answered.
+    const needed = plan.writing === 'in turn' ? knownCount : Math.min(knownCount, 1)
+    const isAnswered = statuses.length >= needed || last?.headers.connection === 'close'
     return isAnswered ? undefined : 'a request was not answered'
   }
   const parse = (act: () => string | undefined) => {

@@ -1,0 +1,39 @@
+import type { Change } from '../../service/change-feed.ts'
+
+/** In characters. A delivery takes some five times as much memory as its text. */
+const TEXT_MAX = 2 ** 24
+
+/** Pages of up to this size count as empty, so that the usual changes are delivered while large ones wait. */
+const SMALL_TEXT = 2 ** 14
+
+/** Limits the text of the changes that the deliveries of all webhooks hold in memory. */
+export class PageMemory {
+  readonly #max: number
+  #held = 0
+
+  constructor(max = TEXT_MAX) {
+    this.#max = max
+  }
+
+  /** Whether there is room for another page. */
+  get hasRoom(): boolean {
+    return this.#held < this.#max
+  }
+
+  /** Holds a page while it is delivered. Returns a function that ends that; undefined if there is no room. */
+  hold(changes: readonly Change[]): (() => void) | undefined {
+    const length = textLength(changes)
+    const held = length > SMALL_TEXT ? length : 0
+    if (held > 0 && !this.hasRoom) return undefined
+    this.#held += held
+    return () => {
+      this.#held -= held
+    }
+  }
+}
+
+function textLength(changes: readonly Change[]): number {
+  let length = 0
+  for (const { plant } of changes) length += (plant?.name.length ?? 0) + (plant?.tag?.length ?? 0)
+  return length
+}

@@ -1,0 +1,143 @@
+/** Clients that keep the service busy, or its memory in use, so that others have to wait. */
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Attack } from './attack.ts'
+import { type Attacker, createHead, createOf, head } from './attacker.ts'
+
+const UNREAD = { reads: false }
+
+/** How long an attack goes on at full size, in milliseconds. */
+const DURATION_MS = 20_000
+
+const SMALL = head('GET /plants/4')
+
+/** Below the 16 KB that Node accepts, in fields of three bytes. */
+const MANY_FIELDS = Array.from({ length: 985 }, (_, index) => `a${index}:`)
+
+/** The most that are accepted, in as many bytes. */
+const LONG_FIELDS = Array.from({ length: 98 }, (_, index) => `a${index}: ${'x'.repeat(150)}`)
+
+function unreadHeads(name: string, fields: readonly string[]): Attack {
+  return {
+    name,
+    run: async (attacker) => {
+      const requests = head('GET /documentation/static/swagger-ui-bundle.js', fields, '').repeat(
+        100,
+      )
+      await repeat(attacker, () =>
+        attacker.onConnections(attacker.scaled(100), (socket) => socket.write(requests), UNREAD),
+      )
+    },
+  }
+}
+
+const longAcceptEncoding: Attack = {
+  name: 'docs in many codings, no token',
+  run: async (attacker) => {
+    const codings = Array.from({ length: 1700 }, (_, index) => `a${index};q=0.1`).join(',')
+    const request = head(
+      'GET /documentation/static/index.css',
+      [`Accept-Encoding: ${codings.slice(0, 16_000)}`],
+      '',
+    )
+    const end = endOf(attacker)
+    await attacker.onConnections(attacker.scaled(100), async (socket) => {
+      while (performance.now() < end && (await attacker.exchange(socket, request)));
+    })
+  },
+}
+
+const reconnects: Attack = {
+  name: 'busy connections and new ones',
+  run: async (attacker) => {
+    const end = endOf(attacker)
+    const keepsAlive = attacker.onConnections(attacker.scaled(500), async (socket) => {
+      while (performance.now() < end && (await attacker.exchange(socket, SMALL)));
+    })
+    const connects = Array.from({ length: attacker.scaled(500) }, async () => {
+      while (performance.now() < end) {
+        await attacker.onConnections(1, async (socket) => {
+          await attacker.exchange(socket, SMALL)
+          socket.destroy()
+        })
+      }
+    })
+    await Promise.all([keepsAlive, ...connects])
+  },
+}
+
+const eventStreams: Attack = {
+  name: 'event streams over old changes',
+  run: async (attacker) => {
+    const request = head('GET /changes', ['Accept: text/event-stream'])
+    await attacker.onConnections(attacker.scaled(600), (socket) => socket.resume().write(request))
+    await delay(Math.min(1, attacker.scale) * DURATION_MS)
+  },
+}
+
+const unreadBatches: Attack = {
+  name: 'batches whose responses are not read',
+  run: async (attacker) => {
+    const plants = Array.from({ length: 1000 }, (_, index) => ({ id: index, name: 'Abies alba' }))
+    const body = JSON.stringify(plants)
+    const request = createHead(Buffer.byteLength(body)).replace('/plants ', '/plants/batch ') + body
+    const page = head('GET /plants?limit=1000')
+    const end = endOf(attacker)
+    await attacker.onConnections(
+      4,
+      async (socket) => {
+        while (performance.now() < end && !socket.destroyed) {
+          socket.write(page + request)
+          await delay(20)
+        }
+      },
+      UNREAD,
+    )
+  },
+}
+
+/** Reads 15 KB/s in all. */
+const slowReaders: Attack = {
+  name: 'large responses, read slowly',
+  run: async (attacker) => {
+    // Six bytes of JSON per character: more than the buffers of the system hold.
+    const name = '\\u0001'.repeat(170_000)
+    const id = randomBytes(4).readUInt32BE()
+    await attacker.onConnections(1, (socket) =>
+      attacker.exchange(socket, createOf(`{"id":${id},"name":"${name}"}`)),
+    )
+    const request = head(`GET /plants/${id}`)
+    const end = endOf(attacker)
+    const reads = async (socket: Socket) => {
+      while (performance.now() < end && !socket.destroyed) {
+        socket.write(request)
+        await delay(1000)
+        socket.read(230)
+      }
+    }
+    await attacker.onConnections(attacker.scaled(66), reads, UNREAD)
+  },
+}
+
+function endOf({ scale }: Attacker): number {
+  return performance.now() + Math.min(1, scale) * DURATION_MS
+}
+
+/** Repeats an attack once a second. */
+async function repeat(attacker: Attacker, run: () => Promise<void>): Promise<void> {
+  for (const end = endOf(attacker); performance.now() < end; ) {
+    await run()
+    await delay(1000)
+  }
+}
+
+export const waitingAttacks = [
+  unreadHeads('pipelined heads of 985 fields, no token', MANY_FIELDS),
+  unreadHeads('pipelined heads of 16 KB, no token', LONG_FIELDS),
+  longAcceptEncoding,
+  reconnects,
+  eventStreams,
+  unreadBatches,
+  slowReaders,
+]
