@@ -1,5 +1,5 @@
 /** A database file that is deleted or replaced while the service runs. */
-import { copyFileSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
@@ -64,14 +64,24 @@ for (const threads of [1, 2]) {
   }
 }
 
-t.test('an idle service logs that its database was deleted, and stops normally', async (t) => {
-  const { database, other, command, stop } = await start(t, 1, true)
-  rmSync(database)
-  await logged(command, 'was deleted or replaced while it is open')
-  const before = readFileSync(other)
+t.test('an idle service writes its changes to the file, wherever it was moved', async (t) => {
+  const { database, other, command, create, stop } = await start(t, 1, true)
+  t.equal(await create(1), 200)
+  const moved = `${database}.moved`
+  renameSync(database, moved)
   renameSync(other, database)
+  const before = readFileSync(database)
+  await logged(command, 'was deleted or replaced while it is open')
   t.equal(await stop(), 0)
   t.same(readFileSync(database), before)
   const lines = command.stderr.split('\n').filter((line) => line.includes('was deleted or'))
   t.equal(lines.length, 1, 'once a minute')
+  for (const [file, plants] of [
+    [database, 0n],
+    [moved, 1n],
+  ] as const) {
+    const db = openDatabase({ file, lockTimeout: 0 })
+    t.equal(db.prepare('SELECT count(*) FROM plants').pluck().get(), plants, file)
+    db.close()
+  }
 })

@@ -175,7 +175,10 @@ export class Checkpointer {
  * @returns a function that runs it and returns the resulting state of the WAL: zeros if it could not run or failed,
  *   which loses nothing
  */
-export function prepareCheckpoint(db: Database, mode: 'NOOP' | 'PASSIVE'): () => WalState {
+export function prepareCheckpoint(
+  db: Database,
+  mode: 'NOOP' | 'PASSIVE' | 'TRUNCATE',
+): () => WalState {
   const statement = db.prepare<[], WalState>(`PRAGMA wal_checkpoint(${mode})`).safeIntegers(false)
   return () => {
     try {

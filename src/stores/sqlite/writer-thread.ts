@@ -6,7 +6,7 @@ import { TRANSACTION_MAX } from '../group-commit.ts'
 import { CommitMetrics } from '../store-figures.ts'
 import { type Size, sumSizes } from '../waiting-changes.ts'
 import { measureChange } from './change-size.ts'
-import { Checkpointer } from './checkpointer.ts'
+import { Checkpointer, prepareCheckpoint } from './checkpointer.ts'
 import { CommitSignal } from './commit-signal.ts'
 import { watchCommits } from './commit-watch.ts'
 import { openDatabase } from './database.ts'
@@ -33,6 +33,7 @@ db.pragma(`busy_timeout = ${Math.min(BUSY_TIMEOUT_MS, options.lockTimeout)}`)
 const metrics = metricsMemory && new CommitMetrics(metricsMemory)
 const file = new DatabaseFile(options.file, options.identity)
 const writer = new Writer(db, file, metrics)
+const emptyWal = prepareCheckpoint(db, 'TRUNCATE')
 const checkpointer = new Checkpointer(db, options, { metrics, onProblem: report })
 const clients = new Set<MessagePort>()
 watchCommits(db, commits)
@@ -41,6 +42,7 @@ setInterval(look, LOOK_INTERVAL_MS).unref()
 parentPort?.on('message', async (command: WriterCommand) => {
   if (command !== 'close') return accept(command.client)
   await checkpointer.close()
+  look()
   writer.close()
   for (const client of clients) client.close()
   parentPort?.close()
@@ -55,11 +57,16 @@ function accept(client: MessagePort): void {
   })
 }
 
+/**
+ * Reports that the file is not in place, and empties the WAL into it, wherever it is: SQLite would apply the WAL to the
+ * file that has its name now, and does not write it back when it is closed.
+ */
 function look(): void {
   try {
     file.assertInPlace()
   } catch (error) {
     report((error as Error).message)
+    emptyWal()
   }
 }
 
