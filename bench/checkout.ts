@@ -32,7 +32,7 @@ export function describeWorkingTree(): string {
   return run(HERE, 'git', ['describe', '--always', '--dirty', '--exclude=*']).trim()
 }
 
-/** Renames the folder only when it is complete, so that an interrupted run leaves none of that name. */
+/** Renames the folder only when it is complete, so that an interrupted run does not leave an incomplete one. */
 function install(hash: string, folder: string): void {
   console.log(`installing ${hash} in ${folder}`)
   mkdirSync(join(folder, '..'), { recursive: true })

@@ -27,10 +27,10 @@ export interface Slice {
 /** The connections that are measured while others send batches. */
 const BESIDE_BATCHES = 4
 
-/** Less processor time has to do if a machine is so busy that the warm-up takes this long. */
+/** The warm-up ends after this time, even if a busy machine has left it less processor time than wanted. */
 const WARM_UP_SECONDS_MAX = 30
 
-/** Between the ids of a load and those of the load in its background. */
+/** The distance between the ids of a load and those of the load in its background. */
 const BACKGROUND_DISTANCE = 1e10
 
 /**
@@ -66,7 +66,7 @@ export async function measureInTurn(
         for (const each of started) {
           interruption.throwIfAborted()
           if (await each.warmUp()) served.push(each)
-          else console.log(`${each.name} does not serve ${kind} and is left out.`)
+          else console.log(`${each.name} does not support ${kind} and is left out.`)
         }
         for (let round = 0; round < options.rounds; round++) {
           for (const each of rotate(served, round)) {
@@ -169,7 +169,7 @@ class Started {
     }
   }
 
-  /** By processor time, because a busy machine leaves little of it. Elsewhere than on Linux, by the clock. */
+  /** Measures processor time, because a busy machine leaves little of it. Without Linux, uses the clock. */
   async #loadUntilWarm(): Promise<void> {
     const wantedUs = this.#options.warmUp * (this.#subject.size ?? 1) * 1e6
     const pids = this.#running.servers.map(({ pid }) => pid)

@@ -1,4 +1,4 @@
-/** File descriptors. Without one, the process can neither accept a connection nor say so: libuv closes it at once. */
+/** File descriptors. While none is free, libuv closes each new connection without reporting it. */
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { devNull } from 'node:os'
 import type { SharedCounter } from './shared-memory/shared-counter.ts'
@@ -9,12 +9,12 @@ const RESERVED = 256
 const INTERVAL_MS = 1000
 
 const ADVICE =
-  'raise the limit of open files (LimitNOFILE= of systemd, ulimit -n), or lower --max-connections'
+  'raise the limit of open files (LimitNOFILE= in systemd, ulimit -n), or lower --max-connections'
 
 /**
  * Limits the connections to what the limit of open files allows, so that the admin port stays reachable.
  *
- * @param warn receives the reason if they are fewer than `max`
+ * @param warn receives the reason if it allows fewer than `max`
  */
 export function limitConnections(
   max: number,
@@ -28,8 +28,8 @@ export function limitConnections(
 }
 
 /**
- * Reports every second whether new connections are closed, because there are too many or no descriptors. Does not keep
- * the process running.
+ * Checks every second whether new connections are being closed, because too many are open or no descriptor is free, and
+ * reports it. Does not keep the process running.
  *
  * @param refused counts the new connections that were closed because there were `max`
  */
@@ -53,7 +53,7 @@ export function watchConnections(
   return setInterval(look, INTERVAL_MS).unref()
 }
 
-/** The limit of open files, which Node has raised as far as it can; infinite where it is unknown. */
+/** The limit of open files, which Node has raised as far as it can; infinite if it is unknown. */
 export function readLimit(path = '/proc/self/limits'): number {
   try {
     const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync(path, 'utf8')) ?? []

@@ -44,7 +44,7 @@ function fileMetrics({ sync, checkpoint, checkpointFailures, space }: FileFigure
     ),
     counter(
       'plant_store_checkpoint_failures_total',
-      'Attempts to write the WAL back that failed.',
+      'Failed attempts to write the WAL back into the database.',
       [{}, checkpointFailures],
     ),
     ...(space === undefined ? [] : spaceMetrics(space)),

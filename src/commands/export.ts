@@ -37,8 +37,9 @@ export interface ExportOptions {
 }
 
 /**
- * Exports all plants to a file, or to standard output for `-`, and prints their number on standard error. If a signal interrupts it, the exit code is that of the
- * signal. If the reader of standard output goes away, as `| head` does, the export succeeds.
+ * Exports all plants to a file, or to standard output for `-`, and prints their number on standard error. If a signal
+ * interrupts it, the exit code is that of the signal. If the reader of standard output goes away, as `| head` does, the
+ * export succeeds.
  *
  * @throws ConfigError if the file cannot be written, or an option does not apply to its format
  */
@@ -47,7 +48,7 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
   const codec = selectCodec(format, options)
   if (cursor !== undefined) await requireOwnFile(cursor, file)
   preferSmallHeap()
-  // The reader of standard error can go away. The export continues.
+  // The export continues even if the reader of standard error goes away.
   process.stderr.on('error', () => {})
   const { lockTimeout } = defaultConfig()
   const store = await openStore({ database, mustExist: true, lockTimeout, sameThread: true })

@@ -6,9 +6,9 @@ const NAME = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)
 const ADDRESS = /^(tcp|udp|sctp):\/\//
 
 /**
- * Removes the variables that Kubernetes sets in every pod for each Service of its namespace ("service links"). If a
- * Service is called `plant-store`, or its name starts like that, they have our prefix, and `PLANT_STORE_PORT` is an
- * address.
+ * Removes the variables that Kubernetes sets in every pod for each Service of its namespace ("service links"). If the
+ * name of a Service is `plant-store` or starts with `plant-store-`, its variables have our prefix. For `plant-store`,
+ * `PLANT_STORE_PORT` is an address.
  *
  * @param environment is modified
  * @returns a warning, or undefined if there are none

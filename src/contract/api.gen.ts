@@ -401,7 +401,7 @@ export interface components {
          * ChangeTime
          * Format: date-time
          * @description When the change was made, according to the clock of the service or the database server. It can be earlier
-         *     than that of the change before, if both were made at the same time or the clock was set.
+         *     than that of the previous change if both were made at the same time or the clock was set.
          * @example 2026-11-21T15:00:00.000Z
          */
         ChangeTime: string;
@@ -657,8 +657,8 @@ export interface components {
             };
         };
         /**
-         * @description The request uses another major version of HTTP than 1 (RFC 9110 §15.6.6): HTTP/2.0 or HTTP/0.9. Nothing was
-         *     read or changed.
+         * @description The major version of HTTP is not 1 (RFC 9110 §15.6.6), as in HTTP/2.0 or HTTP/0.9. Nothing was read
+         *     or changed.
          */
         VersionNotSupported: {
             headers: {
@@ -696,7 +696,10 @@ export interface components {
     headers: {
         /** @description Identifies the current name and tag of the plant (a strong entity tag, RFC 9110 §8.8.3). */
         ETag: string;
-        /** @description The content codings that the operation accepts (RFC 9110 §12.5.3). Only if the body has another one. */
+        /**
+         * @description The content codings that the operation accepts (RFC 9110 §12.5.3). Present only if the body
+         *     has another one.
+         */
         AcceptEncoding: "identity";
         /** @description The media types that the operation accepts (RFC 5789 §2.2). */
         AcceptPatch: string;

@@ -4,7 +4,7 @@ import { acquireStartLock } from './start-lock.ts'
 
 /** A free port, and the addresses at which it is free. */
 export interface Reservation extends Listening {
-  /** Must be called when all servers listen. */
+  /** Must be called once all servers are listening. */
   release(): void
 }
 
@@ -23,7 +23,7 @@ export async function canSharePort(): Promise<boolean> {
 /**
  * Lets several servers listen on one free port.
  *
- * @param listeners make one server each listen
+ * @param listeners each makes one server listen
  * @throws the system's error if the port is taken on the first host
  */
 export async function listenOnAll(

@@ -26,8 +26,8 @@ export interface BodyReaderOptions {
 type Done = (error: Error | null, body?: unknown) => void
 
 /**
- * Creates a Fastify content type parser for JSON. It limits the bytes of large bodies that are being received, and of
- * those that are parsed without a pause. Those beyond a limit are rejected at once.
+ * Creates a Fastify content type parser for JSON. It limits the total size of the large bodies being received, and of
+ * those parsed in one turn of the event loop. Bodies beyond a limit are rejected immediately.
  */
 export function bodyReader({ bodyLimit, threads, now, projection }: BodyReaderOptions) {
   const budgetMax = Math.max(LARGE_MESSAGES_BYTES_MAX / threads, bodyLimit)

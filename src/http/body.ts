@@ -12,7 +12,7 @@ const JSON_TYPES = ['application/json', 'application/merge-patch+json']
 /** The content codings that a body can have (RFC 9110 §12.5.3). */
 const IDENTITY_ONLY = { 'accept-encoding': 'identity' }
 
-/** A parameter of a media type (RFC 9110 §5.6.6). A quoted value can contain anything that looks like another one. */
+/** A parameter of a media type (RFC 9110 §5.6.6). A quoted value can contain what looks like a parameter. */
 const PARAMETER = /;\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;\s]*)/g
 
 /** The methods for which the contract describes a body, in upper case. */

@@ -7,21 +7,21 @@ export const SMALL_MESSAGE_BYTES = 2 ** 14
 /** The size of each of two budgets: for all large bodies being received, and for all large responses being sent. */
 export const LARGE_MESSAGES_BYTES_MAX = 2 ** 26
 
-/** How long a share is safe from others that need its bytes. */
+/** How long a share keeps its bytes even if others need them. */
 const SAFE_MS = 1000
 
 /** A clock in milliseconds that is never set back. */
 export type Clock = () => number
 
 /**
- * Limits the bytes that the requests of one thread hold in memory for one purpose. While they are used up, whoever has
- * held some for longest, and for at least a second, loses them to the next one that needs some. So clients that take
- * their time cannot lock out others.
+ * Limits the bytes that the requests of one thread hold in memory for one purpose. While they are used up, the request
+ * that has held some the longest, and for at least a second, loses them to the next one that needs some. Slow clients
+ * therefore cannot lock out others.
  */
 export class ByteBudget {
   readonly #max: number
   readonly #now: Clock
-  /** Those that hold bytes, oldest first. */
+  /** The shares that hold bytes, oldest first. */
   readonly #shares = new Set<Share>()
   #held = 0
 

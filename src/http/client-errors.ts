@@ -31,7 +31,7 @@ function parserError(code: string | undefined, requestTimeoutMs: number): ApiErr
         'request-timeout',
         `the request did not arrive within ${requestTimeoutMs / 1000} s`,
       )
-    // Also for a thousand fields, however short they are.
+    // The parser also reports this for a thousand fields, however short they are.
     case 'HPE_HEADER_OVERFLOW':
       return new ApiError(
         'headers-too-large',
@@ -84,7 +84,7 @@ export function rejectManyHeaders(server: Server, cors?: Cors): void {
     'headers-too-large',
     `a request must not have more than ${HEADER_FIELDS_MAX} header fields`,
   )
-  // One more than the limit, so that none is dropped from a request that is served.
+  // One more than the limit, so that Node drops no field from a request that is served.
   server.maxHeadersCount = HEADER_FIELDS_MAX + 1
   rejectRequests(server, cors, ({ rawHeaders }) =>
     rawHeaders.length > 2 * HEADER_FIELDS_MAX ? error : undefined,

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 
 /**
  * How many listeners share a port. In each turn of the event loop, libuv accepts one connection per listener. With a
- * single one, new connections would wait for long while others keep the service busy.
+ * single one, new connections would wait long while others keep the service busy.
  */
 const LISTENERS = 16
 
@@ -38,8 +38,8 @@ export function toHosts(host: string): readonly string[] {
 }
 
 /**
- * Prepares an application to listen on the addresses of a host, and returns a function that starts to listen, with
- * several listeners if they can share a port. That throws the system's error if the first address is unavailable.
+ * Prepares an application to listen on the addresses of a host. Returns a function that starts to listen, with several
+ * listeners if they can share a port. That function throws the system's error if the first address is unavailable.
  *
  * For `localhost` Fastify would start a second HTTP server, whose connections `app.close()` does not drain
  * (fastify/fastify#7043). Here the other listeners pass their connections to the single HTTP server, which then treats

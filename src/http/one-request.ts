@@ -2,14 +2,14 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net'
 import type { SharedCounter } from '../shared-memory/shared-counter.ts'
 
-/** Makes Node's parser ignore the rest of a chunk, as after an upgrade. */
+/** Makes Node's parser ignore the rest of a chunk, as it does after an upgrade. */
 const PARSE_NO_MORE = 2
 
 /** How long to wait between two reads of bytes that are discarded. */
 const DISCARD_INTERVAL_MS = 50
 
-const latest = Symbol('the response to the latest request that is served')
-const closing = Symbol('whether the connection takes no more requests')
+const latest = Symbol('the response to the latest served request')
+const closing = Symbol('whether the connection accepts no more requests')
 
 /** Properties rather than a WeakMap, because they are read for every request. */
 type Connection = Socket & {
@@ -28,17 +28,17 @@ export function latestResponse(connection: Connection): ServerResponse | undefin
   return connection[latest]
 }
 
-/** Whether a connection takes no more requests, and closes after the response in flight. */
+/** Whether a connection accepts no more requests and closes after the response in flight. */
 export function isClosing(connection: Connection): boolean {
   return connection[closing] === true
 }
 
 /**
- * Serves one request of each connection at a time. Otherwise a client could make us prepare thousands of responses that
- * it never reads. If another request arrives before the response has ended, the connection takes no more requests, and
+ * Serves one request at a time on each connection. Otherwise a client could make us prepare thousands of responses that
+ * it never reads. If another request arrives before the response has ended, the connection accepts no more requests and
  * closes after that response. Clients that pipeline must expect that (RFC 9112 §9.3.2).
  *
- * @param lingerMs how long such a client can take to read what the system has of the response
+ * @param lingerMs how long such a client can take to read the part of the response that the system has buffered
  * @param pipelined counts the connections closed for that reason
  * @returns the open connections that have sent a request, kept up to date
  */
@@ -67,7 +67,7 @@ export function serveOneRequest(
   return connections
 
   function track(connection: Socket): void {
-    // Node caches the address on first access. The log needs it after the connection has closed.
+    // Node caches the address when it is first read, and the log needs it after the connection has closed.
     void connection.remoteAddress
     connections.add(connection)
     connection.once('close', () => connections.delete(connection))
@@ -91,16 +91,16 @@ function takeNoMore(connection: Connection): void {
     parser.incoming = null
     return PARSE_NO_MORE
   }
-  // From now on, Node passes what it reads to this listener rather than to the parser.
+  // From now on, Node passes the bytes that it reads to this listener instead of the parser.
   connection.removeAllListeners('data').on('data', () => connection.pause())
   connection.pause()
-  // Node calls it after the last response. It would reset the connection.
+  // Node calls this after the last response. It would reset the connection.
   connection.destroySoon = () => {}
 }
 
 /**
- * Ends our side of a connection and discards what the client still sends. Otherwise the connection would be reset, and
- * the client would lose what it has not read (RFC 9112 §9.6).
+ * Ends our side of a connection and discards further bytes from the client. Otherwise the connection would be reset,
+ * and the client would lose the data that it has not read (RFC 9112 §9.6).
  */
 function linger(connection: Socket, lingerMs: number): void {
   connection.end()

@@ -105,7 +105,7 @@ function linkToNext(query: object): string {
   return `<?${parameters.join('&')}>; rel="next"`
 }
 
-/** Encodes only what a query cannot contain or would mean something else there (RFC 3986 §3.4). */
+/** Encodes only characters that a query cannot contain or that have a special meaning there (RFC 3986 §3.4). */
 function encode(value: unknown): string {
   return encodeURIComponent(String(value))
     .replace(/%(?:2[4CF]|3[ABDF]|40)/g, decodeURIComponent)

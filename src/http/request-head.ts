@@ -88,7 +88,7 @@ export function headersError(
   return coding === undefined ? undefined : codingError(coding, httpVersion)
 }
 
-/** The error for a version of HTTP with another major version (RFC 9110 §15.6.6). */
+/** The error for a version of HTTP whose major version is not 1 (RFC 9110 §15.6.6). */
 export function unsupportedVersion(httpVersion: string): ApiError {
   return new ApiError(
     'unsupported-http-version',

@@ -10,9 +10,9 @@ import { commonHeaders, newRequestId } from './response-headers.ts'
 type HeaderFields = Readonly<Record<string, string>>
 
 /**
- * Rejects the latest request of a connection. Does nothing if one of its requests has already been rejected, or if it
- * takes no more. Without a `request`, the rejected one is the latest whose body is incomplete, or else one whose head is
- * not parsed yet.
+ * Rejects the latest request of a connection. Does nothing if the connection accepts no more requests, or one of its
+ * requests has already been rejected. Without a `request`, rejects the latest one whose body is incomplete, or else one
+ * whose head is not parsed yet.
  */
 export type Reject = (connection: Socket, error: ApiError, request?: IncomingMessage) => void
 

@@ -39,7 +39,7 @@ export function encodeCursor({ log, position, at, sequence }: Cursor): string {
   return bytes.toString('base64url')
 }
 
-/** Returns undefined for a string that `encodeCursor` does not return. Accepts cursors from before there were checksums. */
+/** Returns undefined for a string that is not a cursor. Also accepts cursors without a checksum (older versions). */
 export function decodeCursor(text: string): Cursor | undefined {
   const bytes = Buffer.from(text, 'base64url')
   // Node ignores characters that are not base64url.

@@ -86,7 +86,7 @@ export interface StoreOptions extends DatabaseOptions {
   readonly sameThread?: boolean
   /** How long the service keeps changes. Without it, the database's own setting stays, and nothing is deleted. */
   readonly retention?: Retention
-  /** Receives what the operator should know, in one line: once, or again and again while it lasts. */
+  /** Receives what the operator should know, in one line: once, or repeatedly while it lasts. */
   readonly onProblem?: OnProblem
   /** Measure commits, for `Store.figures`. */
   readonly isMeasured?: boolean

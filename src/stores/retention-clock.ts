@@ -1,6 +1,6 @@
 import type { OnProblem } from './engine.ts'
 
-/** The clocks differ by this much between two looks if one was set. */
+/** If the clocks drift apart by more than this between two readings, one of them was set. */
 const STEP_MS = 60_000
 
 /** How long a process watches the clocks before it trusts them. They may be set soon after the machine starts. */
@@ -17,8 +17,8 @@ interface Step {
 }
 
 /**
- * Keeps the retention from deleting changes that only look old, because the clock was set forward: it deletes what
- * grew old while a process was watching.
+ * Keeps the retention from deleting changes that only look old because the clock was set forward: it deletes only
+ * changes that grew old while a process was watching the clocks.
  */
 export class RetentionClock {
   readonly #age: number
@@ -38,7 +38,7 @@ export class RetentionClock {
   }
 
   /**
-   * Looks at the clocks. Returns for how much longer than `age` to keep changes, in milliseconds.
+   * Reads the clocks. Returns how much longer than `age` to keep changes, in milliseconds.
    *
    * @param wall the time by the clock that dates the changes, in milliseconds since 1970
    */
@@ -63,7 +63,7 @@ export class RetentionClock {
   }
 }
 
-/** How much older a change can look than it is: a step back does not make up for a step forward after it. */
+/** How much older a change can look than it is. A step back does not cancel a later step forward. */
 function sumOfSteps(steps: readonly Step[]): number {
   return steps.reduce((sum, { ms }) => Math.max(0, sum + ms), 0)
 }

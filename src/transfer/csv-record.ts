@@ -40,8 +40,8 @@ export function findSeparator(bytes: Buffer, from: number): number {
 }
 
 /**
- * Finds the fields of CSV records (RFC 4180, with any separator). Lines end with CRLF or LF. Scans the bytes once and allocates
- * nothing per field, because a record can have a million fields.
+ * Finds the fields of CSV records (RFC 4180, with any separator). Lines end with CRLF or LF. Scans the bytes once and
+ * allocates nothing per field, because a record can have a million fields.
  */
 export class CsvRecord {
   readonly #bytes: Buffer

@@ -51,7 +51,7 @@ const TRANSACTION_BYTES = 2 ** 22
 /** How many ids are remembered to recognize repeated ones: as many as a spreadsheet has rows. They take 60 MB. */
 export const REMEMBERED_IDS = 2 ** 20
 
-/** The numbers of the first records with an id. */
+/** The number of the first record with each id. */
 type FirstRecords = Map<bigint, number>
 
 /**

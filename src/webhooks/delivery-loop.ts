@@ -144,7 +144,7 @@ export class DeliveryLoop {
   async #deliverPage(): Promise<number> {
     const { memory } = this.#options
     const noRoomMs = 2 * NO_ROOM_MS * Math.random()
-    // Reading a large page again and again would take much of the processor's time.
+    // Reading a large page repeatedly would waste processor time.
     if (this.#needsRoom && !memory.hasRoom) return noRoomMs
     // From the first read on, the cursor shows if the next change is no longer kept.
     const waitMs = this.#progress.cursor === undefined ? 0 : READ_MS

@@ -1,6 +1,6 @@
 import type { Change } from '../../service/change-feed.ts'
 
-/** In characters. A delivery takes some five times as much memory as its text. */
+/** In characters. A delivery takes about five times as much memory as its text. */
 const TEXT_MAX = 2 ** 24
 
 /** Pages of up to this size count as empty, so that the usual changes are delivered while large ones wait. */
@@ -20,7 +20,7 @@ export class PageMemory {
     return this.#held < this.#max
   }
 
-  /** Holds a page while it is delivered. Returns a function that ends that; undefined if there is no room. */
+  /** Holds a page while it is delivered. Returns a function that releases it, or undefined if there is no room. */
   hold(changes: readonly Change[]): (() => void) | undefined {
     const length = textLength(changes)
     const held = length > SMALL_TEXT ? length : 0

@@ -82,5 +82,5 @@ function adviceFor(page: NoChanges | undefined): string {
   const retry = 'run plant-store webhook retry'
   if (page === undefined) return `the webhook is paused: fix its receiver, then ${retry}`
   if (page === 'off') return `the webhook is paused: set --keep-changes, then ${retry}`
-  return `the webhook is paused, because it has missed changes: ${retry} --from-oldest, and let its receiver read all plants`
+  return `the webhook is paused because it has missed changes: ${retry} --from-oldest, and have its receiver read all plants`
 }

@@ -206,7 +206,7 @@ t.test('a failure before the clock was set back counts from then on', async (t) 
 const LOST = 'the changes after the last delivery are no longer kept'
 const UNKNOWN = `${LOST} (--keep-changes, --keep-changes-bytes), or the database was restored`
 const READ_AGAIN =
-  'the webhook is paused, because it has missed changes: run plant-store webhook retry --from-oldest, and let its ' +
+  'the webhook is paused because it has missed changes: run plant-store webhook retry --from-oldest, and have its ' +
   'receiver read all plants'
 
 for (const [what, answer, reason, msg] of [

@@ -21,7 +21,7 @@ function buildEndQuery(position: string): string {
     WHERE log.id IS NOT NULL`
 }
 
-/** The oldest commit in the ledger is no longer kept, or the start of the log, so its changes are not read. */
+/** The oldest commit in the ledger only marks the start of the log: its changes, if it had any, are no longer kept. */
 const OLDEST = buildEndQuery('log.oldest')
 const LATEST = buildEndQuery('log.position')
 

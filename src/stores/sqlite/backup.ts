@@ -45,8 +45,8 @@ function assertNameFree(file: string): void {
 }
 
 /**
- * Names the copy once it is on disk, atomically, unless the name has been taken meanwhile. Its checksum comes first, so
- * that no backup lacks one.
+ * Gives the copy its name atomically once it is on disk, unless the name has been taken meanwhile. Its checksum comes
+ * first, so that no backup lacks one.
  */
 async function publish(copy: string, file: string, sha256: string): Promise<void> {
   const [draft, checksum] = [copy + CHECKSUM_SUFFIX, file + CHECKSUM_SUFFIX]

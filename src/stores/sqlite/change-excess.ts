@@ -23,8 +23,8 @@ interface Row {
  * Prepares a search for changes to delete.
  *
  * A change exceeds the limits if it is too old, or if the changes after it reach the maximum size. The row of the last
- * of these changes stays as the start of the log, because its cursor misses nothing: a follower of a store that changes
- * once a month must not be told to read everything again when a change makes the one before obsolete.
+ * of these changes stays as the start of the log, because its cursor misses nothing: if a store changes once a month, a
+ * new change makes the previous one obsolete, but a follower must not have to read everything again.
  *
  * @returns a function that returns the position at which the log should start after the next transaction, or undefined
  *   if there is nothing to delete

@@ -6,8 +6,8 @@
  * difference between two positions. It is the primary key. A log uses no position twice, because its last row is never
  * deleted.
  *
- * The first row of a new log has the type `start`. It gives cursors a row to refer to while there are no changes. So does
- * the last change that is no longer kept, which becomes such a row.
+ * The first row of a new log has the type `start`. It gives cursors a row to refer to while there are no changes. The
+ * newest deleted change becomes such a row for the same reason.
  */
 import type { Database } from 'better-sqlite3'
 import type { Change } from '../../../service/change-feed.ts'

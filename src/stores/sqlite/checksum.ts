@@ -9,7 +9,7 @@ export const CHECKSUM_SUFFIX = '.sha256'
 
 const CHUNK_BYTES = 2 ** 20
 
-/** What an SQLite file starts with, and the two bytes at offset 18 that say it is not in WAL mode. */
+/** The first bytes of an SQLite file, and the two at offset 18 of one that is not in WAL mode. */
 const MAGIC = 'SQLite format 3\0'
 const MODE_OFFSET = 18
 const ROLLBACK_MODE = '\x01\x01'

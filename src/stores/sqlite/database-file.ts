@@ -5,9 +5,9 @@ import { StoreUnavailable } from '../../../service/plant-store.ts'
 export type FileIdentity = string
 
 /**
- * The path of an open database. SQLite notices neither that its file was deleted nor that another one has its name. It
- * would go on with the open file, which nobody can reach after a restart. A new connection would even apply the log of
- * the open file to the other one, and end the process by truncating the memory that the connections share.
+ * The path of an open database. SQLite does not notice if its file is deleted, or if another file takes its name. It
+ * would continue with the open file, which is lost after a restart. A new connection would even apply the log of the
+ * open file to the other one, and crash the process by truncating the memory that the connections share.
  */
 export class DatabaseFile {
   readonly path: string

@@ -5,7 +5,7 @@ import type { Change, ChangeResult } from './writer.ts'
 /** Sent to the writer's thread. */
 export interface WriterRequest {
   readonly changes: readonly Change[]
-  /** For getting the lock, by the clock of `process.hrtime.bigint`: all threads share it, and nobody can set it. */
+  /** For getting the lock, on the clock of `process.hrtime.bigint`, which all threads share and which cannot be set. */
   readonly deadline: bigint
 }
 

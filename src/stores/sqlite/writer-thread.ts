@@ -18,7 +18,7 @@ import { type WriterCommand, type WriterProblem, writerThread } from './writer-o
 /** SQLite waits for a lock at most this long at a time, because the process cannot end while it waits. */
 const BUSY_TIMEOUT_MS = 100
 
-/** How often to look whether the file is still in place, because a store without changes would not notice. */
+/** How often to check that the file is still in place. Otherwise a store without changes would not notice. */
 const LOOK_INTERVAL_MS = 1000
 
 /** A request, and where to send the reply. */
