@@ -14,9 +14,9 @@ const SAFE_MS = 1000
 export type Clock = () => number
 
 /**
- * Limits the bytes that the requests of one thread hold in memory for one purpose. While they are used up, whoever has
- * held some for longest, and for at least a second, loses them to the next one that needs some. So clients that take
- * their time cannot lock out others.
+ * Limits the bytes that the requests of one thread hold in memory for one purpose. While they are used up, the request
+ * that has held some for longest, and for at least a second, loses them to the next one that needs some. So clients that
+ * take their time cannot lock out others.
  */
 export class ByteBudget {
   readonly #max: number
