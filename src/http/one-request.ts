@@ -52,7 +52,7 @@ export function serveOneRequest(
 
   server.off('request', serve).on('request', (request, response) => {
     const connection: Connection = request.socket
-    if (connection.destroyed || connection.writableEnded || isClosing(connection)) return
+    if (connection.destroyed || connection.writableEnded) return
     const previous = connection[latest]
     if (previous !== undefined && !previous.closed) {
       if (!previous.writableEnded || !('encrypted' in connection)) return refuse(previous)

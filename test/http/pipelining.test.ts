@@ -173,6 +173,17 @@ t.test('a reset after CONNECT leaves other connections alone', async (t) => {
   t.equal((await service.call({ method: 'GET' })).status, 200)
 })
 
+t.test('a request of a connection that has been closed is not served', async (t) => {
+  const { service, begun } = await startHeldService(t)
+  service.app.server.prependOnceListener('request', ({ socket }) => socket.destroy())
+  const socket = openConnection(t, service)
+  const bytes = readAll(socket)
+  socket.write(head(service, 'DELETE /plants/1'))
+  t.equal((await bytes).length, 0)
+  await service.call({ method: 'DELETE', path: '/plants/5' })
+  t.same(begun, ['DELETE 5'])
+})
+
 t.test('requests after a response that ends the connection are not served', async (t) => {
   const service = await startService(t)
   await service.call({ body: { id: 3n, name: 'Abies alba Mill.' } })
