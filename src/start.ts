@@ -8,7 +8,7 @@ import { loadContract } from './contract/contract.ts'
 import { limitConnections, watchConnections } from './descriptors.ts'
 import { type Access, ensureFirstToken } from './first-token.ts'
 import { type Certificate, covers, loadCertificate } from './http/certificate.ts'
-import { type Endpoint, type Listening, toAuthority, toHosts } from './http/listener.ts'
+import { type Listening, toAuthority, toHosts } from './http/listener.ts'
 import type { HttpServer } from './http-server.ts'
 import type { HttpThreadsOptions } from './http-threads/http-threads.ts'
 import { planThreads } from './http-threads/thread-plan.ts'
@@ -147,14 +147,12 @@ function toStoreOptions(config: Config): StoreOptions {
 // No process needs all of the following, so they are imported late.
 
 async function prepareHere(options: AppOptions): Promise<HttpServer> {
-  const [{ prepareHttpServer }, { canSharePort, listenOnAll }] = await Promise.all([
+  const [{ prepareHttpServer }, { listenOnAll }] = await Promise.all([
     import('./http-server.ts'),
     import('./http-threads/port-reservation.ts'),
   ])
   const server = await prepareHttpServer(options)
-  const listen = async (endpoint: Endpoint) =>
-    (await canSharePort()) ? listenOnAll([server.listen], endpoint) : server.listen(endpoint)
-  return { ...server, listen }
+  return { ...server, listen: (endpoint) => listenOnAll([server.listen], endpoint) }
 }
 
 async function prepareThreads(options: HttpThreadsOptions): Promise<HttpServer> {

@@ -21,7 +21,7 @@ export async function canSharePort(): Promise<boolean> {
 }
 
 /**
- * Lets several servers listen on one free port.
+ * Lets servers listen on one free port, which their listeners share if the system permits it.
  *
  * @param listeners each makes one server listen
  * @throws the system's error if the port is taken on the first host
@@ -36,7 +36,7 @@ export async function listenOnAll(
     const endpoint = {
       hosts: addresses.map(({ address }) => address),
       port: first.port,
-      reusePort: true,
+      reusePort: await canSharePort(),
     }
     const listening = await Promise.all(listeners.map((listen) => listen(endpoint)))
     const reasons = listening.flatMap(({ unavailable }) => unavailable)

@@ -52,7 +52,7 @@ export async function prepareToListen(
   const groups = Array.from({ length: LISTENERS }, (_, number) =>
     toHosts(host).map((_, index) => (number + index === 0 ? app.server : otherListener(app))),
   )
-  const [first = [], ...others] = groups
+  const [first, ...others] = groups as [Server[], ...Server[][]]
   await app.ready()
   return async (endpoint) => {
     const listening = await listenOn(first, endpoint)

@@ -52,12 +52,15 @@ export function serveOneRequest(
 
   server.off('request', serve).on('request', (request, response) => {
     const connection: Connection = request.socket
-    if (connection.destroyed || connection.writableEnded || isClosing(connection)) return
+    if (connection.destroyed || connection.writableEnded) return
     const previous = connection[latest]
     if (previous !== undefined && !previous.closed) {
       if (!previous.writableEnded || !('encrypted' in connection)) return refuse(previous)
       // Over TLS, Node reports only in the next turn of the event loop that a response has been sent.
-      setImmediate(() => (previous.closed ? serve(request, response) : refuse(previous)))
+      setImmediate(() => {
+        if (!previous.closed) refuse(previous)
+        else if (!connection.destroyed) serve(request, response)
+      })
     } else {
       if (previous === undefined) track(connection)
       serve(request, response)
@@ -86,10 +89,13 @@ export function serveOneRequest(
 function takeNoMore(connection: Connection): void {
   connection[closing] = true
   // Node would parse the rest of what it has read, which can be thousands of requests.
-  const { parser } = connection as unknown as { parser: Parser }
-  parser.onIncoming = () => {
-    parser.incoming = null
-    return PARSE_NO_MORE
+  const { parser } = connection as unknown as { parser: Parser | null }
+  // After CONNECT, there is none.
+  if (parser !== null) {
+    parser.onIncoming = () => {
+      parser.incoming = null
+      return PARSE_NO_MORE
+    }
   }
   // From now on, Node passes the bytes that it reads to this listener instead of the parser.
   connection.removeAllListeners('data').on('data', () => connection.pause())

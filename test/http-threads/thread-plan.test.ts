@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { type Config, defaultConfig } from '../../src/config/config.ts'
 import { canSharePort } from '../../src/http-threads/port-reservation.ts'
 import { chooseCount, planThreads } from '../../src/http-threads/thread-plan.ts'
+import { startPlantStore } from '../../src/index.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 
@@ -50,7 +51,8 @@ t.test('a database in memory is served by the main thread', async (t) => {
   t.same(await plan(t, 'auto', ':memory:'), { threads: 0, warning: undefined })
 })
 
-t.test('the main thread serves if threads cannot share a port', async (t) => {
+/** Makes the system one on which listeners cannot share a port. */
+function preventSharing(t: Test): void {
   const { listen } = Server.prototype
   t.teardown(() => Object.assign(Server.prototype, { listen }))
   Object.assign(Server.prototype, {
@@ -61,6 +63,17 @@ t.test('the main thread serves if threads cannot share a port', async (t) => {
       return this
     },
   })
+}
+
+t.test('a service has one listener if several cannot share a port', async (t) => {
+  preventSharing(t)
+  const { url, close } = await startPlantStore({ database: ':memory:', host: '127.0.0.1' })
+  t.teardown(close)
+  t.equal((await fetch(`${url}/health/live`)).status, 200)
+})
+
+t.test('the main thread serves if threads cannot share a port', async (t) => {
+  preventSharing(t)
   t.equal(await canSharePort(), false)
   const warning = 'on this system one thread serves, because threads cannot share a port'
   t.same(await plan(t, 4), { threads: 0, warning })

@@ -15,7 +15,11 @@ const busy = { status: 503, headers: { 'retry-after': '1' }, json: { error: 5030
 t.test(
   'when the request budget is used up, large bodies are rejected and small ones accepted',
   async (t) => {
-    const service = await startService(t, { config: { requestTimeout: HOUR_MS }, now: () => 0 })
+    let now = 0
+    const service = await startService(t, {
+      config: { requestTimeout: HOUR_MS },
+      now: () => now,
+    })
     const json = `Content-Type: application/json\r\nContent-Length: ${MIB}\r\n`
     const part = Buffer.alloc(MIB - 1, ' ')
     const sockets = Array.from({ length: 66 }, () => {
@@ -30,6 +34,11 @@ t.test(
     t.equal((await service.call({ body: { id: 1n, name: 'Abies alba Mill.' } })).status, 200)
     const large = { id: 2n, name: 'x'.repeat(MIB / 2) }
     t.match(await service.call({ body: large }), busy)
+    now = 1000
+    const lost = Promise.race(sockets.map((socket) => once(socket, 'data')))
+    t.equal((await service.call({ body: large })).status, 200, 'the oldest body loses its memory')
+    t.match(String(await lost), /^HTTP\/1.1 503 /)
+    now = 0
     const open = [...sockets]
     const closed = open.map((socket) => once(socket, 'close'))
     for (const socket of open) socket.destroy()
@@ -45,7 +54,11 @@ t.test(
 t.test(
   'when the response budget is used up, large responses are rejected and small ones sent',
   async (t) => {
-    const service = await startService(t, { config: { responseTimeout: HOUR_MS }, now: () => 0 })
+    let now = 0
+    const service = await startService(t, {
+      config: { responseTimeout: HOUR_MS },
+      now: () => now,
+    })
     // Six bytes of JSON per character: in total more than the system's buffers hold.
     const name = '\x01'.repeat(2 * MIB)
     await service.store.create({ id: 1n, name })
@@ -63,6 +76,8 @@ t.test(
       status = answer.status
     }
     t.equal((await service.call({ method: 'GET', path: '/plants/2' })).status, 200)
+    now = 1000
+    t.equal((await service.call(read)).status, 200, 'the oldest responses are aborted')
     for (const socket of sockets) socket.destroy()
     while ((await service.call(read)).status === 503);
     t.pass('when they disconnect, the budget is free again')

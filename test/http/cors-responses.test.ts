@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Config } from '../../src/config/config.ts'
 import { serviceBusy } from '../../src/http/api-error.ts'
 import { EXPIRED } from '../helpers/changes.ts'
-import { formatHead, openConnection } from '../helpers/connection.ts'
+import { formatHead } from '../helpers/connection.ts'
 import {
   type Answer,
   documentedStatuses,
@@ -12,10 +12,8 @@ import {
 } from '../helpers/contract-check.ts'
 import { APP, corsHeaders, formatHeaders, members, STRANGER } from '../helpers/cors.ts'
 import {
-  answersOf,
   type Call,
   expireRequests,
-  readAll,
   type Service,
   type StartOptions,
   sendRaw,
@@ -95,20 +93,6 @@ async function startHeld(t: Test) {
   return { held, begun: begun.promise, release: () => gate.resolve(undefined) }
 }
 
-/** Sends a malformed request that waits for the response to the one before it. */
-const queued: Produce = async (t, added) => {
-  const { held, begun, release } = await startHeld(t)
-  const socket = openConnection(t, held)
-  const bytes = readAll(socket)
-  socket.write(formatHead(held, 'GET /plants/4'))
-  socket.write(`${formatHead(held, 'POST /plants', CHUNKED + formatHeaders(added))}xyz\r\n`)
-  await begun
-  // The service has read the malformed chunk by the time it answers another connection.
-  await held.call({ method: 'GET', path: '/health/live', token: null })
-  release()
-  return answersOf(await bytes).at(-1)
-}
-
 /** Sends a request that is in flight when the service stops. */
 const stopping: Produce = async (t, headers) => {
   const { held, begun, release } = await startHeld(t)
@@ -175,7 +159,6 @@ const RESPONSES: [status: number, what: string, produce: Produce][] = [
   ],
   [400, 'CONNECT', raw('CONNECT example.org:443', '')],
   [400, 'a malformed chunk', raw('POST /plants', CHUNKED, 'xyz\r\n')],
-  [400, 'a malformed chunk of a queued request', queued],
   [400, 'tiny chunks', raw('POST /plants', CHUNKED, '1\r\n \r\n'.repeat(200))],
   [401, 'no token', call({ method: 'GET', token: null })],
   [401, 'a wrong token', call({ method: 'GET', token: 'wrong' })],

@@ -120,9 +120,10 @@ for (const [accepted, coding] of [
   [';q=1,,"', 'identity'],
   ['__proto__, constructor', 'identity'],
   ['gzip;x="br', 'gzip'],
-  // Too long to be worth parsing.
+  [`gzip${',x;q=0.1'.repeat(100)}`, 'gzip'],
+  [`gzip;${'"\\'.repeat(400)}`, 'gzip'],
+  // It would take long to parse.
   [`gzip${',x;q=0.1'.repeat(1500)}`, 'identity'],
-  [`gzip;${'"\\'.repeat(6000)}`, 'identity'],
 ] as const) {
   t.test(`Accept-Encoding: ${accepted?.slice(0, 40)} selects ${coding}`, async (t) => {
     const headers = accepted === undefined ? {} : { 'accept-encoding': accepted }

@@ -80,6 +80,36 @@ t.test('an https URL is served over TLS', async (t) => {
   }
 })
 
+t.test('what follows an unread response over TLS is not served', async (t) => {
+  const { port, token, store, app } = await startTls(t)
+  await store.create({ id: 1n, name: 'x'.repeat(2 ** 24) })
+  for (const last of ['', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n']) {
+    const socket = (await connectTls(port, ca)).pause()
+    socket.write(head('GET', '/plants/1', token))
+    const [, response] = (await once(app.server, 'request')) as [unknown, ServerResponse]
+    while (!response.writableEnded) await new Promise(setImmediate)
+    socket.write(head('DELETE', '/plants/1', token) + last)
+    await once(app.server, 'request')
+    const bytes = await readAll(socket.resume())
+    t.equal(String(bytes).match(/HTTP\/1.1/g)?.length, 1)
+    t.ok(bytes.length > 2 ** 24)
+  }
+  t.ok(await store.get(1n))
+})
+
+t.test('a client that disconnects after it has pipelined over TLS does no harm', async (t) => {
+  const service = await startTls(t)
+  const { port, token } = service
+  const live = head('GET', '/health/live', token)
+  const socket = (await connectTls(port, ca)).on('error', () => {})
+  service.app.server.once('request', (request) => {
+    service.app.server.once('request', () => request.socket.destroy())
+  })
+  socket.write(live.repeat(2))
+  await readAll(socket)
+  t.match(await sendTls(port, ca, live), [{ status: 200 }])
+})
+
 t.test('malformed requests are rejected over TLS', async (t) => {
   const service = await startTls(t)
   const { port } = service
