@@ -5,8 +5,7 @@ import t, { type Test } from 'tap'
 import { Command } from '../helpers/command.ts'
 import { readAll } from '../helpers/service.ts'
 
-const CONNECTIONS = 5
-const REQUESTS = 60
+const CONNECTIONS = 50
 const BUNDLE = '/documentation/static/swagger-ui-bundle.js'
 
 const skip = existsSync('/proc/self/fd') ? false : 'only Linux has /proc/self/fd'
@@ -40,10 +39,10 @@ t.test('requests for the docs use no file descriptors', { skip }, async (t) => {
     socket.on('data', () => {
       most = Math.max(most, descriptors())
     })
-    socket.write(get(BUNDLE).repeat(REQUESTS - 1) + LAST)
+    socket.write(LAST)
     return successes(await readAll(socket))
   })
-  for (const count of await Promise.all(received)) t.equal(count, REQUESTS)
+  for (const count of await Promise.all(received)) t.equal(count, 1)
   t.equal(most, before)
 })
 
