@@ -52,18 +52,28 @@ export class ByteBudget {
     share.bytes = 0
   }
 
+  /** Nobody loses bytes unless that is enough. */
   #makeRoom(needy: Share, bytes: number): void {
     const now = this.#now()
+    const losers: Share[] = []
+    let lost = 0
     for (const share of this.#shares) {
-      if (this.#fits(bytes) || now - share.since < SAFE_MS) return
+      if (this.#fits(bytes, lost) || now - share.since < SAFE_MS) break
       if (share === needy) continue
+      losers.push(share)
+      lost += share.bytes
+    }
+    if (!this.#fits(bytes, lost)) return
+    for (const share of losers) {
       share.release()
       share.onLoss()
     }
   }
 
-  #fits(bytes: number): boolean {
-    return this.#held === 0 || this.#held + bytes <= this.#max
+  /** @param lost bytes that others would lose */
+  #fits(bytes: number, lost = 0): boolean {
+    const held = this.#held - lost
+    return held === 0 || held + bytes <= this.#max
   }
 }
 

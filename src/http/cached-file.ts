@@ -27,8 +27,8 @@ const CODINGS: readonly Coding[] = ['br', 'gzip', 'identity']
 /** Qualities above 9 save another tenth, but take seconds for Swagger UI's bundle. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 8 } }
 
-/** A longer `Accept-Encoding` counts as absent, because parsing one of 16 KB takes milliseconds. */
-const ACCEPT_LENGTH_MAX = 1000
+/** A longer `Accept` or `Accept-Encoding` counts as absent, because parsing one of 16 KB takes milliseconds. */
+export const ACCEPT_LENGTH_MAX = 1000
 
 /** zlib's asynchronous functions run in the thread pool. */
 const encoders: Record<Coding, (content: Buffer) => Promise<Buffer>> = {

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { type Share, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
+import { ACCEPT_LENGTH_MAX } from './cached-file.ts'
 import { toApiError } from './error-handler.ts'
 import type { Followers } from './followers.ts'
 
@@ -83,7 +84,7 @@ interface Progress {
 export function prefersEvents({ headers }: FastifyRequest): boolean {
   const { accept } = headers
   // Most requests have no `Accept` or `*/*`, and need no parser.
-  if (accept === undefined || accept === '*/*') return false
+  if (accept === undefined || accept === '*/*' || accept.length > ACCEPT_LENGTH_MAX) return false
   return new Negotiator({ headers }).mediaType(ACCEPTABLE) === ACCEPTABLE[1]
 }
 

@@ -60,7 +60,7 @@ export class DeliveryLoop {
   #progress: WebhookProgress
   /** When the next change to deliver was made. Undefined if there is none. */
   #waitingSince: number | undefined
-  /** When all changes had been read. */
+  /** When all earlier changes had been read. */
   #caughtUpAt: number | undefined
   /** Whether the last page that was read did not fit into memory. */
   #needsRoom = false
@@ -182,7 +182,9 @@ export class DeliveryLoop {
     }
     if (changes.length === PAGE_SIZE) return 0
     this.#waitingSince = undefined
-    this.#caughtUpAt = this.#options.clock.now()
+    // A short page can be one whose changes are large, so only an empty one shows that there are no more.
+    const last = changes.at(-1)
+    this.#caughtUpAt = last === undefined ? this.#options.clock.now() : Date.parse(last.at)
     // All webhooks pause until the same moment, so that they share the next read.
     return pause - (performance.now() % pause)
   }

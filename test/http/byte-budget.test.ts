@@ -51,6 +51,21 @@ t.test('those that have held bytes for a second lose them if others need them', 
   t.same(lost, ['oldest', 'old'])
 })
 
+t.test('nobody loses bytes for a request that does not fit even then', async (t) => {
+  const { clock, budget } = setUp()
+  budget.share(never).take(3)
+  clock.now = 500
+  budget.share(never).take(7)
+  clock.now = 1000
+  t.equal(budget.share(never).take(4), false)
+  const lost: string[] = []
+  const { budget: other, clock: time } = setUp()
+  other.share(() => lost.push('all')).take(10)
+  time.now = 1000
+  t.equal(other.share(never).take(11), true, 'an emptied budget admits any number of bytes')
+  t.same(lost, ['all'])
+})
+
 t.test('a share does not take bytes from itself', async (t) => {
   const { clock, budget } = setUp()
   const share = budget.share(never)

@@ -120,6 +120,7 @@ t.test('Accept selects the stream', async (t) => {
     '*/*',
     'application/json',
     'application/json, text/event-stream',
+    `text/event-stream${', a/b'.repeat(250)}`,
     'text/event-stream;q=0',
     'text/event-stream;q=0.1, */*',
     'text/event-stream;charset=latin1',

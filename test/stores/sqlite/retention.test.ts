@@ -64,6 +64,8 @@ function prune(file: string): void {
   const find = prepareExcess(db)
   const limits = { before: Date.now() - FOREVER, bytes: UNLIMITED }
   while (find(limits) !== undefined) writer.commit([['pruneChanges', limits]])
+  // As if another process had deleted them in the meantime.
+  writer.commit([['pruneChanges', limits]])
   writer.close()
 }
 
