@@ -28,7 +28,7 @@ const PROCESSES: Readonly<Record<string, readonly string[]>> = {
   'http-m-to-z': ['http/*.test.ts'],
   postgres: ['stores/postgres/*.test.ts'],
   sqlite: ['stores/**/*.test.ts'],
-  users: ['{client,crash,examples,hostile,webhooks}/**/*.test.ts'],
+  users: ['{client,crash,hostile,webhooks}/**/*.test.ts'],
   others: ['**/*.test.ts'],
   'system/clusters': ['{failover,faults,replicas}/*.system.ts'],
   'system/kills': ['crash/*.system.ts', 'webhooks/processes.system.ts'],

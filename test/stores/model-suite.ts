@@ -27,7 +27,7 @@ const IDS = [MIN, -1n, 0n, 7n, MAX]
 type Expected = 'any' | 'none' | 'current' | 'stale' | 'several'
 
 /** More runs for a store that does not wait for a disk. */
-const RUNS = { lasting: 40, passing: 400 }
+const RUNS = { lasting: 40, passing: 200 }
 
 /** Compares random operations, sequential and concurrent, with a model based on a Map, and the changes that they log. */
 export function modelSuite(t: Test, engine: Engine): void {
