@@ -1,5 +1,5 @@
 /** A database file that is deleted or replaced while the service runs. */
-import { copyFileSync, readFileSync, renameSync } from 'node:fs'
+import { copyFileSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/database.ts'
@@ -84,4 +84,44 @@ t.test('an idle service writes its changes to the file, wherever it was moved', 
     t.equal(db.prepare('SELECT count(*) FROM plants').pluck().get(), plants, file)
     db.close()
   }
+})
+
+t.test('changes of another process to the file that replaced it are kept', async (t) => {
+  const { database, other, create, stop } = await start(t, 1, true)
+  const idsIn = (file: string) => {
+    const db = openDatabase({ file, lockTimeout: 0 })
+    const ids = db.prepare('SELECT id FROM plants ORDER BY id').pluck().all()
+    db.close()
+    return ids
+  }
+  const moved = `${database}.moved`
+  // A request is served after the check that follows the one before it.
+  const checked = async () => {
+    for (const id of [100, 101]) t.same(await create(id), REPLACED)
+  }
+  const walSize = () => statSync(`${database}-wal`).size
+  t.equal(await create(1), 200)
+  renameSync(database, moved)
+  await checked()
+  t.equal(walSize(), 0)
+
+  renameSync(moved, database)
+  const reader = openDatabase({ file: database, lockTimeout: 0 })
+  reader.exec('BEGIN; SELECT * FROM plants')
+  t.equal(await create(2), 200)
+  renameSync(database, moved)
+  await checked()
+  t.ok(walSize() > 0, 'a snapshot prevents it')
+  reader.close()
+  await checked()
+  t.equal(walSize(), 0, 'emptied again after another loss')
+
+  renameSync(other, database)
+  const db = openDatabase({ file: database, lockTimeout: 0 })
+  db.exec("INSERT INTO plants (id, name) VALUES (7, 'seven')")
+  await checked()
+  t.equal(await stop(), 0)
+  db.close()
+  t.same(idsIn(database), [7n])
+  t.same(idsIn(moved), [1n, 2n])
 })

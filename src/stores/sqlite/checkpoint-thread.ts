@@ -6,9 +6,11 @@ import {
   prepareCheckpoint,
 } from './checkpointer.ts'
 import { openDatabase } from './database.ts'
+import { DatabaseFile } from './database-file.ts'
 
 const { port, ...options } = checkpointThread.data
 const db = openDatabase(options)
+const file = new DatabaseFile(options.file, options.identity)
 const checkpoint = prepareCheckpoint(db, 'PASSIVE')
 
 port.on('message', (request: CheckpointRequest) => {
@@ -17,9 +19,8 @@ port.on('message', (request: CheckpointRequest) => {
     return port.close()
   }
   const start = performance.now()
-  checkpoint()
-  // Commits have extended the WAL meanwhile. The second pass is shorter, so it leaves less to the writer.
-  checkpoint()
+  // Commits extend the WAL during the first pass. The second is shorter, so it leaves less to the writer.
+  for (let pass = 0; pass < 2 && file.isInPlace(); pass++) checkpoint()
   port.postMessage((performance.now() - start) satisfies CheckpointReply)
 })
 port.postMessage('ready' satisfies CheckpointReply)

@@ -14,6 +14,8 @@ import { mapError } from './errors.ts'
 
 /** The state of the WAL, in pages: its length, and how much of it has been written back. */
 export interface WalState {
+  /** 1 if other connections prevented the checkpoint from completing, or if it failed. */
+  readonly busy: number
   readonly log: number
   readonly checkpointed: number
   /** Why a checkpoint failed, such as `SQLITE_IOERR_WRITE`. It is no failure if other connections prevent it. */
@@ -172,8 +174,8 @@ export class Checkpointer {
 /**
  * Prepares a checkpoint (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
  *
- * @returns a function that runs it and returns the resulting state of the WAL: zeros if it could not run or failed,
- *   which loses nothing
+ * @returns a function that runs it and returns the resulting state of the WAL: busy and empty if it could not run or
+ *   failed, which loses nothing
  */
 export function prepareCheckpoint(
   db: Database,
@@ -186,7 +188,7 @@ export function prepareCheckpoint(
     } catch (error) {
       const mapped = mapError(error)
       if (!(mapped instanceof StoreUnavailable)) throw error
-      const state = { log: 0, checkpointed: 0 }
+      const state = { busy: 1, log: 0, checkpointed: 0 }
       return mapped.reason === 'busy' ? state : { ...state, failure: mapped.detail }
     }
   }

@@ -19,17 +19,18 @@ export class DatabaseFile {
     this.identity = identity
   }
 
-  /**
-   * Takes a microsecond.
-   *
-   * @throws StoreUnavailable if another file, or none, is at the path
-   */
+  /** Takes a microsecond. */
+  isInPlace(): boolean {
+    return identify(this.path) === this.identity
+  }
+
+  /** @throws StoreUnavailable if another file, or none, is at the path */
   assertInPlace(): void {
-    if (identify(this.path) === this.identity) return
+    if (this.isInPlace()) return
     throw new StoreUnavailable(
       'failing',
-      `${this.path} was deleted or replaced while it is open, so changes are rejected. Put the file back, or read all ` +
-        'plants through the API, which still has them, before you restart the service',
+      `${this.path} was deleted or replaced while it is open, so changes are rejected. Start no other process ` +
+        'on this path before this one has stopped. Put the file back, or read all plants through the API first',
       'its database file was deleted or replaced',
     )
   }

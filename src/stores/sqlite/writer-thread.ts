@@ -36,6 +36,8 @@ const writer = new Writer(db, file, metrics)
 const emptyWal = prepareCheckpoint(db, 'TRUNCATE')
 const checkpointer = new Checkpointer(db, options, { metrics, onProblem: report })
 const clients = new Set<MessagePort>()
+/** Whether the WAL was emptied since the file was found out of place. */
+let isWalEmptied = false
 watchCommits(db, commits)
 setInterval(look, LOOK_INTERVAL_MS).unref()
 
@@ -43,6 +45,7 @@ parentPort?.on('message', async (command: WriterCommand) => {
   if (command !== 'close') return accept(command.client)
   await checkpointer.close()
   look()
+  // If the file is out of place, SQLite neither writes the WAL back nor deletes it here (SQLITE_FCNTL_HAS_MOVED).
   writer.close()
   for (const client of clients) client.close()
   parentPort?.close()
@@ -53,20 +56,26 @@ function accept(client: MessagePort): void {
   client.on('close', () => clients.delete(client))
   client.on('message', (request: WriterRequest) => {
     serve(receiveOthers({ client, ...request }))
-    checkpointer.afterCommit()
+    if (look()) checkpointer.afterCommit()
   })
 }
 
 /**
  * Reports that the file is not in place, and empties the WAL into it, wherever it is: SQLite would apply the WAL to the
- * file that has its name now, and does not write it back when it is closed.
+ * file that has its name now. A process that opens that file uses the same WAL, so every later checkpoint of this one
+ * would move the changes of the other into the wrong file.
+ *
+ * @returns whether the file is in place
  */
-function look(): void {
+function look(): boolean {
   try {
     file.assertInPlace()
+    isWalEmptied = false
+    return true
   } catch (error) {
+    if (!isWalEmptied) isWalEmptied = emptyWal().busy === 0
     report((error as Error).message)
-    emptyWal()
+    return false
   }
 }
 

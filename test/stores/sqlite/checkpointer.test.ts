@@ -1,13 +1,17 @@
-import { truncateSync } from 'node:fs'
+import { once } from 'node:events'
+import { readFileSync, renameSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { MessageChannel } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import {
   Checkpointer,
+  checkpointThread,
   prepareCheckpoint,
   type WalState,
 } from '../../../src/stores/sqlite/checkpointer.ts'
 import { type DatabaseOptions, openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { DatabaseFile } from '../../../src/stores/sqlite/database-file.ts'
 import { CommitMetrics } from '../../../src/stores/store-figures.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { countOf } from '../figures.ts'
@@ -76,13 +80,38 @@ t.test('a checkpoint that cannot run now is skipped', async (t) => {
   const writeBack = prepareCheckpoint(db, 'PASSIVE')
   db.exec("INSERT INTO plants (id, name) VALUES (1, 'x')")
   db.exec('BEGIN; DELETE FROM plants')
-  t.same(writeBack(), { log: 0, checkpointed: 0 })
+  t.same(writeBack(), { busy: 1, log: 0, checkpointed: 0 })
   db.exec('COMMIT')
   const { log, checkpointed } = writeBack()
   t.ok(log > 0)
   t.equal(checkpointed, log)
   db.close()
   t.throws(writeBack, TypeError)
+})
+
+t.test('the thread writes nothing to a file that was moved', async (t) => {
+  const path = join(t.testdir(), 'plants.db')
+  const options = { file: path, lockTimeout: 0 }
+  const db = openDatabase(options)
+  const { port1, port2 } = new MessageChannel()
+  const data = { ...options, identity: new DatabaseFile(path).identity, port: port1 }
+  const worker = checkpointThread.start(data, { name: 'checkpoint', transferList: [port1] })
+  await once(port2, 'message')
+  db.exec("INSERT INTO plants (id, name) VALUES (1, 'x')")
+  const moved = `${path}.moved`
+  for (const [from, to, isWritten] of [
+    [path, moved, false],
+    [moved, path, true],
+  ] as const) {
+    const before = readFileSync(from)
+    renameSync(from, to)
+    port2.postMessage('checkpoint')
+    await once(port2, 'message')
+    t.equal(!readFileSync(to).equals(before), isWritten)
+  }
+  port2.postMessage('close')
+  await once(worker, 'exit')
+  db.close()
 })
 
 t.test('a checkpoint that fails is reported, and tried again after a while', async (t) => {
