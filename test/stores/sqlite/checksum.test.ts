@@ -1,10 +1,19 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { OnProgress } from '../../../src/stores/engine.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check.ts'
+import { isUnused } from '../../../src/stores/sqlite/checksum.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 
@@ -67,6 +76,15 @@ t.test('a backup that was used as a database is not compared', async (t) => {
   openDatabase({ file, lockTimeout: 0 }).close()
   const message = 'not compared: the backup has been used as a database since'
   t.same(check(file), [{ subject: 'checksum', status: 'ok', message }])
+})
+
+t.test('a file that cannot be read does not count as an unused backup', async (t) => {
+  const { file } = await backUp(t)
+  t.ok(isUnused(file))
+  const link = `${file}.link`
+  symlinkSync('missing', link)
+  for (const unreadable of [link, dirname(file), join(file, 'missing')])
+    t.notOk(isUnused(unreadable))
 })
 
 t.test('a checksum that cannot be read is reported', async (t) => {
