@@ -27,8 +27,8 @@ export async function prepareHttpServer(
   const app = await buildApp(options)
   const { host, shutdownTimeout } = options.config
   const close = gracefulShutdown(app, shutdownTimeout)
-  const { store, checkReady = () => store.ping() } = options
-  const listen = await prepareToListen(app, host)
+  const { store, threads = 1, checkReady = () => store.ping() } = options
+  const listen = await prepareToListen(app, host, threads)
   const requests = app.requestMetrics?.memory
   if (requests === undefined) return { listen, close, checkReady, figures: [] }
   const { histogram: eventLoop, stop } = watchEventLoop()

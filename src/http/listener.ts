@@ -3,8 +3,9 @@ import { type AddressInfo, createServer, isIPv6, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * How many listeners share a port. In each turn of the event loop, libuv accepts one connection per listener. With a
- * single one, new connections would wait long while others keep the service busy.
+ * How many listeners of the process share a port. In each turn of the event loop, libuv accepts one connection per
+ * listener. With a single one, new connections would wait long while others keep the service busy. The system spreads
+ * connections over all listeners, so threads need fewer each.
  */
 const LISTENERS = 16
 
@@ -44,12 +45,15 @@ export function toHosts(host: string): readonly string[] {
  * For `localhost` Fastify would start a second HTTP server, whose connections `app.close()` does not drain
  * (fastify/fastify#7043). Here the other listeners pass their connections to the single HTTP server, which then treats
  * them like its own.
+ *
+ * @param threads how many threads serve the port
  */
 export async function prepareToListen(
   app: FastifyInstance,
   host: string,
+  threads: number,
 ): Promise<(endpoint: Endpoint) => Promise<Listening>> {
-  const groups = Array.from({ length: LISTENERS }, (_, number) =>
+  const groups = Array.from({ length: Math.ceil(LISTENERS / threads) }, (_, number) =>
     toHosts(host).map((_, index) => (number + index === 0 ? app.server : otherListener(app))),
   )
   const [first, ...others] = groups as [Server[], ...Server[][]]

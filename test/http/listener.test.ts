@@ -1,5 +1,6 @@
-/** `--host localhost`: one service on 127.0.0.1 and ::1. */
+/** `--host localhost`: one service on 127.0.0.1 and ::1. And how many listeners share a port. */
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { type PlantStoreOptions, type RunningPlantStore, startPlantStore } from '../../src/index.ts'
@@ -7,6 +8,7 @@ import { freePort } from '../../tools/postgres/server.ts'
 import { halfACreate } from '../helpers/client.ts'
 import { isFree } from '../helpers/connection.ts'
 import { answersOf, readAll } from '../helpers/service.ts'
+import { startThreads, THREADS } from '../helpers/threads.ts'
 
 const ADDRESSES = ['127.0.0.1', '::1']
 
@@ -117,4 +119,26 @@ t.test('if ::1 is unavailable, the service listens on 127.0.0.1 alone', { skip }
   t.equal((await fetch(`${urlAt(running, '127.0.0.1')}/health/live`)).status, 200)
   await running.close()
   t.ok(await isFree('127.0.0.1', port))
+})
+
+/** The table of TCP sockets on Linux. Each listener has a line. */
+const SOCKETS = '/proc/net/tcp'
+
+const STATE_LISTENING = '0A'
+
+function countListeners(port: number): number {
+  const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const rows = readFileSync(SOCKETS, 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/ +/))
+  return rows.filter(([, address, , state]) => address === local && state === STATE_LISTENING)
+    .length
+}
+
+const noTable = existsSync(SOCKETS) ? false : `needs ${SOCKETS}`
+
+t.test('a port has as many listeners, however many threads serve', { skip: noTable }, async (t) => {
+  t.equal(countListeners(portOf(await started(t, { host: '127.0.0.1' }))), 16)
+  const { port } = await startThreads(t)
+  t.equal(countListeners(port), 16, `with ${THREADS} threads`)
 })

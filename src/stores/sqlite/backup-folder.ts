@@ -38,7 +38,7 @@ export class SqliteBackupFolder implements BackupFolder {
     }
     this.close = lockFolder(folder)
     // The lock shows that no process is writing to what a killed one has left.
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    for (const entry of attempt(() => readdirSync(folder, { withFileTypes: true }), fail)) {
       const path = join(folder, entry.name)
       if (!entry.isDirectory() || !isPartialName(entry.name)) continue
       attempt(() => rmSync(path, { recursive: true }), fail)
@@ -46,7 +46,12 @@ export class SqliteBackupFolder implements BackupFolder {
   }
 
   newest(now: Date): Date | undefined {
-    const name = this.#list().findLast((name) => name <= backupName(now))
+    const { folder } = this.#options
+    const names = attempt(
+      () => this.#list(),
+      ({ message }) => new StoreError(`cannot list the backups in ${folder}: ${message}`),
+    )
+    const name = names.findLast((name) => name <= backupName(now))
     return name === undefined ? undefined : backupTime(name)
   }
 
@@ -77,21 +82,21 @@ export class SqliteBackupFolder implements BackupFolder {
   /** @param published the name of the newest backup, which always stays */
   #removeOldest(published: string): Pick<FolderBackup, 'removed' | 'problem'> {
     const { folder, keep } = this.#options
-    const others = this.#list().filter((name) => name !== published)
-    // A name later than the newest comes from a clock that was wrong. Such a backup, too, is older than the newest.
-    const byAge = [
-      ...others.filter((name) => name > published),
-      ...others.filter((name) => name < published),
-    ]
     const removed: string[] = []
     try {
+      const others = this.#list().filter((name) => name !== published)
+      // A name later than the newest comes from a clock that was wrong. Such a backup, too, is older than the newest.
+      const byAge = [
+        ...others.filter((name) => name > published),
+        ...others.filter((name) => name < published),
+      ]
       for (const name of byAge.slice(0, Math.max(0, byAge.length - (keep - 1)))) {
         this.#remove(join(folder, name))
         rmSync(join(folder, name + CHECKSUM_SUFFIX), { force: true })
         removed.push(name)
       }
     } catch (error) {
-      return { removed, problem: `cannot remove an old backup: ${(error as Error).message}` }
+      return { removed, problem: `cannot remove old backups: ${(error as Error).message}` }
     }
     return { removed }
   }

@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs'
-import { link, mkdtemp, open, writeFile } from 'node:fs/promises'
+import { link, mkdtemp, open, rename, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { PRIVATE_MODE } from '../../file-modes.ts'
 import type { BackupOptions, BackupSummary } from '../engine.ts'
@@ -34,7 +34,7 @@ export async function backUpDatabase(options: BackupOptions): Promise<BackupSumm
 
 /** SQLite would apply the WAL or journal of another database to the copy when it first opens it. */
 function assertNameFree(file: string): void {
-  const suffixes = ['', ...COMPANION_SUFFIXES, CHECKSUM_SUFFIX]
+  const suffixes = ['', ...COMPANION_SUFFIXES]
   const taken = suffixes.map((suffix) => file + suffix).find(existsSync)
   if (taken !== undefined) throw existsError(taken)
   if (COMPANION_SUFFIXES.some((suffix) => file.endsWith(suffix))) {
@@ -45,21 +45,18 @@ function assertNameFree(file: string): void {
 }
 
 /**
- * Gives the copy its name atomically once it is on disk, unless the name has been taken meanwhile. Its checksum comes
- * first, so that no backup lacks one.
+ * Gives the copy its name atomically once it is on disk, unless the name has been taken meanwhile. Replaces a checksum
+ * without a file, which an earlier backup has left. If the process is killed, the backup may lack a checksum, but never
+ * has the wrong one.
  */
 async function publish(copy: string, file: string, sha256: string): Promise<void> {
   const [draft, checksum] = [copy + CHECKSUM_SUFFIX, file + CHECKSUM_SUFFIX]
   await writeFile(draft, checksumLine(sha256, file), { mode: PRIVATE_MODE, flush: true })
   await sync(copy)
+  if (!existsSync(file)) rmSync(checksum, { force: true })
   // Unlike a rename, a link replaces nothing.
-  await link(draft, checksum)
-  try {
-    await link(copy, file)
-  } catch (error) {
-    rmSync(checksum)
-    throw error
-  }
+  await link(copy, file)
+  await rename(draft, checksum)
   await sync(dirname(resolve(file)))
 }
 

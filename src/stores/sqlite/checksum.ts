@@ -41,14 +41,20 @@ export function checksumLine(sha256: string, file: string): string {
  * Whether a backup has never been opened for writing, which switches it to WAL mode for good. No connection of this
  * process can have the file open: closing any descriptor of a file drops all POSIX locks that the process has on it
  * (https://www.sqlite.org/howtocorrupt.html, 2.2).
+ *
+ * @returns false if the file cannot be read, because it must not be taken for a backup that can be removed
  */
 export function isUnused(file: string): boolean {
   const header = Buffer.alloc(MODE_OFFSET + ROLLBACK_MODE.length)
-  const descriptor = openSync(file, 'r')
   try {
-    readSync(descriptor, header)
-  } finally {
-    closeSync(descriptor)
+    const descriptor = openSync(file, 'r')
+    try {
+      readSync(descriptor, header)
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch {
+    return false
   }
   const text = header.toString('latin1')
   return text.startsWith(MAGIC) && text.endsWith(ROLLBACK_MODE)

@@ -183,8 +183,29 @@ t.test('a backup that cannot be removed is reported', async (t) => {
   const { folder, add } = open(t, files, remove)
   const { removed, problem } = await add('12:00:00')
   t.same(removed, [])
-  t.equal(problem, 'cannot remove an old backup: EPERM: operation not permitted')
+  t.equal(problem, 'cannot remove old backups: EPERM: operation not permitted')
   t.same(list(folder), [named('08:00:00'), named('09:00:00'), NOON])
+})
+
+t.test('a folder that can no longer be listed does not make a published backup fail', async (t) => {
+  const files = filesOf(t)
+  const { folder } = files
+  const backups = new SqliteBackupFolder({
+    ...files,
+    // Read once the backup has been published.
+    get keep() {
+      rmSync(folder, { recursive: true })
+      return 2
+    },
+  })
+  t.teardown(() => backups.close())
+  const { file, problem } = await backups.add(at('12:00:00'), new AbortController().signal)
+  t.equal(file, join(folder, NOON))
+  t.match(problem, /^cannot remove old backups: ENOENT/)
+  t.throws(() => backups.newest(at('12:00:00')), {
+    constructor: StoreError,
+    message: /^cannot list the backups in \S+: ENOENT/,
+  })
 })
 
 t.test('what a killed process has left is removed', async (t) => {

@@ -1,9 +1,19 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
+import type { OnProgress } from '../../../src/stores/engine.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check.ts'
+import { isUnused } from '../../../src/stores/sqlite/checksum.ts'
 import { openDatabase } from '../../../src/stores/sqlite/database.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 
@@ -68,6 +78,15 @@ t.test('a backup that was used as a database is not compared', async (t) => {
   t.same(check(file), [{ subject: 'checksum', status: 'ok', message }])
 })
 
+t.test('a file that cannot be read does not count as an unused backup', async (t) => {
+  const { file } = await backUp(t)
+  t.ok(isUnused(file))
+  const link = `${file}.link`
+  symlinkSync('missing', link)
+  for (const unreadable of [link, dirname(file), join(file, 'missing')])
+    t.notOk(isUnused(unreadable))
+})
+
 t.test('a checksum that cannot be read is reported', async (t) => {
   const { file, checksum } = await backUp(t)
   writeFileSync(checksum, 'none')
@@ -82,26 +101,48 @@ t.test('a checksum that cannot be read is reported', async (t) => {
   })
 })
 
-t.test('a name whose checksum exists is taken', async (t) => {
+/** The options of a backup to copy.db, next to files with the given contents. */
+async function prepare(t: Test, files: Record<string, string>, onProgress: OnProgress = () => {}) {
   const { file } = await backUp(t)
-  const folder = t.testdir({ 'plants.db': readFileSync(file), 'copy.db.sha256': 'mine' })
+  const folder = t.testdir({ 'plants.db': readFileSync(file), ...files })
   const [database, copy] = [join(folder, 'plants.db'), join(folder, 'copy.db')]
   const { signal } = new AbortController()
-  const options = { database, file: copy, lockTimeout: 0, signal, onProgress() {} }
-  const message = `${copy}.sha256 already exists; nothing was overwritten`
-  await t.rejects(backUpDatabase(options), new StoreError(message))
+  const options = { database, file: copy, lockTimeout: 0, signal, onProgress }
+  return { folder, copy, checksum: `${copy}.sha256`, options }
+}
+
+t.test('a checksum whose backup was moved or removed is replaced', async (t) => {
+  const { copy, checksum, options, folder } = await prepare(t, { 'copy.db.sha256': 'old' })
+  const { sha256 } = await backUpDatabase(options)
+  t.equal(readFileSync(checksum, 'utf8'), `${sha256}  copy.db\n`)
+  t.match(check(copy), [{ status: 'ok', message: sha256 }])
+  t.same(readdirSync(folder).sort(), ['copy.db', 'copy.db.sha256', 'plants.db'])
+})
+
+t.test('a failed backup leaves the checksum of an earlier one', async (t) => {
+  const { checksum, options, folder } = await prepare(t, { 'copy.db.sha256': 'old' })
+  await t.rejects(backUpDatabase({ ...options, database: join(folder, 'none.db') }))
+  t.equal(readFileSync(checksum, 'utf8'), 'old')
+})
+
+t.test('a backup whose checksum cannot be written is not published', async (t) => {
+  const { checksum, options, folder } = await prepare(t, {})
+  mkdirSync(checksum)
+  await t.rejects(backUpDatabase(options), {
+    constructor: StoreError,
+    message: /^cannot write \S+copy.db: .*EISDIR/,
+  })
   t.same(readdirSync(folder).sort(), ['copy.db.sha256', 'plants.db'])
 })
 
-t.test('a name that is taken during the copy leaves no checksum', async (t) => {
-  const { file } = await backUp(t)
-  const folder = t.testdir({ 'plants.db': readFileSync(file) })
-  const [database, copy] = [join(folder, 'plants.db'), join(folder, 'copy.db')]
-  const { signal } = new AbortController()
-  const onProgress = () => writeFileSync(copy, 'mine')
-  const options = { database, file: copy, lockTimeout: 0, signal, onProgress }
-  const message = `${copy} already exists; nothing was overwritten`
-  await t.rejects(backUpDatabase(options), new StoreError(message))
-  t.equal(readFileSync(copy, 'utf8'), 'mine')
-  t.notOk(existsSync(`${copy}.sha256`))
-})
+for (const files of [{}, { 'copy.db.sha256': 'mine' }]) {
+  const names = Object.keys(files)
+  t.test(`a name that is taken during the copy keeps ${names[0] ?? 'no checksum'}`, async (t) => {
+    const onProgress = () => writeFileSync(copy, 'mine')
+    const { copy, checksum, options } = await prepare(t, files, onProgress)
+    const message = `${copy} already exists; nothing was overwritten`
+    await t.rejects(backUpDatabase(options), new StoreError(message))
+    t.equal(readFileSync(copy, 'utf8'), 'mine')
+    t.equal(existsSync(checksum) && readFileSync(checksum, 'utf8'), names.length > 0 && 'mine')
+  })
+}
