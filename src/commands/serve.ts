@@ -1,5 +1,6 @@
+import { addAbortListener } from 'node:events'
 import type { Config } from '../config/config.ts'
-import { type RunningService, start } from '../start.ts'
+import { start } from '../start.ts'
 import { Interrupted } from '../transfer/source.ts'
 import { greeting, readyLine } from './greeting.ts'
 import { onNpmExit, onStopSignal } from './signals.ts'
@@ -23,20 +24,18 @@ function endNow(): void {
 export async function serve(config: Config): Promise<void> {
   disablePretenuring()
   reportThreadFailures()
-  const seeding = new AbortController()
-  let close: RunningService['close'] | undefined
-  const stop = (exitCode = 0) => {
-    if (close === undefined) return seeding.abort(new Interrupted(exitCode))
-    setTimeout(endNow, config.shutdownTimeout + CLOSE_TIMEOUT_MS).unref()
-    close()
-  }
+  const stopping = new AbortController()
+  const stop = (exitCode = 0) => stopping.abort(new Interrupted(exitCode))
   // Otherwise, a signal ends the process until the service listens.
   if (config.seed !== undefined) onStopSignal(stop)
-  const { warning, ...running } = await start(config, seeding.signal)
-  close = running.close
+  const { warning, ...running } = await start(config, stopping.signal)
   if (warning !== undefined) process.stderr.write(`plant-store: ${warning}\n`)
   if (config.seed === undefined) onStopSignal(stop)
-  if (seeding.signal.aborted) stop()
+  // It is also called if the service was stopped while it started.
+  addAbortListener(stopping.signal, () => {
+    setTimeout(endNow, config.shutdownTimeout + CLOSE_TIMEOUT_MS).unref()
+    running.close()
+  })
   onNpmExit(stop)
   const announce = config.readyJson ? readyLine : greeting
   process.stdout.write(announce(config, running))

@@ -42,7 +42,10 @@ export function planOf(seed: number, number: number): Plan {
   return {
     requests: requestsOf(number, random),
     localAddress: random.oneIn(2) ? '127.0.0.1' : `127.${host()}.${host()}.${host()}`,
-    writing: random.pick(['in turn', 'whole', random.oneIn(7) ? 'slow' : 'pieces']),
+    // Of pipelined requests, the service serves only the first.
+    writing: random.oneIn(4)
+      ? random.pick(['whole', random.oneIn(7) ? 'slow' : 'pieces'])
+      : 'in turn',
     cuts: cuts.toSorted(),
     reading: random.oneIn(20) ? random.pick(['slow', 'slow', 'slow', 'never']) : 'at once',
     ending: random.oneIn(3) ? random.pick(['wait', 'wait', 'abandon', 'reset']) : 'half-close',
