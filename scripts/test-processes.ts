@@ -25,7 +25,8 @@ export const SYSTEM_TESTS: readonly string[] = [
 const PROCESSES: Readonly<Record<string, readonly string[]>> = {
   commands: ['commands/*.test.ts'],
   'http-a-to-l': ['http/[a-l]*.test.ts'],
-  'http-m-to-z': ['http/*.test.ts'],
+  'http-m-to-q': ['http/[m-q]*.test.ts'],
+  'http-r-to-z': ['http/*.test.ts'],
   postgres: ['stores/postgres/*.test.ts'],
   sqlite: ['stores/**/*.test.ts'],
   users: ['{client,crash,hostile,webhooks}/**/*.test.ts'],
