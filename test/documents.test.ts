@@ -84,18 +84,6 @@ t.test('README.md has a row for every operation, with its scopes', async (t) => 
   }
 })
 
-t.test('docs/scaling.md contains the files of deploy/patroni', async (t) => {
-  const page = read('docs/scaling.md')
-  for (const file of globSync('deploy/patroni/*', { cwd: ROOT })) {
-    // As part of a list item, or of an item in that.
-    const copies = [3, 5].map((spaces) => read(file).replace(/^(?=.)/gm, ' '.repeat(spaces)))
-    t.ok(
-      copies.some((copy) => page.includes(`\n${copy}`)),
-      `copy ${file} to docs/scaling.md`,
-    )
-  }
-})
-
 t.test('docs/errors.md explains every status in the contract', async (t) => {
   const page = read('docs/errors.md')
   const operations = Object.values(contract.paths).flatMap((methods) => Object.values(methods))
