@@ -4,10 +4,10 @@
  * limit is exceeded.
  */
 
-import { loadContract } from '../src/contract/contract.ts'
-import { parseExactJson } from '../src/contract/exact-json.ts'
-import { bodyProjection } from '../src/contract/projection.ts'
-import { compileComponent } from '../src/contract/validation.ts'
+import { loadContract } from '../contract/contract.ts'
+import { parseExactJson } from '../contract/exact-json.ts'
+import { bodyProjection } from '../contract/projection.ts'
+import { compileComponent } from '../contract/validation.ts'
 import { codecs } from '../src/transfer/codecs.ts'
 import type { Format } from '../src/transfer/format.ts'
 import { RECORD_LIMIT_BYTES } from '../src/transfer/record-reader.ts'

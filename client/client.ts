@@ -1,5 +1,5 @@
 /** A typed client for a plant store, for Node and browsers. */
-import type { operations } from '../src/contract/api.gen.ts'
+import type { operations } from '../contract/api.gen.ts'
 import { type Part, sendParts, splitPlants } from './batches.ts'
 import { fetchChanges, followChanges } from './changes.ts'
 import { type CallOptions, type ClientOptions, Connection } from './connection.ts'
@@ -35,7 +35,7 @@ import type {
   UnconditionalOptions,
 } from './types.ts'
 
-export type { ErrorCode } from '../src/contract/error-codes.gen.ts'
+export type { ErrorCode } from '../contract/error-codes.gen.ts'
 export type { CallOptions, ClientOptions } from './connection.ts'
 export {
   BatchError,

@@ -1,5 +1,5 @@
 import openapiFetch, { type Client } from 'openapi-fetch'
-import type { paths } from '../src/contract/api.gen.ts'
+import type { paths } from '../contract/api.gen.ts'
 import { ConnectionError } from './errors.ts'
 import { toJson } from './json.ts'
 import { explainBlocked, parseUrl } from './page.ts'

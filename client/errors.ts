@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes } from '../src/contract/error-codes.gen.ts'
+import { type ErrorCode, errorCodes } from '../contract/error-codes.gen.ts'
 
 /** The service responded, but not with the requested result. */
 export abstract class ResponseError extends Error {

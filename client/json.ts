@@ -1,6 +1,6 @@
 /** JSON (RFC 8259) in which ids are exact bigints. */
-import type { components } from '../src/contract/api.gen.ts'
-import { toInt64 } from '../src/contract/int64.ts'
+import type { components } from '../contract/api.gen.ts'
+import { toInt64 } from '../contract/int64.ts'
 
 type Plant = components['schemas']['StoredPlant']
 

@@ -1,6 +1,6 @@
 /** Reads responses, and detects those that violate the contract. */
-import type { components } from '../src/contract/api.gen.ts'
-import { type ErrorCode, errorCodes } from '../src/contract/error-codes.gen.ts'
+import type { components } from '../contract/api.gen.ts'
+import { type ErrorCode, errorCodes } from '../contract/error-codes.gen.ts'
 import { PlantStoreError, type ResponseError, UnexpectedAnswerError } from './errors.ts'
 import { parseJson } from './json.ts'
 

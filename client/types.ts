@@ -1,4 +1,4 @@
-import type { components, operations } from '../src/contract/api.gen.ts'
+import type { components, operations } from '../contract/api.gen.ts'
 import type { CallOptions } from './connection.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 
-const SOURCES = globSync('{service,src,client}/**/*.ts', { exclude: ['**/*.d.ts'] })
+const SOURCES = globSync('{contract,service,src,client}/**/*.ts', { exclude: ['**/*.d.ts'] })
 
 /** Tells tap to measure all sources in each test process. */
 export default function mapCoverage(): string[] {

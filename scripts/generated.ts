@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
 import { parse } from 'yaml'
-import { resolveReference } from '../src/contract/reference.ts'
+import { resolveReference } from '../contract/reference.ts'
 
 const CONTRACT = new URL('../openapi.yaml', import.meta.url)
 const NOTICE = '// Generated from openapi.yaml by `npm run generate`; edit that instead.\n\n'
@@ -30,9 +30,9 @@ export async function generatedFiles(): Promise<Map<URL, string>> {
   const document = parse(readFileSync(CONTRACT, 'utf8')) as Contract
   const types = (await generateTypes(document)) + generateDefaultedParameters(document)
   return new Map([
-    [new URL('../src/contract/api.gen.ts', import.meta.url), NOTICE + types],
+    [new URL('../contract/api.gen.ts', import.meta.url), NOTICE + types],
     [
-      new URL('../src/contract/error-codes.gen.ts', import.meta.url),
+      new URL('../contract/error-codes.gen.ts', import.meta.url),
       NOTICE + generateErrorCodes(document),
     ],
   ])

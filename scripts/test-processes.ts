@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 /** Test files that run in a process of their own. */
 export const ALONE: readonly string[] = [
   // Turns on the compile cache, which makes coverage imprecise.
-  'compile-cache.test.ts',
+  'commands/compile-cache.test.ts',
   // Checks which modules the process has loaded.
   'http/docs-off.test.ts',
   // Repeats files of this folder on PostgreSQL.

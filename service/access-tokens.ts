@@ -1,5 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { type Scope, scopes } from '../src/contract/scopes.ts'
+import { type Scope, scopes } from '../contract/scopes.ts'
 import { SELECTOR_BYTES, type StoredToken, type TokenStore } from './token-store.ts'
 
 /** What a valid token allows. */

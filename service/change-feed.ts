@@ -1,4 +1,4 @@
-import type { components } from '../src/contract/api.gen.ts'
+import type { components } from '../contract/api.gen.ts'
 
 /** A committed change to one plant. */
 export type Change = components['schemas']['Change']

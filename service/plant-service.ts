@@ -1,4 +1,4 @@
-import type { Handlers, OperationRequest, OperationResult } from '../src/contract/operations.ts'
+import type { Handlers, OperationRequest, OperationResult } from '../contract/operation-types.ts'
 import { CHANGES_OFF } from './change-feed.ts'
 import { distinctPlants } from './plant-batch.ts'
 import { conflictMessage, contentVersion, type NoMatch, type RequestStore } from './plant-store.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import type { components } from '../src/contract/api.gen.ts'
-import type { Json } from '../src/contract/json.ts'
+import type { components } from '../contract/api.gen.ts'
+import type { Json } from '../contract/json.ts'
 import type { ChangeFeed } from './change-feed.ts'
 
 export type Plant = components['schemas']['Plant']

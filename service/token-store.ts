@@ -1,4 +1,4 @@
-import type { Scope } from '../src/contract/scopes.ts'
+import type { Scope } from '../contract/scopes.ts'
 
 /** A token as stored. It has only a digest of the secret, which does not reveal it. */
 export interface StoredToken {

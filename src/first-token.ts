@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
+import { scopes } from '../contract/scopes.ts'
 import type { AccessTokens } from '../service/access-tokens.ts'
 import { type Config, TOKEN_VARIABLE } from './config/config.ts'
-import { scopes } from './contract/scopes.ts'
 import { PRIVATE_MODE } from './file-modes.ts'
 import { locateDatabase } from './stores/engines.ts'
 import { StoreError } from './stores/store-error.ts'

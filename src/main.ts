@@ -1,7 +1,7 @@
-import { useCompileCache } from './compile-cache.ts'
+import { useCompileCache } from './commands/compile-cache.ts'
 
 useCompileCache()
 
 // Imported after the compile cache is on, so that it also holds these modules.
-const { main } = await import('./commands/main.ts')
+const { main } = await import('./commands/run.ts')
 await main(process.argv.slice(2))

@@ -1,19 +1,19 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
+import { loadContract } from '../contract/contract.ts'
 import { AccessTokens } from '../service/access-tokens.ts'
-import type { Admin } from './admin/admin.ts'
 import type { AppOptions } from './app.ts'
 import { type Config, ConfigError } from './config/config.ts'
-import { loadContract } from './contract/contract.ts'
-import { limitConnections, watchConnections } from './descriptors.ts'
 import { type Access, ensureFirstToken } from './first-token.ts'
-import { type Certificate, covers, loadCertificate } from './http/certificate.ts'
-import { type Listening, toAuthority, toHosts } from './http/listener.ts'
-import type { HttpServer } from './http-server.ts'
+import { type Certificate, covers, loadCertificate } from './http/server/certificate.ts'
+import { limitConnections, watchConnections } from './http/server/descriptors.ts'
+import { type Listening, toAuthority, toHosts } from './http/server/listener.ts'
+import type { HttpServer } from './http-threads/http-server.ts'
 import type { HttpThreadsOptions } from './http-threads/http-threads.ts'
 import { planThreads } from './http-threads/thread-plan.ts'
 import { createLog } from './log.ts'
 import { isLoopback } from './loopback.ts'
+import type { Admin } from './metrics/admin.ts'
 import { createProblemLog } from './problem-log.ts'
 import { SharedState } from './shared-memory/shared-state.ts'
 import type { StoreOptions } from './stores/engine.ts'
@@ -148,7 +148,7 @@ function toStoreOptions(config: Config): StoreOptions {
 
 async function prepareHere(options: AppOptions): Promise<HttpServer> {
   const [{ prepareHttpServer }, { listenOnAll }] = await Promise.all([
-    import('./http-server.ts'),
+    import('./http-threads/http-server.ts'),
     import('./http-threads/port-reservation.ts'),
   ])
   const server = await prepareHttpServer(options)
@@ -165,7 +165,7 @@ async function prepareAdminPort(
   { server, store, shared, log, webhooks }: AdminSources,
 ): Promise<Admin | undefined> {
   if (address === undefined) return undefined
-  const { prepareAdmin } = await import('./admin/admin.ts')
+  const { prepareAdmin } = await import('./metrics/admin.ts')
   return prepareAdmin({
     address,
     log,

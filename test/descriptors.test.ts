@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { limitConnections, readLimit } from '../src/descriptors.ts'
+import { limitConnections, readLimit } from '../src/http/server/descriptors.ts'
 import { logged } from './helpers/client.ts'
 import { Command } from './helpers/command.ts'
 

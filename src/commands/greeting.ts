@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { Access } from '../first-token.ts'
-import { type Certificate, covers } from '../http/certificate.ts'
-import { DOCS_PATH } from '../http/docs.ts'
+import { DOCS_PATH } from '../http/docs/docs.ts'
+import { type Certificate, covers } from '../http/server/certificate.ts'
 import type { RunningService } from '../start.ts'
 import { describeDatabase } from './store-access.ts'
 

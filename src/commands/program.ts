@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { PACKAGE } from '../../contract/package.ts'
+import { type Scope, scopes } from '../../contract/scopes.ts'
 import { onConflicts } from '../../service/plant-store.ts'
 import { type Config, tokenFromEnvironment } from '../config/config.ts'
 import { removeServiceLinks } from '../config/service-links.ts'
 import { duration, integer } from '../config/setting-values.ts'
 import { STANDBYS_MAX } from '../config/settings.ts'
-import { type Scope, scopes } from '../contract/scopes.ts'
-import { PACKAGE } from '../package.ts'
 import { findSimilar } from '../similar.ts'
 import { locateDatabase } from '../stores/engines.ts'
 import { exportFormats, type Format, formats } from '../transfer/format.ts'
 import { onErrors } from '../transfer/import.ts'
 import { RECORD_LIMIT_BYTES } from '../transfer/record-reader.ts'
 import { backupCommand } from './backup-command.ts'
-import { check, checkHelp } from './check.ts'
-import type { ExportOptions } from './export.ts'
-import type { ImportOptions } from './import.ts'
+import { check, checkHelp } from './check-command.ts'
+import type { ExportOptions } from './export-command.ts'
+import type { ImportOptions } from './import-command.ts'
 import {
   argument,
   createOption,
@@ -169,7 +169,7 @@ function importCommand(): Command {
     .addOption(createOption)
     .addHelpText('after', importHelp)
     .action(async (file: string, options: ImportOptions) => {
-      const { importPlants } = await import('./import.ts')
+      const { importPlants } = await import('./import-command.ts')
       await importPlants(file, options)
     })
 }
@@ -189,7 +189,7 @@ function exportCommand(): Command {
     )
     .addOption(databaseOption)
     .action(async (file: string, options: ExportOptions) => {
-      const { exportPlants } = await import('./export.ts')
+      const { exportPlants } = await import('./export-command.ts')
       await exportPlants(file, options)
     })
 }

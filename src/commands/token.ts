@@ -1,7 +1,7 @@
+import { nameScopes, type Scope } from '../../contract/scopes.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { StoredToken } from '../../service/token-store.ts'
 import { ConfigError } from '../config/config.ts'
-import { nameScopes, type Scope } from '../contract/scopes.ts'
 import { describeDatabase, withStore } from './store-access.ts'
 import { formatMinute, formatTable } from './table.ts'
 

@@ -1,13 +1,13 @@
 /** Runs the application in a thread of its own, as the main thread tells it to. */
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { serviceBusy } from '../http/api-error.ts'
-import { loadCertificate } from '../http/certificate.ts'
-import { type HttpServer, prepareHttpServer } from '../http-server.ts'
+import { loadCertificate } from '../http/server/certificate.ts'
 import { createLog } from '../log.ts'
 import { SharedState } from '../shared-memory/shared-state.ts'
 import { joinStore } from '../stores/engines.ts'
 import type { ThreadStore } from '../stores/store.ts'
 import { RemoteCalls, serveCalls } from '../threads/remote-calls.ts'
+import { type HttpServer, prepareHttpServer } from './http-server.ts'
 import { httpThread, type MainMethods, type ThreadData, type ThreadMethods } from './thread-data.ts'
 
 const { data } = httpThread

@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer } from 'node:net'
-import { type Endpoint, type Listening, listenOn } from '../http/listener.ts'
+import { type Endpoint, type Listening, listenOn } from '../http/server/listener.ts'
 import { acquireStartLock } from './start-lock.ts'
 
 /** A free port, and the addresses at which it is free. */

@@ -1,10 +1,10 @@
 import type { MessagePort } from 'node:worker_threads'
+import type { ContractDocument } from '../../contract/contract.ts'
 import type { Config } from '../config/config.ts'
-import type { ContractDocument } from '../contract/contract.ts'
-import type { HttpServer } from '../http-server.ts'
+import type { ThreadFigures } from '../metrics/thread-figures.ts'
 import type { SharedMemory } from '../shared-memory/shared-state.ts'
-import type { ThreadFigures } from '../thread-figures.ts'
 import { ThreadModule } from '../threads/thread-module.ts'
+import type { HttpServer } from './http-server.ts'
 
 /** What the main thread passes to an HTTP thread. */
 export interface ThreadData {

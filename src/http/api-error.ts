@@ -3,7 +3,7 @@
  *
  * The contract lists every error as a named example of an `Error` response, such as `plant-not-found`: status 404,
  * `error` 40402. `npm run generate` turns these names into the type `ErrorCode` and the table `errorCodes`
- * (src/contract/error-codes.gen.ts). That table is the only place that maps a code to a status; everything else refers
+ * (contract/error-codes.gen.ts). That table is the only place that maps a code to a status; everything else refers
  * to an error by its code.
  *
  * An error comes from one of five places:
@@ -33,9 +33,10 @@
  * `client-errors.ts` also uses it for requests that Node accepts but Fastify must not see: CONNECT, methods outside
  * HTTP, and bodies in tiny chunks.
  */
+
+import type { ErrorCode } from '../../contract/error-codes.gen.ts'
+import { errorCodes } from '../../contract/error-codes.gen.ts'
 import type { StoreUnavailable } from '../../service/plant-store.ts'
-import type { ErrorCode } from '../contract/error-codes.gen.ts'
-import { errorCodes } from '../contract/error-codes.gen.ts'
 
 /** Values of `Retry-After` in a 503, in seconds. */
 const RETRY_AFTER = { busy: '1', failing: '5' }

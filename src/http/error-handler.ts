@@ -5,15 +5,15 @@ import type {
   FastifyRequest,
   FastifySchemaValidationError,
 } from 'fastify'
+import { InvalidJson } from '../../contract/json-scanner.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { InvalidJson } from '../contract/json-scanner.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
 import { ApiError, unavailable } from './api-error.ts'
-import { bodyError } from './body.ts'
-import { parameterError } from './parameters.ts'
-import { RejectionLog } from './rejection-log.ts'
-import { getPath } from './request-path.ts'
-import { sendError } from './response.ts'
+import { sendError } from './operations/response.ts'
+import { bodyError } from './request/body.ts'
+import { parameterError } from './request/parameters.ts'
+import { RejectionLog } from './request/rejection-log.ts'
+import { getPath } from './request/request-path.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

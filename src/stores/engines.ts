@@ -1,6 +1,6 @@
 import type { Engine, Location, StoreOptions } from './engine.ts'
-import { postgres } from './postgres/engine.ts'
-import { sqlite } from './sqlite/engine.ts'
+import { postgres } from './postgres/postgres-engine.ts'
+import { sqlite } from './sqlite/sqlite-engine.ts'
 import type { Store, ThreadStore } from './store.ts'
 import { StoreError } from './store-error.ts'
 

@@ -1,5 +1,5 @@
+import type { Json } from '../../contract/json.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import type { Json } from '../contract/json.ts'
 
 /** A row of the table `plants`. */
 export interface PlantRow {

@@ -1,5 +1,5 @@
+import { scopes } from '../../contract/scopes.ts'
 import type { StoredToken } from '../../service/token-store.ts'
-import { scopes } from '../contract/scopes.ts'
 
 /** A row of the table `tokens`. Times are in milliseconds since 1970. */
 export interface TokenRow {

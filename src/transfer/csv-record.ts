@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { COMMA, NEWLINE, QUOTE, RETURN, SEMICOLON, TAB } from '../contract/bytes.ts'
+import { COMMA, NEWLINE, QUOTE, RETURN, SEMICOLON, TAB } from '../../contract/bytes.ts'
 
 /** Why a record could not be read completely. */
 export type Problem = (typeof problems)[keyof typeof problems]

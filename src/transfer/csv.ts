@@ -1,7 +1,7 @@
+import { COMMA } from '../../contract/bytes.ts'
+import { parseInt64 } from '../../contract/int64.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { ConfigError } from '../config/config.ts'
-import { COMMA } from '../contract/bytes.ts'
-import { parseInt64 } from '../contract/int64.ts'
 import { CsvRecord, decodeField, type Field, findSeparator, problems } from './csv-record.ts'
 import {
   ENDS_WITHIN,

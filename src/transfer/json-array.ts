@@ -1,4 +1,3 @@
-import { ConfigError } from '../config/config.ts'
 import {
   BACKSLASH,
   CLOSING_BRACE,
@@ -7,8 +6,9 @@ import {
   OPENING_BRACE,
   OPENING_BRACKET,
   QUOTE,
-} from '../contract/bytes.ts'
-import { endOfSpace } from '../contract/json-scanner.ts'
+} from '../../contract/bytes.ts'
+import { endOfSpace } from '../../contract/json-scanner.ts'
+import { ConfigError } from '../config/config.ts'
 import { parseJsonRecord } from './json-record.ts'
 import {
   type ParsedRecord,

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { JsonParser } from '../contract/json-parser.ts'
-import type { InvalidJson } from '../contract/json-scanner.ts'
+import { JsonParser } from '../../contract/json-parser.ts'
+import type { InvalidJson } from '../../contract/json-scanner.ts'
 import { NOT_UTF8, type ParsedResult, type ReaderOptions } from './record-reader.ts'
 import type { RecordValidator } from './record-validator.ts'
 import { describeUnknown, NAMES_MAX } from './unknown-fields.ts'

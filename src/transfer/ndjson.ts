@@ -1,6 +1,6 @@
+import { CLOSING_BRACE, CLOSING_BRACKET, OPENING_BRACKET } from '../../contract/bytes.ts'
+import { endOfSpace } from '../../contract/json-scanner.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { CLOSING_BRACE, CLOSING_BRACKET, OPENING_BRACKET } from '../contract/bytes.ts'
-import { endOfSpace } from '../contract/json-scanner.ts'
 import { parseJsonRecord } from './json-record.ts'
 import {
   ENDS_WITHIN,

@@ -1,5 +1,5 @@
+import { NEWLINE } from '../../contract/bytes.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
-import { NEWLINE } from '../contract/bytes.ts'
 
 /** A plant, or the reason why a record is invalid. */
 export type ParseResult = NewPlant | string

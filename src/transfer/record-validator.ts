@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv'
+import { loadContract } from '../../contract/contract.ts'
+import { componentProjection, type Projection } from '../../contract/projection.ts'
+import { compileComponent } from '../../contract/validation.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
-import { loadContract } from '../contract/contract.ts'
-import { componentProjection, type Projection } from '../contract/projection.ts'
-import { compileComponent } from '../contract/validation.ts'
 import type { ParseResult } from './record-reader.ts'
 
 /** Validates a value against the contract's NewPlant. It can modify the value. */

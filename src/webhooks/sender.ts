@@ -4,7 +4,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { parseEndpoint } from './endpoint.ts'
 import type { Event } from './event.ts'
 import { publicLookup, type Resolve } from './public-lookup.ts'
-import { readRetryAfter } from './retry.ts'
+import { readRetryAfter } from './retry-delays.ts'
 import { sign } from './signature.ts'
 
 /** How long an attempt can take: finding the address, connecting, sending and waiting for the status. */

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { type Logger, pino } from 'pino'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { type AdminPage, AdminServer } from '../../src/admin/admin-server.ts'
+import { type AdminPage, AdminServer } from '../../src/metrics/admin-server.ts'
 import { answersOf, readAll, send } from '../helpers/service.ts'
 
 const PAGE: AdminPage = { type: 'text/plain', content: 'content' }

@@ -1,9 +1,9 @@
 /** Metrics of what has not happened yet, or cannot be measured. */
 import { createHistogram } from 'node:perf_hooks'
 import t from 'tap'
-import { eventLoopMetrics } from '../../src/admin/process-metrics.ts'
-import { storeMetrics } from '../../src/admin/store-metrics.ts'
-import { webhookMetrics } from '../../src/admin/webhook-metrics.ts'
+import { eventLoopMetrics } from '../../src/metrics/process-metrics.ts'
+import { storeMetrics } from '../../src/metrics/store-metrics.ts'
+import { webhookMetrics } from '../../src/metrics/webhook-metrics.ts'
 
 const none = { bounds: [1], counts: [0, 0], sum: 0 }
 

@@ -1,6 +1,6 @@
 /** The metrics of a service on PostgreSQL. */
 import t from 'tap'
-import { errorCodes } from '../../src/contract/error-codes.gen.ts'
+import { errorCodes } from '../../contract/error-codes.gen.ts'
 import { startPlantStore } from '../../src/index.ts'
 import { startPostgres } from '../../tools/postgres/server.ts'
 import { createPlant } from '../helpers/client.ts'

@@ -1,8 +1,8 @@
 /** The errors for requests that the service rejects, and for responses that violate the contract. */
 import t, { type Test } from 'tap'
 import { createClient, type PlantStoreClient, PlantStoreError } from '../../client/client.ts'
-import { errorCodes } from '../../src/contract/error-codes.gen.ts'
-import type { OperationId } from '../../src/contract/operations.ts'
+import { errorCodes } from '../../contract/error-codes.gen.ts'
+import type { OperationId } from '../../contract/operation-types.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { answered, connectThrough, type Fault, HTML, thrownBy } from './faulty-proxy.ts'
 

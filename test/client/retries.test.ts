@@ -2,7 +2,7 @@
 import { getEventListeners } from 'node:events'
 import t, { type Test } from 'tap'
 import type { ClientOptions, PlantStoreClient } from '../../client/client.ts'
-import type { OperationId } from '../../src/contract/operations.ts'
+import type { OperationId } from '../../contract/operation-types.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import {
   answered,

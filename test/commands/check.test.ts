@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openDatabase } from '../../src/stores/sqlite/database.ts'
+import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
 import { run } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import t from 'tap'
 import { greeting, readyLine } from '../../src/commands/greeting.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import type { Certificate } from '../../src/http/certificate.ts'
+import type { Certificate } from '../../src/http/server/certificate.ts'
 import { localUrl } from '../../src/start.ts'
 import { type Issued, issue } from '../helpers/certificates.ts'
 

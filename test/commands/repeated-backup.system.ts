@@ -5,7 +5,7 @@ import { watch } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { printBackup } from '../../src/commands/repeated-backup.ts'
-import { openDatabase } from '../../src/stores/sqlite/database.ts'
+import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
 import { logged } from '../helpers/client.ts'
 import { Command, MAIN, unmeasured } from '../helpers/command.ts'
 

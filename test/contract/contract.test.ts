@@ -1,12 +1,12 @@
 import t from 'tap'
-import { PlantService } from '../../service/plant-service.ts'
-import type { PlantStore } from '../../service/plant-store.ts'
 import {
   type ContractDocument,
   forSerializer,
   loadContract,
   matchOperations,
-} from '../../src/contract/contract.ts'
+} from '../../contract/contract.ts'
+import { PlantService } from '../../service/plant-service.ts'
+import type { PlantStore } from '../../service/plant-store.ts'
 
 const service = new PlantService({} as PlantStore)
 

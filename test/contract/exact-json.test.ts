@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { loadContract } from '../../src/contract/contract.ts'
-import { parseExactJson } from '../../src/contract/exact-json.ts'
-import { INEXACT } from '../../src/contract/int64.ts'
-import { InvalidJson } from '../../src/contract/json-scanner.ts'
-import { componentProjection } from '../../src/contract/projection.ts'
+import { loadContract } from '../../contract/contract.ts'
+import { parseExactJson } from '../../contract/exact-json.ts'
+import { INEXACT } from '../../contract/int64.ts'
+import { InvalidJson } from '../../contract/json-scanner.ts'
+import { componentProjection } from '../../contract/projection.ts'
 import { exactValue, jsonText } from '../helpers/json-text.ts'
 
 const newPlant = componentProjection(loadContract(), 'NewPlant')

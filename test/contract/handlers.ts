@@ -2,14 +2,15 @@
  * Type tests for handlers: compiled by `npm run types`, never run. An expected error that does not occur fails
  * them too.
  */
-import type { PlantService } from '../../service/plant-service.ts'
+
 import type {
   ErrorCodeOf,
   Handlers,
   OperationId,
   OperationRequest,
   OperationResult,
-} from '../../src/contract/operations.ts'
+} from '../../contract/operation-types.ts'
+import type { PlantService } from '../../service/plant-service.ts'
 
 const stored = { id: 1n, name: 'x' }
 const changed = { failure: 'plant-changed', message: 'x' } as const

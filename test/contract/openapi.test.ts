@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
+import { errorCodes } from '../../contract/error-codes.gen.ts'
 import { generatedFiles } from '../../scripts/generated.ts'
-import { errorCodes } from '../../src/contract/error-codes.gen.ts'
 import {
   contract,
   dereference,

@@ -1,11 +1,7 @@
 import t from 'tap'
-import { type ContractDocument, loadContract, type Schema } from '../../src/contract/contract.ts'
-import { parseExactJson } from '../../src/contract/exact-json.ts'
-import {
-  bodyProjection,
-  componentProjection,
-  type Projection,
-} from '../../src/contract/projection.ts'
+import { type ContractDocument, loadContract, type Schema } from '../../contract/contract.ts'
+import { parseExactJson } from '../../contract/exact-json.ts'
+import { bodyProjection, componentProjection, type Projection } from '../../contract/projection.ts'
 
 const scalar = { items: 'none' }
 

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { watch } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { openDatabase } from '../../src/stores/sqlite/database.ts'
+import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, run } from '../helpers/command.ts'
 

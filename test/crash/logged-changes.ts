@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import Sqlite from 'better-sqlite3'
 import type { Change } from '../../service/change-feed.ts'
 import type { Plant, StoredPlant } from '../../service/plant-store.ts'
-import { prepareChangeRead } from '../../src/stores/sqlite/change-reader.ts'
+import { prepareChangeRead } from '../../src/stores/sqlite/feed/change-reader.ts'
 import { replay } from '../stores/changes.ts'
 import { byId } from '../stores/plants.ts'
 

@@ -2,7 +2,7 @@
 import { copyFileSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openDatabase } from '../../src/stores/sqlite/database.ts'
+import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
 import { createPlant, logged } from '../helpers/client.ts'
 import { Command } from '../helpers/command.ts'
 

@@ -1,8 +1,8 @@
 /** Checks every response that a test receives against the contract alone. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
-import type { ContractDocument } from '../../src/contract/contract.ts'
-import { loadContract } from '../../src/contract/contract.ts'
+import type { ContractDocument } from '../../contract/contract.ts'
+import { loadContract } from '../../contract/contract.ts'
 
 export interface Answer {
   readonly status: number

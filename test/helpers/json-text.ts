@@ -1,6 +1,6 @@
 /** Generates JSON together with its value, independently of the parser under test. */
 import fc from 'fast-check'
-import { INEXACT } from '../../src/contract/int64.ts'
+import { INEXACT } from '../../contract/int64.ts'
 import { anyText } from './arbitraries.ts'
 
 export interface JsonText {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { cachedFile } from '../../src/http/cached-file.ts'
+import { cachedFile } from '../../src/http/docs/cached-file.ts'
 
 const FILE = { type: 'text/plain', content: Buffer.from('plant '.repeat(100)) }
 

@@ -4,7 +4,7 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { ConfigError, defaultConfig } from '../../src/config/config.ts'
-import { covers, loadCertificate } from '../../src/http/certificate.ts'
+import { covers, loadCertificate } from '../../src/http/server/certificate.ts'
 import { daysFromNow, issue, writeFiles } from '../helpers/certificates.ts'
 
 const valid = issue({ name: 'plants', hosts: ['plants.example.com', '192.0.2.1'] })

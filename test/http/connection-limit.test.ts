@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { countConnections, limitConnections } from '../../src/http/connection-limit.ts'
+import { countConnections, limitConnections } from '../../src/http/server/connection-limit.ts'
 import { SharedCounter } from '../../src/shared-memory/shared-counter.ts'
 
 /** Two servers that limit their connections together, as threads do, each with a counter of its own. */

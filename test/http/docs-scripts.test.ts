@@ -1,7 +1,7 @@
 /** What Swagger UI does in the browser: its configuration and our plugin. test/browser/ runs it in a real one. */
 import { createContext, runInContext } from 'node:vm'
 import t from 'tap'
-import { plantStorePage, prepareRequest } from '../../src/http/docs-page.ts'
+import { plantStorePage, prepareRequest } from '../../src/http/docs/docs-page.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
 let service: Service

@@ -1,9 +1,9 @@
 /** Compares a service with an in-memory model over random sequences of operations. */
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import type { OperationId } from '../../contract/operation-types.ts'
 import type { Plant, StoredPlant } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
-import type { OperationId } from '../../src/contract/operations.ts'
 import { latestCursor, readAllChanges, replay } from '../helpers/changes.ts'
 import type { Call, Caller } from '../helpers/service.ts'
 import { PlantModel } from '../stores/plant-model.ts'

@@ -1,6 +1,6 @@
 /** Runs the test files about plants and tokens again, with both on a PostgreSQL server. */
 import t from 'tap'
-import type { OperationId } from '../../src/contract/operations.ts'
+import type { OperationId } from '../../contract/operation-types.ts'
 import { postgres } from '../helpers/engine.ts'
 import { runFiles } from '../helpers/run-files.ts'
 import { startOn, startService } from '../helpers/service.ts'

@@ -1,7 +1,7 @@
 /** Rate limits: per token, and per address for requests without a valid token. */
 import t from 'tap'
-import { addressKey } from '../../src/http/rate-limit.ts'
-import { TokenBuckets } from '../../src/http/token-bucket.ts'
+import { addressKey } from '../../src/http/request/rate-limit.ts'
+import { TokenBuckets } from '../../src/http/request/token-bucket.ts'
 import { SharedTable } from '../../src/shared-memory/shared-table.ts'
 import type { Answer } from '../helpers/contract-check.ts'
 import { type Service, startService } from '../helpers/service.ts'

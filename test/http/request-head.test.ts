@@ -1,7 +1,11 @@
 /** Request lines and headers that Node's parser accepts but RFC 9110 and 9112 do not. */
 import { createServer, type IncomingMessage } from 'node:http'
 import t from 'tap'
-import { countRepetitions, headersError, rewriteUrlTargets } from '../../src/http/request-head.ts'
+import {
+  countRepetitions,
+  headersError,
+  rewriteUrlTargets,
+} from '../../src/http/server/request-head.ts'
 import { sendHead } from '../helpers/send-head.ts'
 import { type Service, sendRaw, startService } from '../helpers/service.ts'
 

@@ -5,7 +5,7 @@ import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Config } from '../../src/config/config.ts'
-import { logRequestIds, noRequestLog } from '../../src/http/request-log.ts'
+import { logRequestIds, noRequestLog } from '../../src/http/request/request-log.ts'
 import { type StartOptions, startService } from '../helpers/service.ts'
 
 interface Line {

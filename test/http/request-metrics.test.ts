@@ -1,13 +1,13 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { type ErrorCode, errorCodes } from '../../contract/error-codes.gen.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { type ErrorCode, errorCodes } from '../../src/contract/error-codes.gen.ts'
 import {
   type RequestMetrics,
   readErrors,
   readMalformed,
   readRequests,
-} from '../../src/http/request-metrics.ts'
+} from '../../src/metrics/request-metrics.ts'
 import { formatHead, openConnection } from '../helpers/connection.ts'
 import { EventStream } from '../helpers/event-stream.ts'
 import {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Socket } from 'node:net'
 import Fastify from 'fastify'
 import t from 'tap'
-import { abortStalledResponses } from '../../src/http/stalled-responses.ts'
+import { abortStalledResponses } from '../../src/http/server/stalled-responses.ts'
 import { formatHead, openConnection } from '../helpers/connection.ts'
 import { answersOf, readAll, startService } from '../helpers/service.ts'
 

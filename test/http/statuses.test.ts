@@ -1,10 +1,10 @@
 /** Every status that the contract documents for an operation occurs, with the documented content. */
 import { inspect } from 'node:util'
 import t from 'tap'
+import type { operations } from '../../contract/api.gen.ts'
+import type { OperationId } from '../../contract/operation-types.ts'
+import type { Scope } from '../../contract/scopes.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import type { operations } from '../../src/contract/api.gen.ts'
-import type { OperationId } from '../../src/contract/operations.ts'
-import type { Scope } from '../../src/contract/scopes.ts'
 import { EXPIRED } from '../helpers/changes.ts'
 import {
   type Answer,

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
 import { parseJson, toJson } from '../../client/json.ts'
+import type { Json } from '../../contract/json.ts'
 import type { Page, PlantStore, StoredPlant } from '../../service/plant-store.ts'
-import type { Json } from '../../src/contract/json.ts'
 
 export const MIN = -(2n ** 63n)
 export const MAX = 2n ** 63n - 1n

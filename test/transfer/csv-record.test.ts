@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { CsvError, parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import t from 'tap'
-import { COMMA } from '../../src/contract/bytes.ts'
+import { COMMA } from '../../contract/bytes.ts'
 import { CsvRecord, decodeField, type Problem, problems } from '../../src/transfer/csv-record.ts'
 
 interface Read {

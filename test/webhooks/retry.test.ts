@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isHopeless, readRetryAfter, retryDelay } from '../../src/webhooks/retry.ts'
+import { isHopeless, readRetryAfter, retryDelay } from '../../src/webhooks/retry-delays.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

@@ -1,18 +1,18 @@
 import type { Database } from 'better-sqlite3'
+import { MAX_INT64, MIN_INT64 } from '../../../contract/int64.ts'
 import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import type { Webhook } from '../../../service/webhook-store.ts'
-import { MAX_INT64, MIN_INT64 } from '../../contract/int64.ts'
 import { joinPlants, type PlantRow, toPlant } from '../plant-row.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../read-limits.ts'
 import { measureText } from '../text-length.ts'
 import { type TokenRow, toToken } from '../token-row.ts'
 import { toWebhook, type WebhookRow } from '../webhook-row.ts'
-import { type ChangeLimits, prepareExcess } from './change-excess.ts'
-import { prepareChangeRead } from './change-reader.ts'
-import type { CommitSignal } from './commit-signal.ts'
-import { mapError } from './errors.ts'
+import { type ChangeLimits, prepareExcess } from './feed/change-excess.ts'
+import { prepareChangeRead } from './feed/change-reader.ts'
+import { mapError } from './sqlite-errors.ts'
+import type { CommitSignal } from './writer/commit-signal.ts'
 
 /**
  * A shared transaction that is older takes a new snapshot. One that begins after the event loop has polled lasts until

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { CommitWatch } from '../../../src/stores/postgres/commit-watch.ts'
+import { CommitWatch } from '../../../src/stores/postgres/feed/postgres-commit-watch.ts'
 import { isSettled } from '../../helpers/settled.ts'
 
 // Waiting does not keep the process running.

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseConnectionString } from '../../../src/stores/postgres/connection-string.ts'
+import { parseConnectionString } from '../../../src/stores/postgres/connection/connection-string.ts'
 
 for (const [text, urls, redacted] of [
   ['postgres://one', ['postgres://one'], 'postgres://one'],

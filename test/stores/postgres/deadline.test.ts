@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Deadline, DeadlineExceeded } from '../../../src/stores/postgres/deadline.ts'
+import { Deadline, DeadlineExceeded } from '../../../src/stores/postgres/connection/deadline.ts'
 
 const never = new Promise(() => {})
 

@@ -1,5 +1,8 @@
 import t from 'tap'
-import { findUnsafeSetting, type ServerSettings } from '../../../src/stores/postgres/durability.ts'
+import {
+  findUnsafeSetting,
+  type ServerSettings,
+} from '../../../src/stores/postgres/durability/durability.ts'
 
 const SOUND: ServerSettings = {
   server_encoding: 'UTF8',

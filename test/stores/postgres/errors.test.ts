@@ -1,7 +1,11 @@
 import pg from 'pg'
 import t from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { isRetryable, mapError, toUnavailable } from '../../../src/stores/postgres/errors.ts'
+import {
+  isRetryable,
+  mapError,
+  toUnavailable,
+} from '../../../src/stores/postgres/connection/postgres-errors.ts'
 
 function databaseError(code?: string): pg.DatabaseError {
   const error = new pg.DatabaseError('message of the server', 0, 'error')

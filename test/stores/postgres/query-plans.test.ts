@@ -1,7 +1,7 @@
 /** Verifies that no statement of the store scans a table, except those listed here with a reason. */
 import pg from 'pg'
 import t from 'tap'
-import { FIND_OLDEST, TAKE } from '../../../src/stores/postgres/change-retention.ts'
+import { FIND_OLDEST, TAKE } from '../../../src/stores/postgres/feed/change-retention.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { startPostgres } from '../../../tools/postgres/server.ts'
 import { STORE_CALLS } from '../store-calls.ts'
@@ -17,7 +17,7 @@ const SCANS: Record<string, string> = {
 
 const ADVICE =
   'The cost of this statement grows with the number of rows. Add an index to MIGRATIONS in ' +
-  'src/stores/postgres/schema.ts, rewrite the statement, or add it to SCANS in ' +
+  'src/stores/postgres/postgres-schema.ts, rewrite the statement, or add it to SCANS in ' +
   'test/stores/postgres/query-plans.test.ts with a reason.'
 
 /** A node of a plan that was executed (https://www.postgresql.org/docs/current/using-explain.html). */

@@ -1,7 +1,7 @@
 /** Transactions that the server rolls back in favor of others, as engines with serializable transactions do. */
 import t, { type Test } from 'tap'
+import { changeRequiredStandbys } from '../../../src/stores/postgres/durability/required-standbys.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { changeRequiredStandbys } from '../../../src/stores/postgres/required-standbys.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { exported } from '../plants.ts'
 import { type Database, emptyDatabases } from './databases.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { advise } from '../../../src/stores/postgres/advice.ts'
-import { identify } from '../../../src/stores/postgres/server-product.ts'
-import { StandbyGuarantee } from '../../../src/stores/postgres/standby-guarantee.ts'
+import { identify } from '../../../src/stores/postgres/connection/server-product.ts'
+import { advise } from '../../../src/stores/postgres/durability/advice.ts'
+import { StandbyGuarantee } from '../../../src/stores/postgres/durability/standby-guarantee.ts'
 
 for (const [version, name, isTested, isPostgres] of [
   ['PostgreSQL 18.1 on x86_64-pc-linux-gnu, compiled by gcc', 'PostgreSQL 18', true, true],

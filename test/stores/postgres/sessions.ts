@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
-import type { Connections } from '../../../src/stores/postgres/connections.ts'
+import type { Connections } from '../../../src/stores/postgres/connection/connections.ts'
 import type { PostgresServer } from '../../../tools/postgres/server.ts'
 
 /** A server that refuses connections: port 1 is reserved, and nothing listens on it. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { countStandbys } from '../../../src/stores/postgres/standby-names.ts'
+import { countStandbys } from '../../../src/stores/postgres/durability/standby-names.ts'
 
 const SETTINGS = {
   synchronous_commit: 'on',

@@ -1,8 +1,8 @@
 /** Settings from a connection string and the environment; encryption.test.ts tests them with a server. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { parseConnectionString } from '../../../src/stores/postgres/connection-string.ts'
-import { toServers } from '../../../src/stores/postgres/encryption.ts'
+import { parseConnectionString } from '../../../src/stores/postgres/connection/connection-string.ts'
+import { toServers } from '../../../src/stores/postgres/connection/encryption.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { issue } from '../../helpers/certificates.ts'
 

@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { SqliteBackupFolder } from '../../../src/stores/sqlite/backup-folder.ts'
-import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { SqliteBackupFolder } from '../../../src/stores/sqlite/backup/backup-folder.ts'
+import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 
 const LOCK = '.plant-store-backup.lock'

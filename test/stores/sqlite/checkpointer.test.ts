@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
 import t, { type Test } from 'tap'
+import { type DatabaseOptions, openDatabase } from '../../../src/stores/sqlite/file/database.ts'
+import { DatabaseFile } from '../../../src/stores/sqlite/file/database-file.ts'
 import {
   Checkpointer,
   checkpointThread,
   prepareCheckpoint,
   type WalState,
-} from '../../../src/stores/sqlite/checkpointer.ts'
-import { type DatabaseOptions, openDatabase } from '../../../src/stores/sqlite/database.ts'
-import { DatabaseFile } from '../../../src/stores/sqlite/database-file.ts'
+} from '../../../src/stores/sqlite/writer/checkpointer.ts'
 import { CommitMetrics } from '../../../src/stores/store-figures.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { countOf } from '../figures.ts'

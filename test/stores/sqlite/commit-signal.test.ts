@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t from 'tap'
-import { CommitSignal } from '../../../src/stores/sqlite/commit-signal.ts'
-import { watchCommits } from '../../../src/stores/sqlite/commit-watch.ts'
+import { watchCommits } from '../../../src/stores/sqlite/feed/sqlite-commit-watch.ts'
 import { type SqliteLink, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { CommitSignal } from '../../../src/stores/sqlite/writer/commit-signal.ts'
 import { isSettled } from '../../helpers/settled.ts'
 
 const lockTimeout = 5000

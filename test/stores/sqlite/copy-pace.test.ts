@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { limitPace } from '../../../src/stores/sqlite/copy-pace.ts'
-import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { limitPace } from '../../../src/stores/sqlite/backup/copy-pace.ts'
+import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 
 const MEGABYTE = 256 * 4096
 

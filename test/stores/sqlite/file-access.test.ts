@@ -1,7 +1,7 @@
 import { chmodSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { fileAccess } from '../../../src/stores/sqlite/file-access.ts'
+import { fileAccess } from '../../../src/stores/sqlite/file/file-access.ts'
 
 const PRIVATE = [{ status: 'ok', message: 'only the owner can read or write the files' }]
 

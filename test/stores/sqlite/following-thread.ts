@@ -1,4 +1,4 @@
-import type { DatabaseOptions } from '../../../src/stores/sqlite/database.ts'
+import type { DatabaseOptions } from '../../../src/stores/sqlite/file/database.ts'
 import type { SqliteLink } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { ThreadModule } from '../../../src/threads/thread-module.ts'
 

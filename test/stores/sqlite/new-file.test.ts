@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { thrownBy } from './provoking.ts'
 
@@ -89,7 +89,7 @@ t.test('names are trimmed as in SQLite, and a database without a file creates no
 })
 
 t.test('a file that appears in the meantime is left unchanged', async (t) => {
-  const { createDatabaseFile } = await import('../../../src/stores/sqlite/new-file.ts')
+  const { createDatabaseFile } = await import('../../../src/stores/sqlite/file/new-file.ts')
   const folder = t.testdir()
   mkdirSync(join(folder, 'a folder'))
   writeFileSync(join(folder, 'plants.db'), 'by another process')

@@ -1,6 +1,6 @@
 /** Opens each database at the same moment as the other threads, and sends the results. */
 import { parentPort } from 'node:worker_threads'
-import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { openingThread } from './opening-thread.ts'
 
 const { files, threads, ready } = openingThread.data

@@ -1,8 +1,8 @@
 /** Verifies that no statement of the store scans a table, except those listed here with a reason. */
 import t from 'tap'
-import { openDatabase } from '../../../src/stores/sqlite/database.ts'
+import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { RENEW, TAKE } from '../../../src/stores/sqlite/webhook-changes.ts'
+import { RENEW, TAKE } from '../../../src/stores/sqlite/writer/webhook-changes.ts'
 import { STORE_CALLS } from '../store-calls.ts'
 import { statementsDuring } from './statements.ts'
 
@@ -25,7 +25,7 @@ const SCANS: Record<string, string> = {
 }
 
 const ADVICE =
-  'The cost of this statement grows with the number of rows. Add an index to MIGRATIONS in src/stores/sqlite/schema.ts, ' +
+  'The cost of this statement grows with the number of rows. Add an index to MIGRATIONS in src/stores/sqlite/file/sqlite-schema.ts, ' +
   'rewrite the statement, or add it to SCANS in test/stores/sqlite/query-plans.test.ts with a reason.'
 
 /** These read every row of a range before they return one, which a plan does not show. */

@@ -9,7 +9,7 @@ Sqlite.prototype.transaction = function (this: Database, work: () => void) {
   return transaction.call(this, work)
 } as typeof transaction
 
-await import('../../../src/stores/sqlite/writer-thread.ts')
+await import('../../../src/stores/sqlite/writer/writer-thread.ts')
 
 parentPort?.postMessage(
   [...new Set(connections)].map((db) => ({

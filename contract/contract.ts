@@ -1,0 +1,166 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { PACKAGE } from './package.ts'
+import { resolveReference } from './reference.ts'
+import { type Scope, scopes } from './scopes.ts'
+
+/** The parts of an operation in the contract that the server needs at run time. */
+export interface Operation {
+  readonly id: string
+  /** The scopes that a token needs. It needs all of them. Never empty. */
+  readonly scopes: readonly Scope[]
+  /** The media types of the body; empty if the operation takes no body. */
+  readonly mediaTypes: readonly string[]
+  readonly bodyRequired: boolean
+  /** The status of a success. */
+  readonly success: number
+  /** Whether its pages can be followed: by waiting for the next one, or as a stream of server-sent events. */
+  readonly isFollowable: boolean
+}
+
+/** The contract is unusable or does not match its handlers. */
+export class ContractError extends Error {}
+
+/** A JSON Schema; only the keywords that are read here have types. */
+export interface Schema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly properties?: { readonly [name: string]: Schema }
+  readonly items?: Schema
+  readonly maxItems?: number
+  readonly allOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly [keyword: string]: unknown
+}
+
+interface OperationObject {
+  operationId?: string
+  security?: SecurityRequirement[]
+  /** OpenAPI extension: the required scopes. Linters accept scopes in `security` for OAuth 2 only. */
+  'x-scope'?: string | string[]
+  requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> }
+  responses: Record<string, { content?: Record<string, unknown> }>
+}
+
+type SecurityRequirement = Record<string, string[]>
+
+export interface ContractDocument {
+  info: { title: string; version: string }
+  security?: SecurityRequirement[]
+  paths: Record<string, Record<string, OperationObject>>
+  /** OpenAPI extension: responses to requests that match no operation, by status. */
+  'x-responses-outside-operations'?: Record<string, unknown>
+  components: { schemas: Record<string, Schema> }
+}
+
+const SCHEME = 'bearer'
+const EVENT_STREAM = 'text/event-stream'
+const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'])
+
+/** The contract that ships with this package. */
+export const CONTRACT_FILE = new URL('openapi.yaml', PACKAGE)
+
+let contract: ContractDocument | undefined
+
+/**
+ * Loads the contract that ships with this package. Each caller gets a copy of its own; the file is parsed only once.
+ */
+export function loadContract(): ContractDocument {
+  contract ??= parse(readFileSync(CONTRACT_FILE, 'utf8')) as ContractDocument
+  return structuredClone(contract)
+}
+
+/**
+ * The operations of the contract by id. Each one requires the bearer scheme and has a handler.
+ *
+ * @param handlers an instance of a class with one method for each operation and no others
+ * @throws ContractError naming the first operation or handler that does not match
+ */
+export function matchOperations(
+  document: ContractDocument,
+  handlers: object,
+): ReadonlyMap<string, Operation> {
+  const operations = new Map<string, Operation>()
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, object] of Object.entries(item)) {
+      if (!METHODS.has(method)) continue
+      const name = `${method.toUpperCase()} ${path}`
+      const operation = toOperation(name, object, document.security)
+      if (operations.has(operation.id)) {
+        throw new ContractError(`${name}: duplicate operationId ${operation.id}`)
+      }
+      operations.set(operation.id, operation)
+    }
+  }
+  const methods = new Set(Object.getOwnPropertyNames(Object.getPrototypeOf(handlers)))
+  methods.delete('constructor')
+  for (const id of operations.keys()) {
+    if (!methods.delete(id)) throw new ContractError(`the operation ${id} has no handler`)
+  }
+  for (const name of methods) {
+    throw new ContractError(`the handler ${name} has no operation in the contract`)
+  }
+  return operations
+}
+
+/**
+ * A copy of the contract for Fastify's serializer. No response is a stream of events. A schema with alternatives becomes
+ * one with the members of all of them, because the serializer would validate each value against every alternative.
+ */
+export function forSerializer(document: ContractDocument): ContractDocument {
+  const copy = structuredClone(document)
+  const { schemas } = copy.components
+  for (const [name, { oneOf }] of Object.entries(schemas)) {
+    if (oneOf !== undefined) schemas[name] = mergeAlternatives(copy, oneOf)
+  }
+  for (const item of Object.values(copy.paths)) {
+    for (const [method, { responses }] of Object.entries(item)) {
+      if (!METHODS.has(method)) continue
+      for (const { content } of Object.values(responses)) delete content?.[EVENT_STREAM]
+    }
+  }
+  return copy
+}
+
+/** An object schema with the members of some others. Those of the first ones take precedence. */
+function mergeAlternatives(document: ContractDocument, alternatives: readonly Schema[]): Schema {
+  const schemas = alternatives.map(({ $ref }) => resolveReference(document, String($ref)) as Schema)
+  const properties = Object.assign({}, ...schemas.toReversed().map((each) => each.properties))
+  return { type: 'object', properties }
+}
+
+function toOperation(
+  name: string,
+  object: OperationObject,
+  inherited: SecurityRequirement[] = [],
+): Operation {
+  if (object.operationId === undefined) throw new ContractError(`${name}: no operationId`)
+  const content = object.requestBody?.content ?? {}
+  const [status, success] =
+    Object.entries(object.responses).find(([key]) => key.startsWith('2')) ?? []
+  return {
+    id: object.operationId,
+    scopes: requiredScopes(name, object, inherited),
+    mediaTypes: Object.keys(content),
+    bodyRequired: object.requestBody?.required ?? false,
+    success: Number(status),
+    isFollowable: success?.content?.[EVENT_STREAM] !== undefined,
+  }
+}
+
+function requiredScopes(
+  name: string,
+  object: OperationObject,
+  inherited: SecurityRequirement[],
+): Scope[] {
+  const { security = inherited, 'x-scope': required = [] } = object
+  if (security.length === 0 || security.some((requirement) => !(SCHEME in requirement))) {
+    throw new ContractError(`${name}: every security requirement must include ${SCHEME}`)
+  }
+  const named = [required].flat()
+  const known = scopes.filter((scope) => named.includes(scope))
+  if (known.length === 0 || known.length !== named.length) {
+    throw new ContractError(`${name}: x-scope must be ${scopes.join(', ')} or a list of them`)
+  }
+  return known
+}

@@ -1,0 +1,35 @@
+import { ContractError } from '../../contract/contract.ts'
+import { StoreUnavailable } from '../../service/plant-store.ts'
+import { ConfigError } from '../config/config.ts'
+import { StoreError } from '../stores/store-error.ts'
+import { ThreadFailure } from '../threads/thread-module.ts'
+import { Interrupted } from '../transfer/source.ts'
+import { program } from './program.ts'
+
+/** Errors the user can fix. They are printed as one line without a stack trace. */
+const USER_ERRORS = [ConfigError, ContractError, StoreError, StoreUnavailable, ThreadFailure]
+
+/**
+ * Runs the command line. Prints errors on standard error instead of throwing them, and sets the process's exit code.
+ * Ends the process only if the arguments are invalid or ask for help.
+ *
+ * @param args the arguments after the name of the program
+ */
+export async function main(args: readonly string[]): Promise<void> {
+  try {
+    await program().parseAsync(args, { from: 'user' })
+  } catch (error) {
+    if (isUserError(error)) process.stderr.write(`plant-store: ${error.message}\n`)
+    else console.error(error)
+    process.exitCode = error instanceof Interrupted ? error.exitCode : 1
+  }
+}
+
+function isUserError(error: unknown): error is Error {
+  return USER_ERRORS.some((type) => error instanceof type) || isListenError(error)
+}
+
+/** Whether the address is unknown, in use, forbidden or not one of this machine. */
+function isListenError(error: unknown): boolean {
+  return ['getaddrinfo', 'listen'].includes((error as NodeJS.ErrnoException).syscall ?? '')
+}

@@ -1,0 +1,76 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Operation } from '../../../contract/contract.ts'
+import { ApiError } from '../api-error.ts'
+import { handleError } from '../error-handler.ts'
+import { addCommonHeaders } from '../operations/response-headers.ts'
+import { RouteTable, routeError, sendOptions } from '../operations/route-table.ts'
+import {
+  countRepetitions,
+  headersError,
+  isPath,
+  repeatedHeader,
+  targetError,
+} from '../server/request-head.ts'
+import type { Cors } from './cors.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The requested operation; undefined outside the contract. Fastify creates its `routeOptions` on each access. */
+    operation: Operation | undefined
+  }
+}
+
+/**
+ * Admits or rejects each request from its head alone. Checks, in this order: that the token is unambiguous, the token,
+ * that the head is well-formed, and that the path and method exist. An anonymous client thus learns only that it needs
+ * a token.
+ */
+export function admitRequests(app: FastifyInstance): void {
+  const routes = new RouteTable(app)
+  const { requestMetrics } = app
+  app.decorateRequest('operation')
+
+  app.addHook('onRequest', (request, reply, next) => {
+    const repetitions = countRepetitions(request.raw)
+    if (repetitions.authorizations > 1) return next(repeatedHeader('Authorization'))
+    const isRouted = routes.hasRoute(request)
+    const path = isRouted ? undefined : routes.find(request)
+    const config = isRouted ? request.routeOptions.config : path?.route?.config
+    if (isRouted) {
+      request.operation = config?.operation
+      requestMetrics?.setRoute(reply.raw, config?.metricsRoute)
+    }
+    const finish = (error: Error | undefined = headersError(request.raw, repetitions)) => {
+      if (error !== undefined || isRouted) next(error)
+      else if (path !== undefined && request.method === 'OPTIONS') sendOptions(reply, path)
+      else next(routeError(request, path))
+    }
+    if (config?.open) finish()
+    else app.authenticate(request, reply, finish)
+  })
+
+  // Reached only through `reply.callNotFound`, as for an unknown file of the docs.
+  app.setNotFoundHandler((request) => {
+    throw routeError(request, undefined)
+  })
+}
+
+/**
+ * Creates a function for Fastify's option `frameworkErrors`, which rejects URLs that Fastify cannot decode. Such a
+ * request reaches no hook, so its headers are added and its token is checked here.
+ */
+export function rejectBadUrls(cors: Cors | undefined) {
+  return (_error: Error, request: FastifyRequest, reply: FastifyReply): void => {
+    const urlError = isPath(request.url)
+      ? new ApiError('malformed-request', 'the path is not valid percent-encoded UTF-8')
+      : targetError(request.url)
+    const reject = (error: Error = urlError) => handleError(error, request, reply)
+    const authenticate = (error?: Error) => {
+      if (error !== undefined) reject(error)
+      else request.server.authenticate(request, reply, reject)
+    }
+    addCommonHeaders(request, reply)
+    if (cors === undefined) authenticate()
+    else cors.apply(request, reply, authenticate)
+  }
+}

@@ -1,0 +1,147 @@
+import bearerAuth from '@fastify/bearer-auth'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { nameScopes } from '../../../contract/scopes.ts'
+import type { AccessTokens, Grant } from '../../../service/access-tokens.ts'
+import type { Limit } from '../../config/setting-values.ts'
+import type { SharedState } from '../../shared-memory/shared-state.ts'
+import { ApiError } from '../api-error.ts'
+import { addressKey, failureLimit, tokenLimit } from './rate-limit.ts'
+import { RejectionLog } from './rejection-log.ts'
+import { getPath } from './request-path.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Set by `authenticateBearers`. */
+    authenticate: Authenticate
+  }
+  interface FastifyRequest {
+    /** What the request's token permits, once verified. */
+    grant: Grant | undefined
+    /** The token itself, once verified. */
+    accessToken: string
+  }
+}
+
+/** Verifies a request's token and its scopes. Calls `done` with an error if the request must be rejected. */
+export type Authenticate = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: (error?: Error) => void,
+) => void
+
+export interface AuthenticationLimits {
+  /** Requests without a valid token, per address. */
+  readonly authFailureLimit: Limit
+  /** Requests with a valid token, per token. */
+  readonly rateLimit: Limit
+}
+
+const REALM = 'Bearer realm="plant-store"'
+
+/**
+ * Sets up `app.authenticate` for bearer tokens (RFC 6750) with @fastify/bearer-auth, called directly rather than
+ * through its hook. Limits apply before the store is queried: an address that has used up its failures learns nothing
+ * and costs almost nothing. A token that was valid before is exempt from the limit per address, so one client cannot
+ * lock out others that share its proxy.
+ */
+export async function authenticateBearers(
+  app: FastifyInstance,
+  tokens: AccessTokens,
+  { authFailureLimit, rateLimit }: AuthenticationLimits,
+  shared: SharedState,
+): Promise<void> {
+  const failures = failureLimit(authFailureLimit, shared.failures)
+  const requests = tokenLimit(rateLimit, shared.requests)
+  const rejectionLog = new RejectionLog(app, shared.rejectedTokens, 'rejected more access tokens')
+  app.decorateRequest('grant')
+  app.decorateRequest('accessToken', '')
+
+  await app.register(bearerAuth, {
+    addHook: false,
+    keys: [],
+    // The scheme is case-insensitive (RFC 9110 §11.1).
+    specCompliance: 'rfc6749',
+    verifyErrorLogLevel: 'debug',
+    auth: (token, request) => {
+      const grant = tokens.verified(token)
+      if (grant !== undefined) return admit(request, token, grant)
+      return verify(token, request).then((grant) => admit(request, token, grant))
+    },
+  })
+
+  function admit(request: FastifyRequest, token: string, grant: Grant): true {
+    requests?.take(grant.name)
+    request.grant = grant
+    request.accessToken = token
+    requireScopes(request, grant)
+    return true
+  }
+
+  async function verify(token: string, request: FastifyRequest): Promise<Grant> {
+    if (tokens.isKnown(token)) {
+      const grant = await tokens.verify(token)
+      if (grant !== undefined) return grant
+      failures?.take(addressKey(request.ip))
+      throw invalidToken(request)
+    }
+    const key = addressKey(request.ip)
+    try {
+      failures?.take(key)
+    } catch (limited) {
+      logRejection(request)
+      throw limited
+    }
+    try {
+      const grant = await tokens.verify(token)
+      if (grant === undefined) throw invalidToken(request)
+      failures?.putBack(key)
+      return grant
+    } catch (error) {
+      // A failing store says nothing about the token.
+      if (!(error instanceof ApiError)) failures?.putBack(key)
+      throw error
+    }
+  }
+
+  function logRejection(request: FastifyRequest): void {
+    const { method, ip } = request
+    const details = { address: ip, method, path: getPath(request) }
+    rejectionLog.write(request, 'rejected an access token', details)
+  }
+
+  function invalidToken(request: FastifyRequest): ApiError {
+    logRejection(request)
+    return new ApiError('token-invalid', 'the access token is unknown, expired or revoked', {
+      'www-authenticate': `${REALM}, error="invalid_token"`,
+    })
+  }
+
+  /** RFC 6750 §3.1: a request without credentials for the scheme gets a challenge without `error`. */
+  function withChallenge(error: Error, request: FastifyRequest): Error {
+    if (!(error as FastifyError).code?.startsWith('FST_BEARER_AUTH')) return error
+    try {
+      failures?.take(addressKey(request.ip))
+    } catch (limited) {
+      return limited as Error
+    }
+    return new ApiError(
+      'token-missing',
+      'missing access token: send it as Authorization: Bearer <token>',
+      { 'www-authenticate': REALM },
+    )
+  }
+
+  const verifyBearerAuth = app.verifyBearerAuth as bearerAuth.verifyBearerAuth
+  app.decorate('authenticate', (request, reply, done) =>
+    verifyBearerAuth(request, reply, (error) => done(error && withChallenge(error, request))),
+  )
+}
+
+function requireScopes({ operation }: FastifyRequest, { scopes }: Grant): void {
+  const needed = operation?.scopes ?? []
+  if (needed.every((scope) => scopes.includes(scope))) return
+  const message = `this operation requires a token with the ${nameScopes(needed)}`
+  throw new ApiError('insufficient-scope', message, {
+    'www-authenticate': `${REALM}, error="insufficient_scope", scope="${needed.join(' ')}"`,
+  })
+}

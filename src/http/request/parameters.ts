@@ -1,0 +1,130 @@
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  FastifySchemaValidationError,
+  RouteOptions,
+} from 'fastify'
+import { ApiError } from '../api-error.ts'
+
+/** What messages call the parts of a request that Fastify validates, except the body. */
+const PART_NAMES: Readonly<Record<string, string>> = {
+  params: 'path parameter',
+  querystring: 'query parameter',
+  headers: 'header',
+}
+
+/**
+ * Preconditions that must not be ignored (RFC 9110 §13.2.1), because the client would believe that they held. Those
+ * with a date do not apply, because plants have no modification date.
+ */
+const PRECONDITIONS = ['If-Match', 'If-None-Match']
+
+/** Headers that an operation rejects, in lower case, each with the message for the client. */
+type RejectedHeaders = readonly (readonly [name: string, message: string])[]
+
+/**
+ * Rejects query parameters and preconditions that the contract does not define for an operation, before the body is
+ * read. Applies to the scope of the contract's routes.
+ */
+export function rejectUndefinedParameters(scope: FastifyInstance): void {
+  scope.addHook('onRoute', (route) => {
+    const query = listNames(route.schema?.querystring)
+    const headers = rejectedHeaders(route)
+    route.onRequest = (request, _reply, next) =>
+      next(queryError(request, query) ?? headerError(request, headers))
+  })
+}
+
+function listNames(schema: unknown): readonly string[] {
+  return Object.keys((schema as { properties?: object } | undefined)?.properties ?? {})
+}
+
+function rejectedHeaders({ method, schema }: RouteOptions): RejectedHeaders {
+  const defined = listNames(schema?.headers)
+  const advice = preconditionAdvice(String(method), defined)
+  const unsupported = PRECONDITIONS.filter((name) => !defined.includes(name))
+  const rejected = unsupported.map((name) => ({ name, advice }))
+  // RFC 9110 §14.5: a partial PUT would replace the whole plant with a part of it.
+  if (method === 'PUT') rejected.push({ name: 'Content-Range', advice: 'send the whole plant' })
+  return rejected.map(({ name, advice }) => [
+    name.toLowerCase(),
+    `this operation does not accept ${name}; ${advice}`,
+  ])
+}
+
+/** Why an unsupported precondition is unnecessary, or which one to use instead. */
+function preconditionAdvice(method: string, defined: readonly string[]): string {
+  if (defined.includes('If-Match')) return 'use If-Match with the ETag that you read'
+  return method === 'POST' ? 'it never changes an existing plant' : 'its response has no ETag'
+}
+
+function queryError(
+  { url, query }: FastifyRequest,
+  names: readonly string[],
+): ApiError | undefined {
+  try {
+    // Fastify leaves invalid sequences undecoded.
+    if (url.includes('%')) decodeURIComponent(url)
+  } catch {
+    return new ApiError('malformed-request', 'the query is not valid percent-encoded UTF-8')
+  }
+  const values = query as Record<string, unknown>
+  for (const name in values) {
+    if (!names.includes(name)) return unknownParameter(name, names)
+    if (Array.isArray(values[name])) {
+      return new ApiError('invalid-parameter', `the query parameter ${name} must not be repeated`)
+    }
+  }
+  return undefined
+}
+
+function unknownParameter(name: string, names: readonly string[]): ApiError {
+  const known = names.length === 0 ? 'no query parameters' : names.join(', ')
+  return new ApiError(
+    'invalid-parameter',
+    `unknown query parameter "${name}": this operation accepts ${known}`,
+  )
+}
+
+function headerError({ headers }: FastifyRequest, rejected: RejectedHeaders): ApiError | undefined {
+  for (const [name, message] of rejected) {
+    if (headers[name] !== undefined) return new ApiError('invalid-parameter', message)
+  }
+  return undefined
+}
+
+/** The error for the first invalid parameter of a request, before its body is read; undefined if all are valid. */
+export function validateParameters(request: FastifyRequest): ApiError | undefined {
+  const { params, query, headers } = request
+  for (const [part, values] of Object.entries({ params, querystring: query, headers })) {
+    const validate = request.getValidationFunction(part as 'params')
+    if (validate?.(values) !== false) continue
+    const [first] = validate.errors as [FastifySchemaValidationError]
+    return parameterError(part, first)
+  }
+  return undefined
+}
+
+/** The error for an invalid parameter, from Ajv's first error; undefined if the body was invalid. */
+export function parameterError(
+  part = '',
+  error: FastifySchemaValidationError,
+): ApiError | undefined {
+  const partName = PART_NAMES[part]
+  if (partName === undefined) return undefined
+  const { instancePath } = error
+  const message = `the ${partName} ${instancePath.slice(1)} ${expectation(error as VerboseError)}`
+  return new ApiError('invalid-parameter', message)
+}
+
+function expectation({ keyword, message, params, parentSchema }: VerboseError): string | undefined {
+  // The contract's title for a pattern is easier to understand than the pattern.
+  if (keyword === 'pattern') return `must be ${parentSchema.title}`
+  if (keyword === 'maxLength') return `must not have more than ${params.limit} characters`
+  return message
+}
+
+/** With the option `verbose`, Ajv adds the schema. */
+interface VerboseError extends FastifySchemaValidationError {
+  readonly parentSchema: { title?: string }
+}

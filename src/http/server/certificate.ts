@@ -1,0 +1,117 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { createSecureContext } from 'node:tls'
+import { type Config, ConfigError } from '../../config/config.ts'
+import { fileError } from '../../config/file-error.ts'
+import { READABLE_BY_ALL } from '../../file-modes.ts'
+
+/** Paths of a certificate and its key. */
+export interface CertificateFiles {
+  readonly certificate: string
+  readonly key: string
+}
+
+/** The contents of the files, as node:tls expects them. */
+export interface Pem {
+  readonly cert: Buffer
+  readonly key: Buffer
+}
+
+/** A certificate that is valid now, with its key. */
+export interface Certificate {
+  readonly files: CertificateFiles
+  readonly pem: Pem
+  readonly x509: X509Certificate
+  /** For the log, if other users can read the key. */
+  readonly warning: string | undefined
+}
+
+/**
+ * Reads the configured certificate. Resolves to undefined if none is configured.
+ *
+ * @throws ConfigError if it is invalid, or only one of the two files is configured
+ */
+export async function loadCertificate({
+  tlsCertificate,
+  tlsKey,
+}: Config): Promise<Certificate | undefined> {
+  if (tlsCertificate !== undefined && tlsKey !== undefined) {
+    return readCertificate({ certificate: tlsCertificate, key: tlsKey })
+  }
+  if (tlsCertificate === undefined && tlsKey === undefined) return undefined
+  throw new ConfigError('--tls-certificate and --tls-key go together: set both, or neither')
+}
+
+/**
+ * Reads a certificate and its key, and verifies that a server can use them now.
+ *
+ * @throws ConfigError that names the file and what was expected
+ */
+export async function readCertificate(files: CertificateFiles): Promise<Certificate> {
+  const certificateLabel = `${files.certificate} (--tls-certificate)`
+  const keyLabel = `${files.key} (--tls-key)`
+  const [cert, key] = await Promise.all([
+    readWithMode(files.certificate, certificateLabel),
+    readWithMode(files.key, keyLabel),
+  ])
+  const pem = { cert: cert.content, key: key.content }
+  const x509 = parseCertificate(pem.cert, certificateLabel)
+  if (!x509.checkPrivateKey(parseKey(pem.key, keyLabel))) {
+    throw new ConfigError(
+      `${keyLabel}: expected the private key of the certificate in ${files.certificate}`,
+    )
+  }
+  const isExposed = (key.mode & READABLE_BY_ALL) !== 0
+  const warning = isExposed ? `every user of this machine can read ${keyLabel}` : undefined
+  return { files, pem, x509, warning }
+}
+
+async function readWithMode(
+  file: string,
+  label: string,
+): Promise<{ content: Buffer; mode: number }> {
+  try {
+    const [content, { mode }] = await Promise.all([readFile(file), stat(file)])
+    return { content, mode }
+  } catch (error) {
+    throw fileError(`cannot read ${label}`, error)
+  }
+}
+
+function parseCertificate(cert: Buffer, label: string): X509Certificate {
+  const x509 = withReason(`${label}: expected a certificate in PEM`, () => {
+    // Also validates the issuers' certificates, which follow the first one.
+    createSecureContext({ cert })
+    return new X509Certificate(cert)
+  })
+  const { validFromDate, validToDate } = x509
+  const now = Date.now()
+  if (validToDate.getTime() < now || validFromDate.getTime() > now) {
+    const times = `${validFromDate.toISOString()} to ${validToDate.toISOString()}`
+    throw new ConfigError(
+      `${label}: expected a currently valid certificate; this one is valid from ${times}`,
+    )
+  }
+  return x509
+}
+
+function parseKey(key: Buffer, label: string): KeyObject {
+  return withReason(`${label}: expected a private key in PEM, without a passphrase`, () =>
+    createPrivateKey(key),
+  )
+}
+
+/** Appends OpenSSL's reason to the expectation. */
+function withReason<Result>(expected: string, parse: () => Result): Result {
+  try {
+    return parse()
+  } catch (error) {
+    throw new ConfigError(`${expected} (${(error as Error).message})`, { cause: error })
+  }
+}
+
+/** Whether a certificate is valid for a host, given as a name or an address. */
+export function covers(x509: X509Certificate, host: string): boolean {
+  return (isIP(host) === 0 ? x509.checkHost(host) : x509.checkIP(host)) !== undefined
+}

@@ -1,0 +1,119 @@
+/** Requests rejected before Fastify sees them, because Node's parser or the framework would mishandle them. */
+import {
+  type IncomingMessage,
+  METHODS,
+  maxHeaderSize,
+  type RequestListener,
+  type Server,
+} from 'node:http'
+import type { Socket } from 'node:net'
+import { ApiError } from '../api-error.ts'
+import type { Cors } from '../request/cors.ts'
+import { limitChunks } from './chunk-limit.ts'
+import { unsupportedVersion } from './request-head.ts'
+import { type Reject, rawResponse } from './socket-errors.ts'
+
+const METHOD_NAMES = new Set(METHODS)
+
+/** Each parsed field takes a hundred bytes of memory, however short it is. */
+const HEADER_FIELDS_MAX = 100
+
+/** A `clientErrorHandler` for Fastify: rejects requests that Node's parser gives up on. */
+export function rejectParserErrors(reject: Reject, requestTimeoutMs: number) {
+  return ({ code }: NodeJS.ErrnoException, connection: Socket): void =>
+    reject(connection, parserError(code, requestTimeoutMs))
+}
+
+function parserError(code: string | undefined, requestTimeoutMs: number): ApiError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ApiError(
+        'request-timeout',
+        `the request did not arrive within ${requestTimeoutMs / 1000} s`,
+      )
+    // The parser also reports this for a thousand fields, however short they are.
+    case 'HPE_HEADER_OVERFLOW':
+      return new ApiError(
+        'headers-too-large',
+        `the request line and headers must not exceed ${maxHeaderSize} bytes or ${HEADER_FIELDS_MAX} header fields`,
+      )
+    case 'HPE_INVALID_METHOD':
+      return new ApiError(
+        'malformed-request',
+        'the request does not start with a known HTTP method; methods are case-sensitive',
+      )
+    case 'HPE_INVALID_VERSION':
+      return new ApiError('malformed-request', 'the HTTP version must be 1.1 or 1.0')
+    // The start of HTTP/2 without TLS (RFC 9113 §3.4).
+    case 'HPE_PAUSED_H2_UPGRADE':
+      return unsupportedVersion('2.0')
+    default:
+      return new ApiError('malformed-request', 'the request is not well-formed HTTP/1.1')
+  }
+}
+
+/** Rejects CONNECT. Node would close the connection without a response. */
+export function rejectConnect(server: Server, reject: Reject): void {
+  const error = new ApiError(
+    'malformed-request',
+    'CONNECT is not supported: this server is not a proxy',
+  )
+  server.on('connect', (request) => {
+    const { socket } = request
+    // Node has removed its own listener. Without one, a reset by the client would crash the process.
+    socket.on('error', () => socket.destroy())
+    reject(socket, error, request)
+  })
+}
+
+/**
+ * Rejects methods that Node's parser accepts but its list of methods omits, such as PRI and those of RTSP. No route can
+ * match them, not even Fastify's own for unknown paths.
+ */
+export function rejectUnknownMethods(server: Server, cors?: Cors): void {
+  rejectRequests(server, cors, ({ method = '' }) =>
+    METHOD_NAMES.has(method)
+      ? undefined
+      : new ApiError('malformed-request', `${method} is not an HTTP method`),
+  )
+}
+
+/** Rejects requests with many header fields. Most versions of Node would drop those beyond their limit. */
+export function rejectManyHeaders(server: Server, cors?: Cors): void {
+  const error = new ApiError(
+    'headers-too-large',
+    `a request must not have more than ${HEADER_FIELDS_MAX} header fields`,
+  )
+  // One more than the limit, so that Node drops no field from a request that is served.
+  server.maxHeadersCount = HEADER_FIELDS_MAX + 1
+  rejectRequests(server, cors, ({ rawHeaders }) =>
+    rawHeaders.length > 2 * HEADER_FIELDS_MAX ? error : undefined,
+  )
+}
+
+/** Responds to the requests that have an error, and closes their connections. */
+function rejectRequests(
+  server: Server,
+  cors: Cors | undefined,
+  find: (request: IncomingMessage) => ApiError | undefined,
+): void {
+  const [serve] = server.listeners('request') as [RequestListener]
+  server.off('request', serve).on('request', (request, response) => {
+    const error = find(request)
+    if (error === undefined) return serve(request, response)
+    const { status, headers, content } = rawResponse(error, cors?.headersFor(request))
+    response.writeHead(status, headers).end(content)
+  })
+}
+
+/** Rejects bodies in chunks that are too small on average. */
+export function rejectTinyChunks(server: Server, reject: Reject): void {
+  server.prependListener('request', (request) => {
+    if (request.headers['transfer-encoding'] === undefined) return
+    const error = new ApiError('malformed-request', 'the chunks of the body are too small')
+    limitChunks(request, () => {
+      reject(request.socket, error)
+      request.socket.pause()
+    })
+  })
+}

@@ -1,0 +1,120 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { SharedCounter } from '../../shared-memory/shared-counter.ts'
+
+/** Makes Node's parser ignore the rest of a chunk, as it does after an upgrade. */
+const PARSE_NO_MORE = 2
+
+/** How long to wait between two reads of bytes that are discarded. */
+const DISCARD_INTERVAL_MS = 50
+
+const latest = Symbol('the response to the latest served request')
+const closing = Symbol('whether the connection accepts no more requests')
+
+/** Properties rather than a WeakMap, because they are read for every request. */
+type Connection = Socket & {
+  [latest]?: ServerResponse<IncomingMessage>
+  [closing]?: boolean
+}
+
+/** The part of Node's parser that decides what happens after a head. */
+interface Parser {
+  onIncoming: () => number
+  incoming: IncomingMessage | null
+}
+
+/** The response to the latest request of a connection, whether in flight or ended. */
+export function latestResponse(connection: Connection): ServerResponse | undefined {
+  return connection[latest]
+}
+
+/** Whether a connection accepts no more requests and closes after the response in flight. */
+export function isClosing(connection: Connection): boolean {
+  return connection[closing] === true
+}
+
+/**
+ * Serves one request at a time on each connection. Otherwise a client could make us prepare thousands of responses that
+ * it never reads. If another request arrives before the response has ended, the connection accepts no more requests and
+ * closes after that response. Clients that pipeline must expect that (RFC 9112 §9.3.2).
+ *
+ * @param lingerMs how long such a client can take to read the part of the response that the system has buffered
+ * @param pipelined counts the connections closed for that reason
+ * @returns the open connections that have sent a request, kept up to date
+ */
+export function serveOneRequest(
+  server: Server,
+  lingerMs: number,
+  pipelined: SharedCounter,
+): ReadonlySet<Socket> {
+  const [serve] = server.listeners('request') as [RequestListener]
+  const connections = new Set<Socket>()
+
+  server.off('request', serve).on('request', (request, response) => {
+    const connection: Connection = request.socket
+    if (connection.destroyed || connection.writableEnded) return
+    const previous = connection[latest]
+    if (previous !== undefined && !previous.closed) {
+      if (!previous.writableEnded || !('encrypted' in connection)) return refuse(previous)
+      // Over TLS, Node reports only in the next turn of the event loop that a response has been sent.
+      setImmediate(() => {
+        if (!previous.closed) refuse(previous)
+        else if (!connection.destroyed) serve(request, response)
+      })
+    } else {
+      if (previous === undefined) track(connection)
+      serve(request, response)
+    }
+    connection[latest] = response
+  })
+  return connections
+
+  function track(connection: Socket): void {
+    // Node caches the address when it is first read, and the log needs it after the connection has closed.
+    void connection.remoteAddress
+    connections.add(connection)
+    connection.once('close', () => connections.delete(connection))
+  }
+
+  function refuse(inFlight: ServerResponse<IncomingMessage>): void {
+    pipelined.add(1)
+    const connection: Connection = inFlight.req.socket
+    connection[latest] = inFlight
+    takeNoMore(connection)
+    if (!inFlight.headersSent) inFlight.shouldKeepAlive = false
+    inFlight.once('finish', () => linger(connection, lingerMs))
+  }
+}
+
+function takeNoMore(connection: Connection): void {
+  connection[closing] = true
+  // Node would parse the rest of what it has read, which can be thousands of requests.
+  const { parser } = connection as unknown as { parser: Parser | null }
+  // After CONNECT, there is none.
+  if (parser !== null) {
+    parser.onIncoming = () => {
+      parser.incoming = null
+      return PARSE_NO_MORE
+    }
+  }
+  // From now on, Node passes the bytes that it reads to this listener instead of the parser.
+  connection.removeAllListeners('data').on('data', () => connection.pause())
+  connection.pause()
+  // Node calls this after the last response. It would reset the connection.
+  connection.destroySoon = () => {}
+}
+
+/**
+ * Ends our side of a connection and discards further bytes from the client. Otherwise the connection would be reset,
+ * and the client would lose the data that it has not read (RFC 9112 §9.6).
+ */
+function linger(connection: Socket, lingerMs: number): void {
+  connection.end()
+  connection.removeAllListeners('data').on('data', () => {
+    connection.pause()
+    setTimeout(() => connection.resume(), DISCARD_INTERVAL_MS).unref()
+  })
+  connection.resume()
+  const timer = setTimeout(() => connection.destroy(), lingerMs).unref()
+  connection.once('close', () => clearTimeout(timer))
+}

@@ -1,0 +1,131 @@
+import type { Server } from 'node:http'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyHttpOptions,
+  type FastifyInstance,
+} from 'fastify'
+import type { ContractDocument } from '../../../contract/contract.ts'
+import type { Config } from '../../config/config.ts'
+import { RequestMetrics } from '../../metrics/request-metrics.ts'
+import type { SharedState } from '../../shared-memory/shared-state.ts'
+import { newRequestId } from '../operations/response-headers.ts'
+import { PARAMETER_LENGTH_MAX } from '../operations/route-table.ts'
+import { rejectBadUrls } from '../request/admission.ts'
+import { bodyMethods } from '../request/body.ts'
+import { SMALL_MESSAGE_BYTES } from '../request/byte-budget.ts'
+import type { Cors } from '../request/cors.ts'
+import { noRequestLog } from '../request/request-log.ts'
+import type { Certificate } from './certificate.ts'
+import {
+  rejectConnect,
+  rejectManyHeaders,
+  rejectParserErrors,
+  rejectTinyChunks,
+  rejectUnknownMethods,
+} from './client-errors.ts'
+import { countConnections, limitConnections } from './connection-limit.ts'
+import { closeIdleConnections } from './idle-connections.ts'
+import { serveOneRequest } from './one-request.ts'
+import { rewriteUrlTargets } from './request-head.ts'
+import { createSocketRejecter, type Reject } from './socket-errors.ts'
+import { abortStalledResponses } from './stalled-responses.ts'
+import { serveTls, withTls } from './tls.ts'
+
+/** How often Node checks for requests that take too long. */
+const TIMEOUT_CHECK_MS = 1000
+
+export interface ServerParts {
+  readonly config: Config
+  readonly contract: ContractDocument
+  /** Undefined for no log. */
+  readonly log: FastifyBaseLogger | undefined
+  readonly logsForAll: boolean
+  /** Undefined for plain HTTP. */
+  readonly certificate: Certificate | undefined
+  readonly shared: SharedState
+  /** Undefined if CORS is off. */
+  readonly cors: Cors | undefined
+  /** Whether to measure requests. */
+  readonly isMeasured: boolean
+}
+
+/**
+ * Creates the Fastify instance and sets up its HTTP server: limits, timeouts, TLS, and the cases in which Node would
+ * respond on its own in a way that the contract does not document.
+ */
+export function createServer({
+  config,
+  contract,
+  log,
+  logsForAll,
+  certificate,
+  shared,
+  cors,
+  isMeasured,
+}: ServerParts): FastifyInstance {
+  const reject = createSocketRejecter(bodyMethods(contract), () => app.requestMetrics, cors)
+  const options: FastifyHttpOptions<Server> = {
+    ...serverOptions(config, reject, cors),
+    ...(log !== undefined && { loggerInstance: log }),
+  }
+  const ticketSecret = shared.ticketSecret.bytes
+  const app = Fastify(certificate ? withTls(options, certificate, ticketSecret) : options)
+  if (certificate !== undefined) serveTls(app, certificate, ticketSecret, logsForAll)
+  const { server } = app
+  app.decorate('requestMetrics', isMeasured ? new RequestMetrics(app) : undefined)
+  countConnections(server, shared.connections)
+  limitConnections(server, shared.connections, config.maxConnections, shared.refusedConnections)
+  rejectUnknownMethods(server, cors)
+  rejectManyHeaders(server, cors)
+  const connections = serveOneRequest(server, config.responseTimeout, shared.pipelined)
+  abortStalledResponses(app, connections, config.responseTimeout)
+  closeIdleConnections(app, connections, config.requestTimeout)
+  serveExpectations(server)
+  rejectConnect(server, reject)
+  rejectTinyChunks(server, reject)
+  rewriteUrlTargets(server, certificate !== undefined || config.trustProxy !== undefined)
+  app.requestMetrics?.watch(server)
+  // A client can end its side after its last request and still read the response. Node has no option for this.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  return app
+}
+
+function serverOptions(
+  { trustProxy, requestTimeout }: Config,
+  reject: Reject,
+  cors: Cors | undefined,
+): FastifyHttpOptions<Server> {
+  return {
+    logController: noRequestLog,
+    genReqId: newRequestId,
+    trustProxy: trustProxy ?? false,
+    routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
+    requestTimeout,
+    http: {
+      // How much Node buffers of a body or response before it applies backpressure.
+      highWaterMark: SMALL_MESSAGE_BYTES,
+      // Fastify sets this on the server, but too late: Node compares it with `headersTimeout` at creation.
+      requestTimeout,
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeout),
+      // Node's 400 has no body; `headersError` gives it one.
+      requireHostHeader: false,
+      // Sets up no stream for a request without a body. Node ignores it before 24.12.
+      optimizeEmptyRequests: true,
+    },
+    // During shutdown, a request on an open connection is served and the connection then closed.
+    return503OnClosing: false,
+    clientErrorHandler: rejectParserErrors(reject, requestTimeout),
+    frameworkErrors: rejectBadUrls(cors),
+  }
+}
+
+/**
+ * Leaves `Expect` to the body reader, which sends 100 only if the body is wanted. Unknown expectations are ignored, as
+ * RFC 9110 §10.1.1 allows.
+ */
+function serveExpectations(server: Server): void {
+  for (const event of ['checkContinue', 'checkExpectation']) {
+    server.on(event, (request, response) => server.emit('request', request, response))
+  }
+}

@@ -1,0 +1,139 @@
+import { InFlight } from '../../in-flight.ts'
+import type { ConnectionFigures } from '../../store-figures.ts'
+import { OBSERVATION, type Observation, StandbyGuarantee } from '../durability/standby-guarantee.ts'
+import { ATTEMPTS_MAX, Call, type CallContext, type Run } from './call.ts'
+import { Deadline } from './deadline.ts'
+import { Hosts } from './hosts.ts'
+import { isRetryable } from './postgres-errors.ts'
+import { Session, watchReplication } from './session.ts'
+
+/** Whether `close` waits for a call, or abandons it: it fails then, and may have taken effect. */
+export type AtClose = 'completed' | 'abandonable'
+
+export interface ConnectionsOptions {
+  /** A connection string for each host. */
+  readonly urls: readonly string[]
+  /** Milliseconds that each call can take: connecting to one of the hosts, its statements, and further attempts. */
+  readonly timeout: number
+}
+
+/**
+ * Connections to the primary among several hosts. There are no named statements and no session settings, so a pooler
+ * can give each transaction another connection.
+ */
+export class Connections {
+  /** Whether acknowledged changes are on the required standbys. */
+  readonly guarantee = new StandbyGuarantee(() => this.observe())
+  readonly #hosts: Hosts
+  readonly #timeout: number
+  readonly #inFlight = new InFlight()
+  readonly #abandoned = new InFlight()
+  readonly #closing = new AbortController()
+
+  /** @throws StoreError if the connection strings ask for an unverified connection */
+  constructor({ urls, timeout }: ConnectionsOptions) {
+    this.#hosts = new Hosts({ urls, timeout, onConnect: watchReplication })
+    this.#timeout = timeout
+  }
+
+  /** Describes how the connection to the current server is encrypted and verified. */
+  get encryption(): string {
+    return this.#hosts.encryption
+  }
+
+  /** How many connections there are, and how many statements wait for one. */
+  get figures(): ConnectionFigures {
+    return this.#hosts.figures
+  }
+
+  /** Makes a call whose changes and transactions are verified. Its deadline begins now. */
+  call<Result>(
+    work: (call: Call) => Promise<Result>,
+    atClose: AtClose = 'completed',
+  ): Promise<Result> {
+    return this.#call(work, atClose, { guarantee: this.guarantee })
+  }
+
+  /** Runs a statement as `Call.query` does, in a call of its own. */
+  query<Row extends object>(
+    text: string,
+    values?: readonly unknown[],
+    atClose: AtClose = 'completed',
+  ): Promise<Row[]> {
+    return this.#call((call) => call.query<Row>(text, values), atClose)
+  }
+
+  /** Runs a transaction as `Call.transaction` does, in a call of its own, and does not verify it. */
+  transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+    return this.#call((call) => call.transaction(work), 'completed')
+  }
+
+  /** Reads what `guarantee` depends on. */
+  async observe(): Promise<Observation> {
+    const [observation] = await this.query<Observation>(`SELECT ${OBSERVATION}`)
+    return observation as Observation
+  }
+
+  /**
+   * Yields what `work` reads from the database as it is at its first statement. Holds a connection until the iteration
+   * completes or is abandoned. Each statement can take as long as a call.
+   *
+   * @param work may be called several times before it yields
+   * @throws StoreUnavailable if the server cannot be read now
+   */
+  async *readSnapshot<Part>(
+    work: (run: Run) => AsyncIterable<Part>,
+    attempts = ATTEMPTS_MAX,
+  ): AsyncGenerator<Part, void> {
+    let hasBegun = false
+    try {
+      for await (const part of this.#readSnapshot(work)) {
+        hasBegun = true
+        yield part
+      }
+      return
+    } catch (error) {
+      if (hasBegun || !isRetryable(error) || attempts === 1) throw error
+    }
+    yield* this.readSnapshot(work, attempts - 1)
+  }
+
+  /** Waits for calls in flight, unless they are abandonable, then closes all connections. */
+  async close(): Promise<void> {
+    this.guarantee.close()
+    this.#closing.abort()
+    await this.#inFlight.settle()
+    await this.#abandoned.settle()
+    await this.#hosts.close()
+  }
+
+  async *#readSnapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
+    const session = new Session(await this.#hosts.connect(this.#deadline()))
+    const run: Run = (text, values = []) => session.run({ text, values }, this.#deadline())
+    let isComplete = false
+    try {
+      await run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+      yield* work(run)
+      await run('COMMIT')
+      isComplete = true
+    } finally {
+      if (isComplete) session.release()
+      else this.#abandoned.track(() => session.abandon())
+    }
+  }
+
+  #call<Result>(
+    work: (call: Call) => Promise<Result>,
+    atClose: AtClose,
+    context: Pick<CallContext, 'guarantee'> = {},
+  ): Promise<Result> {
+    const deadline = this.#deadline(atClose === 'abandonable' ? this.#closing.signal : undefined)
+    const [hosts, abandoned] = [this.#hosts, this.#abandoned]
+    const call = new Call({ ...context, hosts, abandoned, deadline })
+    return this.#inFlight.track(() => work(call))
+  }
+
+  #deadline(signal?: AbortSignal): Deadline {
+    return new Deadline(this.#timeout, signal)
+  }
+}

@@ -1,0 +1,80 @@
+import { StoreError } from '../../store-error.ts'
+import { parseConnectionString } from '../connection/connection-string.ts'
+import { Connections } from '../connection/connections.ts'
+import { identifyServer, type ServerProduct } from '../connection/server-product.ts'
+import { findObstacle } from '../feed/change-support.ts'
+import { toLockWaitMs } from '../plants/lock-wait.ts'
+import { migrate, readSchemaVersion } from '../postgres-schema.ts'
+import { formatStandbys } from './standby-guarantee.ts'
+
+const FIND = `SELECT value FROM plant_store_settings WHERE name = 'require_standbys'`
+const ADD = `
+  INSERT INTO plant_store_settings (name, value) VALUES ('require_standbys', $1)
+  ON CONFLICT (name) DO NOTHING`
+const REPLACE = `
+  INSERT INTO plant_store_settings (name, value) VALUES ('require_standbys', $1)
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+
+/**
+ * Stores the number of standbys that must have a change before it is acknowledged, unless there is one.
+ *
+ * @throws StoreError if another number is stored, or the server has no standbys in PostgreSQL's sense
+ */
+export async function agreeOnStandbys(
+  connections: Connections,
+  product: ServerProduct,
+  required: number,
+): Promise<void> {
+  requirePostgres(product)
+  // Another replica may store its number first.
+  const stored = (await find(connections)) ?? (await addAndFind(connections, required))
+  if (stored === required) return
+  throw new StoreError(
+    `it requires changes to be on ${formatStandbys(stored)}, but --require-standbys is ${required}: ` +
+      `start all replicas with --require-standbys ${stored}, or change the stored number with ` +
+      `plant-store require-standbys ${required}`,
+  )
+}
+
+/**
+ * Replaces the stored number. Running replicas adopt it.
+ *
+ * @throws StoreError with a one-line reason if the database cannot be used
+ */
+export async function changeRequiredStandbys(
+  { url, timeout }: { readonly url: string; readonly timeout: number },
+  required: number,
+): Promise<void> {
+  const { urls, redacted } = parseConnectionString(url)
+  const connections = new Connections({ urls, timeout })
+  try {
+    if ((await readSchemaVersion(connections)) === 0) throw new StoreError('it is empty')
+    const hasChanges = (await findObstacle(connections)) === undefined
+    await migrate(connections, hasChanges, toLockWaitMs(timeout))
+    requirePostgres(await identifyServer(connections))
+    await connections.query(REPLACE, [required])
+  } catch (cause) {
+    const { message } = cause as Error
+    throw new StoreError(`cannot use the database ${redacted}: ${message}`, { cause })
+  } finally {
+    await connections.close()
+  }
+}
+
+async function addAndFind(connections: Connections, required: number): Promise<number> {
+  await connections.query(ADD, [required])
+  return Number(await find(connections))
+}
+
+async function find(connections: Connections): Promise<number | undefined> {
+  const [row] = await connections.query<{ value: string }>(FIND)
+  return row && Number(row.value)
+}
+
+function requirePostgres({ name, isPostgres }: ServerProduct): void {
+  if (isPostgres) return
+  throw new StoreError(
+    `--require-standbys is for the standbys of PostgreSQL, but the server is ${name}: ` +
+      'configure there how many copies of a change it keeps',
+  )
+}

@@ -1,0 +1,185 @@
+import type {
+  ChangeFeed,
+  ChangesPage,
+  ChangesRequest,
+  NoChanges,
+} from '../../../../service/change-feed.ts'
+import { decodeCursor, encodeCursor } from '../../cursor.ts'
+import type { OnProblem, Retention } from '../../engine.ts'
+import { retry } from '../connection/attempts.ts'
+import type { Run } from '../connection/call.ts'
+import type { Connections } from '../connection/connections.ts'
+import { shareRuns } from '../connection/shared-runs.ts'
+import { findEnd, type PageRead, type Position, readPage } from './change-reads.ts'
+import { turnOff, turnOn } from './change-switch.ts'
+import { appendCommits, lockLog, readLogState } from './ledger.ts'
+import { Maintenance } from './maintenance.ts'
+import { CommitWatch } from './postgres-commit-watch.ts'
+
+/** Locks a commit, which waits for the standbys as in creates.ts. */
+const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY SHARE'
+
+/** An import brings the ledger up to date after this many plants, because there may be no service that does. */
+const IMPORTED_MAX = 50_000
+
+export interface ChangeLogOptions {
+  readonly connections: Connections
+  /** Whether the server supports the log. If not, the log is off. */
+  readonly isSupported: boolean
+  readonly lockWaitMs: number
+}
+
+/** Implements ChangeFeed. */
+export class ChangeLog implements ChangeFeed {
+  readonly #connections: Connections
+  readonly #isSupported: boolean
+  /**
+   * How long to wait while another process appends to the ledger, which it locks until the standbys have its commit, or
+   * while transactions that change plants delay a change to the triggers.
+   */
+  readonly #lockWaitMs: number
+  readonly #run: Run
+  readonly #watch: CommitWatch
+  /** Brings the ledger up to date. Resolves to whether the log is on. */
+  readonly #update: () => Promise<boolean>
+  /** The last commit in the ledger that this process knows of. */
+  #position = -1n
+  /** All commits up to this one would survive a failover. */
+  #confirmed = -1n
+  /** The number of plants imported since an import last brought the ledger up to date. */
+  #imported = 0
+  #maintenance: Maintenance | undefined
+
+  constructor({ connections, isSupported, lockWaitMs }: ChangeLogOptions) {
+    this.#connections = connections
+    this.#isSupported = isSupported
+    this.#lockWaitMs = lockWaitMs
+    this.#run = (text, values) => connections.query(text, values, 'abandonable')
+    this.#watch = new CommitWatch(async () => {
+      if (!isSupported) return false
+      const { position, isBehind } = await readLogState(connections)
+      return isBehind || this.#advance(position)
+    })
+    this.#update = shareRuns(() => this.#append())
+  }
+
+  /**
+   * Begins a new log if the database has been restored. With a retention, turns the log on or off, and deletes old
+   * changes until it is closed.
+   */
+  async prepare(retention?: Retention, onProblem?: OnProblem): Promise<void> {
+    if (!this.#isSupported) return
+    const { isOn, isForeign } = await readLogState(this.#connections)
+    const isWanted = retention === undefined ? isOn : retention.age > 0
+    if (isOn && !isWanted) await turnOff(this.#connections, this.#lockWaitMs)
+    if (isWanted && (!isOn || isForeign)) await turnOn(this.#connections, this.#lockWaitMs)
+    if (retention === undefined) return
+    this.#maintenance = new Maintenance(this.#connections, retention, this.#update, onProblem)
+  }
+
+  /** Reports a commit of this process. */
+  noteCommit(): void {
+    this.#watch.notify()
+  }
+
+  /** Reports a commit of an import. */
+  async noteImport(plants: number): Promise<void> {
+    this.noteCommit()
+    this.#imported += plants
+    if (this.#imported < IMPORTED_MAX) return
+    this.#imported = 0
+    // The plants are stored even if this fails.
+    await this.#update().catch(() => {})
+  }
+
+  async readChanges({ after, limit }: ChangesRequest): Promise<ChangesPage | NoChanges> {
+    try {
+      if (!(await this.#update())) return 'off'
+      if (after === undefined) return await retry(() => this.#readOldest(limit))
+      if (after === 'latest') return await retry(() => this.#readLatest())
+      const cursor = decodeCursor(after)
+      if (cursor === undefined) return 'malformed'
+      const { sequence } = cursor
+      if (sequence === undefined) return 'expired'
+      return await retry(() => this.#read({ ...cursor, sequence }, limit))
+    } catch (error) {
+      // Another server may have taken over, without all of the commits.
+      this.#confirmed = -1n
+      throw error
+    }
+  }
+
+  nextCommit(): Promise<void> {
+    return this.#watch.next()
+  }
+
+  async close(): Promise<void> {
+    this.#watch.close()
+    await this.#maintenance?.stop()
+  }
+
+  async #append(): Promise<boolean> {
+    if (!this.#isSupported) return false
+    const { isOn, isForeign, isBehind, position } = await readLogState(this.#connections)
+    if (isOn && isForeign) {
+      this.#confirmed = -1n
+      await turnOn(this.#connections, this.#lockWaitMs)
+    }
+    this.#advance(isOn && isBehind ? await this.#appendCommits() : position)
+    return isOn
+  }
+
+  async #appendCommits(): Promise<bigint> {
+    const append = async (run: Run) => {
+      const log = await lockLog(run, this.#lockWaitMs)
+      return log.isOn ? appendCommits(run, log) : log.position
+    }
+    const position = await this.#connections.call((call) => call.transaction(append), 'abandonable')
+    // The standbys have this commit, and so all before it.
+    this.#confirmed = position
+    return position
+  }
+
+  /** Returns whether the position has changed. */
+  #advance(position: bigint): boolean {
+    if (position === this.#position) return false
+    this.#position = position
+    this.#watch.notify()
+    return true
+  }
+
+  async #readOldest(limit: number): Promise<ChangesPage | 'off' | undefined> {
+    const oldest = await findEnd(this.#run, 'oldest')
+    if (oldest === undefined) return 'off'
+    const page = await this.#read(oldest, limit)
+    // The changes were removed from the log between the two statements.
+    return page === 'expired' ? undefined : page
+  }
+
+  async #readLatest(): Promise<ChangesPage | 'off' | undefined> {
+    const last = await findEnd(this.#run, 'latest')
+    return last === undefined ? 'off' : this.#confirm({ changes: [], last })
+  }
+
+  async #read(
+    after: Position,
+    limit: number,
+  ): Promise<ChangesPage | 'expired' | 'off' | undefined> {
+    const page = await readPage(this.#run, after, limit)
+    return typeof page === 'string' ? page : this.#confirm(page)
+  }
+
+  /** Waits until the standbys have the page. Resolves to undefined if its last commit is no longer in the ledger. */
+  async #confirm({ changes, last }: PageRead): Promise<ChangesPage | undefined> {
+    const { position } = last
+    if (position > this.#confirmed) {
+      const locked = await this.#connections.call(
+        (call) => call.change(CONFIRM, [position]),
+        'abandonable',
+      )
+      if (locked.length === 0) return undefined
+      this.#confirmed = position
+    }
+    return { changes, next: encodeCursor(last) }
+  }
+}

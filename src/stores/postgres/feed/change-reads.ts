@@ -1,0 +1,129 @@
+import type { Change } from '../../../../service/change-feed.ts'
+import { toChange } from '../../change-row.ts'
+import { type Cursor, encodeCursor } from '../../cursor.ts'
+import { BATCH_TEXT_MAX } from '../../read-limits.ts'
+import type { Run } from '../connection/call.ts'
+import { CHANGE_TYPES, TEXT_LENGTH } from './change-tables.ts'
+
+/** The position of a cursor of this engine: a change of a commit. Sequence 0 is before the changes of the commit. */
+export type Position = Required<Cursor>
+
+interface EndRow extends Omit<Position, 'at'> {
+  readonly at: bigint
+}
+
+function buildEndQuery(position: string): string {
+  return `
+    SELECT log.id AS log, commits.position, commits.sequence, commits.at
+    FROM plant_change_log AS log CROSS JOIN LATERAL (
+      SELECT position, sequence, at FROM plant_commits WHERE position = ${position} LIMIT 1
+    ) AS commits
+    WHERE log.id IS NOT NULL`
+}
+
+/** The oldest commit in the ledger only marks the start of the log: its changes, if it had any, are no longer kept. */
+const OLDEST = buildEndQuery('log.oldest')
+const LATEST = buildEndQuery('log.position')
+
+/** The position before the first change, or after the last one; undefined if the log is off. */
+export async function findEnd(run: Run, end: 'oldest' | 'latest'): Promise<Position | undefined> {
+  const [row] = await run<EndRow>(end === 'oldest' ? OLDEST : LATEST)
+  return row && { ...row, at: Number(row.at) }
+}
+
+/** One row for each change, or a single one without a change. */
+interface PageRow {
+  /** Null if the log is off. */
+  readonly log: Buffer | null
+  /** Whether the log still has the change of the cursor. */
+  readonly isKept: boolean
+  /** Null in a row without a change. */
+  readonly position: bigint | null
+  readonly committedAt: bigint
+  readonly sequence: bigint
+  readonly at: Date
+  readonly type: string
+  readonly id: bigint
+  readonly name: string | null
+  readonly tag: string | null
+}
+
+/** The number in the commit of the position after which the changes of a commit are read. */
+const AFTER = 'CASE WHEN commits.position = $1 THEN $2::bigint ELSE 0 END'
+
+/**
+ * A lower bound of what the page has of the preceding rows. Of a row that begins before the position, it has at least one
+ * change.
+ */
+function sumBefore(all: string, least: number): string {
+  return `
+                 sum(CASE WHEN sequences[1] > after THEN ${all} ELSE ${least} END) OVER (
+                   ORDER BY position, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                 )`
+}
+
+/**
+ * The parameters are a position, the number of changes and the limit on text. The page ends with the change that
+ * reaches the limit on text. The same statement checks the position, so that nothing is deleted between the check and
+ * the read. Only rows that can be in the page are taken apart.
+ */
+const PAGE = `
+  SELECT log.id AS log, page.*,
+         $1 >= log.oldest
+         AND EXISTS (SELECT FROM plant_commits WHERE position = $1 AND sequence >= $2 AND at = $3) AS "isKept"
+  FROM plant_change_log AS log LEFT JOIN LATERAL (
+    SELECT position, "committedAt", sequence, at, type, id, name, tag
+    FROM (
+      SELECT *, sum(${TEXT_LENGTH}) OVER (
+                  ORDER BY position, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                ) AS before
+      FROM (
+        SELECT position, "committedAt", at, change.*
+        FROM (
+          SELECT *,${sumBefore('cardinality(sequences)', 1)} AS changes_before,${sumBefore('text', 0)} AS text_before
+          FROM (
+            SELECT commits.position, commits.at AS "committedAt", ${AFTER} AS after, rows.*
+            FROM plant_commits AS commits CROSS JOIN LATERAL (
+              SELECT sequence, at, sequences, types, ids, names, tags, text FROM plant_changes
+              WHERE tx = commits.tx AND sequence > ${AFTER}
+              ORDER BY sequence LIMIT $4
+            ) AS rows
+            WHERE commits.position >= $1 ORDER BY commits.position, rows.sequence LIMIT $4
+          ) AS following
+        ) AS counted
+        CROSS JOIN unnest(sequences, types, ids, names, tags) AS change (sequence, type, id, name, tag)
+        WHERE (changes_before IS NULL OR changes_before < $4 AND text_before < $5) AND change.sequence > after
+        ORDER BY position, change.sequence LIMIT $4
+      ) AS next
+    ) AS measured
+    WHERE before IS NULL OR before < $5
+  ) AS page ON true
+  ORDER BY page.position, page.sequence`
+
+/** The changes after a position, with the position of the last one. */
+export interface PageRead {
+  readonly changes: Change[]
+  readonly last: Position
+}
+
+/** Reads the changes after a position. */
+export async function readPage(
+  run: Run,
+  after: Position,
+  limit: number,
+): Promise<PageRead | 'expired' | 'off'> {
+  const { position, sequence, at } = after
+  const rows = await run<PageRow>(PAGE, [position, sequence, at, limit, BATCH_TEXT_MAX])
+  const [{ log, isKept }] = rows as [PageRow]
+  if (log === null) return 'off'
+  if (log.compare(after.log) !== 0 || !isKept) return 'expired'
+  const changes: Change[] = []
+  let last = after
+  for (const { position, committedAt, sequence, at, type, ...plant } of rows) {
+    if (position === null) break
+    last = { log, position, sequence, at: Number(committedAt) }
+    const change = { ...plant, at: at.getTime(), type: CHANGE_TYPES[type] as Change['type'] }
+    changes.push(toChange(encodeCursor(last), change))
+  }
+  return { changes, last }
+}

@@ -1,0 +1,86 @@
+import type { Retention } from '../../engine.ts'
+import type { Connections } from '../connection/connections.ts'
+import { NOW_MS } from './change-tables.ts'
+
+/** How many commits are examined at once. */
+const COMMITS_MAX = 1000
+
+/** How many rows of changes are deleted in one transaction, so that no statement takes long. */
+const ROWS_MAX = 1000
+
+/**
+ * Finds how far the log can be cut: from its start, commits are obsolete up to the first one that must be kept. The
+ * last obsolete commit stays, because a follower that has read it has missed nothing.
+ *
+ * If the server's clock is set back, later commits can look older than earlier ones.
+ */
+export const FIND_OLDEST = `
+  SELECT log, max(position) AS oldest
+  FROM (
+    SELECT log.id AS log, commits.position,
+           bool_and(commits.at < ${NOW_MS} - $1 OR log.bytes - commits.bytes >= $2) OVER (ORDER BY commits.position) AS "isObsolete"
+    FROM plant_change_log AS log CROSS JOIN LATERAL (
+      SELECT position, at, bytes FROM plant_commits
+      WHERE position >= log.oldest ORDER BY position LIMIT ${COMMITS_MAX}
+    ) AS commits
+  ) AS found
+  WHERE "isObsolete"
+  GROUP BY log`
+
+/** Does nothing if another process has done so already, or has begun a new log. */
+const SET_OLDEST =
+  'UPDATE plant_change_log SET oldest = $1 WHERE id = $2 AND oldest < $1 RETURNING id'
+
+/** Skips commits that another process is deleting. */
+export const TAKE = `
+  SELECT position, tx::text AS tx FROM plant_commits
+  WHERE position < (SELECT oldest FROM plant_change_log) ORDER BY position LIMIT ${COMMITS_MAX}
+  FOR UPDATE SKIP LOCKED`
+
+const DELETE_CHANGES = `
+  DELETE FROM plant_changes WHERE ctid = ANY(ARRAY(
+    SELECT changes.row FROM unnest($1::xid8[]) AS commits (tx) CROSS JOIN LATERAL (
+      SELECT ctid AS row FROM plant_changes WHERE tx = commits.tx LIMIT ${ROWS_MAX}
+    ) AS changes
+    LIMIT ${ROWS_MAX}
+  )) RETURNING 1 AS deleted`
+
+const DELETE_COMMITS = 'DELETE FROM plant_commits WHERE position = ANY($1::int8[])'
+
+/**
+ * Removes changes from the log that are older than `age`, or exceed `bytes` together with the newer ones, then deletes
+ * them and all others that are no longer in the log. A cursor expires before the first change after it is deleted.
+ *
+ * @param isStopping ends the work early
+ */
+export async function pruneChanges(
+  connections: Pick<Connections, 'query' | 'transaction'>,
+  { age, bytes }: Retention,
+  isStopping: () => boolean,
+): Promise<void> {
+  let more = true
+  while (more && !isStopping()) {
+    const [found] = await connections.query<{ log: Buffer | null; oldest: bigint }>(FIND_OLDEST, [
+      Math.round(age),
+      bytes,
+    ])
+    more = found !== undefined
+    if (found) {
+      const { log, oldest } = found
+      more = (await connections.query(SET_OLDEST, [oldest, log])).length > 0
+    }
+  }
+  while (!isStopping() && (await deleteSome(connections)));
+}
+
+/** Resolves to whether there may be more to delete. */
+function deleteSome(connections: Pick<Connections, 'transaction'>): Promise<boolean> {
+  return connections.transaction(async (run) => {
+    const commits = await run<{ position: bigint; tx: string }>(TAKE)
+    if (commits.length === 0) return false
+    const deleted = await run(DELETE_CHANGES, [commits.map(({ tx }) => tx)])
+    if (deleted.length === ROWS_MAX) return true
+    await run(DELETE_COMMITS, [commits.map(({ position }) => position)])
+    return commits.length === COMMITS_MAX
+  })
+}

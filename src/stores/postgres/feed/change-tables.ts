@@ -1,0 +1,181 @@
+/**
+ * The tables of the change log. Triggers on `plants` write it, so it has the changes of every process. They are enabled
+ * exactly while the log is on.
+ *
+ * Each change has the id of its transaction and a number from a sequence, which is drawn while the plant is locked. The
+ * numbers of the changes to one plant are therefore in the order of their commits. Across plants, neither the ids nor
+ * the numbers are in that order, because transactions overlap. So the ledger `plant_commits` gives each transaction a
+ * position once it is visible.
+ *
+ * A row has the changes of a statement in arrays, because a row for each change would make creates much slower. A large
+ * statement has several rows, so that reading a few changes does not mean reading all of them.
+ */
+import type { Change } from '../../../../service/change-feed.ts'
+
+/** The types of changes by their letter in the table. */
+export const CHANGE_TYPES: Readonly<Record<string, Change['type']>> = {
+  c: 'created',
+  u: 'changed',
+  r: 'removed',
+}
+
+const TRIGGERS = ['log_created', 'log_changed', 'log_removed', 'log_truncated']
+
+/** Waits until transactions that change plants have ended, but not for reads. */
+export const ENABLE_TRIGGERS = alterTriggers('ENABLE')
+export const DISABLE_TRIGGERS = alterTriggers('DISABLE')
+
+/** The names of the triggers that are missing or disabled. */
+export const FIND_MISSING_TRIGGERS = `
+  SELECT name FROM unnest(ARRAY[${TRIGGERS.map((name) => `'${name}'`)}]) AS name
+  WHERE NOT EXISTS (
+    SELECT FROM pg_trigger WHERE tgrelid = 'plants'::regclass AND tgname = name AND tgenabled <> 'D'
+  )`
+
+export const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+
+/**
+ * Identifies the database among all others, so that one restored from a dump is recognized: the ids of its server's
+ * transactions have no relation to those in the log.
+ */
+export const DATABASE_IDENTITY = `(
+  SELECT system_identifier || '/' || oid FROM pg_control_system(), pg_database
+  WHERE datname = current_database())`
+
+/**
+ * Begins an empty log with a new id, so that cursors of an earlier log are not valid in it. Positions are never used
+ * twice. The log begins with a ledger row without changes, to which cursors can refer while there are none.
+ */
+export const BEGIN_LOG = `
+  WITH log AS (
+    UPDATE plant_change_log
+    SET id = decode(left(md5(gen_random_uuid()::text), 16), 'hex'), position = position + 1, oldest = position + 1,
+        seen = pg_current_snapshot(), database = ${DATABASE_IDENTITY}
+    RETURNING position, bytes
+  )
+  INSERT INTO plant_commits (position, tx, sequence, at, bytes)
+  SELECT position, pg_current_xact_id(), 0, ${NOW_MS}, bytes FROM log`
+
+/** The size of a row without its first change is at most this. */
+const ROW_SIZE = 16_384
+
+/** What each change counts in addition to its text, in bytes. */
+const CHANGE_SIZE = 100
+
+/** The length of the text of a change, in bytes. */
+export const TEXT_LENGTH = 'coalesce(octet_length(name), 0) + coalesce(octet_length(tag), 0)'
+
+const SIZE = `sum(${CHANGE_SIZE} + ${TEXT_LENGTH})`
+
+/**
+ * Each row has smaller numbers than the next one. Dividing the changes would double the time for a few, so the first
+ * statement logs them if they fit into one row. It does not read more of them than could fit.
+ */
+function buildLog(changes: string): string {
+  const numbered = `
+        SELECT nextval('plant_changes_sequence_seq') AS sequence, *
+        FROM (${changes}) AS changes (type, id, name, tag)`
+  const insert = `
+      INSERT INTO plant_changes (sequence, sequences, types, ids, names, tags, text)
+      SELECT max(sequence), array_agg(sequence), array_agg(type), array_agg(id), array_agg(name), array_agg(tag),
+             sum(${TEXT_LENGTH})`
+  return `${insert}
+      FROM (${numbered} LIMIT ${Math.floor(ROW_SIZE / CHANGE_SIZE) + 1}) AS numbered HAVING ${SIZE} <= ${ROW_SIZE};
+      IF NOT FOUND THEN ${insert}
+      FROM (
+        SELECT *, ${SIZE} OVER (ORDER BY sequence ROWS UNBOUNDED PRECEDING) / ${ROW_SIZE} AS row
+        FROM (${numbered}) AS numbered
+      ) AS divided
+      GROUP BY row ORDER BY row;
+      END IF`
+}
+
+const REMOVED = (plants: string) =>
+  buildLog(`SELECT 'r'::"char", id, NULL::text, NULL::text FROM ${plants}`)
+
+/**
+ * Compares old and new rows, so that updates that change nothing are not logged. The join is full because SQL can also
+ * change ids, which the store never does.
+ */
+const CHANGED = buildLog(`
+            SELECT CASE WHEN was.id IS NULL THEN 'c' WHEN became.id IS NULL THEN 'r' ELSE 'u' END::"char",
+                   id, became.name, became.tag
+            FROM old_plants AS was FULL JOIN new_plants AS became USING (id)
+            WHERE (was.id, was.name, was.tag) IS DISTINCT FROM (became.id, became.name, became.tag)`)
+
+const LOG_CHANGES = `
+  CREATE FUNCTION log_plant_changes() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    CASE TG_OP
+    WHEN 'INSERT' THEN ${buildLog(`SELECT 'c'::"char", id, name, tag FROM new_plants`)};
+    WHEN 'DELETE' THEN ${REMOVED('old_plants')};
+    WHEN 'UPDATE' THEN ${CHANGED};
+    ELSE ${REMOVED('plants')};
+    END CASE;
+    RETURN NULL;
+  END $$`
+
+/** The lock lets one replica create the triggers, and the others find them. */
+export const CREATE_TRIGGERS = `
+  DO $do$ BEGIN
+    LOCK TABLE plant_change_log IN SHARE ROW EXCLUSIVE MODE;
+    IF EXISTS (SELECT FROM plant_change_log) THEN RETURN; END IF;
+    ${LOG_CHANGES};
+    CREATE TRIGGER log_created AFTER INSERT ON plants
+      REFERENCING NEW TABLE AS new_plants EXECUTE FUNCTION log_plant_changes();
+    CREATE TRIGGER log_changed AFTER UPDATE ON plants
+      REFERENCING OLD TABLE AS old_plants NEW TABLE AS new_plants EXECUTE FUNCTION log_plant_changes();
+    CREATE TRIGGER log_removed AFTER DELETE ON plants
+      REFERENCING OLD TABLE AS old_plants EXECUTE FUNCTION log_plant_changes();
+    CREATE TRIGGER log_truncated BEFORE TRUNCATE ON plants EXECUTE FUNCTION log_plant_changes();
+    INSERT INTO plant_change_log DEFAULT VALUES;
+    ${BEGIN_LOG};
+  END $do$`
+
+/**
+ * Migrations, as in schema.ts. The log begins empty: existing plants are not in it.
+ *
+ * - `sequence` is the greatest one of the changes in a row, or of a commit.
+ * - `text` is the length of all names and tags in a row, in bytes.
+ * - `at` is in milliseconds since 1970. For a commit, it is the time at which it got its position.
+ * - `bytes` is the approximate size of all changes up to that commit.
+ * - `id` of the log is null while the log is off. Commits before `oldest` are no longer in the log.
+ * - All transactions that are visible in the snapshot `seen` are in the ledger.
+ */
+export const CHANGE_MIGRATIONS = [
+  // Compressing rows that fit into a page would take longer than writing them. Without its name, the sequence of a
+  // replica that wins a race can have another one: PostgreSQL avoids that of the loser.
+  `CREATE TABLE IF NOT EXISTS plant_changes (
+     tx xid8 NOT NULL DEFAULT pg_current_xact_id(),
+     sequence bigint GENERATED BY DEFAULT AS IDENTITY (SEQUENCE NAME plant_changes_sequence_seq),
+     at timestamptz NOT NULL DEFAULT clock_timestamp(),
+     sequences bigint[] NOT NULL,
+     types "char"[] NOT NULL,
+     ids bigint[] NOT NULL,
+     names text[] NOT NULL,
+     tags text[] NOT NULL,
+     text bigint NOT NULL,
+     PRIMARY KEY (tx, sequence)
+   ) WITH (toast_tuple_target = 8160)`,
+  `CREATE TABLE IF NOT EXISTS plant_commits (
+     position bigint PRIMARY KEY,
+     tx xid8 NOT NULL,
+     sequence bigint NOT NULL,
+     at bigint NOT NULL,
+     bytes bigint NOT NULL
+   )`,
+  `CREATE TABLE IF NOT EXISTS plant_change_log (
+     is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+     id bytea,
+     position bigint NOT NULL DEFAULT 0,
+     oldest bigint NOT NULL DEFAULT 0,
+     bytes bigint NOT NULL DEFAULT 0,
+     seen pg_snapshot NOT NULL DEFAULT pg_current_snapshot(),
+     database text NOT NULL DEFAULT ''
+   )`,
+  CREATE_TRIGGERS,
+]
+
+function alterTriggers(action: 'ENABLE' | 'DISABLE'): string {
+  return `ALTER TABLE plants ${TRIGGERS.map((name) => `${action} TRIGGER ${name}`)}`
+}

@@ -1,0 +1,96 @@
+import type { Run } from '../connection/call.ts'
+import type { Connections } from '../connection/connections.ts'
+import { limitLockWait } from '../plants/lock-wait.ts'
+import { DATABASE_IDENTITY, NOW_MS } from './change-tables.ts'
+
+/** The state of the log, as every process that shares the database sees it. */
+export interface LogState {
+  readonly isOn: boolean
+  /** Whether the database was restored from a dump, so that the log belongs to another database. */
+  readonly isForeign: boolean
+  /** The position of the last commit in the ledger. */
+  readonly position: bigint
+  /** Whether there are commits that the ledger lacks. */
+  readonly isBehind: boolean
+}
+
+/**
+ * The cost is independent of the number of changes: one lookup at the end of an index, and one for each transaction
+ * that was open when the ledger was last complete.
+ */
+const STATE = `
+  SELECT id IS NOT NULL AS "isOn", database <> ${DATABASE_IDENTITY} AS "isForeign", position,
+         coalesce((SELECT tx FROM plant_changes ORDER BY tx DESC LIMIT 1) >= pg_snapshot_xmax(seen), false)
+         OR EXISTS (
+           SELECT FROM pg_snapshot_xip(seen) AS open
+           WHERE (SELECT tx FROM plant_changes WHERE tx = open LIMIT 1) IS NOT NULL
+         ) AS "isBehind"
+  FROM plant_change_log`
+
+export async function readLogState(connections: Pick<Connections, 'query'>): Promise<LogState> {
+  const [state] = await connections.query<LogState>(STATE)
+  return state as LogState
+}
+
+/** The row of the log while this transaction has locked it. */
+export interface LockedLog extends Pick<LogState, 'isOn' | 'isForeign' | 'position'> {
+  /** The snapshot in which the ledger was last complete. */
+  readonly xmax: string
+  readonly xip: readonly string[]
+}
+
+const LOCK = `
+  SELECT id IS NOT NULL AS "isOn", database <> ${DATABASE_IDENTITY} AS "isForeign", position,
+         pg_snapshot_xmax(seen)::text AS xmax, ARRAY(SELECT pg_snapshot_xip(seen)::text) AS xip
+  FROM plant_change_log FOR UPDATE`
+
+/** Locks the log until the transaction ends. Only one transaction at a time can change the ledger. */
+export async function lockLog(run: Run, waitMs: number): Promise<LockedLog> {
+  await limitLockWait(run, waitMs)
+  const [log] = await run<LockedLog>(LOCK)
+  return log as LockedLog
+}
+
+/** The approximate sizes of a row of changes and of a commit in the tables and their indexes, without the arrays. */
+const ROW_BYTES = 100
+const COMMIT_BYTES = 100
+
+const ARRAYS = ['sequences', 'types', 'ids', 'names', 'tags']
+
+const NEW_CHANGES = (condition: string) => `
+  SELECT tx, sequence, ${ROW_BYTES} + ${ARRAYS.map((array) => `pg_column_size(${array})`).join(' + ')} AS bytes
+  FROM plant_changes WHERE ${condition}`
+
+/**
+ * Appends the transactions that are visible to this statement, and were not visible when the ledger was last complete.
+ * If one has changed a plant after another, its number for that plant is greater than all numbers of the other, which
+ * had committed before. So the order by the greatest number is the order of the changes to each plant.
+ */
+const APPEND = `
+  WITH commits AS (
+    SELECT tx, max(sequence) AS sequence, sum(bytes) + ${COMMIT_BYTES} AS bytes
+    FROM (${NEW_CHANGES('tx >= $1::xid8')} UNION ALL ${NEW_CHANGES('tx = ANY($2::xid8[])')}) AS changes
+    GROUP BY tx
+  ), appended AS (
+    INSERT INTO plant_commits (position, tx, sequence, at, bytes)
+    SELECT log.position + row_number() OVER (ORDER BY sequence), tx, sequence, ${NOW_MS},
+           log.bytes + sum(commits.bytes) OVER (ORDER BY sequence)
+    FROM commits, plant_change_log AS log
+    RETURNING position, bytes
+  )
+  UPDATE plant_change_log
+  SET position = coalesce((SELECT max(position) FROM appended), position),
+      bytes = coalesce((SELECT max(bytes) FROM appended), bytes),
+      seen = pg_current_snapshot()
+  RETURNING position`
+
+/**
+ * Gives all commits that are visible now a position. Resolves to the last position.
+ *
+ * The snapshot must be taken after the log is locked, so this is a statement of its own.
+ */
+export async function appendCommits(run: Run, { xmax, xip }: LockedLog): Promise<bigint> {
+  const rows = await run<{ position: bigint }>(APPEND, [xmax, xip])
+  const [{ position }] = rows as [{ position: bigint }]
+  return position
+}

@@ -1,0 +1,65 @@
+import {
+  type BatchResult,
+  hasSameContent,
+  type NewPlant,
+  type Plant,
+} from '../../../../service/plant-store.ts'
+import { type PlantRow, toPlant } from '../../plant-row.ts'
+import { retry } from '../connection/attempts.ts'
+import type { Call, Run } from '../connection/call.ts'
+import { IdTaken, INSERT, toColumns } from './plant-columns.ts'
+
+/**
+ * The lock makes a replay wait for the standbys, as in creates.ts. It also keeps replayed plants unchanged until the
+ * others are stored, so that all plants of a batch are stored at once. Ordered by id against deadlocks.
+ */
+const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR SHARE'
+
+/**
+ * Creates batches in one transaction, as if one after the other, and resolves to their results in the same order. See
+ * PlantStore.createAll.
+ *
+ * @throws StoreUnavailable if they cannot be created now
+ */
+export function createBatches(
+  call: Pick<Call, 'transaction'>,
+  batches: readonly (readonly NewPlant[])[],
+): Promise<BatchResult[]> {
+  return retry(async () => {
+    try {
+      return await call.transaction((run) => attemptBatches(run, batches))
+    } catch (error) {
+      if (!(error instanceof IdTaken)) throw error
+    }
+  })
+}
+
+async function attemptBatches(
+  run: Run,
+  batches: readonly (readonly NewPlant[])[],
+): Promise<BatchResult[]> {
+  const rows = await run<PlantRow>(FIND, [batches.flat().map(({ id }) => id)])
+  const stored = new Map<bigint, Plant>(rows.map((row) => [row.id, toPlant(row)]))
+  const created: NewPlant[] = []
+  const results: BatchResult[] = []
+  for (const plants of batches) {
+    const conflict = plants.find((plant) => isConflict(stored.get(plant.id), plant))
+    if (conflict !== undefined) {
+      results.push({ conflict: conflict.id })
+      continue
+    }
+    const fresh = plants.filter(({ id }) => !stored.has(id))
+    for (const plant of fresh) stored.set(plant.id, plant)
+    created.push(...fresh)
+    results.push({ created: fresh.length, replayed: plants.length - fresh.length })
+  }
+  if (created.length > 0) {
+    const inserted = await run(INSERT, toColumns(created))
+    if (inserted.length < created.length) throw new IdTaken()
+  }
+  return results
+}
+
+function isConflict(stored: Plant | undefined, plant: NewPlant): boolean {
+  return stored !== undefined && !hasSameContent(stored, plant)
+}

@@ -1,0 +1,78 @@
+import type { NoMatch, PlantPatch, StoredPlant } from '../../../../service/plant-store.ts'
+import { contentVersion } from '../../../../service/plant-store.ts'
+import { type PlantRow, toPlant } from '../../plant-row.ts'
+import { retry } from '../connection/attempts.ts'
+import type { Call } from '../connection/call.ts'
+
+/** `$2` and `$4` say whether the patch has a name and a tag. */
+const UPDATE = `
+  UPDATE plants
+  SET name = CASE WHEN $2 THEN $3::text ELSE name END, tag = CASE WHEN $4 THEN $5::text ELSE tag END
+  WHERE id = $1`
+const REMOVE = 'DELETE FROM plants WHERE id = $1'
+
+const FIND = 'SELECT id, name, tag FROM plants WHERE id = $1'
+
+/**
+ * Locks a row that always exists, which makes the transaction wait for the standbys as a change does. Without it, the
+ * missing plant could be back after a failover: an earlier attempt may have removed it on the primary only.
+ */
+const AWAIT_STANDBYS = 'SELECT version FROM plant_store_schema WHERE version = 1 FOR KEY SHARE'
+
+/** Restricts a change to a plant with the content that was read. */
+const requireUnchanged = (first: number) =>
+  `AND name = $${first} AND tag IS NOT DISTINCT FROM $${first + 1}::text`
+
+/** See PlantStore.update. */
+export async function updatePlant(
+  call: Pick<Call, 'query' | 'change'>,
+  id: bigint,
+  patch: PlantPatch,
+  expected?: readonly string[],
+): Promise<StoredPlant | NoMatch> {
+  const { name, tag } = patch
+  const values = [id, name !== undefined, name, tag !== undefined, tag] as const
+  const result = await changePlant(call, UPDATE, values, expected)
+  return typeof result === 'string' ? result : toPlant(result)
+}
+
+/** See PlantStore.remove. */
+export async function removePlant(
+  call: Pick<Call, 'query' | 'change'>,
+  id: bigint,
+  expected?: readonly string[],
+): Promise<'removed' | NoMatch> {
+  const result = await changePlant(call, REMOVE, [id], expected)
+  // To a client that repeats a removal, this means that it has been made.
+  if (result === 'not-found') await call.change(AWAIT_STANDBYS)
+  return typeof result === 'string' ? result : 'removed'
+}
+
+/**
+ * Runs a statement that changes a plant. With expected versions the plant is read first, because SQL cannot compute a
+ * version, and changed only if it still has the content that was read.
+ *
+ * @param values parameters of the statement, the id first
+ */
+async function changePlant(
+  call: Pick<Call, 'query' | 'change'>,
+  statement: string,
+  values: readonly [id: bigint, ...others: unknown[]],
+  expected?: readonly string[],
+): Promise<PlantRow | NoMatch> {
+  const [id] = values
+  const returning = 'RETURNING id, name, tag'
+  if (expected === undefined) {
+    const [changed] = await call.change<PlantRow>(`${statement} ${returning}`, values)
+    return changed ?? 'not-found'
+  }
+  const conditional = `${statement} ${requireUnchanged(values.length + 1)} ${returning}`
+  return retry(async () => {
+    const [stored] = await call.query<PlantRow>(FIND, [id])
+    if (stored === undefined) return 'not-found'
+    if (!expected.includes(contentVersion(toPlant(stored)))) return 'changed'
+    const given = [...values, stored.name, stored.tag]
+    const [changed] = await call.change<PlantRow>(conditional, given)
+    return changed
+  })
+}

@@ -1,0 +1,55 @@
+import {
+  type CreateResult,
+  hasSameContent,
+  type NewPlant,
+  type Plant,
+} from '../../../../service/plant-store.ts'
+import { type PlantRow, toPlant } from '../../plant-row.ts'
+import { retry } from '../connection/attempts.ts'
+import type { Call } from '../connection/call.ts'
+import { INSERT, toColumns } from './plant-columns.ts'
+
+/**
+ * The lock makes a replay wait for the standbys, as a change does. Without it the row might not be on a standby yet,
+ * and an acknowledged replay could be lost with the primary.
+ */
+const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR KEY SHARE'
+
+/**
+ * Creates plants in one batch, as if one after the other, and resolves to their results in the same order.
+ *
+ * @throws StoreUnavailable if they cannot be created now; some may have been created
+ */
+export async function createPlants(
+  call: Pick<Call, 'change'>,
+  plants: readonly NewPlant[],
+): Promise<CreateResult[]> {
+  const stored = new Map<bigint, Plant>()
+  const created = new Set<bigint>()
+  let open = removeRepeatedIds(plants)
+  // Repeated if a plant with the same id was removed between the two statements.
+  await retry(async () => {
+    const inserted = await call.change<{ id: bigint }>(INSERT, toColumns(open))
+    for (const { id } of inserted) created.add(id)
+    const taken = open.filter(({ id }) => !created.has(id))
+    if (taken.length > 0) {
+      const rows = await call.change<PlantRow>(FIND, [taken.map(({ id }) => id)])
+      for (const row of rows) stored.set(row.id, toPlant(row))
+    }
+    open = taken.filter(({ id }) => !stored.has(id))
+    return open.length === 0 ? true : undefined
+  })
+  return plants.map((plant) => {
+    const present = stored.get(plant.id)
+    if (present !== undefined) return hasSameContent(present, plant) ? 'replayed' : 'conflict'
+    stored.set(plant.id, plant)
+    return 'created'
+  })
+}
+
+/** One statement can insert an id only once. */
+function removeRepeatedIds(plants: readonly NewPlant[]): NewPlant[] {
+  const ids = new Map<bigint, NewPlant>()
+  for (const plant of plants) if (!ids.has(plant.id)) ids.set(plant.id, plant)
+  return [...ids.values()]
+}

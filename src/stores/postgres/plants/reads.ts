@@ -1,0 +1,93 @@
+import DataLoader from 'dataloader'
+import { MAX_INT64, MIN_INT64 } from '../../../../contract/int64.ts'
+import type { Page, PageRequest, StoredPlant } from '../../../../service/plant-store.ts'
+import { joinPlants, type PlantRow, toPlant } from '../../plant-row.ts'
+import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../../read-limits.ts'
+import type { Run } from '../connection/call.ts'
+import type { Connections } from '../connection/connections.ts'
+
+interface PageRow extends PlantRow {
+  /** The number of plants that the page would have without the limit on text. */
+  readonly found: bigint
+}
+
+/**
+ * A query for a page of plants by id. Its parameters are the first possible id, the number of plants, the limit on
+ * text, and the tag if the condition uses it. The page ends with the plant that reaches the limit on text.
+ */
+function buildPageQuery(condition: string): string {
+  return `
+    SELECT id, name, tag, found
+    FROM (
+      SELECT id, name, tag, count(*) OVER () AS found,
+             sum(octet_length(name) + coalesce(octet_length(tag), 0))
+               OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+      FROM (SELECT id, name, tag FROM plants WHERE ${condition} AND id >= $1 ORDER BY id LIMIT $2) AS page
+    ) AS measured
+    WHERE before IS NULL OR before < $3
+    ORDER BY id`
+}
+
+const PAGE = buildPageQuery('true')
+// The index has only the hash, so the tag itself is compared too.
+const PAGE_OF_TAG = buildPageQuery('md5(tag) = md5($4) AND tag = $4')
+
+/** See PlantStore.list. */
+export async function listPlants(run: Run, request: PageRequest): Promise<Page> {
+  const { rows, more } = await readRows(run, request)
+  return { json: joinPlants(rows.map(toJson)), next: more ? rows.at(-1)?.id : undefined }
+}
+
+async function readRows(
+  run: Run,
+  { after, tag, limit }: PageRequest,
+): Promise<{ rows: PlantRow[]; more: boolean }> {
+  if (after === MAX_INT64) return { rows: [], more: false }
+  const from = after === undefined ? MIN_INT64 : after + 1n
+  const values = [from, limit + 1, BATCH_TEXT_MAX]
+  const found =
+    tag === undefined
+      ? await run<PageRow>(PAGE, values)
+      : await run<PageRow>(PAGE_OF_TAG, [...values, tag])
+  const rows = found.slice(0, limit)
+  return { rows, more: Number(found[0]?.found ?? 0) > rows.length }
+}
+
+function toJson({ id, name, tag }: PlantRow): string {
+  const members = JSON.stringify(tag === null ? { name } : { name, tag })
+  return `{"id":${id},${members.slice(1)}`
+}
+
+/** All plants by id, in batches. A consistent export needs a `run` within a snapshot. */
+export async function* exportPlants(run: Run): AsyncGenerator<StoredPlant[], void> {
+  let after: bigint | undefined
+  let more = true
+  while (more) {
+    const batch = await readRows(run, { after, limit: EXPORT_BATCH_SIZE })
+    if (batch.rows.length > 0) yield batch.rows.map(toPlant)
+    after = batch.rows.at(-1)?.id
+    more = batch.more
+  }
+}
+
+/** Limits the memory that large plants take. Larger batches are not faster. */
+const READ_BATCH_SIZE = 100
+
+/** Finds plants by id. Those requested in one turn of the event loop share a statement. */
+export function pointReads(
+  connections: Pick<Connections, 'query'>,
+): DataLoader<bigint, StoredPlant | undefined> {
+  const findAll = async (ids: readonly bigint[]) => {
+    const rows = await connections.query<PlantRow>(
+      'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[])',
+      [ids],
+    )
+    const found = new Map(rows.map((row) => [row.id, toPlant(row)]))
+    return ids.map((id) => found.get(id))
+  }
+  return new DataLoader(findAll, {
+    cache: false,
+    maxBatchSize: READ_BATCH_SIZE,
+    batchScheduleFn: (dispatch) => setImmediate(dispatch),
+  })
+}

@@ -1,0 +1,177 @@
+import type { StoreUnavailable } from '../../../service/plant-store.ts'
+import { SELECTOR_BYTES } from '../../../service/token-store.ts'
+import {
+  type CheckResult,
+  countFinding,
+  type Finding,
+  fault,
+  OWN_DATABASE,
+  ok,
+  schemaFinding,
+  tokensFinding,
+} from '../check-result.ts'
+import { newerSchemaMessage } from '../schema-version.ts'
+import { StoreError } from '../store-error.ts'
+import { parseConnectionString } from './connection/connection-string.ts'
+import { Connections } from './connection/connections.ts'
+import type { ServerOptions } from './connection/server.ts'
+import { identifyServer } from './connection/server-product.ts'
+import { findUnsafeSetting, readSettings } from './durability/durability.ts'
+import { findViolation, parseRequired } from './durability/standby-guarantee.ts'
+import { countStandbys } from './durability/standby-names.ts'
+import { findObstacle } from './feed/change-support.ts'
+import { FIND_MISSING_TRIGGERS } from './feed/change-tables.ts'
+import { readLogState } from './feed/ledger.ts'
+import {
+  CHANGES_VERSION,
+  findMissingObjects,
+  readSchemaVersion,
+  SCHEMA_VERSION,
+  SETTINGS_VERSION,
+} from './postgres-schema.ts'
+
+type Check = (connections: Connections) => Promise<Finding>
+
+const UNDEFINED_TABLE = '42P01'
+
+/** The checks by subject. If the first finds a fault, the others are skipped. */
+const CHECKS: Record<string, Check> = {
+  kind,
+  schema,
+  server,
+  connection,
+  acknowledged,
+  tokens,
+  plants,
+  changes,
+}
+
+/**
+ * Verifies a database on a server without changing it; services may be writing to it. The integrity of its pages is
+ * left to the server's own tools, such as `pg_amcheck`.
+ *
+ * @throws StoreError if the check cannot run
+ */
+export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGenerator<CheckResult> {
+  const { urls, redacted } = parseConnectionString(url)
+  const connections = new Connections({ urls, timeout })
+  try {
+    for (const [subject, check] of Object.entries(CHECKS)) {
+      const finding = await check(connections).catch(reportMissingTable)
+      yield { subject, ...finding }
+      if (check === kind && finding.status === 'fault') return
+    }
+  } catch (cause) {
+    const message = `cannot check the database ${redacted}: ${(cause as Error).message}`
+    throw new StoreError(message, { cause })
+  } finally {
+    await connections.close()
+  }
+}
+
+/** Reports a missing table as a fault, and rethrows any other error. */
+function reportMissingTable(error: { code?: string; message: string }): Finding {
+  if (error.code === UNDEFINED_TABLE) return fault(error.message)
+  throw error
+}
+
+async function kind(connections: Connections): Promise<Finding> {
+  try {
+    const version = await readSchemaVersion(connections)
+    return version > 0 ? OWN_DATABASE : fault('it is empty')
+  } catch (error) {
+    if (error instanceof StoreError) return fault(error.message)
+    throw error
+  }
+}
+
+async function schema(connections: Connections): Promise<Finding> {
+  const version = await readSchemaVersion(connections)
+  if (version > SCHEMA_VERSION) return fault(newerSchemaMessage(version, SCHEMA_VERSION))
+  const hasChanges = (await findObstacle(connections)) === undefined
+  const missing = await findMissingObjects(connections, version, hasChanges)
+  if (missing.length > 0) return fault(`missing: ${missing.join(', ')}`)
+  return schemaFinding(version, SCHEMA_VERSION)
+}
+
+async function server(connections: Connections): Promise<Finding> {
+  const [row] = await connections.query<{ version: string }>('SELECT version() AS version')
+  const { server_encoding } = await readSettings(connections)
+  return ok(
+    [row?.version, server_encoding && `text in ${server_encoding}`].filter(Boolean).join(', '),
+  )
+}
+
+async function connection(connections: Connections): Promise<Finding> {
+  return ok(connections.encryption)
+}
+
+/** What an acknowledgement guarantees. */
+async function acknowledged(connections: Connections): Promise<Finding> {
+  const settings = await readSettings(connections)
+  const reason = findUnsafeSetting(settings)
+  if (reason !== undefined) return fault(reason)
+  const violation = await findUnmetRequirement(connections)
+  if (violation !== undefined) return fault(violation.detail)
+  const isAlone = countStandbys(settings) === 0
+  const standbys = isAlone ? '' : ` and on standbys: ${settings.synchronous_standby_names}`
+  return ok(`on the server's disk${standbys}`)
+}
+
+/** Why the service rejects changes; undefined if it does not. */
+async function findUnmetRequirement(
+  connections: Connections,
+): Promise<StoreUnavailable | undefined> {
+  const { isPostgres } = await identifyServer(connections)
+  const version = await readSchemaVersion(connections)
+  if (!isPostgres || version < SETTINGS_VERSION) return undefined
+  const observation = await connections.observe()
+  return findViolation(parseRequired(observation), observation)
+}
+
+async function tokens(connections: Connections): Promise<Finding> {
+  const damaged = await connections.query<{ name: string }>(
+    `SELECT name FROM tokens WHERE octet_length(digest) <> 32 OR substr(digest, 1, $1) <> selector
+     ORDER BY name`,
+    [SELECTOR_BYTES],
+  )
+  const names = damaged.map(({ name }) => name)
+  return tokensFinding(names, await countRows(connections, 'tokens'))
+}
+
+async function plants(connections: Connections): Promise<Finding> {
+  return countFinding(await countRows(connections, 'plants'))
+}
+
+/** Reports how many changes are kept. */
+async function changes(connections: Connections): Promise<Finding> {
+  const obstacle = await findObstacle(connections)
+  if (obstacle !== undefined) return ok(`off: ${obstacle}`)
+  if ((await readSchemaVersion(connections)) < CHANGES_VERSION) return ok('off until the upgrade')
+  const { isOn, isForeign } = await readLogState(connections)
+  if (!isOn) return ok('off')
+  if (isForeign)
+    return ok('from before the database was restored; the service deletes them on its next start')
+  const missing = await connections.query<{ name: string }>(FIND_MISSING_TRIGGERS)
+  if (missing.length > 0) {
+    return fault(
+      `triggers that log them are missing or disabled: ${missing.map(({ name }) => name).join(', ')}`,
+    )
+  }
+  const count = await countChanges(connections)
+  return ok(`${count.toLocaleString('en')} kept`)
+}
+
+async function countChanges(connections: Connections): Promise<bigint> {
+  const rows = await connections.query<{ count: bigint }>(
+    'SELECT coalesce(sum(cardinality(ids)), 0)::bigint AS count FROM plant_changes',
+  )
+  const [{ count }] = rows as [{ count: bigint }]
+  return count
+}
+
+async function countRows(connections: Connections, table: string): Promise<bigint> {
+  const rows = await connections.query<{ count: bigint }>(`SELECT count(*) AS count FROM ${table}`)
+  const [{ count }] = rows as [{ count: bigint }]
+  return count
+}

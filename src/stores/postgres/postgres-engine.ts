@@ -1,0 +1,43 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { Engine } from '../engine.ts'
+import { StoreError } from '../store-error.ts'
+import { parseConnectionString } from './connection/connection-string.ts'
+
+/** PostgreSQL, and databases that speak its protocol. */
+export const postgres: Engine = {
+  matches: (database) => /^postgres(ql)?:/.test(database),
+
+  locate(database) {
+    const { redacted, hasPassword } = parseConnectionString(database)
+    return { server: redacted, hasPassword }
+  },
+
+  async open({ database, lockTimeout, ...options }) {
+    const { PostgresStore } = await import('./postgres-store.ts')
+    return PostgresStore.open({ url: database, timeout: lockTimeout, ...options })
+  },
+
+  async join(_options, link) {
+    const { RemoteStore } = await import('../remote-store.ts')
+    return new RemoteStore(link as MessagePort)
+  },
+
+  async *check({ database, lockTimeout }) {
+    const { checkDatabase } = await import('./postgres-check.ts')
+    yield* checkDatabase({ url: database, timeout: lockTimeout })
+  },
+
+  async requireStandbys({ database, lockTimeout }, required) {
+    const { changeRequiredStandbys } = await import('./durability/required-standbys.ts')
+    await changeRequiredStandbys({ url: database, timeout: lockTimeout }, required)
+  },
+
+  backUp: refuseBackup,
+  openBackups: refuseBackup,
+}
+
+async function refuseBackup(): Promise<never> {
+  throw new StoreError(
+    "plant-store cannot back up a database on a server: use the server's own tools, such as pg_dump or pg_basebackup",
+  )
+}

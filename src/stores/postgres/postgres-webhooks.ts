@@ -1,0 +1,144 @@
+import {
+  type Leases,
+  type NewWebhook,
+  type SavedProgress,
+  WEBHOOK_LEASE_MS,
+  WEBHOOKS_MAX,
+  type Webhook,
+  type WebhookStore,
+} from '../../../service/webhook-store.ts'
+import {
+  NEW_COLUMNS,
+  newWebhookValues,
+  PROGRESS_COLUMNS,
+  progressColumns,
+  toWebhook,
+  type WebhookRow,
+} from '../webhook-row.ts'
+import type { Connections } from './connection/connections.ts'
+
+/** The server's clock, in milliseconds since 1970: the replicas' own clocks can differ. */
+const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+
+const COLUMNS = [
+  ...NEW_COLUMNS,
+  ...PROGRESS_COLUMNS.filter((column) => column !== 'cursor'),
+  'previous_secret',
+  'previous_until',
+  'owner',
+  'owner_until',
+]
+const LIST = `SELECT ${COLUMNS.join(', ')}, ${NOW} AS now FROM plant_webhooks`
+
+/** Locks a row, so that only one transaction at a time can add a webhook. */
+const LOCK = 'SELECT version FROM plant_store_schema WHERE version = 1 FOR UPDATE'
+const COUNT = 'SELECT count(*) AS count FROM plant_webhooks'
+const INSERT = `
+  INSERT INTO plant_webhooks (${NEW_COLUMNS.join(', ')})
+  VALUES (${NEW_COLUMNS.map((_, index) => `$${index + 1}`).join(', ')})
+  ON CONFLICT (name) DO NOTHING RETURNING name`
+const ROTATE = `
+  UPDATE plant_webhooks SET previous_secret = secret, secret = $2, previous_until = $3
+  WHERE name = $1 RETURNING name`
+const RESUME = `
+  UPDATE plant_webhooks
+  SET cursor = CASE WHEN $2 THEN NULL ELSE cursor END, attempts = 0, failing_since = NULL,
+    next_attempt_at = NULL, paused_at = NULL, owner = NULL, owner_until = NULL
+  WHERE name = $1 RETURNING name`
+
+/** Locks the rows in the order of their names, so that concurrent calls cannot deadlock. */
+const LEASE = `
+  UPDATE plant_webhooks AS webhook SET owner = $1, owner_until = ${NOW} + ${WEBHOOK_LEASE_MS}
+  FROM (
+    SELECT name, owner FROM plant_webhooks
+    WHERE paused_at IS NULL AND (owner IS NULL OR owner = $1
+      OR owner_until <= ${NOW} OR owner_until > ${NOW} + ${WEBHOOK_LEASE_MS})
+    ORDER BY name FOR UPDATE) AS before
+  WHERE webhook.name = before.name
+  RETURNING webhook.name, before.owner IS NOT DISTINCT FROM $1 AS is_renewed`
+const RELEASE = `
+  UPDATE plant_webhooks SET owner = NULL, owner_until = NULL
+  WHERE name IN (SELECT name FROM plant_webhooks WHERE owner = $1 ORDER BY name FOR UPDATE)`
+
+/** The second parameter is JSON: an array with an object for each webhook, whose keys are columns. */
+const SAVE = `
+  UPDATE plant_webhooks AS webhook
+  SET ${PROGRESS_COLUMNS.map((column) => `${column} = saved.${column}`).join(', ')},
+    owner = CASE WHEN saved.paused_at IS NULL THEN webhook.owner END
+  FROM json_populate_recordset(NULL::plant_webhooks, $2) AS saved
+  WHERE webhook.name = saved.name AND webhook.name IN (
+    SELECT name FROM plant_webhooks
+    WHERE owner = $1 AND name = ANY($3) ORDER BY name FOR UPDATE)
+  RETURNING webhook.name`
+
+/** The webhooks in the database. */
+export class Webhooks implements WebhookStore {
+  readonly #connections: Connections
+
+  constructor(connections: Connections) {
+    this.#connections = connections
+  }
+
+  async list(): Promise<Webhook[]> {
+    const rows = await this.#connections.query<WebhookRow & { now: bigint }>(LIST)
+    // Sorted here, because the server's order depends on its locale.
+    return rows
+      .map((row) => toWebhook(row, Number(row.now)))
+      .sort((one, other) => Buffer.compare(Buffer.from(one.name), Buffer.from(other.name)))
+  }
+
+  add(webhook: NewWebhook): Promise<'added' | 'taken' | 'full'> {
+    return this.#connections.transaction(async (run) => {
+      await run(LOCK)
+      const [row] = await run<{ count: bigint }>(COUNT)
+      if (Number(row?.count) >= WEBHOOKS_MAX) return 'full'
+      const added = await run(INSERT, newWebhookValues(webhook))
+      return added.length > 0 ? 'added' : 'taken'
+    })
+  }
+
+  remove(name: string, owner?: string): Promise<boolean> {
+    return owner === undefined
+      ? this.#change('DELETE FROM plant_webhooks WHERE name = $1 RETURNING name', [name])
+      : this.#change('DELETE FROM plant_webhooks WHERE name = $1 AND owner = $2 RETURNING name', [
+          name,
+          owner,
+        ])
+  }
+
+  rotateSecret(name: string, secret: string, previousUntil: Date): Promise<boolean> {
+    return this.#change(ROTATE, [name, secret, previousUntil.getTime()])
+  }
+
+  resume(name: string, fromOldest: boolean): Promise<boolean> {
+    return this.#change(RESUME, [name, fromOldest])
+  }
+
+  async lease(owner: string): Promise<Leases> {
+    const leased = await this.#repeatable<{ name: string; is_renewed: boolean }>(LEASE, [owner])
+    const names = (isRenewed: boolean) =>
+      leased.filter((each) => each.is_renewed === isRenewed).map(({ name }) => name)
+    return { taken: names(false), renewed: names(true) }
+  }
+
+  async release(owner: string): Promise<void> {
+    await this.#repeatable(RELEASE, [owner])
+  }
+
+  async saveProgress(owner: string, progress: readonly SavedProgress[]): Promise<string[]> {
+    const rows = progress.map((each) => ({ name: each.name, ...progressColumns(each.progress) }))
+    const names = progress.map(({ name }) => name)
+    const values = [owner, JSON.stringify(rows), names]
+    const saved = await this.#repeatable<{ name: string }>(SAVE, values)
+    return saved.map(({ name }) => name)
+  }
+
+  /** Runs a statement of deliveries, which another process repeats if this one ends first. */
+  #repeatable<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    return this.#connections.query<Row>(text, values, 'abandonable')
+  }
+
+  async #change(statement: string, values: readonly unknown[]): Promise<boolean> {
+    return (await this.#connections.query(statement, values)).length > 0
+  }
+}

@@ -1,0 +1,135 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { PRIVATE_FOLDER_MODE } from '../../../file-modes.ts'
+import type { BackupFolder, BackupFolderOptions, FolderBackup } from '../../engine.ts'
+import { refuseMemory } from '../../in-memory.ts'
+import { StoreError } from '../../store-error.ts'
+import { CHECKSUM_SUFFIX, isUnused } from '../feed/checksum.ts'
+import { COMPANION_SUFFIXES } from '../file/file-access.ts'
+import { backupName, backupTime, isPartialName } from './backup-name.ts'
+import { backUpDatabase } from './database-backup.ts'
+import { lockFolder } from './folder-lock.ts'
+
+/** See Engine.openBackups. Files with other names are never touched. */
+export class SqliteBackupFolder implements BackupFolder {
+  readonly #options: BackupFolderOptions
+  readonly #remove: (file: string) => void
+  readonly close: () => void
+
+  /** @param remove deletes an old backup */
+  constructor(options: BackupFolderOptions, remove: (file: string) => void = rmSync) {
+    const { database, folder } = options
+    refuseMemory(database)
+    this.#options = options
+    this.#remove = remove
+    const fail = (error: Error) =>
+      new StoreError(`cannot use the folder ${folder}: ${error.message}`)
+    attempt(() => mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE }), fail)
+    if (existsSync(database) && dirname(realpathSync(database)) === realpathSync(folder)) {
+      throw fail(new Error('it contains the database itself; choose another one'))
+    }
+    this.close = lockFolder(folder)
+    // The lock shows that no process is writing to what a killed one has left.
+    for (const entry of attempt(() => readdirSync(folder, { withFileTypes: true }), fail)) {
+      const path = join(folder, entry.name)
+      if (!entry.isDirectory() || !isPartialName(entry.name)) continue
+      attempt(() => rmSync(path, { recursive: true }), fail)
+    }
+  }
+
+  newest(now: Date): Date | undefined {
+    const { folder } = this.#options
+    const names = attempt(
+      () => this.#list(),
+      ({ message }) => new StoreError(`cannot list the backups in ${folder}: ${message}`),
+    )
+    const name = names.findLast((name) => name <= backupName(now))
+    return name === undefined ? undefined : backupTime(name)
+  }
+
+  async add(now: Date, signal: AbortSignal): Promise<FolderBackup> {
+    const { database, lockTimeout, folder, bytesPerSecond } = this.#options
+    this.#assertSpace()
+    const name = backupName(now)
+    const file = join(folder, name)
+    const onProgress = () => {}
+    const options = { database, lockTimeout, file, bytesPerSecond, onProgress, signal }
+    const summary = await backUpDatabase(options)
+    return { ...summary, file, ...this.#removeOldest(name) }
+  }
+
+  /** A disk that a copy fills up may also be the service's. */
+  #assertSpace(): void {
+    const { database, folder } = this.#options
+    const { bavail, bsize } = attempt(
+      () => statfsSync(folder),
+      ({ message }) => new StoreError(`cannot back up to ${folder}: ${message}`),
+    )
+    const needed = statSync(database, { throwIfNoEntry: false })?.size ?? 0
+    if (bavail * bsize >= needed) return
+    const [free, size] = [bavail * bsize, needed].map((bytes) => bytes.toLocaleString('en'))
+    throw new StoreError(`cannot back up to ${folder}: ${size} bytes are needed, ${free} are free`)
+  }
+
+  /** @param published the name of the newest backup, which always stays */
+  #removeOldest(published: string): Pick<FolderBackup, 'removed' | 'problem'> {
+    const { folder, keep } = this.#options
+    const removed: string[] = []
+    try {
+      const others = this.#list().filter((name) => name !== published)
+      // A name later than the newest comes from a clock that was wrong. Such a backup, too, is older than the newest.
+      const byAge = [
+        ...others.filter((name) => name > published),
+        ...others.filter((name) => name < published),
+      ]
+      for (const name of byAge.slice(0, Math.max(0, byAge.length - (keep - 1)))) {
+        this.#remove(join(folder, name))
+        rmSync(join(folder, name + CHECKSUM_SUFFIX), { force: true })
+        removed.push(name)
+      }
+    } catch (error) {
+      return { removed, problem: `cannot remove old backups: ${(error as Error).message}` }
+    }
+    return { removed }
+  }
+
+  /**
+   * The names of the backups, in ascending order. One that SQLite keeps files for, or that was ever used as a database,
+   * is no longer a backup: it can contain plants that no other file has.
+   */
+  #list(): string[] {
+    const { database, folder } = this.#options
+    const entries = readdirSync(folder, { withFileTypes: true })
+    const names = new Set(entries.map(({ name }) => name))
+    return entries
+      .filter((entry) => entry.isFile() && backupTime(entry.name) !== undefined)
+      .map(({ name }) => name)
+      .filter((name) => COMPANION_SUFFIXES.every((suffix) => !names.has(name + suffix)))
+      .filter((name) => !isSameFile(join(folder, name), database) && isUnused(join(folder, name)))
+      .sort()
+  }
+}
+
+/** Whether two names are links to one file. */
+function isSameFile(a: string, b: string): boolean {
+  const [first, second] = [a, b].map((file) =>
+    statSync(file, { throwIfNoEntry: false, bigint: true }),
+  )
+  return first?.ino === second?.ino && first?.dev === second?.dev
+}
+
+function attempt<Result>(work: () => Result, explain: (error: Error) => Error): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw explain(error as Error)
+  }
+}

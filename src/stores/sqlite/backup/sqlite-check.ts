@@ -1,0 +1,192 @@
+import { realpathSync, statSync } from 'node:fs'
+import Sqlite, { type Database } from 'better-sqlite3'
+import { SELECTOR_BYTES } from '../../../../service/token-store.ts'
+import {
+  type CheckResult,
+  countFinding,
+  type Finding,
+  fault,
+  OWN_DATABASE,
+  ok,
+  schemaFinding,
+  tokensFinding,
+} from '../../check-result.ts'
+import { IN_MEMORY } from '../../in-memory.ts'
+import { StoreError } from '../../store-error.ts'
+import { isLogOn, TURN_OFF } from '../feed/change-log.ts'
+import { checkChecksum } from '../feed/checksum.ts'
+import { type DatabaseOptions, explain } from '../file/database.ts'
+import { openExisting } from '../file/existing-database.ts'
+import { fileAccess } from '../file/file-access.ts'
+import {
+  findIncompatibility,
+  migrate,
+  readSchemaVersion,
+  SCHEMA_VERSION,
+} from '../file/sqlite-schema.ts'
+import { findBrokenStrings } from './broken-strings.ts'
+import { checkChanges } from './change-check.ts'
+
+type Check = (db: Database) => Iterable<Finding>
+
+/** The checks by subject, quick ones first. If the first finds a fault, the others are skipped. */
+const CHECKS: Record<string, Check> = {
+  kind,
+  schema,
+  file,
+  journal,
+  access,
+  tokens,
+  integrity,
+  plants,
+  changes: checkChanges,
+}
+
+/** The maximum number of ids listed in a message. */
+const IDS_MAX = 10
+
+/** Errors that prevent a check. Any other SqliteError is a finding. */
+const PREVENTING = /^SQLITE_(BUSY|CANTOPEN|PERM|READONLY|NOMEM)/
+
+/**
+ * Verifies a database as it is at one moment, without changing it; a service may be writing to it. Yields each result
+ * at once, because some checks take seconds with millions of plants.
+ *
+ * Durability is not checked: it is not a property of the file, and every connection of the service verifies it.
+ *
+ * @throws StoreError if the check cannot run
+ */
+export function* checkDatabase(options: DatabaseOptions): Generator<CheckResult> {
+  let db: Database | undefined
+  try {
+    db = openExisting(options)
+    db.exec('BEGIN')
+    for (const [subject, check] of Object.entries(CHECKS)) {
+      let isFaulty = false
+      for (const finding of runCheck(check, db)) {
+        isFaulty ||= finding.status === 'fault'
+        yield { subject, ...finding }
+      }
+      if (check === kind && isFaulty) return
+    }
+  } catch (error) {
+    if (!(error instanceof Sqlite.SqliteError)) throw error
+    const message = `cannot check the database ${options.file}: ${explain(error)}`
+    throw new StoreError(message, { cause: error })
+  } finally {
+    db?.close()
+  }
+  for (const finding of checkChecksum(options.file)) yield { subject: 'checksum', ...finding }
+}
+
+function* runCheck(check: Check, db: Database): Generator<Finding> {
+  try {
+    yield* check(db)
+  } catch (error) {
+    if (!(error instanceof Sqlite.SqliteError) || PREVENTING.test(error.code)) throw error
+    yield fault(explain(error))
+  }
+}
+
+function* kind(db: Database): Generator<Finding> {
+  const reason = findKindFault(db)
+  yield reason === undefined ? OWN_DATABASE : fault(reason)
+}
+
+/** Why a file is not a database of this program, or of a version it supports; undefined if it is. */
+export function findKindFault(db: Database): string | undefined {
+  return findIncompatibility(db) ?? (readSchemaVersion(db) === 0 ? 'it is empty' : undefined)
+}
+
+/** Compares the schema with a new one: SQLite itself does not notice a missing index or NOT NULL. */
+function* schema(db: Database): Generator<Finding> {
+  const version = readSchemaVersion(db)
+  const reference = new Sqlite(IN_MEMORY)
+  migrate(reference, version)
+  const actual = readObjects(db)
+  if (actual.has('table change_log') && !isLogOn(db)) reference.exec(TURN_OFF)
+  const expected = readObjects(reference)
+  reference.close()
+  const wrong = [...expected].filter(([name, sql]) => actual.get(name) !== sql)
+  const unknown = [...actual].filter(([name]) => !expected.has(name))
+  for (const [name] of wrong) yield fault(`${name} is missing or differs from the schema`)
+  for (const [name] of unknown) yield fault(`${name} is not part of the schema`)
+  if (wrong.length + unknown.length === 0) yield schemaFinding(version, SCHEMA_VERSION)
+}
+
+function readObjects(db: Database): Map<string, string | null> {
+  const rows = db
+    .prepare(`SELECT type || ' ' || name, sql FROM sqlite_schema WHERE name NOT GLOB 'sqlite_*'`)
+    .raw()
+    .all()
+  return new Map(rows as [string, string | null][])
+}
+
+function* file(db: Database): Generator<Finding> {
+  const size = db.pragma('page_size', { simple: true })
+  const encoding = db.pragma('encoding', { simple: true })
+  const message = `${describeSize(db.name)}, in pages of ${size}, text in ${encoding}`
+  yield encoding === 'UTF-8' ? ok(message) : fault(message)
+}
+
+function* journal(db: Database): Generator<Finding> {
+  const mode = db.pragma('journal_mode', { simple: true })
+  // A backup is not in WAL mode until a service uses it.
+  if (mode !== 'wal') return yield ok(`${mode}; the service switches to wal on its next start`)
+  // The WAL is next to the target of a symbolic link.
+  yield ok(`wal, ${describeSize(`${realpathSync(db.name)}-wal`)}`)
+}
+
+function access(db: Database): Iterable<Finding> {
+  return fileAccess(db.name)
+}
+
+function describeSize(path: string): string {
+  return `${statSync(path).size.toLocaleString('en')} bytes`
+}
+
+function* tokens(db: Database): Generator<Finding> {
+  const damaged = db
+    .prepare<[number], string>(
+      `SELECT name FROM tokens WHERE length(digest) <> 32 OR substr(digest, 1, ?) <> selector
+       ORDER BY name`,
+    )
+    .pluck()
+    .all(SELECTOR_BYTES)
+  yield tokensFinding(damaged, countRows(db, 'tokens'))
+}
+
+function countRows(db: Database, table: string): number {
+  return db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number
+}
+
+function* integrity(db: Database): Generator<Finding> {
+  let count = 0
+  for (const message of findIntegrityFaults(db)) {
+    count++
+    yield fault(message)
+  }
+  if (count === 0) yield ok('pages, rows, types and indexes')
+}
+
+/**
+ * The faults that SQLite finds in pages, the order of rows, indexes that differ from their tables, and values that do
+ * not fit the types of their columns: about a hundred at most.
+ *
+ * @throws SqliteError after the last of them if SQLite cannot continue
+ */
+export function* findIntegrityFaults(db: Database): Generator<string> {
+  for (const row of db.prepare('PRAGMA integrity_check').pluck().iterate()) {
+    const lines = String(row).split('\n')
+    yield* lines.filter((line) => line !== 'ok' && !line.startsWith('*** in database '))
+  }
+}
+
+function* plants(db: Database): Generator<Finding> {
+  const broken = [...findBrokenStrings(db).take(IDS_MAX)]
+  if (broken.length > 0) {
+    const ids = broken.join(', ') + (broken.length === IDS_MAX ? ' and possibly others' : '')
+    return yield fault(`text with invalid UTF-8 or U+0000 in ${ids}`)
+  }
+  yield countFinding(countRows(db, 'plants'))
+}

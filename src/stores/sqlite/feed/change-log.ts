@@ -1,0 +1,95 @@
+/**
+ * The log of changes. Triggers write it, so it has the changes of every process. They exist exactly while the log is
+ * on.
+ *
+ * The position of a change is the sum of the sizes of all changes up to it, so that the size of the log is the
+ * difference between two positions. It is the primary key. A log uses no position twice, because its last row is never
+ * deleted.
+ *
+ * The first row of a new log has the type `start`. It gives cursors a row to refer to while there are no changes. The
+ * newest deleted change becomes such a row for the same reason.
+ */
+import type { Database } from 'better-sqlite3'
+import type { Change } from '../../../../service/change-feed.ts'
+import { LOG_ID_BYTES } from '../../cursor.ts'
+
+/** The schema version that added the log. */
+export const LOG_VERSION = 3
+
+/** The types of changes by their number in the table. SQLite needs no space for the values 0 and 1. */
+export const CHANGE_TYPES = ['created', 'changed', 'removed'] as const satisfies Change['type'][]
+
+/** The number of the type `start`. */
+export const START = CHANGE_TYPES.length
+
+/** The approximate size of a change in the file, in addition to its text. */
+export const CHANGE_OVERHEAD_BYTES = 28
+
+const NOW = `CAST(round(unixepoch('subsec') * 1000) AS INTEGER)`
+
+const SUM = `ifnull((SELECT max(position) FROM changes), 0) + ${CHANGE_OVERHEAD_BYTES}`
+const TEXT_SIZE = 'octet_length(new.name) + ifnull(octet_length(new.tag), 0)'
+
+function toNumber(type: Change['type']): number {
+  return CHANGE_TYPES.indexOf(type)
+}
+
+export const CREATE_CHANGE_TABLES = `
+  CREATE TABLE changes (
+    position INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    type INTEGER NOT NULL,
+    id INTEGER NOT NULL,
+    name TEXT,
+    tag TEXT
+  ) STRICT;
+  CREATE TABLE change_log (id BLOB NOT NULL) STRICT;`
+
+const TRIGGERS: Readonly<Record<string, string>> = {
+  log_created: `
+    AFTER INSERT ON plants BEGIN
+      INSERT INTO changes (position, at, type, id, name, tag)
+      VALUES (${SUM} + ${TEXT_SIZE}, ${NOW}, ${toNumber('created')}, new.id, new.name, new.tag);
+    END`,
+  log_changed: `
+    AFTER UPDATE ON plants WHEN new.name IS NOT old.name OR new.tag IS NOT old.tag BEGIN
+      INSERT INTO changes (position, at, type, id, name, tag)
+      VALUES (${SUM} + ${TEXT_SIZE}, ${NOW}, ${toNumber('changed')}, new.id, new.name, new.tag);
+    END`,
+  log_removed: `
+    AFTER DELETE ON plants BEGIN
+      INSERT INTO changes (position, at, type, id)
+      VALUES (${SUM}, ${NOW}, ${toNumber('removed')}, old.id);
+    END`,
+}
+
+/** Begins an empty log with a new id, so that cursors of an earlier log are not valid in it. */
+export const TURN_ON = `
+  ${Object.entries(TRIGGERS)
+    .map(([name, sql]) => `CREATE TRIGGER ${name} ${sql.trim()};`)
+    .join('\n')}
+  INSERT INTO change_log (id) VALUES (randomblob(${LOG_ID_BYTES}));
+  INSERT INTO changes (position, at, type, id) VALUES (0, ${NOW}, ${START}, 0);`
+
+/** Stops the log and deletes it. */
+export const TURN_OFF = `
+  ${Object.keys(TRIGGERS)
+    .map((name) => `DROP TRIGGER ${name};`)
+    .join('\n')}
+  DELETE FROM change_log;
+  DELETE FROM changes;`
+
+/** Turns the log on or off. Does nothing if it already is. */
+export function switchLog(db: Database, isOn: boolean): void {
+  // Without a lock: the setting has usually not changed, and another process may hold the lock.
+  if (isLogOn(db) === isOn) return
+  const run = db.transaction(() => {
+    if (isLogOn(db) !== isOn) db.exec(isOn ? TURN_ON : TURN_OFF)
+  })
+  run.immediate()
+}
+
+/** Whether changes are logged. */
+export function isLogOn(db: Database): boolean {
+  return db.prepare('SELECT 1 FROM change_log').get() !== undefined
+}

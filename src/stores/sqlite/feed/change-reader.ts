@@ -1,0 +1,92 @@
+import type { Database } from 'better-sqlite3'
+import type {
+  Change,
+  ChangesPage,
+  ChangesRequest,
+  NoChanges,
+} from '../../../../service/change-feed.ts'
+import { toChange } from '../../change-row.ts'
+import { decodeCursor, encodeCursor } from '../../cursor.ts'
+import { BATCH_TEXT_MAX, ROWS_MAX } from '../../read-limits.ts'
+import { measureText } from '../../text-length.ts'
+import { CHANGE_TYPES } from './change-log.ts'
+
+/** Where a cursor points to. */
+interface Position {
+  readonly position: bigint
+  readonly at: bigint
+}
+
+interface Row extends Position {
+  readonly type: bigint
+  readonly id: bigint
+  readonly name: string | null
+  readonly tag: string | null
+}
+
+/** Before the first row. */
+const BEGINNING = -1n
+
+/**
+ * Prepares ChangeFeed.readChanges.
+ *
+ * @returns a function that must be called in a transaction, because the log could be shortened between its statements
+ */
+export function prepareChangeRead(
+  db: Database,
+): (request: ChangesRequest) => ChangesPage | NoChanges {
+  const { logId, end, timeOf, page } = prepareStatements(db)
+
+  const rowAt = (position: bigint) => ({ position, at: timeOf.get(position) ?? -1n })
+  /** The position after which to read, which has a row, or is BEGINNING. */
+  const locate = (log: Uint8Array, after: string | undefined): Position | NoChanges => {
+    if (after === undefined) return { position: BEGINNING, at: 0n }
+    if (after === 'latest') return rowAt(end.get() as bigint)
+    const cursor = decodeCursor(after)
+    if (cursor === undefined) return 'malformed'
+    if (Buffer.compare(cursor.log, log) !== 0) return 'expired'
+    const row = rowAt(cursor.position)
+    // After a restore, another change can have the position of one that was lost.
+    return row.at === BigInt(cursor.at) ? row : 'expired'
+  }
+
+  return ({ after, limit }) => {
+    const log = logId.get()
+    if (log === undefined) return 'off'
+    const start = locate(log, after)
+    if (typeof start === 'string') return start
+    const toCursor = ({ position, at }: Position) => encodeCursor({ log, position, at: Number(at) })
+    const changes: Change[] = []
+    let last = start
+    let text = 0
+    while (changes.length < limit && text < BATCH_TEXT_MAX) {
+      const wanted = Math.min(limit - changes.length, ROWS_MAX)
+      const rows = page.all(last.position, wanted)
+      for (const row of rows) {
+        if (text >= BATCH_TEXT_MAX) break
+        last = row
+        const type = CHANGE_TYPES[Number(row.type)]
+        // The start of the log is not a change.
+        if (type === undefined) continue
+        const { id, name, tag } = row
+        changes.push(toChange(toCursor(row), { at: Number(row.at), type, id, name, tag }))
+        text += measureText({ name: name ?? undefined, tag })
+      }
+      if (rows.length < wanted) break
+    }
+    return { changes, next: changes.at(-1)?.cursor ?? toCursor(last) }
+  }
+}
+
+function prepareStatements(db: Database) {
+  return {
+    logId: db.prepare<[], Uint8Array>('SELECT id FROM change_log').pluck(),
+    end: db.prepare<[], bigint>('SELECT max(position) FROM changes').pluck(),
+    timeOf: db.prepare<bigint, bigint>('SELECT at FROM changes WHERE position = ?').pluck(),
+    // See the statements of Reader for the form of the limit.
+    page: db.prepare<[bigint, number], Row>(
+      `SELECT position, at, type, id, name, tag FROM changes
+       WHERE position > ? ORDER BY position LIMIT ? + 0`,
+    ),
+  }
+}

@@ -1,0 +1,127 @@
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import Sqlite, { type Database } from 'better-sqlite3'
+import { PRIVATE_FOLDER_MODE } from '../../../file-modes.ts'
+import type { StoreOptions } from '../../engine.ts'
+import { IN_MEMORY } from '../../in-memory.ts'
+import { MissingDatabase, StoreError } from '../../store-error.ts'
+import { switchLog } from '../feed/change-log.ts'
+import { DatabaseFile, type FileIdentity } from './database-file.ts'
+import { createDatabaseFile } from './new-file.ts'
+import { findIncompatibility, migrate } from './sqlite-schema.ts'
+
+/** The value of `PRAGMA synchronous` with which every commit waits for the disk. */
+const FULL = 2
+
+/**
+ * The length of the WAL at which it is written back into the database: 64 MB. A page that changed often is then
+ * written once, which makes creates with random ids a fifth faster.
+ */
+export const WAL_PAGES = 16_000
+
+/** Can be sent to a thread. */
+export interface DatabaseOptions extends Omit<StoreOptions, 'database' | 'onProblem'> {
+  /** A path, or IN_MEMORY. */
+  readonly file: string
+  /** The file that the process has open already. Any other file at the path is refused, unopened. */
+  readonly identity?: FileIdentity | undefined
+}
+
+/**
+ * Opens a database for writing. Creates it with its folder, or upgrades it, if needed, switches it to WAL mode, and makes
+ * every commit wait for the disk. With a retention, turns the log of changes on or off.
+ *
+ * @throws StoreError with a one-line reason if the database cannot be used
+ */
+export function openDatabase({
+  file,
+  lockTimeout,
+  mustExist = false,
+  retention,
+  identity,
+}: DatabaseOptions): Database {
+  if (mustExist && file !== IN_MEMORY && !existsSync(file)) {
+    throw new MissingDatabase(`there is no database ${resolve(file)}`)
+  }
+  let db: Database | undefined
+  try {
+    if (identity !== undefined) new DatabaseFile(file, identity).assertInPlace()
+    // better-sqlite3 also trims the name. An empty name means a temporary database.
+    const name = file.trim()
+    if (name !== '' && name !== IN_MEMORY && !existsSync(name)) {
+      mkdirSync(dirname(name), { recursive: true, mode: PRIVATE_FOLDER_MODE })
+      createDatabaseFile(name)
+    }
+    db = new Sqlite(file, { timeout: lockTimeout, fileMustExist: identity !== undefined })
+    // SQLite opens a read-only file without an error, and fails only at the first change.
+    if (existsSync(file)) accessSync(file, constants.W_OK)
+    const reason = findIncompatibility(db)
+    if (reason !== undefined) throw new StoreError(`cannot use the database ${file}: ${reason}`)
+    makeDurable(db, { file, lockTimeout })
+    migrate(db)
+    if (retention !== undefined) switchLog(db, retention.age > 0)
+    return db.defaultSafeIntegers()
+  } catch (error) {
+    db?.close()
+    if (error instanceof StoreError) throw error
+    throw new StoreError(`cannot use the database ${file}: ${explain(error)}`, { cause: error })
+  }
+}
+
+/**
+ * Opens another connection for a long read. In memory it reads a copy, because each connection has its own database.
+ */
+export function openSnapshot(db: Database, { file, lockTimeout }: DatabaseOptions): Database {
+  const source = file === IN_MEMORY ? db.serialize() : file
+  const options = { readonly: file !== IN_MEMORY, timeout: lockTimeout }
+  return new Sqlite(source, options).defaultSafeIntegers()
+}
+
+function makeDurable(db: Database, { file, lockTimeout }: DatabaseOptions): void {
+  switchToWal(db, lockTimeout)
+  // better-sqlite3 is compiled with NORMAL as the default in WAL mode, which can lose commits in a power failure.
+  db.pragma('synchronous = FULL')
+  db.pragma(`wal_autocheckpoint = ${WAL_PAGES}`)
+  const journal = db.pragma('journal_mode', { simple: true })
+  const synchronous = db.pragma('synchronous', { simple: true })
+  if ((journal !== 'wal' && file !== IN_MEMORY) || synchronous !== FULL) {
+    throw new StoreError(
+      `cannot use the database ${file}: its file system does not support WAL with synchronous=FULL`,
+    )
+  }
+}
+
+/** Retries until the timeout, because SQLite's own timeout does not apply to this statement. */
+function switchToWal(db: Database, lockTimeout: number): void {
+  const deadline = performance.now() + lockTimeout
+  const sleeper = new Int32Array(new SharedArrayBuffer(4))
+  for (;;) {
+    try {
+      db.pragma('journal_mode = WAL')
+      return
+    } catch (error) {
+      const busy = (error as { code?: string }).code === 'SQLITE_BUSY'
+      if (!busy || performance.now() > deadline) throw error
+      Atomics.wait(sleeper, 0, 0, 5)
+    }
+  }
+}
+
+/** The reason for an error in terms of files, for operators who do not know SQLite. */
+export function explain(error: unknown): string {
+  const { code = '', message } = error as { code?: string; message: string }
+  switch (code.split('_').slice(0, 2).join('_')) {
+    case 'SQLITE_CANTOPEN':
+      return 'it cannot be opened: check that this user can read and write the file and its folder'
+    case 'SQLITE_READONLY':
+    case 'EACCES':
+    case 'EROFS':
+      return 'this user cannot write to the file or its folder'
+    case 'SQLITE_NOTADB':
+      return 'it is not an SQLite database'
+    case 'SQLITE_BUSY':
+      return 'another process has locked it'
+    default:
+      return message
+  }
+}

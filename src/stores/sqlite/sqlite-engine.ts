@@ -1,0 +1,51 @@
+import { resolve } from 'node:path'
+import type { Engine } from '../engine.ts'
+import { IN_MEMORY } from '../in-memory.ts'
+import { StoreError } from '../store-error.ts'
+import { COMPANION_SUFFIXES } from './file/file-access.ts'
+import type { SqliteLink } from './sqlite-store.ts'
+
+const NO_STANDBYS =
+  '--require-standbys needs a PostgreSQL server as --database: SQLite has no standbys, and acknowledges a change ' +
+  "once it is on this machine's disk"
+
+/** SQLite: a file, or the memory of this process. */
+export const sqlite: Engine = {
+  matches: () => true,
+
+  locate: (database) =>
+    database === IN_MEMORY
+      ? { memory: true }
+      : { file: resolve(database), suffixes: COMPANION_SUFFIXES },
+
+  async open({ database, requireStandbys, ...options }) {
+    if (requireStandbys !== undefined) throw new StoreError(NO_STANDBYS)
+    const { SqliteStore } = await import('./sqlite-store.ts')
+    return new SqliteStore({ file: database, ...options })
+  },
+
+  // The thread that owns the store applies the retention.
+  async join({ database, retention: _, ...options }, link) {
+    const { SqliteStore } = await import('./sqlite-store.ts')
+    return new SqliteStore({ file: database, ...options }, link as SqliteLink)
+  },
+
+  async *check({ database, lockTimeout }) {
+    const { checkDatabase } = await import('./backup/sqlite-check.ts')
+    yield* checkDatabase({ file: database, lockTimeout })
+  },
+
+  async requireStandbys() {
+    throw new StoreError(NO_STANDBYS)
+  },
+
+  async backUp(options) {
+    const { backUpDatabase } = await import('./backup/database-backup.ts')
+    return backUpDatabase(options)
+  },
+
+  async openBackups(options) {
+    const { SqliteBackupFolder } = await import('./backup/backup-folder.ts')
+    return new SqliteBackupFolder(options)
+  },
+}

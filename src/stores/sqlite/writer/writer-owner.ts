@@ -1,0 +1,58 @@
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
+import { requireThread, ThreadModule } from '../../../threads/thread-module.ts'
+import type { OnProblem } from '../../engine.ts'
+import type { CommitMemory, CommitMetrics } from '../../store-figures.ts'
+import type { DatabaseOptions } from '../file/database.ts'
+import { CommitSignal } from './commit-signal.ts'
+
+export interface WriterOptions extends DatabaseOptions {
+  /** Memory of a CommitSignal. */
+  readonly commits: SharedArrayBuffer
+  /** Memory of CommitMetrics. Without it, commits are not measured. */
+  readonly metrics: CommitMemory | undefined
+}
+
+export const writerThread = new ThreadModule<WriterOptions>('writer-thread', import.meta.url)
+
+/** Sent to the thread by its owner. The port of a client carries a WriterRequest or a WriterReply. */
+export type WriterCommand = { readonly client: MessagePort } | 'close'
+
+/** Sent by the thread to its owner: see StoreOptions.onProblem. */
+export interface WriterProblem {
+  readonly problem: string
+}
+
+/** The thread that makes the changes of all others. If it ever ends unexpectedly, so does the process. */
+export class WriterOwner {
+  /** Counts commits. A reader whose snapshot is older must take a new one. */
+  readonly commits = new CommitSignal()
+  readonly #worker: Worker
+  readonly #allowEnd: () => Promise<void>
+
+  constructor(options: DatabaseOptions, metrics?: CommitMetrics, onProblem?: OnProblem) {
+    const name = 'plant-writer'
+    const data = { ...options, commits: this.commits.memory, metrics: metrics?.memory }
+    this.#worker = writerThread.start(data, { name })
+    this.#allowEnd = requireThread(this.#worker, name)
+    if (onProblem === undefined) return
+    this.#worker.on('message', ({ problem }: WriterProblem) => onProblem(problem))
+  }
+
+  /** A port for the ThreadedWriter of one thread. */
+  connect(): MessagePort {
+    const { port1, port2 } = new MessageChannel()
+    this.#send({ client: port1 }, [port1])
+    return port2
+  }
+
+  /** Ends the thread. All clients must have received their replies. */
+  async close(): Promise<void> {
+    const ended = this.#allowEnd()
+    this.#send('close')
+    await ended
+  }
+
+  #send(command: WriterCommand, transferList: MessagePort[] = []): void {
+    this.#worker.postMessage(command, transferList)
+  }
+}

@@ -1,0 +1,144 @@
+/** Commits in a thread of its own, so that requests do not wait for the disk or for locks. */
+import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
+import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { toReply } from '../../../threads/reply.ts'
+import { TRANSACTION_MAX } from '../../group-commit.ts'
+import { CommitMetrics } from '../../store-figures.ts'
+import { type Size, sumSizes } from '../../waiting-changes.ts'
+import { measureChange } from '../feed/change-size.ts'
+import { watchCommits } from '../feed/sqlite-commit-watch.ts'
+import { openDatabase } from '../file/database.ts'
+import { DatabaseFile } from '../file/database-file.ts'
+import { Checkpointer, prepareCheckpoint } from './checkpointer.ts'
+import { CommitSignal } from './commit-signal.ts'
+import type { WriterReply, WriterRequest } from './threaded-writer.ts'
+import { type Change, type ChangeResult, Writer } from './writer.ts'
+import { type WriterCommand, type WriterProblem, writerThread } from './writer-owner.ts'
+
+/** SQLite waits for a lock at most this long at a time, because the process cannot end while it waits. */
+const BUSY_TIMEOUT_MS = 100
+
+/** How often to check that the file is still in place. Otherwise a store without changes would not notice. */
+const LOOK_INTERVAL_MS = 1000
+
+/** A request, and where to send the reply. */
+interface Received extends WriterRequest {
+  readonly client: MessagePort
+}
+
+const { commits: memory, metrics: metricsMemory, ...options } = writerThread.data
+const commits = new CommitSignal(memory)
+const db = openDatabase(options)
+db.pragma(`busy_timeout = ${Math.min(BUSY_TIMEOUT_MS, options.lockTimeout)}`)
+const metrics = metricsMemory && new CommitMetrics(metricsMemory)
+const file = new DatabaseFile(options.file, options.identity)
+const writer = new Writer(db, file, metrics)
+const emptyWal = prepareCheckpoint(db, 'TRUNCATE')
+const checkpointer = new Checkpointer(db, options, { metrics, onProblem: report })
+const clients = new Set<MessagePort>()
+/** Whether the WAL was emptied since the file was found out of place. */
+let isWalEmptied = false
+watchCommits(db, commits)
+setInterval(look, LOOK_INTERVAL_MS).unref()
+
+parentPort?.on('message', async (command: WriterCommand) => {
+  if (command !== 'close') return accept(command.client)
+  await checkpointer.close()
+  look()
+  // If the file is out of place, SQLite neither writes the WAL back nor deletes it here (SQLITE_FCNTL_HAS_MOVED).
+  writer.close()
+  for (const client of clients) client.close()
+  parentPort?.close()
+})
+
+function accept(client: MessagePort): void {
+  clients.add(client)
+  client.on('close', () => clients.delete(client))
+  client.on('message', (request: WriterRequest) => {
+    serve(receiveOthers({ client, ...request }))
+    if (look()) checkpointer.afterCommit()
+  })
+}
+
+/**
+ * Reports that the file is not in place, and empties the WAL into it, wherever it is: SQLite would apply the WAL to the
+ * file that has its name now. A process that opens that file uses the same WAL, so every later checkpoint of this one
+ * would move the changes of the other into the wrong file.
+ *
+ * @returns whether the file is in place
+ */
+function look(): boolean {
+  try {
+    file.assertInPlace()
+    isWalEmptied = false
+    return true
+  } catch (error) {
+    if (!isWalEmptied) isWalEmptied = emptyWal().busy === 0
+    report((error as Error).message)
+    return false
+  }
+}
+
+function report(problem: string): void {
+  parentPort?.postMessage({ problem } satisfies WriterProblem)
+}
+
+/** Adds a request of each other client that has sent one, to commit them together, up to the limit of a transaction. */
+function receiveOthers(first: Received): Received[] {
+  const received = [first]
+  let size = measure(first)
+  for (const client of clients) {
+    if (client === first.client) continue
+    if (size.changes >= TRANSACTION_MAX.changes || size.text >= TRANSACTION_MAX.text) break
+    const request = receiveMessageOnPort(client)
+    if (request === undefined) continue
+    const other = { client, ...request.message }
+    size = sumSizes([size, measure(other)])
+    received.push(other)
+  }
+  return received
+}
+
+function measure({ changes }: WriterRequest): Size {
+  return sumSizes(changes.map(measureChange))
+}
+
+/** Commits requests together, and replies to each. */
+function serve(requests: readonly Received[]): void {
+  let results: ChangeResult[]
+  try {
+    results = commit(
+      requests.flatMap(({ changes }) => changes),
+      requests.map(({ deadline }) => deadline).reduce((a, b) => (a < b ? a : b)),
+    )
+  } catch (error) {
+    const [first, ...others] = requests as [Received, ...Received[]]
+    if (others.length === 0) send(first.client, toReply(error))
+    // Neither a bug in one request nor its deadline must fail the others.
+    else for (const request of requests) serve([request])
+    return
+  }
+  let end = 0
+  for (const { client, changes } of requests) {
+    const start = end
+    end += changes.length
+    send(client, { result: results.slice(start, end) })
+  }
+}
+
+function send(client: MessagePort, reply: WriterReply): void {
+  client.postMessage(reply)
+}
+
+function commit(changes: readonly Change[], deadline: bigint): ChangeResult[] {
+  for (;;) {
+    try {
+      return writer.commit(changes)
+    } catch (error) {
+      const isLocked = error instanceof StoreUnavailable && error.reason === 'busy'
+      if (!isLocked || process.hrtime.bigint() >= deadline) throw error
+    } finally {
+      commits.add()
+    }
+  }
+}

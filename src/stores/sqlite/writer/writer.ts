@@ -1,0 +1,236 @@
+import type { Database } from 'better-sqlite3'
+import type {
+  BatchResult,
+  CreateResult,
+  ImportResult,
+  NewPlant,
+  NoMatch,
+  OnConflict,
+  PlantPatch,
+  StoredPlant,
+} from '../../../../service/plant-store.ts'
+import { contentVersion } from '../../../../service/plant-store.ts'
+import type { StoredToken } from '../../../../service/token-store.ts'
+import { SELECTOR_BYTES } from '../../../../service/token-store.ts'
+import { type PlantRow, toPlant } from '../../plant-row.ts'
+import type { CommitMetrics } from '../../store-figures.ts'
+import { type ChangeLimits, prepareExcess } from '../feed/change-excess.ts'
+import { START } from '../feed/change-log.ts'
+import type { DatabaseFile } from '../file/database-file.ts'
+import { mapError } from '../sqlite-errors.ts'
+import { prepareWebhookChanges, type WebhookChanges } from './webhook-changes.ts'
+
+/** Every change that a store makes, as PlantStore, TokenStore and WebhookStore describe it, or PruneMethods. */
+interface Operations extends WebhookChanges {
+  create(plant: NewPlant): CreateResult
+  createAll(plants: readonly NewPlant[]): BatchResult
+  update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | NoMatch
+  remove(id: bigint, expected?: readonly string[]): 'removed' | NoMatch
+  importPlants(plants: readonly NewPlant[], onConflict: OnConflict): ImportResult[]
+  pruneChanges(limits: ChangeLimits): void
+  addToken(token: StoredToken): boolean
+  addFirstToken(token: StoredToken): boolean
+  removeToken(name: string): boolean
+  noteTokenUse(name: string, at: Date): void
+}
+
+/** A call to each operation, as a value that can be sent to another thread. */
+export type Changes = {
+  [Name in keyof Operations]: readonly [name: Name, ...parameters: Parameters<Operations[Name]>]
+}
+export type Change = Changes[keyof Changes]
+
+export type ChangeResults = { [Name in keyof Operations]: ReturnType<Operations[Name]> }
+export type ChangeResult = ChangeResults[keyof ChangeResults]
+
+/** The same operations, in the form in which TypeScript can relate a name to its parameters. */
+type Prepared = {
+  [Name in keyof Operations]: (...parameters: Parameters<Operations[Name]>) => ChangeResults[Name]
+}
+
+/** How many changes a change counts as. A batch counts as its number of plants. */
+export function countChanges(change: Change): number {
+  return change[0] === 'createAll' ? change[1].length : 1
+}
+
+/** Makes changes. Those of one call share a transaction, and so one wait for the disk. */
+export class Writer {
+  readonly #db: Database
+  readonly #file: DatabaseFile | undefined
+  readonly #commit: (changes: readonly Change[]) => ChangeResult[]
+
+  /**
+   * @param file of the connection; undefined in memory
+   * @param metrics measures the commits
+   */
+  constructor(db: Database, file?: DatabaseFile, metrics?: CommitMetrics) {
+    this.#db = db
+    this.#file = file
+    const prepared: Prepared = prepareOperations(db)
+    const make = <Name extends keyof Changes>([name, ...parameters]: Changes[Name]) =>
+      prepared[name](...parameters)
+    const makeAll = (changes: readonly Change[]) => changes.map((change) => make(change))
+    this.#commit =
+      metrics === undefined
+        ? db.transaction(makeAll).immediate
+        : prepareMeasuredCommit(db, makeAll, metrics)
+  }
+
+  /**
+   * Makes all changes, in order, or none. Returns when they are on disk.
+   *
+   * @throws StoreUnavailable if the changes cannot be made now
+   */
+  commit(changes: readonly Change[]): ChangeResult[] {
+    this.#file?.assertInPlace()
+    try {
+      return this.#commit(changes)
+    } catch (error) {
+      throw mapError(error)
+    }
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+}
+
+function prepareMeasuredCommit(
+  db: Database,
+  makeAll: (changes: readonly Change[]) => ChangeResult[],
+  { duration, changes: counts, sync }: CommitMetrics,
+): (changes: readonly Change[]) => ChangeResult[] {
+  let made = 0
+  const commit = db.transaction((changes: readonly Change[]) => {
+    const results = makeAll(changes)
+    made = performance.now()
+    return results
+  }).immediate
+  return (changes) => {
+    const begun = performance.now()
+    const results = commit(changes)
+    const committed = performance.now()
+    duration.add((committed - begun) / 1000)
+    sync.add((committed - made) / 1000)
+    counts.add(changes.reduce((sum, change) => sum + countChanges(change), 0))
+    return results
+  }
+}
+
+function prepareOperations(db: Database): Operations {
+  const insertPlant = db.prepare(
+    'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  )
+  const findPlant = db.prepare<bigint, PlantRow>('SELECT * FROM plants WHERE id = ?')
+  const updatePlant = db.prepare('UPDATE plants SET name = ?, tag = ? WHERE id = ?')
+  const deletePlant = db.prepare('DELETE FROM plants WHERE id = ?')
+  const lastPosition = db.prepare<[], bigint | null>('SELECT max(position) FROM changes').pluck()
+  const unlogFrom = db.prepare('DELETE FROM changes WHERE position > ?')
+  const findExcess = prepareExcess(db)
+  const deleteBefore = db.prepare('DELETE FROM changes WHERE position < ?')
+  const makeStart = db.prepare(
+    `UPDATE changes SET type = ${START}, id = 0, name = NULL, tag = NULL WHERE position = ?`,
+  )
+  const insertToken = db.prepare(
+    `INSERT INTO tokens (selector, digest, name, scopes, created_at, expires_at, last_used_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  )
+  const anyToken = db.prepare('SELECT 1 FROM tokens LIMIT 1')
+  const deleteToken = db.prepare('DELETE FROM tokens WHERE name = ?')
+  const updateToken = db.prepare('UPDATE tokens SET last_used_at = ? WHERE name = ?')
+
+  const findExpected = (id: bigint, expected?: readonly string[]): PlantRow | NoMatch => {
+    const stored = findPlant.get(id)
+    if (stored === undefined) return 'not-found'
+    return expected?.includes(contentVersion(toPlant(stored))) === false ? 'changed' : stored
+  }
+  const importOne = (plant: NewPlant, onConflict: OnConflict): ImportResult => {
+    const result = operations.create(plant)
+    if (result !== 'conflict' || onConflict === 'stop') return result
+    if (onConflict === 'keep') return 'kept'
+    updatePlant.run(plant.name, plant.tag ?? null, plant.id)
+    return 'replaced'
+  }
+  /** Sorted, because neighbors share a page of the file. The sort is stable, so plants with one id stay in order. */
+  const importSorted = (plants: readonly NewPlant[], onConflict: OnConflict): ImportResult[] => {
+    const results: ImportResult[] = []
+    const byId = [...plants.entries()].sort(([, a], [, b]) =>
+      a.id < b.id ? -1 : Number(a.id > b.id),
+    )
+    for (const [index, plant] of byId) results[index] = importOne(plant, onConflict)
+    return results
+  }
+  /**
+   * Imports plants with `stop`. If one of them conflicts, none is stored or logged. The transaction can contain other
+   * changes, so it is not rolled back.
+   */
+  const importUnlessConflict = (plants: readonly NewPlant[]): ImportResult[] => {
+    const start = lastPosition.get()
+    const results = importSorted(plants, 'stop')
+    if (!results.includes('conflict')) return results
+    for (const [index, { id }] of plants.entries()) {
+      if (results[index] === 'created') deletePlant.run(id)
+    }
+    unlogFrom.run(start)
+    return results
+  }
+
+  const operations: Operations = {
+    ...prepareWebhookChanges(db),
+    create({ id, name, tag = null }) {
+      if (insertPlant.run(id, name, tag).changes === 1) return 'created'
+      const stored = findPlant.get(id)
+      return stored?.name === name && stored.tag === tag ? 'replayed' : 'conflict'
+    },
+    createAll(plants) {
+      const results = importUnlessConflict(plants)
+      const conflict = plants[results.indexOf('conflict')]
+      if (conflict !== undefined) return { conflict: conflict.id }
+      const created = results.filter((result) => result === 'created').length
+      return { created, replayed: plants.length - created }
+    },
+    update(id, patch, expected) {
+      const stored = findExpected(id, expected)
+      if (typeof stored === 'string') return stored
+      const { name = stored.name, tag = stored.tag } = patch
+      updatePlant.run(name, tag, id)
+      return toPlant({ id, name, tag })
+    },
+    remove(id, expected) {
+      const stored = findExpected(id, expected)
+      if (typeof stored === 'string') return stored
+      deletePlant.run(id)
+      return 'removed'
+    },
+    importPlants(plants, onConflict) {
+      if (onConflict !== 'stop') return importSorted(plants, onConflict)
+      const results = importUnlessConflict(plants)
+      const stop = results.indexOf('conflict')
+      if (stop === -1) return results
+      importSorted(plants.slice(0, stop), 'stop')
+      return results.slice(0, stop + 1)
+    },
+    pruneChanges(limits) {
+      // Searched again, because another process may have deleted them since, or turned the log off.
+      const start = findExcess(limits)
+      if (start === undefined) return
+      deleteBefore.run(start)
+      makeStart.run(start)
+    },
+    addToken({ digest, name, scopes, createdAt, expiresAt, lastUsedAt }) {
+      const selector = digest.subarray(0, SELECTOR_BYTES)
+      const times = [createdAt, expiresAt, lastUsedAt].map((time) => time?.getTime() ?? null)
+      return insertToken.run(selector, digest, name, scopes.join(), ...times).changes === 1
+    },
+    addFirstToken(token) {
+      return anyToken.get() === undefined && operations.addToken(token)
+    },
+    removeToken(name) {
+      return deleteToken.run(name).changes === 1
+    },
+    noteTokenUse(name, at) {
+      updateToken.run(at.getTime(), name)
+    },
+  }
+  return operations
+}
