@@ -25,8 +25,8 @@ export function parseJsonRecord(
   const result = validate(value)
   if (typeof result === 'string' || unknown.length === 0) return { result }
   if (refuseMembers) {
-    const members = unknown.length === 1 ? 'member' : 'members'
-    return { result: `unknown ${members} ${unknown.map(describeUnknown).join(', ')}` }
+    const properties = unknown.length === 1 ? 'property' : 'properties'
+    return { result: `unknown ${properties} ${unknown.map(describeUnknown).join(', ')}` }
   }
   return { result, ignored: unknown }
 }
