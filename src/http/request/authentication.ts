@@ -3,7 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { nameScopes } from '../../../contract/scopes.ts'
 import type { AccessTokens, Grant } from '../../../service/access-tokens.ts'
 import type { Limit } from '../../config/setting-values.ts'
-import type { SharedState } from '../../shared-memory/shared-state.ts'
+import { SharedTable } from '../../shared-memory/shared-table.ts'
 import { ApiError } from '../api-error.ts'
 import { getPath } from '../server/request-head.ts'
 import { addressKey, failureLimit, tokenLimit } from './rate-limit.ts'
@@ -48,11 +48,10 @@ export async function authenticateBearers(
   app: FastifyInstance,
   tokens: AccessTokens,
   { authFailureLimit, rateLimit }: AuthenticationLimits,
-  shared: SharedState,
 ): Promise<void> {
-  const failures = failureLimit(authFailureLimit, shared.failures)
-  const requests = tokenLimit(rateLimit, shared.requests)
-  const rejectionLog = new RejectionLog(app, shared.rejectedTokens, 'rejected more access tokens')
+  const failures = failureLimit(authFailureLimit, new SharedTable())
+  const requests = tokenLimit(rateLimit, new SharedTable())
+  const rejectionLog = new RejectionLog(app, 'rejected more access tokens')
   app.decorateRequest('grant')
   app.decorateRequest('accessToken', '')
 

@@ -25,9 +25,9 @@ const RELOAD_INTERVAL_MS = 2000
 /**
  * Adds TLS to Fastify's options. Node's default for ALPN is HTTP/1.1 alone.
  *
- * @param ticketSecret see SharedState
+ * @param ticketSecret see ServerParts
  */
-export function withTls(options: Options, { pem }: Certificate, ticketSecret: Buffer): Options {
+export function withTls(options: Options, { pem }: Certificate, ticketSecret: Uint8Array): Options {
   const https: ServerOptions = {
     ...options.http,
     ...secureContext(pem, ticketSecret),
@@ -40,7 +40,7 @@ export function withTls(options: Options, { pem }: Certificate, ticketSecret: Bu
 }
 
 /** Session tickets are bound to a certificate. Once it is replaced, clients must authenticate the new one. */
-function secureContext(pem: Pem, ticketSecret: Buffer): SecureContextOptions {
+function secureContext(pem: Pem, ticketSecret: Uint8Array): SecureContextOptions {
   const keys = hkdfSync('sha256', ticketSecret, pem.cert, 'session tickets', TICKET_KEYS_LENGTH)
   return { ...pem, ...VERSIONS, ticketKeys: Buffer.from(keys) }
 }
@@ -54,7 +54,7 @@ function secureContext(pem: Pem, ticketSecret: Buffer): SecureContextOptions {
 export function serveTls(
   app: FastifyInstance,
   certificate: Certificate,
-  ticketSecret: Buffer,
+  ticketSecret: Uint8Array,
   logsReload: boolean,
 ): void {
   const server = app.server as HttpServer & Server
@@ -99,7 +99,7 @@ function toKey({ localAddress, remoteAddress, remotePort }: Socket): string {
  * Kubernetes replaces a folder, and on network drives.
  */
 class CertificateReloader {
-  readonly #ticketSecret: Buffer
+  readonly #ticketSecret: Uint8Array
   readonly #server: Server
   readonly #log: FastifyBaseLogger
   #current: Certificate
@@ -109,7 +109,7 @@ class CertificateReloader {
 
   constructor(
     certificate: Certificate,
-    ticketSecret: Buffer,
+    ticketSecret: Uint8Array,
     server: Server,
     log: FastifyBaseLogger,
   ) {

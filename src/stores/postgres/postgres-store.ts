@@ -15,7 +15,7 @@ import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
 import type { Store, StoreAdvice } from '../store.ts'
-import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
+import type { Metrics } from '../store-metrics.ts'
 import { measureText, measureTexts } from '../text-length.ts'
 import { WaitingChanges } from '../waiting-changes.ts'
 import type { Call } from './connection/call.ts'
@@ -30,6 +30,7 @@ import { removePlant, updatePlant } from './plants/changes.ts'
 import { createPlants } from './plants/creates.ts'
 import { importPlants } from './plants/imports.ts'
 import { exportPlants, listPlants, pointReads } from './plants/reads.ts'
+import type { PostgresMetrics } from './postgres-metrics.ts'
 import { Tokens } from './postgres-tokens.ts'
 import { Webhooks } from './postgres-webhooks.ts'
 
@@ -50,18 +51,22 @@ export class PostgresStore implements Store {
   readonly #log: ChangeLog
   readonly #changes = new InFlight()
   readonly #waiting = new WaitingChanges()
-  readonly #metrics = new CommitMetrics()
-  readonly #isMeasured: boolean
+  readonly #metrics: PostgresMetrics | undefined
   readonly #product: ServerProduct
   readonly #warnings: readonly string[]
   #closed: Promise<void> | undefined
 
-  private constructor({ connections, log, product, warnings }: OpenServer, isMeasured: boolean) {
+  private constructor(
+    { connections, log, product, warnings }: OpenServer,
+    metrics: PostgresMetrics | undefined,
+  ) {
     this.#connections = connections
     this.#log = log
     this.#product = product
     this.#warnings = warnings
-    this.#isMeasured = isMeasured
+    this.#metrics = metrics
+    metrics?.measureWaiting(this.#waiting)
+    metrics?.measureConnections(() => connections.figures)
     // GroupCommit needs commits to end in order, which several connections do not guarantee.
     const options = { maxInFlight: 1, waiting: this.#waiting }
     this.#creates = new GroupCommit({
@@ -89,7 +94,10 @@ export class PostgresStore implements Store {
    * @throws StoreError with a one-line reason if the database cannot be used
    */
   static async open(options: ServerOptions): Promise<PostgresStore> {
-    return new PostgresStore(await openServer(options), options.isMeasured ?? false)
+    const server = await openServer(options)
+    if (!options.isMeasured) return new PostgresStore(server, undefined)
+    const { PostgresMetrics } = await import('./postgres-metrics.ts')
+    return new PostgresStore(server, new PostgresMetrics())
   }
 
   /** Replicas scale a service on PostgreSQL. */
@@ -183,13 +191,8 @@ export class PostgresStore implements Store {
     return { ...advice, warnings: [...warnings, ...this.#warnings] }
   }
 
-  async figures(): Promise<StoreFigures> {
-    const { duration, changes } = this.#metrics
-    return {
-      commits: { duration: duration.read(), changes: changes.read() },
-      waitingChanges: this.#waiting.count,
-      connections: this.#connections.figures,
-    }
+  async metrics(): Promise<Metrics> {
+    return this.#metrics?.read() ?? []
   }
 
   /** Waits for changes in flight, then closes the connections. */
@@ -207,10 +210,8 @@ export class PostgresStore implements Store {
     const start = performance.now()
     const result = await commit()
     this.#log.noteCommit()
-    if (this.#isMeasured) {
-      this.#metrics.duration.add((performance.now() - start) / 1000)
-      this.#metrics.changes.add(changes)
-    }
+    this.#metrics?.duration.observe((performance.now() - start) / 1000)
+    this.#metrics?.changes.observe(changes)
     return result
   }
 

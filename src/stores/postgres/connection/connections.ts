@@ -1,6 +1,6 @@
 import { InFlight } from '../../in-flight.ts'
-import type { ConnectionFigures } from '../../store-figures.ts'
 import { OBSERVATION, type Observation, StandbyGuarantee } from '../durability/standby-guarantee.ts'
+import type { ConnectionFigures } from '../postgres-metrics.ts'
 import { ATTEMPTS_MAX, Call, type CallContext, type Run } from './call.ts'
 import { Deadline } from './deadline.ts'
 import { Hosts } from './hosts.ts'
