@@ -26,25 +26,11 @@ type Members = { [name: string]: unknown }
 
 type Property = Pick<Member, 'name' | 'projection'>
 
-/** Receives a function that decodes the name of a member. */
-export type OnUnknownMember = (name: () => string) => void
-
 /**
  * Parses UTF-8 JSON in linear time and builds only the parts in a projection. If a member is repeated, the
  * last value wins, as with `JSON.parse`. Numbers keep their exact value (see `exactNumber`).
  */
 export class JsonParser extends JsonScanner {
-  readonly #onUnknownMember: OnUnknownMember | undefined
-
-  /**
-   * @param what the name of the input in error messages
-   * @param onUnknownMember called for each member of the outermost object that is not in the projection
-   */
-  constructor(bytes: Buffer, what: string, onUnknownMember?: OnUnknownMember) {
-    super(bytes, what)
-    this.#onUnknownMember = onUnknownMember
-  }
-
   /** @throws InvalidJson */
   parse(projection: Projection): unknown {
     this.skipSpace()
@@ -83,9 +69,6 @@ export class JsonParser extends JsonScanner {
       const start = this.at
       const escaped = this.skipString()
       const member = this.#member(projection, start, escaped)
-      if (member === undefined && depth === 1) {
-        this.#onUnknownMember?.(() => this.stringFrom(start, escaped))
-      }
       this.skipSpace()
       if (this.byteAt(this.at) !== COLON) this.failExpecting("':'")
       this.at++

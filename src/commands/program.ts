@@ -11,7 +11,6 @@ import { findSimilar } from '../similar.ts'
 import { locateDatabase } from '../stores/engines.ts'
 import { exportFormats, type Format, formats } from '../transfer/format.ts'
 import { onErrors } from '../transfer/import.ts'
-import { RECORD_LIMIT_BYTES } from '../transfer/record-reader.ts'
 import { backupCommand } from './backup-command.ts'
 import { check, checkHelp } from './check-command.ts'
 import type { ExportOptions } from './export-command.ts'
@@ -160,11 +159,6 @@ function importCommand(): Command {
       'ignore CSV columns other than id, name and tag instead of stopping',
     )
     .option('--strict', 'refuse JSON records with members other than id, name and tag')
-    .addOption(
-      new Option('--record-limit <bytes>', 'the largest record accepted')
-        .argParser(argument(integer(1, 2 ** 28)))
-        .default(RECORD_LIMIT_BYTES),
-    )
     .addOption(databaseOption)
     .addOption(createOption)
     .addHelpText('after', importHelp)
