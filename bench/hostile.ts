@@ -6,7 +6,6 @@
 
 import { loadContract } from '../contract/contract.ts'
 import { parseExactJson } from '../contract/exact-json.ts'
-import { bodyProjection } from '../contract/projection.ts'
 import { compileComponent } from '../contract/validation.ts'
 import { jsonBodies } from './hostile-bodies.ts'
 import { median } from './statistics.ts'
@@ -30,10 +29,9 @@ const ROUND_MS = 40
 type Measure = (bytes: Buffer) => number
 
 const contract = loadContract()
-const projection = bodyProjection(contract)
 const validate = compileComponent(contract, 'NewPlant')
 
-const readBody = repeat((bytes) => validate(parseExactJson(bytes, projection)))
+const readBody = repeat((bytes) => validate(parseExactJson(bytes)))
 const parseBody = repeat((bytes) => JSON.parse(bytes.toString()))
 
 const sizes = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [1, 2]

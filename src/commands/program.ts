@@ -158,7 +158,7 @@ function importCommand(): Command {
       '--ignore-unknown',
       'ignore CSV columns other than id, name and tag instead of stopping',
     )
-    .option('--strict', 'refuse JSON records with members other than id, name and tag')
+    .option('--strict', 'refuse JSON records with properties other than id, name and tag')
     .addOption(databaseOption)
     .addOption(createOption)
     .addHelpText('after', importHelp)

@@ -1,8 +1,6 @@
-import { isUtf8 } from 'node:buffer'
 import { setImmediate } from 'node:timers/promises'
-import { NEWLINE, OPENING_BRACKET, SPACE } from '../../contract/bytes.ts'
-import { JsonParser } from '../../contract/json-parser.ts'
-import { InvalidJson } from '../../contract/json-scanner.ts'
+import { NEWLINE, OPENING_BRACKET } from '../../contract/bytes.ts'
+import { endOfSpace, type InvalidJson, parseExactJson } from '../../contract/exact-json.ts'
 import { ConfigError } from '../config/config.ts'
 import {
   ENDS_WITHIN,
@@ -38,7 +36,7 @@ export async function* readNdjson(
   function parseLine(line: Line): ParsedRecord | undefined {
     number += 1
     const json = number === 1 ? withoutByteOrderMark(line.bytes) : line.bytes
-    const start = firstCharacter(json)
+    const start = json[endOfSpace(json, 0)]
     if (start === undefined) return undefined
     const parsed = parse(json, line)
     const isArray = isFirst && start === OPENING_BRACKET
@@ -48,7 +46,7 @@ export async function* readNdjson(
   function parse(json: Buffer, { isTooLarge, isComplete }: Line): Parsed {
     if (isTooLarge) return { result: TOO_LARGE }
     try {
-      return parsePlant(parseJson(json, 'record'))
+      return parsePlant(parseExactJson(json, { what: 'record', keepNames: true }))
     } catch (error) {
       const { message } = error as InvalidJson
       return { result: isComplete ? message : `${message}; ${ENDS_WITHIN}` }
@@ -135,27 +133,16 @@ async function readWhole(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
 }
 
 function parseArray(file: Buffer): readonly unknown[] {
-  if (firstCharacter(file) !== OPENING_BRACKET) {
+  if (file[endOfSpace(file, 0)] !== OPENING_BRACKET) {
     throw new ConfigError(
       'the file must contain a JSON array; use --format ndjson if it has one object per line',
     )
   }
   try {
-    return parseJson(file, 'the file') as unknown[]
+    return parseExactJson(file, { what: 'the file', keepNames: true }) as unknown[]
   } catch (error) {
     throw new ConfigError((error as InvalidJson).message)
   }
-}
-
-/** The code of the first character other than whitespace. */
-function firstCharacter(json: Buffer): number | undefined {
-  return json.find((byte) => byte > SPACE)
-}
-
-/** @throws InvalidJson */
-function parseJson(json: Buffer, what: string): unknown {
-  if (!isUtf8(json)) throw new InvalidJson(`${what} is not valid UTF-8`)
-  return new JsonParser(json, what).parse('all')
 }
 
 /** Returns a function that turns a JSON value into a plant, or says why it cannot. */
@@ -168,7 +155,7 @@ function plantParser({ refuseMembers = false }: ReadOptions): (value: unknown) =
     if (names.length === 0) return { result }
     const unknown = names.slice(0, NAMES_MAX)
     if (!refuseMembers) return { result, ignored: unknown }
-    const members = unknown.length === 1 ? 'member' : 'members'
-    return { result: `unknown ${members} ${unknown.map(describeUnknown).join(', ')}` }
+    const properties = unknown.length === 1 ? 'property' : 'properties'
+    return { result: `unknown ${properties} ${unknown.map(describeUnknown).join(', ')}` }
   }
 }
