@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type ContractDocument, forSerializer } from '../contract/contract.ts'
-import { bodyProjection } from '../contract/projection.ts'
 import type { AccessTokens } from '../service/access-tokens.ts'
 import { PlantService } from '../service/plant-service.ts'
 import type { RequestStore } from '../service/plant-store.ts'
@@ -21,7 +20,7 @@ import { authenticateBearers } from './http/request/authentication.ts'
 import { checkBodyHead, JSON_TYPES, requireBody } from './http/request/body.ts'
 import { bodyReader } from './http/request/body-reader.ts'
 import type { Clock } from './http/request/byte-budget.ts'
-import { prepareCors, serveCors } from './http/request/cors.ts'
+import { Cors, serveCors } from './http/request/cors.ts'
 import { rejectUndefinedParameters } from './http/request/parameters.ts'
 import { RejectionLog } from './http/request/rejection-log.ts'
 import { logRequestIds, logRequests } from './http/request/request-log.ts'
@@ -76,7 +75,7 @@ export async function buildApp({
   now,
 }: AppOptions): Promise<FastifyInstance> {
   const { bodyLimit, corsOrigin, docs } = config
-  const cors = corsOrigin === undefined ? undefined : await prepareCors(corsOrigin, contract)
+  const cors = corsOrigin === undefined ? undefined : new Cors(corsOrigin, contract)
 
   // The socket: 400, 408, 414, 431, 501 and 505 for what no request can be made of.
   const app = createServer({
@@ -122,9 +121,8 @@ export async function buildApp({
     // The headers of the body, before it is read: 413, 415.
     scope.addHook('preParsing', checkBodyHead(bodyLimit))
     // The body, as JSON with exact numbers: 400, 413, 503.
-    const projection = bodyProjection(contract)
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser(JSON_TYPES, bodyReader({ bodyLimit, threads, now, projection }))
+    scope.addContentTypeParser(JSON_TYPES, bodyReader({ bodyLimit, threads, now }))
     // Content in a DELETE has no meaning (RFC 9110 §9.3.5), as in a GET.
     scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
     // Validation against the contract: 400.

@@ -141,8 +141,7 @@ export const settings = {
   },
   authFailureLimit: {
     argument: '<rate>',
-    description:
-      'failed authentications allowed per address, after a burst of ten times as many; or off',
+    description: 'failed authentications allowed per address, averaged over ten periods; or off',
     default: '100/s',
     read: rate,
   },
