@@ -1,7 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type ContractDocument, forSerializer } from '../contract/contract.ts'
-import { bodyProjection } from '../contract/projection.ts'
 import type { AccessTokens } from '../service/access-tokens.ts'
 import { PlantService } from '../service/plant-service.ts'
 import type { RequestStore } from '../service/plant-store.ts'
@@ -110,9 +109,8 @@ export async function buildApp({
     // The headers of the body, before it is read: 413, 415.
     scope.addHook('preParsing', checkBodyHead(bodyLimit))
     // The body, as JSON with exact numbers: 400, 413, 503.
-    const projection = bodyProjection(contract)
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser(JSON_TYPES, bodyReader({ bodyLimit, threads, now, projection }))
+    scope.addContentTypeParser(JSON_TYPES, bodyReader({ bodyLimit, threads, now }))
     // Content in a DELETE has no meaning (RFC 9110 §9.3.5), as in a GET.
     scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
     // Validation against the contract: 400.

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidJson } from '../../contract/json-scanner.ts'
+import { InvalidJson } from '../../contract/exact-json.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { ApiError, unavailable } from './api-error.ts'
 import { sendError } from './operations/response.ts'
