@@ -19,7 +19,7 @@ import { authenticateBearers } from './http/request/authentication.ts'
 import { checkBodyHead, JSON_TYPES, requireBody } from './http/request/body.ts'
 import { bodyReader } from './http/request/body-reader.ts'
 import type { Clock } from './http/request/byte-budget.ts'
-import { prepareCors, serveCors } from './http/request/cors.ts'
+import { Cors, serveCors } from './http/request/cors.ts'
 import { rejectUndefinedParameters } from './http/request/parameters.ts'
 import { RejectionLog } from './http/request/rejection-log.ts'
 import { logRequestIds, logRequests } from './http/request/request-log.ts'
@@ -71,7 +71,7 @@ export async function buildApp({
   now,
 }: AppOptions): Promise<FastifyInstance> {
   const { bodyLimit, corsOrigin, docs } = config
-  const cors = corsOrigin === undefined ? undefined : await prepareCors(corsOrigin, contract)
+  const cors = corsOrigin === undefined ? undefined : new Cors(corsOrigin, contract)
   const isMeasured = config.adminPort !== undefined
 
   // The socket: 400, 408, 414, 431, 501 and 505 for what no request can be made of.

@@ -141,8 +141,7 @@ export const settings = {
   },
   authFailureLimit: {
     argument: '<rate>',
-    description:
-      'failed authentications allowed per address, after a burst of ten times as many; or off',
+    description: 'failed authentications allowed per address, averaged over ten periods; or off',
     default: '100/s',
     read: rate,
   },
@@ -166,7 +165,7 @@ export const settings = {
   threads: {
     argument: '<number|auto>',
     description:
-      'how many threads serve HTTP; auto means one on up to two processors, otherwise one fewer than there are, at most 8',
+      'how many threads serve HTTP from an SQLite file; auto means one on up to two processors, otherwise one fewer than there are, at most 8',
     default: 'auto',
     read: threads,
   },
