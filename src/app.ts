@@ -14,7 +14,7 @@ import { serveOperations } from './http/operations/routes.ts'
 import { admitRequests } from './http/request/admission.ts'
 import { authenticateBearers } from './http/request/authentication.ts'
 import type { Clock } from './http/request/byte-budget.ts'
-import { prepareCors, serveCors } from './http/request/cors.ts'
+import { Cors, serveCors } from './http/request/cors.ts'
 import { logRequestIds, logRequests } from './http/request/request-log.ts'
 import type { Certificate } from './http/server/certificate.ts'
 import { createServer } from './http/server/server.ts'
@@ -60,7 +60,7 @@ export async function buildApp({
   now,
 }: AppOptions): Promise<FastifyInstance> {
   const { corsOrigin } = config
-  const cors = corsOrigin === undefined ? undefined : await prepareCors(corsOrigin, contract)
+  const cors = corsOrigin === undefined ? undefined : new Cors(corsOrigin, contract)
 
   // Sockets and the HTTP server
   const isMeasured = config.adminPort !== undefined
