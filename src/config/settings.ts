@@ -78,20 +78,19 @@ export const settings = {
   keepChanges: {
     argument: '<duration>',
     description:
-      'how long to keep changes for GET /changes and webhooks; 0 turns them off and deletes all changes',
+      'how long to retain changes for GET /changes and webhooks; 0 turns them off and deletes all changes',
     default: '7d',
     read: durationOrZero(KEEP_CHANGES_MAX),
   },
   keepChangesBytes: {
     argument: '<bytes>',
-    description: 'how much space kept changes can take; the oldest ones are deleted first',
+    description: 'how much space retained changes can take; the oldest ones are deleted first',
     default: '1073741824',
     read: integer(2 ** 20, 2 ** 50),
   },
   allowPrivateWebhooks: {
     argument: '[on|off]',
-    description:
-      'deliver webhooks to private addresses and over plain HTTP too, for development; only public addresses and HTTPS otherwise',
+    description: 'also deliver webhooks to private addresses and over plain HTTP, for development',
     default: 'off',
     bareFlag: 'on',
     read: onOff,

@@ -6,9 +6,9 @@ import type { AccessTokens, Grant } from '../../../service/access-tokens.ts'
 import type { Limit } from '../../config/setting-values.ts'
 import type { SharedState } from '../../shared-memory/shared-state.ts'
 import { ApiError } from '../api-error.ts'
+import { getPath } from '../server/request-head.ts'
 import { failureLimit, tokenLimit } from './rate-limit.ts'
 import { RejectionLog } from './rejection-log.ts'
-import { getPath } from './request-path.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
