@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type ContractDocument, forSerializer } from '../contract/contract.ts'
@@ -41,8 +40,6 @@ export interface AppOptions {
   readonly logsForAll?: boolean
   /** The configured certificate. Without it, the service speaks plain HTTP. */
   readonly certificate?: Certificate | undefined
-  /** For the keys of TLS session tickets, so that a client can resume its session in any thread (RFC 5077). */
-  readonly ticketSecret?: Uint8Array
   /** Without it, requests are not measured. */
   readonly requestMetrics?: RequestMetrics | undefined
   /** Resolves if the service can serve requests. Without it, that depends on the store alone. */
@@ -68,7 +65,6 @@ export async function buildApp({
   log,
   logsForAll = true,
   certificate,
-  ticketSecret = randomBytes(32),
   requestMetrics,
   checkReady = () => store.ping(),
   threads = 1,
@@ -84,7 +80,6 @@ export async function buildApp({
     log,
     logsForAll,
     certificate,
-    ticketSecret,
     threads,
     cors,
     requestMetrics,

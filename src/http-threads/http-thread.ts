@@ -37,7 +37,7 @@ serveCalls<keyof ThreadMethods>(data.control, {
 async function buildServer(data: ThreadData) {
   const { config, contract, logsForAll, threads, ticketSecret } = data
   const log = await createLog(config, data.isTerminal)
-  const certificate = await loadCertificate(config)
+  const certificate = await loadCertificate(config, ticketSecret)
   const store = await joinStore(
     { ...config, isMeasured: config.adminPort !== undefined },
     data.store,
@@ -57,7 +57,6 @@ async function buildServer(data: ThreadData) {
     log,
     logsForAll,
     certificate,
-    ticketSecret,
     threads,
     checkReady,
   }

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { MessageChannel, type Worker } from 'node:worker_threads'
 import type { ContractDocument } from '../../contract/contract.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Config } from '../config/config.ts'
 import { serviceBusy } from '../http/api-error.ts'
+import { newTicketSecret } from '../http/server/certificate.ts'
 import type { Endpoint } from '../http/server/listener.ts'
 import { shareResult } from '../shared-result.ts'
 import type { StoreLink } from '../stores/store.ts'
@@ -14,7 +14,7 @@ import { requireThread } from '../threads/thread-module.ts'
 import { within } from '../within.ts'
 import type { HttpServer } from './http-server.ts'
 import { listenOnAll } from './port-reservation.ts'
-import { httpThread, type MainMethods, type ThreadData, type ThreadMethods } from './thread-data.ts'
+import { httpThread, type MainMethods, type ThreadMethods } from './thread-data.ts'
 
 /** How long a thread can take to respond before it counts as stuck. */
 const RESPONSE_TIMEOUT_MS = 2000
@@ -24,8 +24,6 @@ const SEARCH_LIFETIME_MS = 100
 
 /** V8's default takes 30 MB more, and no less processor time. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 3 }
-
-const TICKET_SECRET_LENGTH = 32
 
 interface HttpThread {
   readonly name: string
@@ -51,10 +49,10 @@ export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<H
   // Anyone can ask for it.
   const findStuckThread = shareResult(() => searchThreads(threads), SEARCH_LIFETIME_MS)
   const main: MainMethods = { findStuckThread }
-  const ticketSecret = randomBytes(TICKET_SECRET_LENGTH)
   try {
+    const ticketSecret = newTicketSecret()
     for (const index of options.links.keys()) {
-      threads.push(startThread({ ...options, ticketSecret }, index, main))
+      threads.push(startThread(options, index, ticketSecret, main))
     }
     await Promise.all(threads.map(({ remote }) => remote.call('build')))
   } catch (error) {
@@ -82,13 +80,9 @@ export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<H
 }
 
 function startThread(
-  {
-    config: { seed: _, ...config },
-    contract,
-    links,
-    ticketSecret,
-  }: HttpThreadsOptions & Pick<ThreadData, 'ticketSecret'>,
+  { config: { seed: _, ...config }, contract, links }: HttpThreadsOptions,
   index: number,
+  ticketSecret: Uint8Array,
   methods: MainMethods,
 ): HttpThread {
   const link = links[index] as StoreLink

@@ -16,7 +16,7 @@ export interface ThreadData {
   readonly isTerminal: boolean
   /** Whether this is the thread that logs what all threads do alike. */
   readonly logsForAll: boolean
-  /** See AppOptions. */
+  /** See Certificate. */
   readonly ticketSecret: Uint8Array
   /** The data of a StoreLink. */
   readonly store: unknown

@@ -43,8 +43,6 @@ export interface ServerParts {
   readonly logsForAll: boolean
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
-  /** See AppOptions. */
-  readonly ticketSecret: Uint8Array
   /** How many threads share the limit of connections. */
   readonly threads: number
   /** Undefined if CORS is off. */
@@ -63,7 +61,6 @@ export function createServer({
   log,
   logsForAll,
   certificate,
-  ticketSecret,
   threads,
   cors,
   requestMetrics,
@@ -73,8 +70,8 @@ export function createServer({
     ...serverOptions(config, reject, cors),
     ...(log !== undefined && { loggerInstance: log }),
   }
-  const app = Fastify(certificate ? withTls(options, certificate, ticketSecret) : options)
-  if (certificate !== undefined) serveTls(app, certificate, ticketSecret, logsForAll)
+  const app = Fastify(certificate ? withTls(options, certificate) : options)
+  if (certificate !== undefined) serveTls(app, certificate, logsForAll)
   const { server } = app
   app.decorate('requestMetrics', requestMetrics)
   const counts = new ConnectionCounts()
