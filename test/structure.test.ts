@@ -5,7 +5,7 @@ import t from 'tap'
 import ts from 'typescript'
 
 /** Files without imports of ours, which any folder in src can import. */
-const LEAVES = ['file-modes', 'loopback', 'shared-result', 'similar', 'tls-version'].map(
+const LEAVES = ['file-modes', 'loopback', 'shared-result', 'tls-version'].map(
   (name) => `src/${name}.ts`,
 )
 
