@@ -5,7 +5,7 @@ import type {
   FastifyRequest,
   FastifySchemaValidationError,
 } from 'fastify'
-import { InvalidJson } from '../../contract/json-scanner.ts'
+import { InvalidJson } from '../../contract/exact-json.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
 import { ApiError, unavailable } from './api-error.ts'

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { JsonParser } from '../../contract/json-parser.ts'
-import type { InvalidJson } from '../../contract/json-scanner.ts'
+import { type InvalidJson, parseExactJson } from '../../contract/exact-json.ts'
 import { NOT_UTF8, type ParsedResult, type ReaderOptions } from './record-reader.ts'
 import type { RecordValidator } from './record-validator.ts'
 import { describeUnknown, NAMES_MAX } from './unknown-fields.ts'
@@ -13,12 +12,12 @@ export function parseJsonRecord(
 ): ParsedResult {
   if (!isUtf8(json)) return { result: NOT_UTF8 }
   const unknown: string[] = []
-  const onUnknownMember = (name: () => string) => {
-    if (unknown.length < NAMES_MAX) unknown.push(name())
+  const onUnknownMember = (_plant: object, name: string) => {
+    if (unknown.length < NAMES_MAX) unknown.push(name)
   }
   let value: unknown
   try {
-    value = new JsonParser(json, 'record', onUnknownMember).parse(validate.projection)
+    value = parseExactJson(json, { what: 'record', onUnknownMember })
   } catch (error) {
     return { result: (error as InvalidJson).message }
   }

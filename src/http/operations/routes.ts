@@ -3,7 +3,6 @@ import openapiGlue from 'fastify-openapi-glue'
 import type { ContractDocument, Operation } from '../../../contract/contract.ts'
 import { forSerializer, matchOperations } from '../../../contract/contract.ts'
 import type { Handlers, OperationId } from '../../../contract/operation-types.ts'
-import { bodyProjection } from '../../../contract/projection.ts'
 import { ApiError } from '../api-error.ts'
 import { readExactJson } from '../request/body.ts'
 import type { BodyReaderOptions } from '../request/body-reader.ts'
@@ -31,13 +30,13 @@ export async function serveOperations(
   app: FastifyInstance,
   document: ContractDocument,
   handlers: Handlers,
-  bodyOptions: Omit<BodyReaderOptions, 'projection'>,
+  bodyOptions: BodyReaderOptions,
   followers: Followers,
 ): Promise<void> {
   const operations = matchOperations(document, handlers)
   const follow = (handle: Handle) => followPages(handle, followers)
   await app.register(async (scope) => {
-    readExactJson(scope, { ...bodyOptions, projection: bodyProjection(document) })
+    readExactJson(scope, bodyOptions)
     rejectUndefinedParameters(scope)
     scope.setValidatorCompiler(requestValidators())
     await scope.register(openapiGlue, {
