@@ -14,7 +14,6 @@ import {
 import { IN_MEMORY } from '../../in-memory.ts'
 import { StoreError } from '../../store-error.ts'
 import { isLogOn, TURN_OFF } from '../feed/change-log.ts'
-import { checkChecksum } from '../feed/checksum.ts'
 import { type DatabaseOptions, explain } from '../file/database.ts'
 import { openExisting } from '../file/existing-database.ts'
 import { fileAccess } from '../file/file-access.ts'
@@ -26,6 +25,7 @@ import {
 } from '../file/sqlite-schema.ts'
 import { findBrokenStrings } from './broken-strings.ts'
 import { checkChanges } from './change-check.ts'
+import { checkChecksum } from './checksum.ts'
 
 type Check = (db: Database) => Iterable<Finding>
 
