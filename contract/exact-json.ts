@@ -52,10 +52,10 @@ const END_OF_INPUT = -1
 export class InvalidJson extends Error {}
 
 export interface ExactJsonOptions {
-  /** The name of the input in error messages; by default `body`. */
+  /** The name of the input in error messages. */
   readonly what?: string
-  /** Called for each member of a plant that is not built. */
-  readonly onUnknownMember?: (plant: object, name: string) => void
+  /** Whether a plant has its unknown members too, with the value undefined. */
+  readonly keepNames?: boolean
 }
 
 /**
@@ -68,8 +68,12 @@ export interface ExactJsonOptions {
  *
  * @throws InvalidJson
  */
-export function parseExactJson(bytes: Buffer, options: ExactJsonOptions = {}): unknown {
-  return new PlantParser(bytes, options).parse()
+export function parseExactJson(
+  bytes: Buffer,
+  { what = 'body', keepNames = false }: ExactJsonOptions = {},
+): unknown {
+  if (!isUtf8(bytes)) throw new InvalidJson(`${what} is not valid UTF-8`)
+  return new PlantParser(bytes, what, keepNames).parse()
 }
 
 /** The end of the whitespace at `at`, if any. */
@@ -91,17 +95,16 @@ type Plant = { [name: string]: unknown }
 class PlantParser {
   readonly #bytes: Buffer
   readonly #what: string
-  readonly #onUnknownMember: ExactJsonOptions['onUnknownMember']
+  readonly #keepNames: boolean
   #at = 0
 
-  constructor(bytes: Buffer, { what = 'body', onUnknownMember }: ExactJsonOptions) {
+  constructor(bytes: Buffer, what: string, keepNames: boolean) {
     this.#bytes = bytes
     this.#what = what
-    this.#onUnknownMember = onUnknownMember
+    this.#keepNames = keepNames
   }
 
   parse(): unknown {
-    if (!isUtf8(this.#bytes)) this.#fail('is not valid UTF-8')
     this.#skipSpace()
     const value = this.#build(0)
     this.#skipSpace()
@@ -201,10 +204,12 @@ class PlantParser {
     const end = this.#at - 1
     for (const member of MEMBERS)
       if (isEqual(member.bytes, bytes, start + 1, end)) return member.name
-    if (!hasEscape && this.#onUnknownMember === undefined) return undefined
+    if (!hasEscape && !this.#keepNames) return undefined
     const name = this.#text(start)
     if (Object.hasOwn(NAMES, name)) return name
-    this.#onUnknownMember?.(plant, name)
+    // An assignment would ignore __proto__.
+    if (this.#keepNames)
+      Object.defineProperty(plant, name, { enumerable: true, configurable: true })
     return undefined
   }
 

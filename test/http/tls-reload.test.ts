@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -29,7 +30,7 @@ const parent = join(t.testdir(), 'test-')
 /** Fake timers: time passes only when a test advances it. */
 mock.timers.enable({ apis: ['setInterval'] })
 
-/** Longer than the service's polling interval. */
+/** How often the service looks at the files. */
 const A_WHILE_MS = 10_000
 
 /** How many polls to allow before a test concludes that nothing happens. */
@@ -90,6 +91,17 @@ t.test('files renamed into place are served, and their expiry is logged', async 
   t.ok(Math.abs(Date.parse(String(expires)) - daysFromNow(1).getTime()) < 600_000)
   t.equal(await service.served(), 'second')
   t.equal(service.lines(KEPT), 0)
+})
+
+t.test('files with the modification times of the previous ones are served', async (t) => {
+  const folder = mkdtempSync(parent)
+  const { tlsCertificate, tlsKey } = writeFiles(folder, first)
+  for (const file of [tlsCertificate, tlsKey]) utimesSync(file, 1, 1)
+  const service = await start(t, { tlsCertificate, tlsKey })
+  writeFiles(folder, second)
+  for (const file of [tlsCertificate, tlsKey]) utimesSync(file, 1, 1)
+  await service.logged(RELOADED)
+  t.equal(await service.served(), 'second')
 })
 
 for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
