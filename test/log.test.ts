@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import t from 'tap'
-import { createProblemLog } from '../src/problem-log.ts'
+import { createProblemLog } from '../src/log.ts'
 
 /** What is logged of some problems. */
 function logged(intervalMs: number | undefined, ...problems: string[]): unknown[] {
