@@ -159,7 +159,7 @@ export const settings = {
   threads: {
     argument: '<number|auto>',
     description:
-      'how many threads serve HTTP from an SQLite file; auto means one on up to two processors, otherwise one fewer than there are, at most 8',
+      'how many threads serve HTTP, with SQLite only; auto means one on up to two processors, otherwise one fewer than there are, at most 8',
     default: 'auto',
     read: threads,
   },

@@ -35,7 +35,7 @@ async function buildServer(data: ThreadData) {
   const { config, contract, logsForAll, threads } = data
   const shared = new SharedState(data.shared)
   const log = await createLog(config, data.isTerminal)
-  const certificate = await loadCertificate(config)
+  const certificate = await loadCertificate(config, data.ticketSecret)
   const store = await joinStore(config, data.store)
   const tokens = new AccessTokens(store, config.token, shared.tokenUses)
   const checkReady = async () => {

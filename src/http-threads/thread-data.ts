@@ -19,6 +19,8 @@ export interface ThreadData {
   /** Whether this is the thread that logs what all threads do alike. */
   readonly logsForAll: boolean
   readonly shared: SharedMemory
+  /** See Certificate. */
+  readonly ticketSecret: Uint8Array
   /** The data of a StoreLink. */
   readonly store: unknown
   /** Receives the main thread's calls of ThreadMethods. */

@@ -73,9 +73,8 @@ export function createServer({
     ...serverOptions(config, reject, cors),
     ...(log !== undefined && { loggerInstance: log }),
   }
-  const ticketSecret = shared.ticketSecret.bytes
-  const app = Fastify(certificate ? withTls(options, certificate, ticketSecret) : options)
-  if (certificate !== undefined) serveTls(app, certificate, ticketSecret, logsForAll)
+  const app = Fastify(certificate ? withTls(options, certificate) : options)
+  if (certificate !== undefined) serveTls(app, certificate, logsForAll)
   const { server } = app
   app.decorate('requestMetrics', isMeasured ? new RequestMetrics(app) : undefined)
   countConnections(server, shared.connections)

@@ -7,7 +7,6 @@ import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext, getCACertificates } from 'node:tls'
 import pg from 'pg'
 import { isLoopback } from '../../../loopback.ts'
-import { TLS_VERSION_MIN } from '../../../tls-version.ts'
 import { StoreError } from '../../store-error.ts'
 import {
   readTlsSettings,
@@ -82,7 +81,7 @@ function createVerification({
     throw new StoreError('sslcert and sslkey go together: set both, or neither')
   }
   const secureContext = createContext({
-    minVersion: TLS_VERSION_MIN,
+    minVersion: 'TLSv1.2',
     ca: file === undefined ? getSystemAuthorities() : readAuthorities(file),
     ...(sslcert && { cert: read(sslcert) }),
     ...(sslkey && { key: read(sslkey) }),
