@@ -14,21 +14,17 @@ import { newerSchemaMessage } from '../schema-version.ts'
 import { StoreError } from '../store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
-import type { ServerOptions } from './connection/server.ts'
-import { identifyServer } from './connection/server-product.ts'
-import { findUnsafeSetting, readSettings } from './durability/durability.ts'
-import { findViolation, parseRequired } from './durability/standby-guarantee.ts'
-import { countStandbys } from './durability/standby-names.ts'
-import { findObstacle } from './feed/change-support.ts'
-import { FIND_MISSING_TRIGGERS } from './feed/change-tables.ts'
+import { findUnsafeSetting, readSettings } from './durability/server-settings.ts'
+import { countStandbys, findViolation, parseRequired } from './durability/standby-guarantee.ts'
 import { readLogState } from './feed/ledger.ts'
 import {
   CHANGES_VERSION,
-  findMissingObjects,
   readSchemaVersion,
   SCHEMA_VERSION,
   SETTINGS_VERSION,
 } from './postgres-schema.ts'
+import type { ServerOptions } from './server.ts'
+import { identifyServer } from './server-product.ts'
 
 type Check = (connections: Connections) => Promise<Finding>
 
@@ -88,9 +84,6 @@ async function kind(connections: Connections): Promise<Finding> {
 async function schema(connections: Connections): Promise<Finding> {
   const version = await readSchemaVersion(connections)
   if (version > SCHEMA_VERSION) return fault(newerSchemaMessage(version, SCHEMA_VERSION))
-  const hasChanges = (await findObstacle(connections)) === undefined
-  const missing = await findMissingObjects(connections, version, hasChanges)
-  if (missing.length > 0) return fault(`missing: ${missing.join(', ')}`)
   return schemaFinding(version, SCHEMA_VERSION)
 }
 
@@ -122,9 +115,9 @@ async function acknowledged(connections: Connections): Promise<Finding> {
 async function findUnmetRequirement(
   connections: Connections,
 ): Promise<StoreUnavailable | undefined> {
-  const { isPostgres } = await identifyServer(connections)
+  const { isSupported } = await identifyServer(connections)
   const version = await readSchemaVersion(connections)
-  if (!isPostgres || version < SETTINGS_VERSION) return undefined
+  if (!isSupported || version < SETTINGS_VERSION) return undefined
   const observation = await connections.observe()
   return findViolation(parseRequired(observation), observation)
 }
@@ -136,42 +129,38 @@ async function tokens(connections: Connections): Promise<Finding> {
     [SELECTOR_BYTES],
   )
   const names = damaged.map(({ name }) => name)
-  return tokensFinding(names, await countRows(connections, 'tokens'))
+  return tokensFinding(names, await readCount(connections, 'count(*)', 'tokens'))
 }
 
 async function plants(connections: Connections): Promise<Finding> {
-  return countFinding(await countRows(connections, 'plants'))
+  return countFinding(await readCount(connections, 'count(*)', 'plants'))
 }
 
 /** Reports how many changes are kept. */
 async function changes(connections: Connections): Promise<Finding> {
-  const obstacle = await findObstacle(connections)
-  if (obstacle !== undefined) return ok(`off: ${obstacle}`)
+  const { feedObstacle } = await identifyServer(connections)
+  if (feedObstacle !== undefined) return ok(`off: ${feedObstacle}`)
   if ((await readSchemaVersion(connections)) < CHANGES_VERSION) return ok('off until the upgrade')
   const { isOn, isForeign } = await readLogState(connections)
   if (!isOn) return ok('off')
   if (isForeign)
     return ok('from before the database was restored; the service deletes them on its next start')
-  const missing = await connections.query<{ name: string }>(FIND_MISSING_TRIGGERS)
-  if (missing.length > 0) {
-    return fault(
-      `triggers that log them are missing or disabled: ${missing.map(({ name }) => name).join(', ')}`,
-    )
-  }
-  const count = await countChanges(connections)
+  const count = await readCount(
+    connections,
+    'coalesce(sum(cardinality(ids)), 0)::bigint',
+    'plant_changes',
+  )
   return ok(`${count.toLocaleString('en')} kept`)
 }
 
-async function countChanges(connections: Connections): Promise<bigint> {
+async function readCount(
+  connections: Connections,
+  expression: string,
+  table: string,
+): Promise<bigint> {
   const rows = await connections.query<{ count: bigint }>(
-    'SELECT coalesce(sum(cardinality(ids)), 0)::bigint AS count FROM plant_changes',
+    `SELECT ${expression} AS count FROM ${table}`,
   )
-  const [{ count }] = rows as [{ count: bigint }]
-  return count
-}
-
-async function countRows(connections: Connections, table: string): Promise<bigint> {
-  const rows = await connections.query<{ count: bigint }>(`SELECT count(*) AS count FROM ${table}`)
   const [{ count }] = rows as [{ count: bigint }]
   return count
 }

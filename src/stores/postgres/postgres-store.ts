@@ -19,11 +19,8 @@ import type { Store, StoreAdvice, StoreLink } from '../store.ts'
 import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { measureText, measureTexts } from '../text-length.ts'
 import { WaitingChanges } from '../waiting-changes.ts'
-import type { Call } from './connection/call.ts'
 import type { Connections } from './connection/connections.ts'
-import { type OpenServer, openServer, type ServerOptions } from './connection/server.ts'
-import type { ServerProduct } from './connection/server-product.ts'
-import { advise } from './durability/advice.ts'
+import type { Session } from './connection/session.ts'
 import { OBSERVATION, type Observation } from './durability/standby-guarantee.ts'
 import type { ChangeLog } from './feed/change-log.ts'
 import { createBatches } from './plants/batches.ts'
@@ -33,13 +30,14 @@ import { importPlants } from './plants/imports.ts'
 import { exportPlants, listPlants, pointReads } from './plants/reads.ts'
 import { Tokens } from './postgres-tokens.ts'
 import { Webhooks } from './postgres-webhooks.ts'
+import { type OpenServer, openServer, type ServerOptions } from './server.ts'
+import { advise } from './server-product.ts'
 
 /** Reads a plant, and what the acknowledgement of changes depends on. */
 const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION}`
 
 /**
- * A store on a PostgreSQL server, or one that speaks its protocol. Any number of processes can share it. Concurrent
- * creates share a statement.
+ * A store on a PostgreSQL server. Any number of processes can share it. Concurrent creates share a statement.
  */
 export class PostgresStore implements Store {
   readonly webhooks: Webhooks
@@ -52,30 +50,31 @@ export class PostgresStore implements Store {
   readonly #changes = new InFlight()
   readonly #waiting = new WaitingChanges()
   readonly #metrics = new CommitMetrics()
-  readonly #isMeasured: boolean
-  readonly #product: ServerProduct
-  readonly #warnings: readonly string[]
+  readonly #server: OpenServer
+  readonly #options: ServerOptions
   #closed: Promise<void> | undefined
 
-  private constructor({ connections, log, product, warnings }: OpenServer, isMeasured: boolean) {
+  private constructor(server: OpenServer, options: ServerOptions) {
+    const { connections } = server
     this.#connections = connections
-    this.#log = log
-    this.#product = product
-    this.#warnings = warnings
-    this.#isMeasured = isMeasured
+    this.#log = server.log
+    this.#server = server
+    this.#options = options
     // GroupCommit needs commits to end in order, which several connections do not guarantee.
-    const options = { maxInFlight: 1, waiting: this.#waiting }
+    const limits = { maxInFlight: 1, waiting: this.#waiting }
     this.#creates = new GroupCommit({
-      ...options,
+      ...limits,
       commit: (plants: readonly NewPlant[]) =>
-        this.#measure(plants.length, () => connections.call((call) => createPlants(call, plants))),
+        this.#measure(plants.length, () =>
+          connections.call((session) => createPlants(session, plants)),
+        ),
       sizeOf: (plant) => ({ changes: 1, text: measureText(plant) }),
     })
     this.#batches = new GroupCommit({
-      ...options,
+      ...limits,
       commit: (batches: readonly (readonly NewPlant[])[]) =>
         this.#measure(batches.flat().length, () =>
-          connections.call((call) => createBatches(call, batches)),
+          connections.call((session) => createBatches(session, batches)),
         ),
       sizeOf: (plants) => ({ changes: plants.length, text: measureTexts(plants) }),
     })
@@ -90,7 +89,7 @@ export class PostgresStore implements Store {
    * @throws StoreError with a one-line reason if the database cannot be used
    */
   static async open(options: ServerOptions): Promise<PostgresStore> {
-    return new PostgresStore(await openServer(options), options.isMeasured ?? false)
+    return new PostgresStore(await openServer(options), options)
   }
 
   share(): StoreLink {
@@ -118,16 +117,18 @@ export class PostgresStore implements Store {
     patch: PlantPatch,
     expected?: readonly string[],
   ): Promise<StoredPlant | NoMatch> {
-    return this.#change((call) => updatePlant(call, id, patch, expected))
+    return this.#change((session) => updatePlant(session, id, patch, expected))
   }
 
   remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
-    return this.#change((call) => removePlant(call, id, expected))
+    return this.#change((session) => removePlant(session, id, expected))
   }
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
     return this.#changes.track(async () => {
-      const results = await this.#connections.call((call) => importPlants(call, plants, onConflict))
+      const results = await this.#connections.call((session) =>
+        importPlants(session, plants, onConflict),
+      )
       await this.#log.noteImport(plants.length)
       return results
     })
@@ -138,7 +139,7 @@ export class PostgresStore implements Store {
   }
 
   async ping(): Promise<void> {
-    if (!this.#product.isPostgres) {
+    if (!this.#server.product.isSupported) {
       await this.#connections.query('SELECT id FROM plants LIMIT 1')
       return
     }
@@ -181,8 +182,7 @@ export class PostgresStore implements Store {
   }
 
   advise(): StoreAdvice {
-    const { warnings, ...advice } = advise(this.#product, this.#connections.guarantee)
-    return { ...advice, warnings: [...warnings, ...this.#warnings] }
+    return advise(this.#server.product, this.#connections.guarantee, this.#options.retention)
   }
 
   async figures(): Promise<StoreFigures> {
@@ -201,7 +201,7 @@ export class PostgresStore implements Store {
   }
 
   /** Makes one change. */
-  #change<Result>(make: (call: Call) => Promise<Result>): Promise<Result> {
+  #change<Result>(make: (session: Session) => Promise<Result>): Promise<Result> {
     return this.#changes.track(() => this.#measure(1, () => this.#connections.call(make)))
   }
 
@@ -209,7 +209,7 @@ export class PostgresStore implements Store {
     const start = performance.now()
     const result = await commit()
     this.#log.noteCommit()
-    if (this.#isMeasured) {
+    if (this.#options.isMeasured) {
       this.#metrics.duration.add((performance.now() - start) / 1000)
       this.#metrics.changes.add(changes)
     }

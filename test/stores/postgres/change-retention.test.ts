@@ -3,12 +3,11 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Change } from '../../../service/change-feed.ts'
-import { Call } from '../../../src/stores/postgres/connection/call.ts'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
-import type { ServerOptions } from '../../../src/stores/postgres/connection/server.ts'
-import { pruneChanges } from '../../../src/stores/postgres/feed/change-retention.ts'
-import { Maintenance } from '../../../src/stores/postgres/feed/maintenance.ts'
+import { Session } from '../../../src/stores/postgres/connection/session.ts'
+import { Maintenance, pruneChanges } from '../../../src/stores/postgres/feed/change-retention.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import type { ServerOptions } from '../../../src/stores/postgres/server.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, latest, pageOf } from '../changes.ts'
 import { emptyDatabases } from './databases.ts'
@@ -196,10 +195,10 @@ for (const [what, statement] of [
     const { connections, query, open, changes } = await setUp(t, 5)
     const reader = await open()
     await query(`${AGE} 5`)
-    const { query: send } = Call.prototype
+    const { query: send } = Session.prototype
     let isPruned = false
-    t.intercept(Call.prototype, 'query', {
-      async value(this: Call, text: string, ...others: unknown[]) {
+    t.intercept(Session.prototype, 'query', {
+      async value(this: Session, text: string, ...others: unknown[]) {
         if (statement.test(text) && !isPruned) {
           isPruned = true
           await pruneChanges(connections, { age: 100_000, bytes: UNLIMITED }, running)

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import type { Run } from '../../../src/stores/postgres/connection/call.ts'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
 import { Deadline } from '../../../src/stores/postgres/connection/deadline.ts'
 import { Hosts } from '../../../src/stores/postgres/connection/hosts.ts'
+import type { Run } from '../../../src/stores/postgres/connection/session.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { set } from './databases.ts'
 import { databaseOf, delayingProxy, nameOf, raise, silentHost, UNREACHABLE } from './sessions.ts'
@@ -177,7 +177,7 @@ t.test('a snapshot is repeated a limited number of times, before its first part'
 })
 
 function hostsOf(t: Test, url: string, timeout: number): Hosts {
-  const hosts = new Hosts({ urls: [url], timeout, onConnect: () => {} })
+  const hosts = new Hosts([url], timeout)
   t.teardown(() => hosts.close())
   return hosts
 }
@@ -338,19 +338,6 @@ t.test('a connection whose ROLLBACK failed is not reused', async (t) => {
   await untilConnectedTo(url, connections)
   finished.resolve()
   await holder
-})
-
-t.test('statements are rejected while too many wait for a connection', async (t) => {
-  const connections = connectionsTo(t, [await emptyDatabase()], 60_000)
-  const gate = Promise.withResolvers<void>()
-  const busy = Array.from({ length: ALL }, () => connections.transaction(() => gate.promise))
-  const waiting = Array.from({ length: 10_000 }, () => connections.query('SELECT'))
-  const refused = { name: 'StoreUnavailable', reason: 'busy' }
-  await t.rejects(connections.query('SELECT'), refused)
-  await t.rejects(connections.readSnapshot(async function* () {}).next(), refused)
-  gate.resolve()
-  await Promise.all([...busy, ...waiting])
-  t.same(await connections.query('SELECT'), [{}])
 })
 
 t.test('close waits for transactions in flight', async (t) => {

@@ -1,14 +1,16 @@
 import { InFlight } from '../../in-flight.ts'
 import type { ConnectionFigures } from '../../store-figures.ts'
 import { OBSERVATION, type Observation, StandbyGuarantee } from '../durability/standby-guarantee.ts'
-import { ATTEMPTS_MAX, Call, type CallContext, type Run } from './call.ts'
 import { Deadline } from './deadline.ts'
 import { Hosts } from './hosts.ts'
 import { isRetryable } from './postgres-errors.ts'
-import { Session, watchReplication } from './session.ts'
+import { ATTEMPTS_MAX, type Run, Session } from './session.ts'
 
 /** Whether `close` waits for a call, or abandons it: it fails then, and may have taken effect. */
 export type AtClose = 'completed' | 'abandonable'
+
+/** The part of the timeout of a call that a wait for a lock can take, so that the server gives up before the client. */
+const LOCK_WAIT_PART = 0.9
 
 export interface ConnectionsOptions {
   /** A connection string for each host. */
@@ -24,16 +26,19 @@ export interface ConnectionsOptions {
 export class Connections {
   /** Whether acknowledged changes are on the required standbys. */
   readonly guarantee = new StandbyGuarantee(() => this.observe())
+  /** Milliseconds that a statement can wait for a lock. */
+  readonly lockWaitMs: number
   readonly #hosts: Hosts
   readonly #timeout: number
   readonly #inFlight = new InFlight()
-  readonly #abandoned = new InFlight()
+  readonly #ending = new InFlight()
   readonly #closing = new AbortController()
 
   /** @throws StoreError if the connection strings ask for an unverified connection */
   constructor({ urls, timeout }: ConnectionsOptions) {
-    this.#hosts = new Hosts({ urls, timeout, onConnect: watchReplication })
+    this.#hosts = new Hosts(urls, timeout)
     this.#timeout = timeout
+    this.lockWaitMs = Math.ceil(timeout * LOCK_WAIT_PART)
   }
 
   /** Describes how the connection to the current server is encrypted and verified. */
@@ -41,31 +46,31 @@ export class Connections {
     return this.#hosts.encryption
   }
 
-  /** How many connections there are, and how many statements wait for one. */
+  /** How many connections there are, and how many calls wait for one. */
   get figures(): ConnectionFigures {
     return this.#hosts.figures
   }
 
   /** Makes a call whose changes and transactions are verified. Its deadline begins now. */
   call<Result>(
-    work: (call: Call) => Promise<Result>,
+    work: (session: Session) => Promise<Result>,
     atClose: AtClose = 'completed',
   ): Promise<Result> {
-    return this.#call(work, atClose, { guarantee: this.guarantee })
+    return this.#call(work, atClose, this.guarantee)
   }
 
-  /** Runs a statement as `Call.query` does, in a call of its own. */
+  /** Runs a statement as `Session.query` does, in a call of its own. */
   query<Row extends object>(
     text: string,
     values?: readonly unknown[],
     atClose: AtClose = 'completed',
   ): Promise<Row[]> {
-    return this.#call((call) => call.query<Row>(text, values), atClose)
+    return this.#call((session) => session.query<Row>(text, values), atClose)
   }
 
-  /** Runs a transaction as `Call.transaction` does, in a call of its own, and does not verify it. */
+  /** Runs a transaction as `Session.transaction` does, in a call of its own, and does not verify it. */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    return this.#call((call) => call.transaction(work), 'completed')
+    return this.#call((session) => session.transaction(work), 'completed')
   }
 
   /** Reads what `guarantee` depends on. */
@@ -103,37 +108,44 @@ export class Connections {
     this.guarantee.close()
     this.#closing.abort()
     await this.#inFlight.settle()
-    await this.#abandoned.settle()
+    await this.#ending.settle()
     await this.#hosts.close()
   }
 
   async *#readSnapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
-    const session = new Session(await this.#hosts.connect(this.#deadline()))
-    const run: Run = (text, values = []) => session.run({ text, values }, this.#deadline())
-    let isComplete = false
+    const deadline = new Deadline(this.#timeout)
+    const session = new Session({ client: await this.#hosts.connect(deadline), deadline })
+    const run: Run = (text, values) => {
+      deadline.restart()
+      return session.run(text, values)
+    }
     try {
       await run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
       yield* work(run)
       await run('COMMIT')
-      isComplete = true
     } finally {
-      if (isComplete) session.release()
-      else this.#abandoned.track(() => session.abandon())
+      this.#ending.track(() => session.end())
     }
   }
 
   #call<Result>(
-    work: (call: Call) => Promise<Result>,
+    work: (session: Session) => Promise<Result>,
     atClose: AtClose,
-    context: Pick<CallContext, 'guarantee'> = {},
+    guarantee?: StandbyGuarantee,
   ): Promise<Result> {
-    const deadline = this.#deadline(atClose === 'abandonable' ? this.#closing.signal : undefined)
-    const [hosts, abandoned] = [this.#hosts, this.#abandoned]
-    const call = new Call({ ...context, hosts, abandoned, deadline })
-    return this.#inFlight.track(() => work(call))
-  }
-
-  #deadline(signal?: AbortSignal): Deadline {
-    return new Deadline(this.#timeout, signal)
+    const signal = atClose === 'abandonable' ? this.#closing.signal : undefined
+    const deadline = new Deadline(this.#timeout, signal)
+    return this.#inFlight.track(async () => {
+      const session = new Session({
+        client: await this.#hosts.connect(deadline),
+        deadline,
+        guarantee,
+      })
+      try {
+        return await work(session)
+      } finally {
+        this.#ending.track(() => session.end())
+      }
+    })
   }
 }

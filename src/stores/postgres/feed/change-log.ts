@@ -7,14 +7,14 @@ import type {
 import { decodeCursor, encodeCursor } from '../../cursor.ts'
 import type { OnProblem, Retention } from '../../engine.ts'
 import { retry } from '../connection/attempts.ts'
-import type { Run } from '../connection/call.ts'
 import type { Connections } from '../connection/connections.ts'
-import { shareRuns } from '../connection/shared-runs.ts'
+import type { Run } from '../connection/session.ts'
 import { findEnd, type PageRead, type Position, readPage } from './change-reads.ts'
+import { Maintenance } from './change-retention.ts'
 import { turnOff, turnOn } from './change-switch.ts'
 import { appendCommits, lockLog, readLogState } from './ledger.ts'
-import { Maintenance } from './maintenance.ts'
 import { CommitWatch } from './postgres-commit-watch.ts'
+import { shareRuns } from './shared-runs.ts'
 
 /** Locks a commit, which waits for the standbys as in creates.ts. */
 const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY SHARE'
@@ -22,22 +22,10 @@ const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY 
 /** An import brings the ledger up to date after this many plants, because there may be no service that does. */
 const IMPORTED_MAX = 50_000
 
-export interface ChangeLogOptions {
-  readonly connections: Connections
-  /** Whether the server supports the log. If not, the log is off. */
-  readonly isSupported: boolean
-  readonly lockWaitMs: number
-}
-
 /** Implements ChangeFeed. */
 export class ChangeLog implements ChangeFeed {
   readonly #connections: Connections
   readonly #isSupported: boolean
-  /**
-   * How long to wait while another process appends to the ledger, which it locks until the standbys have its commit, or
-   * while transactions that change plants delay a change to the triggers.
-   */
-  readonly #lockWaitMs: number
   readonly #run: Run
   readonly #watch: CommitWatch
   /** Brings the ledger up to date. Resolves to whether the log is on. */
@@ -50,10 +38,10 @@ export class ChangeLog implements ChangeFeed {
   #imported = 0
   #maintenance: Maintenance | undefined
 
-  constructor({ connections, isSupported, lockWaitMs }: ChangeLogOptions) {
+  /** @param isSupported whether the server supports the log. If not, the log is off. */
+  constructor(connections: Connections, isSupported: boolean) {
     this.#connections = connections
     this.#isSupported = isSupported
-    this.#lockWaitMs = lockWaitMs
     this.#run = (text, values) => connections.query(text, values, 'abandonable')
     this.#watch = new CommitWatch(async () => {
       if (!isSupported) return false
@@ -71,8 +59,8 @@ export class ChangeLog implements ChangeFeed {
     if (!this.#isSupported) return
     const { isOn, isForeign } = await readLogState(this.#connections)
     const isWanted = retention === undefined ? isOn : retention.age > 0
-    if (isOn && !isWanted) await turnOff(this.#connections, this.#lockWaitMs)
-    if (isWanted && (!isOn || isForeign)) await turnOn(this.#connections, this.#lockWaitMs)
+    if (isOn && !isWanted) await turnOff(this.#connections)
+    if (isWanted && (!isOn || isForeign)) await turnOn(this.#connections)
     if (retention === undefined) return
     this.#maintenance = new Maintenance(this.#connections, retention, this.#update, onProblem)
   }
@@ -123,7 +111,7 @@ export class ChangeLog implements ChangeFeed {
     const { isOn, isForeign, isBehind, position } = await readLogState(this.#connections)
     if (isOn && isForeign) {
       this.#confirmed = -1n
-      await turnOn(this.#connections, this.#lockWaitMs)
+      await turnOn(this.#connections)
     }
     this.#advance(isOn && isBehind ? await this.#appendCommits() : position)
     return isOn
@@ -131,10 +119,13 @@ export class ChangeLog implements ChangeFeed {
 
   async #appendCommits(): Promise<bigint> {
     const append = async (run: Run) => {
-      const log = await lockLog(run, this.#lockWaitMs)
+      const log = await lockLog(run, this.#connections.lockWaitMs)
       return log.isOn ? appendCommits(run, log) : log.position
     }
-    const position = await this.#connections.call((call) => call.transaction(append), 'abandonable')
+    const position = await this.#connections.call(
+      (session) => session.transaction(append),
+      'abandonable',
+    )
     // The standbys have this commit, and so all before it.
     this.#confirmed = position
     return position
@@ -174,7 +165,7 @@ export class ChangeLog implements ChangeFeed {
     const { position } = last
     if (position > this.#confirmed) {
       const locked = await this.#connections.call(
-        (call) => call.change(CONFIRM, [position]),
+        (session) => session.change(CONFIRM, [position]),
         'abandonable',
       )
       if (locked.length === 0) return undefined
