@@ -6,7 +6,6 @@
 
 import { loadContract } from '../contract/contract.ts'
 import { parseExactJson } from '../contract/exact-json.ts'
-import { bodyProjection } from '../contract/projection.ts'
 import { compileComponent } from '../contract/validation.ts'
 import { codecs } from '../src/transfer/codecs.ts'
 import type { Format } from '../src/transfer/format.ts'
@@ -52,10 +51,9 @@ interface Subject {
 }
 
 const contract = loadContract()
-const projection = bodyProjection(contract)
 const validate = compileComponent(contract, 'NewPlant')
 
-const readHttp = measureSynchronous((bytes) => validate(parseExactJson(bytes, projection)))
+const readHttp = measureSynchronous((bytes) => validate(parseExactJson(bytes)))
 const parseWhole = measureSynchronous((bytes) => JSON.parse(bytes.toString()))
 const parseLines = measureSynchronous((bytes) => {
   for (const line of bytes.toString().split('\n')) attempt(() => JSON.parse(line))

@@ -161,7 +161,7 @@ export interface ChangePage {
  * for await (const change of plants.changes({ after: cursor, signal })) console.log(change)
  */
 export interface ChangesOptions extends CallOptions {
-  /** Begin after this cursor, or at the end of the feed with `latest`. By default, begins with the oldest change kept. */
+  /** Begin after this cursor, or at the end of the feed with `latest`. By default, begins with the oldest retained change. */
   readonly after?: ChangeQuery['after']
   /**
    * How many changes to fetch per request.

@@ -1,18 +1,14 @@
 import type { Handlers, OperationRequest, OperationResult } from '../contract/operation-types.ts'
-import { CHANGES_OFF } from './change-feed.ts'
+import { CHANGES_OFF, type ChangesPage, type NoChanges } from './change-feed.ts'
 import { distinctPlants } from './plant-batch.ts'
 import { conflictMessage, contentVersion, type NoMatch, type RequestStore } from './plant-store.ts'
-import { SharedFeed } from './shared-feed.ts'
 
 /** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
   readonly #store: RequestStore
 
-  readonly #feed: SharedFeed
-
   constructor(store: RequestStore) {
     this.#store = store
-    this.#feed = new SharedFeed(store)
   }
 
   async createPlant({
@@ -99,16 +95,16 @@ export class PlantService implements Handlers {
   }
 
   async listChanges({
-    query: { after, limit, wait },
-    signal,
+    query: { after, limit },
   }: OperationRequest<'listChanges'>): Promise<OperationResult<'listChanges'>> {
-    const request = { after, limit }
-    const page = await (signal === undefined
-      ? this.#store.readChanges(request)
-      : this.#feed.readNext(request, 1000 * wait, signal))
-    if (typeof page === 'string') return NO_CHANGES[page]
-    return { body: page.changes, next: { after: page.next } }
+    return changesResult(await this.#store.readChanges({ after, limit }))
   }
+}
+
+/** The result of `listChanges` for a page of the feed, or for the reason why there is none. */
+export function changesResult(page: ChangesPage | NoChanges): OperationResult<'listChanges'> {
+  if (typeof page === 'string') return NO_CHANGES[page]
+  return { body: page.changes, next: { after: page.next } }
 }
 
 /** The failure for each reason why there are no changes. */

@@ -127,7 +127,7 @@ function assertApplicable(
   }
   if (ignoreUnknown && format !== 'csv') {
     throw new ConfigError(
-      'cannot use --ignore-unknown with NDJSON or JSON, whose unknown members are ignored anyway; omit it, or use --strict to refuse them',
+      'cannot use --ignore-unknown with NDJSON or JSON, whose unknown properties are ignored anyway; omit it, or use --strict to refuse them',
     )
   }
 }

@@ -159,7 +159,7 @@ function importCommand(): Command {
       '--ignore-unknown',
       'ignore CSV columns other than id, name and tag instead of stopping',
     )
-    .option('--strict', 'refuse JSON records with members other than id, name and tag')
+    .option('--strict', 'refuse JSON records with properties other than id, name and tag')
     .addOption(
       new Option('--record-limit <bytes>', 'the largest record accepted')
         .argParser(argument(integer(1, 2 ** 28)))

@@ -20,12 +20,12 @@ export interface Engine {
   open(options: StoreOptions): Promise<Store>
 
   /**
-   * Uses a store that another thread has opened.
+   * Uses a store that another thread has opened. Undefined if `Store.share` never returns links.
    *
    * @param link the `data` of its StoreLink
    * @throws StoreError with a one-line reason if the database cannot be used
    */
-  join(options: StoreOptions, link: unknown): Promise<ThreadStore>
+  join?(options: StoreOptions, link: unknown): Promise<ThreadStore>
 
   /**
    * Verifies a database without changing it, and yields each result as soon as it is known.

@@ -7,7 +7,7 @@ import {
   OPENING_BRACKET,
   QUOTE,
 } from '../../contract/bytes.ts'
-import { endOfSpace } from '../../contract/json-scanner.ts'
+import { endOfSpace } from '../../contract/exact-json.ts'
 import { ConfigError } from '../config/config.ts'
 import { parseJsonRecord } from './json-record.ts'
 import {

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { JsonParser } from '../../contract/json-parser.ts'
-import type { InvalidJson } from '../../contract/json-scanner.ts'
+import { type InvalidJson, parseExactJson } from '../../contract/exact-json.ts'
 import { NOT_UTF8, type ParsedResult, type ReaderOptions } from './record-reader.ts'
 import type { RecordValidator } from './record-validator.ts'
-import { describeUnknown, NAMES_MAX } from './unknown-fields.ts'
+import { describeUnknown, FIELDS, NAMES_MAX } from './unknown-fields.ts'
 
 /** Parses the JSON of one plant. */
 export function parseJsonRecord(
@@ -12,21 +11,20 @@ export function parseJsonRecord(
   { refuseMembers = false }: ReaderOptions,
 ): ParsedResult {
   if (!isUtf8(json)) return { result: NOT_UTF8 }
-  const unknown: string[] = []
-  const onUnknownMember = (name: () => string) => {
-    if (unknown.length < NAMES_MAX) unknown.push(name())
-  }
   let value: unknown
   try {
-    value = new JsonParser(json, 'record', onUnknownMember).parse(validate.projection)
+    value = parseExactJson(json, { what: 'record', keepNames: true })
   } catch (error) {
     return { result: (error as InvalidJson).message }
   }
   const result = validate(value)
-  if (typeof result === 'string' || unknown.length === 0) return { result }
+  if (typeof result === 'string') return { result }
+  const names = new Set(Object.keys(value as object)).difference(new Set(FIELDS))
+  const unknown = [...names].slice(0, NAMES_MAX)
+  if (unknown.length === 0) return { result }
   if (refuseMembers) {
-    const members = unknown.length === 1 ? 'member' : 'members'
-    return { result: `unknown ${members} ${unknown.map(describeUnknown).join(', ')}` }
+    const properties = unknown.length === 1 ? 'property' : 'properties'
+    return { result: `unknown ${properties} ${unknown.map(describeUnknown).join(', ')}` }
   }
   return { result, ignored: unknown }
 }

@@ -1,5 +1,5 @@
 import { CLOSING_BRACE, CLOSING_BRACKET, OPENING_BRACKET } from '../../contract/bytes.ts'
-import { endOfSpace } from '../../contract/json-scanner.ts'
+import { endOfSpace } from '../../contract/exact-json.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { parseJsonRecord } from './json-record.ts'
 import {

@@ -41,7 +41,7 @@ export class IgnoredMembers {
     if (this.#total === 0) return ''
     const named = [...this.#counts].map(([name, count]) => `${count} × ${describeUnknown(name)}`)
     const more = this.#total > sum(this.#counts.values()) ? ', and others' : ''
-    return `ignored ${this.#total} (members that are not stored: ${named.join(', ')}${more})\n`
+    return `ignored ${this.#total} (properties that are not stored: ${named.join(', ')}${more})\n`
   }
 }
 

@@ -157,11 +157,11 @@ t.test('members that are not stored are counted, or errors with --strict', async
   t.strictSame(strict, {
     code: 2,
     stdout: summary({ created: 1, refused: 1 }),
-    stderr: 'line 1: unknown member "Tag" (did you mean "tag"?)\n',
+    stderr: 'line 1: unknown property "Tag" (did you mean "tag"?)\n',
   })
   const { code, stdout } = await load([plants])
   t.equal(code, 0)
-  const note = 'ignored 1 (members that are not stored: 1 × "Tag" (did you mean "tag"?))\n'
+  const note = 'ignored 1 (properties that are not stored: 1 × "Tag" (did you mean "tag"?))\n'
   t.equal(stdout, summary({ created: 1, replayed: 1 }, note))
 })
 

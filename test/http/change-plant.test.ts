@@ -46,7 +46,7 @@ t.test('a repeated PUT returns the first response', async (t) => {
   t.same(await service.stored(ID), { id: ID, name: 'Acer', tag: null })
 })
 
-t.test('PUT ignores unknown members in the body', async (t) => {
+t.test('PUT ignores unknown properties in the body', async (t) => {
   const body = { name: 'Acer', colour: 'green', version: 'x' }
   t.equal((await put(body)).body, `{"id":${ID},"name":"Acer"}`)
 })

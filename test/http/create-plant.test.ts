@@ -178,7 +178,7 @@ for (const [index, [what, text]] of STRINGS.entries()) {
   })
 }
 
-t.test('unknown members are ignored and do not pollute prototypes', async (t) => {
+t.test('unknown properties are ignored and do not pollute prototypes', async (t) => {
   const body = `{
     "id": 9, "name": "x", "colour": "green", "toString": null, "more": {"id": 5, "x": [null, 1e400]},
     "__proto__": {"tag": "polluted", "polluted": true},

@@ -1,12 +1,10 @@
 /** Rate limits: per token, and per address for requests without a valid token. */
 import t from 'tap'
 import { addressKey } from '../../src/http/request/rate-limit.ts'
-import { TokenBuckets } from '../../src/http/request/token-bucket.ts'
-import { SharedTable } from '../../src/shared-memory/shared-table.ts'
 import type { Answer } from '../helpers/contract-check.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
-/** Allows a burst of ten failures, then practically none. */
+/** Allows ten failures, then none for ten hours. */
 const TEN_FAILURES = { requests: 1, window: 3_600_000 }
 
 const read = { method: 'GET', path: '/plants' }
@@ -38,9 +36,9 @@ t.test('an address that has used up its failures gets 429', async (t) => {
   t.match(answer, {
     status: 429,
     headers: {
-      'retry-after': /^3[56]\d\d$/,
+      'retry-after': /^3[56]\d{3}$/,
       'ratelimit-policy': '"failed-authentication";q=10;w=36000',
-      ratelimit: /^"failed-authentication";r=0;t=3[56]\d\d$/,
+      ratelimit: /^"failed-authentication";r=0;t=3[56]\d{3}$/,
     },
     body: /"error":42901,/,
   })
@@ -117,9 +115,9 @@ t.test('--rate-limit limits the requests of a token', async (t) => {
   t.match(await service.call(read), {
     status: 429,
     headers: {
-      'retry-after': /^(1\d|20)$/,
+      'retry-after': /^(5\d|60)$/,
       'ratelimit-policy': '"requests";q=3;w=60',
-      ratelimit: /^"requests";r=0;t=(1\d|20)$/,
+      ratelimit: /^"requests";r=0;t=(5\d|60)$/,
     },
     json: { error: 42902, message: 'this access token exceeded its limit of 3 requests in 60 s' },
   })
@@ -130,52 +128,11 @@ t.test('--rate-limit limits the requests of a token', async (t) => {
   )
 })
 
-t.test('a bucket allows a burst and refills at its rate', async (t) => {
-  let now = 10_000_000
-  const buckets = new TokenBuckets({ requests: 10, window: 1000 }, 3, new SharedTable(), () => now)
-  const take = () => buckets.take('key')
-  t.same([take(), take(), take()], [undefined, undefined, undefined])
-  t.equal(take(), 100)
-  now += 600_000
-  t.equal(take(), 40)
-  now += 400_000
-  t.same([take(), take()], [undefined, 100])
-  buckets.putBack('key')
-  t.same([take(), take()], [undefined, 100])
-  now += 100_000_000
-  t.same(
-    [take(), take(), take(), take()],
-    [undefined, undefined, undefined, 100],
-    'but not beyond its capacity',
-  )
-  buckets.putBack('another key')
-  t.equal(buckets.take('another key'), undefined)
-})
-
-t.test('a full bucket allows exactly its burst, even if its interval is not whole', async (t) => {
-  for (let requests = 1; requests <= 10_000; requests += 7) {
-    const rate = { requests, window: 3_600_000 }
-    const buckets = new TokenBuckets(rate, 3, new SharedTable(), () => 1)
-    const taken = [1, 2, 3, 4].map(() => buckets.take('key') === undefined)
-    if (!taken.slice(0, 3).every(Boolean) || taken[3]) t.fail(`${taken} at ${requests}/h`)
-  }
-})
-
-t.test('a rate beyond the resolution of the clock still allows its burst', async (t) => {
-  const rate = { requests: 999_999_999, window: 1000 }
-  const buckets = new TokenBuckets(rate, 1, new SharedTable(), () => 1)
-  t.same([buckets.take('key'), buckets.take('key')], [undefined, 0.0001])
-})
-
-t.test('threads share buckets and their time', async (t) => {
-  const table = new SharedTable()
-  const inThreads = [1, 2].map(
-    () => new TokenBuckets({ requests: 2, window: 3_600_000 }, 2, new SharedTable(table.memory)),
-  )
-  for (const buckets of inThreads) t.equal(buckets.take('key'), undefined)
-  for (const buckets of inThreads) t.ok(Number(buckets.take('key')) > 0)
-  inThreads[0]?.putBack('key')
-  t.equal(inThreads[1]?.take('key'), undefined)
+t.test('after the window, requests are allowed again', async (t) => {
+  const once = { requests: 1, window: 100 }
+  const service = await startService(t, { config: { rateLimit: once } })
+  for (const status of [200, 429, 200]) while ((await service.call(read)).status !== status);
+  t.pass()
 })
 
 const KEYS: [address: string, key: string][] = [
@@ -183,15 +140,15 @@ const KEYS: [address: string, key: string][] = [
   ['::ffff:192.0.2.1', '192.0.2.1'],
   ['::FFFF:c000:0201', '192.0.2.1'],
   ['0:0:0:0:0:ffff:c000:202', '192.0.2.2'],
-  ['::ffff:0:c000:202', '0:0:0:0'],
+  ['::ffff:0:c000:202', '::'],
   ['192.0.2.1:50123', '192.0.2.1'],
-  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
-  ['2001:db8::1', '2001:db8:0:0'],
-  ['2001:0DB8:0::1', '2001:db8:0:0'],
-  ['::1', '0:0:0:0'],
-  ['fe80::1%eth0', 'fe80:0:0:0'],
-  ['1:2:3:4:5:6:7::', '1:2:3:4'],
-  ['1::4:5:6:7:8', '1:0:0:4'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::'],
+  ['2001:db8::1', '2001:db8::'],
+  ['2001:0DB8:0::1', '2001:db8::'],
+  ['::1', '::'],
+  ['fe80::1%eth0', 'fe80::'],
+  ['1:2:3:4:5:6:7::', '1:2:3:4::'],
+  ['1::4:5:6:7:8', '1:0:0:4::'],
   ['something a proxy made up', 'something a pro'],
 ]
 for (const [address, key] of KEYS) {

@@ -49,7 +49,7 @@ const cases: {
   { format: 'ndjson', what: 'an empty file has no records', file: [], reads: [] },
   {
     format: 'ndjson',
-    what: 'CRLF, blank lines, unknown members and a byte order mark are accepted',
+    what: 'CRLF, blank lines, unknown properties and a byte order mark are accepted',
     file: ['\ufeff{"id":1,"name":"a","x":[1]}\r\n\n \t\r\n{"name":"b","id":2.0}'],
     reads: [
       [1, a],
@@ -292,11 +292,11 @@ const cases: {
   },
   {
     format: 'ndjson',
-    what: 'an unknown member of a plant makes the record invalid if it is refused',
+    what: 'an unknown property of a plant makes the record invalid if it is refused',
     options: { refuseMembers: true },
     file: ['{"id":1,"name":"a","T\\u0061g":"x"}\n{"id":1,"Name":"a"}\n{"id":2,"name":"b"}\n'],
     reads: [
-      [1, 'unknown member "Tag" (did you mean "tag"?)'],
+      [1, 'unknown property "Tag" (did you mean "tag"?)'],
       [2, "must have required property 'name'"],
       [3, b],
     ],

@@ -9,12 +9,12 @@ import type { Config } from '../../config/config.ts'
 import { RequestMetrics } from '../../metrics/request-metrics.ts'
 import type { SharedState } from '../../shared-memory/shared-state.ts'
 import { newRequestId } from '../operations/response-headers.ts'
-import { PARAMETER_LENGTH_MAX } from '../operations/route-table.ts'
 import { rejectBadUrls } from '../request/admission.ts'
 import { bodyMethods } from '../request/body.ts'
 import { SMALL_MESSAGE_BYTES } from '../request/byte-budget.ts'
 import type { Cors } from '../request/cors.ts'
 import { noRequestLog } from '../request/request-log.ts'
+import { PARAMETER_LENGTH_MAX } from '../request/route-table.ts'
 import type { Certificate } from './certificate.ts'
 import {
   rejectConnect,

@@ -14,8 +14,7 @@ import type {
 import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
-import { shareCalls } from '../remote-store.ts'
-import type { Store, StoreAdvice, StoreLink } from '../store.ts'
+import type { Store, StoreAdvice } from '../store.ts'
 import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { measureText, measureTexts } from '../text-length.ts'
 import { WaitingChanges } from '../waiting-changes.ts'
@@ -92,9 +91,8 @@ export class PostgresStore implements Store {
     return new PostgresStore(await openServer(options), options)
   }
 
-  share(): StoreLink {
-    return shareCalls(this)
-  }
+  /** Replicas scale a service on PostgreSQL. */
+  share(): undefined {}
 
   create(plant: NewPlant): Promise<CreateResult> {
     return this.#creates.submit(plant)

@@ -56,7 +56,7 @@ export function advise(
   retention?: Retention,
 ): StoreAdvice {
   if (!isSupported) {
-    const warning = `the database server is ${name}, but only PostgreSQL ${VERSION_MIN} or later is supported: there is no change feed, and no standbys can be required; see docs/scaling.md`
+    const warning = `the database server is ${name}, but only PostgreSQL ${VERSION_MIN} or later is supported: there is no change feed, and no standbys can be required; see docs/postgresql.md`
     return { warnings: [warning] }
   }
   const warnings: string[] = []
