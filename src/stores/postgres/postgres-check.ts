@@ -1,4 +1,3 @@
-import type { StoreUnavailable } from '../../../service/plant-store.ts'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import {
   type CheckResult,
@@ -26,13 +25,13 @@ import {
 import type { ServerOptions } from './server.ts'
 import { identifyServer } from './server-product.ts'
 
-type Check = (connections: Connections) => Promise<Finding>
+/** @param version of the schema */
+type Check = (connections: Connections, version: number) => Promise<Finding>
 
 const UNDEFINED_TABLE = '42P01'
 
-/** The checks by subject. If the first finds a fault, the others are skipped. */
+/** The checks of a database of ours, by subject. */
 const CHECKS: Record<string, Check> = {
-  kind,
   schema,
   server,
   connection,
@@ -52,10 +51,11 @@ export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGene
   const { urls, redacted } = parseConnectionString(url)
   const connections = new Connections({ urls, timeout })
   try {
+    const { version, kind } = await readSchemaVersion(connections).then(judgeKind, reportForeign)
+    yield { subject: 'kind', ...kind }
+    if (kind.status === 'fault') return
     for (const [subject, check] of Object.entries(CHECKS)) {
-      const finding = await check(connections).catch(reportMissingTable)
-      yield { subject, ...finding }
-      if (check === kind && finding.status === 'fault') return
+      yield { subject, ...(await check(connections, version).catch(reportMissingTable)) }
     }
   } catch (cause) {
     const message = `cannot check the database ${redacted}: ${(cause as Error).message}`
@@ -65,24 +65,23 @@ export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGene
   }
 }
 
+function judgeKind(version: number): { version: number; kind: Finding } {
+  return { version, kind: version > 0 ? OWN_DATABASE : fault('it is empty') }
+}
+
+/** Reports a table of another program as a fault, and rethrows any other error. */
+function reportForeign(error: Error): ReturnType<typeof judgeKind> {
+  if (error instanceof StoreError) return { version: 0, kind: fault(error.message) }
+  throw error
+}
+
 /** Reports a missing table as a fault, and rethrows any other error. */
 function reportMissingTable(error: { code?: string; message: string }): Finding {
   if (error.code === UNDEFINED_TABLE) return fault(error.message)
   throw error
 }
 
-async function kind(connections: Connections): Promise<Finding> {
-  try {
-    const version = await readSchemaVersion(connections)
-    return version > 0 ? OWN_DATABASE : fault('it is empty')
-  } catch (error) {
-    if (error instanceof StoreError) return fault(error.message)
-    throw error
-  }
-}
-
-async function schema(connections: Connections): Promise<Finding> {
-  const version = await readSchemaVersion(connections)
+async function schema(_: Connections, version: number): Promise<Finding> {
   if (version > SCHEMA_VERSION) return fault(newerSchemaMessage(version, SCHEMA_VERSION))
   return schemaFinding(version, SCHEMA_VERSION)
 }
@@ -100,26 +99,19 @@ async function connection(connections: Connections): Promise<Finding> {
 }
 
 /** What an acknowledgement guarantees. */
-async function acknowledged(connections: Connections): Promise<Finding> {
+async function acknowledged(connections: Connections, version: number): Promise<Finding> {
   const settings = await readSettings(connections)
   const reason = findUnsafeSetting(settings)
   if (reason !== undefined) return fault(reason)
-  const violation = await findUnmetRequirement(connections)
-  if (violation !== undefined) return fault(violation.detail)
+  const { isSupported } = await identifyServer(connections)
+  if (isSupported && version >= SETTINGS_VERSION) {
+    const observation = await connections.observe()
+    const violation = findViolation(parseRequired(observation), observation)
+    if (violation !== undefined) return fault(violation.detail)
+  }
   const isAlone = countStandbys(settings) === 0
   const standbys = isAlone ? '' : ` and on standbys: ${settings.synchronous_standby_names}`
   return ok(`on the server's disk${standbys}`)
-}
-
-/** Why the service rejects changes; undefined if it does not. */
-async function findUnmetRequirement(
-  connections: Connections,
-): Promise<StoreUnavailable | undefined> {
-  const { isSupported } = await identifyServer(connections)
-  const version = await readSchemaVersion(connections)
-  if (!isSupported || version < SETTINGS_VERSION) return undefined
-  const observation = await connections.observe()
-  return findViolation(parseRequired(observation), observation)
 }
 
 async function tokens(connections: Connections): Promise<Finding> {
@@ -136,20 +128,18 @@ async function plants(connections: Connections): Promise<Finding> {
   return countFinding(await readCount(connections, 'count(*)', 'plants'))
 }
 
-/** Reports how many changes are kept. */
-async function changes(connections: Connections): Promise<Finding> {
+/** How many changes are kept. */
+async function changes(connections: Connections, version: number): Promise<Finding> {
   const { feedObstacle } = await identifyServer(connections)
   if (feedObstacle !== undefined) return ok(`off: ${feedObstacle}`)
-  if ((await readSchemaVersion(connections)) < CHANGES_VERSION) return ok('off until the upgrade')
+  if (version < CHANGES_VERSION) return ok('off until the upgrade')
   const { isOn, isForeign } = await readLogState(connections)
   if (!isOn) return ok('off')
-  if (isForeign)
+  if (isForeign) {
     return ok('from before the database was restored; the service deletes them on its next start')
-  const count = await readCount(
-    connections,
-    'coalesce(sum(cardinality(ids)), 0)::bigint',
-    'plant_changes',
-  )
+  }
+  const sum = 'coalesce(sum(cardinality(ids)), 0)::bigint'
+  const count = await readCount(connections, sum, 'plant_changes')
   return ok(`${count.toLocaleString('en')} kept`)
 }
 

@@ -19,7 +19,7 @@ import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { measureText, measureTexts } from '../text-length.ts'
 import { WaitingChanges } from '../waiting-changes.ts'
 import type { Connections } from './connection/connections.ts'
-import type { Session } from './connection/session.ts'
+import type { Run, Session } from './connection/session.ts'
 import { OBSERVATION, type Observation } from './durability/standby-guarantee.ts'
 import type { ChangeLog } from './feed/change-log.ts'
 import { createBatches } from './plants/batches.ts'
@@ -46,7 +46,7 @@ export class PostgresStore implements Store {
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #tokens: Tokens
   readonly #log: ChangeLog
-  readonly #changes = new InFlight()
+  readonly #inFlight = new InFlight()
   readonly #waiting = new WaitingChanges()
   readonly #metrics = new CommitMetrics()
   readonly #server: OpenServer
@@ -103,11 +103,12 @@ export class PostgresStore implements Store {
   }
 
   get(id: bigint): Promise<StoredPlant | undefined> {
-    return this.#pointReads.load(id)
+    return this.#inFlight.track(() => this.#pointReads.load(id))
   }
 
   list(request: PageRequest): Promise<Page> {
-    return listPlants((text, values) => this.#connections.query(text, values), request)
+    const run: Run = (text, values) => this.#connections.query(text, values)
+    return this.#inFlight.track(() => listPlants(run, request))
   }
 
   update(
@@ -123,7 +124,7 @@ export class PostgresStore implements Store {
   }
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
-    return this.#changes.track(async () => {
+    return this.#inFlight.track(async () => {
       const results = await this.#connections.call((session) =>
         importPlants(session, plants, onConflict),
       )
@@ -136,39 +137,32 @@ export class PostgresStore implements Store {
     return this.#connections.readSnapshot(exportPlants)
   }
 
-  async ping(): Promise<void> {
-    if (!this.#server.product.isSupported) {
-      await this.#connections.query('SELECT id FROM plants LIMIT 1')
-      return
-    }
-    const [observation] = await this.#connections.query<Observation>(PING)
-    const { guarantee } = this.#connections
-    guarantee.note(observation as Observation)
-    guarantee.assertHeld()
+  ping(): Promise<void> {
+    return this.#inFlight.track(() => this.#ping())
   }
 
   findToken(selector: Uint8Array): Promise<StoredToken | undefined> {
-    return this.#tokens.find(selector)
+    return this.#inFlight.track(() => this.#tokens.find(selector))
   }
 
   listTokens(): Promise<StoredToken[]> {
-    return this.#tokens.list()
+    return this.#inFlight.track(() => this.#tokens.list())
   }
 
   addToken(token: StoredToken): Promise<boolean> {
-    return this.#tokens.add(token)
+    return this.#inFlight.track(() => this.#tokens.add(token))
   }
 
   addFirstToken(token: StoredToken): Promise<boolean> {
-    return this.#tokens.addFirst(token)
+    return this.#inFlight.track(() => this.#tokens.addFirst(token))
   }
 
   removeToken(name: string): Promise<boolean> {
-    return this.#tokens.remove(name)
+    return this.#inFlight.track(() => this.#tokens.remove(name))
   }
 
   noteTokenUse(name: string, at: Date): Promise<void> {
-    return this.#tokens.noteUse(name, at)
+    return this.#inFlight.track(() => this.#tokens.noteUse(name, at))
   }
 
   readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
@@ -198,9 +192,20 @@ export class PostgresStore implements Store {
     return this.#closed
   }
 
+  async #ping(): Promise<void> {
+    if (!this.#server.product.isSupported) {
+      await this.#connections.query('SELECT id FROM plants LIMIT 1')
+      return
+    }
+    const [observation] = await this.#connections.query<Observation>(PING)
+    const { guarantee } = this.#connections
+    guarantee.note(observation as Observation)
+    guarantee.assertHeld()
+  }
+
   /** Makes one change. */
   #change<Result>(make: (session: Session) => Promise<Result>): Promise<Result> {
-    return this.#changes.track(() => this.#measure(1, () => this.#connections.call(make)))
+    return this.#inFlight.track(() => this.#measure(1, () => this.#connections.call(make)))
   }
 
   async #measure<Result>(changes: number, commit: () => Promise<Result>): Promise<Result> {
@@ -216,7 +221,7 @@ export class PostgresStore implements Store {
 
   async #close(): Promise<void> {
     await this.#log.close()
-    await Promise.all([this.#creates.settle(), this.#batches.settle(), this.#changes.settle()])
+    await Promise.all([this.#creates.settle(), this.#batches.settle(), this.#inFlight.settle()])
     await this.#connections.close()
   }
 }

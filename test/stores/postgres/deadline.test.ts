@@ -25,5 +25,5 @@ t.test('work that ends before its deadline is not affected by a later close', as
 
 t.test('a call ends at its deadline', async (t) => {
   const expected = new StoreUnavailable('failing', 'the server did not respond within 1 ms')
-  await t.rejects(new Deadline(1).limit(never), expected)
+  await t.rejects(new Deadline(1, new AbortController().signal).limit(never), expected)
 })

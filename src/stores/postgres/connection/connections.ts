@@ -3,11 +3,7 @@ import type { ConnectionFigures } from '../../store-figures.ts'
 import { OBSERVATION, type Observation, StandbyGuarantee } from '../durability/standby-guarantee.ts'
 import { Deadline } from './deadline.ts'
 import { Hosts } from './hosts.ts'
-import { isRetryable } from './postgres-errors.ts'
-import { ATTEMPTS_MAX, type Run, Session } from './session.ts'
-
-/** Whether `close` waits for a call, or abandons it: it fails then, and may have taken effect. */
-export type AtClose = 'completed' | 'abandonable'
+import { type Run, Session } from './session.ts'
 
 /** The part of the timeout of a call that a wait for a lock can take, so that the server gives up before the client. */
 const LOCK_WAIT_PART = 0.9
@@ -52,25 +48,18 @@ export class Connections {
   }
 
   /** Makes a call whose changes and transactions are verified. Its deadline begins now. */
-  call<Result>(
-    work: (session: Session) => Promise<Result>,
-    atClose: AtClose = 'completed',
-  ): Promise<Result> {
-    return this.#call(work, atClose, this.guarantee)
+  call<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+    return this.#call(work, this.guarantee)
   }
 
   /** Runs a statement as `Session.query` does, in a call of its own. */
-  query<Row extends object>(
-    text: string,
-    values?: readonly unknown[],
-    atClose: AtClose = 'completed',
-  ): Promise<Row[]> {
-    return this.#call((session) => session.query<Row>(text, values), atClose)
+  query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+    return this.#call((session) => session.query<Row>(text, values))
   }
 
   /** Runs a transaction as `Session.transaction` does, in a call of its own, and does not verify it. */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    return this.#call((session) => session.transaction(work), 'completed')
+    return this.#call((session) => session.transaction(work))
   }
 
   /** Reads what `guarantee` depends on. */
@@ -83,38 +72,10 @@ export class Connections {
    * Yields what `work` reads from the database as it is at its first statement. Holds a connection until the iteration
    * completes or is abandoned. Each statement can take as long as a call.
    *
-   * @param work may be called several times before it yields
    * @throws StoreUnavailable if the server cannot be read now
    */
-  async *readSnapshot<Part>(
-    work: (run: Run) => AsyncIterable<Part>,
-    attempts = ATTEMPTS_MAX,
-  ): AsyncGenerator<Part, void> {
-    let hasBegun = false
-    try {
-      for await (const part of this.#readSnapshot(work)) {
-        hasBegun = true
-        yield part
-      }
-      return
-    } catch (error) {
-      if (hasBegun || !isRetryable(error) || attempts === 1) throw error
-    }
-    yield* this.readSnapshot(work, attempts - 1)
-  }
-
-  /** Waits for calls in flight, unless they are abandonable, then closes all connections. */
-  async close(): Promise<void> {
-    this.guarantee.close()
-    this.#closing.abort()
-    await this.#inFlight.settle()
-    await this.#ending.settle()
-    await this.#hosts.close()
-  }
-
-  async *#readSnapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
-    const deadline = new Deadline(this.#timeout)
-    const session = new Session({ client: await this.#hosts.connect(deadline), deadline })
+  async *readSnapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
+    const { deadline, session } = await this.#open()
     const run: Run = (text, values) => {
       deadline.restart()
       return session.run(text, values)
@@ -128,24 +89,32 @@ export class Connections {
     }
   }
 
+  /** Abandons the calls in flight, which fail and may have taken effect, then closes all connections. */
+  async close(): Promise<void> {
+    this.guarantee.close()
+    this.#closing.abort()
+    await this.#inFlight.settle()
+    await this.#ending.settle()
+    await this.#hosts.close()
+  }
+
   #call<Result>(
     work: (session: Session) => Promise<Result>,
-    atClose: AtClose,
     guarantee?: StandbyGuarantee,
   ): Promise<Result> {
-    const signal = atClose === 'abandonable' ? this.#closing.signal : undefined
-    const deadline = new Deadline(this.#timeout, signal)
     return this.#inFlight.track(async () => {
-      const session = new Session({
-        client: await this.#hosts.connect(deadline),
-        deadline,
-        guarantee,
-      })
+      const { session } = await this.#open(guarantee)
       try {
         return await work(session)
       } finally {
         this.#ending.track(() => session.end())
       }
     })
+  }
+
+  async #open(guarantee?: StandbyGuarantee): Promise<{ session: Session; deadline: Deadline }> {
+    const deadline = new Deadline(this.#timeout, this.#closing.signal)
+    const client = await this.#hosts.connect(deadline)
+    return { session: new Session({ client, deadline, guarantee }), deadline }
   }
 }

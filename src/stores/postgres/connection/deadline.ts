@@ -3,16 +3,16 @@ import { StoreUnavailable } from '../../../../service/plant-store.ts'
 /** When a call must have ended, however many hosts, statements and attempts it takes. */
 export class Deadline {
   readonly #timeoutMs: number
-  readonly #signal: AbortSignal | undefined
+  readonly #signal: AbortSignal
   #end = 0
 
   /**
    * @param timeoutMs from now
-   * @param signal ends the call earlier, because the store closes
+   * @param closing ends the call earlier, because the store closes
    */
-  constructor(timeoutMs: number, signal?: AbortSignal) {
+  constructor(timeoutMs: number, closing: AbortSignal) {
     this.#timeoutMs = timeoutMs
-    this.#signal = signal
+    this.#signal = closing
     this.restart()
   }
 
@@ -34,13 +34,13 @@ export class Deadline {
       () => fail(`the server did not respond within ${this.#timeoutMs} ms`),
       Math.max(0, this.#end - performance.now()),
     )
-    this.#signal?.addEventListener('abort', abandon)
-    if (this.#signal?.aborted) abandon()
+    this.#signal.addEventListener('abort', abandon)
+    if (this.#signal.aborted) abandon()
     try {
       return await Promise.race([work, exceeded])
     } finally {
       clearTimeout(timer)
-      this.#signal?.removeEventListener('abort', abandon)
+      this.#signal.removeEventListener('abort', abandon)
     }
   }
 }

@@ -11,7 +11,7 @@ import type { Deadline } from './deadline.ts'
 import { isRetryable, mapError } from './postgres-errors.ts'
 
 /** How many times to attempt a transaction that the server keeps rolling back in favor of others. */
-export const ATTEMPTS_MAX = 10
+const ATTEMPTS_MAX = 10
 
 /** The code of the warning (not an error) after a commit whose wait for the standbys was canceled. */
 const NOT_REPLICATED = '01000'

@@ -10,7 +10,7 @@ import { retry } from '../connection/attempts.ts'
 import type { Connections } from '../connection/connections.ts'
 import type { Run } from '../connection/session.ts'
 import { findEnd, type PageRead, type Position, readPage } from './change-reads.ts'
-import { Maintenance } from './change-retention.ts'
+import { maintainChanges } from './change-retention.ts'
 import { turnOff, turnOn } from './change-switch.ts'
 import { appendCommits, lockLog, readLogState } from './ledger.ts'
 import { CommitWatch } from './postgres-commit-watch.ts'
@@ -36,13 +36,14 @@ export class ChangeLog implements ChangeFeed {
   #confirmed = -1n
   /** The number of plants imported since an import last brought the ledger up to date. */
   #imported = 0
-  #maintenance: Maintenance | undefined
+  readonly #closing = new AbortController()
+  #maintenance: Promise<void> | undefined
 
   /** @param isSupported whether the server supports the log. If not, the log is off. */
   constructor(connections: Connections, isSupported: boolean) {
     this.#connections = connections
     this.#isSupported = isSupported
-    this.#run = (text, values) => connections.query(text, values, 'abandonable')
+    this.#run = (text, values) => connections.query(text, values)
     this.#watch = new CommitWatch(async () => {
       if (!isSupported) return false
       const { position, isBehind } = await readLogState(connections)
@@ -62,7 +63,8 @@ export class ChangeLog implements ChangeFeed {
     if (isOn && !isWanted) await turnOff(this.#connections)
     if (isWanted && (!isOn || isForeign)) await turnOn(this.#connections)
     if (retention === undefined) return
-    this.#maintenance = new Maintenance(this.#connections, retention, this.#update, onProblem)
+    const [connections, update, { signal }] = [this.#connections, this.#update, this.#closing]
+    this.#maintenance = maintainChanges({ connections, retention, update, onProblem, signal })
   }
 
   /** Reports a commit of this process. */
@@ -102,8 +104,9 @@ export class ChangeLog implements ChangeFeed {
   }
 
   async close(): Promise<void> {
-    this.#watch.close()
-    await this.#maintenance?.stop()
+    this.#watch.notify()
+    this.#closing.abort()
+    await this.#maintenance
   }
 
   async #append(): Promise<boolean> {
@@ -122,10 +125,7 @@ export class ChangeLog implements ChangeFeed {
       const log = await lockLog(run, this.#connections.lockWaitMs)
       return log.isOn ? appendCommits(run, log) : log.position
     }
-    const position = await this.#connections.call(
-      (session) => session.transaction(append),
-      'abandonable',
-    )
+    const position = await this.#connections.call((session) => session.transaction(append))
     // The standbys have this commit, and so all before it.
     this.#confirmed = position
     return position
@@ -164,10 +164,7 @@ export class ChangeLog implements ChangeFeed {
   async #confirm({ changes, last }: PageRead): Promise<ChangesPage | undefined> {
     const { position } = last
     if (position > this.#confirmed) {
-      const locked = await this.#connections.call(
-        (session) => session.change(CONFIRM, [position]),
-        'abandonable',
-      )
+      const locked = await this.#connections.call((session) => session.change(CONFIRM, [position]))
       if (locked.length === 0) return undefined
       this.#confirmed = position
     }
