@@ -47,6 +47,7 @@ export interface StartOptions {
   readonly logsForAll?: boolean
   /** See AppOptions. */
   readonly requestMetrics?: RequestMetrics
+  readonly responseTimeoutMs?: number
 }
 
 /** Sends requests to a service. */
@@ -166,6 +167,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     ...(options.now !== undefined && { now: options.now }),
     logsForAll: options.logsForAll ?? true,
     requestMetrics: options.requestMetrics,
+    responseTimeoutMs: options.responseTimeoutMs,
     certificate: await loadCertificate(config),
   })
   const token = (await new AccessTokens(store).issue({

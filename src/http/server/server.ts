@@ -35,6 +35,9 @@ import { serveTls, withTls } from './tls.ts'
 /** How often Node checks for requests that take too long. */
 const TIMEOUT_CHECK_MS = 1000
 
+/** How long a client can leave a response unread before it is disconnected. */
+const RESPONSE_TIMEOUT_MS = 30_000
+
 export interface ServerParts {
   readonly config: Config
   readonly contract: ContractDocument
@@ -49,6 +52,7 @@ export interface ServerParts {
   readonly cors: Cors | undefined
   /** Undefined if requests are not measured. */
   readonly requestMetrics: RequestMetrics | undefined
+  readonly responseTimeoutMs?: number | undefined
 }
 
 /**
@@ -64,6 +68,7 @@ export function createServer({
   threads,
   cors,
   requestMetrics,
+  responseTimeoutMs = RESPONSE_TIMEOUT_MS,
 }: ServerParts): FastifyInstance {
   const reject = createSocketRejecter(bodyMethods(contract), () => requestMetrics, cors)
   const options: FastifyHttpOptions<Server> = {
@@ -81,8 +86,8 @@ export function createServer({
   limitConnections(server, counts, maxConnections, () => onProblem(reason))
   rejectUnknownMethods(server, cors)
   rejectManyHeaders(server, cors)
-  const connections = serveOneRequest(server, config.responseTimeout, counts)
-  abortStalledResponses(app, connections, config.responseTimeout)
+  const connections = serveOneRequest(server, responseTimeoutMs, counts)
+  abortStalledResponses(app, connections, responseTimeoutMs)
   closeIdleConnections(app, connections, config.requestTimeout)
   serveExpectations(server)
   rejectConnect(server, reject)
