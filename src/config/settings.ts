@@ -127,12 +127,6 @@ export const settings = {
     default: '10s',
     read: duration(TIMEOUT_MAX),
   },
-  responseTimeout: {
-    argument: '<duration>',
-    description: 'how long a client can leave a response unread before it is disconnected',
-    default: '30s',
-    read: duration(TIMEOUT_MAX),
-  },
   maxConnections: {
     argument: '<number>',
     description: 'the maximum number of open connections',

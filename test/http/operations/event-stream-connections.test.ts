@@ -153,7 +153,7 @@ t.test('a client that disconnects before the stream begins gets nothing', async 
 })
 
 t.test('a client that does not read is paused, then disconnected', async (t) => {
-  const service = await startService(t, { config: { responseTimeout: 1000 } })
+  const service = await startService(t, { responseTimeoutMs: 1000 })
   const plants = Array.from({ length: 40 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(MIB) }))
   await service.store.importPlants(plants, 'stop')
   const socket = openConnection(t, service).pause()

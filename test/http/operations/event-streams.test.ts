@@ -159,7 +159,7 @@ t.test('a comment every 15 s keeps an idle stream open', async (t) => {
 })
 
 t.test('the response timeout does not count while there is nothing to send', async (t) => {
-  const service = await startService(t, { config: { responseTimeout: 100 } })
+  const service = await startService(t, { responseTimeoutMs: 100 })
   const stream = await EventStream.open(t, service)
   await readPage(service, '?after=latest&wait=1')
   await create(service, 1)

@@ -120,7 +120,7 @@ t.test('a client that disconnects ends the wait', soon(), async (t) => {
 })
 
 t.test('waiting does not count towards the response timeout', async (t) => {
-  const { service } = await startWaitingService(t, { config: { responseTimeout: 200 } })
+  const { service } = await startWaitingService(t, { responseTimeoutMs: 200 })
   t.match(await readPage(service, '?wait=1'), { status: 200, body: '[]' })
 })
 

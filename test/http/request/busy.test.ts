@@ -56,7 +56,7 @@ t.test(
   async (t) => {
     let now = 0
     const service = await startService(t, {
-      config: { responseTimeout: HOUR_MS },
+      responseTimeoutMs: HOUR_MS,
       now: () => now,
     })
     // Six bytes of JSON per character: in total more than the system's buffers hold.

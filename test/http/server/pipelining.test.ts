@@ -114,7 +114,7 @@ t.test('what follows a pipelined request is neither parsed nor kept', async (t) 
 })
 
 t.test('a client that pipelines and does not close its side is disconnected', async (t) => {
-  const service = await startService(t, { config: { responseTimeout: 200 } })
+  const service = await startService(t, { responseTimeoutMs: 200 })
   const socket = connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true })
   t.teardown(() => socket.destroy())
   const [connection] = (await once(service.app.server, 'connection')) as [Socket]

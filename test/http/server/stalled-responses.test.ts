@@ -10,7 +10,7 @@ import { answersOf, readAll, startService } from '../../helpers/service.ts'
 const MIB = 2 ** 20
 
 t.test('a client that does not read its response is disconnected', async (t) => {
-  const service = await startService(t, { config: { responseTimeout: 400 } })
+  const service = await startService(t, { responseTimeoutMs: 400 })
   await service.store.create({ id: 1n, name: '\x01'.repeat(4 * MIB) })
   const silent = openConnection(t, service).pause()
   silent.write(formatHead(service, 'GET /plants/1'))
@@ -22,14 +22,14 @@ t.test('a client that does not read its response is disconnected', async (t) => 
 t.test('a response can take longer than the timeout while it is being prepared', async (t) => {
   const gate = Promise.withResolvers<undefined>()
   const service = await startService(t, {
-    config: { responseTimeout: 400 },
+    responseTimeoutMs: 400,
     instead: { get: (id) => (id === 2n ? gate.promise : service.store.get(id)) },
   })
   const socket = openConnection(t, service)
   const bytes = readAll(socket)
   socket.write(formatHead(service, 'GET /plants/2', 'Connection: close\r\n'))
   // When another connection has been closed, the timeout has passed for this one too.
-  const other = await startService(t, { config: { responseTimeout: 400 } })
+  const other = await startService(t, { responseTimeoutMs: 400 })
   await other.store.create({ id: 1n, name: '\x01'.repeat(4 * MIB) })
   const silent = openConnection(t, other).pause()
   silent.write(formatHead(other, 'GET /plants/1'))
