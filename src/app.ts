@@ -48,6 +48,8 @@ export interface AppOptions {
   readonly threads?: number
   /** Clock of the limits on memory. */
   readonly now?: Clock
+  /** How long a client can leave a response unread before it is disconnected. 30 seconds by default. */
+  readonly responseTimeoutMs?: number | undefined
 }
 
 /**
@@ -69,6 +71,7 @@ export async function buildApp({
   checkReady = () => store.ping(),
   threads = 1,
   now,
+  responseTimeoutMs,
 }: AppOptions): Promise<FastifyInstance> {
   const { bodyLimit, corsOrigin, docs } = config
   const cors = corsOrigin === undefined ? undefined : new Cors(corsOrigin, contract)
@@ -76,7 +79,7 @@ export async function buildApp({
 
   // The socket: 400, 408, 414, 431, 501 and 505 for what no request can be made of.
   const parts = { config, contract, log, logsForAll, certificate, shared, cors, isMeasured }
-  const app = createServer(parts)
+  const app = createServer({ ...parts, responseTimeoutMs })
   const routes = new RouteTable(app)
   logRequestIds(app)
   logRequests(app, config.logRequests)

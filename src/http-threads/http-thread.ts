@@ -22,12 +22,11 @@ serveCalls<keyof ThreadMethods>(data.control, {
     return (await built.promise).server.figures
   },
   listen: async (endpoint) => (await built.promise).server.listen(endpoint),
-  respond: async () => {},
   ping: async () => (await built.promise).store.ping(),
   close: async () => {
     const { store, server } = await built.promise
     await server.close()
-    await main.close()
+    main.close()
     await store.close()
   },
 })

@@ -117,13 +117,7 @@ async function searchThreads(threads: readonly HttpThread[]): Promise<string | u
   const checks = threads.map(async ({ name, remote }) => {
     const stuck = Promise.withResolvers<string>()
     const timer = setTimeout(stuck.resolve, RESPONSE_TIMEOUT_MS, name)
-    const check = async () => {
-      await remote.call('respond')
-      // A store that does not respond has its own timeout.
-      clearTimeout(timer)
-      await remote.call('ping')
-    }
-    const checked = check().catch((error) => {
+    const checked = remote.call('ping').catch((error) => {
       if (error instanceof StoreUnavailable) throw error
       return name
     })
@@ -141,7 +135,7 @@ async function endThread(thread: HttpThread): Promise<void> {
   const ended = allowEnd()
   // It fails if the thread has already ended.
   await remote.call('close').catch(() => {})
-  await remote.close()
+  remote.close()
   await ended
 }
 

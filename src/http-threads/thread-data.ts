@@ -33,8 +33,6 @@ export interface ThreadData {
 export interface ThreadMethods extends Pick<HttpServer, 'listen' | 'close'> {
   /** Builds the application. Resolves to the figures of the thread. */
   build(): Promise<readonly ThreadFigures[]>
-  /** Resolves if the thread is not blocked. */
-  respond(): Promise<void>
   /** Resolves if the thread can use the store. */
   ping(): Promise<void>
 }

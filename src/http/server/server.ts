@@ -34,6 +34,9 @@ import { serveTls, withTls } from './tls.ts'
 /** How often Node checks for requests that take too long. */
 const TIMEOUT_CHECK_MS = 1000
 
+/** How long a client can leave a response unread before it is disconnected. */
+const RESPONSE_TIMEOUT_MS = 30_000
+
 export interface ServerParts {
   readonly config: Config
   readonly contract: ContractDocument
@@ -47,6 +50,7 @@ export interface ServerParts {
   readonly cors: Cors | undefined
   /** Whether to measure requests. */
   readonly isMeasured: boolean
+  readonly responseTimeoutMs?: number | undefined
 }
 
 /**
@@ -62,6 +66,7 @@ export function createServer({
   shared,
   cors,
   isMeasured,
+  responseTimeoutMs = RESPONSE_TIMEOUT_MS,
 }: ServerParts): FastifyInstance {
   const reject = createSocketRejecter(bodyMethods(contract), () => app.requestMetrics, cors)
   const options: FastifyHttpOptions<Server> = {
@@ -76,8 +81,8 @@ export function createServer({
   limitConnections(server, shared.connections, config.maxConnections, shared.refusedConnections)
   rejectUnknownMethods(server, cors)
   rejectManyHeaders(server, cors)
-  const connections = serveOneRequest(server, config.responseTimeout, shared.pipelined)
-  abortStalledResponses(app, connections, config.responseTimeout)
+  const connections = serveOneRequest(server, responseTimeoutMs, shared.pipelined)
+  abortStalledResponses(app, connections, responseTimeoutMs)
   closeIdleConnections(app, connections, config.requestTimeout)
   serveExpectations(server)
   rejectConnect(server, reject)
