@@ -113,8 +113,6 @@ export interface BackupOptions extends DatabaseOptions {
   readonly onProgress: OnProgress
   /** Removes the unfinished backup before `abort()` returns, and then rejects the promise. */
   readonly signal: AbortSignal
-  /** Limits the rate of the copy. By default, there is no limit. */
-  readonly bytesPerSecond?: number | undefined
 }
 
 /** Receives the number of pages copied so far, and their total. */
@@ -131,8 +129,6 @@ export interface BackupFolderOptions extends DatabaseOptions {
   readonly folder: string
   /** The number of backups to keep, at least 1. */
   readonly keep: number
-  /** Limits the rate of each copy. By default, there is no limit. */
-  readonly bytesPerSecond?: number | undefined
 }
 
 /** Backups of a database, named by the time at which they began. */

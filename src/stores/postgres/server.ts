@@ -1,19 +1,17 @@
-import type { OnProblem, Retention } from '../../engine.ts'
-import { MissingDatabase, StoreError } from '../../store-error.ts'
-import { requireDurable } from '../durability/durability.ts'
-import { agreeOnStandbys } from '../durability/required-standbys.ts'
-import { ChangeLog } from '../feed/change-log.ts'
-import { findObstacle, warnOfObstacle } from '../feed/change-support.ts'
-import { toLockWaitMs } from '../plants/lock-wait.ts'
-import { migrate, readSchemaVersion } from '../postgres-schema.ts'
-import { parseConnectionString } from './connection-string.ts'
-import { Connections } from './connections.ts'
+import type { OnProblem, Retention } from '../engine.ts'
+import { MissingDatabase, StoreError } from '../store-error.ts'
+import { parseConnectionString } from './connection/connection-string.ts'
+import { Connections } from './connection/connections.ts'
+import { agreeOnStandbys } from './durability/required-standbys.ts'
+import { requireDurable } from './durability/server-settings.ts'
+import { ChangeLog } from './feed/change-log.ts'
+import { migrate, readSchemaVersion } from './postgres-schema.ts'
 import { identifyServer, type ServerProduct } from './server-product.ts'
 
 export interface ServerOptions {
   /** A connection string in libpq's form, with one or more hosts. */
   readonly url: string
-  /** Milliseconds that a connection attempt, and each statement, can take. */
+  /** Milliseconds that each call can take. */
   readonly timeout: number
   /** Fail instead of creating the schema in an empty database. */
   readonly mustExist?: boolean
@@ -32,8 +30,6 @@ export interface OpenServer {
   readonly connections: Connections
   readonly log: ChangeLog
   readonly product: ServerProduct
-  /** About the change feed, for the operator. */
-  readonly warnings: readonly string[]
 }
 
 /**
@@ -41,9 +37,9 @@ export interface OpenServer {
  *
  * @throws StoreError with a one-line reason if the database cannot be used
  */
-export async function openServer({ url, ...options }: ServerOptions): Promise<OpenServer> {
+export async function openServer({ url, timeout, ...options }: ServerOptions): Promise<OpenServer> {
   const { urls, redacted } = parseConnectionString(url)
-  const connections = new Connections({ urls, timeout: options.timeout })
+  const connections = new Connections({ urls, timeout })
   try {
     return await prepareDatabase(connections, options)
   } catch (cause) {
@@ -56,19 +52,22 @@ export async function openServer({ url, ...options }: ServerOptions): Promise<Op
 
 async function prepareDatabase(
   connections: Connections,
-  { timeout, mustExist = false, retention, onProblem, requireStandbys }: Omit<ServerOptions, 'url'>,
+  {
+    mustExist = false,
+    retention,
+    onProblem,
+    requireStandbys,
+  }: Omit<ServerOptions, 'url' | 'timeout'>,
 ): Promise<OpenServer> {
   await requireDurable(connections)
   const isMissing = mustExist && (await readSchemaVersion(connections)) === 0
   if (isMissing) throw new MissingDatabase('it is empty')
   const product = await identifyServer(connections)
-  const obstacle = await findObstacle(connections)
-  const isSupported = obstacle === undefined
-  const lockWaitMs = toLockWaitMs(timeout)
-  await migrate(connections, isSupported, lockWaitMs)
-  if (requireStandbys !== undefined) await agreeOnStandbys(connections, product, requireStandbys)
-  if (product.isPostgres) connections.guarantee.note(await connections.observe())
-  const log = new ChangeLog({ connections, isSupported, lockWaitMs })
+  const hasFeed = product.feedObstacle === undefined
+  await migrate(connections, hasFeed)
+  await agreeOnStandbys(connections, product, requireStandbys)
+  if (product.isSupported) connections.guarantee.note(await connections.observe())
+  const log = new ChangeLog(connections, hasFeed)
   await log.prepare(retention, onProblem)
-  return { connections, log, product, warnings: warnOfObstacle(obstacle, retention) }
+  return { connections, log, product }
 }

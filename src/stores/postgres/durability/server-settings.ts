@@ -1,6 +1,6 @@
 import { StoreError } from '../../store-error.ts'
 import type { Connections } from '../connection/connections.ts'
-import type { ReplicationSettings } from './standby-names.ts'
+import type { ReplicationSettings } from './standby-guarantee.ts'
 
 /** Settings of the server that determine the encoding of text, and what a commit guarantees. */
 export interface ServerSettings extends ReplicationSettings {
