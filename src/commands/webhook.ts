@@ -8,8 +8,8 @@ import { type InvalidEndpoint, parseEndpoint } from '../webhooks/endpoint.ts'
 import { eventOf, SAMPLE } from '../webhooks/event.ts'
 import { Sender } from '../webhooks/sender.ts'
 import { currentSecrets, newSecret } from '../webhooks/signature.ts'
+import { formatMinute, formatTable } from './output.ts'
 import { describeDatabase, withStore } from './store-access.ts'
-import { formatMinute, formatTable } from './table.ts'
 
 export interface AddOptions {
   readonly database: string
