@@ -1,7 +1,11 @@
 /** The types of the handlers, derived from the contract. */
 import type { DefaultedParameters, operations } from './api.gen.ts'
 import type { ErrorCode, errorCodes } from './error-codes.gen.ts'
-import type { Json } from './json.ts'
+
+declare const content: unique symbol
+
+/** The JSON text of a value. A response with it is sent as it is. */
+export type Json<Value> = string & { readonly [content]: Value }
 
 export type OperationId = keyof operations
 

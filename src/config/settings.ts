@@ -127,12 +127,6 @@ export const settings = {
     default: '10s',
     read: duration(TIMEOUT_MAX),
   },
-  responseTimeout: {
-    argument: '<duration>',
-    description: 'how long a client can leave a response unread before it is disconnected',
-    default: '30s',
-    read: duration(TIMEOUT_MAX),
-  },
   maxConnections: {
     argument: '<number>',
     description: 'the maximum number of open connections',
@@ -165,7 +159,7 @@ export const settings = {
   threads: {
     argument: '<number|auto>',
     description:
-      'how many threads serve HTTP from an SQLite file; auto means one on up to two processors, otherwise one fewer than there are, at most 8',
+      'how many threads serve HTTP, with SQLite only; auto means one on up to two processors, otherwise one fewer than there are, at most 8',
     default: 'auto',
     read: threads,
   },

@@ -88,7 +88,7 @@ export interface StoreOptions extends DatabaseOptions {
   readonly retention?: Retention
   /** Receives what the operator should know, in one line: once, or repeatedly while it lasts. */
   readonly onProblem?: OnProblem
-  /** Measure commits, for `Store.figures`. */
+  /** Measure commits, for `Store.metrics`. */
   readonly isMeasured?: boolean
   /**
    * How many standbys must have a change before it is acknowledged. Stored in the database, where all processes must
@@ -113,8 +113,6 @@ export interface BackupOptions extends DatabaseOptions {
   readonly onProgress: OnProgress
   /** Removes the unfinished backup before `abort()` returns, and then rejects the promise. */
   readonly signal: AbortSignal
-  /** Limits the rate of the copy. By default, there is no limit. */
-  readonly bytesPerSecond?: number | undefined
 }
 
 /** Receives the number of pages copied so far, and their total. */
@@ -131,8 +129,6 @@ export interface BackupFolderOptions extends DatabaseOptions {
   readonly folder: string
   /** The number of backups to keep, at least 1. */
   readonly keep: number
-  /** Limits the rate of each copy. By default, there is no limit. */
-  readonly bytesPerSecond?: number | undefined
 }
 
 /** Backups of a database, named by the time at which they began. */

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { loadContract, type Schema } from '../../contract/contract.ts'
+import { loadContract, resolveReference, type Schema } from '../../contract/contract.ts'
 import { type ExactJsonOptions, InvalidJson, parseExactJson } from '../../contract/exact-json.ts'
 import { INEXACT } from '../../contract/int64.ts'
-import { resolveReference } from '../../contract/reference.ts'
 import { exactValue, jsonText } from '../helpers/json-text.ts'
 
 const read = (text: string, options?: ExactJsonOptions) =>

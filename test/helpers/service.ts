@@ -11,6 +11,7 @@ import { AccessTokens } from '../../service/access-tokens.ts'
 import { buildApp } from '../../src/app.ts'
 import { type Config, defaultConfig } from '../../src/config/config.ts'
 import { loadCertificate } from '../../src/http/server/certificate.ts'
+import type { RequestMetrics } from '../../src/metrics/request-metrics.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store, ThreadStore } from '../../src/stores/store.ts'
 import { type Answer, checkAnswer } from './contract-check.ts'
@@ -44,6 +45,9 @@ export interface StartOptions {
   readonly now?: () => number
   /** See AppOptions. */
   readonly logsForAll?: boolean
+  readonly responseTimeoutMs?: number
+  /** See AppOptions. */
+  readonly requestMetrics?: RequestMetrics
 }
 
 /** Sends requests to a service. */
@@ -162,6 +166,8 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     }),
     ...(options.now !== undefined && { now: options.now }),
     logsForAll: options.logsForAll ?? true,
+    responseTimeoutMs: options.responseTimeoutMs,
+    requestMetrics: options.requestMetrics,
     certificate: await loadCertificate(config),
   })
   const token = (await new AccessTokens(store).issue({

@@ -1,8 +1,11 @@
 /** CORS (https://fetch.spec.whatwg.org/#http-cors-protocol): which web apps on other origins can read responses. */
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ContractDocument } from '../../../contract/contract.ts'
-import { methodNames, responseHeaderNames } from '../../../contract/names.ts'
+import {
+  type ContractDocument,
+  methodNames,
+  responseHeaderNames,
+} from '../../../contract/contract.ts'
 import type { Origins } from '../../config/setting-values.ts'
 import { countRepetitions, headersError } from '../server/request-head.ts'
 

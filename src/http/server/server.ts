@@ -6,8 +6,8 @@ import Fastify, {
 } from 'fastify'
 import type { ContractDocument } from '../../../contract/contract.ts'
 import type { Config } from '../../config/config.ts'
-import { RequestMetrics } from '../../metrics/request-metrics.ts'
-import type { SharedState } from '../../shared-memory/shared-state.ts'
+import { createProblemLog } from '../../log.ts'
+import type { RequestMetrics } from '../../metrics/request-metrics.ts'
 import { newRequestId } from '../operations/response-headers.ts'
 import { rejectBadUrls } from '../request/admission.ts'
 import { bodyMethods } from '../request/body.ts'
@@ -23,7 +23,8 @@ import {
   rejectTinyChunks,
   rejectUnknownMethods,
 } from './client-errors.ts'
-import { countConnections, limitConnections } from './connection-limit.ts'
+import { ConnectionCounts, connectionsPerThread, limitConnections } from './connection-limit.ts'
+import { connectionsPossible } from './descriptors.ts'
 import { closeIdleConnections } from './idle-connections.ts'
 import { serveOneRequest } from './one-request.ts'
 import { rewriteUrlTargets } from './request-head.ts'
@@ -34,6 +35,9 @@ import { serveTls, withTls } from './tls.ts'
 /** How often Node checks for requests that take too long. */
 const TIMEOUT_CHECK_MS = 1000
 
+/** How long a client can leave a response unread before it is disconnected. */
+const RESPONSE_TIMEOUT_MS = 30_000
+
 export interface ServerParts {
   readonly config: Config
   readonly contract: ContractDocument
@@ -42,11 +46,13 @@ export interface ServerParts {
   readonly logsForAll: boolean
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
-  readonly shared: SharedState
+  /** How many threads share the limit of connections. */
+  readonly threads: number
   /** Undefined if CORS is off. */
   readonly cors: Cors | undefined
-  /** Whether to measure requests. */
-  readonly isMeasured: boolean
+  /** Undefined if requests are not measured. */
+  readonly requestMetrics: RequestMetrics | undefined
+  readonly responseTimeoutMs?: number | undefined
 }
 
 /**
@@ -59,32 +65,36 @@ export function createServer({
   log,
   logsForAll,
   certificate,
-  shared,
+  threads,
   cors,
-  isMeasured,
+  requestMetrics,
+  responseTimeoutMs = RESPONSE_TIMEOUT_MS,
 }: ServerParts): FastifyInstance {
-  const reject = createSocketRejecter(bodyMethods(contract), () => app.requestMetrics, cors)
+  const reject = createSocketRejecter(bodyMethods(contract), () => requestMetrics, cors)
   const options: FastifyHttpOptions<Server> = {
     ...serverOptions(config, reject, cors),
     ...(log !== undefined && { loggerInstance: log }),
   }
-  const ticketSecret = shared.ticketSecret.bytes
-  const app = Fastify(certificate ? withTls(options, certificate, ticketSecret) : options)
-  if (certificate !== undefined) serveTls(app, certificate, ticketSecret, logsForAll)
+  const app = Fastify(certificate ? withTls(options, certificate) : options)
+  if (certificate !== undefined) serveTls(app, certificate, logsForAll)
   const { server } = app
-  app.decorate('requestMetrics', isMeasured ? new RequestMetrics(app) : undefined)
-  countConnections(server, shared.connections)
-  limitConnections(server, shared.connections, config.maxConnections, shared.refusedConnections)
+  app.decorate('requestMetrics', requestMetrics)
+  const counts = new ConnectionCounts()
+  const maxConnections = connectionsPerThread(config.maxConnections, threads, connectionsPossible())
+  const reason = `new connections are closed, because ${maxConnections} are open`
+  const onProblem = createProblemLog(app.log)
+  limitConnections(server, counts, maxConnections, () => onProblem(reason))
   rejectUnknownMethods(server, cors)
   rejectManyHeaders(server, cors)
-  const connections = serveOneRequest(server, config.responseTimeout, shared.pipelined)
-  abortStalledResponses(app, connections, config.responseTimeout)
+  const connections = serveOneRequest(server, responseTimeoutMs, counts)
+  abortStalledResponses(app, connections, responseTimeoutMs)
   closeIdleConnections(app, connections, config.requestTimeout)
   serveExpectations(server)
   rejectConnect(server, reject)
   rejectTinyChunks(server, reject)
   rewriteUrlTargets(server, certificate !== undefined || config.trustProxy !== undefined)
-  app.requestMetrics?.watch(server)
+  requestMetrics?.watch(app)
+  requestMetrics?.watchConnections(counts)
   // A client can end its side after its last request and still read the response. Node has no option for this.
   Object.assign(server, { httpAllowHalfOpen: true })
   return app

@@ -1,6 +1,6 @@
 import { InFlight } from '../../in-flight.ts'
-import type { ConnectionFigures } from '../../store-figures.ts'
 import { OBSERVATION, type Observation, StandbyGuarantee } from '../durability/standby-guarantee.ts'
+import type { ConnectionFigures } from '../postgres-metrics.ts'
 import { Deadline } from './deadline.ts'
 import { Hosts } from './hosts.ts'
 import { type Run, Session } from './session.ts'

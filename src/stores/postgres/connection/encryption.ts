@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext, getCACertificates } from 'node:tls'
 import pg from 'pg'
 import { isLoopback } from '../../../loopback.ts'
-import { TLS_VERSION_MIN } from '../../../tls-version.ts'
 import { StoreError } from '../../store-error.ts'
 
 /** How to connect to a host. */
@@ -106,7 +105,7 @@ function createVerification(settings: TlsSettings): ConnectionOptions {
   const { sslmode, sslrootcert = SYSTEM, sslcert, sslkey } = settings
   try {
     const secureContext = createSecureContext({
-      minVersion: TLS_VERSION_MIN,
+      minVersion: 'TLSv1.2',
       ca: sslrootcert === SYSTEM ? getSystemAuthorities() : readFileSync(sslrootcert),
       ...(sslcert && { cert: readFileSync(sslcert) }),
       ...(sslkey && { key: readFileSync(sslkey) }),
