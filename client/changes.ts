@@ -31,8 +31,8 @@ export function fetchChanges(
 }
 
 /**
- * Follows changes by long polls. They arrive as soon as those of a stream, and need nothing of `fetch` or a proxy
- * except that it waits for a response.
+ * Follows changes by long polling. Changes arrive as soon as in a stream, and `fetch` and proxies need only wait for a
+ * response.
  */
 export async function* followChanges(
   connection: Connection,

@@ -124,7 +124,7 @@ class PlantStoreClient implements Operations {
   /**
    * Stores many plants. An array with more than 1,000 plants or 1 MiB of JSON is split into parts, which are sent one
    * after the other. Each part is stored completely or not at all. Plants that are already stored with the same content
-   * are replayed, so calling it again after an error is safe.
+   * stay unchanged, so calling it again after an error is safe.
    *
    * @example
    * const { created, replayed } = await plants.createPlants([
@@ -242,7 +242,7 @@ class PlantStoreClient implements Operations {
   }
 
   /**
-   * Changes the members in the patch only; `tag: null` removes the tag. The token needs the scopes `read` and
+   * Changes only the properties in the patch; `tag: null` removes the tag. The token needs the scopes `read` and
    * `write`.
    *
    * @example
@@ -298,9 +298,9 @@ class PlantStoreClient implements Operations {
   }
 
   /**
-   * Iterates over the changes to the plants, and waits for more. It ends only by an error, the signal or `break`. Once it
-   * has begun, it resumes by itself whenever the service is unavailable, without a limit on retries. To continue it later,
-   * store the `cursor` of the last change, and pass it as `after`.
+   * Iterates over the changes to the plants, and waits for more. It ends only with an error, the signal or `break`. After
+   * the first response, it resumes automatically whenever the service is unavailable, without a limit on retries. To
+   * continue later, store the `cursor` of the last change, and pass it as `after`.
    *
    * @example
    * for await (const { cursor, id, plant } of plants.changes({ after, signal })) {

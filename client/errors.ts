@@ -22,9 +22,9 @@ export abstract class ResponseError extends Error {
  */
 export class PlantStoreError extends ResponseError {
   override readonly name = 'PlantStoreError'
-  /** The name of the error in the contract. */
+  /** The name of the error code in the contract. */
   readonly condition: ErrorCode
-  /** The number of the error in the contract. */
+  /** The error code, such as 40901. */
   readonly error: number
 
   constructor(condition: ErrorCode, message: string, retryAfter?: number) {
@@ -71,7 +71,7 @@ export class UnknownOutcomeError extends Error {
  * A part of the plants failed; `cause` is its error, in which an index such as `body/17` counts from `start`. An attempt
  * that the service rejected stored none of the part. One that failed in another way may have stored all of it.
  * The plants before `start` are stored. Those from `end` on were not sent. To continue, call `createPlants` with the
- * same plants again: those that are already stored are replayed.
+ * same plants again: those that are already stored stay unchanged.
  *
  * @example
  * if (error instanceof BatchError) console.error(`plants ${error.start} to ${error.end - 1}`, error.cause)

@@ -4,7 +4,7 @@ import { toInt64 } from '../contract/int64.ts'
 
 type Plant = components['schemas']['StoredPlant']
 
-/** The int64 members of a plant. Fails to compile if one is missing. */
+/** The int64 properties of a plant. Fails to compile if one is missing. */
 const INT64: Record<Int64Member, true> = { id: true }
 
 type Int64Member = {

@@ -46,7 +46,7 @@ function parseContent(text = ''): unknown {
   }
 }
 
-/** Whether a value has the members of the contract's `Plant`. It can have others too. */
+/** Whether a value has the properties of the contract's `Plant`. It can have others too. */
 export function isPlant(value: unknown): value is Schemas['Plant'] {
   const { name, tag } = asRecord(value)
   return typeof name === 'string' && (tag === undefined || typeof tag === 'string')
@@ -81,7 +81,7 @@ function isError(value: unknown): value is Schemas['Error'] {
   return typeof error === 'number' && typeof message === 'string'
 }
 
-/** Null and scalars have no members. */
+/** Null and scalars have no properties. */
 function asRecord(value: unknown): Record<string, unknown> {
   return Object(value) as Record<string, unknown>
 }

@@ -34,7 +34,7 @@ export type BatchResult = components['schemas']['BatchResult']
 export type StoredPlant = components['schemas']['StoredPlant']
 
 /**
- * A JSON merge patch (RFC 7396). Omitted members stay unchanged; `tag: null` removes the tag.
+ * A JSON merge patch (RFC 7396). Omitted properties stay unchanged; `tag: null` removes the tag.
  *
  * @example
  * const patch: PlantPatch = { name: 'Abies alba', tag: null }
@@ -161,7 +161,7 @@ export interface ChangePage {
  * for await (const change of plants.changes({ after: cursor, signal })) console.log(change)
  */
 export interface ChangesOptions extends CallOptions {
-  /** Begin after this cursor, or at the end of the feed with `latest`. By default, begins with the oldest change kept. */
+  /** Begin after this cursor, or at the end of the feed with `latest`. The default is the oldest retained change. */
   readonly after?: ChangeQuery['after']
   /**
    * How many changes to fetch per request.

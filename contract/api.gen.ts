@@ -99,18 +99,18 @@ export interface paths {
         };
         /**
          * Follow changes
-         * @description Returns the changes to the plants in the order in which they were committed, so that repeating them
-         *     yields the same plants. To follow the store, follow `Link`, which is on every page and keeps `limit`
-         *     and `wait`: it leads to the changes after this page. A change appears only once it is durable. The
-         *     plants of a batch appear in id order.
+         * @description Returns the changes to the plants in the order in which they were committed, so that replaying them
+         *     yields the same plants. `Link`, which is on every page, leads to the changes after this page, with the
+         *     same `limit` and `wait`. A change appears only once it is durable. The plants of a batch appear in id
+         *     order.
          *
          *     With `Accept: text/event-stream`, the response is a stream of server-sent events. Each event has the
          *     JSON of a change as its `data`, its cursor as its `id`, and no `event` name. A comment every 15 seconds
          *     keeps proxies from closing the connection. To resume after a disconnection, send the last `id` as
-         *     `Last-Event-ID`. A stream ends when the service stops, its token becomes invalid, its position is no
-         *     longer kept, or the store becomes unavailable.
+         *     `Last-Event-ID`. A stream ends when the service stops, its token becomes invalid, the changes after its
+         *     position are no longer retained, or the store becomes unavailable.
          *
-         *     The service keeps changes for a limited time. If the changes after a cursor are no longer available,
+         *     Changes are retained for a limited time. If the changes after a cursor are no longer available,
          *     the response is 410: take a new cursor with `after=latest`, read all plants again, then follow the
          *     changes from that cursor. Requires the `read` scope.
          */
@@ -327,7 +327,7 @@ export interface components {
         };
         /**
          * PlantPatch
-         * @description A JSON merge patch for a plant. Omitted members stay unchanged.
+         * @description A JSON merge patch for a plant. Omitted properties stay unchanged.
          */
         PlantPatch: {
             id?: components["schemas"]["UnchangedId"];
@@ -429,7 +429,7 @@ export interface components {
         Error: {
             /**
              * Format: int32
-             * @description The HTTP status times 100, plus a number that distinguishes conditions with the same status.
+             * @description The error code: the HTTP status times 100, plus a number that distinguishes errors with the same status.
              * @example 40002
              */
             error: number;
@@ -1055,7 +1055,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description The members to change. */
+        /** @description The properties to change. */
         requestBody: {
             content: {
                 "application/merge-patch+json": components["schemas"]["PlantPatch"];
@@ -1098,7 +1098,7 @@ export interface operations {
                 limit?: number;
                 /**
                  * @description Return only changes after this cursor: one from a change, a `Link` or an export, or `latest` for
-                 *     changes from now on. By default, changes are returned from the oldest one that is kept.
+                 *     changes from now on. By default, changes are returned from the oldest one that is retained.
                  */
                 after?: string;
                 /**

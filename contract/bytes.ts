@@ -12,7 +12,6 @@ export const POINT = 0x2e
 export const ZERO = 0x30
 export const NINE = 0x39
 export const COLON = 0x3a
-export const SEMICOLON = 0x3b
 export const UPPER_E = 0x45
 export const OPENING_BRACKET = 0x5b
 export const BACKSLASH = 0x5c

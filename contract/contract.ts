@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { PACKAGE } from './package.ts'
-import { resolveReference } from './reference.ts'
 import { type Scope, scopes } from './scopes.ts'
 
 /** The parts of an operation in the contract that the server needs at run time. */
@@ -163,4 +162,37 @@ function requiredScopes(
     throw new ContractError(`${name}: x-scope must be ${scopes.join(', ')} or a list of them`)
   }
   return known
+}
+
+/** A response, or a reference to one. */
+interface ResponseObject {
+  readonly $ref?: string
+  readonly headers?: object
+}
+
+/** The methods of all operations, in upper case. HEAD is one of them, because it works wherever GET does. */
+export function methodNames({ paths }: ContractDocument): string[] {
+  const methods = Object.values(paths).flatMap((item) => Object.keys(item))
+  const names = methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : method))
+  return [...new Set(names.map((name) => name.toUpperCase()))]
+}
+
+/** The headers of all responses, as the contract spells them. */
+export function responseHeaderNames(document: ContractDocument): string[] {
+  const operations = Object.values(document.paths).flatMap((item) => Object.values(item))
+  const byStatus = operations.map(({ responses }) => responses)
+  const responses = [...byStatus, { ...document['x-responses-outside-operations'] }]
+    .flatMap((each) => Object.values(each) as ResponseObject[])
+    .map(({ $ref, ...response }) =>
+      $ref === undefined ? response : (resolveReference(document, $ref) as ResponseObject),
+    )
+  return [...new Set(responses.flatMap(({ headers = {} }) => Object.keys(headers)))]
+}
+
+/** The part of a document at a reference such as `#/components/schemas/Plant`. */
+export function resolveReference(document: object, reference: string): unknown {
+  const [, ...path] = reference.split('/')
+  let found: unknown = document
+  for (const name of path) found = (found as Record<string, unknown>)[name]
+  return found
 }

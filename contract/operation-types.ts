@@ -1,7 +1,11 @@
 /** The types of the handlers, derived from the contract. */
 import type { DefaultedParameters, operations } from './api.gen.ts'
 import type { ErrorCode, errorCodes } from './error-codes.gen.ts'
-import type { Json } from './json.ts'
+
+declare const content: unique symbol
+
+/** The JSON text of a value. A response with it is sent as it is. */
+export type Json<Value> = string & { readonly [content]: Value }
 
 export type OperationId = keyof operations
 
@@ -43,24 +47,16 @@ type Member<Name extends string, Value> = [Value] extends [never]
 export type OperationRequest<Id extends OperationId> = Member<'params', ParametersIn<Id, 'path'>> &
   Member<'query', ParametersIn<Id, 'query'>> &
   Member<'body', Content<NonNullable<operations[Id]['requestBody']>>> &
-  ('If-Match' extends NameOf<Id, 'header'> ? Precondition : unknown) &
-  ('wait' extends NameOf<Id, 'query'> ? Wait : unknown)
+  ('If-Match' extends HeaderOf<Id> ? Precondition : unknown)
 
-/** The names of the parameters in one part of a request. `keyof never` would allow every name. */
-type NameOf<Id extends OperationId, Part extends 'query' | 'header'> = [
-  SentParameters<Id, Part>,
-] extends [never]
+/** The names of the header parameters. `keyof never` would allow every name. */
+type HeaderOf<Id extends OperationId> = [SentParameters<Id, 'header'>] extends [never]
   ? never
-  : keyof SentParameters<Id, Part>
+  : keyof SentParameters<Id, 'header'>
 
 interface Precondition {
   /** The versions in `If-Match`: the plant must have one of them. Undefined allows any. */
   readonly expected?: readonly string[] | undefined
-}
-
-interface Wait {
-  /** Ends the wait. Without it, the handler must not wait. */
-  readonly signal?: AbortSignal | undefined
 }
 
 /** The result of an operation. A result that the contract does not document does not compile. */
@@ -91,4 +87,17 @@ interface Paged<Id extends OperationId> {
 /** One method for each `operationId`. */
 export type Handlers = {
   [Id in OperationId]: (request: OperationRequest<Id>) => Promise<OperationResult<Id>>
+}
+
+/** A handler of any operation. `Handlers` has the exact types. */
+export type Handler = (request: object) => Promise<AnyResult>
+
+/** The result of any operation. */
+export type AnyResult = { readonly failure: ErrorCode; readonly message: string } | AnySuccess
+
+export interface AnySuccess {
+  /** A string is JSON text. */
+  readonly body?: object | string
+  readonly version?: string
+  readonly next?: object | undefined
 }

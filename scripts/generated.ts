@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
 import { parse } from 'yaml'
-import { resolveReference } from '../contract/reference.ts'
+import { resolveReference } from '../contract/contract.ts'
 
 const CONTRACT = new URL('../openapi.yaml', import.meta.url)
 const NOTICE = '// Generated from openapi.yaml by `npm run generate`; edit that instead.\n\n'

@@ -10,23 +10,23 @@ export const ALONE: readonly string[] = [
   // Turns on the compile cache, which makes coverage imprecise.
   'commands/compile-cache.test.ts',
   // Checks which modules the process has loaded.
-  'http/docs-off.test.ts',
+  'http/docs/docs-off.test.ts',
   // Repeats files of this folder on PostgreSQL.
-  'http/on-postgres.system.ts',
+  'http/operations/on-postgres.system.ts',
 ]
 
 /** What `npm run test:system` runs. `.taprc` lists what `npm test` runs. */
 export const SYSTEM_TESTS: readonly string[] = [
   'test/processes/system/*.ts',
-  'test/http/on-postgres.system.ts',
+  'test/http/operations/on-postgres.system.ts',
 ]
 
 /** The files of each process as patterns relative to test/. A file belongs to the first process that matches it. */
 const PROCESSES: Readonly<Record<string, readonly string[]>> = {
   commands: ['commands/*.test.ts'],
-  'http-a-to-l': ['http/[a-l]*.test.ts'],
-  'http-m-to-q': ['http/[m-q]*.test.ts'],
-  'http-r-to-z': ['http/*.test.ts'],
+  'http-operations': ['http/operations/*.test.ts'],
+  'http-request': ['http/request/*.test.ts'],
+  'http-server': ['http/**/*.test.ts'],
   postgres: ['stores/postgres/*.test.ts'],
   sqlite: ['stores/**/*.test.ts'],
   users: ['{client,crash,hostile,webhooks}/**/*.test.ts'],

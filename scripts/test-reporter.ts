@@ -7,7 +7,7 @@ import { Parser, type Result } from 'tap-parser'
 import { stringify } from 'yaml'
 
 /** Files that run other test files, each as a subtest. */
-const RUNNER = /^test\/(processes\/|http\/on-postgres)/
+const RUNNER = /^test\/(processes\/|http\/operations\/on-postgres)/
 
 export default class TestReporter extends Transform {
   readonly #parser = new Parser()

@@ -1,18 +1,20 @@
 import type { Handlers, OperationRequest, OperationResult } from '../contract/operation-types.ts'
-import { CHANGES_OFF } from './change-feed.ts'
-import { distinctPlants } from './plant-batch.ts'
-import { conflictMessage, contentVersion, type NoMatch, type RequestStore } from './plant-store.ts'
-import { SharedFeed } from './shared-feed.ts'
+import { CHANGES_OFF, type ChangesPage, type NoChanges } from './change-feed.ts'
+import {
+  conflictMessage,
+  contentVersion,
+  hasSameContent,
+  type NewPlant,
+  type NoMatch,
+  type RequestStore,
+} from './plant-store.ts'
 
 /** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
   readonly #store: RequestStore
 
-  readonly #feed: SharedFeed
-
   constructor(store: RequestStore) {
     this.#store = store
-    this.#feed = new SharedFeed(store)
   }
 
   async createPlant({
@@ -99,16 +101,16 @@ export class PlantService implements Handlers {
   }
 
   async listChanges({
-    query: { after, limit, wait },
-    signal,
+    query: { after, limit },
   }: OperationRequest<'listChanges'>): Promise<OperationResult<'listChanges'>> {
-    const request = { after, limit }
-    const page = await (signal === undefined
-      ? this.#store.readChanges(request)
-      : this.#feed.readNext(request, 1000 * wait, signal))
-    if (typeof page === 'string') return NO_CHANGES[page]
-    return { body: page.changes, next: { after: page.next } }
+    return changesResult(await this.#store.readChanges({ after, limit }))
   }
+}
+
+/** The result of `listChanges` for a page of the feed, or for the reason why there is none. */
+export function changesResult(page: ChangesPage | NoChanges): OperationResult<'listChanges'> {
+  if (typeof page === 'string') return NO_CHANGES[page]
+  return { body: page.changes, next: { after: page.next } }
 }
 
 /** The failure for each reason why there are no changes. */
@@ -139,4 +141,28 @@ function toFailure(id: bigint, reason: NoMatch) {
   return reason === 'not-found'
     ? ({ failure: 'plant-not-found', message: `plant ${id} does not exist` } as const)
     : ({ failure: 'plant-changed', message: `plant ${id} has changed; fetch it again` } as const)
+}
+
+/** A batch of which two plants have the same id but different content. */
+interface RepeatedId {
+  readonly id: bigint
+  /** The indexes of the two plants, in ascending order. */
+  readonly indexes: readonly [first: number, second: number]
+}
+
+/**
+ * Removes plants that repeat an earlier one of the batch.
+ *
+ * @returns plants with distinct ids, in the same order; or the first plant that differs from an earlier one with its id
+ */
+function distinctPlants(plants: readonly NewPlant[]): readonly NewPlant[] | RepeatedId {
+  const indexes = new Map<bigint, number>()
+  for (const [index, plant] of plants.entries()) {
+    const first = indexes.get(plant.id)
+    if (first === undefined) indexes.set(plant.id, index)
+    else if (!hasSameContent(plants[first] as NewPlant, plant))
+      return { id: plant.id, indexes: [first, index] }
+  }
+  if (indexes.size === plants.length) return plants
+  return Array.from(indexes.values(), (index) => plants[index] as NewPlant)
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { components } from '../contract/api.gen.ts'
-import type { Json } from '../contract/json.ts'
+import type { Json } from '../contract/operation-types.ts'
 import type { ChangeFeed } from './change-feed.ts'
 
 export type Plant = components['schemas']['Plant']

@@ -50,15 +50,15 @@ export class SharedFeed {
   async readNext(
     { after, limit }: ChangesRequest,
     waitMs: number,
-    signal: AbortSignal,
+    signal?: AbortSignal,
   ): Promise<Result> {
-    const reader: Reader = { isWoken: false, isOver: signal.aborted, wake: () => {} }
+    const reader: Reader = { isWoken: false, isOver: signal?.aborted ?? false, wake: () => {} }
     const end = () => {
       reader.isOver = true
       reader.wake()
     }
     const timer = setTimeout(end, waitMs)
-    signal.addEventListener('abort', end)
+    signal?.addEventListener('abort', end)
     this.#readers.add(reader)
     this.#start()
     try {
@@ -74,7 +74,7 @@ export class SharedFeed {
       }
     } finally {
       clearTimeout(timer)
-      signal.removeEventListener('abort', end)
+      signal?.removeEventListener('abort', end)
       this.#readers.delete(reader)
     }
   }

@@ -1,21 +1,30 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { ContractDocument } from '../contract/contract.ts'
+import openapiGlue from 'fastify-openapi-glue'
+import { type ContractDocument, forSerializer } from '../contract/contract.ts'
 import type { AccessTokens } from '../service/access-tokens.ts'
 import { PlantService } from '../service/plant-service.ts'
 import type { RequestStore } from '../service/plant-store.ts'
+import { SharedFeed } from '../service/shared-feed.ts'
 import type { Config } from './config/config.ts'
 import { serveDocs } from './http/docs/docs.ts'
-import { handleErrors } from './http/error-handler.ts'
+import { handleError, UNAVAILABLE_SUMMARY } from './http/error-handler.ts'
 import { reportHealth } from './http/health.ts'
+import { followChanges } from './http/operations/follow-changes.ts'
 import { Followers } from './http/operations/followers.ts'
 import { limitResponses } from './http/operations/response.ts'
 import { setCommonHeaders } from './http/operations/response-headers.ts'
-import { serveOperations } from './http/operations/routes.ts'
-import { admitRequests } from './http/request/admission.ts'
+import { resolveOperations } from './http/operations/routes.ts'
+import { admitRequest } from './http/request/admission.ts'
 import { authenticateBearers } from './http/request/authentication.ts'
+import { checkBodyHead, JSON_TYPES, requireBody } from './http/request/body.ts'
+import { bodyReader } from './http/request/body-reader.ts'
 import type { Clock } from './http/request/byte-budget.ts'
-import { prepareCors, serveCors } from './http/request/cors.ts'
+import { Cors, serveCors } from './http/request/cors.ts'
+import { rejectUndefinedParameters } from './http/request/parameters.ts'
+import { RejectionLog } from './http/request/rejection-log.ts'
 import { logRequestIds, logRequests } from './http/request/request-log.ts'
+import { RouteTable, routeError } from './http/request/route-table.ts'
+import { requestValidators } from './http/request/validation.ts'
 import type { Certificate } from './http/server/certificate.ts'
 import { createServer } from './http/server/server.ts'
 import { SharedState } from './shared-memory/shared-state.ts'
@@ -39,10 +48,14 @@ export interface AppOptions {
   readonly threads?: number
   /** Clock of the limits on memory. */
   readonly now?: Clock
+  /** How long a client can leave a response unread before it is disconnected. 30 seconds by default. */
+  readonly responseTimeoutMs?: number | undefined
 }
 
 /**
- * Builds the application. It does not listen yet, and closing it does not close the store.
+ * Builds the application: everything that happens to a request, in order. Each stage passes the request on or ends it.
+ * An error of any stage is an `ApiError` with one of the statuses beside the stage, which the error handler sends. The
+ * application does not listen yet, and closing it does not close the store.
  *
  * @throws ContractError if the contract and the handlers do not match
  */
@@ -58,33 +71,68 @@ export async function buildApp({
   checkReady = () => store.ping(),
   threads = 1,
   now,
+  responseTimeoutMs,
 }: AppOptions): Promise<FastifyInstance> {
-  const { corsOrigin } = config
-  const cors = corsOrigin === undefined ? undefined : await prepareCors(corsOrigin, contract)
-
-  // Sockets and the HTTP server
+  const { bodyLimit, corsOrigin, docs } = config
+  const cors = corsOrigin === undefined ? undefined : new Cors(corsOrigin, contract)
   const isMeasured = config.adminPort !== undefined
-  const parts = { config, contract, log, logsForAll, certificate, shared, cors, isMeasured }
-  const app = createServer(parts)
 
-  // All requests and responses
+  // The socket: 400, 408, 414, 431, 501 and 505 for what no request can be made of.
+  const parts = { config, contract, log, logsForAll, certificate, shared, cors, isMeasured }
+  const app = createServer({ ...parts, responseTimeoutMs })
+  const routes = new RouteTable(app)
   logRequestIds(app)
   logRequests(app, config.logRequests)
-  setCommonHeaders(app)
-  if (cors !== undefined) serveCors(app, cors)
   limitResponses(app, threads, now)
-  handleErrors(app, shared)
-
-  // Authentication, before anything else is checked
   await authenticateBearers(app, tokens, config, shared)
-  admitRequests(app)
+  app.decorateRequest('operation')
 
-  // Routes
+  // The errors of all stages: theirs, 503 if the store is unavailable, 500 for a bug.
+  app.decorate('unavailableLog', new RejectionLog(app, shared.unavailable, UNAVAILABLE_SUMMARY))
+  app.setErrorHandler(handleError)
+  // Reached only through `reply.callNotFound`, as for an unknown file of the docs.
+  app.setNotFoundHandler((request) => {
+    throw routeError(request, undefined)
+  })
+
+  app.addHook('onRequest', setCommonHeaders)
+  // Responds to preflights, which have no token: 204.
+  if (cors !== undefined) serveCors(app, cors)
+  // Authentication: 401, 403, 429, 503. Then the head and the route: 400, 404, 405, 421, 501, or 204 for OPTIONS.
+  app.addHook('onRequest', admitRequest(routes))
+
+  // Without a token
   reportHealth(app, checkReady)
-  if (config.docs) serveDocs(app, contract, threads, now)
-  const { bodyLimit } = config
-  const followers = new Followers(app, tokens, shared)
-  const bodies = { bodyLimit, threads, now }
-  await serveOperations(app, contract, new PlantService(store), bodies, followers)
+  if (docs) serveDocs(app, contract, threads, now)
+
+  // The operations of the contract
+  await app.register(async (scope) => {
+    // Parameters that the operation does not define: 400.
+    scope.addHook('onRoute', rejectUndefinedParameters)
+    // The headers of the body, before it is read: 413, 415.
+    scope.addHook('preParsing', checkBodyHead(bodyLimit))
+    // The body, as JSON with exact numbers: 400, 413, 503.
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser(JSON_TYPES, bodyReader({ bodyLimit, threads, now }))
+    // Content in a DELETE has no meaning (RFC 9110 §9.3.5), as in a GET.
+    scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
+    // Validation against the contract: 400.
+    scope.addHook('preValidation', requireBody)
+    scope.setValidatorCompiler(requestValidators())
+    // The operation and its response: what the contract documents for each, and 304.
+    const service = new PlantService(store)
+    const followers = new Followers(app, tokens, shared)
+    const follow = followChanges(
+      (request) => service.listChanges(request),
+      new SharedFeed(store),
+      followers,
+    )
+    await scope.register(openapiGlue, {
+      // It warns about each media type that has no body parser, including those of responses.
+      specification: forSerializer(contract),
+      operationResolver: resolveOperations(contract, service, follow),
+    })
+  })
+
   return app
 }

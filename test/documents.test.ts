@@ -12,7 +12,7 @@ const DOCUMENTS = globSync(['*.md', 'bench/*.md', 'docs/*.md', 'src/**/*.md'], {
 const RELATIVE_LINK = /\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)/g
 
 /** A code span with a path below one of our folders, perhaps with a `*`. */
-const PATH = /`((?:bench|bin|client|deploy|docs|scripts|service|src|test)\/[\w./*-]*)`/g
+const PATH = /`((?:bench|bin|client|contract|deploy|docs|scripts|service|src|test)\/[\w./*-]*)`/g
 
 const NPM_SCRIPT = /\bnpm run\s([\w:]+)/g
 
@@ -81,18 +81,6 @@ t.test('README.md has a row for every operation, with its scopes', async (t) => 
       const row = `| \`${method.toUpperCase()} ${path}\` | ${scopes.join(' and ')} |`
       t.ok(readme.includes(row), `add the row ${row} … to the table of operations in README.md`)
     }
-  }
-})
-
-t.test('docs/scaling.md contains the files of deploy/patroni', async (t) => {
-  const page = read('docs/scaling.md')
-  for (const file of globSync('deploy/patroni/*', { cwd: ROOT })) {
-    // As part of a list item, or of an item in that.
-    const copies = [3, 5].map((spaces) => read(file).replace(/^(?=.)/gm, ' '.repeat(spaces)))
-    t.ok(
-      copies.some((copy) => page.includes(`\n${copy}`)),
-      `copy ${file} to docs/scaling.md`,
-    )
   }
 })
 

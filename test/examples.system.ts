@@ -65,9 +65,9 @@ t.test("the README's example of the client works", async (t) => {
   t.equal(await service.count(), 2)
 })
 
-t.test("the README's example of a test passes", async (t) => {
+t.test('the example of a test in docs/testing.md passes', async (t) => {
   const service = await startService(t)
-  const [example = ''] = codeBlocks('README.md', 'js')
+  const [example = ''] = codeBlocks('docs/testing.md', 'js')
   t.match(await runExample(t, service, example), /^(# pass|ℹ pass) 1$/m)
 })
 

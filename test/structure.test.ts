@@ -5,9 +5,7 @@ import t from 'tap'
 import ts from 'typescript'
 
 /** Files without imports of ours, which any folder in src can import. */
-const LEAVES = ['file-modes', 'loopback', 'shared-result', 'similar', 'tls-version'].map(
-  (name) => `src/${name}.ts`,
-)
+const LEAVES = ['file-modes', 'loopback', 'shared-result'].map((name) => `src/${name}.ts`)
 
 /** What the files of a folder can import in addition to each other: folders, or single files. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {

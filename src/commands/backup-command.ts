@@ -1,12 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { duration, integer } from '../config/setting-values.ts'
 import { argument, databaseOption } from './options.ts'
-import type { RepeatedBackupOptions } from './repeated-backup.ts'
 
 const KEEP = 24
-
-/** Slow enough for the service's commits to continue unhindered, and for a gigabyte to take 20 seconds. */
-const MAX_RATE = '50MB/s'
 
 const INTERVAL_MS_MIN = 1000
 
@@ -17,7 +13,6 @@ interface BackupCommandOptions {
   readonly database: string
   readonly every?: number
   readonly keep?: number
-  readonly maxRate?: number
 }
 
 const help = `
@@ -44,28 +39,16 @@ export function backupCommand(): Command {
       `with --every, how many backups to keep (default: ${KEEP})`,
       argument(integer(1, 1_000_000)),
     )
-    .option(
-      '--max-rate <rate>',
-      `the most to copy per second (default: ${MAX_RATE} with --every, otherwise unlimited)`,
-      readRate,
-    )
     .addOption(databaseOption)
     .addHelpText('after', help)
-    .action(async (file: string, { database, every, keep, maxRate }: BackupCommandOptions) => {
+    .action(async (file: string, { database, every, keep }: BackupCommandOptions) => {
       if (every === undefined) {
         if (keep !== undefined) command.error("error: option '--keep' requires '--every'")
         const { backup } = await import('./backup.ts')
-        await backup(file, database, maxRate)
+        await backup(file, database)
       } else {
         const { backUpRepeatedly } = await import('./repeated-backup.ts')
-        const bytesPerSecond = maxRate ?? readRate(MAX_RATE)
-        const options: RepeatedBackupOptions = {
-          database,
-          intervalMs: every,
-          keep: keep ?? KEEP,
-          bytesPerSecond,
-        }
-        await backUpRepeatedly(file, options)
+        await backUpRepeatedly(file, { database, intervalMs: every, keep: keep ?? KEEP })
       }
     })
   return command
@@ -77,11 +60,4 @@ function readInterval(value: string): number {
   const interval = readDuration(value)
   if (interval >= INTERVAL_MS_MIN) return interval
   throw new InvalidArgumentError('Expected at least 1s.')
-}
-
-/** Returns bytes per second. */
-function readRate(value: string): number {
-  const [, megabytes] = /^(\d{1,6})MB\/s$/.exec(value) ?? []
-  if (Number(megabytes) > 0) return Number(megabytes) * 1_000_000
-  throw new InvalidArgumentError('Expected a rate such as 50MB/s.')
 }

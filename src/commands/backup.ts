@@ -12,11 +12,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  *
  * @throws StoreError; see Engine.backUp
  */
-export async function backup(
-  file: string,
-  database: string,
-  bytesPerSecond?: number,
-): Promise<void> {
+export async function backup(file: string, database: string): Promise<void> {
   const start = performance.now()
   const { lockTimeout } = defaultConfig()
   const abort = new AbortController()
@@ -31,7 +27,7 @@ export async function backup(
     progress.update(copied)
     if (copied === total) progress.printLine('backup: copied, now verifying the copy')
   }
-  const options = { database, lockTimeout, file, onProgress, signal: abort.signal, bytesPerSecond }
+  const options = { database, lockTimeout, file, onProgress, signal: abort.signal }
   const summary = await findEngine(database)
     .backUp(options)
     .finally(() => {

@@ -3,8 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { ConfigError, defaultConfig } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
 import { openStore } from '../stores/engines.ts'
-import { type Codec, codecs } from '../transfer/codecs.ts'
-import { formatPlants } from '../transfer/export.ts'
+import { formatPlants, type Writer, writers } from '../transfer/export.ts'
 import {
   detectFormat,
   type ExportFormat,
@@ -45,7 +44,7 @@ export interface ExportOptions {
  */
 export async function exportPlants(file: string, options: ExportOptions): Promise<void> {
   const { database, format = chooseFormat(file), cursor } = options
-  const codec = selectCodec(format, options)
+  const writer = selectWriter(format, options)
   if (cursor !== undefined) await requireOwnFile(cursor, file)
   preferSmallHeap()
   // The export continues even if the reader of standard error goes away.
@@ -72,7 +71,7 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     // Before the export takes its snapshot, so that the changes after the cursor miss nothing.
     cursorFile = cursor === undefined ? undefined : await prepareCursor(store, cursor, database)
     destination = await openDestination(file, database)
-    const chunks = formatPlants(store.exportPlants(), codec, (plants) => {
+    const chunks = formatPlants(store.exportPlants(), writer, (plants) => {
       count = plants
       progress?.update(plants)
     })
@@ -100,10 +99,10 @@ async function requireOwnFile(cursor: string, file: string): Promise<void> {
   throw new ConfigError('--cursor requires a file other than the one for the plants')
 }
 
-function selectCodec(format: ExportFormat, { escapeFormulas }: ExportOptions): Codec {
-  const codec = codecs[format]
-  if (!escapeFormulas) return codec
-  if (format === 'csv') return { ...codec, line: formulaFreeLine }
+function selectWriter(format: ExportFormat, { escapeFormulas }: ExportOptions): Writer {
+  const writer = writers[format]
+  if (!escapeFormulas) return writer
+  if (format === 'csv') return { ...writer, line: formulaFreeLine }
   throw new ConfigError(`--escape-formulas requires CSV, not ${format}`)
 }
 

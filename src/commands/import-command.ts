@@ -1,14 +1,11 @@
 import type { OnConflict } from '../../service/plant-store.ts'
 import { ConfigError } from '../config/config.ts'
-import { codecs } from '../transfer/codecs.ts'
-import { escapeControlCharacters } from '../transfer/control-characters.ts'
 import { UnknownColumns } from '../transfer/csv.ts'
 import { detectFormat, type Format, formatHint, formats } from '../transfer/format.ts'
 import { type Counts, importRecords, newCounts, type OnError } from '../transfer/import.ts'
-import { readRecords } from '../transfer/record-stream.ts'
-import { recordValidator } from '../transfer/record-validator.ts'
+import { readers } from '../transfer/readers.ts'
 import { Interrupted, openSource } from '../transfer/source.ts'
-import { IgnoredMembers } from '../transfer/unknown-fields.ts'
+import { escapeControlCharacters, IgnoredMembers } from '../transfer/unknown-fields.ts'
 import { print } from './destination.ts'
 import { startProgress } from './progress.ts'
 import { onStopSignal } from './signals.ts'
@@ -21,8 +18,6 @@ export interface ImportOptions {
   readonly format?: Format
   readonly onConflict: OnConflict
   readonly onError: OnError
-  /** The largest record accepted, in bytes. */
-  readonly recordLimit: number
   /** Import CSV files that have columns which are not stored. */
   readonly ignoreUnknown?: true
   /** Refuse JSON records that have members which are not stored. */
@@ -52,7 +47,6 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     database,
     onConflict,
     onError,
-    recordLimit,
     ignoreUnknown = false,
     strict = false,
     create = false,
@@ -77,13 +71,13 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   })
   try {
     onStopSignal((exitCode) => interruption.abort(new Interrupted(exitCode, INTERRUPTED)))
-    const { Reader, counted } = codecs[format]
-    const reading = {
+    const { read, counted } = readers[format]
+    const batches = read(chunks, {
       ignoreColumns: ignoreUnknown,
       refuseMembers: strict,
       canBeCutOff: !isFile,
-    }
-    const batches = readRecords(chunks, new Reader(recordValidator(), recordLimit, reading))
+      signal: interruption.signal,
+    })
     const isComplete = await importRecords(batches, {
       store,
       onConflict,
@@ -127,7 +121,7 @@ function assertApplicable(
   }
   if (ignoreUnknown && format !== 'csv') {
     throw new ConfigError(
-      'cannot use --ignore-unknown with NDJSON or JSON, whose unknown members are ignored anyway; omit it, or use --strict to refuse them',
+      'cannot use --ignore-unknown with NDJSON or JSON, whose unknown properties are ignored anyway; omit it, or use --strict to refuse them',
     )
   }
 }

@@ -7,11 +7,9 @@ import { type Config, tokenFromEnvironment } from '../config/config.ts'
 import { removeServiceLinks } from '../config/service-links.ts'
 import { duration, integer } from '../config/setting-values.ts'
 import { STANDBYS_MAX } from '../config/settings.ts'
-import { findSimilar } from '../similar.ts'
 import { locateDatabase } from '../stores/engines.ts'
 import { exportFormats, type Format, formats } from '../transfer/format.ts'
 import { onErrors } from '../transfer/import.ts'
-import { RECORD_LIMIT_BYTES } from '../transfer/record-reader.ts'
 import { backupCommand } from './backup-command.ts'
 import { check, checkHelp } from './check-command.ts'
 import type { ExportOptions } from './export-command.ts'
@@ -82,9 +80,10 @@ function rejectUnknownCommand(program: Command, serving: Command): void {
   // Commander does not distinguish the values of options from other words before it parses the command's options.
   const [word] = serving.parseOptions(program.args).operands
   if (word === undefined || names.includes(word)) return
-  const similar = findSimilar(word, names)
-  const suggestion = similar === undefined ? '' : `. Did you mean '${similar}'?`
-  program.error(`error: unknown command '${word}'${suggestion}`)
+  // Commander reports and suggests commands only where there is no default.
+  const withoutDefault = new Command().copyInheritedSettings(program).helpCommand(false)
+  for (const name of names) withoutDefault.command(name)
+  withoutDefault.parse([word], { from: 'user' })
 }
 
 function ignoreServiceLinks(): void {
@@ -159,12 +158,7 @@ function importCommand(): Command {
       '--ignore-unknown',
       'ignore CSV columns other than id, name and tag instead of stopping',
     )
-    .option('--strict', 'refuse JSON records with members other than id, name and tag')
-    .addOption(
-      new Option('--record-limit <bytes>', 'the largest record accepted')
-        .argParser(argument(integer(1, 2 ** 28)))
-        .default(RECORD_LIMIT_BYTES),
-    )
+    .option('--strict', 'refuse JSON records with properties other than id, name and tag')
     .addOption(databaseOption)
     .addOption(createOption)
     .addHelpText('after', importHelp)

@@ -11,7 +11,6 @@ export interface RepeatedBackupOptions {
   readonly intervalMs: number
   /** The number of backups to keep. */
   readonly keep: number
-  readonly bytesPerSecond: number
 }
 
 /**

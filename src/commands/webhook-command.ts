@@ -18,7 +18,7 @@ export function webhookCommand(): Command {
       `the events to send: ${webhookEvents.join(', ')}, separated by commas`,
       parseEvents,
     )
-    .option('--from-oldest', 'also send the changes that the service still keeps')
+    .option('--from-oldest', 'also send the earlier changes that are still retained')
     .addOption(allowPrivateOption)
     .addOption(databaseOption)
     .action(async (options: AddOptions) => (await load()).addWebhook(options))
@@ -31,7 +31,7 @@ export function webhookCommand(): Command {
     (await load()).removeWebhook(database, name),
   )
   named(command, 'retry', 'deliver to a paused or failing webhook now')
-    .option('--from-oldest', 'continue with the oldest change that the service still keeps')
+    .option('--from-oldest', 'continue with the oldest retained change')
     .action(async (name: string, options: RetryOptions) =>
       (await load()).retryWebhook(name, options),
     )

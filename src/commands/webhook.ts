@@ -58,7 +58,7 @@ export async function addWebhook(options: AddOptions): Promise<void> {
       throw new ConfigError(`there are already ${WEBHOOKS_MAX} webhooks: remove one first`)
     }
     process.stdout.write(`${secret}\n`)
-    const start = fromOldest ? 'the oldest change kept' : 'now'
+    const start = fromOldest ? 'the oldest retained change' : 'now'
     process.stderr.write(
       `Sending ${events.join(', ')} in ${describeDatabase(database)} to ${name} from ${start} on. This secret signs them. ${KEEP_SAFE}\n`,
     )
@@ -97,7 +97,7 @@ export async function retryWebhook(
     const page = await store.readChanges({ after, limit: 1 })
     if (page === 'expired' || page === 'malformed') {
       throw new ConfigError(
-        `cannot resume ${name}: the changes after its last delivery are no longer kept. With --from-oldest, it continues with the oldest change that is, and misses the others`,
+        `cannot resume ${name}: the changes after its last delivery are no longer retained. With --from-oldest, it continues with the oldest retained change and misses the deleted ones`,
       )
     }
     requireChanges(page)

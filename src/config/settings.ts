@@ -78,20 +78,19 @@ export const settings = {
   keepChanges: {
     argument: '<duration>',
     description:
-      'how long to keep changes for GET /changes and webhooks; 0 turns them off and deletes all changes',
+      'how long to retain changes for GET /changes and webhooks; 0 turns them off and deletes all changes',
     default: '7d',
     read: durationOrZero(KEEP_CHANGES_MAX),
   },
   keepChangesBytes: {
     argument: '<bytes>',
-    description: 'how much space kept changes can take; the oldest ones are deleted first',
+    description: 'how much space retained changes can take; the oldest ones are deleted first',
     default: '1073741824',
     read: integer(2 ** 20, 2 ** 50),
   },
   allowPrivateWebhooks: {
     argument: '[on|off]',
-    description:
-      'deliver webhooks to private addresses and over plain HTTP too, for development; only public addresses and HTTPS otherwise',
+    description: 'also deliver webhooks to private addresses and over plain HTTP, for development',
     default: 'off',
     bareFlag: 'on',
     read: onOff,
@@ -128,12 +127,6 @@ export const settings = {
     default: '10s',
     read: duration(TIMEOUT_MAX),
   },
-  responseTimeout: {
-    argument: '<duration>',
-    description: 'how long a client can leave a response unread before it is disconnected',
-    default: '30s',
-    read: duration(TIMEOUT_MAX),
-  },
   maxConnections: {
     argument: '<number>',
     description: 'the maximum number of open connections',
@@ -142,8 +135,7 @@ export const settings = {
   },
   authFailureLimit: {
     argument: '<rate>',
-    description:
-      'failed authentications allowed per address, after a burst of ten times as many; or off',
+    description: 'failed authentications allowed per address, averaged over ten periods; or off',
     default: '100/s',
     read: rate,
   },
@@ -167,7 +159,7 @@ export const settings = {
   threads: {
     argument: '<number|auto>',
     description:
-      'how many threads serve HTTP; auto means one on up to two processors, otherwise one fewer than there are, at most 8',
+      'how many threads serve HTTP, with SQLite only; auto means one on up to two processors, otherwise one fewer than there are, at most 8',
     default: 'auto',
     read: threads,
   },

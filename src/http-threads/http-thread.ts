@@ -22,12 +22,11 @@ serveCalls<keyof ThreadMethods>(data.control, {
     return (await built.promise).server.figures
   },
   listen: async (endpoint) => (await built.promise).server.listen(endpoint),
-  respond: async () => {},
   ping: async () => (await built.promise).store.ping(),
   close: async () => {
     const { store, server } = await built.promise
     await server.close()
-    await main.close()
+    main.close()
     await store.close()
   },
 })
@@ -36,7 +35,7 @@ async function buildServer(data: ThreadData) {
   const { config, contract, logsForAll, threads } = data
   const shared = new SharedState(data.shared)
   const log = await createLog(config, data.isTerminal)
-  const certificate = await loadCertificate(config)
+  const certificate = await loadCertificate(config, data.ticketSecret)
   const store = await joinStore(config, data.store)
   const tokens = new AccessTokens(store, config.token, shared.tokenUses)
   const checkReady = async () => {

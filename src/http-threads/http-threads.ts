@@ -3,6 +3,7 @@ import type { ContractDocument } from '../../contract/contract.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Config } from '../config/config.ts'
 import { serviceBusy } from '../http/api-error.ts'
+import { newTicketSecret } from '../http/server/certificate.ts'
 import type { Endpoint } from '../http/server/listener.ts'
 import { MAIN_THREAD, type ThreadFigures, watchEventLoop } from '../metrics/thread-figures.ts'
 import type { SharedState } from '../shared-memory/shared-state.ts'
@@ -50,7 +51,10 @@ export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<H
   const findStuckThread = shareResult(() => searchThreads(threads), SEARCH_LIFETIME_MS)
   const main: MainMethods = { findStuckThread }
   try {
-    for (const index of options.links.keys()) threads.push(startThread(options, index, main))
+    const ticketSecret = newTicketSecret()
+    for (const index of options.links.keys()) {
+      threads.push(startThread(options, index, ticketSecret, main))
+    }
     const built = await Promise.all(threads.map(({ remote }) => remote.call('build')))
     figures.push(...built.flat())
   } catch (error) {
@@ -80,6 +84,7 @@ export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<H
 function startThread(
   { config: { seed: _, ...config }, contract, shared, links }: HttpThreadsOptions,
   index: number,
+  ticketSecret: Uint8Array,
   methods: MainMethods,
 ): HttpThread {
   const link = links[index] as StoreLink
@@ -95,6 +100,7 @@ function startThread(
     isTerminal: process.stderr.isTTY,
     logsForAll: index === 0,
     shared: shared.memory,
+    ticketSecret,
     store: link.data,
     control: control.port2,
     main: main.port2,
@@ -111,13 +117,7 @@ async function searchThreads(threads: readonly HttpThread[]): Promise<string | u
   const checks = threads.map(async ({ name, remote }) => {
     const stuck = Promise.withResolvers<string>()
     const timer = setTimeout(stuck.resolve, RESPONSE_TIMEOUT_MS, name)
-    const check = async () => {
-      await remote.call('respond')
-      // A store that does not respond has its own timeout.
-      clearTimeout(timer)
-      await remote.call('ping')
-    }
-    const checked = check().catch((error) => {
+    const checked = remote.call('ping').catch((error) => {
       if (error instanceof StoreUnavailable) throw error
       return name
     })
@@ -135,7 +135,7 @@ async function endThread(thread: HttpThread): Promise<void> {
   const ended = allowEnd()
   // It fails if the thread has already ended.
   await remote.call('close').catch(() => {})
-  await remote.close()
+  remote.close()
   await ended
 }
 

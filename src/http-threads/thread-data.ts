@@ -19,6 +19,8 @@ export interface ThreadData {
   /** Whether this is the thread that logs what all threads do alike. */
   readonly logsForAll: boolean
   readonly shared: SharedMemory
+  /** See Certificate. */
+  readonly ticketSecret: Uint8Array
   /** The data of a StoreLink. */
   readonly store: unknown
   /** Receives the main thread's calls of ThreadMethods. */
@@ -31,8 +33,6 @@ export interface ThreadData {
 export interface ThreadMethods extends Pick<HttpServer, 'listen' | 'close'> {
   /** Builds the application. Resolves to the figures of the thread. */
   build(): Promise<readonly ThreadFigures[]>
-  /** Resolves if the thread is not blocked. */
-  respond(): Promise<void>
   /** Resolves if the thread can use the store. */
   ping(): Promise<void>
 }

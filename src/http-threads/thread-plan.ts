@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { Config } from '../config/config.ts'
+import { locateDatabase } from '../stores/engines.ts'
 import type { Store, StoreLink } from '../stores/store.ts'
 import { canSharePort } from './port-reservation.ts'
 
@@ -16,7 +17,7 @@ export interface ThreadPlan {
 
 /** Decides which threads serve HTTP, and lets them use the store. */
 export async function planThreads(
-  { threads }: Config,
+  { threads, database }: Config,
   store: Store,
   processors = availableParallelism(),
 ): Promise<ThreadPlan> {
@@ -25,10 +26,13 @@ export async function planThreads(
   if (!(await canSharePort())) {
     return onlyOne(threads, 'on this system one thread serves, because threads cannot share a port')
   }
-  const first = store.share()
-  if (first === undefined) return onlyOne(threads, 'a database in memory is served by one thread')
-  const others = Array.from({ length: count - 1 }, () => store.share() as StoreLink)
-  return { links: [first, ...others] }
+  const links = store.share(count)
+  if (links !== undefined) return { links }
+  const reason =
+    'server' in locateDatabase(database)
+      ? 'one thread serves a database on PostgreSQL: add replicas to scale'
+      : 'a database in memory is served by one thread'
+  return onlyOne(threads, reason)
 }
 
 /** The number of threads for `auto`: leaves a processor to the writer. */

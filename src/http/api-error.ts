@@ -11,15 +11,14 @@
  * 1. **Our own checks**: the hooks and the body parser in this folder. They throw an `ApiError`, or pass one to `next`:
  *    a code, a message for the client, and the headers that the contract documents for the status.
  * 2. **A handler.** `PlantService` is unaware of HTTP and throws no `ApiError`. It returns a `failure` (a code) and a
- *    `message`, which compiles only if the contract documents the code's status for that operation. `operations.ts`
+ *    `message`, which compiles only if the contract documents the code's status for that operation. `routes.ts`
  *    converts them to an `ApiError`.
  * 3. **The store.** Expected outcomes, such as a conflict, are results that the handler translates. If the store is
  *    unavailable, the engine rejects with `StoreUnavailable`; each engine maps its driver's errors in its own folder.
  *    The `reason` becomes `store-busy` or `store-unavailable`, with `Retry-After`. The details go to the log only.
- * 4. **Fastify and its plugins.** Schema validation fails with `FST_ERR_VALIDATION`, for which `parameters.ts` and
- *    `body.ts` write the message. Errors of @fastify/bearer-auth become 401 (`authentication.ts`). A URL that Fastify
- *    cannot decode reaches no hook, so `frameworkErrors` (`admission.ts`) authenticates that request before rejecting
- *    it.
+ * 4. **Fastify and its plugins.** Schema validation fails with `FST_ERR_VALIDATION`, for which `validation.ts`
+ *    writes the message. Errors of @fastify/bearer-auth become 401 (`authentication.ts`). A URL that Fastify cannot
+ *    decode reaches no hook, so `frameworkErrors` (`admission.ts`) authenticates that request before rejecting it.
  * 5. **Node's HTTP parser**, which gives up on malformed, oversized and slow requests before Fastify sees them. Fastify
  *    calls `clientErrorHandler` with the bare socket.
  *

@@ -1,31 +1,20 @@
-import type {
-  FastifyError,
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  FastifySchemaValidationError,
-} from 'fastify'
-import { InvalidJson } from '../../contract/json-scanner.ts'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { InvalidJson } from '../../contract/exact-json.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import type { SharedState } from '../shared-memory/shared-state.ts'
 import { ApiError, unavailable } from './api-error.ts'
 import { sendError } from './operations/response.ts'
-import { bodyError } from './request/body.ts'
-import { parameterError } from './request/parameters.ts'
-import { RejectionLog } from './request/rejection-log.ts'
-import { getPath } from './request/request-path.ts'
+import type { RejectionLog } from './request/rejection-log.ts'
+import { validationError } from './request/validation.ts'
+import { getPath } from './server/request-head.ts'
+
+/** The message that ends a period in which such log lines were omitted. */
+export const UNAVAILABLE_SUMMARY = 'rejected more requests because the store is unavailable'
 
 declare module 'fastify' {
   interface FastifyInstance {
+    /** For requests that are rejected because the store is unavailable. */
     unavailableLog: RejectionLog
   }
-}
-
-/** Sets the error handler. */
-export function handleErrors(app: FastifyInstance, shared: SharedState): void {
-  const summary = 'rejected more requests because the store is unavailable'
-  app.decorate('unavailableLog', new RejectionLog(app, shared.unavailable, summary))
-  app.setErrorHandler(handleError)
 }
 
 /** Fastify's error handler: sends any error as one of the contract's. See api-error.ts for the whole flow. */
@@ -51,10 +40,8 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
     request.server.unavailableLog.write(request, error.message)
     return unavailable(error)
   }
-  const { code, validation, validationContext } = error as FastifyError
-  if (code === 'FST_ERR_VALIDATION') {
-    const [first] = validation as [FastifySchemaValidationError]
-    return parameterError(validationContext, first) ?? bodyError(first)
+  if ((error as FastifyError).code === 'FST_ERR_VALIDATION') {
+    return validationError(error as FastifyError)
   }
   const { method } = request
   request.log.error({ err: error, method, path: getPath(request) }, 'internal error')

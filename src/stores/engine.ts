@@ -20,12 +20,12 @@ export interface Engine {
   open(options: StoreOptions): Promise<Store>
 
   /**
-   * Uses a store that another thread has opened.
+   * Uses a store that another thread has opened. Undefined if `Store.share` never returns links.
    *
    * @param link the `data` of its StoreLink
    * @throws StoreError with a one-line reason if the database cannot be used
    */
-  join(options: StoreOptions, link: unknown): Promise<ThreadStore>
+  join?(options: StoreOptions, link: unknown): Promise<ThreadStore>
 
   /**
    * Verifies a database without changing it, and yields each result as soon as it is known.
@@ -113,8 +113,6 @@ export interface BackupOptions extends DatabaseOptions {
   readonly onProgress: OnProgress
   /** Removes the unfinished backup before `abort()` returns, and then rejects the promise. */
   readonly signal: AbortSignal
-  /** Limits the rate of the copy. By default, there is no limit. */
-  readonly bytesPerSecond?: number | undefined
 }
 
 /** Receives the number of pages copied so far, and their total. */
@@ -131,8 +129,6 @@ export interface BackupFolderOptions extends DatabaseOptions {
   readonly folder: string
   /** The number of backups to keep, at least 1. */
   readonly keep: number
-  /** Limits the rate of each copy. By default, there is no limit. */
-  readonly bytesPerSecond?: number | undefined
 }
 
 /** Backups of a database, named by the time at which they began. */

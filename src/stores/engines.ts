@@ -32,7 +32,8 @@ export function openStore(options: StoreOptions): Promise<Store> {
 
 /** See Engine.join. */
 export function joinStore(options: StoreOptions, link: unknown): Promise<ThreadStore> {
-  return findEngine(options.database).join(options, link)
+  const engine = findEngine(options.database) as Required<Engine>
+  return engine.join(options, link)
 }
 
 /** See Engine.locate. */

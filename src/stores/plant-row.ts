@@ -1,4 +1,4 @@
-import type { Json } from '../../contract/json.ts'
+import type { Json } from '../../contract/operation-types.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
 
 /** A row of the table `plants`. */

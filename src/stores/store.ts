@@ -25,10 +25,10 @@ export interface Store extends ThreadStore, PlantStore {
   readonly webhooks: WebhookStore
 
   /**
-   * Lets one more thread use the store, through `Engine.join`. Close the store only after the threads have closed
-   * theirs. Returns undefined if only this thread can use it.
+   * Lets other threads use the store, through `Engine.join`. Close the store only after the threads have closed theirs.
+   * Returns a link for each of them, or undefined if only this thread can use the store.
    */
-  share(): StoreLink | undefined
+  share(threads: number): readonly StoreLink[] | undefined
 
   /** What the operator should know when the service starts. */
   advise(): StoreAdvice

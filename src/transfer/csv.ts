@@ -1,202 +1,237 @@
-import { COMMA } from '../../contract/bytes.ts'
+import { isUtf8 } from 'node:buffer'
+import { type CsvError, type Info, type InfoField, Parser } from 'csv-parse'
+import { NEWLINE } from '../../contract/bytes.ts'
 import { parseInt64 } from '../../contract/int64.ts'
-import type { StoredPlant } from '../../service/plant-store.ts'
 import { ConfigError } from '../config/config.ts'
-import { CsvRecord, decodeField, type Field, findSeparator, problems } from './csv-record.ts'
 import {
   ENDS_WITHIN,
-  endOfLine,
-  endsLine,
   NOT_UTF8,
   type ParsedRecord,
-  type ParsedResult,
   type ParseResult,
-  READ_RECORDS_MAX,
-  type ReaderOptions,
-  type ReadResult,
-  type RecordReader,
-  tooLarge,
-} from './record-reader.ts'
-import type { RecordValidator } from './record-validator.ts'
-import { describeUnknown, FIELDS, NAMES_MAX, quote } from './unknown-fields.ts'
+  RECORD_BYTES_MAX,
+  type ReadOptions,
+  type RecordBatch,
+  recordValidator,
+  TOO_LARGE,
+  withoutByteOrderMark,
+} from './record.ts'
+import { describeUnknown, FIELDS, isField, NAMES_MAX, quote } from './unknown-fields.ts'
 
 const REQUIRED: readonly string[] = ['id', 'name']
-const COLUMNS: readonly string[] = FIELDS
 
-export const csvHeader = `${COLUMNS.join()}\n`
+const EXAMPLE = FIELDS.join()
 
-/** Names of the known columns, by index. */
-type Columns = ReadonlyMap<number, string>
+/** As many as a spreadsheet has. The parser's limit on the size of a record does not count empty fields. */
+const COLUMNS_MAX = 2 ** 14
 
-/** A field of a known column: its index and text. */
-type Value = readonly [index: number, text: string]
+/** How much of a file is searched for its separator. */
+const START_BYTES_MAX = 2 ** 16
 
 const CUT_OFF = `${ENDS_WITHIN}; end it with a newline if it is complete`
+
+/** The parser's errors about a file. */
+const REASONS: { readonly [code: string]: string } = {
+  CSV_INVALID_CLOSING_QUOTE: 'a quote within a field must be doubled',
+  INVALID_OPENING_QUOTE: 'a field that contains a quote must be quoted',
+  CSV_QUOTE_NOT_CLOSED: 'a quote is not closed',
+  CSV_MAX_RECORD_SIZE: `${TOO_LARGE}; perhaps a quote is not closed`,
+}
 
 /** The header has columns other than those of a plant, whose data would be lost. */
 export class UnknownColumns extends ConfigError {}
 
+/** Undefined if it is empty without quotes, null if it is not valid UTF-8. */
+type Field = string | undefined | null
+
+/** The known columns by the index of their field. The length is the number of fields in each record. */
+type Columns = readonly (string | undefined)[]
+
+type Outcome = Error | null | undefined
+
 /**
- * Reads CSV (RFC 4180) whose first record names the columns. It also determines the separator: a comma, semicolon or
- * tab. An empty field means no value; a pair of quotes means an empty string. Skips empty lines.
- *
- * After a malformed record, such as one with a stray quote, the start of the next record is ambiguous. Reading resumes
- * at the next line, so that an unclosed quote costs only one record.
+ * Reads CSV (RFC 4180) whose first record names the columns. The first comma, semicolon or tab is the separator. An
+ * empty field means no value; a pair of quotes means an empty string. Skips empty lines. Reading ends at a malformed
+ * record, such as one with a stray quote, because the start of the next record is ambiguous.
  */
-export class CsvReader implements RecordReader {
-  readonly #validate: RecordValidator
-  readonly #limitBytes: number
-  readonly #ignoreColumns: boolean
-  readonly #canBeCutOff: boolean
-  #line = 1
-  #separator = COMMA
-  /** Whether the bytes are the rest of a line that was refused because of its size. */
-  #isSkipping = false
+export async function* readCsv(
+  chunks: AsyncIterable<Buffer>,
+  options: ReadOptions,
+): AsyncGenerator<RecordBatch, void> {
+  const source = joinStart(chunks)
+  const start = (await source.next()).value as Buffer
+  const reader = new CsvReader(findSeparator(start), options)
+  yield* reader.read(start)
+  for await (const chunk of source) yield* reader.read(chunk)
+  yield* reader.end()
+}
+
+/** Joins the first chunks until there is a separator, and removes a byte order mark. Yields at least one chunk. */
+async function* joinStart(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  let start = Buffer.alloc(0)
+  let isEnough = false
+  for await (const chunk of chunks) {
+    if (isEnough) {
+      yield chunk
+    } else {
+      start = Buffer.concat([start, chunk])
+      isEnough = start.length > START_BYTES_MAX || findSeparator(start) !== undefined
+      if (isEnough) yield withoutByteOrderMark(start)
+    }
+  }
+  if (!isEnough) yield withoutByteOrderMark(start)
+}
+
+/** Where the decimal mark is a comma, spreadsheets separate fields by semicolons. */
+function findSeparator(start: Buffer): string | undefined {
+  const unquoted = start.toString('latin1').replace(/"[^"]*("|$)/g, '')
+  return /[,;\t]/.exec(unquoted)?.[0]
+}
+
+class CsvReader {
+  readonly #parser: Parser
+  readonly #options: ReadOptions
+  readonly #validate = recordValidator()
+  #records: ParsedRecord[] = []
   #columns: Columns | undefined
-  /** The first unknown columns in the header. */
-  #unknownColumns: string[] = []
-  /** Number of fields in the header, and therefore in each record. */
-  #width = 0
+  /** Lines of the rows so far, without empty lines. */
+  #lines = 0
+  /** Line breaks in the quoted fields of the current row. */
+  #lineBreaks = 0
+  #endsWithNewline = false
 
-  /** @param limitBytes the largest record accepted */
-  constructor(
-    validate: RecordValidator,
-    limitBytes: number,
-    { ignoreColumns = false, canBeCutOff = false }: ReaderOptions = {},
-  ) {
-    this.#validate = validate
-    this.#limitBytes = limitBytes
-    this.#ignoreColumns = ignoreColumns
-    this.#canBeCutOff = canBeCutOff
+  constructor(separator = ',', options: ReadOptions) {
+    this.#options = options
+    this.#parser = new Parser({
+      delimiter: separator,
+      record_delimiter: ['\r\n', '\n'],
+      skip_empty_lines: true,
+      relax_column_count: true,
+      max_record_size: RECORD_BYTES_MAX,
+      // One character per byte, because the parser would replace bytes that are not UTF-8.
+      encoding: 'latin1',
+      cast: (text, info) => this.#readField(text, info),
+      on_record: (fields: Field[], info) => this.#addRow(fields, info),
+    })
+    // The callbacks of `write` and `end` receive the errors too.
+    this.#parser.on('error', () => {})
   }
 
-  /** @throws ConfigError also if there is no header */
-  read(bytes: Buffer, isLast: boolean): ReadResult {
-    const records: ParsedRecord[] = []
-    let from = 0
-    const advance = (end: number, lines: number, record: ParsedResult | undefined) => {
-      if (record !== undefined && !this.#isSkipping) {
-        records.push({ number: this.#line, ...record })
-      }
-      this.#line += lines
-      from = end
-    }
-    const skipLine = (reason: string) => {
-      const end = endOfLine(bytes, from)
-      const isComplete = endsLine(bytes, end)
-      advance(end, isComplete ? 1 : 0, { result: this.#refuse(reason) })
-      this.#isSkipping = !isComplete
-    }
-    if (this.#isSkipping) skipLine('')
-    const record = new CsvRecord(bytes, isLast)
-    for (let count = 0; from < bytes.length && count < READ_RECORDS_MAX; count++) {
-      const values: Value[] = []
-      this.#unknownColumns = []
-      if (this.#columns === undefined) this.#separator = findSeparator(bytes, from)
-      const problem = record.read(from, this.#separator, (field) => {
-        const value = this.#readValue(field, bytes)
-        if (value !== undefined) values.push(value)
-      })
-      const isIncomplete = problem === problems.unfinished || problem === problems.quoteNotClosed
-      const end = isIncomplete ? bytes.length : record.end
-      if (end - from > this.#limitBytes) skipLine(tooLarge(this.#limitBytes))
-      else if (isIncomplete && !isLast) return { records, length: from, more: false }
-      else if (problem !== undefined) skipLine(problem)
-      else if (this.#canBeCutOff && !endsLine(bytes, end)) {
-        advance(end, record.lines, { result: this.#refuse(CUT_OFF) })
-      } else advance(end, record.lines, this.#parse(record, values))
-    }
-    if (isLast && from === bytes.length && this.#columns === undefined) {
-      throw new ConfigError(`the file is empty: expected a header such as ${csvHeader.trim()}`)
-    }
-    return { records, length: from, more: from < bytes.length }
+  /** Reads the records that end within a chunk. */
+  async *read(chunk: Buffer): AsyncGenerator<RecordBatch, void> {
+    this.#endsWithNewline = chunk.at(-1) === NEWLINE
+    yield* this.#take(await new Promise((resolve) => this.#parser.write(chunk, resolve)))
   }
 
-  /** Decodes a column name or a value. Returns undefined if the column is unknown or the field has no value. */
-  #readValue(field: Field, bytes: Buffer): Value | undefined {
-    const { index, start, end, isQuoted } = field
+  /** Reads a last record that does not end with a newline. */
+  async *end(): AsyncGenerator<RecordBatch, void> {
+    const error = await new Promise<Outcome>((resolve) => this.#parser.end(resolve))
+    if (!error) this.#checkEnd()
+    yield* this.#take(error)
+  }
+
+  *#take(error: Outcome): Generator<RecordBatch, void> {
+    const failure = error && this.#describeFailure(error)
+    yield { records: this.#records, position: this.#parser.info.bytes }
+    if (failure) throw failure
+    this.#records = []
+  }
+
+  /** Adds the malformed record to the others, and returns the error that ends reading. */
+  #describeFailure(error: Error): Error {
+    const reason = REASONS[(error as CsvError).code]
+    if (reason === undefined) return error
+    const number = this.#nextLine(this.#parser.info)
+    if (this.#columns === undefined) return new ConfigError(`line ${number}: ${reason}`)
+    this.#records.push({ number, result: reason })
+    return new ConfigError(`reading ended at line ${number}: correct it and import the file again`)
+  }
+
+  #checkEnd(): void {
     if (this.#columns === undefined) {
-      const name = decodeField(bytes, field)
-      if (COLUMNS.includes(name)) return [index, name]
-      if (this.#unknownColumns.length < NAMES_MAX) this.#unknownColumns.push(name)
-      return undefined
+      throw new ConfigError(`the file is empty: expected a header such as ${EXAMPLE}`)
     }
-    return this.#columns.has(index) && (isQuoted || start < end)
-      ? [index, decodeField(bytes, field)]
-      : undefined
+    if (this.#endsWithNewline || !this.#options.canBeCutOff) return
+    const last = this.#records.pop()
+    if (last === undefined) throw new ConfigError(`line ${this.#lines}: ${CUT_OFF}`)
+    this.#records.push({ number: last.number, result: CUT_OFF })
   }
 
-  /** Returns undefined for the header, for what precedes it, and for empty lines. */
-  #parse(record: CsvRecord, values: readonly Value[]): ParsedResult | undefined {
-    if (!record.isUtf8()) return { result: this.#refuse(NOT_UTF8) }
-    if (record.isBlank) {
-      return record.width === 1 || this.#columns === undefined ? undefined : { result: undefined }
-    }
-    if (this.#columns === undefined) {
-      const unknown = this.#describeUnknown(record.width - values.length)
-      this.#columns = mapColumns(values, unknown, this.#line)
-      this.#width = record.width
-      if (unknown !== undefined && !this.#ignoreColumns) {
-        throw new UnknownColumns(
-          `line ${this.#line}: the header has ${unknown}: expected only ${COLUMNS.join(', ')}`,
-        )
-      }
-      return undefined
-    }
-    if (record.width !== this.#width) {
-      return {
-        result: `record must have ${this.#width} fields, like the header, not ${record.width}`,
-      }
-    }
-    return { result: this.#parsePlant(values, this.#columns) }
+  #nextLine({ empty_lines }: Info): number {
+    return this.#lines + empty_lines + 1
   }
 
-  #parsePlant(values: readonly Value[], columns: Columns): ParseResult {
+  #readField(text: string, { index, quoting }: InfoField): Field {
+    if (index === COLUMNS_MAX) {
+      throw new ConfigError(`a record must not have more than ${COLUMNS_MAX} fields`)
+    }
+    if (quoting) this.#lineBreaks += text.split('\n').length - 1
+    else if (text === '') return undefined
+    const bytes = Buffer.from(text, 'latin1')
+    return isUtf8(bytes) ? bytes.toString() : null
+  }
+
+  #addRow(fields: readonly Field[], info: Info): undefined {
+    const number = this.#nextLine(info)
+    this.#lines += this.#lineBreaks + 1
+    this.#lineBreaks = 0
+    const isBlank = fields.every((field) => field === undefined)
+    if (this.#columns !== undefined) {
+      const result = isBlank ? undefined : this.#parsePlant(fields, this.#columns)
+      this.#records.push({ number, result })
+    } else if (!isBlank) {
+      this.#columns = readHeader(fields, number, this.#options)
+    }
+  }
+
+  #parsePlant(fields: readonly Field[], columns: Columns): ParseResult {
+    if (fields.length !== columns.length) {
+      return `record must have ${columns.length} fields, like the header, not ${fields.length}`
+    }
     const plant: { [name: string]: unknown } = {}
-    for (const [index, text] of values) {
-      const name = columns.get(index) as string
+    for (const [index, text] of fields.entries()) {
+      if (text === null) return NOT_UTF8
+      const name = columns[index]
+      if (name === undefined || text === undefined) continue
       const value = name === 'id' ? parseInt64(text) : text
       if (value === undefined) return `id must be an int64, not ${quote(text)}`
       plant[name] = value
     }
     return this.#validate(plant)
   }
-
-  /** Describes the unknown columns in the header, given their number. Returns undefined if there are none. */
-  #describeUnknown(count: number): string | undefined {
-    if (count === 0) return undefined
-    const names = this.#unknownColumns.map(describeUnknown).join(', ')
-    const more = count - this.#unknownColumns.length
-    return `${count === 1 ? 'an unknown column' : `${count} unknown columns`}, ${names}${more > 0 ? ` and ${more} more` : ''}`
-  }
-
-  /** @throws ConfigError if the record is the header, because no record can be read without it */
-  #refuse(reason: string): string {
-    if (this.#columns === undefined) throw new ConfigError(`line ${this.#line}: ${reason}`)
-    return reason
-  }
 }
 
-function mapColumns(header: readonly Value[], unknown: string | undefined, line: number): Columns {
-  for (const name of COLUMNS) {
-    const count = header.filter(([, column]) => column === name).length
+/** @throws ConfigError if a column is missing, repeated or, unless such columns are ignored, unknown */
+function readHeader(
+  fields: readonly Field[],
+  line: number,
+  { ignoreColumns }: ReadOptions,
+): Columns {
+  if (fields.includes(null)) throw new ConfigError(`line ${line}: ${NOT_UTF8}`)
+  const names = fields.map((field) => field ?? '')
+  const unknown = describeColumns(names.filter((name) => !isField(name)))
+  for (const name of FIELDS) {
+    const count = names.filter((each) => each === name).length
     if (count > 1) throw new ConfigError(`line ${line}: the header names the column ${name} twice`)
     if (count === 0 && REQUIRED.includes(name)) {
+      const others = unknown && `; it has ${unknown}`
       throw new ConfigError(
-        `line ${line}: the header must include the columns id and name, separated by a comma, semicolon or tab, as in ${csvHeader.trim()}${
-          unknown === undefined ? '' : `; it has ${unknown}`
-        }`,
+        `line ${line}: the header must include the columns id and name, separated by a comma, semicolon or tab, as in ${EXAMPLE}${others}`,
       )
     }
   }
-  return new Map(header)
+  if (unknown !== '' && !ignoreColumns) {
+    throw new UnknownColumns(
+      `line ${line}: the header has ${unknown}: expected only ${FIELDS.join(', ')}`,
+    )
+  }
+  return names.map((name) => (isField(name) ? name : undefined))
 }
 
-/** Formats a plant as a line that `CsvReader` reads back exactly. */
-export function csvLine({ id, name, tag }: StoredPlant): string {
-  return `${id},${quoteIfNeeded(name)},${tag === undefined ? '' : quoteIfNeeded(tag)}\n`
-}
-
-function quoteIfNeeded(text: string): string {
-  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+/** Returns an empty string if there are no unknown columns. */
+function describeColumns(unknown: readonly string[]): string {
+  const { length } = unknown
+  if (length === 0) return ''
+  const names = unknown.slice(0, NAMES_MAX).map(describeUnknown).join(', ')
+  const more = length > NAMES_MAX ? ` and ${length - NAMES_MAX} more` : ''
+  return `${length === 1 ? 'an unknown column' : `${length} unknown columns`}, ${names}${more}`
 }

@@ -4,8 +4,7 @@ import {
   type OnConflict,
   type PlantStore,
 } from '../../service/plant-store.ts'
-import type { ParsedRecord } from './record-reader.ts'
-import type { RecordBatch } from './record-stream.ts'
+import type { ParsedRecord, RecordBatch } from './record.ts'
 
 /** What to do about an invalid record. */
 export const onErrors = ['stop', 'skip'] as const

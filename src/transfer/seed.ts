@@ -2,14 +2,11 @@ import { access } from 'node:fs/promises'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { ConfigError } from '../config/config.ts'
 import { fileError } from '../config/file-error.ts'
-import { codecs } from './codecs.ts'
-import { escapeControlCharacters } from './control-characters.ts'
 import { detectFormat, formats } from './format.ts'
 import { type ImportStore, importRecords, newCounts } from './import.ts'
-import { RECORD_LIMIT_BYTES } from './record-reader.ts'
-import { type RecordBatch, readRecords } from './record-stream.ts'
-import { recordValidator } from './record-validator.ts'
+import { type RecordBatch, recordValidator } from './record.ts'
 import { Interrupted, openSource } from './source.ts'
+import { escapeControlCharacters } from './unknown-fields.ts'
 
 /**
  * Stores the seed. Plants that are already stored do not change.
@@ -33,13 +30,13 @@ export async function prepareSeed(seed: string | readonly NewPlant[] = []): Prom
     throw fileError(`cannot read ${seed}`, error)
   })
   return async (store, signal) => {
+    // Imported late, because a service without a seed starts faster without the parsers.
+    const { readers } = await import('./readers.ts')
+    const { read, counted } = readers[format]
     const { chunks, isFile } = await openSource(seed, signal)
-    const { Reader, counted } = codecs[format]
-    const options = { refuseMembers: true, canBeCutOff: !isFile }
-    const reader = new Reader(recordValidator(), RECORD_LIMIT_BYTES, options)
     const counts = newCounts()
     try {
-      const batches = readRecords(chunks, reader)
+      const batches = read(chunks, { refuseMembers: true, canBeCutOff: !isFile, signal })
       await importSeed(batches, store, (number) => `${counted} ${number}`, counts)
     } catch (error) {
       if (error instanceof Interrupted) {

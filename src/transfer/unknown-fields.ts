@@ -1,8 +1,9 @@
-import { findSimilar } from '../similar.ts'
-import { escapeControlCharacters } from './control-characters.ts'
-
 /** The fields of a plant that are stored. */
 export const FIELDS = ['id', 'name', 'tag'] as const
+
+export function isField(name: string): boolean {
+  return FIELDS.some((field) => field === name)
+}
 
 /** How many names are remembered and shown. A file can have millions. */
 export const NAMES_MAX = 20
@@ -11,8 +12,22 @@ const QUOTED_LENGTH_MAX = 40
 
 /** Quotes a name from a file, and suggests the field that was probably meant. */
 export function describeUnknown(name: string): string {
-  const similar = findSimilar(name, FIELDS)
-  return similar === undefined ? quote(name) : `${quote(name)} (did you mean "${similar}"?)`
+  const meant = findMeant(name)
+  return meant === undefined ? quote(name) : `${quote(name)} (did you mean "${meant}"?)`
+}
+
+/** Finds the field that has the same letters as a name, in any case and order, except for at most one. */
+function findMeant(name: string): string | undefined {
+  const lower = name.trim().toLowerCase()
+  return FIELDS.find((field) => {
+    const others = [...field].reduce((rest, letter) => rest.replace(letter, ''), lower)
+    return others.length <= 1 && lower.length - others.length >= field.length - 1
+  })
+}
+
+/** Replaces control characters with JSON escapes, so that quoted input cannot control the user's terminal. */
+export function escapeControlCharacters(text: string): string {
+  return text.replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1))
 }
 
 /** Quotes the start of a string from a file. */
@@ -41,7 +56,7 @@ export class IgnoredMembers {
     if (this.#total === 0) return ''
     const named = [...this.#counts].map(([name, count]) => `${count} × ${describeUnknown(name)}`)
     const more = this.#total > sum(this.#counts.values()) ? ', and others' : ''
-    return `ignored ${this.#total} (members that are not stored: ${named.join(', ')}${more})\n`
+    return `ignored ${this.#total} (properties that are not stored: ${named.join(', ')}${more})\n`
   }
 }
 

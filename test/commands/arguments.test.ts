@@ -50,7 +50,6 @@ const bad: Record<SettingName, readonly { value: string; expected: string }[]> =
   requestTimeout: ['10', '0s', '0.4ms', '-1s', 's', '1y', '25h', `${'9'.repeat(200)}s`].map(
     invalidDuration,
   ),
-  responseTimeout: ['30'].map(invalidDuration),
   requireStandbys: ['', '-1', 'x', '101', '1.5'].map((value) => ({
     value,
     expected: 'an integer from 0 to 100',
@@ -181,8 +180,6 @@ const rejected = [
   { args: ['backup', 'x', '--every', '25d'], says: 'at most 24d' },
   { args: ['backup', 'x', '--every', '1h', '--keep', '0'], says: 'Expected an integer from 1 to' },
   { args: ['backup', 'x', '--keep', '2'], says: "option '--keep' requires '--every'" },
-  { args: ['backup', 'x', '--max-rate', '0MB/s'], says: 'Expected a rate such as 50MB/s' },
-  { args: ['backup', 'x', '--max-rate', '50'], says: 'Expected a rate such as 50MB/s' },
   { args: ['token', 'revoke'], says: "missing required argument 'name'" },
 ]
 

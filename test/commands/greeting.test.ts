@@ -46,7 +46,8 @@ const authority = issue({ name: 'authority' })
 function certificateFor(hosts: string[], issuer?: Issued): Certificate {
   const { cert, key } = issue({ name: 'plants', hosts, ...(issuer && { issuer }) })
   const pem = { cert: Buffer.from(cert), key: Buffer.from(key) }
-  return { files, pem, x509: new X509Certificate(cert), warning: undefined }
+  const x509 = new X509Certificate(cert)
+  return { files, versions: '', pem, x509, ticketSecret: new Uint8Array(), warning: undefined }
 }
 
 for (const { hosts, address, url, curl } of [

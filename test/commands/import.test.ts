@@ -157,11 +157,11 @@ t.test('members that are not stored are counted, or errors with --strict', async
   t.strictSame(strict, {
     code: 2,
     stdout: summary({ created: 1, refused: 1 }),
-    stderr: 'line 1: unknown member "Tag" (did you mean "tag"?)\n',
+    stderr: 'line 1: unknown property "Tag" (did you mean "tag"?)\n',
   })
   const { code, stdout } = await load([plants])
   t.equal(code, 0)
-  const note = 'ignored 1 (members that are not stored: 1 × "Tag" (did you mean "tag"?))\n'
+  const note = 'ignored 1 (properties that are not stored: 1 × "Tag" (did you mean "tag"?))\n'
   t.equal(stdout, summary({ created: 1, replayed: 1 }, note))
 })
 
@@ -187,25 +187,30 @@ t.test('a JSON array is imported into a database in a new folder', async (t) => 
   t.ok(existsSync(database))
 })
 
-t.test('the items before the end of a broken JSON array are imported and counted', async (t) => {
+t.test('a broken JSON array imports nothing', async (t) => {
   const { file, load, stored, summary } = importsOf(t)
-  const one = '{"id":1,"name":"a"}'
-  const two = '{"id":2,"name":"b"}'
-  const cutOff = await load([file('cut.json', `[${one},${two},{"id":3,`)])
-  t.strictSame(cutOff, {
+  const broken = await load([file('cut.json', '[{"id":1,"name":"a"},{"id":2,')])
+  t.strictSame(broken, {
     code: 1,
-    stdout: summary({ created: 2 }),
-    stderr: 'plant-store: the JSON array is not closed after item 2\n',
+    stdout: summary({}),
+    stderr:
+      'plant-store: the file is not valid JSON: expected a member name in double quotes at byte 29\n',
   })
-  t.match(stored(), [{ id: 1 }, { id: 2 }])
-  const followed = await load([file('followed.json', `[${one},${two}] x`)])
-  t.match(followed, { code: 1, stdout: summary({ replayed: 2 }), stderr: /followed by anything/ })
-  const invalid = await load([file('invalid.json', `[${one},{"id":2},{"id":3,`)])
-  t.strictSame(invalid, {
+  t.same(stored(), [])
+})
+
+t.test('a CSV file is imported up to a malformed record, even if errors are skipped', async (t) => {
+  const { file, load, stored, summary } = importsOf(t)
+  const plants = file('plants.csv', 'id,name\n1,a\nx,b\n2,"b"b\n3,c\n')
+  const line = 'line 4: a quote within a field must be doubled\n'
+  t.strictSame(await load([plants, '--on-error', 'skip']), {
     code: 1,
-    stdout: summary({ replayed: 1, refused: 1 }),
-    stderr: "item 2: must have required property 'name'\n",
+    stdout: summary({ created: 1, refused: 2 }),
+    stderr: `line 3: id must be an int64, not "x"\n${line}plant-store: reading ended at line 4: correct it and import the file again\n`,
   })
+  t.match(stored(), [{ id: 1 }])
+  const stopped = await load([file('more.csv', 'id,name\n1,a\n\n2,"b"b\n3,c\n')])
+  t.strictSame(stopped, { code: 1, stdout: summary({ replayed: 1, refused: 1 }), stderr: line })
 })
 
 t.test('an array in a file of lines is reported with the format to use', async (t) => {

@@ -50,7 +50,7 @@ t.test('add prints the secret once, and list shows the webhooks without it', asy
   )
   t.match(
     oldest.stderr,
-    /^Sending newPlant, plantRemoved in .* to all from the oldest change kept on\. /,
+    /^Sending newPlant, plantRemoved in .* to all from the oldest retained change on\. /,
   )
   t.equal((await use((store) => webhookIn(store, 'orders'))).secret, added.stdout.trim())
   const { stdout } = await webhook('list')
@@ -179,7 +179,7 @@ t.test('retry requires --from-oldest if changes were lost', async (t) => {
   t.equal(code, 1)
   t.match(
     stderr,
-    /^plant-store: cannot resume orders: .* no longer kept\. With --from-oldest, it continues/,
+    /^plant-store: cannot resume orders: .* no longer retained\. With --from-oldest, it continues/,
   )
   t.match(await webhook('retry', 'orders', '--from-oldest'), { code: 0 })
 })

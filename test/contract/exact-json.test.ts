@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { loadContract } from '../../contract/contract.ts'
-import { parseExactJson } from '../../contract/exact-json.ts'
+import { loadContract, resolveReference, type Schema } from '../../contract/contract.ts'
+import { type ExactJsonOptions, InvalidJson, parseExactJson } from '../../contract/exact-json.ts'
 import { INEXACT } from '../../contract/int64.ts'
-import { InvalidJson } from '../../contract/json-scanner.ts'
-import { componentProjection } from '../../contract/projection.ts'
 import { exactValue, jsonText } from '../helpers/json-text.ts'
 
-const newPlant = componentProjection(loadContract(), 'NewPlant')
-
-const read = (text: string) => parseExactJson(Buffer.from(text))
-const readPlant = (text: string) => parseExactJson(Buffer.from(text), newPlant)
+const read = (text: string, options?: ExactJsonOptions) =>
+  parseExactJson(Buffer.from(text), options)
 
 const int64 = 9223372036854775807n
 
@@ -50,27 +46,27 @@ const numbers: [text: string, value: bigint | number | typeof INEXACT][] = [
 
 t.test('a number is parsed exactly, or is INEXACT', async (t) => {
   for (const [text, value] of numbers) {
-    t.ok(Object.is(read(text), value), text)
+    t.ok(Object.is((read(`{"id":${text}}`) as { id: unknown }).id, value), text)
     t.strictSame(read(`{"name":"a","id":${text},"tag":"b"}`), { name: 'a', id: value, tag: 'b' })
-    t.strictSame(read(` [ ${text} , ${text} ] `), [value, value])
-    t.strictSame(readPlant(`{"x":${text},"id":${text}}`), { id: value })
+    t.strictSame(read(`{"x":${text},"id":${text}}`), { id: value })
+    t.strictSame(read(` [ ${text} , {"id": ${text} } ] `), [null, { id: value }])
   }
 })
 
 t.test('the last of repeated members wins', async (t) => {
   const id = '9007199254740993'
-  for (const each of [read, readPlant]) {
-    t.same(each(`{"id":"a","id":${id}}`), { id: 9007199254740993n })
-    t.same(each(`{"id":${id},"id":"a"}`), { id: 'a' })
-    t.same(each(`{"id":4,"\\u0069d":${id}}`), { id: 9007199254740993n })
-    t.same(each(`{"id":${id},"id":4}`), { id: 4 })
-  }
+  t.same(read(`{"id":"a","id":${id}}`), { id: 9007199254740993n })
+  t.same(read(`{"id":${id},"id":"a"}`), { id: 'a' })
+  t.same(read(`{"id":4,"\\u0069d":${id}}`), { id: 9007199254740993n })
+  t.same(read(`{"id":${id},"id":4}`), { id: 4 })
 })
 
-t.test('a member named __proto__ is an ordinary member', async (t) => {
-  const read1 = read('{"__proto__":9007199254740993}') as object
-  t.same(Object.entries(read1), [['__proto__', 9007199254740993n]])
-  t.equal(Object.getPrototypeOf(read1), Object.prototype)
+t.test('a member named __proto__ is unknown like any other', async (t) => {
+  const text = '{"__proto__":{"id":4},"id":5}'
+  t.strictSame(Object.entries(read(text) as object), [['id', 5]])
+  const named = read(text, { keepNames: true }) as object
+  t.strictSame(Object.keys(named), ['__proto__', 'id'])
+  t.equal(Object.getPrototypeOf(named), Object.prototype)
 })
 
 t.test('a name that V8 parses incorrectly does not affect the other members', async (t) => {
@@ -79,16 +75,45 @@ t.test('a name that V8 parses incorrectly does not affect the other members', as
   t.equal(object.id, 9007199254740993n)
 })
 
-t.test('only members in the projection are built', async (t) => {
-  const more = '[{"id":1},"a",1e16,true,false,null,{}]'
-  t.same(readPlant(`{"x":${more},"id":1,"name":${more},"tag":{"id":1},"":""}`), {
-    id: 1,
-    name: [],
-    tag: {},
-  })
-  t.same(readPlant(more), [])
-  t.same(readPlant('"a"'), 'a')
-  t.same(readPlant('{"name":"a\\n","tag":null}'), { name: 'a\n', tag: null })
+const MORE = '[{"id":1},"a",1e16,true,false,null,{}]'
+
+t.test('only plants and their members are built', async (t) => {
+  const plant = `{"x":${MORE},"id":1,"name":${MORE},"tag":{"id":1},"":"","\\u0069":1}`
+  const built = { id: 1, name: [], tag: {} }
+  t.strictSame(read(plant), built)
+  t.strictSame(read(`[${plant},[${plant}],true]`), [built, null, null])
+  for (const scalar of ['"a"', '1', 'true', 'null']) t.equal(read(scalar), null)
+  t.strictSame(read('{"name":"a\\n","tag":null}'), { name: 'a\n', tag: null })
+})
+
+t.test('the names of unknown members are kept on request', async (t) => {
+  const plant = `{"x":${MORE},"id":1,"\\u0078y":2,"x":3}`
+  const built = { x: undefined, id: 1, xy: undefined }
+  t.strictSame(read(plant, { keepNames: true }), built)
+  t.strictSame(read(`[${plant}]`, { keepNames: true }), [built])
+})
+
+t.test('each body of the contract is a plant or an array of plants', async (t) => {
+  const document = loadContract()
+  const resolve = (schema: Schema): Schema =>
+    schema.$ref === undefined ? schema : (resolveReference(document, schema.$ref) as Schema)
+  const members = (schema: Schema): [string, Schema][] => {
+    const { properties = {}, allOf = [] } = resolve(schema)
+    return [...Object.entries(properties), ...allOf.flatMap(members)]
+  }
+  const bodies = Object.values(document.paths)
+    .flatMap((item) => Object.values(item))
+    .flatMap((operation) => Object.values(operation.requestBody?.content ?? {}))
+  t.ok(bodies.length >= 4)
+  for (const { schema } of bodies) {
+    const { items = schema } = resolve(schema)
+    const named = members(items)
+    t.ok(named.length > 0)
+    for (const [name, member] of named) {
+      t.strictSame(read(`{"${name}":1}`), { [name]: 1 }, `${name} is built`)
+      t.notMatch([resolve(member).type].flat().join(), /object|array/, `${name} is a scalar`)
+    }
+  }
 })
 
 const invalid: [text: string, problem: string][] = [
@@ -120,60 +145,78 @@ const invalid: [text: string, problem: string][] = [
   [`${'{"x":'.repeat(65)}`, 'is nested deeper than 64 levels'],
 ]
 
-t.test(
-  'invalid JSON is reported with its position, inside and outside the projection',
-  async (t) => {
-    for (const [text, problem] of invalid) {
-      t.throws(() => read(text), { constructor: InvalidJson, message: `body ${problem}` }, text)
-      const shift = (_match: string, byte: string) => `at byte ${Number(byte) + 5}`
-      const shifted = problem.replace(/at byte (\d+)/, shift)
-      if (!text.startsWith('{"x"') && !problem.includes('the end of input')) {
-        t.throws(() => readPlant(`{"x":${text}`), { message: `body ${shifted}` }, text)
-      }
+t.test('invalid JSON is reported with its position, at any place', async (t) => {
+  for (const [text, problem] of invalid) {
+    t.throws(() => read(text), { constructor: InvalidJson, message: `body ${problem}` }, text)
+    if (problem.includes('the end of input')) continue
+    for (const before of ['{"x":', '{"id":', '[{},', '[{"x":[{"y":']) {
+      const shift = (_match: string, byte: string) => `at byte ${Number(byte) + before.length}`
+      const message = problem.startsWith('is nested')
+        ? problem
+        : problem.replace(/at byte (\d+)/, shift)
+      t.throws(() => read(before + text), { message: `body ${message}` }, before + text)
     }
-    t.throws(() => parseExactJson(Buffer.from([0x22, 0xff, 0x22])), {
-      message: 'body is not valid UTF-8',
-    })
-  },
-)
+  }
+  t.throws(() => parseExactJson(Buffer.from([0x22, 0xff, 0x22]), { what: 'record' }), {
+    constructor: InvalidJson,
+    message: 'record is not valid UTF-8',
+  })
+})
 
 t.test('64 levels of nesting are accepted', async (t) => {
-  const text = `${'['.repeat(64)}${']'.repeat(64)}`
-  t.same(read(text), JSON.parse(text))
+  const levels = 62
+  const text = `[{"x":${'['.repeat(levels)}${']'.repeat(levels)}}]`
+  t.same(read(text), [{}])
+  t.throws(() => read(text.replace('[]', '[{}]')), {
+    message: 'body is nested deeper than 64 levels',
+  })
 })
 
-t.test('any JSON is parsed as JSON.parse does, with exact numbers', async () => {
-  fc.assert(
-    fc.property(jsonText(), ({ text, value }) => {
-      assert.deepEqual(read(text), value)
-      if (!text.includes('\\')) assert.deepEqual(read(text), JSON.parse(text, exactly))
-    }),
-    { numRuns: 2000 },
-  )
-})
-
-t.test('a projection has the same values as the whole body', async () => {
+t.test('plants are parsed as JSON.parse does, with exact numbers', async () => {
   const name = fc.constantFrom('"id"', '"name"', '"tag"', '"x"', '"\\u0069d"', '"id "', '"I"', '""')
-  const members = fc.array(fc.tuple(name, jsonText()), { maxLength: 6 })
+  const plant = fc.array(fc.tuple(name, jsonText()), { maxLength: 6 }).map((members) => ({
+    text: `{${members.map(([name, { text }]) => `${name}:${text}`).join()}}`,
+    value: Object.fromEntries(members.map(([name, { value }]) => [JSON.parse(name), value])),
+  }))
+  const items = fc.array(fc.oneof(plant, jsonText()), { maxLength: 4 }).map((items) => ({
+    text: `[${items.map(({ text }) => text).join()}]`,
+    value: items.map(({ value }) => value),
+  }))
   fc.assert(
-    fc.property(members, (members) => {
-      const text = `{${members.map(([name, { text }]) => `${name}:${text}`).join()}}`
-      const whole = read(text) as Record<string, unknown>
-      const read1 = readPlant(text) as Record<string, unknown>
-      const named = ['id', 'name', 'tag'].filter((name) => name in whole)
-      assert.deepEqual(Object.keys(read1).sort(), named)
-      for (const name of named) {
-        const [own, all] = [read1[name], whole[name]]
-        if (typeof all === 'object' && all !== null)
-          assert.deepEqual(own, Array.isArray(all) ? [] : {})
-        else assert.deepEqual(own, all)
-      }
+    fc.property(fc.oneof(plant, items, jsonText()), ({ text, value }) => {
+      assert.deepEqual(read(text), keepPlants(value))
+      const names = read(text, { keepNames: true })
+      if (isObject(value))
+        assert.deepEqual(Object.keys(names as object).sort(), Object.keys(value).sort())
+      if (text.includes('\\')) return
+      assert.deepEqual(read(text), keepPlants(JSON.parse(text, exactly)))
     }),
-    { numRuns: 1000 },
+    { numRuns: 3000 },
   )
 })
 
-t.test('JSON that JSON.parse rejects is rejected, inside and outside the projection', async () => {
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The part of a value that is built. */
+function keepPlants(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => keepPlant(item))
+  return keepPlant(value)
+}
+
+function keepPlant(value: unknown): object | null {
+  if (!isObject(value)) return null
+  const members = Object.entries(value).filter(([name]) => ['id', 'name', 'tag'].includes(name))
+  return Object.fromEntries(members.map(([name, member]) => [name, keepMember(member)]))
+}
+
+function keepMember(value: unknown): unknown {
+  if (Array.isArray(value)) return []
+  return isObject(value) ? {} : value
+}
+
+t.test('JSON that JSON.parse rejects is rejected, at any place', async () => {
   const change = fc.tuple(
     fc.nat(),
     fc.nat({ max: 3 }),
@@ -183,25 +226,22 @@ t.test('JSON that JSON.parse rejects is rejected, inside and outside the project
     fc.property(
       jsonText(),
       fc.array(change, { minLength: 1, maxLength: 3 }),
-      ({ text }, changes) => {
+      fc.constantFrom(['', ''], ['{"x":', '}'], ['[{"id":', '}]']),
+      ({ text }, changes, [before, after]) => {
         let changed = text
         for (const [at, removed, added] of changes) {
           const from = at % (changed.length + 1)
           changed = changed.slice(0, from) + added + changed.slice(from + removed)
         }
-        const expected = accepts(() => JSON.parse(changed))
+        const json = `${before}${changed}${after}`
         assert.equal(
-          accepts(() => read(changed.toWellFormed())),
-          expected,
-          changed,
-        )
-        assert.equal(
-          accepts(() => readPlant(`{"x":${changed}}`)),
-          accepts(() => JSON.parse(`{"x":${changed}}`)),
+          accepts(() => read(json.toWellFormed())),
+          accepts(() => JSON.parse(json)),
+          json,
         )
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: 3000 },
   )
 })
 

@@ -44,6 +44,7 @@ export interface StartOptions {
   readonly now?: () => number
   /** See AppOptions. */
   readonly logsForAll?: boolean
+  readonly responseTimeoutMs?: number
 }
 
 /** Sends requests to a service. */
@@ -162,6 +163,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     }),
     ...(options.now !== undefined && { now: options.now }),
     logsForAll: options.logsForAll ?? true,
+    responseTimeoutMs: options.responseTimeoutMs,
     certificate: await loadCertificate(config),
   })
   const token = (await new AccessTokens(store).issue({

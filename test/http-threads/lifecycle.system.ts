@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import { issue, writeFiles } from '../helpers/certificates.ts'
 import { logged } from '../helpers/client.ts'
@@ -149,6 +150,17 @@ t.test('with TLS', async (t) => {
       t.equal((await ask(socket, formatRequest(TOKEN, 'GET /plants'))).status, 200)
     }
     t.same(new Set(names), new Set(['first']))
+  })
+
+  t.test('every thread resumes the sessions of the others', async (t) => {
+    const socket = await open()
+    const [session] = (await once(socket.resume(), 'session')) as [Buffer]
+    socket.destroy()
+    const resume = () => connectTls(port, authority.cert, { session })
+    for (const { socket } of await openLines(t, resume)) {
+      t.equal((socket as TLSSocket).isSessionReused(), true)
+      socket.destroy()
+    }
   })
 
   t.test('every thread reloads the certificate, and one of them logs it', async (t) => {

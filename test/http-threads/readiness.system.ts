@@ -35,7 +35,7 @@ t.test('if a thread cannot be built, all threads end and the start fails', async
     tlsKey: '/missing/key.pem',
   }
   const store = await openStore(config)
-  const links = [store.share(), store.share()] as StoreLink[]
+  const links = store.share(2) as StoreLink[]
   const parts = { config, contract: loadContract(), shared: new SharedState(), links }
   await t.rejects(prepareHttpThreads(parts), { message: /cannot read \/missing\/cert.pem/ })
   // It would wait for threads that still use it.

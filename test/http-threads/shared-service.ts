@@ -12,7 +12,6 @@ export function sharedService(): Promise<ThreadedService> {
   shared ??= startThreads(t, {
     measured: true,
     requestTimeout: NEVER,
-    responseTimeout: NEVER,
     lockTimeout: NEVER,
   })
   return shared

@@ -6,6 +6,7 @@ import { canSharePort } from '../../src/http-threads/port-reservation.ts'
 import { chooseCount, planThreads } from '../../src/http-threads/thread-plan.ts'
 import { startPlantStore } from '../../src/index.ts'
 import { openStore } from '../../src/stores/engines.ts'
+import type { Store } from '../../src/stores/store.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 
 for (const [processors, threads] of [
@@ -49,6 +50,17 @@ t.test('a database in memory is served by the main thread', async (t) => {
   const warning = 'a database in memory is served by one thread'
   t.same(await plan(t, 4, ':memory:'), { threads: 0, warning })
   t.same(await plan(t, 'auto', ':memory:'), { threads: 0, warning: undefined })
+})
+
+t.test('a database on PostgreSQL is served by the main thread', async (t) => {
+  const database = 'postgres://plants@127.0.0.1:1/plants'
+  const planOn = (threads: Config['threads']) => {
+    const store = { share: () => undefined } as Partial<Store> as Store
+    return planThreads({ ...defaultConfig(), database, threads }, store, 4)
+  }
+  const warning = 'one thread serves a database on PostgreSQL: add replicas to scale'
+  t.same(await planOn(2), { links: [], warning })
+  t.same(await planOn('auto'), { links: [] })
 })
 
 /** Makes the system one on which listeners cannot share a port. */

@@ -47,7 +47,7 @@ t.test('each alert has a unit test in which it fires, and one in which it does n
   }
 })
 
-t.test('docs/observing.md says for each alert what to do', async (t) => {
+t.test('docs/monitoring.md says for each alert what to do', async (t) => {
   const headings = documentation.matchAll(/^### (PlantStore\w+)$/gm)
   t.same(
     Array.from(headings, ([, alert]) => alert),
@@ -56,6 +56,6 @@ t.test('docs/observing.md says for each alert what to do', async (t) => {
   for (const { alert, labels, annotations } of alerts) {
     t.match(labels.severity, /^(critical|warning)$/, alert)
     t.match(annotations, { summary: /./, description: /./ }, alert)
-    t.equal(annotations.runbook, `docs/observing.md#${alert.toLowerCase()}`)
+    t.equal(annotations.runbook, `docs/monitoring.md#${alert.toLowerCase()}`)
   }
 })

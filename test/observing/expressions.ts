@@ -40,7 +40,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   $instance: '.*',
 }
 
-export const documentation = read('docs/observing.md')
+export const documentation = read('docs/monitoring.md')
 
 export const dashboard: Dashboard = JSON.parse(read('deploy/grafana/plant-store.json'))
 

@@ -22,7 +22,7 @@ const [sqlite, postgres] = await Promise.all([SqliteService.start(t), PostgresSe
 const services: readonly ObservedService[] = [sqlite, postgres]
 
 t.test(
-  'docs/observing.md explains the metrics that the service has',
+  'docs/monitoring.md explains the metrics that the service has',
   {
     skip: process.platform !== 'linux' && 'some metrics of the process exist only on Linux',
   },

@@ -35,7 +35,6 @@ t.test('the package contains the built files and nothing else', async (t) => {
       'deploy/**/*.*',
       'docs/*.{http,md}',
       'docs/third-party-tools/**/*.*',
-      'src/stores/postgres/README.md',
       'test/fixtures/interface-1.0.0.yaml',
     ],
     { cwd: CHECKOUT },

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
 import { parseJson, toJson } from '../../client/json.ts'
-import type { Json } from '../../contract/json.ts'
+import type { Json } from '../../contract/operation-types.ts'
 import type { Page, PlantStore, StoredPlant } from '../../service/plant-store.ts'
 
 export const MIN = -(2n ** 63n)

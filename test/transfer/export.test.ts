@@ -1,6 +1,5 @@
 import t from 'tap'
-import { codecs } from '../../src/transfer/codecs.ts'
-import { formatPlants } from '../../src/transfer/export.ts'
+import { formatPlants, writers } from '../../src/transfer/export.ts'
 
 t.test('progress counts the plants that have been formatted', async (t) => {
   const plant = { id: 4n, name: 'Abies alba Mill.' }
@@ -10,7 +9,7 @@ t.test('progress counts the plants that have been formatted', async (t) => {
   }
   const counts: number[] = []
   let text = ''
-  for await (const part of formatPlants(batches(), codecs.csv, (count) => counts.push(count))) {
+  for await (const part of formatPlants(batches(), writers.csv, (count) => counts.push(count))) {
     text += part
   }
   t.same(counts, [2, 3])

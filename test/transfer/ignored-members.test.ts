@@ -8,7 +8,7 @@ t.test('the summary counts each ignored member and suggests the one that was mea
   ignored.add(['Tag'])
   t.equal(
     ignored.summary(),
-    'ignored 3 (members that are not stored: 2 × "Tag" (did you mean "tag"?), 1 × "colour")\n',
+    'ignored 3 (properties that are not stored: 2 × "Tag" (did you mean "tag"?), 1 × "colour")\n',
   )
 })
 

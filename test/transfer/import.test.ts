@@ -10,8 +10,7 @@ import {
   type RecordImportOptions,
   TRANSACTION_RECORDS,
 } from '../../src/transfer/import.ts'
-import type { ParseResult } from '../../src/transfer/record-reader.ts'
-import type { RecordBatch } from '../../src/transfer/record-stream.ts'
+import type { ParseResult, RecordBatch } from '../../src/transfer/record.ts'
 
 /** Imports records, one per line, into a new store that already contains `one`. */
 async function importLines(

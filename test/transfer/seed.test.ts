@@ -71,7 +71,7 @@ const invalidFiles = [
     what: 'data that would not be stored',
     text: '{"id":1,"name":"a"}\n{"id":2,"name":"b","Tag":"Tree","x":1}\n',
     line: 2,
-    says: /unknown members "Tag" \(did you mean "tag"\?\), "x"$/,
+    says: /unknown properties "Tag" \(did you mean "tag"\?\), "x"$/,
   },
   { what: 'an unfinished record', text: '{"id":1,"na', line: 1, says: /ends within this line$/ },
   { what: 'an invalid header', name: 'a.csv', text: 'id,title\n1,a\n', line: 1, says: /columns/ },

@@ -5,7 +5,7 @@ import { entityTag, isKnown } from '../operations/conditional.ts'
 import { reserve } from '../operations/response.ts'
 import { addVary } from '../operations/response-headers.ts'
 import { ByteBudget, type Clock } from '../request/byte-budget.ts'
-import { getPath } from '../request/request-path.ts'
+import { getPath } from '../server/request-head.ts'
 import { cachedFile, type File } from './cached-file.ts'
 import { memoize } from './memoize.ts'
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** Distinguishes this process's requests from those of other processes and earlier runs. */
 const PROCESS_ID = randomBytes(8).toString('base64url')
@@ -21,12 +21,14 @@ export function commonHeaders(requestId: string) {
   }
 }
 
-/** Adds the common headers before any other hook can send a response. */
-export function setCommonHeaders(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, next) => {
-    addCommonHeaders(request, reply)
-    next()
-  })
+/** An `onRequest` hook, which must be the first, because any other can send a response. */
+export function setCommonHeaders(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  next: () => void,
+): void {
+  addCommonHeaders(request, reply)
+  next()
 }
 
 /** Adds a request header to `Vary` (RFC 9110 §12.5.5). */

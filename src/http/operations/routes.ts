@@ -1,19 +1,17 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import openapiGlue from 'fastify-openapi-glue'
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { ContractDocument, Operation } from '../../../contract/contract.ts'
-import { forSerializer, matchOperations } from '../../../contract/contract.ts'
-import type { Handlers, OperationId } from '../../../contract/operation-types.ts'
-import { bodyProjection } from '../../../contract/projection.ts'
+import { matchOperations } from '../../../contract/contract.ts'
+import type {
+  AnyResult,
+  AnySuccess,
+  Handler,
+  Handlers,
+  OperationId,
+} from '../../../contract/operation-types.ts'
 import { ApiError } from '../api-error.ts'
-import { readExactJson } from '../request/body.ts'
-import type { BodyReaderOptions } from '../request/body-reader.ts'
-import { rejectUndefinedParameters } from '../request/parameters.ts'
 import { entityTag, expectedVersions, isKnown } from './conditional.ts'
-import { type Follow, followPages } from './follow-pages.ts'
-import type { Followers } from './followers.ts'
-import type { Handle, Success } from './handle.ts'
+import type { Follow } from './follow-changes.ts'
 import { sendError, sendJson, serialize } from './response.ts'
-import { requestValidators } from './validators.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -23,62 +21,50 @@ declare module 'fastify' {
 }
 
 /**
- * Routes each operation of the contract to the handler with its `operationId`.
+ * An `operationResolver` of fastify-openapi-glue, which serves each operation with the handler of its `operationId`.
  *
+ * @param follow serves the operations that can be followed
  * @throws ContractError if the contract and the handlers do not match
  */
-export async function serveOperations(
-  app: FastifyInstance,
-  document: ContractDocument,
-  handlers: Handlers,
-  bodyOptions: Omit<BodyReaderOptions, 'projection'>,
-  followers: Followers,
-): Promise<void> {
+export function resolveOperations(document: ContractDocument, handlers: Handlers, follow: Follow) {
   const operations = matchOperations(document, handlers)
-  const follow = (handle: Handle) => followPages(handle, followers)
-  await app.register(async (scope) => {
-    readExactJson(scope, { ...bodyOptions, projection: bodyProjection(document) })
-    rejectUndefinedParameters(scope)
-    scope.setValidatorCompiler(requestValidators())
-    await scope.register(openapiGlue, {
-      // It warns about each media type that has no body parser, including those of responses.
-      specification: forSerializer(document),
-      operationResolver: (id, method) => ({
-        ...toRoute(operations.get(id) as Operation, handlers, follow),
-        // Fastify's automatic HEAD routes send `Content-Length: 0` with a 304.
-        method: method === 'GET' ? ['GET', 'HEAD'] : method,
-      }),
-    })
-  })
-}
-
-/**
- * The handler's part of a route. fastify-openapi-glue adds the URL and schemas, although its types require them here.
- */
-function toRoute(
-  operation: Operation,
-  handlers: Handlers,
-  toFollow: (handle: Handle) => Follow,
-): RouteOptions {
-  const handle = handlers[operation.id as OperationId].bind(handlers) as Handle
-  const follow = operation.isFollowable ? toFollow(handle) : undefined
-  const route: Pick<RouteOptions, 'config' | 'handler'> = {
-    config: { operation },
-    handler: async (request, reply) => {
-      const { params, query, body, headers } = request
-      const expected = expectedVersions(headers['if-match'])
-      const answer = await (follow?.(request, reply) ?? handle({ params, query, body, expected }))
-      if (answer === undefined) return reply
-      return 'failure' in answer
-        ? sendError(reply, new ApiError(answer.failure, answer.message))
-        : send(answer, operation.success, request, reply)
-    },
+  return (id: string, method: string): RouteOptions => {
+    const operation = operations.get(id) as Operation
+    const handle = handlers[id as OperationId].bind(handlers) as Handler
+    const perform = operation.isFollowable ? follow : performWith(handle)
+    const route = {
+      // Fastify's automatic HEAD routes send `Content-Length: 0` with a 304.
+      method: method === 'GET' ? ['GET', 'HEAD'] : method,
+      config: { operation },
+      handler: async (request: FastifyRequest, reply: FastifyReply) => {
+        const result = await perform(request, reply)
+        return result === undefined ? reply : respond(result, operation, request, reply)
+      },
+    }
+    // The plugin adds the URL and schemas, although its types require them here.
+    return route as unknown as RouteOptions
   }
-  return route as RouteOptions
 }
 
-function send(
-  { body, version, next }: Success,
+function performWith(handle: Handler) {
+  return ({ params, query, body, headers }: FastifyRequest): Promise<AnyResult> =>
+    handle({ params, query, body, expected: expectedVersions(headers['if-match']) })
+}
+
+/** Sends the result of an operation. */
+function respond(
+  result: AnyResult,
+  { success }: Operation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  return 'failure' in result
+    ? sendError(reply, new ApiError(result.failure, result.message))
+    : sendSuccess(result, success, request, reply)
+}
+
+function sendSuccess(
+  { body, version, next }: AnySuccess,
   status: number,
   { method, headers, query }: FastifyRequest,
   reply: FastifyReply,

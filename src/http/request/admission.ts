@@ -1,9 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Operation } from '../../../contract/contract.ts'
 import { ApiError } from '../api-error.ts'
 import { handleError } from '../error-handler.ts'
 import { addCommonHeaders } from '../operations/response-headers.ts'
-import { RouteTable, routeError, sendOptions } from '../operations/route-table.ts'
 import {
   countRepetitions,
   headersError,
@@ -12,6 +11,7 @@ import {
   targetError,
 } from '../server/request-head.ts'
 import type { Cors } from './cors.ts'
+import { type RouteTable, routeError, sendOptions } from './route-table.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -21,16 +21,15 @@ declare module 'fastify' {
 }
 
 /**
- * Admits or rejects each request from its head alone. Checks, in this order: that the token is unambiguous, the token,
- * that the head is well-formed, and that the path and method exist. An anonymous client thus learns only that it needs
- * a token.
+ * An `onRequest` hook that admits or rejects each request from its head alone. Checks, in this order: that the token is
+ * unambiguous, the token, that the head is well-formed, and that the path and method exist. An anonymous client thus
+ * learns only that it needs a token.
+ *
+ * @param routes all routes of the application
  */
-export function admitRequests(app: FastifyInstance): void {
-  const routes = new RouteTable(app)
-  const { requestMetrics } = app
-  app.decorateRequest('operation')
-
-  app.addHook('onRequest', (request, reply, next) => {
+export function admitRequest(routes: RouteTable): onRequestHookHandler {
+  return (request, reply, next) => {
+    const { server } = request
     const repetitions = countRepetitions(request.raw)
     if (repetitions.authorizations > 1) return next(repeatedHeader('Authorization'))
     const isRouted = routes.hasRoute(request)
@@ -38,7 +37,7 @@ export function admitRequests(app: FastifyInstance): void {
     const config = isRouted ? request.routeOptions.config : path?.route?.config
     if (isRouted) {
       request.operation = config?.operation
-      requestMetrics?.setRoute(reply.raw, config?.metricsRoute)
+      server.requestMetrics?.setRoute(reply.raw, config?.metricsRoute)
     }
     const finish = (error: Error | undefined = headersError(request.raw, repetitions)) => {
       if (error !== undefined || isRouted) next(error)
@@ -46,13 +45,8 @@ export function admitRequests(app: FastifyInstance): void {
       else next(routeError(request, path))
     }
     if (config?.open) finish()
-    else app.authenticate(request, reply, finish)
-  })
-
-  // Reached only through `reply.callNotFound`, as for an unknown file of the docs.
-  app.setNotFoundHandler((request) => {
-    throw routeError(request, undefined)
-  })
+    else server.authenticate(request, reply, finish)
+  }
 }
 
 /**

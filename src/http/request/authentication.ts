@@ -1,13 +1,14 @@
 import bearerAuth from '@fastify/bearer-auth'
+import rateLimiting from '@fastify/rate-limit'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { nameScopes } from '../../../contract/scopes.ts'
 import type { AccessTokens, Grant } from '../../../service/access-tokens.ts'
 import type { Limit } from '../../config/setting-values.ts'
 import type { SharedState } from '../../shared-memory/shared-state.ts'
 import { ApiError } from '../api-error.ts'
-import { addressKey, failureLimit, tokenLimit } from './rate-limit.ts'
+import { getPath } from '../server/request-head.ts'
+import { failureLimit, tokenLimit } from './rate-limit.ts'
 import { RejectionLog } from './rejection-log.ts'
-import { getPath } from './request-path.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -38,6 +39,18 @@ export interface AuthenticationLimits {
 
 const REALM = 'Bearer realm="plant-store"'
 
+const MISSING_TOKEN = new ApiError(
+  'token-missing',
+  'missing access token: send it as Authorization: Bearer <token>',
+  { 'www-authenticate': REALM },
+)
+
+const INVALID_TOKEN = new ApiError(
+  'token-invalid',
+  'the access token is unknown, expired or revoked',
+  { 'www-authenticate': `${REALM}, error="invalid_token"` },
+)
+
 /**
  * Sets up `app.authenticate` for bearer tokens (RFC 6750) with @fastify/bearer-auth, called directly rather than
  * through its hook. Limits apply before the store is queried: an address that has used up its failures learns nothing
@@ -50,8 +63,9 @@ export async function authenticateBearers(
   { authFailureLimit, rateLimit }: AuthenticationLimits,
   shared: SharedState,
 ): Promise<void> {
-  const failures = failureLimit(authFailureLimit, shared.failures)
-  const requests = tokenLimit(rateLimit, shared.requests)
+  await app.register(rateLimiting, { global: false })
+  const failures = failureLimit(app, authFailureLimit)
+  const requests = tokenLimit(app, rateLimit)
   const rejectionLog = new RejectionLog(app, shared.rejectedTokens, 'rejected more access tokens')
   app.decorateRequest('grant')
   app.decorateRequest('accessToken', '')
@@ -69,38 +83,22 @@ export async function authenticateBearers(
     },
   })
 
-  function admit(request: FastifyRequest, token: string, grant: Grant): true {
-    requests?.take(grant.name)
+  function admit(request: FastifyRequest, token: string, grant: Grant): true | Promise<true> {
     request.grant = grant
     request.accessToken = token
-    requireScopes(request, grant)
-    return true
+    if (requests === undefined) return requireScopes(request, grant)
+    return requests.count(request).then((limited) => {
+      if (limited !== undefined) throw limited
+      return requireScopes(request, grant)
+    })
   }
 
   async function verify(token: string, request: FastifyRequest): Promise<Grant> {
-    if (tokens.isKnown(token)) {
-      const grant = await tokens.verify(token)
-      if (grant !== undefined) return grant
-      failures?.take(addressKey(request.ip))
-      throw invalidToken(request)
-    }
-    const key = addressKey(request.ip)
-    try {
-      failures?.take(key)
-    } catch (limited) {
-      logRejection(request)
-      throw limited
-    }
-    try {
-      const grant = await tokens.verify(token)
-      if (grant === undefined) throw invalidToken(request)
-      failures?.putBack(key)
-      return grant
-    } catch (error) {
-      // A failing store says nothing about the token.
-      if (!(error instanceof ApiError)) failures?.putBack(key)
-      throw error
-    }
+    const limited = tokens.isKnown(token) ? undefined : await failures?.check(request)
+    const grant = limited === undefined ? await tokens.verify(token) : undefined
+    if (grant !== undefined) return grant
+    logRejection(request)
+    throw limited ?? (await failures?.count(request)) ?? INVALID_TOKEN
   }
 
   function logRejection(request: FastifyRequest): void {
@@ -109,37 +107,24 @@ export async function authenticateBearers(
     rejectionLog.write(request, 'rejected an access token', details)
   }
 
-  function invalidToken(request: FastifyRequest): ApiError {
-    logRejection(request)
-    return new ApiError('token-invalid', 'the access token is unknown, expired or revoked', {
-      'www-authenticate': `${REALM}, error="invalid_token"`,
-    })
-  }
-
   /** RFC 6750 §3.1: a request without credentials for the scheme gets a challenge without `error`. */
-  function withChallenge(error: Error, request: FastifyRequest): Error {
+  async function withChallenge(error: Error, request: FastifyRequest): Promise<Error> {
     if (!(error as FastifyError).code?.startsWith('FST_BEARER_AUTH')) return error
-    try {
-      failures?.take(addressKey(request.ip))
-    } catch (limited) {
-      return limited as Error
-    }
-    return new ApiError(
-      'token-missing',
-      'missing access token: send it as Authorization: Bearer <token>',
-      { 'www-authenticate': REALM },
-    )
+    return (await failures?.count(request)) ?? MISSING_TOKEN
   }
 
   const verifyBearerAuth = app.verifyBearerAuth as bearerAuth.verifyBearerAuth
   app.decorate('authenticate', (request, reply, done) =>
-    verifyBearerAuth(request, reply, (error) => done(error && withChallenge(error, request))),
+    verifyBearerAuth(request, reply, (error) => {
+      if (error === undefined) done()
+      else withChallenge(error, request).then(done)
+    }),
   )
 }
 
-function requireScopes({ operation }: FastifyRequest, { scopes }: Grant): void {
+function requireScopes({ operation }: FastifyRequest, { scopes }: Grant): true {
   const needed = operation?.scopes ?? []
-  if (needed.every((scope) => scopes.includes(scope))) return
+  if (needed.every((scope) => scopes.includes(scope))) return true
   const message = `this operation requires a token with the ${nameScopes(needed)}`
   throw new ApiError('insufficient-scope', message, {
     'www-authenticate': `${REALM}, error="insufficient_scope", scope="${needed.join(' ')}"`,

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { parseExactJson } from '../../../contract/exact-json.ts'
-import type { Projection } from '../../../contract/projection.ts'
 import { ApiError, serviceBusy } from '../api-error.ts'
 import {
   ByteBudget,
@@ -19,8 +18,6 @@ export interface BodyReaderOptions {
   /** How many threads share the process's limits. */
   readonly threads: number
   readonly now?: Clock | undefined
-  /** Which parts of a body the operations read. */
-  readonly projection: Projection
 }
 
 type Done = (error: Error | null, body?: unknown) => void
@@ -29,7 +26,7 @@ type Done = (error: Error | null, body?: unknown) => void
  * Creates a Fastify content type parser for JSON. It limits the total size of the large bodies being received, and of
  * those parsed in one turn of the event loop. Bodies beyond a limit are rejected immediately.
  */
-export function bodyReader({ bodyLimit, threads, now, projection }: BodyReaderOptions) {
+export function bodyReader({ bodyLimit, threads, now }: BodyReaderOptions) {
   const budgetMax = Math.max(LARGE_MESSAGES_BYTES_MAX / threads, bodyLimit)
   const budget = new ByteBudget(budgetMax, now)
   let turnBytes = 0
@@ -66,7 +63,7 @@ export function bodyReader({ bodyLimit, threads, now, projection }: BodyReaderOp
     const parse = () => {
       let value: unknown
       try {
-        value = parseExactJson((body ?? Buffer.alloc(0)).subarray(0, length), projection)
+        value = parseExactJson((body ?? Buffer.alloc(0)).subarray(0, length))
       } catch (error) {
         return done(error as Error)
       }

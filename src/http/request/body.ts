@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
+import type { FastifyReply, FastifyRequest, preParsingHookHandler } from 'fastify'
 import type { ContractDocument, Operation } from '../../../contract/contract.ts'
 import type { ErrorCode } from '../../../contract/error-codes.gen.ts'
 import { ApiError } from '../api-error.ts'
-import { type BodyReaderOptions, bodyReader, bodyTooLarge } from './body-reader.ts'
-import { validateParameters } from './parameters.ts'
+import { bodyTooLarge } from './body-reader.ts'
+import { parametersError } from './validation.ts'
 
 /** The media types that are read as JSON. The contract decides which of them an operation accepts. */
-const JSON_TYPES = ['application/json', 'application/merge-patch+json']
+export const JSON_TYPES = ['application/json', 'application/merge-patch+json']
 
 /** The content codings that a body can have (RFC 9110 §12.5.3). */
 const IDENTITY_ONLY = { 'accept-encoding': 'identity' }
@@ -27,29 +27,34 @@ export function bodyMethods({ paths }: ContractDocument): ReadonlySet<string> {
 }
 
 /**
- * Reads bodies as the contract describes them: JSON in UTF-8 with exact numbers. Applies to the scope of the
- * contract's routes.
+ * A `preParsing` hook that rejects a body which its headers rule out, before any of it is read, and sends 100 to a
+ * client that waits for it.
+ *
+ * @param bodyLimit in bytes
  */
-export function readExactJson(scope: FastifyInstance, options: BodyReaderOptions): void {
-  scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser(JSON_TYPES, bodyReader(options))
-  // Content in a DELETE has no meaning (RFC 9110 §9.3.5), as in a GET.
-  scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
-  scope.addHook('preParsing', (request, reply, _body, next) => {
+export function checkBodyHead(bodyLimit: number): preParsingHookHandler {
+  return (request, reply, _body, next) => {
     const { mediaTypes } = request.operation as Operation
     if (mediaTypes.length === 0) return next()
-    const error = headError(request, mediaTypes, options.bodyLimit)
+    const error = headError(request, mediaTypes, bodyLimit)
     if (error !== undefined || !awaitsContinue(request)) return next(error)
     // Fastify validates them only once it has the body.
-    const invalid = validateParameters(request)
+    const invalid = parametersError(request)
     if (invalid === undefined) reply.raw.writeContinue()
     next(invalid)
-  })
-  // Fastify validates only bodies of a listed media type, so a request without a body would slip through.
-  scope.addHook('preValidation', (request, _reply, next) => {
-    const missing = request.body === undefined && request.operation?.bodyRequired
-    next(missing ? new ApiError('invalid-body', 'body is required') : undefined)
-  })
+  }
+}
+
+/**
+ * A `preValidation` hook. Fastify validates only bodies of a listed media type, so a request without a body would pass.
+ */
+export function requireBody(
+  { body, operation }: FastifyRequest,
+  _reply: FastifyReply,
+  next: (error?: Error) => void,
+): void {
+  const isMissing = body === undefined && operation?.bodyRequired
+  next(isMissing ? new ApiError('invalid-body', 'body is required') : undefined)
 }
 
 /**
@@ -117,21 +122,4 @@ function unsupported(
   const { mediaTypes } = operation as Operation
   const acceptPatch = method === 'PATCH' && { 'accept-patch': mediaTypes.join(', ') }
   return new ApiError(code, message, { ...headers, ...acceptPatch })
-}
-
-/** Replaces some of Ajv's messages, by keyword. */
-const BODY_MESSAGES: Readonly<
-  Record<string, (parameters: FastifySchemaValidationError['params']) => string>
-> = {
-  // Ajv joins several types with a bare comma.
-  type: ({ type }) => `must be ${[type].flat().join(' or ')}`,
-  minItems: ({ limit }) => `must have ${limit} or more items`,
-  maxItems: ({ limit }) => `must have ${limit} or fewer items`,
-}
-
-/** The error for a body that violates its schema, from Ajv's first error. */
-export function bodyError(error: FastifySchemaValidationError): ApiError {
-  const { keyword, instancePath, params, message } = error
-  const expected = BODY_MESSAGES[keyword]?.(params) ?? message
-  return new ApiError('invalid-body', `body${instancePath} ${expected}`)
 }

@@ -1,8 +1,11 @@
 /** CORS (https://fetch.spec.whatwg.org/#http-cors-protocol): which web apps on other origins can read responses. */
 import type { IncomingMessage } from 'node:http'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import type { ContractDocument } from '../../../contract/contract.ts'
-import { methodNames, responseHeaderNames } from '../../../contract/names.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import {
+  type ContractDocument,
+  methodNames,
+  responseHeaderNames,
+} from '../../../contract/contract.ts'
 import type { Origins } from '../../config/setting-values.ts'
 import { countRepetitions, headersError } from '../server/request-head.ts'
 
@@ -19,33 +22,43 @@ const REQUEST_HEADERS = [
   'traceparent',
 ]
 
-const PREFLIGHT_HEADER = 'access-control-request-method'
+/** A cache must not serve an allowed origin a response that lacks the CORS headers. */
+const VARY = { vary: 'Origin' }
 
 type Headers = Readonly<Record<string, string>>
 
-/** The CORS headers of responses to one origin. */
-interface OriginHeaders {
-  readonly actual: Headers
-  readonly preflight: Headers
-}
-
-/** Adds the CORS headers to responses, and responds to preflights. */
+/**
+ * The CORS headers. @fastify/cors would add them in a hook, so responses outside Fastify's hooks would lack them, such
+ * as those written directly to a socket.
+ */
 export class Cors {
-  readonly #byOrigin: ReadonlyMap<string, OriginHeaders>
-  readonly #others: OriginHeaders
+  /** For each origin with headers of its own. */
+  readonly #byOrigin: ReadonlyMap<string, Headers>
+  /** For all other origins, and for requests without an origin. */
+  readonly #others: Headers
+  /** Added to the response to a preflight that is allowed. */
+  readonly #permissions: Headers
 
-  /**
-   * @param byOrigin for each origin with headers of its own
-   * @param others for all other origins, and for requests without an origin
-   */
-  constructor(byOrigin: ReadonlyMap<string, OriginHeaders>, others: OriginHeaders) {
-    this.#byOrigin = byOrigin
-    this.#others = others
+  constructor(origins: Origins, contract: ContractDocument) {
+    const allow = (origin: string) => ({
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': responseHeaderNames(contract).join(', '),
+    })
+    const isOpen = origins === '*'
+    this.#others = isOpen ? allow('*') : VARY
+    this.#byOrigin = new Map(
+      isOpen ? [] : origins.map((origin) => [origin, { ...allow(origin), ...VARY }]),
+    )
+    this.#permissions = {
+      'access-control-allow-methods': methodNames(contract).join(', '),
+      'access-control-allow-headers': REQUEST_HEADERS.join(', '),
+      'access-control-max-age': String(MAX_AGE_SECONDS),
+    }
   }
 
   /** The CORS headers of any response to a request, except that to a preflight. */
-  headersFor(request: IncomingMessage): Headers {
-    return this.#find(request).actual
+  headersFor({ headers }: IncomingMessage): Headers {
+    return this.#byOrigin.get(headers.origin ?? '') ?? this.#others
   }
 
   /**
@@ -55,16 +68,14 @@ export class Cors {
    * @param next is called unless the response to a preflight was sent, with an error if its head is invalid
    */
   apply({ raw }: FastifyRequest, reply: FastifyReply, next: (error?: Error) => void): void {
-    const { actual, preflight } = this.#find(raw)
-    reply.headers(actual)
+    const headers = this.headersFor(raw)
+    reply.headers(headers)
     const asks = isPreflight(raw)
     const error = asks ? headersError(raw, countRepetitions(raw)) : undefined
-    if (asks && error === undefined) reply.headers(preflight).code(204).send()
-    else next(error)
-  }
-
-  #find({ headers }: IncomingMessage): OriginHeaders {
-    return this.#byOrigin.get(headers.origin ?? '') ?? this.#others
+    if (asks && error === undefined) {
+      if ('access-control-allow-origin' in headers) reply.headers(this.#permissions)
+      reply.code(204).send()
+    } else next(error)
   }
 }
 
@@ -73,45 +84,11 @@ export function serveCors(app: FastifyInstance, cors: Cors): void {
   app.addHook('onRequest', (request, reply, next) => cors.apply(request, reply, next))
 }
 
-/**
- * Prepares the headers for each allowed origin with @fastify/cors, in an application that never listens. In ours, its
- * hook would not run for responses outside Fastify's hooks, such as those written directly to a socket. It would also
- * treat every OPTIONS as a preflight, send some of the headers to any origin, and send `Content-Length` with a 204,
- * which RFC 9110 §8.6 forbids.
- */
-export async function prepareCors(origins: Origins, contract: ContractDocument): Promise<Cors> {
-  const app = Fastify()
-  const { default: fastifyCors } = await import('@fastify/cors')
-  await app.register(fastifyCors, {
-    origin: origins === '*' ? origins : [...origins],
-    methods: methodNames(contract),
-    allowedHeaders: REQUEST_HEADERS,
-    exposedHeaders: responseHeaderNames(contract),
-    maxAge: MAX_AGE_SECONDS,
-  })
-  const ask = async (method: 'GET' | 'OPTIONS', origin: string): Promise<Headers> => {
-    const request = { method, url: '/', headers: { origin, [PREFLIGHT_HEADER]: 'GET' } }
-    const { headers } = await app.inject(request)
-    const selected = Object.entries(headers).filter(([name]) =>
-      /^(access-control-|vary$)/.test(name),
-    )
-    return Object.fromEntries(selected.map(([name, value]) => [name, String(value)]))
-  }
-  const headersOf = async (origin: string): Promise<OriginHeaders> => ({
-    actual: await ask('GET', origin),
-    preflight: await ask('OPTIONS', origin),
-  })
-  if (origins === '*') return new Cors(new Map(), await headersOf('https://any.example'))
-  const byOrigin = new Map<string, OriginHeaders>()
-  for (const origin of origins) byOrigin.set(origin, await headersOf(origin))
-  // A cache must not serve an allowed origin a response that lacks the CORS headers.
-  const others = { vary: 'Origin' }
-  return new Cors(byOrigin, { actual: others, preflight: others })
-}
-
 /** Whether a browser asks for permission rather than sending the app's request. Other OPTIONS are ordinary requests. */
 function isPreflight({ method, headers }: IncomingMessage): boolean {
   return (
-    method === 'OPTIONS' && headers.origin !== undefined && headers[PREFLIGHT_HEADER] !== undefined
+    method === 'OPTIONS' &&
+    headers.origin !== undefined &&
+    headers['access-control-request-method'] !== undefined
   )
 }

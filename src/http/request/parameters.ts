@@ -1,17 +1,5 @@
-import type {
-  FastifyInstance,
-  FastifyRequest,
-  FastifySchemaValidationError,
-  RouteOptions,
-} from 'fastify'
+import type { FastifyRequest, RouteOptions } from 'fastify'
 import { ApiError } from '../api-error.ts'
-
-/** What messages call the parts of a request that Fastify validates, except the body. */
-const PART_NAMES: Readonly<Record<string, string>> = {
-  params: 'path parameter',
-  querystring: 'query parameter',
-  headers: 'header',
-}
 
 /**
  * Preconditions that must not be ignored (RFC 9110 §13.2.1), because the client would believe that they held. Those
@@ -23,16 +11,14 @@ const PRECONDITIONS = ['If-Match', 'If-None-Match']
 type RejectedHeaders = readonly (readonly [name: string, message: string])[]
 
 /**
- * Rejects query parameters and preconditions that the contract does not define for an operation, before the body is
- * read. Applies to the scope of the contract's routes.
+ * Makes a route reject the query parameters and preconditions that the contract does not define for its operation,
+ * before the body is read. An `onRoute` hook.
  */
-export function rejectUndefinedParameters(scope: FastifyInstance): void {
-  scope.addHook('onRoute', (route) => {
-    const query = listNames(route.schema?.querystring)
-    const headers = rejectedHeaders(route)
-    route.onRequest = (request, _reply, next) =>
-      next(queryError(request, query) ?? headerError(request, headers))
-  })
+export function rejectUndefinedParameters(route: RouteOptions): void {
+  const query = listNames(route.schema?.querystring)
+  const headers = rejectedHeaders(route)
+  route.onRequest = (request, _reply, next) =>
+    next(queryError(request, query) ?? headerError(request, headers))
 }
 
 function listNames(schema: unknown): readonly string[] {
@@ -91,40 +77,4 @@ function headerError({ headers }: FastifyRequest, rejected: RejectedHeaders): Ap
     if (headers[name] !== undefined) return new ApiError('invalid-parameter', message)
   }
   return undefined
-}
-
-/** The error for the first invalid parameter of a request, before its body is read; undefined if all are valid. */
-export function validateParameters(request: FastifyRequest): ApiError | undefined {
-  const { params, query, headers } = request
-  for (const [part, values] of Object.entries({ params, querystring: query, headers })) {
-    const validate = request.getValidationFunction(part as 'params')
-    if (validate?.(values) !== false) continue
-    const [first] = validate.errors as [FastifySchemaValidationError]
-    return parameterError(part, first)
-  }
-  return undefined
-}
-
-/** The error for an invalid parameter, from Ajv's first error; undefined if the body was invalid. */
-export function parameterError(
-  part = '',
-  error: FastifySchemaValidationError,
-): ApiError | undefined {
-  const partName = PART_NAMES[part]
-  if (partName === undefined) return undefined
-  const { instancePath } = error
-  const message = `the ${partName} ${instancePath.slice(1)} ${expectation(error as VerboseError)}`
-  return new ApiError('invalid-parameter', message)
-}
-
-function expectation({ keyword, message, params, parentSchema }: VerboseError): string | undefined {
-  // The contract's title for a pattern is easier to understand than the pattern.
-  if (keyword === 'pattern') return `must be ${parentSchema.title}`
-  if (keyword === 'maxLength') return `must not have more than ${params.limit} characters`
-  return message
-}
-
-/** With the option `verbose`, Ajv adds the schema. */
-interface VerboseError extends FastifySchemaValidationError {
-  readonly parentSchema: { title?: string }
 }

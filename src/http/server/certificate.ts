@@ -1,10 +1,12 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { createPrivateKey, type KeyObject, randomBytes, X509Certificate } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { type Config, ConfigError } from '../../config/config.ts'
 import { fileError } from '../../config/file-error.ts'
 import { READABLE_BY_ALL } from '../../file-modes.ts'
+
+const TICKET_SECRET_LENGTH = 32
 
 /** Paths of a certificate and its key. */
 export interface CertificateFiles {
@@ -21,10 +23,19 @@ export interface Pem {
 /** A certificate that is valid now, with its key. */
 export interface Certificate {
   readonly files: CertificateFiles
+  /** See fileVersions. */
+  readonly versions: string
   readonly pem: Pem
   readonly x509: X509Certificate
+  /** For the keys of session tickets. Threads with the same one can resume each other's sessions (RFC 5077). */
+  readonly ticketSecret: Uint8Array
   /** For the log, if other users can read the key. */
   readonly warning: string | undefined
+}
+
+/** A new `ticketSecret`. */
+export function newTicketSecret(): Uint8Array {
+  return randomBytes(TICKET_SECRET_LENGTH)
 }
 
 /**
@@ -32,12 +43,12 @@ export interface Certificate {
  *
  * @throws ConfigError if it is invalid, or only one of the two files is configured
  */
-export async function loadCertificate({
-  tlsCertificate,
-  tlsKey,
-}: Config): Promise<Certificate | undefined> {
+export async function loadCertificate(
+  { tlsCertificate, tlsKey }: Config,
+  ticketSecret = newTicketSecret(),
+): Promise<Certificate | undefined> {
   if (tlsCertificate !== undefined && tlsKey !== undefined) {
-    return readCertificate({ certificate: tlsCertificate, key: tlsKey })
+    return readCertificate({ certificate: tlsCertificate, key: tlsKey }, ticketSecret)
   }
   if (tlsCertificate === undefined && tlsKey === undefined) return undefined
   throw new ConfigError('--tls-certificate and --tls-key go together: set both, or neither')
@@ -48,9 +59,13 @@ export async function loadCertificate({
  *
  * @throws ConfigError that names the file and what was expected
  */
-export async function readCertificate(files: CertificateFiles): Promise<Certificate> {
+export async function readCertificate(
+  files: CertificateFiles,
+  ticketSecret: Uint8Array,
+): Promise<Certificate> {
   const certificateLabel = `${files.certificate} (--tls-certificate)`
   const keyLabel = `${files.key} (--tls-key)`
+  const versions = await fileVersions(files)
   const [cert, key] = await Promise.all([
     readWithMode(files.certificate, certificateLabel),
     readWithMode(files.key, keyLabel),
@@ -64,7 +79,21 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
   }
   const isExposed = (key.mode & READABLE_BY_ALL) !== 0
   const warning = isExposed ? `every user of this machine can read ${keyLabel}` : undefined
-  return { files, pem, x509, warning }
+  return { files, versions, pem, x509, ticketSecret, warning }
+}
+
+/**
+ * What differs once the files have changed: which they are, and when they last changed. Not their modification times,
+ * which many tools preserve when they copy a file.
+ */
+export async function fileVersions({ certificate, key }: CertificateFiles): Promise<string> {
+  const versions = [certificate, key].map((file) =>
+    stat(file).then(
+      ({ ino, ctimeMs }) => `${ino} ${ctimeMs}`,
+      () => 'unreadable',
+    ),
+  )
+  return (await Promise.all(versions)).join()
 }
 
 async function readWithMode(

@@ -9,7 +9,6 @@ import {
 import type { Socket } from 'node:net'
 import { ApiError } from '../api-error.ts'
 import type { Cors } from '../request/cors.ts'
-import { limitChunks } from './chunk-limit.ts'
 import { unsupportedVersion } from './request-head.ts'
 import { type Reject, rawResponse } from './socket-errors.ts'
 
@@ -17,6 +16,12 @@ const METHOD_NAMES = new Set(METHODS)
 
 /** Each parsed field takes a hundred bytes of memory, however short it is. */
 const HEADER_FIELDS_MAX = 100
+
+/** How many chunks of any size a body can have before their average size counts. */
+const FREE_CHUNKS = 128
+
+/** The minimum average size of a body's chunks after that. */
+const CHUNK_BYTES_MIN = 64
 
 /** A `clientErrorHandler` for Fastify: rejects requests that Node's parser gives up on. */
 export function rejectParserErrors(reject: Reject, requestTimeoutMs: number) {
@@ -116,4 +121,29 @@ export function rejectTinyChunks(server: Server, reject: Reject): void {
       request.socket.pause()
     })
   })
+}
+
+/**
+ * Checks the chunks of a body as they arrive, before anything reads them: each one takes 0.4 kB of memory and a few
+ * microseconds, even if it holds a single byte.
+ *
+ * @param reject called once if the chunks are too small; all further chunks are dropped
+ */
+function limitChunks(request: IncomingMessage, reject: () => void): void {
+  const { push } = request
+  let chunks = 0
+  let bytes = 0
+  let rejected = false
+  // Node's parser delivers each chunk through this method.
+  request.push = (chunk: Buffer | null, ...rest) => {
+    if (rejected) return false
+    chunks++
+    bytes += chunk?.length ?? 0
+    if (chunk === null || chunks <= FREE_CHUNKS || bytes >= chunks * CHUNK_BYTES_MIN) {
+      return push.call(request, chunk, ...rest)
+    }
+    rejected = true
+    reject()
+    return false
+  }
 }

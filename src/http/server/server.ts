@@ -9,12 +9,12 @@ import type { Config } from '../../config/config.ts'
 import { RequestMetrics } from '../../metrics/request-metrics.ts'
 import type { SharedState } from '../../shared-memory/shared-state.ts'
 import { newRequestId } from '../operations/response-headers.ts'
-import { PARAMETER_LENGTH_MAX } from '../operations/route-table.ts'
 import { rejectBadUrls } from '../request/admission.ts'
 import { bodyMethods } from '../request/body.ts'
 import { SMALL_MESSAGE_BYTES } from '../request/byte-budget.ts'
 import type { Cors } from '../request/cors.ts'
 import { noRequestLog } from '../request/request-log.ts'
+import { PARAMETER_LENGTH_MAX } from '../request/route-table.ts'
 import type { Certificate } from './certificate.ts'
 import {
   rejectConnect,
@@ -34,6 +34,9 @@ import { serveTls, withTls } from './tls.ts'
 /** How often Node checks for requests that take too long. */
 const TIMEOUT_CHECK_MS = 1000
 
+/** How long a client can leave a response unread before it is disconnected. */
+const RESPONSE_TIMEOUT_MS = 30_000
+
 export interface ServerParts {
   readonly config: Config
   readonly contract: ContractDocument
@@ -47,6 +50,7 @@ export interface ServerParts {
   readonly cors: Cors | undefined
   /** Whether to measure requests. */
   readonly isMeasured: boolean
+  readonly responseTimeoutMs?: number | undefined
 }
 
 /**
@@ -62,23 +66,23 @@ export function createServer({
   shared,
   cors,
   isMeasured,
+  responseTimeoutMs = RESPONSE_TIMEOUT_MS,
 }: ServerParts): FastifyInstance {
   const reject = createSocketRejecter(bodyMethods(contract), () => app.requestMetrics, cors)
   const options: FastifyHttpOptions<Server> = {
     ...serverOptions(config, reject, cors),
     ...(log !== undefined && { loggerInstance: log }),
   }
-  const ticketSecret = shared.ticketSecret.bytes
-  const app = Fastify(certificate ? withTls(options, certificate, ticketSecret) : options)
-  if (certificate !== undefined) serveTls(app, certificate, ticketSecret, logsForAll)
+  const app = Fastify(certificate ? withTls(options, certificate) : options)
+  if (certificate !== undefined) serveTls(app, certificate, logsForAll)
   const { server } = app
   app.decorate('requestMetrics', isMeasured ? new RequestMetrics(app) : undefined)
   countConnections(server, shared.connections)
   limitConnections(server, shared.connections, config.maxConnections, shared.refusedConnections)
   rejectUnknownMethods(server, cors)
   rejectManyHeaders(server, cors)
-  const connections = serveOneRequest(server, config.responseTimeout, shared.pipelined)
-  abortStalledResponses(app, connections, config.responseTimeout)
+  const connections = serveOneRequest(server, responseTimeoutMs, shared.pipelined)
+  abortStalledResponses(app, connections, responseTimeoutMs)
   closeIdleConnections(app, connections, config.requestTimeout)
   serveExpectations(server)
   rejectConnect(server, reject)

@@ -4,14 +4,13 @@ import type { ServerOptions } from 'node:https'
 import type { Socket } from 'node:net'
 import type { SecureContextOptions, Server } from 'node:tls'
 import type { FastifyBaseLogger, FastifyHttpOptions, FastifyInstance } from 'fastify'
-import { TLS_VERSION_MIN } from '../../tls-version.ts'
-import { type Certificate, type Pem, readCertificate } from './certificate.ts'
+import { type Certificate, fileVersions, readCertificate } from './certificate.ts'
 
 type Options = FastifyHttpOptions<HttpServer>
 
-/** All suites are authenticated encryption with forward secrecy (RFC 9325 §4.2). */
+/** RFC 9325 §3.1.1. All suites are authenticated encryption with forward secrecy (§4.2). */
 const VERSIONS = {
-  minVersion: TLS_VERSION_MIN,
+  minVersion: 'TLSv1.2',
   ciphers:
     'TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256:ECDHE+AESGCM:ECDHE+CHACHA20',
 } as const
@@ -19,18 +18,14 @@ const VERSIONS = {
 /** As node:tls requires. */
 const TICKET_KEYS_LENGTH = 48
 
-/** How often to check the certificate files for changes. */
-const RELOAD_INTERVAL_MS = 2000
+/** How often to look whether the certificate files have changed. */
+const LOOK_INTERVAL_MS = 5000
 
-/**
- * Adds TLS to Fastify's options. Node's default for ALPN is HTTP/1.1 alone.
- *
- * @param ticketSecret see SharedState
- */
-export function withTls(options: Options, { pem }: Certificate, ticketSecret: Buffer): Options {
+/** Adds TLS to Fastify's options. Node's default for ALPN is HTTP/1.1 alone. */
+export function withTls(options: Options, certificate: Certificate): Options {
   const https: ServerOptions = {
     ...options.http,
-    ...secureContext(pem, ticketSecret),
+    ...secureContext(certificate),
     // Node's default is two minutes.
     handshakeTimeout: options.requestTimeout,
     // Lets a client half-close the connection and await responses. node:http sets this, node:https does not.
@@ -40,7 +35,7 @@ export function withTls(options: Options, { pem }: Certificate, ticketSecret: Bu
 }
 
 /** Session tickets are bound to a certificate. Once it is replaced, clients must authenticate the new one. */
-function secureContext(pem: Pem, ticketSecret: Buffer): SecureContextOptions {
+function secureContext({ pem, ticketSecret }: Certificate): SecureContextOptions {
   const keys = hkdfSync('sha256', ticketSecret, pem.cert, 'session tickets', TICKET_KEYS_LENGTH)
   return { ...pem, ...VERSIONS, ticketKeys: Buffer.from(keys) }
 }
@@ -54,7 +49,6 @@ function secureContext(pem: Pem, ticketSecret: Buffer): SecureContextOptions {
 export function serveTls(
   app: FastifyInstance,
   certificate: Certificate,
-  ticketSecret: Buffer,
   logsReload: boolean,
 ): void {
   const server = app.server as HttpServer & Server
@@ -67,9 +61,52 @@ export function serveTls(
   })
   abortHandshakesOnClose(app, server)
   if (certificate.warning !== undefined) log.warn(certificate.warning)
-  const reloader = new CertificateReloader(certificate, ticketSecret, server, log)
-  const timer = setInterval(() => reloader.reload(), RELOAD_INTERVAL_MS).unref()
+  const reload = (next: Certificate) => {
+    server.setSecureContext(secureContext(next))
+    log.info({ expires: next.x509.validToDate }, 'TLS certificate reloaded')
+    if (next.warning !== undefined) log.warn(next.warning)
+  }
+  const timer = watchFiles(certificate, reload, log)
   app.addHook('onClose', async () => clearInterval(timer))
+}
+
+/**
+ * Reads a certificate again whenever its files have changed. Looks at their times rather than watching them: file system
+ * events are lost when certbot replaces a symbolic link, when Kubernetes replaces a folder, and on network drives.
+ */
+function watchFiles(
+  { files, versions, ticketSecret }: Certificate,
+  onChange: (certificate: Certificate) => void,
+  log: FastifyBaseLogger,
+): NodeJS.Timeout {
+  let current = versions
+  let latest = versions
+  let problem: string | undefined
+  const look = async () => {
+    const before = latest
+    latest = await fileVersions(files)
+    // One file may be replaced shortly before the other.
+    if (latest === current || latest !== before) return
+    try {
+      const certificate = await readCertificate(files, ticketSecret)
+      onChange(certificate)
+      current = certificate.versions
+      problem = undefined
+    } catch (error) {
+      const reason = (error as Error).message
+      const message = 'TLS certificate not reloaded; the previous one stays in use'
+      if (reason !== problem) log.warn({ reason }, message)
+      problem = reason
+    }
+  }
+  let isLooking = false
+  return setInterval(async () => {
+    // A look at a slow disk can take longer than the interval.
+    if (isLooking) return
+    isLooking = true
+    await look()
+    isLooking = false
+  }, LOOK_INTERVAL_MS).unref()
 }
 
 /**
@@ -92,69 +129,4 @@ function abortHandshakesOnClose(app: FastifyInstance, server: Server): void {
 /** Identifies both a raw connection and the TLS connection on top of it. */
 function toKey({ localAddress, remoteAddress, remotePort }: Socket): string {
   return `${localAddress} ${remoteAddress} ${remotePort}`
-}
-
-/**
- * Polls the files rather than watching them: file system events are lost when certbot replaces a symbolic link, when
- * Kubernetes replaces a folder, and on network drives.
- */
-class CertificateReloader {
-  readonly #ticketSecret: Buffer
-  readonly #server: Server
-  readonly #log: FastifyBaseLogger
-  #current: Certificate
-  #isReading = false
-  /** Why the files were unusable when last read, and whether that was logged. */
-  #problem: { readonly message: string; logged: boolean } | undefined
-
-  constructor(
-    certificate: Certificate,
-    ticketSecret: Buffer,
-    server: Server,
-    log: FastifyBaseLogger,
-  ) {
-    this.#current = certificate
-    this.#ticketSecret = ticketSecret
-    this.#server = server
-    this.#log = log
-  }
-
-  /** Reads the files and serves them if they have changed. Never rejects. */
-  async reload(): Promise<void> {
-    // Reading from a slow disk can take longer than the interval.
-    if (this.#isReading) return
-    this.#isReading = true
-    try {
-      this.#serve(await readCertificate(this.#current.files))
-      this.#problem = undefined
-    } catch (error) {
-      this.#logIfPersistent((error as Error).message)
-    }
-    this.#isReading = false
-  }
-
-  #serve(certificate: Certificate): void {
-    const { pem, x509, warning } = certificate
-    if (isEqual(pem, this.#current.pem)) return
-    this.#server.setSecureContext(secureContext(pem, this.#ticketSecret))
-    this.#current = certificate
-    this.#log.info({ expires: x509.validToDate }, 'TLS certificate reloaded')
-    if (warning !== undefined) this.#log.warn(warning)
-  }
-
-  /** Logs a problem only if it persists: one file may be replaced shortly before the other. */
-  #logIfPersistent(message: string): void {
-    if (this.#problem?.message !== message) this.#problem = { message, logged: false }
-    else if (!this.#problem.logged) {
-      this.#problem.logged = true
-      this.#log.warn(
-        { reason: message },
-        'TLS certificate not reloaded; the previous one stays in use',
-      )
-    }
-  }
-}
-
-function isEqual(one: Pem, other: Pem): boolean {
-  return one.cert.equals(other.cert) && one.key.equals(other.key)
 }

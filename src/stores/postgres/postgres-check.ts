@@ -1,4 +1,3 @@
-import type { StoreUnavailable } from '../../../service/plant-store.ts'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import {
   type CheckResult,
@@ -14,29 +13,25 @@ import { newerSchemaMessage } from '../schema-version.ts'
 import { StoreError } from '../store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
-import type { ServerOptions } from './connection/server.ts'
-import { identifyServer } from './connection/server-product.ts'
-import { findUnsafeSetting, readSettings } from './durability/durability.ts'
-import { findViolation, parseRequired } from './durability/standby-guarantee.ts'
-import { countStandbys } from './durability/standby-names.ts'
-import { findObstacle } from './feed/change-support.ts'
-import { FIND_MISSING_TRIGGERS } from './feed/change-tables.ts'
+import { findUnsafeSetting, readSettings } from './durability/server-settings.ts'
+import { countStandbys, findViolation, parseRequired } from './durability/standby-guarantee.ts'
 import { readLogState } from './feed/ledger.ts'
 import {
   CHANGES_VERSION,
-  findMissingObjects,
   readSchemaVersion,
   SCHEMA_VERSION,
   SETTINGS_VERSION,
 } from './postgres-schema.ts'
+import type { ServerOptions } from './server.ts'
+import { identifyServer } from './server-product.ts'
 
-type Check = (connections: Connections) => Promise<Finding>
+/** @param version of the schema */
+type Check = (connections: Connections, version: number) => Promise<Finding>
 
 const UNDEFINED_TABLE = '42P01'
 
-/** The checks by subject. If the first finds a fault, the others are skipped. */
+/** The checks of a database of ours, by subject. */
 const CHECKS: Record<string, Check> = {
-  kind,
   schema,
   server,
   connection,
@@ -56,10 +51,11 @@ export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGene
   const { urls, redacted } = parseConnectionString(url)
   const connections = new Connections({ urls, timeout })
   try {
+    const { version, kind } = await readSchemaVersion(connections).then(judgeKind, reportForeign)
+    yield { subject: 'kind', ...kind }
+    if (kind.status === 'fault') return
     for (const [subject, check] of Object.entries(CHECKS)) {
-      const finding = await check(connections).catch(reportMissingTable)
-      yield { subject, ...finding }
-      if (check === kind && finding.status === 'fault') return
+      yield { subject, ...(await check(connections, version).catch(reportMissingTable)) }
     }
   } catch (cause) {
     const message = `cannot check the database ${redacted}: ${(cause as Error).message}`
@@ -69,28 +65,24 @@ export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGene
   }
 }
 
+function judgeKind(version: number): { version: number; kind: Finding } {
+  return { version, kind: version > 0 ? OWN_DATABASE : fault('it is empty') }
+}
+
+/** Reports a table of another program as a fault, and rethrows any other error. */
+function reportForeign(error: Error): ReturnType<typeof judgeKind> {
+  if (error instanceof StoreError) return { version: 0, kind: fault(error.message) }
+  throw error
+}
+
 /** Reports a missing table as a fault, and rethrows any other error. */
 function reportMissingTable(error: { code?: string; message: string }): Finding {
   if (error.code === UNDEFINED_TABLE) return fault(error.message)
   throw error
 }
 
-async function kind(connections: Connections): Promise<Finding> {
-  try {
-    const version = await readSchemaVersion(connections)
-    return version > 0 ? OWN_DATABASE : fault('it is empty')
-  } catch (error) {
-    if (error instanceof StoreError) return fault(error.message)
-    throw error
-  }
-}
-
-async function schema(connections: Connections): Promise<Finding> {
-  const version = await readSchemaVersion(connections)
+async function schema(_: Connections, version: number): Promise<Finding> {
   if (version > SCHEMA_VERSION) return fault(newerSchemaMessage(version, SCHEMA_VERSION))
-  const hasChanges = (await findObstacle(connections)) === undefined
-  const missing = await findMissingObjects(connections, version, hasChanges)
-  if (missing.length > 0) return fault(`missing: ${missing.join(', ')}`)
   return schemaFinding(version, SCHEMA_VERSION)
 }
 
@@ -107,26 +99,19 @@ async function connection(connections: Connections): Promise<Finding> {
 }
 
 /** What an acknowledgement guarantees. */
-async function acknowledged(connections: Connections): Promise<Finding> {
+async function acknowledged(connections: Connections, version: number): Promise<Finding> {
   const settings = await readSettings(connections)
   const reason = findUnsafeSetting(settings)
   if (reason !== undefined) return fault(reason)
-  const violation = await findUnmetRequirement(connections)
-  if (violation !== undefined) return fault(violation.detail)
+  const { isSupported } = await identifyServer(connections)
+  if (isSupported && version >= SETTINGS_VERSION) {
+    const observation = await connections.observe()
+    const violation = findViolation(parseRequired(observation), observation)
+    if (violation !== undefined) return fault(violation.detail)
+  }
   const isAlone = countStandbys(settings) === 0
   const standbys = isAlone ? '' : ` and on standbys: ${settings.synchronous_standby_names}`
   return ok(`on the server's disk${standbys}`)
-}
-
-/** Why the service rejects changes; undefined if it does not. */
-async function findUnmetRequirement(
-  connections: Connections,
-): Promise<StoreUnavailable | undefined> {
-  const { isPostgres } = await identifyServer(connections)
-  const version = await readSchemaVersion(connections)
-  if (!isPostgres || version < SETTINGS_VERSION) return undefined
-  const observation = await connections.observe()
-  return findViolation(parseRequired(observation), observation)
 }
 
 async function tokens(connections: Connections): Promise<Finding> {
@@ -136,42 +121,36 @@ async function tokens(connections: Connections): Promise<Finding> {
     [SELECTOR_BYTES],
   )
   const names = damaged.map(({ name }) => name)
-  return tokensFinding(names, await countRows(connections, 'tokens'))
+  return tokensFinding(names, await readCount(connections, 'count(*)', 'tokens'))
 }
 
 async function plants(connections: Connections): Promise<Finding> {
-  return countFinding(await countRows(connections, 'plants'))
+  return countFinding(await readCount(connections, 'count(*)', 'plants'))
 }
 
-/** Reports how many changes are kept. */
-async function changes(connections: Connections): Promise<Finding> {
-  const obstacle = await findObstacle(connections)
-  if (obstacle !== undefined) return ok(`off: ${obstacle}`)
-  if ((await readSchemaVersion(connections)) < CHANGES_VERSION) return ok('off until the upgrade')
+/** How many changes are kept. */
+async function changes(connections: Connections, version: number): Promise<Finding> {
+  const { feedObstacle } = await identifyServer(connections)
+  if (feedObstacle !== undefined) return ok(`off: ${feedObstacle}`)
+  if (version < CHANGES_VERSION) return ok('off until the upgrade')
   const { isOn, isForeign } = await readLogState(connections)
   if (!isOn) return ok('off')
-  if (isForeign)
+  if (isForeign) {
     return ok('from before the database was restored; the service deletes them on its next start')
-  const missing = await connections.query<{ name: string }>(FIND_MISSING_TRIGGERS)
-  if (missing.length > 0) {
-    return fault(
-      `triggers that log them are missing or disabled: ${missing.map(({ name }) => name).join(', ')}`,
-    )
   }
-  const count = await countChanges(connections)
+  const sum = 'coalesce(sum(cardinality(ids)), 0)::bigint'
+  const count = await readCount(connections, sum, 'plant_changes')
   return ok(`${count.toLocaleString('en')} kept`)
 }
 
-async function countChanges(connections: Connections): Promise<bigint> {
+async function readCount(
+  connections: Connections,
+  expression: string,
+  table: string,
+): Promise<bigint> {
   const rows = await connections.query<{ count: bigint }>(
-    'SELECT coalesce(sum(cardinality(ids)), 0)::bigint AS count FROM plant_changes',
+    `SELECT ${expression} AS count FROM ${table}`,
   )
-  const [{ count }] = rows as [{ count: bigint }]
-  return count
-}
-
-async function countRows(connections: Connections, table: string): Promise<bigint> {
-  const rows = await connections.query<{ count: bigint }>(`SELECT count(*) AS count FROM ${table}`)
   const [{ count }] = rows as [{ count: bigint }]
   return count
 }

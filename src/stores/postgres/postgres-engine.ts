@@ -1,4 +1,3 @@
-import type { MessagePort } from 'node:worker_threads'
 import type { Engine } from '../engine.ts'
 import { StoreError } from '../store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
@@ -15,11 +14,6 @@ export const postgres: Engine = {
   async open({ database, lockTimeout, ...options }) {
     const { PostgresStore } = await import('./postgres-store.ts')
     return PostgresStore.open({ url: database, timeout: lockTimeout, ...options })
-  },
-
-  async join(_options, link) {
-    const { RemoteStore } = await import('../remote-store.ts')
-    return new RemoteStore(link as MessagePort)
   },
 
   async *check({ database, lockTimeout }) {

@@ -3,16 +3,16 @@ import pg from 'pg'
 import { newerSchemaMessage } from '../schema-version.ts'
 import { StoreError } from '../store-error.ts'
 import type { Connections } from './connection/connections.ts'
+import { createTriggers } from './feed/change-switch.ts'
 import { CHANGE_MIGRATIONS, CREATE_TRIGGERS } from './feed/change-tables.ts'
-import { changeTriggers, limitLockWait } from './plants/lock-wait.ts'
 
 const CREATE_SETTINGS =
   'CREATE TABLE IF NOT EXISTS plant_store_settings (name text PRIMARY KEY, value text NOT NULL)'
 
 /**
  * The statement that upgrades each schema version to the next, starting from an empty database. Replicas run these
- * concurrently and repeatedly, so each needs `IF NOT EXISTS`. `findMissingObjects` takes the word that follows as the
- * name of a table or index. An index entry is limited to about 2.7 kB, so the index is on a hash of the tag.
+ * concurrently and repeatedly, so each needs `IF NOT EXISTS`. An index entry is limited to about 2.7 kB, so the index is
+ * on a hash of the tag.
  */
 const MIGRATIONS = [
   'CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',
@@ -73,43 +73,29 @@ const PAUSE_MS = 10
  * Upgrades the schema to SCHEMA_VERSION. Safe to run on several replicas at once.
  *
  * @param hasChanges whether the server supports the change log
- * @param lockWaitMs how long to wait for transactions that change plants
  * @throws StoreError if the schema is newer, or the database belongs to another program
  */
-export async function migrate(
-  connections: Connections,
-  hasChanges: boolean,
-  lockWaitMs: number,
-): Promise<void> {
-  const run = (statement: string) => () =>
-    statement === CREATE_TRIGGERS
-      ? createTriggers(connections, lockWaitMs)
-      : connections.query(statement)
+export async function migrate(connections: Connections, hasChanges: boolean): Promise<void> {
   const version = await readSchemaVersion(connections)
   if (version > SCHEMA_VERSION) throw new StoreError(newerSchemaMessage(version, SCHEMA_VERSION))
-  if (version < SCHEMA_VERSION) await runMigration(run(VERSIONS))
+  const run = (statement: string) => runMigration(() => connections.query(statement))
+  if (version < SCHEMA_VERSION) await run(VERSIONS)
+  // The server may not have supported the change log when the schema was upgraded.
+  const lacksLog = version > 0 && hasChanges && (await lacksChangeLog(connections))
   for (const [index, statement] of MIGRATIONS.entries()) {
+    const isOfLog = CHANGE_MIGRATIONS.includes(statement)
+    const isDue = isOfLog ? hasChanges && (lacksLog || index >= version) : index >= version
+    if (isDue && statement === CREATE_TRIGGERS)
+      await runMigration(() => createTriggers(connections))
+    else if (isDue) await run(statement)
     if (index < version) continue
-    if (isFor(hasChanges, statement)) await runMigration(run(statement))
-    await runMigration(
-      run(`INSERT INTO plant_store_schema VALUES (${index + 1}) ON CONFLICT DO NOTHING`),
-    )
+    await run(`INSERT INTO plant_store_schema VALUES (${index + 1}) ON CONFLICT DO NOTHING`)
   }
-  if (!hasChanges || !(await lacksChangeLog(connections))) return
-  for (const statement of CHANGE_MIGRATIONS) await runMigration(run(statement))
 }
 
-/** Whether the server did not support the change log when the schema was upgraded. */
 async function lacksChangeLog(connections: Connections): Promise<boolean> {
   const missing = await connections.query("SELECT WHERE to_regclass('plant_change_log') IS NULL")
   return missing.length > 0
-}
-
-async function createTriggers(connections: Connections, lockWaitMs: number): Promise<void> {
-  await connections.transaction(async (run) => {
-    await limitLockWait(run, lockWaitMs)
-    await changeTriggers(run, CREATE_TRIGGERS)
-  })
 }
 
 /**
@@ -131,31 +117,6 @@ export async function readSchemaVersion(connections: Connections): Promise<numbe
     'SELECT max(version) AS version FROM plant_store_schema',
   )
   return row?.version ?? 0
-}
-
-function isFor(hasChanges: boolean, statement: string): boolean {
-  return hasChanges || !CHANGE_MIGRATIONS.includes(statement)
-}
-
-/**
- * The names of the tables and indexes of a schema version that are missing.
- *
- * @param hasChanges whether the server supports the change log
- */
-export async function findMissingObjects(
-  connections: Connections,
-  version: number,
-  hasChanges: boolean,
-): Promise<string[]> {
-  const expected = MIGRATIONS.slice(0, version)
-    .filter((statement) => isFor(hasChanges, statement))
-    .flatMap((statement) => / IF NOT EXISTS (\w+)/.exec(statement)?.[1] ?? [])
-  const present = await connections.query<{ name: string }>(
-    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema()
-     UNION ALL SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()`,
-  )
-  const names = new Set(present.map(({ name }) => name))
-  return expected.filter((name) => !names.has(name))
 }
 
 /** Runs a migration, and repeats it if another replica interferes. */

@@ -14,16 +14,12 @@ import type {
 import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
-import { shareCalls } from '../remote-store.ts'
-import type { Store, StoreAdvice, StoreLink } from '../store.ts'
+import type { Store, StoreAdvice } from '../store.ts'
 import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
 import { measureText, measureTexts } from '../text-length.ts'
 import { WaitingChanges } from '../waiting-changes.ts'
-import type { Call } from './connection/call.ts'
 import type { Connections } from './connection/connections.ts'
-import { type OpenServer, openServer, type ServerOptions } from './connection/server.ts'
-import type { ServerProduct } from './connection/server-product.ts'
-import { advise } from './durability/advice.ts'
+import type { Run, Session } from './connection/session.ts'
 import { OBSERVATION, type Observation } from './durability/standby-guarantee.ts'
 import type { ChangeLog } from './feed/change-log.ts'
 import { createBatches } from './plants/batches.ts'
@@ -33,13 +29,14 @@ import { importPlants } from './plants/imports.ts'
 import { exportPlants, listPlants, pointReads } from './plants/reads.ts'
 import { Tokens } from './postgres-tokens.ts'
 import { Webhooks } from './postgres-webhooks.ts'
+import { type OpenServer, openServer, type ServerOptions } from './server.ts'
+import { advise } from './server-product.ts'
 
 /** Reads a plant, and what the acknowledgement of changes depends on. */
 const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION}`
 
 /**
- * A store on a PostgreSQL server, or one that speaks its protocol. Any number of processes can share it. Concurrent
- * creates share a statement.
+ * A store on a PostgreSQL server. Any number of processes can share it. Concurrent creates share a statement.
  */
 export class PostgresStore implements Store {
   readonly webhooks: Webhooks
@@ -49,33 +46,34 @@ export class PostgresStore implements Store {
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #tokens: Tokens
   readonly #log: ChangeLog
-  readonly #changes = new InFlight()
+  readonly #inFlight = new InFlight()
   readonly #waiting = new WaitingChanges()
   readonly #metrics = new CommitMetrics()
-  readonly #isMeasured: boolean
-  readonly #product: ServerProduct
-  readonly #warnings: readonly string[]
+  readonly #server: OpenServer
+  readonly #options: ServerOptions
   #closed: Promise<void> | undefined
 
-  private constructor({ connections, log, product, warnings }: OpenServer, isMeasured: boolean) {
+  private constructor(server: OpenServer, options: ServerOptions) {
+    const { connections } = server
     this.#connections = connections
-    this.#log = log
-    this.#product = product
-    this.#warnings = warnings
-    this.#isMeasured = isMeasured
+    this.#log = server.log
+    this.#server = server
+    this.#options = options
     // GroupCommit needs commits to end in order, which several connections do not guarantee.
-    const options = { maxInFlight: 1, waiting: this.#waiting }
+    const limits = { maxInFlight: 1, waiting: this.#waiting }
     this.#creates = new GroupCommit({
-      ...options,
+      ...limits,
       commit: (plants: readonly NewPlant[]) =>
-        this.#measure(plants.length, () => connections.call((call) => createPlants(call, plants))),
+        this.#measure(plants.length, () =>
+          connections.call((session) => createPlants(session, plants)),
+        ),
       sizeOf: (plant) => ({ changes: 1, text: measureText(plant) }),
     })
     this.#batches = new GroupCommit({
-      ...options,
+      ...limits,
       commit: (batches: readonly (readonly NewPlant[])[]) =>
         this.#measure(batches.flat().length, () =>
-          connections.call((call) => createBatches(call, batches)),
+          connections.call((session) => createBatches(session, batches)),
         ),
       sizeOf: (plants) => ({ changes: plants.length, text: measureTexts(plants) }),
     })
@@ -90,12 +88,11 @@ export class PostgresStore implements Store {
    * @throws StoreError with a one-line reason if the database cannot be used
    */
   static async open(options: ServerOptions): Promise<PostgresStore> {
-    return new PostgresStore(await openServer(options), options.isMeasured ?? false)
+    return new PostgresStore(await openServer(options), options)
   }
 
-  share(): StoreLink {
-    return shareCalls(this)
-  }
+  /** Replicas scale a service on PostgreSQL. */
+  share(): undefined {}
 
   create(plant: NewPlant): Promise<CreateResult> {
     return this.#creates.submit(plant)
@@ -106,11 +103,12 @@ export class PostgresStore implements Store {
   }
 
   get(id: bigint): Promise<StoredPlant | undefined> {
-    return this.#pointReads.load(id)
+    return this.#inFlight.track(() => this.#pointReads.load(id))
   }
 
   list(request: PageRequest): Promise<Page> {
-    return listPlants((text, values) => this.#connections.query(text, values), request)
+    const run: Run = (text, values) => this.#connections.query(text, values)
+    return this.#inFlight.track(() => listPlants(run, request))
   }
 
   update(
@@ -118,16 +116,18 @@ export class PostgresStore implements Store {
     patch: PlantPatch,
     expected?: readonly string[],
   ): Promise<StoredPlant | NoMatch> {
-    return this.#change((call) => updatePlant(call, id, patch, expected))
+    return this.#change((session) => updatePlant(session, id, patch, expected))
   }
 
   remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
-    return this.#change((call) => removePlant(call, id, expected))
+    return this.#change((session) => removePlant(session, id, expected))
   }
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
-    return this.#changes.track(async () => {
-      const results = await this.#connections.call((call) => importPlants(call, plants, onConflict))
+    return this.#inFlight.track(async () => {
+      const results = await this.#connections.call((session) =>
+        importPlants(session, plants, onConflict),
+      )
       await this.#log.noteImport(plants.length)
       return results
     })
@@ -137,39 +137,32 @@ export class PostgresStore implements Store {
     return this.#connections.readSnapshot(exportPlants)
   }
 
-  async ping(): Promise<void> {
-    if (!this.#product.isPostgres) {
-      await this.#connections.query('SELECT id FROM plants LIMIT 1')
-      return
-    }
-    const [observation] = await this.#connections.query<Observation>(PING)
-    const { guarantee } = this.#connections
-    guarantee.note(observation as Observation)
-    guarantee.assertHeld()
+  ping(): Promise<void> {
+    return this.#inFlight.track(() => this.#ping())
   }
 
   findToken(selector: Uint8Array): Promise<StoredToken | undefined> {
-    return this.#tokens.find(selector)
+    return this.#inFlight.track(() => this.#tokens.find(selector))
   }
 
   listTokens(): Promise<StoredToken[]> {
-    return this.#tokens.list()
+    return this.#inFlight.track(() => this.#tokens.list())
   }
 
   addToken(token: StoredToken): Promise<boolean> {
-    return this.#tokens.add(token)
+    return this.#inFlight.track(() => this.#tokens.add(token))
   }
 
   addFirstToken(token: StoredToken): Promise<boolean> {
-    return this.#tokens.addFirst(token)
+    return this.#inFlight.track(() => this.#tokens.addFirst(token))
   }
 
   removeToken(name: string): Promise<boolean> {
-    return this.#tokens.remove(name)
+    return this.#inFlight.track(() => this.#tokens.remove(name))
   }
 
   noteTokenUse(name: string, at: Date): Promise<void> {
-    return this.#tokens.noteUse(name, at)
+    return this.#inFlight.track(() => this.#tokens.noteUse(name, at))
   }
 
   readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
@@ -181,8 +174,7 @@ export class PostgresStore implements Store {
   }
 
   advise(): StoreAdvice {
-    const { warnings, ...advice } = advise(this.#product, this.#connections.guarantee)
-    return { ...advice, warnings: [...warnings, ...this.#warnings] }
+    return advise(this.#server.product, this.#connections.guarantee, this.#options.retention)
   }
 
   async figures(): Promise<StoreFigures> {
@@ -200,16 +192,27 @@ export class PostgresStore implements Store {
     return this.#closed
   }
 
+  async #ping(): Promise<void> {
+    if (!this.#server.product.isSupported) {
+      await this.#connections.query('SELECT id FROM plants LIMIT 1')
+      return
+    }
+    const [observation] = await this.#connections.query<Observation>(PING)
+    const { guarantee } = this.#connections
+    guarantee.note(observation as Observation)
+    guarantee.assertHeld()
+  }
+
   /** Makes one change. */
-  #change<Result>(make: (call: Call) => Promise<Result>): Promise<Result> {
-    return this.#changes.track(() => this.#measure(1, () => this.#connections.call(make)))
+  #change<Result>(make: (session: Session) => Promise<Result>): Promise<Result> {
+    return this.#inFlight.track(() => this.#measure(1, () => this.#connections.call(make)))
   }
 
   async #measure<Result>(changes: number, commit: () => Promise<Result>): Promise<Result> {
     const start = performance.now()
     const result = await commit()
     this.#log.noteCommit()
-    if (this.#isMeasured) {
+    if (this.#options.isMeasured) {
       this.#metrics.duration.add((performance.now() - start) / 1000)
       this.#metrics.changes.add(changes)
     }
@@ -218,7 +221,7 @@ export class PostgresStore implements Store {
 
   async #close(): Promise<void> {
     await this.#log.close()
-    await Promise.all([this.#creates.settle(), this.#batches.settle(), this.#changes.settle()])
+    await Promise.all([this.#creates.settle(), this.#batches.settle(), this.#inFlight.settle()])
     await this.#connections.close()
   }
 }

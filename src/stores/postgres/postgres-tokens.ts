@@ -1,7 +1,7 @@
 import { SELECTOR_BYTES, type StoredToken } from '../../../service/token-store.ts'
 import { type TokenRow, toToken } from '../token-row.ts'
-import type { Run } from './connection/call.ts'
 import type { Connections } from './connection/connections.ts'
+import type { Run } from './connection/session.ts'
 
 const COLUMNS = 'name, digest, scopes, created_at, expires_at, last_used_at'
 const INSERT = `

@@ -119,26 +119,21 @@ export class Webhooks implements WebhookStore {
   }
 
   async lease(owner: string): Promise<string[] | undefined> {
-    const rows = await this.#repeatable<{ name: string | null }>(LEASE, [owner])
+    const rows = await this.#connections.query<{ name: string | null }>(LEASE, [owner])
     const taken = rows.map(({ name }) => name)
     return taken.includes(null) ? undefined : (taken as string[])
   }
 
   async release(owner: string): Promise<void> {
-    await this.#repeatable(RELEASE, [owner])
+    await this.#connections.query(RELEASE, [owner])
   }
 
   async saveProgress(owner: string, progress: readonly SavedProgress[]): Promise<string[]> {
     const rows = progress.map((each) => ({ name: each.name, ...progressColumns(each.progress) }))
     const names = progress.map(({ name }) => name)
     const values = [owner, JSON.stringify(rows), names]
-    const saved = await this.#repeatable<{ name: string }>(SAVE, values)
+    const saved = await this.#connections.query<{ name: string }>(SAVE, values)
     return saved.map(({ name }) => name)
-  }
-
-  /** Runs a statement of deliveries, which another process repeats if this one ends first. */
-  #repeatable<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
-    return this.#connections.query<Row>(text, values, 'abandonable')
   }
 
   async #change(statement: string, values: readonly unknown[]): Promise<boolean> {

@@ -123,17 +123,19 @@ export class SqliteStore implements Store {
     }
   }
 
-  share(): StoreLink | undefined {
-    if (this.#owner === undefined) return undefined
-    const { commits } = this.#owner
-    const writer = this.#owner.connect()
-    const data: SqliteLink = {
-      writer,
-      commits: commits.memory,
-      waiting: this.#waiting.memory,
-      identity: this.#file?.identity,
-    }
-    return { data, transferList: [writer] }
+  share(threads: number): readonly StoreLink[] | undefined {
+    const owner = this.#owner
+    if (owner === undefined) return undefined
+    return Array.from({ length: threads }, () => {
+      const writer = owner.connect()
+      const data: SqliteLink = {
+        writer,
+        commits: owner.commits.memory,
+        waiting: this.#waiting.memory,
+        identity: this.#file?.identity,
+      }
+      return { data, transferList: [writer] }
+    })
   }
 
   create(plant: NewPlant): Promise<CreateResult> {

@@ -3,12 +3,14 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Change } from '../../../service/change-feed.ts'
-import { Call } from '../../../src/stores/postgres/connection/call.ts'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
-import type { ServerOptions } from '../../../src/stores/postgres/connection/server.ts'
-import { pruneChanges } from '../../../src/stores/postgres/feed/change-retention.ts'
-import { Maintenance } from '../../../src/stores/postgres/feed/maintenance.ts'
+import { Session } from '../../../src/stores/postgres/connection/session.ts'
+import {
+  maintainChanges,
+  pruneChanges,
+} from '../../../src/stores/postgres/feed/change-retention.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import type { ServerOptions } from '../../../src/stores/postgres/server.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, latest, pageOf } from '../changes.ts'
 import { emptyDatabases } from './databases.ts'
@@ -18,7 +20,7 @@ const database = emptyDatabases(server, emptyDatabase)
 
 const FOREVER = 3_600_000
 const UNLIMITED = 2 ** 40
-const running = () => false
+const running = new AbortController().signal
 
 /** A log with a start and several commits of one change each. */
 async function setUp(t: Test, commits: number) {
@@ -139,9 +141,18 @@ t.test("a step of the server's clock is reported, and deletes nothing", async (t
     },
   })
   const retention = { age: FOREVER, bytes: UNLIMITED }
-  const maintenance = new Maintenance(connections, retention, async () => {}, problem.resolve, 1)
-  t.teardown(() => maintenance.stop())
+  const stop = new AbortController()
+  const maintenance = maintainChanges({
+    connections,
+    retention,
+    update: async () => {},
+    onProblem: problem.resolve,
+    intervalMs: 1,
+    signal: stop.signal,
+  })
   t.match(await problem.promise, /^the clock went forward by 120 min/)
+  stop.abort()
+  await maintenance
   t.equal((await changesAfter(store, start)).length, 3)
 })
 
@@ -184,7 +195,7 @@ t.test('large commits and many commits are deleted in steps, by several processe
 t.test('deleting ends early when the store closes', async (t) => {
   const { connections, query, rows } = await setUp(t, 5)
   await query(`${AGE} 4`)
-  await pruneChanges(connections, { age: 100_000, bytes: UNLIMITED }, () => true)
+  await pruneChanges(connections, { age: 100_000, bytes: UNLIMITED }, AbortSignal.abort())
   t.same(await rows(), { commits: 6, changes: 5 })
 })
 
@@ -196,10 +207,10 @@ for (const [what, statement] of [
     const { connections, query, open, changes } = await setUp(t, 5)
     const reader = await open()
     await query(`${AGE} 5`)
-    const { query: send } = Call.prototype
+    const { query: send } = Session.prototype
     let isPruned = false
-    t.intercept(Call.prototype, 'query', {
-      async value(this: Call, text: string, ...others: unknown[]) {
+    t.intercept(Session.prototype, 'query', {
+      async value(this: Session, text: string, ...others: unknown[]) {
         if (statement.test(text) && !isPruned) {
           isPruned = true
           await pruneChanges(connections, { age: 100_000, bytes: UNLIMITED }, running)

@@ -1,10 +1,9 @@
-import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import type { Run } from '../../../src/stores/postgres/connection/call.ts'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
 import { Deadline } from '../../../src/stores/postgres/connection/deadline.ts'
 import { Hosts } from '../../../src/stores/postgres/connection/hosts.ts'
+import type { Run } from '../../../src/stores/postgres/connection/session.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { set } from './databases.ts'
 import { databaseOf, delayingProxy, nameOf, raise, silentHost, UNREACHABLE } from './sessions.ts'
@@ -154,37 +153,17 @@ t.test('a transaction is retried a limited number of times', async (t) => {
   t.equal(tries, 10)
 })
 
-t.test('a snapshot is repeated a limited number of times, before its first part', async (t) => {
-  const connections = connectionsTo(t, [server.url()])
-  let tries = 0
-  const read = (failures: number, parts: number) => {
-    tries = 0
-    return Array.fromAsync(
-      connections.readSnapshot(async function* (run) {
-        for (let part = 0; part < parts; part++) yield part
-        if (tries++ < failures) await run(raise('40001'))
-        yield 'end'
-      }),
-    )
-  }
-  t.same(await read(3, 0), ['end'])
-  t.equal(tries, 4)
-  const busy = new StoreUnavailable('busy', '40001: on purpose')
-  await t.rejects(read(100, 0), busy)
-  t.equal(tries, 10)
-  await t.rejects(read(100, 1), busy)
-  t.equal(tries, 1)
-})
-
 function hostsOf(t: Test, url: string, timeout: number): Hosts {
-  const hosts = new Hosts({ urls: [url], timeout, onConnect: () => {} })
+  const hosts = new Hosts([url], timeout)
   t.teardown(() => hosts.close())
   return hosts
 }
 
+const deadlineIn = (ms: number) => new Deadline(ms, new AbortController().signal)
+
 /** Asks for all connections at once. */
 function connectAll(hosts: Hosts) {
-  return Promise.allSettled(Array.from({ length: ALL }, () => hosts.connect(new Deadline(60_000))))
+  return Promise.allSettled(Array.from({ length: ALL }, () => hosts.connect(deadlineIn(60_000))))
 }
 
 function release(results: Awaited<ReturnType<typeof connectAll>>, close = false): void {
@@ -197,7 +176,7 @@ const statusesOf = (results: readonly { status: string }[]) =>
 t.test('a connection that comes too late for a call is used by others', async (t) => {
   const hosts = hostsOf(t, server.url(), 60_000)
   const first = await connectAll(hosts)
-  await t.rejects(hosts.connect(new Deadline(1)), {
+  await t.rejects(hosts.connect(deadlineIn(1)), {
     message: 'the store is failing: the server did not respond within 1 ms',
   })
   release(first)
@@ -340,32 +319,14 @@ t.test('a connection whose ROLLBACK failed is not reused', async (t) => {
   await holder
 })
 
-t.test('statements are rejected while too many wait for a connection', async (t) => {
-  const connections = connectionsTo(t, [await emptyDatabase()], 60_000)
-  const gate = Promise.withResolvers<void>()
-  const busy = Array.from({ length: ALL }, () => connections.transaction(() => gate.promise))
-  const waiting = Array.from({ length: 10_000 }, () => connections.query('SELECT'))
-  const refused = { name: 'StoreUnavailable', reason: 'busy' }
-  await t.rejects(connections.query('SELECT'), refused)
-  await t.rejects(connections.readSnapshot(async function* () {}).next(), refused)
-  gate.resolve()
-  await Promise.all([...busy, ...waiting])
-  t.same(await connections.query('SELECT'), [{}])
-})
-
-t.test('close waits for transactions in flight', async (t) => {
-  const url = await emptyDatabase()
-  const connections = new Connections({ urls: [url], timeout: 10_000 })
-  const gate = Promise.withResolvers<void>()
-  const order: string[] = []
+t.test('close abandons the calls in flight', async (t) => {
+  const connections = new Connections({ urls: [await emptyDatabase()], timeout: 60_000 })
   // The last one waits for a connection.
-  const working = Promise.all(
-    Array.from({ length: ALL + 1 }, () => connections.transaction(() => gate.promise)),
-  ).then(() => order.push('worked'))
-  const closing = connections.close().then(() => order.push('closed'))
-  await setImmediate()
-  gate.resolve()
-  await Promise.all([working, closing])
-  t.same(order, ['worked', 'closed'])
+  const sleeping = Array.from({ length: ALL + 1 }, () => connections.query('SELECT pg_sleep(600)'))
+  const refused = sleeping.map((call) =>
+    t.rejects(call, new StoreUnavailable('failing', 'the store is closing')),
+  )
+  await connections.close()
+  await Promise.all(refused)
   await t.rejects(connections.query('SELECT'), { name: 'StoreUnavailable' })
 })

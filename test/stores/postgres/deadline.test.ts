@@ -1,5 +1,6 @@
 import t from 'tap'
-import { Deadline, DeadlineExceeded } from '../../../src/stores/postgres/connection/deadline.ts'
+import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { Deadline } from '../../../src/stores/postgres/connection/deadline.ts'
 
 const never = new Promise(() => {})
 
@@ -10,7 +11,7 @@ t.test(
     const deadline = new Deadline(60_000, closing.signal)
     const waiting = deadline.limit(never)
     closing.abort()
-    const expected = new DeadlineExceeded('the store is closing')
+    const expected = new StoreUnavailable('failing', 'the store is closing')
     await t.rejects(waiting, expected)
     await t.rejects(deadline.limit(never), expected)
   },
@@ -23,6 +24,6 @@ t.test('work that ends before its deadline is not affected by a later close', as
 })
 
 t.test('a call ends at its deadline', async (t) => {
-  const expected = new DeadlineExceeded('the server did not respond within 1 ms')
-  await t.rejects(new Deadline(1).limit(never), expected)
+  const expected = new StoreUnavailable('failing', 'the server did not respond within 1 ms')
+  await t.rejects(new Deadline(1, new AbortController().signal).limit(never), expected)
 })

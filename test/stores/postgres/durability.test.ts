@@ -2,7 +2,7 @@ import t from 'tap'
 import {
   findUnsafeSetting,
   type ServerSettings,
-} from '../../../src/stores/postgres/durability/durability.ts'
+} from '../../../src/stores/postgres/durability/server-settings.ts'
 
 const SOUND: ServerSettings = {
   server_encoding: 'UTF8',

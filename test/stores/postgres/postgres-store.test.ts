@@ -23,12 +23,14 @@ t.test('close can be called again', async () => {
   await store.close()
 })
 
-t.test('close waits for both statements of a conditional update', async (t) => {
+t.test('close waits for reads, and for both statements of a conditional update', async (t) => {
   const store = await open()
   await store.create({ id: 1n, name: 'x' })
   const update = store.update(1n, { name: 'y' }, [contentVersion({ name: 'x' })])
+  const reads = [store.get(2n), store.list({ limit: 1, tag: 'z' }), store.listTokens()] as const
   await store.close()
   t.strictSame(await update, { id: 1n, name: 'y' })
+  t.match(await Promise.all(reads), [undefined, { json: '[]' }, []])
 })
 
 t.test('an error that is a bug is passed on unchanged', async (t) => {

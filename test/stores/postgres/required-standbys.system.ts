@@ -8,7 +8,7 @@ import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { PostgresServer } from '../../../tools/postgres/server.ts'
 import { exported } from '../plants.ts'
-import { type Database, emptyDatabases, set } from './databases.ts'
+import { type Database, emptyDatabases, otherVersion, set } from './databases.ts'
 
 const timeout = 10_000
 
@@ -217,31 +217,19 @@ t.test('a violation outlasts a server that is unreachable, and a closed store', 
   await late
 })
 
-t.test('engines with their own replication are used without standbys', async (t) => {
+t.test('without PostgreSQL 13 or later, no standbys can be required', async (t) => {
   const place = await database()
-  // Found before the server's own function.
-  await place.query(
-    `CREATE FUNCTION version() RETURNS text LANGUAGE sql AS $$ SELECT 'CockroachDB CCL v25.4.0' $$`,
-  )
-  await place.query(`ALTER DATABASE ${place.name} SET search_path = public, pg_catalog`)
-  await t.rejects(open(t, place, 1), {
-    message:
-      /: --require-standbys is for the standbys of PostgreSQL, but the server is CockroachDB: /,
-  })
+  const [replaceVersion, useIt] = otherVersion(place.name, 'Novel 1.0') as [string, string]
+  await place.query(replaceVersion)
+  await place.query(useIt)
+  const refused =
+    /: standbys can be required of PostgreSQL 13 or later, but the server is Novel 1\.0$/
+  await t.rejects(open(t, place, 1), { message: refused })
   const store = await open(t, place)
-  t.match(store.advise(), {
-    warnings: [/^the database server is CockroachDB, which this service was never/],
-  })
   await store.ping()
   t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
   t.match(await acknowledged(place), /^ok /)
-})
-
-t.test('an extension that distributes tables causes a warning', async (t) => {
-  const place = await database()
-  await place.query(`CREATE TABLE pg_extension AS SELECT 'citus' AS extname`)
-  await place.query(`ALTER DATABASE ${place.name} SET search_path = public, pg_catalog`)
-  t.match((await open(t, place, 1)).advise(), {
-    warnings: [/^the database server is Citus, which this service was never tested with/],
-  })
+  await t.rejects(changeRequiredStandbys({ url: place.url, timeout }, 1), { message: refused })
+  await place.query("INSERT INTO plant_store_settings VALUES ('require_standbys', '1')")
+  await t.rejects(open(t, place), { message: refused }, 'also if the number was stored before')
 })

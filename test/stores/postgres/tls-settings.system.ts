@@ -66,9 +66,9 @@ t.test('only connections to hosts on other machines are encrypted', async (t) =>
 t.test('a variable applies if the connection string has no such parameter', async (t) => {
   const url = 'postgres://db/plants'
   const disable = { PGSSLMODE: 'disable' }
-  t.same(encryptionOf(t, url, disable), ['not encrypted: PGSSLMODE=disable'])
+  t.same(encryptionOf(t, url, disable), ['not encrypted: sslmode=disable'])
   t.match(encryptionOf(t, `${url}?sslmode=verify-full`, disable), ['encrypted; '])
-  t.match(encryptionOf(t, `${url}?sslmode=`, disable), ['not encrypted: PGSSLMODE=disable'])
+  t.match(encryptionOf(t, `${url}?sslmode=`, disable), ['not encrypted: sslmode=disable'])
   const ca = { PGSSLROOTCERT: join(folder, 'ca.pem') }
   t.match(encryptionOf(t, url, ca), [/authorities in .*ca\.pem$/])
   t.match(encryptionOf(t, `${url}?sslrootcert=system`, ca), [/system's certificate authorities$/])
@@ -91,18 +91,14 @@ t.test('the driver gets the other parameters, but none about TLS', async (t) => 
   t.match(other?.options.ssl, { rejectUnauthorized: true })
 })
 
-const OF_ANYBODY =
-  /^sslmode=[\w-]+ is not supported because it accepts any server: use verify-full .*, or disable/
+const OF_ANYBODY = /^sslmode=[\w-]+ is not supported: use verify-full .*, or disable/
 
 const refused = [
   ...['require', 'prefer', 'allow', 'no-verify'].map((mode) => ({
     parameters: `sslmode=${mode}`,
     says: OF_ANYBODY,
   })),
-  {
-    parameters: 'sslmode=verify_full',
-    says: /^unknown sslmode=verify_full: use verify-full /,
-  },
+  { parameters: 'sslmode=verify_full', says: OF_ANYBODY },
   {
     parameters: 'sslmode=verify-ca',
     says: /^sslmode=verify-ca needs sslrootcert to name a file, /,
@@ -114,19 +110,13 @@ const refused = [
   },
   { parameters: 'SSLMODE=disable', says: /^unknown TLS parameter SSLMODE in the database URL: / },
   { parameters: 'sslcrl=revoked.pem', says: /^unknown TLS parameter sslcrl in the database URL: / },
-  { parameters: `sslcert=${fileOf('ca.pem')}`, says: /^sslcert and sslkey go together: set both/ },
-  { parameters: `sslkey=${fileOf('ca.pem')}`, says: /^sslcert and sslkey go together: set both/ },
   {
     parameters: `sslcert=${fileOf('ca.pem')}&sslkey=${fileOf('nothing.pem')}`,
-    says: /^sslcert and sslkey: expected a certificate and its key in PEM \(/,
+    says: /^cannot load the certificates in sslrootcert, sslcert or sslkey: error:/,
   },
   {
     parameters: 'sslrootcert=nowhere.pem',
-    says: /^cannot read nowhere\.pem \(sslrootcert\): ENOENT/,
-  },
-  {
-    parameters: `sslrootcert=${fileOf('nothing.pem')}`,
-    says: /nothing\.pem \(sslrootcert\): expected certificates in PEM$/,
+    says: /^cannot load the certificates in sslrootcert, .*: ENOENT.*nowhere\.pem/,
   },
 ]
 for (const { parameters, says } of refused) {
@@ -138,8 +128,8 @@ for (const { parameters, says } of refused) {
   })
 }
 
-t.test('the message about an unsupported mode names its variable', async (t) => {
+t.test('a mode from the environment is verified, too', async (t) => {
   t.throws(() => encryptionOf(t, 'postgres://db/plants', { PGSSLMODE: 'require' }), {
-    message: /^PGSSLMODE=require is not supported because it accepts any server: /,
+    message: /^sslmode=require is not supported: /,
   })
 })

@@ -3,7 +3,7 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { copyDatabase } from '../../../src/stores/sqlite/backup/copy.ts'
+import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/backup/sqlite-check.ts'
 import { migrate } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
@@ -128,7 +128,8 @@ t.test('cursors in a restored backup', async (t) => {
   const empty = await latest(service)
   await service.create({ id: 1n, name: 'one' })
   const before = await latest(service)
-  await copyDatabase({ file, copy, lockTimeout }, () => {})
+  const { signal } = new AbortController()
+  await backUpDatabase({ database: file, file: copy, lockTimeout, signal, onProgress() {} })
   await service.create({ id: 2n, name: 'two' })
   await service.create({ id: 3n, name: 'six' })
   const lost = (await changesAfter(service, before)).map(({ cursor }) => cursor)

@@ -11,9 +11,9 @@ import {
 import { basename, dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { OnProgress } from '../../../src/stores/engine.ts'
+import { isUnused } from '../../../src/stores/sqlite/backup/checksum.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/backup/sqlite-check.ts'
-import { isUnused } from '../../../src/stores/sqlite/feed/checksum.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 

@@ -102,7 +102,8 @@ t.test('commits of other connections are reported until the connection is closed
 t.test('every thread of a store is woken by the commits of the others', async (t) => {
   const options = { file: join(t.testdir(), 'plants.db'), lockTimeout }
   const owner = new SqliteStore(options)
-  const others = [1, 2].map(() => new SqliteStore(options, owner.share()?.data as SqliteLink))
+  const links = owner.share(2) ?? []
+  const others = links.map(({ data }) => new SqliteStore(options, data as SqliteLink))
   const stores = [owner, ...others]
   t.teardown(async () => {
     for (const store of stores.toReversed()) await store.close()

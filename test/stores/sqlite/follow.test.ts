@@ -19,8 +19,8 @@ t.test('followers in all threads see every change of this and other processes', 
   const options = { file: join(t.testdir(), 'plants.db'), lockTimeout: 5000 }
   const store = new SqliteStore(options)
   const other = new SqliteStore({ ...options, sameThread: true })
-  const threads = Array.from({ length: FOLLOWERS }, () => {
-    const { data, transferList } = store.share() ?? { transferList: [] }
+  const links = store.share(FOLLOWERS) ?? []
+  const threads = links.map(({ data, transferList }) => {
     const link = data as SqliteLink
     return followingThread.start({ options, link }, { name: 'following', transferList })
   })

@@ -156,7 +156,8 @@ t.test('a store sees the changes of the others immediately', async (t) => {
     lockTimeout: LOCK_TIMEOUT_MS,
   }
   const owner = new SqliteStore(options)
-  const others = [1, 2].map(() => new SqliteStore(options, owner.share()?.data as SqliteLink))
+  const links = owner.share(2) ?? []
+  const others = links.map(({ data }) => new SqliteStore(options, data as SqliteLink))
   const stores = [owner, ...others]
   t.teardown(async () => {
     for (const store of stores.toReversed()) await store.close()

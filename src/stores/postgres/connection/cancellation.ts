@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 
 /** How long stopping a statement can take. Meanwhile, its connection counts toward the limit. */
@@ -25,27 +26,25 @@ interface CancelConnection extends pg.Connection {
  * @param running settles when the statement has ended
  */
 export async function cancelStatement(client: pg.Client, running: Promise<unknown>): Promise<void> {
-  let hasEnded = false
-  const setEnded = () => {
-    hasEnded = true
-  }
-  const end = running.then(setEnded, setEnded)
+  const ended = running.then(
+    () => true,
+    () => true,
+  )
   const deadline = performance.now() + TIMEOUT_MS
-  while (!hasEnded && performance.now() < deadline) {
-    await requestCancel(client as Cancelable, deadline)
-    await limit(end, PAUSE_MS)
-  }
+  do {
+    await requestCancel(client as Cancelable, deadline - performance.now())
+  } while (!(await Promise.race([ended, pause(PAUSE_MS)])) && performance.now() < deadline)
 }
 
 /**
  * Sends a cancel request on a connection of its own, with the same encryption
  * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS). Resolves when the
- * server has closed the connection, as it does once it has dealt with the request, or at the deadline. If it were
- * closed from this side before, PgBouncer 1.18 would crash (https://github.com/pgbouncer/pgbouncer/issues/801).
+ * server has closed the connection, as it does once it has dealt with the request, or after a time. If it were closed
+ * from this side before, PgBouncer 1.18 would crash (https://github.com/pgbouncer/pgbouncer/issues/801).
  */
 async function requestCancel(
   { ssl, host, port, processID, secretKey }: Cancelable,
-  deadline: number,
+  timeoutMs: number,
 ): Promise<void> {
   const connection = new pg.Connection({ ssl } as object) as CancelConnection
   const send = () => connection.cancel(processID, secretKey)
@@ -57,14 +56,11 @@ async function requestCancel(
   connection.once('sslconnect', send)
   if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`)
   else connection.connect(port, host)
-  await limit(closed, deadline - performance.now())
+  await Promise.race([closed, pause(timeoutMs)])
   connection.stream.destroy()
 }
 
-/** Resolves with the promise, or after a time. */
-async function limit(promise: Promise<void>, timeoutMs: number): Promise<void> {
-  const { promise: timedOut, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, timeoutMs)
-  await Promise.race([promise, timedOut])
-  clearTimeout(timer)
+/** Resolves to false after a time, which does not keep the process running. */
+function pause(milliseconds: number): Promise<false> {
+  return setTimeout(milliseconds, false, { ref: false })
 }

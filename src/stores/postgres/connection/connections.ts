@@ -1,14 +1,12 @@
 import { InFlight } from '../../in-flight.ts'
 import type { ConnectionFigures } from '../../store-figures.ts'
 import { OBSERVATION, type Observation, StandbyGuarantee } from '../durability/standby-guarantee.ts'
-import { ATTEMPTS_MAX, Call, type CallContext, type Run } from './call.ts'
 import { Deadline } from './deadline.ts'
 import { Hosts } from './hosts.ts'
-import { isRetryable } from './postgres-errors.ts'
-import { Session, watchReplication } from './session.ts'
+import { type Run, Session } from './session.ts'
 
-/** Whether `close` waits for a call, or abandons it: it fails then, and may have taken effect. */
-export type AtClose = 'completed' | 'abandonable'
+/** The part of the timeout of a call that a wait for a lock can take, so that the server gives up before the client. */
+const LOCK_WAIT_PART = 0.9
 
 export interface ConnectionsOptions {
   /** A connection string for each host. */
@@ -24,16 +22,19 @@ export interface ConnectionsOptions {
 export class Connections {
   /** Whether acknowledged changes are on the required standbys. */
   readonly guarantee = new StandbyGuarantee(() => this.observe())
+  /** Milliseconds that a statement can wait for a lock. */
+  readonly lockWaitMs: number
   readonly #hosts: Hosts
   readonly #timeout: number
   readonly #inFlight = new InFlight()
-  readonly #abandoned = new InFlight()
+  readonly #ending = new InFlight()
   readonly #closing = new AbortController()
 
   /** @throws StoreError if the connection strings ask for an unverified connection */
   constructor({ urls, timeout }: ConnectionsOptions) {
-    this.#hosts = new Hosts({ urls, timeout, onConnect: watchReplication })
+    this.#hosts = new Hosts(urls, timeout)
     this.#timeout = timeout
+    this.lockWaitMs = Math.ceil(timeout * LOCK_WAIT_PART)
   }
 
   /** Describes how the connection to the current server is encrypted and verified. */
@@ -41,31 +42,24 @@ export class Connections {
     return this.#hosts.encryption
   }
 
-  /** How many connections there are, and how many statements wait for one. */
+  /** How many connections there are, and how many calls wait for one. */
   get figures(): ConnectionFigures {
     return this.#hosts.figures
   }
 
   /** Makes a call whose changes and transactions are verified. Its deadline begins now. */
-  call<Result>(
-    work: (call: Call) => Promise<Result>,
-    atClose: AtClose = 'completed',
-  ): Promise<Result> {
-    return this.#call(work, atClose, { guarantee: this.guarantee })
+  call<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+    return this.#call(work, this.guarantee)
   }
 
-  /** Runs a statement as `Call.query` does, in a call of its own. */
-  query<Row extends object>(
-    text: string,
-    values?: readonly unknown[],
-    atClose: AtClose = 'completed',
-  ): Promise<Row[]> {
-    return this.#call((call) => call.query<Row>(text, values), atClose)
+  /** Runs a statement as `Session.query` does, in a call of its own. */
+  query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+    return this.#call((session) => session.query<Row>(text, values))
   }
 
-  /** Runs a transaction as `Call.transaction` does, in a call of its own, and does not verify it. */
+  /** Runs a transaction as `Session.transaction` does, in a call of its own, and does not verify it. */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    return this.#call((call) => call.transaction(work), 'completed')
+    return this.#call((session) => session.transaction(work))
   }
 
   /** Reads what `guarantee` depends on. */
@@ -78,62 +72,49 @@ export class Connections {
    * Yields what `work` reads from the database as it is at its first statement. Holds a connection until the iteration
    * completes or is abandoned. Each statement can take as long as a call.
    *
-   * @param work may be called several times before it yields
    * @throws StoreUnavailable if the server cannot be read now
    */
-  async *readSnapshot<Part>(
-    work: (run: Run) => AsyncIterable<Part>,
-    attempts = ATTEMPTS_MAX,
-  ): AsyncGenerator<Part, void> {
-    let hasBegun = false
-    try {
-      for await (const part of this.#readSnapshot(work)) {
-        hasBegun = true
-        yield part
-      }
-      return
-    } catch (error) {
-      if (hasBegun || !isRetryable(error) || attempts === 1) throw error
+  async *readSnapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
+    const { deadline, session } = await this.#open()
+    const run: Run = (text, values) => {
+      deadline.restart()
+      return session.run(text, values)
     }
-    yield* this.readSnapshot(work, attempts - 1)
-  }
-
-  /** Waits for calls in flight, unless they are abandonable, then closes all connections. */
-  async close(): Promise<void> {
-    this.guarantee.close()
-    this.#closing.abort()
-    await this.#inFlight.settle()
-    await this.#abandoned.settle()
-    await this.#hosts.close()
-  }
-
-  async *#readSnapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
-    const session = new Session(await this.#hosts.connect(this.#deadline()))
-    const run: Run = (text, values = []) => session.run({ text, values }, this.#deadline())
-    let isComplete = false
     try {
       await run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
       yield* work(run)
       await run('COMMIT')
-      isComplete = true
     } finally {
-      if (isComplete) session.release()
-      else this.#abandoned.track(() => session.abandon())
+      this.#ending.track(() => session.end())
     }
   }
 
-  #call<Result>(
-    work: (call: Call) => Promise<Result>,
-    atClose: AtClose,
-    context: Pick<CallContext, 'guarantee'> = {},
-  ): Promise<Result> {
-    const deadline = this.#deadline(atClose === 'abandonable' ? this.#closing.signal : undefined)
-    const [hosts, abandoned] = [this.#hosts, this.#abandoned]
-    const call = new Call({ ...context, hosts, abandoned, deadline })
-    return this.#inFlight.track(() => work(call))
+  /** Abandons the calls in flight, which fail and may have taken effect, then closes all connections. */
+  async close(): Promise<void> {
+    this.guarantee.close()
+    this.#closing.abort()
+    await this.#inFlight.settle()
+    await this.#ending.settle()
+    await this.#hosts.close()
   }
 
-  #deadline(signal?: AbortSignal): Deadline {
-    return new Deadline(this.#timeout, signal)
+  #call<Result>(
+    work: (session: Session) => Promise<Result>,
+    guarantee?: StandbyGuarantee,
+  ): Promise<Result> {
+    return this.#inFlight.track(async () => {
+      const { session } = await this.#open(guarantee)
+      try {
+        return await work(session)
+      } finally {
+        this.#ending.track(() => session.end())
+      }
+    })
+  }
+
+  async #open(guarantee?: StandbyGuarantee): Promise<{ session: Session; deadline: Deadline }> {
+    const deadline = new Deadline(this.#timeout, this.#closing.signal)
+    const client = await this.#hosts.connect(deadline)
+    return { session: new Session({ client, deadline, guarantee }), deadline }
   }
 }

@@ -2,19 +2,11 @@
  * Decides which connections are encrypted and how the server is verified. The settings are libpq's, except the modes
  * that accept any server: https://www.postgresql.org/docs/current/libpq-ssl.html.
  */
-import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext, getCACertificates } from 'node:tls'
 import pg from 'pg'
 import { isLoopback } from '../../../loopback.ts'
-import { TLS_VERSION_MIN } from '../../../tls-version.ts'
 import { StoreError } from '../../store-error.ts'
-import {
-  readTlsSettings,
-  type TlsSetting,
-  type TlsSettings,
-  withoutTlsSettings,
-} from './tls-settings.ts'
 
 /** How to connect to a host. */
 export interface Server {
@@ -23,13 +15,20 @@ export interface Server {
   readonly encryption: string
 }
 
-/** Modes of libpq, and one of `pg`, that accept any server. */
-const UNVERIFIED = ['allow', 'prefer', 'require', 'no-verify']
+/** libpq's TLS parameters of a connection string, each with its environment variable. */
+const VARIABLES = {
+  sslmode: 'PGSSLMODE',
+  sslrootcert: 'PGSSLROOTCERT',
+  sslcert: 'PGSSLCERT',
+  sslkey: 'PGSSLKEY',
+} as const
+
+type TlsSettings = { readonly [Name in keyof typeof VARIABLES]?: string | undefined }
+
+const MODES = [undefined, 'disable', 'verify-ca', 'verify-full']
 
 /** The value of sslrootcert that means the system's authorities rather than a file. */
 const SYSTEM = 'system'
-
-const DEFAULT_MODE: TlsSetting = { name: 'sslmode', value: 'verify-full' }
 
 /**
  * The options of `pg` for connection strings that differ only in their host.
@@ -37,10 +36,11 @@ const DEFAULT_MODE: TlsSetting = { name: 'sslmode', value: 'verify-full' }
  * @throws StoreError if they ask for an unverified connection, or a file is unusable
  */
 export function toServers(urls: readonly string[]): Server[] {
-  const settings = readTlsSettings(String(urls[0]))
   let verified: ConnectionOptions | undefined
-  return urls.map((url) => {
-    const connectionString = withoutTlsSettings(url)
+  return urls.map((text) => {
+    const url = new URL(text)
+    const settings = takeSettings(url)
+    const connectionString = url.href
     // The host comes from the connection string, PGHOST or the driver's default.
     const { host } = new pg.Client({ connectionString, ssl: true })
     const plain = findPlainReason(host, settings)
@@ -54,68 +54,81 @@ export function toServers(urls: readonly string[]): Server[] {
   })
 }
 
-/** Why connections to a host are not encrypted; undefined if they are. */
+/**
+ * Removes the TLS settings from a connection string, where they would take precedence over the `ssl` option of `pg`.
+ * Those that it lacks come from the environment. An empty value counts as unset.
+ *
+ * @throws StoreError if there are other TLS parameters, which would be unsafe to ignore
+ */
+function takeSettings({ searchParams }: URL): TlsSettings {
+  const settings = Object.entries(VARIABLES).map(([name, variable]) => {
+    const value = searchParams.getAll(name).at(-1) || process.env[variable]
+    searchParams.delete(name)
+    return [name, value || undefined]
+  })
+  const unknown = [...searchParams.keys()].find((name) => /^ssl/i.test(name))
+  if (unknown !== undefined) {
+    throw new StoreError(
+      `unknown TLS parameter ${unknown} in the database URL: expected one of ${Object.keys(VARIABLES).join(', ')}`,
+    )
+  }
+  return Object.fromEntries(settings)
+}
+
+/**
+ * Why connections to a host are not encrypted; undefined if they are.
+ *
+ * @throws StoreError if the mode does not verify the server
+ */
 function findPlainReason(host: string, settings: TlsSettings): string | undefined {
   // As with libpq, regardless of sslmode.
   if (host.startsWith('/')) return 'the server is reached through a Unix socket'
-  const { sslmode } = settings
-  if (sslmode?.value === 'disable') return `${sslmode.name}=disable`
-  if (Object.keys(settings).length > 0) return undefined
-  return isLoopback(host) ? 'the server is on this machine' : undefined
-}
-
-/** @throws StoreError */
-function createVerification({
-  sslmode,
-  sslrootcert,
-  sslcert,
-  sslkey,
-}: TlsSettings): ConnectionOptions {
-  const file = sslrootcert?.value === SYSTEM ? undefined : sslrootcert
-  const mode = parseMode(sslmode)
-  if (mode === 'verify-ca' && file === undefined) {
+  const { sslmode, sslrootcert = SYSTEM } = settings
+  if (!MODES.includes(sslmode)) {
+    throw new StoreError(
+      `sslmode=${sslmode} is not supported: use verify-full (the default; for a private certificate authority, set ` +
+        'sslrootcert to its file), or disable, which sends passwords and plants in plain text',
+    )
+  }
+  if (sslmode === 'verify-ca' && sslrootcert === SYSTEM) {
     throw new StoreError(
       'sslmode=verify-ca needs sslrootcert to name a file, because public authorities issue certificates to anyone',
     )
   }
-  if ((sslcert === undefined) !== (sslkey === undefined)) {
-    throw new StoreError('sslcert and sslkey go together: set both, or neither')
-  }
-  const secureContext = createContext({
-    minVersion: TLS_VERSION_MIN,
-    ca: file === undefined ? getSystemAuthorities() : readAuthorities(file),
-    ...(sslcert && { cert: read(sslcert) }),
-    ...(sslkey && { key: read(sslkey) }),
-  })
-  return {
-    secureContext,
-    // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
-    rejectUnauthorized: true,
-    ...(mode === 'verify-ca' && { checkServerIdentity: () => undefined }),
+  if (sslmode === 'disable') return 'sslmode=disable'
+  if (Object.values(settings).some((value) => value !== undefined)) return undefined
+  return isLoopback(host) ? 'the server is on this machine' : undefined
+}
+
+/** @throws StoreError */
+function createVerification(settings: TlsSettings): ConnectionOptions {
+  const { sslmode, sslrootcert = SYSTEM, sslcert, sslkey } = settings
+  try {
+    const secureContext = createSecureContext({
+      minVersion: 'TLSv1.2',
+      ca: sslrootcert === SYSTEM ? getSystemAuthorities() : readFileSync(sslrootcert),
+      ...(sslcert && { cert: readFileSync(sslcert) }),
+      ...(sslkey && { key: readFileSync(sslkey) }),
+    })
+    return {
+      secureContext,
+      // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
+      rejectUnauthorized: true,
+      ...(sslmode === 'verify-ca' && { checkServerIdentity: () => undefined }),
+    }
+  } catch (error) {
+    throw new StoreError(
+      `cannot load the certificates in sslrootcert, sslcert or sslkey: ${(error as Error).message}`,
+    )
   }
 }
 
-/** @throws StoreError if the mode does not verify the server */
-function parseMode(sslmode: TlsSetting = DEFAULT_MODE): 'verify-full' | 'verify-ca' {
-  const { name, value } = sslmode
-  if (value === 'verify-full' || value === 'verify-ca') return value
-  const problem = UNVERIFIED.includes(value)
-    ? `${name}=${value} is not supported because it accepts any server`
-    : `unknown ${name}=${value}`
-  throw new StoreError(
-    `${problem}: use verify-full (the default; for a private certificate authority, set sslrootcert to its ` +
-      'file), or disable, which sends passwords and plants in plain text',
-  )
-}
-
-function describeIdentity(host: string, { sslmode, sslrootcert }: TlsSettings): string {
-  const authorities = sslrootcert === undefined ? SYSTEM : sslrootcert.value
+function describeIdentity(host: string, { sslmode, sslrootcert = SYSTEM }: TlsSettings): string {
   const trusted =
-    authorities === SYSTEM
+    sslrootcert === SYSTEM
       ? "the system's certificate authorities"
-      : `the certificate authorities in ${authorities}`
-  const name = sslmode?.value === 'verify-ca' ? 'under any name' : `as ${host}`
-  return `server verified ${name} against ${trusted}`
+      : `the certificate authorities in ${sslrootcert}`
+  return `server verified ${sslmode === 'verify-ca' ? 'under any name' : `as ${host}`} against ${trusted}`
 }
 
 /** Falls back to Node's own list, because small container images have none. */
@@ -123,34 +136,4 @@ function getSystemAuthorities(): string[] {
   const system = getCACertificates('system')
   if (system.length === 0) return getCACertificates('default')
   return [...system, ...getCACertificates('extra')]
-}
-
-function readAuthorities(setting: TlsSetting): Buffer {
-  const authorities = read(setting)
-  try {
-    // Node treats text without certificates as an empty list.
-    new X509Certificate(authorities)
-  } catch {
-    throw new StoreError(`${setting.value} (${setting.name}): expected certificates in PEM`)
-  }
-  return authorities
-}
-
-function read({ name, value }: TlsSetting): Buffer {
-  try {
-    return readFileSync(value)
-  } catch (error) {
-    throw new StoreError(`cannot read ${value} (${name}): ${(error as Error).message}`)
-  }
-}
-
-function createContext(options: Parameters<typeof createSecureContext>[0]) {
-  try {
-    return createSecureContext(options)
-  } catch (error) {
-    const reason = (error as Error).message
-    throw new StoreError(
-      `sslcert and sslkey: expected a certificate and its key in PEM (${reason})`,
-    )
-  }
 }

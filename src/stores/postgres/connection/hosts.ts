@@ -1,29 +1,13 @@
-import { once } from 'node:events'
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { ConnectionFigures } from '../../store-figures.ts'
-import { type Deadline, DeadlineExceeded } from './deadline.ts'
+import type { Deadline } from './deadline.ts'
 import { type Server, toServers } from './encryption.ts'
 import { toUnavailable } from './postgres-errors.ts'
 
 /** Connections per replica. More would only slow the server down. */
 const CONNECTIONS_MAX = 10
-
-/** Statements that can wait for a connection. */
-const WAITING_MAX = 10_000
-
-/** How long a server can take to close its connections when the store closes. */
-const CLOSE_TIMEOUT_MS = 1000
-
-export interface HostsOptions {
-  /** A connection string for each host. */
-  readonly urls: readonly string[]
-  /** Milliseconds that connection attempts to all hosts together can take. */
-  readonly timeout: number
-  /** Prepares a new connection. */
-  readonly onConnect: (client: pg.PoolClient) => void
-}
 
 /** Pools of connections to several hosts. Uses the last primary known, otherwise the next host that accepts changes. */
 export class Hosts {
@@ -32,11 +16,15 @@ export class Hosts {
   readonly #sockets = new Set<Socket>()
   #primary = 0
 
-  /** @throws StoreError if the connection strings ask for an unverified connection */
-  constructor({ urls, timeout, onConnect }: HostsOptions) {
+  /**
+   * @param urls a connection string for each host
+   * @param timeoutMs that connection attempts to all hosts together can take
+   * @throws StoreError if the connection strings ask for an unverified connection
+   */
+  constructor(urls: readonly string[], timeoutMs: number) {
     this.#servers = toServers(urls)
-    const share = Math.ceil(timeout / urls.length)
-    this.#pools = this.#servers.map((server) => this.#open(server, share, onConnect))
+    const share = Math.ceil(timeoutMs / urls.length)
+    this.#pools = this.#servers.map((server) => this.#open(server, share))
   }
 
   /** Describes how the connection to the current server is encrypted and verified. */
@@ -44,7 +32,7 @@ export class Hosts {
     return (this.#servers[this.#primary] as Server).encryption
   }
 
-  /** How many connections there are, and how many statements wait for one. */
+  /** How many connections there are, and how many calls wait for one. */
   get figures(): ConnectionFigures {
     const sum = (of: (pool: pg.Pool) => number) =>
       this.#pools.reduce((total, pool) => total + of(pool), 0)
@@ -59,7 +47,7 @@ export class Hosts {
   /**
    * Resolves to a connection to the primary. The caller releases it.
    *
-   * @throws StoreUnavailable if there is none before the deadline, or too many callers wait for one
+   * @throws StoreUnavailable if there is none before the deadline
    */
   async connect(deadline: Deadline): Promise<pg.PoolClient> {
     let failure: unknown
@@ -69,32 +57,23 @@ export class Hosts {
         return await deadline.limit(connecting)
       } catch (error) {
         failure = error
-        if (error instanceof DeadlineExceeded) connecting.then(release, () => {})
-        if (error instanceof StoreUnavailable && error.reason === 'busy') break
+        // A connection that comes after the deadline is for others.
+        connecting.then(release, () => {})
       }
     }
     throw toUnavailable(failure)
   }
 
-  /** Closes all connections that have been released. Those of servers that do not respond are cut. */
+  /** Closes all connections, which have been released. Does not wait for a server that does not respond. */
   async close(): Promise<void> {
-    const timer = setTimeout(() => {
-      for (const socket of this.#sockets) socket.destroy()
-    }, CLOSE_TIMEOUT_MS)
     await Promise.all(this.#pools.map((pool) => pool.end()))
-    // An open socket would keep the process alive.
-    await Promise.all([...this.#sockets].map((socket) => once(socket, 'close')))
-    clearTimeout(timer)
+    for (const socket of this.#sockets) socket.unref()
   }
 
   async #connectToPrimary(): Promise<pg.PoolClient> {
     const host = this.#primary
-    const pool = this.#pools[host] as pg.Pool
-    if (pool.waitingCount >= WAITING_MAX) {
-      throw new StoreUnavailable('busy', `${WAITING_MAX} statements are waiting for a connection`)
-    }
     try {
-      return await pool.connect()
+      return await (this.#pools[host] as pg.Pool).connect()
     } catch (error) {
       // Unless a concurrent call has already moved on.
       if (this.#primary === host) this.#primary = (host + 1) % this.#pools.length
@@ -102,26 +81,24 @@ export class Hosts {
     }
   }
 
-  #open({ options }: Server, timeout: number, onConnect: HostsOptions['onConnect']): pg.Pool {
+  #open({ options }: Server, timeoutMs: number): pg.Pool {
     const pool = new pg.Pool({
       ...options,
       application_name: 'plant-store',
       max: CONNECTIONS_MAX,
-      connectionTimeoutMillis: timeout,
+      connectionTimeoutMillis: timeoutMs,
       keepAlive: true,
+      pipeline: true,
       stream: () => this.#createSocket(),
       types: { getTypeParser },
       // New connections only: a server that becomes a standby closes its connections. With pg-pool's option `verify`, a
       // connection would be lost if its caller's time ran out meanwhile.
-      onConnect: (client) => verifyPrimary(client, timeout),
+      onConnect: (client) => verifyPrimary(client, timeoutMs),
     })
     // The pool replaces idle connections that are lost. An unhandled `error` event would end the process.
     pool.on('error', () => {})
-    pool.on('connect', (client) => {
-      // The same for a connection lost between two statements. The next statement fails.
-      client.on('error', () => {})
-      onConnect(client)
-    })
+    // The same for a connection lost between two statements. The next statement fails.
+    pool.on('connect', (client) => client.on('error', () => {}))
     return pool
   }
 
@@ -136,8 +113,8 @@ function release(client: pg.PoolClient): void {
   client.release()
 }
 
-async function verifyPrimary(client: pg.ClientBase, timeout: number): Promise<void> {
-  const query = { text: 'SHOW transaction_read_only', query_timeout: timeout }
+async function verifyPrimary(client: pg.ClientBase, timeoutMs: number): Promise<void> {
+  const query = { text: 'SHOW transaction_read_only', query_timeout: timeoutMs }
   const { rows } = await client.query(query)
   if (rows[0]?.transaction_read_only === 'on') {
     throw new StoreUnavailable('failing', 'the server is read-only, like a standby')

@@ -8,22 +8,16 @@ import { StoreUnavailable } from '../../../../service/plant-store.ts'
 const BUSY = /^(40001|40P01|55P03|53300)$/
 
 /**
- * The outcome of a commit is unknown (CockroachDB), the connection was lost or refused, the database is missing or read-only, resources are exhausted, an administrator
+ * The connection was lost or refused, the database is missing or read-only, resources are exhausted, an administrator
  * intervened, or the system failed. Some of these last until someone repairs the server.
  */
-const FAILING = /^(08|40003|25006|28|3D000|53|57|58|XX)/
+const FAILING = /^(08|25006|28|3D000|53|57|58|XX)/
 
 /** The server rolled the transaction back in favor of another one. */
 const ROLLED_BACK = /^(40001|40P01)\b/
 
 /** A lock was not available within `lock_timeout`. */
 const LOCK_TIMEOUT = /^55P03\b/
-
-/** OpenSSL's codes for a certificate without a trusted authority. */
-const UNKNOWN_AUTHORITY = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/
-
-/** The message of an error for which `pg` has no code. */
-const NO_TLS = 'The server does not support SSL connections'
 
 /** Maps an error of a statement to StoreUnavailable by its code. Returns any other error unchanged: it is a bug. */
 export function mapError(error: unknown): unknown {
@@ -38,7 +32,7 @@ export function toUnavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error
   const { code = '', message } = error as { code?: string; message: string }
   // The AggregateError of several connection attempts has an empty message.
-  const detail = [code, message].filter(Boolean).join(': ') + findAdvice(code, message)
+  const detail = [code, message].filter(Boolean).join(': ')
   return new StoreUnavailable(BUSY.test(code) ? 'busy' : 'failing', detail)
 }
 
@@ -50,11 +44,4 @@ export function isRetryable(error: unknown): boolean {
 /** Whether a statement has failed because it waited too long for a lock. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof StoreUnavailable && LOCK_TIMEOUT.test(error.detail)
-}
-
-function findAdvice(code: string, message: string): string {
-  if (message === NO_TLS)
-    return '; sslmode=disable connects anyway, but sends everything in plain text'
-  if (!UNKNOWN_AUTHORITY.test(code)) return ''
-  return '; if a private authority issued the certificate, set sslrootcert to the file of that authority'
 }

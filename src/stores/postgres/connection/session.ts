@@ -1,92 +1,193 @@
 import type pg from 'pg'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import {
+  CONFIGURATION,
+  CONFIGURED_AT,
+  type Configuration,
+  type StandbyGuarantee,
+} from '../durability/standby-guarantee.ts'
 import { cancelStatement } from './cancellation.ts'
 import type { Deadline } from './deadline.ts'
 import { isRetryable, mapError } from './postgres-errors.ts'
-import { runGroup, type Statement } from './statement-group.ts'
+
+/** How many times to attempt a transaction that the server keeps rolling back in favor of others. */
+const ATTEMPTS_MAX = 10
 
 /** The code of the warning (not an error) after a commit whose wait for the standbys was canceled. */
 const NOT_REPLICATED = '01000'
 
-/** Connections whose last statements were not replicated. */
-const unreplicated = new WeakSet<pg.PoolClient>()
+/**
+ * The statements of a verified change. The configuration is read after the commit, in a statement of its own, because a
+ * session applies a changed configuration only between messages. The chained transaction makes a pooler stay on the
+ * same connection.
+ */
+const BEGIN_VERIFIED = `BEGIN; SELECT ${CONFIGURED_AT}`
+const COMMIT_VERIFIED = 'COMMIT AND CHAIN'
+const FIND_CONFIGURATION = `SELECT ${CONFIGURATION}; COMMIT`
 
-/** Prepares a new connection for its sessions. */
-export function watchReplication(client: pg.PoolClient): void {
-  client.on('notice', ({ code }) => {
-    if (code === NOT_REPLICATED) unreplicated.add(client)
-  })
+/** Runs a statement on one connection, and resolves to its rows. */
+export type Run = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>
+
+type Statement = readonly [text: string, values?: readonly unknown[] | undefined]
+type Rows = readonly object[]
+
+export interface SessionOptions {
+  readonly client: pg.PoolClient
+  /** When the call that uses the session must have ended. */
+  readonly deadline: Deadline
+  /** Verifies changes and transactions. */
+  readonly guarantee?: StandbyGuarantee | undefined
 }
 
-/** A connection while it is checked out of its pool. */
+/** A connection while a call has it to itself. */
 export class Session {
   readonly #client: pg.PoolClient
+  readonly #deadline: Deadline
+  readonly #guarantee: StandbyGuarantee | undefined
   #running: Promise<unknown> | undefined
+  #isReplicated = true
+  #isSound = true
 
-  constructor(client: pg.PoolClient) {
+  constructor({ client, deadline, guarantee }: SessionOptions) {
     this.#client = client
+    this.#deadline = deadline
+    this.#guarantee = guarantee
+    client.on('notice', this.#noteNotice)
   }
 
   /**
-   * Runs a statement and resolves to its rows.
+   * Runs one statement in a transaction of its own.
    *
-   * @throws StoreUnavailable if the server cannot run it now
+   * @throws StoreUnavailable if the server cannot run it now; it may have taken effect
    */
-  async run<Row extends object>(
-    { text, values = [] }: Statement,
-    deadline: Deadline,
-  ): Promise<Row[]> {
-    const result = await this.#wait(this.#client.query<Row>(text, [...values]), deadline)
-    return result.rows
+  query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+    return this.#retry(() => this.run<Row>(text, values))
   }
 
-  /** Runs statements in one round trip, as `runGroup` does. Resolves to the rows of each. */
-  async runGroup(
-    statements: Parameters<typeof runGroup>[1],
-    deadline: Deadline,
-  ): Promise<pg.QueryResultRow[][]> {
-    const results = await this.#wait(runGroup(this.#client, statements), deadline)
-    return results.map(({ rows }) => rows)
-  }
-
-  /** Returns the connection to its pool. */
-  release(): void {
-    this.#client.release()
+  /** Like `query`, but also verifies that the required standbys have the change. */
+  change<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+    const guarantee = this.#requirement()
+    if (guarantee === undefined) return this.query(text, values)
+    return this.#retry(async () => {
+      const [before, rows, , after] = await this.#send(
+        [BEGIN_VERIFIED],
+        [text, values],
+        [COMMIT_VERIFIED],
+        [FIND_CONFIGURATION],
+      )
+      confirm(guarantee, before, after)
+      return rows as Row[]
+    })
   }
 
   /**
-   * Returns the connection to its pool after a failure, or closes it if its state is unknown. Resolves to the work that
-   * remains, which ends in bounded time.
+   * Runs a transaction, and repeats it if the server rolls it back in favor of others.
+   *
+   * @param work may be called several times; throws to roll back
+   * @throws StoreUnavailable as for `change`, and any error that `work` throws
    */
-  async rollBack(error: unknown, deadline: Deadline): Promise<{ rest: Promise<void> }> {
-    try {
-      if (error instanceof StoreUnavailable && !isRetryable(error)) return { rest: this.abandon() }
-      await this.run({ text: 'ROLLBACK' }, deadline)
-    } catch {
-      return { rest: this.abandon() }
-    }
-    return { rest: Promise.resolve(this.release()) }
+  transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+    const guarantee = this.#requirement()
+    return this.#retry(async () => {
+      try {
+        const [before] = await this.#send([guarantee ? BEGIN_VERIFIED : 'BEGIN'])
+        const result = await work(this.run)
+        if (guarantee === undefined) {
+          await this.run('COMMIT')
+        } else {
+          const [, after] = await this.#send([COMMIT_VERIFIED], [FIND_CONFIGURATION])
+          confirm(guarantee, before, after)
+        }
+        return result
+      } catch (error) {
+        // The connection is closed if this fails.
+        if (this.#isSound) await this.run('ROLLBACK').catch(() => {})
+        throw error
+      }
+    })
   }
 
-  /** Stops the statement that the connection is running, in bounded time, and closes the connection. */
-  async abandon(): Promise<void> {
-    if (this.#running !== undefined) await cancelStatement(this.#client, this.#running)
+  /** Runs one statement in the transaction that is open. */
+  readonly run: Run = async <Row extends object>(text: string, values?: readonly unknown[]) => {
+    const [rows] = await this.#send([text, values])
+    return rows as Row[]
+  }
+
+  /**
+   * Returns the connection to its pool, or closes it if its state is unknown. Resolves once the server runs nothing for
+   * it, in bounded time.
+   */
+  async end(): Promise<void> {
+    this.#client.off('notice', this.#noteNotice)
+    const running = this.#running
+    if (this.#isSound && running === undefined && this.#client.getTransactionStatus() === 'I') {
+      this.#client.release()
+      return
+    }
+    if (running !== undefined) await cancelStatement(this.#client, running)
     this.#client.release(true)
+    // The driver would wait for the statement.
+    if (this.#running !== undefined) this.#client.connection.stream.destroy()
   }
 
-  async #wait<Result>(running: Promise<Result>, deadline: Deadline): Promise<Result> {
-    unreplicated.delete(this.#client)
-    this.#running = running
-    const end = () => {
-      if (this.#running === running) this.#running = undefined
-    }
-    running.then(end, end)
-    try {
-      const result = await deadline.limit(running)
-      if (unreplicated.has(this.#client)) throw new StoreUnavailable('failing', NOT_REPLICATED)
-      return result
-    } catch (error) {
-      throw mapError(error)
+  /** @throws StoreUnavailable if it is known that the guarantee does not hold */
+  #requirement(): StandbyGuarantee | undefined {
+    if (!this.#guarantee?.isRequired) return undefined
+    this.#guarantee.assertHeld()
+    return this.#guarantee
+  }
+
+  async #retry<Result>(attempt: () => Promise<Result>): Promise<Result> {
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (!isRetryable(error) || attempts === ATTEMPTS_MAX) throw error
+      }
     }
   }
+
+  /**
+   * Sends statements together, and resolves to the rows of each. If one fails, the others are nevertheless run.
+   *
+   * @throws the error of the first that fails
+   */
+  async #send(...statements: readonly Statement[]): Promise<Rows[]> {
+    const { stream } = this.#client.connection
+    stream.cork()
+    const sent = statements.map(([text, values = []]) => this.#client.query(text, [...values]))
+    stream.uncork()
+    const running = Promise.allSettled(sent).finally(() => {
+      this.#running = undefined
+    })
+    this.#isReplicated = true
+    this.#running = running
+    try {
+      const results = await this.#deadline.limit(running)
+      const failed = results.find(({ status }) => status === 'rejected')
+      if (failed?.status === 'rejected') throw failed.reason
+      if (!this.#isReplicated) throw new StoreUnavailable('failing', NOT_REPLICATED)
+      return results.map((result) => rowsOf((result as PromiseFulfilledResult<Result>).value))
+    } catch (cause) {
+      const error = mapError(cause)
+      if (error instanceof StoreUnavailable && !isRetryable(error)) this.#isSound = false
+      throw error
+    }
+  }
+
+  readonly #noteNotice = ({ code }: { code?: string | undefined }): void => {
+    if (code === NOT_REPLICATED) this.#isReplicated = false
+  }
+}
+
+type Result = pg.QueryResult<object> | pg.QueryResult<object>[]
+
+/** A text with several statements has several results. */
+function rowsOf(result: Result): Rows {
+  return Array.isArray(result) ? result.flatMap(({ rows }) => rows) : result.rows
+}
+
+function confirm(guarantee: StandbyGuarantee, before?: Rows, after?: Rows): void {
+  const [[first], [last]] = [before, after] as [[Configuration], [Configuration]]
+  guarantee.confirm(last, first.configured_at)
 }

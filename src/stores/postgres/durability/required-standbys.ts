@@ -1,10 +1,8 @@
 import { StoreError } from '../../store-error.ts'
 import { parseConnectionString } from '../connection/connection-string.ts'
 import { Connections } from '../connection/connections.ts'
-import { identifyServer, type ServerProduct } from '../connection/server-product.ts'
-import { findObstacle } from '../feed/change-support.ts'
-import { toLockWaitMs } from '../plants/lock-wait.ts'
 import { migrate, readSchemaVersion } from '../postgres-schema.ts'
+import { identifyServer, type ServerProduct, VERSION_MIN } from '../server-product.ts'
 import { formatStandbys } from './standby-guarantee.ts'
 
 const FIND = `SELECT value FROM plant_store_settings WHERE name = 'require_standbys'`
@@ -18,16 +16,19 @@ const REPLACE = `
 /**
  * Stores the number of standbys that must have a change before it is acknowledged, unless there is one.
  *
- * @throws StoreError if another number is stored, or the server has no standbys in PostgreSQL's sense
+ * @param required undefined if the stored number applies
+ * @throws StoreError if another number is stored, or the server's standbys cannot be verified
  */
 export async function agreeOnStandbys(
   connections: Connections,
   product: ServerProduct,
-  required: number,
+  required?: number,
 ): Promise<void> {
-  requirePostgres(product)
+  const found = await find(connections)
+  if (required ?? found) requireSupport(product)
+  if (required === undefined) return
   // Another replica may store its number first.
-  const stored = (await find(connections)) ?? (await addAndFind(connections, required))
+  const stored = found ?? (await addAndFind(connections, required))
   if (stored === required) return
   throw new StoreError(
     `it requires changes to be on ${formatStandbys(stored)}, but --require-standbys is ${required}: ` +
@@ -49,9 +50,9 @@ export async function changeRequiredStandbys(
   const connections = new Connections({ urls, timeout })
   try {
     if ((await readSchemaVersion(connections)) === 0) throw new StoreError('it is empty')
-    const hasChanges = (await findObstacle(connections)) === undefined
-    await migrate(connections, hasChanges, toLockWaitMs(timeout))
-    requirePostgres(await identifyServer(connections))
+    const product = await identifyServer(connections)
+    await migrate(connections, product.feedObstacle === undefined)
+    requireSupport(product)
     await connections.query(REPLACE, [required])
   } catch (cause) {
     const { message } = cause as Error
@@ -71,10 +72,9 @@ async function find(connections: Connections): Promise<number | undefined> {
   return row && Number(row.value)
 }
 
-function requirePostgres({ name, isPostgres }: ServerProduct): void {
-  if (isPostgres) return
+function requireSupport({ name, isSupported }: ServerProduct): void {
+  if (isSupported) return
   throw new StoreError(
-    `--require-standbys is for the standbys of PostgreSQL, but the server is ${name}: ` +
-      'configure there how many copies of a change it keeps',
+    `standbys can be required of PostgreSQL ${VERSION_MIN} or later, but the server is ${name}`,
   )
 }

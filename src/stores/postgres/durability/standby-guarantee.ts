@@ -1,5 +1,12 @@
+import { setTimeout } from 'node:timers/promises'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
-import { countStandbys, type ReplicationSettings } from './standby-names.ts'
+
+/** Settings of the server that decide how many standbys a commit waits for. */
+export interface ReplicationSettings {
+  readonly synchronous_commit: string
+  readonly synchronous_standby_names: string
+  readonly max_wal_senders: string
+}
 
 /** The configuration of a session. */
 export interface Configuration extends ReplicationSettings {
@@ -30,6 +37,12 @@ export const OBSERVATION = `${CONFIGURATION},
   (extract(epoch FROM clock_timestamp() - pg_conf_load_time()) * 1000)::float8 AS configured_for,
   (SELECT value FROM plant_store_settings WHERE name = 'require_standbys') AS required`
 
+/** Levels at which a standby has a change on its disk. With `remote_write`, it can still lose it in a power failure. */
+const DURABLE = ['on', 'remote_apply']
+
+/** `FIRST 2 (…)`, `ANY 2 (…)` or `2 (…)`. The keywords are case-insensitive. */
+const WITH_NUMBER = /^\s*(?:(?:FIRST|ANY)\s+)?(\d+)\s*\(/i
+
 /** How often to look at the server while standbys are required. */
 const PROBE_INTERVAL_MS = 500
 
@@ -47,7 +60,7 @@ export class StandbyGuarantee {
   readonly #observe: () => Promise<Observation>
   #required: number | undefined
   #violation: StoreUnavailable | undefined
-  #probe: NodeJS.Timeout | undefined
+  #isProbing = false
   #isClosed = false
 
   /** @param observe reads the current state from the server */
@@ -81,7 +94,7 @@ export class StandbyGuarantee {
     this.#required = parseRequired(observation) ?? this.#required
     if (!this.isRequired) this.#violation = undefined
     this.#judge(observation)
-    this.#scheduleProbe()
+    if (this.isRequired && !this.#isProbing) this.#probe()
   }
 
   /**
@@ -103,29 +116,25 @@ export class StandbyGuarantee {
   /** Stops looking at the server. */
   close(): void {
     this.#isClosed = true
-    clearTimeout(this.#probe)
   }
 
   #judge(settings: ReplicationSettings): void {
     this.#violation = findViolation(this.#required, settings) ?? this.#violation
   }
 
-  #scheduleProbe(): void {
-    if (this.#isClosed || !this.isRequired) return
-    this.#probe ??= setTimeout(() => this.#runProbe(), PROBE_INTERVAL_MS).unref()
-  }
-
-  async #runProbe(): Promise<void> {
-    try {
-      const observation = await this.#observe()
-      this.#probe = undefined
+  /** Looks at the server repeatedly, until no standbys are required or the store closes. */
+  async #probe(): Promise<void> {
+    this.#isProbing = true
+    while (this.isRequired) {
+      await setTimeout(PROBE_INTERVAL_MS, undefined, { ref: false })
+      if (this.#isClosed) return
+      const observation = await this.#observe().catch(() => undefined)
+      // The server is unreachable.
+      if (observation === undefined) continue
       if (observation.configured_for >= SETTLE_MS) this.#violation = undefined
       this.note(observation)
-    } catch {
-      // The server is unreachable.
-      this.#probe = undefined
-      this.#scheduleProbe()
     }
+    this.#isProbing = false
   }
 }
 
@@ -145,6 +154,22 @@ export function findViolation(
   const { synchronous_commit: level, synchronous_standby_names: names } = settings
   const detail = `${notice} (synchronous_standby_names = '${names}', synchronous_commit = ${level})`
   return new StoreUnavailable('failing', detail, notice)
+}
+
+/**
+ * How many standbys have a change on disk when its commit ends
+ * (https://www.postgresql.org/docs/current/runtime-config-replication.html#GUC-SYNCHRONOUS-STANDBY-NAMES). A list of
+ * names without a number means `FIRST 1`. The names themselves do not matter: a commit waits until enough standbys with
+ * one of them have confirmed it, and `*` is any name.
+ */
+export function countStandbys({
+  synchronous_commit: level,
+  synchronous_standby_names: names,
+  max_wal_senders: senders,
+}: ReplicationSettings): number {
+  // Without WAL senders, the server ignores the names.
+  if (!DURABLE.includes(level) || senders === '0' || names.trim() === '') return 0
+  return Number(WITH_NUMBER.exec(names)?.[1] ?? 1)
 }
 
 /** Such as `1 standby`. */

@@ -7,14 +7,14 @@ import type {
 import { decodeCursor, encodeCursor } from '../../cursor.ts'
 import type { OnProblem, Retention } from '../../engine.ts'
 import { retry } from '../connection/attempts.ts'
-import type { Run } from '../connection/call.ts'
 import type { Connections } from '../connection/connections.ts'
-import { shareRuns } from '../connection/shared-runs.ts'
+import type { Run } from '../connection/session.ts'
 import { findEnd, type PageRead, type Position, readPage } from './change-reads.ts'
+import { maintainChanges } from './change-retention.ts'
 import { turnOff, turnOn } from './change-switch.ts'
 import { appendCommits, lockLog, readLogState } from './ledger.ts'
-import { Maintenance } from './maintenance.ts'
 import { CommitWatch } from './postgres-commit-watch.ts'
+import { shareRuns } from './shared-runs.ts'
 
 /** Locks a commit, which waits for the standbys as in creates.ts. */
 const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY SHARE'
@@ -22,22 +22,10 @@ const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY 
 /** An import brings the ledger up to date after this many plants, because there may be no service that does. */
 const IMPORTED_MAX = 50_000
 
-export interface ChangeLogOptions {
-  readonly connections: Connections
-  /** Whether the server supports the log. If not, the log is off. */
-  readonly isSupported: boolean
-  readonly lockWaitMs: number
-}
-
 /** Implements ChangeFeed. */
 export class ChangeLog implements ChangeFeed {
   readonly #connections: Connections
   readonly #isSupported: boolean
-  /**
-   * How long to wait while another process appends to the ledger, which it locks until the standbys have its commit, or
-   * while transactions that change plants delay a change to the triggers.
-   */
-  readonly #lockWaitMs: number
   readonly #run: Run
   readonly #watch: CommitWatch
   /** Brings the ledger up to date. Resolves to whether the log is on. */
@@ -48,13 +36,14 @@ export class ChangeLog implements ChangeFeed {
   #confirmed = -1n
   /** The number of plants imported since an import last brought the ledger up to date. */
   #imported = 0
-  #maintenance: Maintenance | undefined
+  readonly #closing = new AbortController()
+  #maintenance: Promise<void> | undefined
 
-  constructor({ connections, isSupported, lockWaitMs }: ChangeLogOptions) {
+  /** @param isSupported whether the server supports the log. If not, the log is off. */
+  constructor(connections: Connections, isSupported: boolean) {
     this.#connections = connections
     this.#isSupported = isSupported
-    this.#lockWaitMs = lockWaitMs
-    this.#run = (text, values) => connections.query(text, values, 'abandonable')
+    this.#run = (text, values) => connections.query(text, values)
     this.#watch = new CommitWatch(async () => {
       if (!isSupported) return false
       const { position, isBehind } = await readLogState(connections)
@@ -71,10 +60,11 @@ export class ChangeLog implements ChangeFeed {
     if (!this.#isSupported) return
     const { isOn, isForeign } = await readLogState(this.#connections)
     const isWanted = retention === undefined ? isOn : retention.age > 0
-    if (isOn && !isWanted) await turnOff(this.#connections, this.#lockWaitMs)
-    if (isWanted && (!isOn || isForeign)) await turnOn(this.#connections, this.#lockWaitMs)
+    if (isOn && !isWanted) await turnOff(this.#connections)
+    if (isWanted && (!isOn || isForeign)) await turnOn(this.#connections)
     if (retention === undefined) return
-    this.#maintenance = new Maintenance(this.#connections, retention, this.#update, onProblem)
+    const [connections, update, { signal }] = [this.#connections, this.#update, this.#closing]
+    this.#maintenance = maintainChanges({ connections, retention, update, onProblem, signal })
   }
 
   /** Reports a commit of this process. */
@@ -114,8 +104,9 @@ export class ChangeLog implements ChangeFeed {
   }
 
   async close(): Promise<void> {
-    this.#watch.close()
-    await this.#maintenance?.stop()
+    this.#watch.notify()
+    this.#closing.abort()
+    await this.#maintenance
   }
 
   async #append(): Promise<boolean> {
@@ -123,7 +114,7 @@ export class ChangeLog implements ChangeFeed {
     const { isOn, isForeign, isBehind, position } = await readLogState(this.#connections)
     if (isOn && isForeign) {
       this.#confirmed = -1n
-      await turnOn(this.#connections, this.#lockWaitMs)
+      await turnOn(this.#connections)
     }
     this.#advance(isOn && isBehind ? await this.#appendCommits() : position)
     return isOn
@@ -131,10 +122,10 @@ export class ChangeLog implements ChangeFeed {
 
   async #appendCommits(): Promise<bigint> {
     const append = async (run: Run) => {
-      const log = await lockLog(run, this.#lockWaitMs)
+      const log = await lockLog(run, this.#connections.lockWaitMs)
       return log.isOn ? appendCommits(run, log) : log.position
     }
-    const position = await this.#connections.call((call) => call.transaction(append), 'abandonable')
+    const position = await this.#connections.call((session) => session.transaction(append))
     // The standbys have this commit, and so all before it.
     this.#confirmed = position
     return position
@@ -173,10 +164,7 @@ export class ChangeLog implements ChangeFeed {
   async #confirm({ changes, last }: PageRead): Promise<ChangesPage | undefined> {
     const { position } = last
     if (position > this.#confirmed) {
-      const locked = await this.#connections.call(
-        (call) => call.change(CONFIRM, [position]),
-        'abandonable',
-      )
+      const locked = await this.#connections.call((session) => session.change(CONFIRM, [position]))
       if (locked.length === 0) return undefined
       this.#confirmed = position
     }

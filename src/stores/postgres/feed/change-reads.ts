@@ -2,7 +2,7 @@ import type { Change } from '../../../../service/change-feed.ts'
 import { toChange } from '../../change-row.ts'
 import { type Cursor, encodeCursor } from '../../cursor.ts'
 import { BATCH_TEXT_MAX } from '../../read-limits.ts'
-import type { Run } from '../connection/call.ts'
+import type { Run } from '../connection/session.ts'
 import { CHANGE_TYPES, TEXT_LENGTH } from './change-tables.ts'
 
 /** The position of a cursor of this engine: a change of a commit. Sequence 0 is before the changes of the commit. */

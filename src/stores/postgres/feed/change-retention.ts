@@ -1,4 +1,6 @@
-import type { Retention } from '../../engine.ts'
+import { setTimeout } from 'node:timers/promises'
+import type { OnProblem, Retention } from '../../engine.ts'
+import { RetentionClock } from '../../retention-clock.ts'
 import type { Connections } from '../connection/connections.ts'
 import { NOW_MS } from './change-tables.ts'
 
@@ -51,15 +53,15 @@ const DELETE_COMMITS = 'DELETE FROM plant_commits WHERE position = ANY($1::int8[
  * Removes changes from the log that are older than `age`, or exceed `bytes` together with the newer ones, then deletes
  * them and all others that are no longer in the log. A cursor expires before the first change after it is deleted.
  *
- * @param isStopping ends the work early
+ * @param signal ends the work early
  */
 export async function pruneChanges(
   connections: Pick<Connections, 'query' | 'transaction'>,
   { age, bytes }: Retention,
-  isStopping: () => boolean,
+  signal: AbortSignal,
 ): Promise<void> {
   let more = true
-  while (more && !isStopping()) {
+  while (more && !signal.aborted) {
     const [found] = await connections.query<{ log: Buffer | null; oldest: bigint }>(FIND_OLDEST, [
       Math.round(age),
       bytes,
@@ -70,7 +72,7 @@ export async function pruneChanges(
       more = (await connections.query(SET_OLDEST, [oldest, log])).length > 0
     }
   }
-  while (!isStopping() && (await deleteSome(connections)));
+  while (!signal.aborted && (await deleteSome(connections)));
 }
 
 /** Resolves to whether there may be more to delete. */
@@ -83,4 +85,45 @@ function deleteSome(connections: Pick<Connections, 'transaction'>): Promise<bool
     await run(DELETE_COMMITS, [commits.map(({ position }) => position)])
     return commits.length === COMMITS_MAX
   })
+}
+
+const INTERVAL_MS = 10_000
+
+/** The clock of the server dates the changes. */
+const NOW = `SELECT ${NOW_MS} AS now`
+
+export interface MaintenanceOptions {
+  readonly connections: Connections
+  readonly retention: Retention
+  /** Brings the ledger up to date. */
+  readonly update: () => Promise<unknown>
+  readonly onProblem?: OnProblem | undefined
+  readonly intervalMs?: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * Keeps the ledger up to date and deletes old changes, until the signal. Every service does so. Resolves once no
+ * statement is in progress.
+ */
+export async function maintainChanges({
+  connections,
+  retention,
+  update,
+  onProblem,
+  intervalMs = INTERVAL_MS,
+  signal,
+}: MaintenanceOptions): Promise<void> {
+  const clock = new RetentionClock(retention.age, onProblem)
+  const work = async () => {
+    await update()
+    const [{ now }] = (await connections.query(NOW)) as [{ now: bigint }]
+    const age = retention.age + clock.grace(Number(now))
+    await pruneChanges(connections, { ...retention, age }, signal)
+  }
+  while (!signal.aborted) {
+    // The next run tries again, and readers of the feed report the failure.
+    await work().catch(() => {})
+    await setTimeout(intervalMs, undefined, { ref: false, signal }).catch(() => {})
+  }
 }

@@ -1,18 +1,27 @@
+import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { Connections } from '../connection/connections.ts'
-import { changeTriggers } from '../plants/lock-wait.ts'
-import { BEGIN_LOG, DISABLE_TRIGGERS, ENABLE_TRIGGERS } from './change-tables.ts'
-import { appendCommits, lockLog } from './ledger.ts'
+import { isLockTimeout } from '../connection/postgres-errors.ts'
+import type { Run } from '../connection/session.ts'
+import { BEGIN_LOG, CREATE_TRIGGERS, DISABLE_TRIGGERS, ENABLE_TRIGGERS } from './change-tables.ts'
+import { appendCommits, limitLockWait, lockLog } from './ledger.ts'
+
+type Transactions = Pick<Connections, 'transaction' | 'lockWaitMs'>
+
+/** Creates the log and its triggers, unless another process has. */
+export function createTriggers(connections: Transactions): Promise<void> {
+  return connections.transaction(async (run) => {
+    await limitLockWait(run, connections.lockWaitMs)
+    await changeTriggers(run, CREATE_TRIGGERS)
+  })
+}
 
 /**
  * Begins a new log if the log is off, or belongs to the database from which this one was restored. Cursors of the old
  * log expire.
  */
-export async function turnOn(
-  connections: Pick<Connections, 'transaction'>,
-  waitMs: number,
-): Promise<void> {
+export async function turnOn(connections: Transactions): Promise<void> {
   await connections.transaction(async (run) => {
-    const { isOn, isForeign } = await lockLog(run, waitMs)
+    const { isOn, isForeign } = await lockLog(run, connections.lockWaitMs)
     if (isOn && !isForeign) return
     await changeTriggers(run, ENABLE_TRIGGERS)
     // Transactions of this server can have the same ids as those of the other one.
@@ -22,15 +31,28 @@ export async function turnOn(
 }
 
 /** Stops the log. The changes in it can be deleted from then on: all commits are in the ledger, before `oldest`. */
-export async function turnOff(
-  connections: Pick<Connections, 'transaction'>,
-  waitMs: number,
-): Promise<void> {
+export async function turnOff(connections: Transactions): Promise<void> {
   await connections.transaction(async (run) => {
-    const log = await lockLog(run, waitMs)
+    const log = await lockLog(run, connections.lockWaitMs)
     if (!log.isOn) return
     await changeTriggers(run, DISABLE_TRIGGERS)
     await appendCommits(run, log)
     await run('UPDATE plant_change_log SET id = NULL, oldest = position + 1')
   })
+}
+
+/**
+ * Creates, enables or disables triggers on `plants`, which waits for transactions that change plants.
+ *
+ * @throws StoreUnavailable that names the cause if the wait takes too long
+ */
+async function changeTriggers(run: Run, statement: string): Promise<void> {
+  try {
+    await run(statement)
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error
+    const detail =
+      'the change feed cannot be turned on or off while another transaction is changing plants'
+    throw new StoreUnavailable('busy', detail)
+  }
 }

@@ -25,13 +25,6 @@ const TRIGGERS = ['log_created', 'log_changed', 'log_removed', 'log_truncated']
 export const ENABLE_TRIGGERS = alterTriggers('ENABLE')
 export const DISABLE_TRIGGERS = alterTriggers('DISABLE')
 
-/** The names of the triggers that are missing or disabled. */
-export const FIND_MISSING_TRIGGERS = `
-  SELECT name FROM unnest(ARRAY[${TRIGGERS.map((name) => `'${name}'`)}]) AS name
-  WHERE NOT EXISTS (
-    SELECT FROM pg_trigger WHERE tgrelid = 'plants'::regclass AND tgname = name AND tgenabled <> 'D'
-  )`
-
 export const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /**

@@ -1,6 +1,5 @@
-import type { Run } from '../connection/call.ts'
 import type { Connections } from '../connection/connections.ts'
-import { limitLockWait } from '../plants/lock-wait.ts'
+import type { Run } from '../connection/session.ts'
 import { DATABASE_IDENTITY, NOW_MS } from './change-tables.ts'
 
 /** The state of the log, as every process that shares the database sees it. */
@@ -43,6 +42,21 @@ const LOCK = `
   SELECT id IS NOT NULL AS "isOn", database <> ${DATABASE_IDENTITY} AS "isForeign", position,
          pg_snapshot_xmax(seen)::text AS xmax, ARRAY(SELECT pg_snapshot_xip(seen)::text) AS xip
   FROM plant_change_log FOR UPDATE`
+
+/** A client that is lost keeps its locks until the server notices, which can take hours. */
+const IDLE_MAX = '10s'
+
+/**
+ * The server can keep waiting for a lock after the client has given up. Without a limit, such waits would use up the
+ * server's connections, and delay all others that need the lock.
+ */
+const LIMIT_WAIT = `
+  SELECT set_config('lock_timeout', $1, true), set_config('idle_in_transaction_session_timeout', '${IDLE_MAX}', true)`
+
+/** Limits the waits for locks in a transaction. */
+export async function limitLockWait(run: Run, waitMs: number): Promise<void> {
+  await run(LIMIT_WAIT, [`${waitMs}ms`])
+}
 
 /** Locks the log until the transaction ends. Only one transaction at a time can change the ledger. */
 export async function lockLog(run: Run, waitMs: number): Promise<LockedLog> {

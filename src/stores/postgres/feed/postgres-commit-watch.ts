@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises'
+
 const INTERVAL_MS = 200
 
 /** A promise resolves without a commit after this many intervals. */
@@ -6,44 +8,39 @@ const INTERVALS_MAX = 5
 /** Tells callers of the next commit. It looks for commits of other processes only while a caller waits. */
 export class CommitWatch {
   readonly #look: () => Promise<boolean>
-  #next: PromiseWithResolvers<void> | undefined
-  #timer: NodeJS.Timeout | undefined
-  #isClosed = false
+  #commit = Promise.withResolvers<true>()
+  #next: Promise<void> | undefined
 
   /** @param look resolves to whether another process has committed since the last time */
   constructor(look: () => Promise<boolean>) {
     this.#look = look
   }
 
-  /** Resolves at the next commit, after a second without one, or on `close`. Does not keep the process running. */
+  /** Resolves at the next commit, or after a second without one. Does not keep the process running. */
   next(): Promise<void> {
-    if (this.#isClosed) return Promise.resolve()
-    if (this.#next === undefined) {
-      this.#next = Promise.withResolvers()
-      this.#wait(this.#next, INTERVALS_MAX)
-    }
-    return this.#next.promise
+    this.#next ??= this.#watch(this.#commit.promise)
+    return this.#next
   }
 
   /** Reports a commit. */
   notify(): void {
-    clearTimeout(this.#timer)
-    this.#next?.resolve()
+    this.#commit.resolve(true)
+    this.#commit = Promise.withResolvers()
     this.#next = undefined
   }
 
-  close(): void {
-    this.#isClosed = true
+  async #watch(committed: Promise<true>): Promise<void> {
+    for (let intervals = 0; intervals < INTERVALS_MAX; intervals++) {
+      const isOver = await Promise.race([committed, this.#lookLater()])
+      if (this.#commit.promise !== committed) return
+      if (isOver) break
+    }
     this.notify()
   }
 
-  #wait(next: PromiseWithResolvers<void>, intervals: number): void {
-    this.#timer = setTimeout(async () => {
-      // A caller learns from its next read that the store is unavailable.
-      const hasCommits = await this.#look().catch(() => false)
-      if (this.#next !== next) return
-      if (hasCommits || intervals === 1) this.notify()
-      else this.#wait(next, intervals - 1)
-    }, INTERVAL_MS).unref()
+  async #lookLater(): Promise<boolean> {
+    await setTimeout(INTERVAL_MS, undefined, { ref: false })
+    // A caller learns from its next read that the store is unavailable.
+    return this.#look().catch(() => false)
   }
 }

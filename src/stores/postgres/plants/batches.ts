@@ -5,9 +5,8 @@ import {
   type Plant,
 } from '../../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../plant-row.ts'
-import { retry } from '../connection/attempts.ts'
-import type { Call, Run } from '../connection/call.ts'
-import { IdTaken, INSERT, toColumns } from './plant-columns.ts'
+import type { Run, Session } from '../connection/session.ts'
+import { insertAll, insertingTransaction } from './plant-columns.ts'
 
 /**
  * The lock makes a replay wait for the standbys, as in creates.ts. It also keeps replayed plants unchanged until the
@@ -22,16 +21,10 @@ const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER 
  * @throws StoreUnavailable if they cannot be created now
  */
 export function createBatches(
-  call: Pick<Call, 'transaction'>,
+  session: Pick<Session, 'transaction'>,
   batches: readonly (readonly NewPlant[])[],
 ): Promise<BatchResult[]> {
-  return retry(async () => {
-    try {
-      return await call.transaction((run) => attemptBatches(run, batches))
-    } catch (error) {
-      if (!(error instanceof IdTaken)) throw error
-    }
-  })
+  return insertingTransaction(session, (run) => attemptBatches(run, batches))
 }
 
 async function attemptBatches(
@@ -53,10 +46,7 @@ async function attemptBatches(
     created.push(...fresh)
     results.push({ created: fresh.length, replayed: plants.length - fresh.length })
   }
-  if (created.length > 0) {
-    const inserted = await run(INSERT, toColumns(created))
-    if (inserted.length < created.length) throw new IdTaken()
-  }
+  await insertAll(run, created)
   return results
 }
 

@@ -2,7 +2,7 @@ import type { NoMatch, PlantPatch, StoredPlant } from '../../../../service/plant
 import { contentVersion } from '../../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../plant-row.ts'
 import { retry } from '../connection/attempts.ts'
-import type { Call } from '../connection/call.ts'
+import type { Session } from '../connection/session.ts'
 
 /** `$2` and `$4` say whether the patch has a name and a tag. */
 const UPDATE = `
@@ -25,26 +25,26 @@ const requireUnchanged = (first: number) =>
 
 /** See PlantStore.update. */
 export async function updatePlant(
-  call: Pick<Call, 'query' | 'change'>,
+  session: Pick<Session, 'query' | 'change'>,
   id: bigint,
   patch: PlantPatch,
   expected?: readonly string[],
 ): Promise<StoredPlant | NoMatch> {
   const { name, tag } = patch
   const values = [id, name !== undefined, name, tag !== undefined, tag] as const
-  const result = await changePlant(call, UPDATE, values, expected)
+  const result = await changePlant(session, UPDATE, values, expected)
   return typeof result === 'string' ? result : toPlant(result)
 }
 
 /** See PlantStore.remove. */
 export async function removePlant(
-  call: Pick<Call, 'query' | 'change'>,
+  session: Pick<Session, 'query' | 'change'>,
   id: bigint,
   expected?: readonly string[],
 ): Promise<'removed' | NoMatch> {
-  const result = await changePlant(call, REMOVE, [id], expected)
+  const result = await changePlant(session, REMOVE, [id], expected)
   // To a client that repeats a removal, this means that it has been made.
-  if (result === 'not-found') await call.change(AWAIT_STANDBYS)
+  if (result === 'not-found') await session.change(AWAIT_STANDBYS)
   return typeof result === 'string' ? result : 'removed'
 }
 
@@ -55,7 +55,7 @@ export async function removePlant(
  * @param values parameters of the statement, the id first
  */
 async function changePlant(
-  call: Pick<Call, 'query' | 'change'>,
+  session: Pick<Session, 'query' | 'change'>,
   statement: string,
   values: readonly [id: bigint, ...others: unknown[]],
   expected?: readonly string[],
@@ -63,16 +63,16 @@ async function changePlant(
   const [id] = values
   const returning = 'RETURNING id, name, tag'
   if (expected === undefined) {
-    const [changed] = await call.change<PlantRow>(`${statement} ${returning}`, values)
+    const [changed] = await session.change<PlantRow>(`${statement} ${returning}`, values)
     return changed ?? 'not-found'
   }
   const conditional = `${statement} ${requireUnchanged(values.length + 1)} ${returning}`
   return retry(async () => {
-    const [stored] = await call.query<PlantRow>(FIND, [id])
+    const [stored] = await session.query<PlantRow>(FIND, [id])
     if (stored === undefined) return 'not-found'
     if (!expected.includes(contentVersion(toPlant(stored)))) return 'changed'
     const given = [...values, stored.name, stored.tag]
-    const [changed] = await call.change<PlantRow>(conditional, given)
+    const [changed] = await session.change<PlantRow>(conditional, given)
     return changed
   })
 }

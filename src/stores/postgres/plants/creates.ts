@@ -6,7 +6,7 @@ import {
 } from '../../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../plant-row.ts'
 import { retry } from '../connection/attempts.ts'
-import type { Call } from '../connection/call.ts'
+import type { Session } from '../connection/session.ts'
 import { INSERT, toColumns } from './plant-columns.ts'
 
 /**
@@ -21,7 +21,7 @@ const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER 
  * @throws StoreUnavailable if they cannot be created now; some may have been created
  */
 export async function createPlants(
-  call: Pick<Call, 'change'>,
+  session: Pick<Session, 'change'>,
   plants: readonly NewPlant[],
 ): Promise<CreateResult[]> {
   const stored = new Map<bigint, Plant>()
@@ -29,11 +29,11 @@ export async function createPlants(
   let open = removeRepeatedIds(plants)
   // Repeated if a plant with the same id was removed between the two statements.
   await retry(async () => {
-    const inserted = await call.change<{ id: bigint }>(INSERT, toColumns(open))
+    const inserted = await session.change<{ id: bigint }>(INSERT, toColumns(open))
     for (const { id } of inserted) created.add(id)
     const taken = open.filter(({ id }) => !created.has(id))
     if (taken.length > 0) {
-      const rows = await call.change<PlantRow>(FIND, [taken.map(({ id }) => id)])
+      const rows = await session.change<PlantRow>(FIND, [taken.map(({ id }) => id)])
       for (const row of rows) stored.set(row.id, toPlant(row))
     }
     open = taken.filter(({ id }) => !stored.has(id))

@@ -6,9 +6,8 @@ import {
   type Plant,
 } from '../../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../plant-row.ts'
-import { retry } from '../connection/attempts.ts'
-import type { Call, Run } from '../connection/call.ts'
-import { IdTaken, INSERT, toColumns, UNNESTED } from './plant-columns.ts'
+import type { Run, Session } from '../connection/session.ts'
+import { insertAll, insertingTransaction, toColumns, UNNESTED } from './plant-columns.ts'
 
 /** The lock keeps the plants unchanged until the end of the transaction. */
 const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE'
@@ -22,17 +21,11 @@ const REPLACE = `
  * @throws StoreUnavailable if they cannot be imported now
  */
 export function importPlants(
-  call: Pick<Call, 'transaction'>,
+  session: Pick<Session, 'transaction'>,
   plants: readonly NewPlant[],
   onConflict: OnConflict,
 ): Promise<ImportResult[]> {
-  return retry(async () => {
-    try {
-      return await call.transaction((run) => attemptImport(run, plants, onConflict))
-    } catch (error) {
-      if (!(error instanceof IdTaken)) throw error
-    }
-  })
+  return insertingTransaction(session, (run) => attemptImport(run, plants, onConflict))
 }
 
 async function attemptImport(
@@ -42,10 +35,7 @@ async function attemptImport(
 ): Promise<ImportResult[]> {
   const rows = await run<PlantRow>(FIND, [plants.map(({ id }) => id)])
   const { results, created, replaced } = planImport(rows, plants, onConflict)
-  if (created.length > 0) {
-    const inserted = await run(INSERT, toColumns(created))
-    if (inserted.length < created.length) throw new IdTaken()
-  }
+  await insertAll(run, created)
   if (replaced.length > 0) await run(REPLACE, toColumns(replaced))
   return results
 }

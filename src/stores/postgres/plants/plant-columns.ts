@@ -1,7 +1,9 @@
 import type { NewPlant } from '../../../../service/plant-store.ts'
+import { retry } from '../connection/attempts.ts'
+import type { Run, Session } from '../connection/session.ts'
 
 /** Thrown to roll a transaction back, because another one has taken an id that was free. */
-export class IdTaken extends Error {}
+class IdTaken extends Error {}
 
 /** Plants as three arrays, the parameters of UNNESTED. */
 export function toColumns(
@@ -24,3 +26,24 @@ export const UNNESTED = 'unnest($1::int8[], $2::text[], $3::text[]) AS given (id
 export const INSERT = `
   INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM ${UNNESTED} ORDER BY id
   ON CONFLICT (id) DO NOTHING RETURNING id`
+
+/** Inserts plants whose ids were free, in a transaction that `insertingTransaction` repeats if one no longer is. */
+export async function insertAll(run: Run, plants: readonly NewPlant[]): Promise<void> {
+  if (plants.length === 0) return
+  const inserted = await run(INSERT, toColumns(plants))
+  if (inserted.length < plants.length) throw new IdTaken()
+}
+
+/** Runs a transaction that inserts plants, again and again while others take ids that it found to be free. */
+export function insertingTransaction<Result>(
+  session: Pick<Session, 'transaction'>,
+  work: (run: Run) => Promise<Result>,
+): Promise<Result> {
+  return retry(async () => {
+    try {
+      return await session.transaction(work)
+    } catch (error) {
+      if (!(error instanceof IdTaken)) throw error
+    }
+  })
+}

@@ -3,8 +3,8 @@ import { MAX_INT64, MIN_INT64 } from '../../../../contract/int64.ts'
 import type { Page, PageRequest, StoredPlant } from '../../../../service/plant-store.ts'
 import { joinPlants, type PlantRow, toPlant } from '../../plant-row.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../../read-limits.ts'
-import type { Run } from '../connection/call.ts'
 import type { Connections } from '../connection/connections.ts'
+import type { Run } from '../connection/session.ts'
 
 interface PageRow extends PlantRow {
   /** The number of plants that the page would have without the limit on text. */

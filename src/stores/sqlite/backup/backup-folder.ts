@@ -12,11 +12,16 @@ import { PRIVATE_FOLDER_MODE } from '../../../file-modes.ts'
 import type { BackupFolder, BackupFolderOptions, FolderBackup } from '../../engine.ts'
 import { refuseMemory } from '../../in-memory.ts'
 import { StoreError } from '../../store-error.ts'
-import { CHECKSUM_SUFFIX, isUnused } from '../feed/checksum.ts'
 import { COMPANION_SUFFIXES } from '../file/file-access.ts'
-import { backupName, backupTime, isPartialName } from './backup-name.ts'
+import { CHECKSUM_SUFFIX, isUnused } from './checksum.ts'
 import { backUpDatabase } from './database-backup.ts'
 import { lockFolder } from './folder-lock.ts'
+
+/** The names contain the UTC time at which the backup began, so they sort by age. */
+const NAME = /^plants-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.db$/
+
+/** The folders that `backUpDatabase` makes for unfinished copies. */
+const PARTIAL_SUFFIX = /\.partial-\w{6}$/
 
 /** See Engine.openBackups. Files with other names are never touched. */
 export class SqliteBackupFolder implements BackupFolder {
@@ -56,12 +61,12 @@ export class SqliteBackupFolder implements BackupFolder {
   }
 
   async add(now: Date, signal: AbortSignal): Promise<FolderBackup> {
-    const { database, lockTimeout, folder, bytesPerSecond } = this.#options
+    const { database, lockTimeout, folder } = this.#options
     this.#assertSpace()
     const name = backupName(now)
     const file = join(folder, name)
     const onProgress = () => {}
-    const options = { database, lockTimeout, file, bytesPerSecond, onProgress, signal }
+    const options = { database, lockTimeout, file, onProgress, signal }
     const summary = await backUpDatabase(options)
     return { ...summary, file, ...this.#removeOldest(name) }
   }
@@ -132,4 +137,20 @@ function attempt<Result>(work: () => Result, explain: (error: Error) => Error): 
   } catch (error) {
     throw explain(error as Error)
   }
+}
+
+function backupName(time: Date): string {
+  return `plants-${time.toISOString().slice(0, 19).replaceAll(':', '-')}Z.db`
+}
+
+/** The time in the name of a backup; undefined for every other name. */
+function backupTime(name: string): Date | undefined {
+  const time = new Date(name.replace(NAME, '$1T$2:$3:$4Z'))
+  // Refuses days such as February 30, too.
+  return !Number.isNaN(time.getTime()) && backupName(time) === name ? time : undefined
+}
+
+/** Whether a folder with this name contains the unfinished copy of a backup. */
+function isPartialName(name: string): boolean {
+  return PARTIAL_SUFFIX.test(name) && backupTime(name.replace(PARTIAL_SUFFIX, '')) !== undefined
 }

@@ -1,29 +1,43 @@
-import { existsSync, rmSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { closeSync, existsSync, fdatasyncSync, openSync, rmSync } from 'node:fs'
 import { link, mkdtemp, open, rename, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, extname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import Sqlite from 'better-sqlite3'
 import { PRIVATE_MODE } from '../../../file-modes.ts'
 import type { BackupOptions, BackupSummary } from '../../engine.ts'
 import { StoreError } from '../../store-error.ts'
-import { CHECKSUM_SUFFIX, checksumLine } from '../feed/checksum.ts'
+import { explain } from '../file/database.ts'
+import { openExisting } from '../file/existing-database.ts'
 import { COMPANION_SUFFIXES } from '../file/file-access.ts'
-import { copyInThread } from './threaded-backup.ts'
+import { CHECKSUM_SUFFIX, checksumLine } from './checksum.ts'
+import type { Verification } from './copy-verification.ts'
+import { findKindFault } from './sqlite-check.ts'
+
+/** Pages copied at a time: 1 MB, so that commits of the service wait for at most that much. */
+const PAGES_PER_STEP = 256
+
+/** In the published package it is JavaScript, like this module. */
+const VERIFICATION = fileURLToPath(
+  new URL(`./copy-verification${extname(import.meta.url)}`, import.meta.url),
+)
 
 /**
  * Makes a verified copy of a database; see Engine.backUp. Until it is complete, the copy is in a folder
  * `file`.partial-…, which is always removed, except after a kill -9.
  */
 export async function backUpDatabase(options: BackupOptions): Promise<BackupSummary> {
-  const { database, lockTimeout, file, signal, bytesPerSecond } = options
+  const { file, signal } = options
   assertNameFree(file)
   const folder = await withWriteErrors(file, () => mkdtemp(`${resolve(file)}.partial-`))
   const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   try {
     signal.throwIfAborted()
-    const copy = join(folder, 'plants.db')
-    const copying = copyInThread({ file: database, lockTimeout, copy, bytesPerSecond }, options)
-    // Added after the listener that stops the thread, which needs the file.
     signal.addEventListener('abort', removeFolder)
-    const summary = await copying
+    const copy = join(folder, 'plants.db')
+    await withReadErrors(options, () => copyPages(copy, options))
+    const summary = await withReadErrors(options, () => verify(copy, options))
     await withWriteErrors(file, () => publish(copy, file, summary.sha256))
     return summary
   } finally {
@@ -42,6 +56,47 @@ function assertNameFree(file: string): void {
       `cannot write ${file}: SQLite uses such names for its own files; choose another name`,
     )
   }
+}
+
+/**
+ * Copies a database as it is at one moment, with its schema version, while others write to it. The copy is one file,
+ * without a WAL.
+ */
+async function copyPages(copy: string, options: BackupOptions): Promise<void> {
+  const { database, lockTimeout, onProgress, signal } = options
+  const db = openExisting({ file: database, lockTimeout })
+  // Private regardless of the database's mode, because it contains digests of tokens.
+  const descriptor = openSync(copy, 'wx', PRIVATE_MODE)
+  try {
+    // SQLite restarts a backup whenever another connection writes, so under load it would never end. Within a
+    // transaction it copies that transaction's snapshot instead.
+    db.exec('BEGIN')
+    const reason = findKindFault(db)
+    if (reason !== undefined) throw backupError(options, reason)
+    const { totalPages } = await db.backup(copy, {
+      progress({ totalPages, remainingPages }) {
+        signal.throwIfAborted()
+        // One sync at the end would delay the service's commits.
+        fdatasyncSync(descriptor)
+        onProgress(totalPages - remainingPages, totalPages)
+        return PAGES_PER_STEP
+      },
+    })
+    onProgress(totalPages, totalPages)
+  } finally {
+    db.close()
+    // Last, because closing any descriptor of a file drops all POSIX locks that the process has on it.
+    closeSync(descriptor)
+  }
+}
+
+/** Reads the file itself, because better-sqlite3 also resolves when a lock kept it from copying anything. */
+async function verify(copy: string, options: BackupOptions): Promise<BackupSummary> {
+  const { signal } = options
+  const { stdout } = await promisify(execFile)(process.execPath, [VERIFICATION, copy], { signal })
+  const verification: Verification = JSON.parse(stdout)
+  if ('fault' in verification) throw backupError(options, verification.fault)
+  return verification
 }
 
 /**
@@ -69,6 +124,19 @@ async function sync(path: string): Promise<void> {
   }
 }
 
+async function withReadErrors<Result>(
+  options: BackupOptions,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    const isSystemError = (error as NodeJS.ErrnoException).errno !== undefined
+    if (!isSystemError && !(error instanceof Sqlite.SqliteError)) throw error
+    throw backupError(options, explain(error))
+  }
+}
+
 async function withWriteErrors<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
@@ -77,6 +145,10 @@ async function withWriteErrors<Result>(file: string, work: () => Promise<Result>
     if (code === 'EEXIST') throw existsError(file)
     throw new StoreError(`cannot write ${file}: ${message}`, { cause: error })
   }
+}
+
+function backupError({ database }: BackupOptions, reason: string): StoreError {
+  return new StoreError(`cannot back up the database ${database}: ${reason}`)
 }
 
 function existsError(file: string): StoreError {

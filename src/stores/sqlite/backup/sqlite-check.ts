@@ -11,35 +11,27 @@ import {
   schemaFinding,
   tokensFinding,
 } from '../../check-result.ts'
-import { IN_MEMORY } from '../../in-memory.ts'
 import { StoreError } from '../../store-error.ts'
-import { isLogOn, TURN_OFF } from '../feed/change-log.ts'
-import { checkChecksum } from '../feed/checksum.ts'
+import { isLogOn, LOG_VERSION, START } from '../feed/change-log.ts'
 import { type DatabaseOptions, explain } from '../file/database.ts'
 import { openExisting } from '../file/existing-database.ts'
 import { fileAccess } from '../file/file-access.ts'
-import {
-  findIncompatibility,
-  migrate,
-  readSchemaVersion,
-  SCHEMA_VERSION,
-} from '../file/sqlite-schema.ts'
-import { findBrokenStrings } from './broken-strings.ts'
-import { checkChanges } from './change-check.ts'
+import { findIncompatibility, readSchemaVersion, SCHEMA_VERSION } from '../file/sqlite-schema.ts'
+import { checkChecksum } from './checksum.ts'
 
 type Check = (db: Database) => Iterable<Finding>
 
 /** The checks by subject, quick ones first. If the first finds a fault, the others are skipped. */
 const CHECKS: Record<string, Check> = {
   kind,
-  schema,
+  schema: (db) => [schemaFinding(readSchemaVersion(db), SCHEMA_VERSION)],
   file,
   journal,
-  access,
+  access: (db) => fileAccess(db.name),
   tokens,
   integrity,
-  plants,
-  changes: checkChanges,
+  plants: (db) => [countFinding(countRows(db, 'plants'))],
+  changes,
 }
 
 /** The maximum number of ids listed in a message. */
@@ -88,9 +80,9 @@ function* runCheck(check: Check, db: Database): Generator<Finding> {
   }
 }
 
-function* kind(db: Database): Generator<Finding> {
+function kind(db: Database): Finding[] {
   const reason = findKindFault(db)
-  yield reason === undefined ? OWN_DATABASE : fault(reason)
+  return [reason === undefined ? OWN_DATABASE : fault(reason)]
 }
 
 /** Why a file is not a database of this program, or of a version it supports; undefined if it is. */
@@ -98,54 +90,26 @@ export function findKindFault(db: Database): string | undefined {
   return findIncompatibility(db) ?? (readSchemaVersion(db) === 0 ? 'it is empty' : undefined)
 }
 
-/** Compares the schema with a new one: SQLite itself does not notice a missing index or NOT NULL. */
-function* schema(db: Database): Generator<Finding> {
-  const version = readSchemaVersion(db)
-  const reference = new Sqlite(IN_MEMORY)
-  migrate(reference, version)
-  const actual = readObjects(db)
-  if (actual.has('table change_log') && !isLogOn(db)) reference.exec(TURN_OFF)
-  const expected = readObjects(reference)
-  reference.close()
-  const wrong = [...expected].filter(([name, sql]) => actual.get(name) !== sql)
-  const unknown = [...actual].filter(([name]) => !expected.has(name))
-  for (const [name] of wrong) yield fault(`${name} is missing or differs from the schema`)
-  for (const [name] of unknown) yield fault(`${name} is not part of the schema`)
-  if (wrong.length + unknown.length === 0) yield schemaFinding(version, SCHEMA_VERSION)
-}
-
-function readObjects(db: Database): Map<string, string | null> {
-  const rows = db
-    .prepare(`SELECT type || ' ' || name, sql FROM sqlite_schema WHERE name NOT GLOB 'sqlite_*'`)
-    .raw()
-    .all()
-  return new Map(rows as [string, string | null][])
-}
-
-function* file(db: Database): Generator<Finding> {
+function file(db: Database): Finding[] {
   const size = db.pragma('page_size', { simple: true })
   const encoding = db.pragma('encoding', { simple: true })
   const message = `${describeSize(db.name)}, in pages of ${size}, text in ${encoding}`
-  yield encoding === 'UTF-8' ? ok(message) : fault(message)
+  return [encoding === 'UTF-8' ? ok(message) : fault(message)]
 }
 
-function* journal(db: Database): Generator<Finding> {
+function journal(db: Database): Finding[] {
   const mode = db.pragma('journal_mode', { simple: true })
   // A backup is not in WAL mode until a service uses it.
-  if (mode !== 'wal') return yield ok(`${mode}; the service switches to wal on its next start`)
+  if (mode !== 'wal') return [ok(`${mode}; the service switches to wal on its next start`)]
   // The WAL is next to the target of a symbolic link.
-  yield ok(`wal, ${describeSize(`${realpathSync(db.name)}-wal`)}`)
-}
-
-function access(db: Database): Iterable<Finding> {
-  return fileAccess(db.name)
+  return [ok(`wal, ${describeSize(`${realpathSync(db.name)}-wal`)}`)]
 }
 
 function describeSize(path: string): string {
   return `${statSync(path).size.toLocaleString('en')} bytes`
 }
 
-function* tokens(db: Database): Generator<Finding> {
+function tokens(db: Database): Finding[] {
   const damaged = db
     .prepare<[number], string>(
       `SELECT name FROM tokens WHERE length(digest) <> 32 OR substr(digest, 1, ?) <> selector
@@ -153,11 +117,7 @@ function* tokens(db: Database): Generator<Finding> {
     )
     .pluck()
     .all(SELECTOR_BYTES)
-  yield tokensFinding(damaged, countRows(db, 'tokens'))
-}
-
-function countRows(db: Database, table: string): number {
-  return db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number
+  return [tokensFinding(damaged, countRows(db, 'tokens'))]
 }
 
 function* integrity(db: Database): Generator<Finding> {
@@ -182,11 +142,28 @@ export function* findIntegrityFaults(db: Database): Generator<string> {
   }
 }
 
-function* plants(db: Database): Generator<Finding> {
-  const broken = [...findBrokenStrings(db).take(IDS_MAX)]
-  if (broken.length > 0) {
-    const ids = broken.join(', ') + (broken.length === IDS_MAX ? ' and possibly others' : '')
-    return yield fault(`text with invalid UTF-8 or U+0000 in ${ids}`)
+/** Compares the last change to each plant in the log with the plant. */
+function changes(db: Database): Finding[] {
+  if (readSchemaVersion(db) < LOG_VERSION) return []
+  if (!isLogOn(db)) return [ok('off')]
+  const wrong = db
+    .prepare<[], bigint>(
+      `SELECT last.id FROM
+         (SELECT id, max(position) AS position FROM changes WHERE type <> ${START} GROUP BY id) AS last
+         JOIN changes USING (position) LEFT JOIN plants ON plants.id = last.id
+       WHERE plants.name IS NOT changes.name OR plants.tag IS NOT changes.tag LIMIT ${IDS_MAX}`,
+    )
+    .pluck()
+    .safeIntegers()
+    .all()
+  if (wrong.length > 0) {
+    const ids = wrong.join(', ') + (wrong.length === IDS_MAX ? ' and possibly others' : '')
+    return [fault(`the last changes in the log differ from the plants ${ids}`)]
   }
-  yield countFinding(countRows(db, 'plants'))
+  return [ok(`${countRows(db, `changes WHERE type <> ${START}`).toLocaleString('en')} kept`)]
+}
+
+/** @param table can be followed by a condition */
+function countRows(db: Database, table: string): number {
+  return db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number
 }

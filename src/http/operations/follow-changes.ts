@@ -1,0 +1,91 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AnyResult, Handlers } from '../../../contract/operation-types.ts'
+import type { ChangesPage } from '../../../service/change-feed.ts'
+import { changesResult } from '../../../service/plant-service.ts'
+import type { SharedFeed } from '../../../service/shared-feed.ts'
+import {
+  COMMENT_INTERVAL_SECONDS,
+  EVENT_STREAM_HEADERS,
+  eventFormatter,
+  type Item,
+  prefersEvents,
+  STREAM_PAGE_LIMIT,
+  type StreamPage,
+  sendEvents,
+} from './event-stream.ts'
+import type { Followers } from './followers.ts'
+import { serialize } from './response.ts'
+
+interface Query {
+  readonly after?: string
+  readonly limit: number
+  readonly wait: number
+}
+
+/** Serves a request, and resolves to the result to send; undefined if the response has been sent. */
+export type Follow = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => Promise<AnyResult | undefined>
+
+/**
+ * Serves `listChanges` to those who follow the feed: with `wait` as a long poll, and for `Accept: text/event-stream` as
+ * a stream. The first read of either never waits, so that errors are ordinary responses, and the wait begins at a known
+ * position.
+ *
+ * @param read reads a page without waiting, and sees every change that was acknowledged before
+ * @param feed reads pages for all followers, and waits for changes
+ */
+export function followChanges(
+  read: Handlers['listChanges'],
+  feed: SharedFeed,
+  followers: Followers,
+): Follow {
+  let format: ((items: readonly Item[]) => Buffer) | undefined
+
+  return (request, reply) =>
+    prefersEvents(request) ? stream(request, reply) : poll(request, reply)
+
+  async function poll(request: FastifyRequest, reply: FastifyReply) {
+    const query = request.query as Query
+    const result = await read({ query })
+    if ('failure' in result || query.wait === 0 || request.method === 'HEAD') return result
+    if ((result.body as ChangesPage['changes']).length > 0) return result
+    const { signal, leave } = followers.joinPoll(request, reply)
+    try {
+      const next = { limit: query.limit, ...result.next }
+      return changesResult(await feed.readNext(next, 1000 * query.wait, signal))
+    } finally {
+      leave()
+    }
+  }
+
+  async function stream(request: FastifyRequest, reply: FastifyReply) {
+    const { after } = request.query as Query
+    const start = (request.headers['last-event-id'] as string | undefined) ?? after
+    const page = await feed.readNext({ after: start, limit: STREAM_PAGE_LIMIT }, 0)
+    if (typeof page === 'string') return changesResult(page)
+    if (request.method === 'HEAD') {
+      reply.headers(EVENT_STREAM_HEADERS).send()
+      return undefined
+    }
+    // Fastify's compiled serializer formats arrays, so the brackets are removed.
+    format ??= eventFormatter((item) => serialize([item], reply).slice(1, -1))
+    let first: StreamPage | undefined = toStreamPage(page)
+    const readNext = async (position: string | undefined, signal: AbortSignal) => {
+      const known = first
+      // The stream, which can be open for days, must not keep it.
+      first = undefined
+      if (known !== undefined) return known
+      const request = { after: position, limit: STREAM_PAGE_LIMIT }
+      const next = await feed.readNext(request, 1000 * COMMENT_INTERVAL_SECONDS, signal)
+      return typeof next === 'string' ? undefined : toStreamPage(next)
+    }
+    // Not awaited, because that would keep the page in memory.
+    return sendEvents(request, reply, { start, readNext, format }, followers)
+  }
+}
+
+function toStreamPage({ changes, next }: ChangesPage): StreamPage {
+  return { items: changes, next }
+}

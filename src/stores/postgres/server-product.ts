@@ -1,0 +1,79 @@
+import type { Retention } from '../engine.ts'
+import type { StoreAdvice } from '../store.ts'
+import type { Connections } from './connection/connections.ts'
+import { formatStandbys, type StandbyGuarantee } from './durability/standby-guarantee.ts'
+
+/** The oldest major version of PostgreSQL that is supported: the first with `xid8` and `pg_snapshot`. */
+export const VERSION_MIN = 13
+
+/** The result of `version()`, with a distribution in parentheses. Forks have other numbers, or a name after them. */
+const POSTGRES = /^PostgreSQL (\d+)(?:\.\d+|(?:devel|beta|rc)\d*)*(?: \([^)]*\))? on /
+
+/** This function distinguishes a database from the one that it was restored from. */
+const FIND_FEED_SUPPORT =
+  "SELECT has_function_privilege('pg_control_system()', 'EXECUTE') AS supported"
+
+/** The database engine of a server. */
+export interface ServerProduct {
+  /** Such as `PostgreSQL 18.1`. */
+  readonly name: string
+  /** Whether it is a supported version of PostgreSQL. On any other server, no standbys can be required. */
+  readonly isSupported: boolean
+  /** Why the change feed is off; undefined if it can be on. */
+  readonly feedObstacle: string | undefined
+}
+
+/** Asks a server for its engine. */
+export async function identifyServer(connections: Connections): Promise<ServerProduct> {
+  const [row] = await connections.query<{ version: string }>('SELECT version() AS version')
+  const { name, isSupported } = identify((row as { version: string }).version)
+  return { name, isSupported, feedObstacle: await findFeedObstacle(connections, name, isSupported) }
+}
+
+/** @param version the result of `version()` */
+export function identify(version: string): Omit<ServerProduct, 'feedObstacle'> {
+  const [name] = version.split(/ on | \(|, /, 1)
+  const [, major = 0] = POSTGRES.exec(version) ?? []
+  return { name: name as string, isSupported: Number(major) >= VERSION_MIN }
+}
+
+async function findFeedObstacle(
+  connections: Connections,
+  name: string,
+  isSupported: boolean,
+): Promise<string | undefined> {
+  // The ledger depends on transaction ids, snapshots and locks that other servers lack or imitate.
+  if (!isSupported) return `the change feed is not known to work on ${name}`
+  const [row] = await connections.query<{ supported: boolean }>(FIND_FEED_SUPPORT)
+  if (row?.supported) return undefined
+  return 'the change feed needs permission to execute the function pg_control_system()'
+}
+
+/** Advice about a server, for the operator. */
+export function advise(
+  { name, isSupported, feedObstacle }: ServerProduct,
+  { required, violation }: Pick<StandbyGuarantee, 'required' | 'violation'>,
+  retention?: Retention,
+): StoreAdvice {
+  if (!isSupported) {
+    const warning = `the database server is ${name}, but only PostgreSQL ${VERSION_MIN} or later is supported: there is no change feed, and no standbys can be required; see docs/postgresql.md`
+    return { warnings: [warning] }
+  }
+  const warnings: string[] = []
+  if (required === undefined) {
+    warnings.push(
+      'acknowledged changes can be lost with the primary: set --require-standbys to the number of standbys that ' +
+        'must have a change first, or to 0 to accept that',
+    )
+  }
+  if (violation !== undefined) warnings.push(`changes are rejected: ${violation.detail}`)
+  if (feedObstacle !== undefined && retention?.age) {
+    warnings.push(
+      `changes are not kept: ${feedObstacle}; see docs/changes.md, or set --keep-changes to 0`,
+    )
+  }
+  const changes = required
+    ? `are acknowledged once they are on ${formatStandbys(required)}`
+    : 'can be lost with the primary after they are acknowledged'
+  return { warnings, changes }
+}

@@ -1,0 +1,33 @@
+/**
+ * Verifies a copy of a database: `node copy-verification.ts FILE`. A process of its own, because `integrity_check` is a
+ * single call of SQLite, which can take minutes and can only be interrupted by ending the process.
+ */
+import { statSync } from 'node:fs'
+import Sqlite from 'better-sqlite3'
+import type { BackupSummary } from '../../engine.ts'
+import { explain } from '../file/database.ts'
+import { hashFile } from './checksum.ts'
+import { findIntegrityFaults, findKindFault } from './sqlite-check.ts'
+
+/** Printed as JSON. */
+export type Verification = BackupSummary | { readonly fault: string }
+
+function verify(copy: string): Verification {
+  try {
+    const db = new Sqlite(copy, { fileMustExist: true })
+    // The copy of a database in WAL mode is in WAL mode too, and could not be opened in a read-only folder.
+    db.pragma('journal_mode = DELETE')
+    const [damage] = findIntegrityFaults(db)
+    const reason = damage ?? findKindFault(db)
+    if (reason !== undefined) {
+      return { fault: `the copy is damaged, and the database may be too: ${reason}` }
+    }
+    const plants = db.prepare('SELECT count(*) FROM plants').pluck().get() as number
+    db.close()
+    return { plants, bytes: statSync(copy).size, sha256: hashFile(copy) }
+  } catch (error) {
+    return { fault: explain(error) }
+  }
+}
+
+process.stdout.write(JSON.stringify(verify(process.argv[2] as string)))

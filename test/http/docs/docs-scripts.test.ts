@@ -1,0 +1,139 @@
+/** What Swagger UI does in the browser: its configuration and our plugin. test/browser/ runs it in a real one. */
+import { createContext, runInContext } from 'node:vm'
+import t from 'tap'
+import { plantStorePage, prepareRequest } from '../../../src/http/docs/docs-page.ts'
+import { type Service, startService } from '../../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+type Plugin = ReturnType<typeof plantStorePage>
+type Request = Parameters<typeof prepareRequest>[0]
+
+interface Configuration {
+  readonly url: string
+  readonly persistAuthorization: boolean
+  readonly validatorUrl: null
+  readonly requestInterceptor: typeof prepareRequest
+  readonly plugins: (typeof plantStorePage)[]
+}
+
+/** Runs the served initializer like the page at an address, and returns Swagger UI's configuration. */
+async function configurationAt(page: string): Promise<Configuration> {
+  const url = `${service.url}/documentation/static/swagger-initializer.js`
+  const script = await (await fetch(url)).text()
+  const configurations: Configuration[] = []
+  const bundle = (configuration: Configuration) => {
+    configurations.push(configuration)
+    return { initOAuth: () => {} }
+  }
+  const location = new URL(page)
+  const context = {
+    URL,
+    location,
+    window: { location, onload: () => {} },
+    document: { createElement: () => ({}), querySelector: () => ({ appendChild: () => {} }) },
+    SwaggerUIBundle: Object.assign(bundle, { presets: {}, plugins: {} }),
+    SwaggerUIStandalonePreset: {},
+  }
+  runInContext(script, createContext(context))
+  context.window.onload()
+  return configurations[0] as Configuration
+}
+
+t.test('Swagger UI keeps the token across reloads and contacts no validator', async (t) => {
+  const configuration = await configurationAt('http://here/documentation')
+  t.equal(configuration.persistAuthorization, true)
+  t.equal(configuration.validatorUrl, null)
+})
+
+for (const page of ['/documentation', '/prefix/documentation/', '/documentation#/plants']) {
+  t.test(`Swagger UI at ${page} finds the contract`, async (t) => {
+    const { url } = await configurationAt(`http://here${page}`)
+    t.equal(new URL(url).pathname, page.replace(/documentation.*/, 'documentation/json'))
+  })
+}
+
+for (const pasted of ['secret', 'Bearer secret', ' bearer  secret \n', 'Bearer Bearer secret']) {
+  t.test(`a token pasted as ${JSON.stringify(pasted)} is sent once`, async (t) => {
+    const { requestInterceptor } = await configurationAt('http://here/documentation')
+    const headers = { Authorization: `Bearer ${pasted}` }
+    const sent = requestInterceptor({ url: 'http://here/plants', headers })
+    t.strictSame(sent.headers, { Authorization: 'Bearer secret' })
+    // The initializer contains a copy, which does not count toward coverage.
+    t.intercept(globalThis as { location?: URL }, 'location', {
+      value: new URL('http://here/documentation'),
+    })
+    const request = { url: 'http://here/plants', headers: { Authorization: `Bearer ${pasted}` } }
+    t.strictSame(prepareRequest(request).headers, { Authorization: 'Bearer secret' })
+  })
+}
+
+const REQUESTS: [page: string, request: Request, sent: string][] = [
+  ['/documentation', { url: 'http://here/plants' }, 'http://here/plants'],
+  ['/documentation/', { url: 'http://here/plants?limit=1' }, 'http://here/plants?limit=1'],
+  ['/a/b/documentation', { url: 'http://here/plants' }, 'http://here/a/b/plants'],
+  ['/a/b/documentation/', { url: '/plants?limit=1' }, 'http://here/a/b/plants?limit=1'],
+  ['/plants/documentation', { url: 'http://here/plants/4' }, 'http://here/plants/plants/4'],
+  ['/documentation/v2/documentation', { url: '/plants' }, 'http://here/documentation/v2/plants'],
+  ['/documentation-v2/documentation', { url: '/plants' }, 'http://here/documentation-v2/plants'],
+  ['/elsewhere/', { url: 'http://here/plants' }, 'http://here/plants'],
+  ['/a/documentation', { url: 'http://there/plants' }, 'http://there/plants'],
+  [
+    '/a/documentation',
+    { url: 'http://here/a/documentation/json', loadSpec: true },
+    'http://here/a/documentation/json',
+  ],
+]
+for (const [page, request, sent] of REQUESTS) {
+  t.test(`the page at ${page} sends a request for ${request.url} to ${sent}`, async (t) => {
+    const { requestInterceptor } = await configurationAt(`http://here${page}`)
+    t.same(requestInterceptor({ ...request }), { ...request, url: sent })
+    t.intercept(globalThis as { location?: URL }, 'location', {
+      value: new URL(`http://here${page}`),
+    })
+    t.same(prepareRequest({ ...request }), { ...request, url: sent })
+  })
+}
+
+/** The component that the plugin renders for a response, and its text. */
+function shown({ wrapComponents }: Plugin, content: string, contentType?: string) {
+  const ui = {
+    React: { createElement: (...element: unknown[]) => element },
+    getComponent: (name: string) => name,
+  }
+  const show = wrapComponents.responseBody("Swagger UI's own", ui)
+  const [component, , text] = show({ content, ...(contentType && { contentType }) }) as string[]
+  return { component, text }
+}
+
+for (const [content, text] of [
+  ['{"id":9007199254740993}', '{\n  "id": 9007199254740993\n}'],
+  [
+    '[{"id":-9223372036854775808,"tag":"1"}]',
+    '[\n  {\n    "id": -9223372036854775808,\n    "tag": "1"\n  }\n]',
+  ],
+  ['[1.0, 1e2, -0, true, null]', '[\n  1.0,\n  1e2,\n  -0,\n  true,\n  null\n]'],
+  ['{"not": JSON', '{"not": JSON'],
+] as const) {
+  t.test(`Swagger UI shows ${content} digit for digit`, async (t) => {
+    const { plugins } = await configurationAt('http://here/documentation')
+    for (const plugin of [...plugins, plantStorePage]) {
+      const json = shown(plugin(), content, 'application/json; charset=utf-8')
+      t.same(json, { component: 'HighlightCode', text })
+    }
+  })
+}
+
+t.test('Swagger UI renders content other than JSON itself', async (t) => {
+  for (const type of ['text/html', undefined]) {
+    t.match(shown(plantStorePage(), '<p>', type), { component: "Swagger UI's own" })
+  }
+})
+
+t.test('the page shows its own name at the top', async (t) => {
+  t.intercept(globalThis as { document?: object }, 'document', { value: { title: 'Plant Store' } })
+  t.equal(plantStorePage().components.Logo(), 'Plant Store')
+})

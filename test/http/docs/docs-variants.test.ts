@@ -1,0 +1,186 @@
+/** Content codings, validators and cache lifetimes of the docs. */
+import { readFileSync } from 'node:fs'
+import { type IncomingHttpHeaders, request } from 'node:http'
+import { createRequire } from 'node:module'
+import { buffer } from 'node:stream/consumers'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import t from 'tap'
+import { type Service, startService } from '../../helpers/service.ts'
+
+const SHIPPED = [
+  'index.css',
+  'swagger-ui-bundle.js',
+  'swagger-ui-standalone-preset.js',
+  'swagger-ui.css',
+]
+
+const PATHS = [
+  '',
+  '/',
+  '/json',
+  '/yaml',
+  '/static/swagger-initializer.js',
+  '/static/theme/docs.css',
+  '/static/theme/docs.svg',
+  ...SHIPPED.map((name) => `/static/${name}`),
+].map((path) => `/documentation${path}`)
+
+const DECODERS = {
+  br: brotliDecompressSync,
+  gzip: gunzipSync,
+  identity: (content: Buffer) => content,
+}
+
+const CODINGS = Object.keys(DECODERS) as (keyof typeof DECODERS)[]
+
+const ONE = '/documentation/static/index.css'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+interface Fetched {
+  readonly status: number | undefined
+  readonly headers: IncomingHttpHeaders
+  readonly content: Buffer
+}
+
+/** Unlike `fetch`, Node's client neither decodes the content nor adds an `Accept-Encoding`. */
+function call(path: string, headers: IncomingHttpHeaders = {}, method = 'GET'): Promise<Fetched> {
+  return new Promise((resolve, reject) => {
+    request(service.url + path, { headers, method, agent: false }, async (response) => {
+      const { statusCode: status, headers } = response
+      resolve({ status, headers, content: await buffer(response) })
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+for (const name of SHIPPED) {
+  t.test(`${name} equals the file in Swagger UI's package, in every coding`, async (t) => {
+    const require = createRequire(import.meta.url)
+    const shipped = readFileSync(require.resolve(`@fastify/swagger-ui/static/${name}`))
+    for (const coding of CODINGS) {
+      const { content } = await call(`/documentation/static/${name}`, { 'accept-encoding': coding })
+      t.ok(DECODERS[coding](content).equals(shipped), coding)
+    }
+  })
+}
+
+for (const path of PATHS) {
+  t.test(`${path} is smaller with gzip and brotli, and otherwise the same`, async (t) => {
+    const plain = await call(path)
+    t.equal(plain.headers['content-encoding'], undefined)
+    for (const coding of ['br', 'gzip'] as const) {
+      const { headers, content } = await call(path, { 'accept-encoding': coding })
+      t.equal(headers['content-encoding'], coding)
+      t.equal(headers.vary, 'Accept-Encoding')
+      t.equal(headers['content-type'], plain.headers['content-type'])
+      t.not(headers.etag, plain.headers.etag)
+      t.ok(content.length < plain.content.length)
+      t.ok(DECODERS[coding](content).equals(plain.content))
+    }
+  })
+
+  t.test(`HEAD ${path} has the headers of GET`, async (t) => {
+    for (const coding of CODINGS) {
+      const accept = { 'accept-encoding': coding }
+      const { date: _date, 'x-request-id': _id, ...expected } = (await call(path, accept)).headers
+      const { status, headers, content } = await call(path, accept, 'HEAD')
+      t.match({ status, content }, { status: 200, content: { length: 0 } })
+      t.match(headers, expected)
+    }
+  })
+}
+
+for (const [accepted, coding] of [
+  [undefined, 'identity'],
+  ['', 'identity'],
+  ['identity', 'identity'],
+  ['gzip', 'gzip'],
+  ['GZip', 'gzip'],
+  ['gzip, deflate', 'gzip'],
+  ['gzip, deflate, br, zstd', 'br'],
+  ['br;q=0.5, gzip;q=0.9', 'gzip'],
+  ['gzip;q=0.5, identity', 'identity'],
+  ['*', 'br'],
+  ['br;q=0, *', 'gzip'],
+  ['gzip;q=0, br;q=0', 'identity'],
+  ['identity;q=0, gzip', 'gzip'],
+  // Nothing is acceptable: the header is ignored rather than answered with 406.
+  ['identity;q=0', 'identity'],
+  ['*;q=0', 'identity'],
+  ['zstd, *;q=0', 'identity'],
+  // Malformed or unknown.
+  ['br;q=x', 'identity'],
+  ['br;q=-1', 'identity'],
+  ['zstd, deflate', 'identity'],
+  [';q=1,,"', 'identity'],
+  ['__proto__, constructor', 'identity'],
+  ['gzip;x="br', 'gzip'],
+  [`gzip${',x;q=0.1'.repeat(100)}`, 'gzip'],
+  [`gzip;${'"\\'.repeat(400)}`, 'gzip'],
+  // It would take long to parse.
+  [`gzip${',x;q=0.1'.repeat(1500)}`, 'identity'],
+] as const) {
+  t.test(`Accept-Encoding: ${accepted?.slice(0, 40)} selects ${coding}`, async (t) => {
+    const headers = accepted === undefined ? {} : { 'accept-encoding': accepted }
+    const answer = await call(ONE, headers)
+    t.equal(answer.status, 200)
+    t.equal(answer.headers['content-encoding'] ?? 'identity', coding)
+    t.equal(answer.headers.vary, 'Accept-Encoding')
+  })
+}
+
+t.test('entity tags are strong and unique to a file and coding', async (t) => {
+  const tags = await Promise.all(
+    PATHS.flatMap((path) =>
+      CODINGS.map(async (coding) => (await call(path, { 'accept-encoding': coding })).headers.etag),
+    ),
+  )
+  t.equal(new Set(tags).size, PATHS.length * CODINGS.length)
+  for (const tag of tags) t.match(tag, /^"[\w-]+"$/)
+})
+
+for (const path of PATHS) {
+  t.test(`If-None-Match with the entity tag of ${path} gets 304`, async (t) => {
+    const accept = { 'accept-encoding': 'gzip' }
+    const { headers } = await call(path, accept)
+    const { etag, vary, 'cache-control': lifetime } = headers
+    for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await call(path, { ...accept, 'if-none-match': known }, method)
+        t.match(answer, { status: 304, content: { length: 0 } }, `${known}`)
+        // RFC 9110 §15.4.5.
+        t.match(answer.headers, { etag, vary, 'cache-control': lifetime })
+        for (const name of ['content-type', 'content-encoding', 'content-length']) {
+          t.equal(answer.headers[name], undefined, name)
+        }
+      }
+    }
+  })
+}
+
+t.test(
+  'If-None-Match with the tag of another coding, an unknown one or none gets 200',
+  async (t) => {
+    const { etag = '' } = (await call(ONE, { 'accept-encoding': 'br' })).headers
+    for (const known of [etag, '"x"', etag.slice(1, -1), `x${'"'.repeat(10_001)}`]) {
+      const { status } = await call(ONE, { 'accept-encoding': 'gzip', 'if-none-match': known })
+      t.equal(status, 200)
+    }
+  },
+)
+
+t.test(
+  'browsers cache the files of Swagger UI for an hour and revalidate everything else',
+  async (t) => {
+    for (const path of PATHS) {
+      const { headers } = await call(path)
+      const shipped = SHIPPED.some((name) => path.endsWith(`/static/${name}`))
+      t.equal(headers['cache-control'], shipped ? 'max-age=3600' : 'no-cache', path)
+    }
+  },
+)

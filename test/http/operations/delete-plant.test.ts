@@ -1,0 +1,90 @@
+/** DELETE /plants/{id}, and content in requests where it has no meaning. */
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { openConnection } from '../../helpers/connection.ts'
+import { type Call, type Service, startService } from '../../helpers/service.ts'
+import { ask } from '../../helpers/threads.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const remove = (id: bigint, call: Call = {}) =>
+  service.call({ method: 'DELETE', path: `/plants/${id}`, ...call })
+
+for (const id of [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, 0n]) {
+  t.test(`the plant ${id} is deleted once`, async (t) => {
+    await service.store.importPlants(
+      [id - 1n, id, id + 1n]
+        .filter((each) => BigInt.asIntN(64, each) === each)
+        .map((each) => ({ id: each, name: 'x' })),
+      'replace',
+    )
+    const before = await service.count()
+    t.match(await remove(id), { status: 204, body: '' })
+    t.equal(await service.stored(id), undefined)
+    t.equal(await service.count(), before - 1)
+    t.same((await remove(id)).json, { error: 40402, message: `plant ${id} does not exist` })
+    t.equal(await service.count(), before - 1)
+  })
+}
+
+t.test('an id can be reused after a DELETE', async (t) => {
+  await service.call({ body: { id: 10n, name: 'Abies', tag: 'Tree' } })
+  await remove(10n)
+  t.equal((await service.call({ body: { id: 10n, name: 'Acer' } })).status, 200)
+  t.same(await service.stored(10n), { id: 10n, name: 'Acer', tag: null })
+})
+
+t.test('exactly one of many concurrent deletes removes the plant', async (t) => {
+  await service.call({ body: { id: 11n, name: 'Abies' } })
+  const answers = await Promise.all(Array.from({ length: 20 }, () => remove(11n)))
+  t.same(answers.map(({ status }) => status).sort(), [204, ...Array(19).fill(404)])
+})
+
+const CONTENTS: [what: string, call: Call][] = [
+  ['JSON', { body: { id: 5n, name: 'x' } }],
+  ['invalid JSON', { body: '{nonsense' }],
+  ['text', { body: 'x', headers: { 'content-type': 'text/plain' } }],
+  ['an unknown type', { body: 'x', headers: { 'content-type': 'nonsense' } }],
+  ['another charset', { body: 'x', headers: { 'content-type': 'a/b; charset=utf-16' } }],
+  ['gzip', { body: gzipSync('x'), headers: { 'content-encoding': 'gzip' } }],
+  ['chunks', { body: '{', headers: { 'transfer-encoding': 'chunked' } }],
+  ['an oversized body', { body: 'x'.repeat(2 ** 21) }],
+  ['a type but no content', { headers: { 'content-type': 'application/json' } }],
+]
+for (const [what, call] of CONTENTS) {
+  t.test(`content of a GET, DELETE or OPTIONS is ignored: ${what}`, async (t) => {
+    await service.call({ body: { id: 12n, name: 'Abies' } })
+    const path = '/plants/12'
+    const plant = { id: 12n, name: 'Abies' }
+    t.same((await service.call({ method: 'GET', path, ...call })).json, plant)
+    t.same(
+      (await service.call({ method: 'GET', path: '/plants?after=11&limit=1', ...call })).json,
+      [plant],
+    )
+    t.equal((await service.call({ method: 'OPTIONS', path, ...call })).status, 204)
+    t.equal((await remove(12n, call)).status, 204)
+  })
+}
+
+t.test('a connection stays usable after ignored content', async (t) => {
+  await service.call({ body: { id: 13n, name: 'Abies' } })
+  const request = (method: string, content: string, path = '/plants/13', more = '') =>
+    [
+      `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.token}\r\n`,
+      `Content-Type: application/json\r\nContent-Length: ${content.length}\r\n${more}\r\n${content}`,
+    ].join('')
+  const socket = openConnection(t, service)
+  for (const [bytes, status] of [
+    [request('GET', '{nonsense'), 200],
+    // Content that looks like a request.
+    [request('OPTIONS', 'DELETE /plants/13 HTTP/1.1\r\nHost: x\r\n\r\n'), 204],
+    [request('DELETE', 'x'.repeat(100_000)), 204],
+    [request('DELETE', ''), 404],
+    [request('GET', '', '/plants/404', 'Connection: close\r\n'), 404],
+  ] as const) {
+    t.equal((await ask(socket, bytes)).status, status)
+  }
+})

@@ -1,0 +1,199 @@
+/** GET /changes: pages of changes, and the `Link` to the next one. */
+import t from 'tap'
+import {
+  contentOf,
+  cursorOf,
+  latestCursor,
+  nextQuery,
+  readAllChanges,
+  readPage,
+  replay,
+} from '../../helpers/changes.ts'
+import { type Service, startService } from '../../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const create = (id: number, name = 'Abies', tag?: string) =>
+  service.call({ body: { id, name, ...(tag !== undefined && { tag }) } })
+
+const from = (cursor: string, more = '') => `?after=${cursor}${more}`
+
+t.test('an empty store has an empty page with a Link, which leads to later changes', async (t) => {
+  const empty = await startService(t)
+  const { body, headers } = await readPage(empty)
+  t.equal(body, '[]')
+  await empty.call({ body: { id: 1, name: 'Abies' } })
+  t.match((await readPage(empty, nextQuery(headers))).changes, [{ id: 1n, type: 'created' }])
+})
+
+t.test('each change has its cursor, time, type, id and plant', async (t) => {
+  const start = await latestCursor(service)
+  const before = Date.now()
+  await create(1, 'Abies', 'Tree')
+  await service.call({ method: 'PUT', path: '/plants/1', body: { name: 'Acer' } })
+  await service.call({ method: 'PATCH', path: '/plants/1', body: { tag: '' } })
+  await service.call({ method: 'DELETE', path: '/plants/1' })
+  const { changes } = await readPage(service, from(start))
+  t.strictSame(changes.map(contentOf), [
+    { type: 'created', id: 1n, plant: { name: 'Abies', tag: 'Tree' } },
+    { type: 'changed', id: 1n, plant: { name: 'Acer' } },
+    { type: 'changed', id: 1n, plant: { name: 'Acer', tag: '' } },
+    { type: 'removed', id: 1n },
+  ])
+  for (const { at } of changes) {
+    t.match(at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    const time = Date.parse(at)
+    // The clocks of the store and of the test can differ by their precision.
+    t.ok(time >= before - 1000 && time <= Date.now() + 1000, at)
+  }
+})
+
+t.test('ids are exact', async (t) => {
+  const start = await latestCursor(service)
+  const ids = [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n]
+  for (const id of ids) await service.call({ body: { id, name: 'Abies' } })
+  const { changes } = await readPage(service, from(start))
+  t.strictSame(
+    changes.map(({ id }) => id),
+    ids,
+  )
+})
+
+t.test('what changes nothing is no change', async (t) => {
+  await create(10, 'Abies', 'Tree')
+  const start = await latestCursor(service)
+  const path = '/plants/10'
+  await create(10, 'Abies', 'Tree')
+  await create(10, 'Acer')
+  await service.call({ method: 'PUT', path, body: { name: 'Abies', tag: 'Tree' } })
+  await service.call({ method: 'PATCH', path, body: {} })
+  await service.call({ method: 'PATCH', path, headers: { 'if-match': '"x"' }, body: { tag: 'x' } })
+  await service.call({ method: 'DELETE', path, headers: { 'if-match': '"x"' } })
+  await service.call({ method: 'DELETE', path: '/plants/404' })
+  const conflicting = [
+    { id: 11, name: 'Abies' },
+    { id: 10, name: 'Acer' },
+  ]
+  await service.call({ path: '/plants/batch', body: conflicting })
+  t.strictSame((await readPage(service, from(start))).changes, [])
+})
+
+t.test('batches and imports appear plant by plant', async (t) => {
+  const start = await latestCursor(service)
+  const plants = [20, 21, 22].map((id) => ({ id, name: 'Abies' }))
+  await service.call({ path: '/plants/batch', body: plants })
+  await service.store.importPlants([{ id: 23n, name: 'Acer' }], 'stop')
+  const { changes } = await readPage(service, from(start))
+  t.strictSame(
+    changes.map(({ id }) => id),
+    [20n, 21n, 22n, 23n],
+  )
+})
+
+t.test('the Link keeps limit and wait, and following it reads every change once', async (t) => {
+  const start = await latestCursor(service)
+  for (let id = 30; id < 37; id++) await create(id)
+  const pages: bigint[][] = []
+  let query = from(start, '&limit=3&wait=0')
+  for (;;) {
+    const { changes, headers } = await readPage(service, query)
+    pages.push(changes.map(({ id }) => id))
+    query = nextQuery(headers)
+    const { after: _, ...kept } = Object.fromEntries(new URLSearchParams(query))
+    t.strictSame(kept, { limit: '3', wait: '0' })
+    if (changes.length === 0) break
+    t.equal(cursorOf(query), changes.at(-1)?.cursor)
+  }
+  t.strictSame(pages, [[30n, 31n, 32n], [33n, 34n, 35n], [36n], []])
+})
+
+t.test('the cursor of a change leads to the changes that follow it', async (t) => {
+  const start = await latestCursor(service)
+  for (const id of [40, 41, 42]) await create(id)
+  const { changes } = await readPage(service, from(start))
+  for (const [index, { cursor }] of changes.entries()) {
+    t.strictSame((await readPage(service, from(cursor))).changes, changes.slice(index + 1))
+  }
+})
+
+t.test('repeating all changes yields the plants in the store', async (t) => {
+  const plants = await service.call({ method: 'GET', path: '/plants?limit=1000' })
+  t.strictSame(replay(await readAllChanges(service, '')), plants.json)
+})
+
+t.test('reading while changes are made misses nothing', async (t) => {
+  const own = await startService(t)
+  const start = await latestCursor(own)
+  const writes = Array.from({ length: 200 }, (_, index) => {
+    const path = `/plants/${index % 10}`
+    const method = ['POST', 'PUT', 'DELETE'][index % 3] as string
+    const body = { id: index % 10, name: `${index}` }
+    if (method === 'POST') return own.call({ body })
+    return own.call(method === 'PUT' ? { method, path, body } : { method, path })
+  })
+  const writing = Promise.all(writes)
+  const early = await readAllChanges(own, from(start, '&limit=7'))
+  await writing
+  const position = early.at(-1)?.cursor ?? start
+  const late = await readAllChanges(own, from(position, '&limit=7'))
+  const { json } = await own.call({ method: 'GET' })
+  t.strictSame(replay([...early, ...late]), json)
+})
+
+t.test('HEAD has the headers of GET, and never waits', async (t) => {
+  const path = '/changes?after=latest&wait=60'
+  const { status, headers, body } = await service.call({ method: 'HEAD', path })
+  t.match({ status, body }, { status: 200, body: '' })
+  t.match(nextQuery(headers), /wait=60/)
+})
+
+t.test('Last-Event-ID does not apply to pages', async (t) => {
+  await create(50)
+  const headers = { 'last-event-id': await latestCursor(service) }
+  const { json } = await service.call({ method: 'GET', path: '/changes?limit=1', headers })
+  t.match(json, [{ type: 'created' }])
+})
+
+for (const query of ['limit=0', 'limit=1001', 'wait=-1', 'wait=61', 'wait=x', 'since=1']) {
+  t.test(`?${query} is rejected`, async (t) => {
+    t.match(await readPage(service, `?${query}`), { status: 400, json: { error: 40004 } })
+  })
+}
+
+for (const cursor of ['', 'x', 'LATEST', '%F0%9F%8C%B2', 'A'.repeat(100)]) {
+  t.test(`the malformed cursor ${cursor.slice(0, 10)} is rejected`, async (t) => {
+    t.match(await readPage(service, from(cursor)), { status: 400, json: { error: 40007 } })
+  })
+}
+
+t.test('a string that is longer than any cursor is an invalid parameter', async (t) => {
+  const message = 'the query parameter after must not have more than 100 characters'
+  const answer = await readPage(service, from('A'.repeat(101)))
+  t.match(answer, { status: 400, json: { error: 40004, message } })
+})
+
+t.test('the cursor of another database has expired', async (t) => {
+  const cursor = await latestCursor(await startService(t))
+  t.match(await readPage(service, from(cursor)), { status: 410, json: { error: 41001 } })
+})
+
+t.test('changes that are no longer kept have expired', async (t) => {
+  const without = await startService(t, { instead: { readChanges: async () => 'expired' } })
+  const message =
+    'the changes after this cursor are no longer available: take a new cursor with after=latest, then read all plants again'
+  for (const query of ['', '?wait=60']) {
+    t.match(await readPage(without, query), { status: 410, json: { error: 41001, message } })
+  }
+})
+
+t.test('if the feed is off, the response says so', async (t) => {
+  const without = await startService(t, { config: { keepChanges: 0 } })
+  const cursor = await latestCursor(service)
+  const message = 'the change feed is off: --keep-changes is 0, or the database does not support it'
+  for (const query of ['', '?after=latest', `?after=${cursor}`, '?wait=60']) {
+    t.match(await readPage(without, query), { status: 410, json: { error: 41002, message } })
+  }
+})

@@ -1,0 +1,253 @@
+/** GET /plants: pages of plants, and the `Link` to the next page. */
+import t from 'tap'
+import type { StoredPlant } from '../../../service/plant-store.ts'
+import { type Service, startService } from '../../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const MAX = 2n ** 63n - 1n
+const MIN = -(2n ** 63n)
+const SAFE = 2n ** 53n
+
+/** Each test uses its own tags, so it does not see the plants of other tests. */
+const store = async (tag: string, ids: readonly bigint[]): Promise<StoredPlant[]> => {
+  const plants = ids.map((id) => ({ id, name: `${tag} ${id}`.slice(0, 30), tag }))
+  await service.store.importPlants(plants, 'stop')
+  return plants
+}
+
+const list = async (query: string) => {
+  const answer = await service.call({ method: 'GET', path: `/plants${query}` })
+  return { ...answer, plants: answer.json as StoredPlant[] }
+}
+
+/** The query of the next page, resolved like a client that reaches the service through a proxy. */
+const nextOf = (link: string | undefined, query: string): string | undefined => {
+  if (link === undefined) return undefined
+  const reference = /^<(.*)>; rel="next"$/.exec(link)?.[1] ?? ''
+  const url = new URL(reference, `https://host/prefix/plants${query}`)
+  if (url.origin !== 'https://host' || url.pathname !== '/prefix/plants') {
+    throw new Error(`the link leads to ${url}`)
+  }
+  return url.search
+}
+
+/** Returns the plants of a page and all that follow it. Calls `between` after each page except the last. */
+const walk = async (start: string, between = async () => {}): Promise<StoredPlant[][]> => {
+  const pages: StoredPlant[][] = []
+  let query: string | undefined = start
+  while (query !== undefined) {
+    const { plants, headers }: Awaited<ReturnType<typeof list>> = await list(query)
+    pages.push(plants)
+    query = nextOf(headers.link, query)
+    if (query !== undefined) await between()
+  }
+  return pages
+}
+
+const byTag = (tag: string) => `?tag=${encodeURIComponent(tag)}`
+
+t.test('an empty store has one empty page', async (t) => {
+  const answer = await list('')
+  t.equal(answer.status, 200)
+  t.equal(answer.body, '[]')
+  t.equal(answer.headers.link, undefined)
+})
+
+t.test('a client of the public sample gets an array of objects with names', async (t) => {
+  await service.call({ body: { id: 1n, name: 'Acer', tag: 'sample' } })
+  const { body } = await list('?limit=10')
+  t.match(JSON.parse(body), [{ id: 1, name: 'Acer', tag: 'sample' }])
+})
+
+t.test('plants are sorted by id, and ids are exact', async (t) => {
+  const ids = [MAX, 0n, SAFE + 1n, -SAFE - 1n, MIN, MAX - 1n, SAFE, 10n, 9n, -9n, -10n, MIN + 1n]
+  await store('order', ids)
+  const { body, plants } = await list('?tag=order')
+  const ordered = ids.toSorted((a, b) => (a < b ? -1 : 1))
+  t.same(
+    plants.map(({ id }) => id),
+    ordered,
+  )
+  t.same(body.match(/-?\d+(?=,"name")/g), ordered.map(String))
+  for (const [index, id] of ordered.entries()) {
+    const page = await list(`?tag=order&after=${id}&limit=1`)
+    t.same(page.plants, plants.slice(index + 1, index + 2))
+    const next = index < ordered.length - 2 ? `after=${ordered[index + 1]}` : undefined
+    t.equal(/after=-?\d+/.exec(page.headers.link ?? '')?.[0], next)
+  }
+})
+
+for (const limit of [1, 2, 3, 6, 7, 8, 1000]) {
+  t.test(`pages of ${limit} contain each of 7 plants once`, async (t) => {
+    const tag = `pages of ${limit}`
+    const first = 10_000n * BigInt(limit)
+    const plants = await store(
+      tag,
+      [3n, 1n, 6n, 4n, 0n, 5n, 2n].map((id) => first + id),
+    )
+    const inOrder = plants.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    const pages = await walk(`${byTag(tag)}&limit=${limit}`)
+    t.same(pages.flat(), inOrder)
+    t.equal(pages.length, Math.ceil(7 / limit), 'a full last page has no next page')
+    const untagged = await walk(`?limit=${limit}&after=${first - 1n}`)
+    t.same(untagged.flat().slice(0, 7), inOrder)
+  })
+}
+
+t.test('a page has 100 plants by default and at most 1000', async (t) => {
+  const ids = Array.from({ length: 1001 }, (_, index) => 100_000n + BigInt(index))
+  await store('many', ids)
+  t.equal((await list('?tag=many')).plants.length, 100)
+  t.equal((await list('?tag=many&limit=1000')).plants.length, 1000)
+  t.same(
+    (await walk('?tag=many')).map(({ length }) => length),
+    [...Array(10).fill(100), 1],
+  )
+})
+
+t.test('unchanged plants are listed once while others are created and deleted', async (t) => {
+  const staying = await store(
+    'busy',
+    [20n, 40n, 60n, 80n, 100n].map((id) => 200_000n + id),
+  )
+  let turn = 0n
+  const pages = await walk('?tag=busy&limit=2', async () => {
+    turn++
+    // Before and after the cursor, including the last plant of a page.
+    await store('busy', [200_000n + turn, 200_110n + turn])
+    await service.store.remove(200_110n + turn - 1n)
+  })
+  const seen = pages.flat().map(({ id }) => id)
+  t.same(new Set(seen).size, seen.length)
+  t.same(
+    staying.filter(({ id }) => !seen.includes(id)),
+    [],
+  )
+  t.same(
+    seen,
+    seen.toSorted((a, b) => (a < b ? -1 : 1)),
+  )
+})
+
+t.test('the next page starts after a cursor whose plant was deleted', async (t) => {
+  await store('gone', [300_001n, 300_002n, 300_003n])
+  const { headers } = await list('?tag=gone&limit=2')
+  await service.store.remove(300_002n)
+  const { plants } = await list(nextOf(headers.link, '?tag=gone&limit=2') ?? '')
+  t.same(plants, [{ id: 300_003n, name: 'gone 300003', tag: 'gone' }])
+})
+
+const TAGS = [
+  ...['a&b=c', 'a+b', 'a b', ' ', '#1', '100%', '%41', '"', "'", '<>', '>; rel="x"', '?/:@', '\\'],
+  ...['🌱', 'é', 'e\u0301', '\n', ',;', '__proto__', '', 'x'.repeat(1000), '🌱'.repeat(1000)],
+]
+for (const [index, tag] of TAGS.entries()) {
+  const title = JSON.stringify(tag.slice(0, 20))
+  t.test(`the tag ${title} survives the query and the link`, async (t) => {
+    const first = 400_000n + 2n * BigInt(index)
+    const plants = await store(tag, [first, first + 1n])
+    t.same(
+      await walk(`${byTag(tag)}&limit=1`),
+      plants.map((plant) => [plant]),
+    )
+  })
+}
+
+t.test('tags are compared code point by code point, and a missing tag matches none', async (t) => {
+  const near = [
+    'Tree',
+    'tree',
+    'Trée',
+    'Tre\u0301e',
+    'Trees',
+    'Tre',
+    'Tree ',
+    ' Tree',
+    'Tr%',
+    'Tr__',
+  ]
+  const plants = near.map((tag, index) => ({ id: 500_000n + BigInt(index), name: tag, tag }))
+  await service.store.importPlants(plants, 'stop')
+  for (const plant of plants) t.same((await list(byTag(plant.tag))).plants, [plant])
+  await service.call({ body: { id: 500_100n, name: 'untagged' } })
+  const { plants: empty } = await list('?tag=&after=500000')
+  t.same(empty, [])
+  const { plants: last } = await list('?after=500099&limit=1')
+  t.same(last, [{ id: 500_100n, name: 'untagged' }])
+})
+
+t.test('pages of very large plants are shorter than the limit', async (t) => {
+  // Two of them fit on a page, three do not.
+  const name = 'x'.repeat(0.4 * 2 ** 20)
+  const plants = [1n, 2n, 3n, 4n].map((id) => ({ id: 600_000n + id, name, tag: 'large' }))
+  await service.store.importPlants(plants, 'stop')
+  const pages = await walk('?tag=large')
+  t.same(
+    pages.map((page) => page.map(({ id }) => id)),
+    [[600_001n, 600_002n, 600_003n], [600_004n]],
+  )
+})
+
+const REJECTED: [query: string, message: string][] = [
+  ...['', '0', '-1', '1001', '1e1', '1.0', '+1', '01', '0x1', '%201', '1%20', 'all', '%D9%A3'].map(
+    (limit): [string, string] => [
+      `limit=${limit}`,
+      'the query parameter limit must be an integer from 1 to 1000',
+    ],
+  ),
+  ...['', '1.0', '1e1', '-0', '+1', '01', '9223372036854775808', '-9223372036854775809'].map(
+    (after): [string, string] => [
+      `after=${after}`,
+      'the query parameter after must be an int64 in decimal',
+    ],
+  ),
+  ['limit', 'the query parameter limit must be an integer from 1 to 1000'],
+  ['limit=1&limit=1', 'the query parameter limit must not be repeated'],
+  ['tag=a&after=1&tag=a', 'the query parameter tag must not be repeated'],
+  ['offset=5', 'unknown query parameter "offset": this operation accepts limit, after, tag'],
+  ['Limit=5', 'unknown query parameter "Limit": this operation accepts limit, after, tag'],
+  ['tag[]=a', 'unknown query parameter "tag[]": this operation accepts limit, after, tag'],
+  ['__proto__=a', 'unknown query parameter "__proto__": this operation accepts limit, after, tag'],
+  ['toString=a', 'unknown query parameter "toString": this operation accepts limit, after, tag'],
+  ['tag=%00', 'the query parameter tag must not contain U+0000 or a lone surrogate'],
+]
+for (const [query, message] of REJECTED) {
+  t.test(`the query ${query} is rejected`, async (t) => {
+    const answer = await list(`?${query}`)
+    t.equal(answer.status, 400)
+    t.same(answer.json, { error: 40004, message })
+  })
+}
+
+for (const query of ['tag=%', 'tag=%zz', 'tag=%ff', 'tag=%ed%a0%80', '%c0=1']) {
+  t.test(`the query ${query}, which is not UTF-8, is rejected`, async (t) => {
+    const answer = await list(`?${query}`)
+    t.same(answer.json, { error: 40003, message: 'the query is not valid percent-encoded UTF-8' })
+  })
+}
+
+t.test('a link encodes only what a query cannot contain (RFC 3986 §3.4)', async (t) => {
+  const tag = 'a-z.0_9~!$\'()*,;=:@/? &+#%"<>'
+  await store(tag, [450_001n, 450_002n])
+  const { headers } = await list(`${byTag(tag)}&limit=1`)
+  const expected = "tag=a-z.0_9~!$'()*,;=:@/?+%26%2B%23%25%22%3C%3E"
+  t.equal(headers.link, `<?${expected}&limit=1&after=450001>; rel="next"`)
+})
+
+t.test('the link of the longest tag can be followed, and a longer tag is rejected', async (t) => {
+  const tag = '🌲'.repeat(1000)
+  await store(tag, [450_011n, 450_012n])
+  const query = `${byTag(tag)}&limit=1`
+  const { headers } = await list(query)
+  const { plants } = await list(nextOf(headers.link, query) ?? '')
+  t.strictSame(
+    plants.map(({ id }) => id),
+    [450_012n],
+  )
+  const message = 'the query parameter tag must not have more than 1000 characters'
+  t.match(await list(byTag(`${tag}x`)), { status: 400, json: { error: 40004, message } })
+})

@@ -1,0 +1,201 @@
+/** GET /changes with `wait`: the response is sent as soon as there is a change. */
+import { once } from 'node:events'
+import t from 'tap'
+import { AccessTokens } from '../../../service/access-tokens.ts'
+import { StoreUnavailable } from '../../../service/plant-store.ts'
+import type { StoredToken } from '../../../service/token-store.ts'
+import { cursorOf, latestCursor, nextQuery, readPage } from '../../helpers/changes.ts'
+import { formatHead, openConnection } from '../../helpers/connection.ts'
+import { answersOf, readAll, sendRaw } from '../../helpers/service.ts'
+import { closed } from '../../helpers/threads.ts'
+import { startWaitingService } from '../../helpers/waiting-service.ts'
+
+const plant = { id: 1, name: 'Abies' }
+const PATH = '/changes?after=latest&wait=60'
+const POLL = `GET ${PATH}`
+
+/** A limit below the wait of a request. Each test needs its own object, because tap changes it. */
+const soon = () => ({ timeout: 50_000 })
+
+t.test('a waiting request gets the next change', soon(), async (t) => {
+  const { service, isWaiting } = await startWaitingService(t)
+  const polls = Promise.all([readPage(service, '?wait=60'), readPage(service, '?wait=60')])
+  await isWaiting()
+  await service.call({ body: plant })
+  for (const { status, changes, headers } of await polls) {
+    t.equal(status, 200)
+    t.match(changes, [{ type: 'created', id: 1n }])
+    t.equal(cursorOf(nextQuery(headers)), changes[0]?.cursor)
+    t.match(nextQuery(headers), /wait=60/)
+  }
+})
+
+t.test('a request does not wait if there are changes', soon(), async (t) => {
+  const { service } = await startWaitingService(t)
+  await service.call({ body: plant })
+  t.match(await readPage(service, '?wait=60'), { changes: [{ id: 1n }] })
+})
+
+t.test('without a change, the response is an empty page after the wait', async (t) => {
+  const { service } = await startWaitingService(t)
+  const start = await latestCursor(service)
+  const begin = performance.now()
+  const { body, headers } = await readPage(service, '?after=latest&wait=1')
+  t.equal(body, '[]')
+  // Timers can fire a little early.
+  t.ok(performance.now() - begin > 990)
+  const next = nextQuery(headers)
+  t.match(next, /wait=1/)
+  t.equal(cursorOf(next), start)
+})
+
+t.test('a commit without a change does not end the wait', soon(), async (t) => {
+  const { service, isWaiting } = await startWaitingService(t)
+  const poll = readPage(service, '?wait=60')
+  await isWaiting()
+  await service.issueToken('another', ['read'])
+  await isWaiting()
+  await service.call({ body: plant })
+  t.match(await poll, { changes: [{ id: 1n }] })
+})
+
+t.test('requests at the same position share their reads', soon(), async (t) => {
+  const { service, isWaiting, countReads } = await startWaitingService(t)
+  const cursor = await latestCursor(service)
+  const polls = Array.from({ length: 50 }, () => readPage(service, `?after=${cursor}&wait=60`))
+  // Each request reads once before it waits.
+  while (countReads() < 51) await isWaiting()
+  await isWaiting()
+  const before = countReads()
+  await service.call({ body: plant })
+  for (const { changes } of await Promise.all(polls)) t.match(changes, [{ id: 1n }])
+  t.ok(countReads() - before < 10, `${countReads() - before} reads`)
+})
+
+t.test('a stop answers waiting requests with an empty page and their Link', soon(), async (t) => {
+  const { service, isWaiting } = await startWaitingService(t)
+  const poll = readPage(service, '?wait=60')
+  await isWaiting()
+  await service.app.close()
+  const { body, headers } = await poll
+  t.equal(body, '[]')
+  t.match(nextQuery(headers), /after=.*wait=60|wait=60.*after=/)
+})
+
+t.test('a client that has closed its side gets its response at once', soon(), async (t) => {
+  const { service, isWaiting } = await startWaitingService(t)
+  const socket = openConnection(t, service)
+  const bytes = readAll(socket)
+  socket.write(formatHead(service, POLL))
+  await isWaiting()
+  socket.end()
+  t.match(answersOf(await bytes), [{ status: 200, body: '[]' }])
+})
+
+t.test('a client that closes its side before the wait does not wait', soon(), async (t) => {
+  const halfClosed = Promise.withResolvers<void>()
+  const { service } = await startWaitingService(t, {
+    instead: {
+      readChanges: async (request) => {
+        await halfClosed.promise
+        return service.store.readChanges(request)
+      },
+    },
+  })
+  service.app.server.on('connection', (socket) => socket.on('end', halfClosed.resolve))
+  const [answer] = await sendRaw(service.port, formatHead(service, POLL))
+  t.match(answer, { status: 200, body: '[]' })
+})
+
+t.test('a client that disconnects ends the wait', soon(), async (t) => {
+  const { service, isWaiting } = await startWaitingService(t)
+  const socket = openConnection(t, service)
+  socket.write(formatHead(service, POLL))
+  const [connection] = await once(service.app.server, 'connection')
+  await isWaiting()
+  socket.resetAndDestroy()
+  await closed(connection)
+  // A service with a waiting request would not close at once.
+  await service.app.close()
+})
+
+t.test('waiting does not count towards the response timeout', async (t) => {
+  const { service } = await startWaitingService(t, { responseTimeoutMs: 200 })
+  t.match(await readPage(service, '?wait=1'), { status: 200, body: '[]' })
+})
+
+t.test('a revoked token ends the wait', soon(), async (t) => {
+  const { service, isWaiting } = await startWaitingService(t)
+  const token = await service.issueToken('revoked', ['read'])
+  const poll = service.call({ method: 'GET', path: PATH, token })
+  await isWaiting()
+  await new AccessTokens(service.store).revoke('revoked')
+  t.match(await poll, { status: 200, body: '[]' })
+  t.match(await service.call({ method: 'GET', path: PATH, token }), { status: 401 })
+})
+
+t.test('an expired token ends the wait', soon(), async (t) => {
+  let isExpired = false
+  const { service, isWaiting } = await startWaitingService(t, {
+    instead: {
+      findToken: async (selector) => {
+        const token = await service.store.findToken(selector)
+        return token && isExpired ? { ...token, expiresAt: new Date(0) } : token
+      },
+    },
+  })
+  const poll = service.call({ method: 'GET', path: PATH })
+  await isWaiting()
+  isExpired = true
+  t.match(await poll, { status: 200, body: '[]' })
+})
+
+t.test('a check of tokens that fails, or takes long, does not end the wait', soon(), async (t) => {
+  const checks = [Promise.withResolvers<StoredToken>(), Promise.withResolvers<StoredToken>()]
+  let isChecking = false
+  let begun = 0
+  const { service, isWaiting } = await startWaitingService(t, {
+    instead: {
+      findToken: async (selector) => {
+        const check = isChecking ? checks[begun++] : undefined
+        return check?.promise ?? service.store.findToken(selector)
+      },
+    },
+  })
+  const token = await service.issueToken('checked', ['read'])
+  const start = setInterval
+  let ticks = 0
+  t.capture(globalThis, 'setInterval', (check: () => void) =>
+    start(() => {
+      ticks++
+      check()
+    }, 5),
+  )
+  const poll = service.call({ method: 'GET', path: PATH, token })
+  await isWaiting()
+  isChecking = true
+  while (begun === 0) await new Promise(setImmediate)
+  // Nothing is checked again while the first check has not ended.
+  const before = ticks
+  while (ticks < before + 3) await new Promise(setImmediate)
+  t.equal(begun, 1)
+  checks[0]?.reject(new StoreUnavailable('failing', 'the server is down'))
+  while (begun === 1) await new Promise(setImmediate)
+  isChecking = false
+  await service.call({ body: plant })
+  t.match((await poll).json, [{ id: 1n }])
+  checks[1]?.reject(new StoreUnavailable('failing', 'the server is down'))
+})
+
+t.test('a store that fails during the wait ends it with 503', soon(), async (t) => {
+  let reads = 0
+  const { service } = await startWaitingService(t, {
+    instead: {
+      readChanges: async (request) => {
+        if (++reads > 1) throw new StoreUnavailable('failing', 'SQLITE_IOERR')
+        return service.store.readChanges(request)
+      },
+    },
+  })
+  t.match(await readPage(service, '?wait=60'), { status: 503, json: { error: 50302 } })
+})

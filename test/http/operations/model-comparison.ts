@@ -1,0 +1,178 @@
+/** Compares a service with an in-memory model over random sequences of operations. */
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { OperationId } from '../../../contract/operation-types.ts'
+import type { Plant, StoredPlant } from '../../../service/plant-store.ts'
+import { contentVersion } from '../../../service/plant-store.ts'
+import { latestCursor, readAllChanges, replay } from '../../helpers/changes.ts'
+import type { Call, Caller } from '../../helpers/service.ts'
+import { PlantModel } from '../../stores/plant-model.ts'
+import { plantsIn } from '../../stores/plants.ts'
+
+/** Few, so that operations collide. */
+const IDS = [-(2n ** 63n), -1n, 0n, 2n ** 53n + 1n, 2n ** 63n - 1n]
+const TAGS = ['', 'Tree', 'tree']
+
+const id = fc.constantFrom(...IDS)
+const tag = fc.constantFrom(...TAGS)
+const content: fc.Arbitrary<Plant> = fc.record(
+  { name: fc.constantFrom('', 'Abies'), tag },
+  { requiredKeys: ['name'], noNullPrototype: true },
+)
+const patch = fc.record(
+  { name: fc.constantFrom('', 'Abies'), tag: fc.oneof(tag, fc.constant(null)) },
+  { requiredKeys: [] },
+)
+/** Entity tags for `If-Match`, given by the content that they stand for. */
+const expected = fc.option(fc.array(content, { minLength: 1, maxLength: 4 }), { nil: undefined })
+const page = fc.record(
+  { after: id, tag, limit: fc.integer({ min: 1, max: IDS.length }) },
+  { requiredKeys: ['limit'] },
+)
+
+interface Expected {
+  readonly status: number
+  readonly json?: unknown
+  readonly etag?: string
+  readonly linked?: boolean
+}
+
+/** A request, and the response that the model expects. */
+type Step = readonly [call: Call, answer: (model: PlantModel) => Expected]
+
+const create: fc.Arbitrary<Step> = fc.tuple(id, content).map(([id, plant]) => [
+  { body: { id, ...plant } },
+  (model) => {
+    const conflict = model.create({ id, ...plant }) === 'conflict'
+    return conflict ? { status: 409 } : { status: 200, json: plant }
+  },
+])
+
+const createBatch: fc.Arbitrary<Step> = fc
+  .array(fc.record({ id, content }), { minLength: 1, maxLength: 6 })
+  .map((plants) => plants.map(({ id, content }) => ({ id, ...content })))
+  .map((plants) => [
+    { path: '/plants/batch', body: plants },
+    (model) => {
+      const distinct = new Map(plants.map((plant) => [plant.id, plant]))
+      const differs = (plant: StoredPlant) =>
+        tagOf(plant) !== tagOf(distinct.get(plant.id) as StoredPlant)
+      if (plants.some(differs)) return { status: 400 }
+      const result = model.createAll([...distinct.values()])
+      if ('conflict' in result) return { status: 409 }
+      const { created } = result
+      return { status: 200, json: { created, replayed: plants.length - created } }
+    },
+  ])
+
+const get: fc.Arbitrary<Step> = fc.tuple(id, expected).map(([id, known]) => [
+  { method: 'GET', path: `/plants/${id}`, headers: headerOf('if-none-match', known) },
+  (model) => {
+    const plant = model.get(id)
+    if (plant === undefined) return { status: 404 }
+    const etag = tagOf(plant)
+    if (known?.some((each) => tagOf(each) === etag)) return { status: 304, etag }
+    return { status: 200, json: plant, etag }
+  },
+])
+
+const replace: fc.Arbitrary<Step> = fc.tuple(id, content, expected).map(([id, plant, before]) => [
+  { method: 'PUT', path: `/plants/${id}`, body: plant, headers: headerOf('if-match', before) },
+  (model) =>
+    changed(model.update(id, { tag: null, ...plant }, before?.map(contentVersion)), (json) => ({
+      status: 200,
+      json,
+    })),
+])
+
+const update: fc.Arbitrary<Step> = fc.tuple(id, patch, expected).map(([id, body, before]) => [
+  { method: 'PATCH', path: `/plants/${id}`, body, headers: headerOf('if-match', before) },
+  (model) =>
+    changed(model.update(id, body, before?.map(contentVersion)), (json) => ({
+      status: 200,
+      json,
+      etag: tagOf(json),
+    })),
+])
+
+const remove: fc.Arbitrary<Step> = fc.tuple(id, expected).map(([id, before]) => [
+  { method: 'DELETE', path: `/plants/${id}`, headers: headerOf('if-match', before) },
+  (model) => {
+    const result = model.remove(id, before?.map(contentVersion))
+    return { status: result === 'removed' ? 204 : REJECTED[result] }
+  },
+])
+
+const list: fc.Arbitrary<Step> = page.map((query) => [
+  { method: 'GET', path: `/plants?${new URLSearchParams(Object.entries(query).map(text))}` },
+  (model) => {
+    const page = model.list(query)
+    return { status: 200, json: plantsIn(page), linked: page.next !== undefined }
+  },
+])
+
+/** Random requests of each operation, apart from `listChanges`: its pages are compared with the plants at the end. */
+const STEPS: Readonly<Record<Exclude<OperationId, 'listChanges'>, fc.Arbitrary<Step>>> = {
+  createPlant: create,
+  createPlants: createBatch,
+  listPlants: list,
+  getPlant: get,
+  replacePlant: replace,
+  updatePlant: update,
+  deletePlant: remove,
+}
+
+const REJECTED = { 'not-found': 404, changed: 412 }
+
+/**
+ * Sends sequences of requests to a service and to the model.
+ *
+ * @param sequences their number
+ */
+export async function compareWithModel(service: Caller, sequences: number): Promise<void> {
+  // Twice as many creates, so that the others find plants.
+  const steps = fc.array(fc.oneof(create, ...Object.values(STEPS)), {
+    minLength: 5,
+    maxLength: 40,
+    size: 'max',
+  })
+  await fc.assert(
+    fc.asyncProperty(steps, async (steps) => {
+      await Promise.all(IDS.map((id) => service.call({ method: 'DELETE', path: `/plants/${id}` })))
+      const start = await latestCursor(service)
+      const model = new PlantModel()
+      for (const [call, answer] of steps) {
+        const { status, json, etag, linked = false } = answer(model)
+        const got = await service.call(call)
+        assert.equal(got.status, status)
+        if (status < 400) assert.deepEqual(got.json, json)
+        assert.equal(got.headers.etag, etag)
+        assert.equal(got.headers.link !== undefined, linked)
+      }
+      const { json } = await service.call({ method: 'GET' })
+      assert.deepEqual(json, model.exportPlants())
+      const changes = await readAllChanges(service, `?after=${start}&limit=7`)
+      assert.deepEqual(replay(changes), json)
+    }),
+    { numRuns: sequences },
+  )
+}
+
+function changed(
+  result: StoredPlant | keyof typeof REJECTED,
+  done: (plant: StoredPlant) => Expected,
+) {
+  return typeof result === 'string' ? { status: REJECTED[result] } : done(result)
+}
+
+function tagOf(plant: Plant): string {
+  return `"${contentVersion(plant)}"`
+}
+
+function headerOf(name: string, plants: Plant[] | undefined): Record<string, string> {
+  return plants ? { [name]: plants.map(tagOf).join(', ') } : {}
+}
+
+function text([name, value]: [string, unknown]): [string, string] {
+  return [name, String(value)]
+}

@@ -1,0 +1,158 @@
+/** Rate limits: per token, and per address for requests without a valid token. */
+import t from 'tap'
+import { addressKey } from '../../../src/http/request/rate-limit.ts'
+import type { Answer } from '../../helpers/contract-check.ts'
+import { type Service, startService } from '../../helpers/service.ts'
+
+/** Allows ten failures, then none for ten hours. */
+const TEN_FAILURES = { requests: 1, window: 3_600_000 }
+
+const read = { method: 'GET', path: '/plants' }
+
+/** Sends requests with an unknown token that appear to come from an address, and returns the responses. */
+async function fail(service: Service, count: number, address = '192.0.2.1'): Promise<Answer[]> {
+  const answers: Answer[] = []
+  for (let sent = 0; sent < count; sent++) {
+    const token = sent % 2 === 0 ? null : `a-wrong-token-${sent}`
+    answers.push(await service.call({ ...read, token, headers: forwarded(address) }))
+  }
+  return answers
+}
+
+function forwarded(address: string) {
+  return { 'x-forwarded-for': address }
+}
+
+function statusesOf(answers: readonly Answer[]): number[] {
+  return answers.map(({ status }) => status)
+}
+
+t.test('an address that has used up its failures gets 429', async (t) => {
+  const service = await startService(t, {
+    config: { authFailureLimit: TEN_FAILURES, trustProxy: '127.0.0.1' },
+  })
+  t.same(new Set(statusesOf(await fail(service, 10))), new Set([401]))
+  const [answer] = await fail(service, 1)
+  t.match(answer, {
+    status: 429,
+    headers: {
+      'retry-after': /^3[56]\d{3}$/,
+      'ratelimit-policy': '"failed-authentication";q=10;w=36000',
+      ratelimit: /^"failed-authentication";r=0;t=3[56]\d{3}$/,
+    },
+    body: /"error":42901,/,
+  })
+  t.same(statusesOf(await fail(service, 1, '192.0.2.2')), [401], 'another address is not limited')
+  const ready = await service.call({ method: 'GET', path: '/health/ready', token: null })
+  t.equal(ready.status, 200, 'requests that need no token are not limited')
+})
+
+t.test('requests from a limited address do not reach the store', async (t) => {
+  let asked = 0
+  const service = await startService(t, {
+    config: { authFailureLimit: TEN_FAILURES },
+    instead: {
+      findToken: async () => {
+        asked++
+        return undefined
+      },
+    },
+  })
+  for (let sent = 0; sent < 20; sent++) await service.call({ ...read, token: `wrong-${sent}` })
+  t.equal(asked, 10)
+})
+
+t.test('a previously valid token is exempt from the limit per address', async (t) => {
+  const service = await startService(t, {
+    config: { authFailureLimit: TEN_FAILURES, trustProxy: '127.0.0.1' },
+  })
+  const headers = forwarded('192.0.2.1')
+  const unseen = await service.issueToken('unseen', ['read'])
+  const revoked = await service.issueToken('revoked', ['read'])
+  for (const token of [service.token, revoked]) {
+    t.equal((await service.call({ ...read, token, headers })).status, 200)
+  }
+  await fail(service, 10)
+  t.equal((await service.call({ ...read, headers })).status, 200)
+  t.equal((await service.call({ ...read, token: unseen, headers })).status, 429)
+  await service.store.removeToken('revoked')
+  const answer = await service.call({ ...read, token: revoked, headers })
+  t.equal(answer.status, 429, 'a revoked token is rejected and no longer known')
+  t.equal(
+    (await service.call({ ...read, token: unseen })).status,
+    200,
+    'it is valid from another address',
+  )
+})
+
+t.test('valid requests do not count as failures', async (t) => {
+  const service = await startService(t, { config: { authFailureLimit: TEN_FAILURES } })
+  const tokens = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => service.issueToken(`token-${index}`, ['read'])),
+  )
+  for (const token of tokens) t.equal((await service.call({ ...read, token })).status, 200)
+})
+
+t.test('X-Forwarded-For is used only if it comes from a trusted proxy', async (t) => {
+  const service = await startService(t, {
+    config: { authFailureLimit: TEN_FAILURES, trustProxy: '192.0.2.0/24' },
+  })
+  for (let sent = 0; sent < 10; sent++) await fail(service, 1, `198.51.100.${sent}`)
+  t.same(statusesOf(await fail(service, 1, '198.51.100.99')), [429])
+})
+
+t.test('failures are not limited if the limit is off', async (t) => {
+  const service = await startService(t, { config: { authFailureLimit: 'off' } })
+  t.same(new Set(statusesOf(await fail(service, 1200))), new Set([401]))
+})
+
+t.test('--rate-limit limits the requests of a token', async (t) => {
+  const service = await startService(t, {
+    config: { rateLimit: { requests: 3, window: 60_000 } },
+  })
+  const other = await service.issueToken('other', ['read'])
+  for (let sent = 0; sent < 3; sent++) t.equal((await service.call(read)).status, 200)
+  t.match(await service.call(read), {
+    status: 429,
+    headers: {
+      'retry-after': /^(5\d|60)$/,
+      'ratelimit-policy': '"requests";q=3;w=60',
+      ratelimit: /^"requests";r=0;t=(5\d|60)$/,
+    },
+    json: { error: 42902, message: 'this access token exceeded its limit of 3 requests in 60 s' },
+  })
+  t.equal(
+    (await service.call({ ...read, token: other })).status,
+    200,
+    'another token is not limited',
+  )
+})
+
+t.test('after the window, requests are allowed again', async (t) => {
+  const once = { requests: 1, window: 100 }
+  const service = await startService(t, { config: { rateLimit: once } })
+  for (const status of [200, 429, 200]) while ((await service.call(read)).status !== status);
+  t.pass()
+})
+
+const KEYS: [address: string, key: string][] = [
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['::FFFF:c000:0201', '192.0.2.1'],
+  ['0:0:0:0:0:ffff:c000:202', '192.0.2.2'],
+  ['::ffff:0:c000:202', '::'],
+  ['192.0.2.1:50123', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::'],
+  ['2001:db8::1', '2001:db8::'],
+  ['2001:0DB8:0::1', '2001:db8::'],
+  ['::1', '::'],
+  ['fe80::1%eth0', 'fe80::'],
+  ['1:2:3:4:5:6:7::', '1:2:3:4::'],
+  ['1::4:5:6:7:8', '1:0:0:4::'],
+  ['something a proxy made up', 'something a pro'],
+]
+for (const [address, key] of KEYS) {
+  t.test(`${address} counts as ${key}`, async (t) => {
+    t.equal(addressKey(address), key)
+  })
+}

@@ -1,0 +1,215 @@
+/** Log lines about requests. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import Fastify from 'fastify'
+import t, { type Test } from 'tap'
+import { StoreUnavailable } from '../../../service/plant-store.ts'
+import type { Config } from '../../../src/config/config.ts'
+import { logRequestIds, noRequestLog } from '../../../src/http/request/request-log.ts'
+import { type StartOptions, startService } from '../../helpers/service.ts'
+
+interface Line {
+  readonly level: number
+  readonly msg: string
+  readonly [name: string]: unknown
+}
+
+/** A service and its log lines about requests. */
+async function startLoggingService(t: Test, config: Partial<Config>, options: StartOptions = {}) {
+  const lines: Line[] = []
+  const waiting: (() => void)[] = []
+  const write = (line: string) => {
+    lines.push(JSON.parse(line))
+    for (const wake of waiting.splice(0)) wake()
+  }
+  const logger = { level: 'trace', stream: { write } }
+  const service = await startService(t, { ...options, config, logger })
+  const aboutRequests = () => lines.filter(({ requestId }) => requestId !== undefined)
+  /** Resolves to the first line with a given message. */
+  const logged = async (msg: string): Promise<Line> => {
+    for (;;) {
+      const line = lines.find((each) => each.msg === msg)
+      if (line !== undefined) return line
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    }
+  }
+  return { service, aboutRequests, logged }
+}
+
+const WARN = 40
+
+t.test('a line about a request contains its sender and address', async (t) => {
+  const { service, logged } = await startLoggingService(t, {
+    logRequests: 'all',
+    trustProxy: '127.0.0.1',
+  })
+  const token = await service.issueToken('ci', ['read', 'write'])
+  const { headers } = await service.call({
+    method: 'DELETE',
+    path: '/plants/4',
+    token,
+    headers: {
+      'x-forwarded-for': '192.0.2.7',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    },
+  })
+  t.match(await logged('response sent'), {
+    requestId: headers['x-request-id'],
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    method: 'DELETE',
+    path: '/plants/4',
+    status: 404,
+    token: 'ci',
+    address: '192.0.2.7',
+    milliseconds: Number,
+  })
+})
+
+t.test('without a trusted proxy, the address is that of the connection', async (t) => {
+  const { service, logged } = await startLoggingService(t, { logRequests: 'all' })
+  await service.call({ method: 'GET', headers: { 'x-forwarded-for': '192.0.2.7' } })
+  t.match(await logged('response sent'), { address: '127.0.0.1' })
+})
+
+for (const traceparent of [
+  `00-${'0'.repeat(32)}-b7ad6b7169203331-01`,
+  'ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  '',
+  'x',
+  '00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01',
+]) {
+  t.test(`the traceparent "${traceparent}" is ignored`, async (t) => {
+    const { service, logged } = await startLoggingService(t, { logRequests: 'all' })
+    await service.call({ method: 'GET', headers: { traceparent } })
+    t.notOk('traceId' in (await logged('response sent')))
+  })
+}
+
+t.test('logging can be limited to changes, including failed ones', async (t) => {
+  const { service, aboutRequests } = await startLoggingService(t, { logRequests: 'changes' })
+  await service.call({ method: 'GET' })
+  await service.call({ method: 'HEAD' })
+  await service.call({ method: 'OPTIONS' })
+  await service.call({ body: { id: 4n, name: 'Abies alba Mill.' } })
+  await service.call({ method: 'PUT', path: '/plants/5', body: { name: 'Acer' } })
+  await service.call({ method: 'DELETE', path: '/plants/4', token: null })
+  await service.app.close()
+  const answered = aboutRequests().filter(({ msg }) => msg === 'response sent')
+  t.match(answered, [
+    { method: 'POST', status: 200, token: 'test' },
+    { method: 'PUT', status: 404, token: 'test' },
+    { method: 'DELETE', status: 401 },
+  ])
+})
+
+t.test('a change is logged even if its client has disconnected', async (t) => {
+  const gate = Promise.withResolvers<'not-found'>()
+  const begun = Promise.withResolvers<void>()
+  const { service, logged } = await startLoggingService(
+    t,
+    { logRequests: 'changes' },
+    {
+      instead: {
+        remove: () => {
+          begun.resolve()
+          return gate.promise
+        },
+      },
+    },
+  )
+  const socket = connect(service.port, '127.0.0.1').on('error', () => {})
+  socket.write(
+    `DELETE /plants/4 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.token}\r\n\r\n`,
+  )
+  const [connection] = await once(service.app.server, 'connection')
+  await begun.promise
+  const closed = new Promise((resolve) => connection.on('close', resolve))
+  socket.resetAndDestroy()
+  await closed
+  gate.resolve('not-found')
+  t.match(await logged('client disconnected before the response was sent'), {
+    method: 'DELETE',
+    path: '/plants/4',
+    token: 'test',
+  })
+})
+
+t.test('every line about a request has its id, whether or not requests are logged', async (t) => {
+  const trouble = new StoreUnavailable('busy', 'SQLITE_BUSY')
+  for (const logRequests of ['off', 'all'] as const) {
+    const { service, aboutRequests } = await startLoggingService(
+      t,
+      { logRequests },
+      { instead: { get: () => Promise.reject(trouble) } },
+    )
+    const failed = await service.call({ method: 'GET', path: '/plants/4' })
+    const rejected = await service.call({ method: 'GET', token: 'a-wrong-token' })
+    const warnings = aboutRequests().filter(({ level }) => level === WARN)
+    t.match(warnings, [
+      { requestId: failed.headers['x-request-id'], msg: /the store is busy/ },
+      {
+        requestId: rejected.headers['x-request-id'],
+        msg: 'rejected an access token',
+        address: '127.0.0.1',
+        method: 'GET',
+        path: '/plants',
+      },
+    ])
+  }
+})
+
+t.test('only a few of many rejected tokens are logged, with a count of the rest', async (t) => {
+  const { service, aboutRequests, logged } = await startLoggingService(t, {})
+  const calls = Array.from({ length: 20 }, (_, index) =>
+    service.call({ method: 'GET', token: `a-wrong-token-${index}` }),
+  )
+  await Promise.all(calls)
+  const { omitted } = await logged('rejected more access tokens')
+  const written = aboutRequests().filter(({ msg }) => msg === 'rejected an access token')
+  t.ok(written.length < 20)
+  t.ok(Number(omitted) > 0)
+  await service.app.close()
+  t.pass('shutdown logs the count of the rest')
+})
+
+t.test('only a few of many requests that the store rejects are logged', async (t) => {
+  const trouble = new StoreUnavailable('busy', 'a batch too many')
+  const { service, aboutRequests, logged } = await startLoggingService(
+    t,
+    {},
+    { instead: { createAll: () => Promise.reject(trouble) } },
+  )
+  const body = [{ id: 4, name: 'Abies' }]
+  const calls = Array.from({ length: 20 }, () => service.call({ path: '/plants/batch', body }))
+  for (const answer of await Promise.all(calls)) t.match(answer, { status: 503 })
+  const summary = 'rejected more requests because the store is unavailable'
+  t.ok(Number((await logged(summary)).omitted) > 0)
+  t.ok(aboutRequests().length < 20)
+})
+
+t.test('lines of any level have the request id, including those of child loggers', async (t) => {
+  const lines: Line[] = []
+  const app = Fastify({
+    logger: {
+      level: 'trace',
+      stream: { write: (line: string) => void lines.push(JSON.parse(line)) },
+    },
+    logController: noRequestLog,
+    genReqId: () => 'the-id',
+  })
+  t.teardown(() => app.close())
+  logRequestIds(app)
+  const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
+  app.get('/', async ({ log }) => {
+    for (const level of levels) log[level](level)
+    log.silent('not written')
+    log.child({ of: 'it' }).info('child')
+    return log.level
+  })
+  t.equal((await app.inject('/')).body, 'trace')
+  t.match(
+    lines,
+    [...levels, 'child'].map((msg) => ({ msg, requestId: 'the-id' })),
+  )
+  t.equal(lines.length, levels.length + 1)
+})

@@ -1,0 +1,43 @@
+/** Connections that stay open after a response. */
+import { once } from 'node:events'
+import t, { type Test } from 'tap'
+import { formatHead, openConnection } from '../../helpers/connection.ts'
+import { answersOf, type Service, startService } from '../../helpers/service.ts'
+
+/** How long a connection can be idle, and then how long a request can take to arrive. */
+const [KEEP_ALIVE_MS, REQUEST_MS] = [200, 200]
+
+async function start(t: Test): Promise<Service> {
+  const service = await startService(t, { config: { requestTimeout: REQUEST_MS } })
+  service.app.server.keepAliveTimeout = KEEP_ALIVE_MS
+  return service
+}
+
+t.test('empty lines after a response do not keep a connection open', async (t) => {
+  const service = await start(t)
+  const socket = openConnection(t, service)
+  socket.write(formatHead(service, 'GET /plants'))
+  const [response] = await once(socket, 'data')
+  t.match(answersOf(response), [{ status: 200 }])
+  const drip = setInterval(() => socket.write('\r\n'), KEEP_ALIVE_MS / 4)
+  t.teardown(() => clearInterval(drip))
+  socket.resume()
+  await new Promise((resolve) => socket.once('close', resolve))
+  t.pass('the connection is closed')
+})
+
+t.test('a connection that sends requests stays open', async (t) => {
+  const service = await start(t)
+  const socket = openConnection(t, service)
+  const silent = openConnection(t, service).resume()
+  silent.write(`${formatHead(service, 'GET /plants')}\r\n`)
+  const isOver = new Promise((resolve) => silent.once('close', () => resolve(true)))
+  let served = 0
+  do {
+    socket.write(`\r\n${formatHead(service, 'GET /plants')}`)
+    const [response] = await once(socket, 'data')
+    t.match(answersOf(response), [{ status: 200 }])
+    served++
+  } while (!(await Promise.race([isOver, new Promise((resolve) => setTimeout(resolve, 50))])))
+  t.ok(served > 1, 'while another connection was closed')
+})

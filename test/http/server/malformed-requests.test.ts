@@ -1,0 +1,168 @@
+/** Requests that are not well-formed HTTP, and the connections they arrive on. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { openConnection } from '../../helpers/connection.ts'
+import { assertIntact } from '../../helpers/rejection.ts'
+import { sendHead } from '../../helpers/send-head.ts'
+import { answersOf, readAll, type Service, sendRaw, startService } from '../../helpers/service.ts'
+import { ask } from '../../helpers/threads.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+function test(name: string, request: (t: Test) => Promise<void>): void {
+  t.test(name, async (t) => {
+    await request(t)
+    await assertIntact(t, service)
+  })
+}
+
+const json = '{"id": 2, "name": "rejected"}'
+const post = `POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
+const METHOD_MESSAGE =
+  'the request does not start with a known HTTP method; methods are case-sensitive'
+const MALFORMED: [what: string, bytes: () => string][] = [
+  ['not HTTP', () => 'hello\r\n\r\n'],
+  ['TLS', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+  ['an unknown method', () => 'PLANT /plants HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['another version', () => 'POST /plants HTTP/3.9\r\nHost: x\r\n\r\n'],
+  ['a header without a colon', () => `${post}nonsense\r\n\r\n`],
+  ['a header with a NUL', () => `${post}x: \0\r\n\r\n`],
+  ['white space before a colon', () => `${post}Content-Length : 5\r\n\r\n`],
+  ['a negative length', () => `${post}Content-Length: -1\r\n\r\n`],
+  ['two lengths', () => `${post}Content-Length: 5\r\nContent-Length: 6\r\n\r\n`],
+  ['a length and chunks', () => `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`],
+  ['an unknown transfer coding', () => `${post}${authorization()}Transfer-Encoding: gzip\r\n\r\n`],
+  ['a bad chunk', () => `${head({ 'Transfer-Encoding': 'chunked' })}xyz\r\n`],
+  ['a truncated body', () => `${post}Content-Length: 50\r\n${authorization()}\r\n${json}`],
+  ['two Host headers', () => head({ host: 'y', 'Content-Length': json.length }) + json],
+  ['two Authorization headers', () => head({ authorization: 'Bearer x' })],
+  ['no Host header', () => `POST /plants HTTP/1.1\r\n${authorization()}\r\n`],
+  ['PRI without a version', () => 'PRI /plants\r\n\r\n'],
+  ['an RTSP method', () => 'PLAY /plants RTSP/1.0\r\nHost: x\r\n\r\n'],
+  ['CONNECT', () => 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n'],
+]
+for (const [what, bytes] of MALFORMED) {
+  test(`malformed HTTP is rejected: ${what}`, async (t) => {
+    const answers = await sendRaw(service.port, bytes())
+    t.equal(answers.length, 1)
+    t.match(answers[0], { status: 400, body: /"error":40003/ })
+  })
+}
+
+for (const [line, message] of [
+  ['BREW /plants HTTP/1.1', METHOD_MESSAGE],
+  ['get /plants HTTP/1.1', METHOD_MESSAGE],
+  ['GET /plants HTTP/1.2', 'the HTTP version must be 1.1 or 1.0'],
+  ['GET /plants http/1.1', 'the request is not well-formed HTTP/1.1'],
+] as const) {
+  test(`the message for ${line} names what is wrong`, async (t) => {
+    const [answer] = await sendRaw(service.port, `${line}\r\nHost: x\r\n\r\n`)
+    t.match(answer, { status: 400, body: JSON.stringify({ error: 40003, message }) })
+  })
+}
+
+for (const [what, bytes] of [
+  ['HTTP/2.0', () => `GET /plants HTTP/2.0\r\n${authorization()}Host: x\r\n\r\n`],
+  ['HTTP/0.9', () => 'GET /health/live\r\n\r\n'],
+  ['HTTP/2 without TLS', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+] as const) {
+  test(`RFC 9110 §15.6.6: ${what} gets 505`, async (t) => {
+    const [answer] = await sendRaw(service.port, bytes())
+    t.match(answer, { status: 505, body: /"error":50501/ })
+  })
+}
+
+test('a head with too many short fields gets a message that covers it', async (t) => {
+  const fields = 'a: b\r\n'.repeat(1100)
+  const [answer] = await sendRaw(service.port, `${post}${fields}\r\n`)
+  t.match(answer, { status: 431, body: /must not exceed 16384 bytes or 100 header fields/ })
+})
+
+test('a malformed request is rejected after the response to the request before it', async (t) => {
+  const good = '{"id": 1, "name": "alive"}'
+  const bytes = `${head({ 'Content-Type': 'application/json', 'Content-Length': good.length })}${good}`
+  const answers = await sendRaw(service.port, `${bytes}nonsense\r\n\r\n`, false)
+  t.same(
+    answers.map(({ status }) => status),
+    [200, 400],
+  )
+})
+
+test('a malformed request is rejected once, even if it arrives in parts', async (t) => {
+  const gate = Promise.withResolvers<'created'>()
+  const { app, port, token } = await startService(t, { instead: { create: () => gate.promise } })
+  const warnings: Error[] = []
+  const record = (warning: Error) => warnings.push(warning)
+  process.on('warning', record)
+  t.teardown(() => process.off('warning', record))
+  const socket = connect(port, '127.0.0.1')
+  const bytes = readAll(socket)
+  socket.write(
+    `${post}Authorization: Bearer ${token}\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
+  )
+  // More listeners than an event can have without a warning.
+  for (let part = 0; part < 12; part++) {
+    socket.write('nonsense\r\n\r\n')
+    await once(app.server, 'clientError')
+  }
+  gate.resolve('created')
+  t.same(
+    answersOf(await bytes).map(({ status }) => status),
+    [200, 400],
+  )
+  t.same(warnings, [])
+})
+
+test('a body cut off after its response gets no second response', async (t) => {
+  const socket = connect(service.port, '127.0.0.1')
+  const bytes = readAll(socket)
+  socket.write(`${head({ 'Content-Length': 50 })}${json}`)
+  await once(socket, 'data')
+  socket.end()
+  t.same(
+    answersOf(await bytes).map(({ status }) => status),
+    [415],
+  )
+})
+
+test('a connection stays usable after a rejected body', async (t) => {
+  const create = (text: string, connection: string) =>
+    head({
+      'Content-Type': 'application/json',
+      'Content-Length': text.length,
+      Connection: connection,
+    }) + text
+  const socket = openConnection(t, service)
+  t.equal((await ask(socket, create('{', 'keep-alive'))).status, 400)
+  t.equal((await ask(socket, create('{"id": 1, "name": "alive"}', 'close'))).status, 200)
+})
+
+test('HTTP/1.0 without a Host header is served', async (t) => {
+  const [answer] = await sendRaw(service.port, 'GET /health/live HTTP/1.0\r\n\r\n')
+  t.equal(answer?.status, 200)
+})
+
+function authorization(): string {
+  return `Authorization: Bearer ${service.token}\r\n`
+}
+
+/** The head of a create with a token. */
+function head(headers: Record<string, string | number>): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `POST /plants HTTP/1.1\r\nHost: x\r\n${authorization()}${lines.join('')}\r\n`
+}
+
+for (const [line, type] of [
+  ['POST /plants', 'application/json'],
+  ['PUT /plants/1', 'application/json'],
+  ['PATCH /plants/1', 'application/merge-patch+json'],
+]) {
+  test(`${line} with a Content-Type but no body gets 400`, async (t) => {
+    const head = [`${line} HTTP/1.1`, 'Host: x', `Content-Type: ${type}`]
+    t.match(await sendHead(service, head), { status: 400, body: /"error":40001/ })
+  })
+}

@@ -1,0 +1,75 @@
+/** Responses that clients do not read. */
+import { once } from 'node:events'
+import { Socket } from 'node:net'
+import Fastify from 'fastify'
+import t from 'tap'
+import { abortStalledResponses } from '../../../src/http/server/stalled-responses.ts'
+import { formatHead, openConnection } from '../../helpers/connection.ts'
+import { answersOf, readAll, startService } from '../../helpers/service.ts'
+
+const MIB = 2 ** 20
+
+t.test('a client that does not read its response is disconnected', async (t) => {
+  const service = await startService(t, { responseTimeoutMs: 400 })
+  await service.store.create({ id: 1n, name: '\x01'.repeat(4 * MIB) })
+  const silent = openConnection(t, service).pause()
+  silent.write(formatHead(service, 'GET /plants/1'))
+  const [connection] = await once(service.app.server, 'connection')
+  await new Promise((resolve) => connection.on('close', resolve))
+  t.pass('the connection is closed')
+})
+
+t.test('a response can take longer than the timeout while it is being prepared', async (t) => {
+  const gate = Promise.withResolvers<undefined>()
+  const service = await startService(t, {
+    responseTimeoutMs: 400,
+    instead: { get: (id) => (id === 2n ? gate.promise : service.store.get(id)) },
+  })
+  const socket = openConnection(t, service)
+  const bytes = readAll(socket)
+  socket.write(formatHead(service, 'GET /plants/2', 'Connection: close\r\n'))
+  // When another connection has been closed, the timeout has passed for this one too.
+  const other = await startService(t, { responseTimeoutMs: 400 })
+  await other.store.create({ id: 1n, name: '\x01'.repeat(4 * MIB) })
+  const silent = openConnection(t, other).pause()
+  silent.write(formatHead(other, 'GET /plants/1'))
+  const [connection] = await once(other.app.server, 'connection')
+  await new Promise((resolve) => connection.on('close', resolve))
+  gate.resolve(undefined)
+  t.match(answersOf(await bytes), [{ status: 404 }])
+})
+
+t.test('a connection without a handle counts as having no bytes waiting', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const checked = Promise.withResolvers<void>()
+  const connections = {
+    *[Symbol.iterator]() {
+      yield new Socket()
+      checked.resolve()
+    },
+  }
+  abortStalledResponses(app, connections as unknown as Set<Socket>, 4)
+  await app.listen({ port: 0 })
+  await checked.promise
+  t.pass('it threw no error')
+})
+
+t.test('closing the service clears its timers', async (t) => {
+  const timers: NodeJS.Timeout[] = []
+  const start = setInterval
+  t.capture(globalThis, 'setInterval', (callback: () => void, delayMs: number) => {
+    const timer = start(callback, delayMs)
+    timers.push(timer)
+    return timer
+  })
+  const cleared = t.capture(globalThis, 'clearInterval', clearInterval)
+  const service = await startService(t)
+  await service.app.close()
+  t.ok(timers.length > 0)
+  const stopped = cleared().map(({ args: [timer] }) => timer)
+  t.same(
+    timers.map((timer) => stopped.includes(timer)),
+    timers.map(() => true),
+  )
+})

@@ -1,0 +1,545 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { writers } from '../../src/transfer/export.ts'
+import { exportFormats, type Format } from '../../src/transfer/format.ts'
+import { ARRAY_BYTES_MAX } from '../../src/transfer/json-records.ts'
+import { readers } from '../../src/transfer/readers.ts'
+import { type ParseResult, RECORD_BYTES_MAX, type ReadOptions } from '../../src/transfer/record.ts'
+import { storable } from '../helpers/arbitraries.ts'
+
+type Read = [number: number, result: ParseResult | undefined]
+
+async function* split(bytes: Buffer, chunkBytes: number) {
+  for (let from = 0; from < bytes.length; from += chunkBytes) {
+    yield bytes.subarray(from, from + chunkBytes)
+  }
+}
+
+/** Reads a file that arrives in chunks: its records, and the message of an error that ends reading. */
+async function read(
+  format: Format,
+  bytes: Buffer,
+  chunkBytes = 2 ** 16,
+  options: ReadOptions = {},
+): Promise<{ reads: Read[]; error?: string }> {
+  const reads: Read[] = []
+  try {
+    for await (const { records } of readers[format].read(split(bytes, chunkBytes), options)) {
+      for (const { number, result } of records) reads.push([number, result])
+    }
+    return { reads }
+  } catch (error) {
+    return { reads, error: (error as Error).message }
+  }
+}
+
+const a = { id: 1n, name: 'a' }
+const b = { id: 2n, name: 'b' }
+const LARGE = `record must not exceed ${RECORD_BYTES_MAX} bytes`
+const ENDS_WITHIN = 'the input ends within this line; end it with a newline if it is complete'
+const unreadAfter = (line: number) =>
+  `reading ended at line ${line}: correct it and import the file again`
+const NOT_UTF8 = Buffer.from([0xff])
+
+/** Files, as lists of parts, and the records read from them. */
+const cases: {
+  format: Format
+  what: string
+  file: (string | Buffer)[]
+  reads: Read[]
+  options?: ReadOptions
+  /** The error after the records. */
+  error?: string
+}[] = [
+  { format: 'ndjson', what: 'an empty file has no records', file: [], reads: [] },
+  {
+    format: 'ndjson',
+    what: 'CRLF, blank lines, unknown properties and a byte order mark are accepted',
+    file: ['\ufeff{"id":1,"name":"a","x":[1]}\r\n\n \t\r\n{"name":"b","id":2.0}'],
+    reads: [
+      [1, a],
+      [4, b],
+    ],
+  },
+  {
+    format: 'ndjson',
+    what: 'ids beyond the precision of a double and empty tags are exact',
+    file: ['{"id":9223372036854775807,"name":"","tag":""}\n'],
+    reads: [[1, { id: 2n ** 63n - 1n, name: '', tag: '' }]],
+  },
+  {
+    format: 'ndjson',
+    what: 'invalid records are reported with their line and the message of the API',
+    file: [
+      '{"id":9223372036854775808,"name":"a"}\n{"id":1}\n{"id":1,"name":7}\n{"id":1,"name":"\\u0000"}\n',
+      '{"id":1,"name":"a","tag":null}\n[]\nx\n{"id":1,"name":"',
+      NOT_UTF8,
+      '"}\n{"id":2,"name":"b"}\n',
+    ],
+    reads: [
+      [1, 'id must be an int64'],
+      [2, "must have required property 'name'"],
+      [3, 'name must be string'],
+      [4, 'name must not contain U+0000 or a lone surrogate'],
+      [5, 'tag must be string'],
+      [6, 'must be object'],
+      [7, 'record is not valid JSON: expected a value at byte 0'],
+      [8, 'record is not valid UTF-8'],
+      [9, b],
+    ],
+  },
+  {
+    format: 'ndjson',
+    what: 'a syntax error is reported with its offset in the line',
+    file: ['{"id":1,\n'],
+    reads: [[1, 'record is not valid JSON: expected a member name in double quotes at byte 8']],
+  },
+  { format: 'csv', what: 'a header alone has no records', file: ['id,name,tag'], reads: [] },
+  {
+    format: 'csv',
+    options: { ignoreColumns: true },
+    what: 'columns in any order, ignored columns, CRLF, blank lines and a byte order mark are accepted',
+    file: ['\ufeff\nx,,name,id\r\n?,?,a,1\n\r\n\n"?",,"b","2"'],
+    reads: [
+      [3, a],
+      [6, b],
+    ],
+  },
+  {
+    format: 'csv',
+    what: 'quoted fields can contain commas, quotes and line breaks, which count as lines',
+    file: ['id,name,tag\n1,"a, ""b""\r\n\nc",\n2,b,"\n"\nx,,\n'],
+    reads: [
+      [2, { id: 1n, name: 'a, "b"\r\n\nc' }],
+      [5, { id: 2n, name: 'b', tag: '\n' }],
+      [7, 'id must be an int64, not "x"'],
+    ],
+  },
+  {
+    format: 'csv',
+    what: 'an empty field means no tag, a pair of quotes an empty tag',
+    file: ['id,name,tag\n1,a,\n2,b,""\n3,"",""\n4,,t\n,a,\n'],
+    reads: [
+      [2, a],
+      [3, { ...b, tag: '' }],
+      [4, { id: 3n, name: '', tag: '' }],
+      [5, "must have required property 'name'"],
+      [6, "must have required property 'id'"],
+    ],
+  },
+  {
+    format: 'csv',
+    what: 'a byte order mark after the start of the file is text',
+    file: ['id,name\n\ufeff1,a\n2,\ufeffb\n'],
+    reads: [
+      [2, 'id must be an int64, not "\ufeff1"'],
+      [3, { id: 2n, name: '\ufeffb' }],
+    ],
+  },
+  {
+    format: 'csv',
+    what: 'an id must be an int64 in decimal notation',
+    file: ['id,name\n-9223372036854775808,a\n9223372036854775808,a\n01,a\n+1,a\n1.0,a\n" 1",a\n'],
+    reads: [
+      [2, { id: -(2n ** 63n), name: 'a' }],
+      [3, 'id must be an int64, not "9223372036854775808"'],
+      [4, 'id must be an int64, not "01"'],
+      [5, 'id must be an int64, not "+1"'],
+      [6, 'id must be an int64, not "1.0"'],
+      [7, 'id must be an int64, not " 1"'],
+    ],
+  },
+  {
+    format: 'csv',
+    what: 'an id that is not an int64 is quoted up to 40 characters and without control characters',
+    file: [`id,name\n1.23E+12,a\n\u001b[2J,b\n${'1'.repeat(41)},c\n`],
+    reads: [
+      [2, 'id must be an int64, not "1.23E+12"'],
+      [3, 'id must be an int64, not "\\u001b[2J"'],
+      [4, `id must be an int64, not "${'1'.repeat(40)}…"`],
+    ],
+  },
+  {
+    format: 'csv',
+    what: 'fields can be separated by semicolons, as in the header',
+    file: ['\n;;\n"id";name;tag\r\n1;a;\r\n2;"b;";x,\ty\n3,c,\n'],
+    reads: [
+      [4, a],
+      [5, { id: 2n, name: 'b;', tag: 'x,\ty' }],
+      [6, 'record must have 3 fields, like the header, not 1'],
+    ],
+  },
+  {
+    format: 'csv',
+    what: 'fields can be separated by tabs, as in the header',
+    file: ['name\tid\na\t1\n";,\t"\t2\n'],
+    reads: [
+      [2, a],
+      [3, { id: 2n, name: ';,\t' }],
+    ],
+  },
+  {
+    format: 'csv',
+    options: { ignoreColumns: true },
+    what: 'separators within a quoted name of the header are ignored',
+    file: ['"x;""\n\t",id,name\n,1,a\n'],
+    reads: [[3, a]],
+  },
+  {
+    format: 'csv',
+    what: 'a row without any value is neither a plant nor invalid, whatever its width',
+    file: [',\n,,\nid,name,tag\n1,a,\n,,\r\n\n,\n,"",\n, ,\n,,'],
+    reads: [
+      [4, a],
+      [5, undefined],
+      [7, undefined],
+      [8, "must have required property 'id'"],
+      [9, "must have required property 'id'"],
+      [10, undefined],
+    ],
+  },
+  {
+    format: 'csv',
+    options: { ignoreColumns: true },
+    what: 'a row with a value in an ignored column is invalid',
+    file: ['id,x,name\n,y,\n'],
+    reads: [[2, "must have required property 'name'"]],
+  },
+  {
+    format: 'csv',
+    options: { canBeCutOff: true },
+    what: 'a last line without a newline is refused if the input can be cut off',
+    file: ['id,name\n1,a\n2,"b\nb'],
+    reads: [
+      [2, a],
+      [3, 'a quote is not closed'],
+    ],
+    error: unreadAfter(3),
+  },
+  {
+    format: 'csv',
+    options: { canBeCutOff: true },
+    what: 'so is one that ends with a quote, even if it spans several lines',
+    file: ['id,name\n1,a\n2,"b\nb"'],
+    reads: [
+      [2, a],
+      [3, ENDS_WITHIN],
+    ],
+  },
+  {
+    format: 'ndjson',
+    options: { canBeCutOff: true },
+    what: 'a last line without a newline is a plant if it is complete',
+    file: ['{"id":1,"name":"a"}'],
+    reads: [[1, a]],
+  },
+  {
+    format: 'ndjson',
+    what: 'an invalid last line without a newline is reported as such',
+    file: ['{"id":1,"name":"a"}\n{"id":2,"name":"b"'],
+    reads: [
+      [1, a],
+      [
+        2,
+        "record is not valid JSON: expected ',' or '}' at byte 18; the input ends within this line",
+      ],
+    ],
+  },
+  {
+    format: 'csv',
+    what: 'a record with another number of fields or invalid text is reported, and the next one is read',
+    file: ['id,name,tag\n1,a\n1,a,t,u\n1,a\0,\n1,"\n', NOT_UTF8, '",é\n3,é,\n2,b,\n'],
+    reads: [
+      [2, 'record must have 3 fields, like the header, not 2'],
+      [3, 'record must have 3 fields, like the header, not 4'],
+      [4, 'name must not contain U+0000 or a lone surrogate'],
+      [5, 'record is not valid UTF-8'],
+      [7, { id: 3n, name: 'é' }],
+      [8, b],
+    ],
+  },
+  {
+    format: 'csv',
+    what: 'reading ends at a letter after a closing quote',
+    file: ['id,name,tag\n1,a,\n\n2,"\n"b,t\n2,b,\n'],
+    reads: [
+      [2, a],
+      [4, 'a quote within a field must be doubled'],
+    ],
+    error: unreadAfter(4),
+  },
+  {
+    format: 'csv',
+    what: 'reading ends at a quote within a field',
+    file: ['id,name,tag\n1,a,\n2,b"b,t\n2,b,\n'],
+    reads: [
+      [2, a],
+      [3, 'a field that contains a quote must be quoted'],
+    ],
+    error: unreadAfter(3),
+  },
+  {
+    format: 'csv',
+    what: 'reading ends at a quote that is not closed',
+    file: ['id,name,tag\n1,a,\n2,"b,t\n2,b,\n'],
+    reads: [
+      [2, a],
+      [3, 'a quote is not closed'],
+    ],
+    error: unreadAfter(3),
+  },
+  {
+    format: 'ndjson',
+    what: 'an unknown property of a plant makes the record invalid if it is refused',
+    options: { refuseMembers: true },
+    file: ['{"id":1,"name":"a","T\\u0061g":"x"}\n{"id":1,"Name":"a"}\n{"id":2,"name":"b"}\n'],
+    reads: [
+      [1, 'unknown property "Tag" (did you mean "tag"?)'],
+      [2, "must have required property 'name'"],
+      [3, b],
+    ],
+  },
+  { format: 'json', what: 'an empty array has no records', file: ['\ufeff [ \n] \n'], reads: [] },
+  {
+    format: 'json',
+    what: 'items are numbered, and can contain brackets, commas, quotes and line breaks',
+    file: [
+      '[{"id":1,"name":"a","x":[{"y":[]},"]}"]},\n{"id":3,\n"name":"]\\",\\\\"},{"id":2,"name":"b"}\n]',
+    ],
+    reads: [
+      [1, a],
+      [2, { id: 3n, name: ']",\\' }],
+      [3, b],
+    ],
+  },
+  {
+    format: 'json',
+    what: 'an invalid item is reported, and the next one is read',
+    file: ['[5,null,{},{"id":1e16,"name":7},{"id":2,"name":"b"}]'],
+    reads: [
+      [1, 'must be object'],
+      [2, 'must be object'],
+      [3, "must have required property 'name'"],
+      [4, 'name must be string'],
+      [5, b],
+    ],
+  },
+]
+
+for (const { format, what, file, reads, options, error } of cases) {
+  t.test(`${format}: ${what}`, async (t) => {
+    const bytes = Buffer.concat(file.map((part) => Buffer.from(part)))
+    const expected = error === undefined ? { reads } : { reads, error }
+    for (const chunkBytes of [2 ** 16, 1, 2, 3, 7, 64, 100]) {
+      const actual = await read(format, bytes, chunkBytes, options)
+      t.same(actual, expected, `in chunks of ${chunkBytes} bytes`)
+    }
+  })
+}
+
+const NOT_AN_ARRAY = /^the file must contain a JSON array; use --format ndjson/
+const BROKEN_ARRAYS = [
+  { file: ' \n', says: NOT_AN_ARRAY },
+  { file: '{"id":1,"name":"a"}\n{"id":2,"name":"b"}', says: NOT_AN_ARRAY },
+  {
+    file: '[{"id":1,"name":"a"}] x',
+    says: 'the file is not valid JSON: expected the end of input at byte 22',
+  },
+  {
+    file: '\ufeff[{"id":1,"name":"a"},',
+    says: 'the file is not valid JSON: expected a value at byte 21',
+  },
+  { file: Buffer.from('["\xff"]', 'latin1'), says: 'the file is not valid UTF-8' },
+]
+
+for (const { file, says } of BROKEN_ARRAYS) {
+  t.test(`json: ${file.toString().slice(0, 25)} is rejected (${says})`, async (t) => {
+    for (const chunkBytes of [1, 3, 2 ** 16]) {
+      const { reads, error } = await read('json', Buffer.from(file), chunkBytes)
+      t.same(reads, [])
+      t.match(error, says)
+    }
+  })
+}
+
+t.test('json: a file that is too large to be read as a whole is rejected', async (t) => {
+  const chunk = Buffer.alloc(2 ** 20, ' ')
+  async function* source() {
+    yield Buffer.from('[')
+    for (let length = 0; length < ARRAY_BYTES_MAX; length += chunk.length) yield chunk
+  }
+  const message =
+    /^a JSON array must not exceed \d+ bytes; convert it to NDJSON, .* jq -c '\.\[\]'$/
+  await t.rejects(Array.fromAsync(readers.json.read(source(), {})), { message })
+})
+
+t.test('json: an interruption ends reading', async (t) => {
+  const items = Array.from({ length: 5000 }, (_, id) => ({ id, name: '' }))
+  const bytes = Buffer.from(JSON.stringify(items))
+  const interruption = new AbortController()
+  const { signal } = interruption
+  const reason = new Error('interrupted')
+  const reads: number[] = []
+  async function readAll() {
+    for await (const { records, position } of readers.json.read(split(bytes, 100), { signal })) {
+      reads.push(records.length, position)
+      interruption.abort(reason)
+    }
+  }
+  t.equal(await t.rejects(readAll()), reason)
+  t.same(reads, [1000, Math.round(bytes.length / 5)])
+})
+
+t.test('csv: unknown columns are refused, listed and compared with the known ones', async (t) => {
+  const rest = ': expected only id, name, tag'
+  const cases = [
+    ['id,name,Tag', `an unknown column, "Tag" (did you mean "tag"?)${rest}`],
+    ['id,name,', `an unknown column, ""${rest}`],
+    ['id,name,tags', `an unknown column, "tags" (did you mean "tag"?)${rest}`],
+    ['id,colour,nmae,name', `2 unknown columns, "colour", "nmae" (did you mean "name"?)${rest}`],
+    [
+      `id,name,${'x'.repeat(50)},\x1b[2J`,
+      `2 unknown columns, "${'x'.repeat(40)}…", "\\u001b[2J"${rest}`,
+    ],
+    [
+      `id,name${',x'.repeat(1000)}`,
+      /^line 1: the header has 1000 unknown columns, .* and 980 more:/,
+    ],
+  ] as const
+  for (const [header, says] of cases) {
+    const message = typeof says === 'string' ? `line 1: the header has ${says}` : says
+    t.match((await read('csv', Buffer.from(`${header}\n`), 7)).error, message)
+  }
+  const { error } = await read('csv', Buffer.from('ID,Name\n'))
+  t.match(error, /; it has 2 unknown columns, "ID" \(did you mean "id"\?\), "Name"/)
+})
+
+const invalidHeaders = [
+  {
+    header: '4,Abies alba Mill.,Tree\n',
+    says: /^line 1: the header must include the columns id and name/,
+  },
+  { header: '', says: 'the file is empty: expected a header such as id,name,tag' },
+  { header: '\ufeff\n,,\n', says: /^the file is empty/ },
+  { header: 'id|name\n', says: /separated by a comma, semicolon or tab.* column, "id\|name"$/ },
+  { header: '\n\nid,tag\n1,a', says: /^line 3: the header must include .* as in id,name,tag$/ },
+  { header: 'id,name,id\n', says: 'line 1: the header names the column id twice' },
+  { header: 'tag,id,name,tag\n', says: 'line 1: the header names the column tag twice' },
+  { header: 'id,"name\n', says: 'line 1: a quote is not closed' },
+  { header: Buffer.from('id,name,\xe9\n', 'latin1'), says: 'line 1: record is not valid UTF-8' },
+]
+
+for (const { header, says } of invalidHeaders) {
+  t.test(`csv: an invalid header is rejected (${says})`, async (t) => {
+    const { reads, error } = await read('csv', Buffer.from(header), 10)
+    t.same(reads, [])
+    t.match(error, says)
+  })
+}
+
+const NAME_LENGTH = RECORD_BYTES_MAX - 100
+
+for (const format of exportFormats) {
+  const { header, line } = writers[format]
+
+  t.test(
+    `${format}: a large record that arrives in small chunks is read in linear time`,
+    async (t) => {
+      const large = { id: 1n, name: ';'.repeat(NAME_LENGTH) }
+      const bytes = Buffer.from(header + line(large) + line(b))
+      const { reads } = await read(format, bytes, 100)
+      const results = reads.map(([, result]) => result)
+      t.strictSame(results, [large, b])
+    },
+  )
+
+  t.test(`${format}: records of many small fields or lines are read`, async (t) => {
+    const { reads } = await read(format, Buffer.from(`${header}${'\nx\n'.repeat(5000)}`))
+    t.equal(reads.length, 5000)
+    const first = header === '' ? 2 : 3
+    t.equal(reads.at(-1)?.[0], first + 2 * 4999)
+  })
+}
+
+t.test('ndjson: an oversized line is refused, and the next one is read', async (t) => {
+  const large = 'x'.repeat(RECORD_BYTES_MAX + 1)
+  const bytes = Buffer.from(`${large}\n{"id":2,"name":"b"}\n${large}`)
+  t.same(await read('ndjson', bytes), {
+    reads: [
+      [1, LARGE],
+      [2, b],
+      [3, LARGE],
+    ],
+  })
+})
+
+t.test('csv: reading ends at an oversized record', async (t) => {
+  const large = 'x'.repeat(RECORD_BYTES_MAX + 2)
+  const reason = `${LARGE}; perhaps a quote is not closed`
+  const bytes = Buffer.from(`id,name\n1,a\n2,"${large}"\n`)
+  t.same(await read('csv', bytes), {
+    reads: [
+      [2, a],
+      [3, reason],
+    ],
+    error: unreadAfter(3),
+  })
+  t.same(await read('csv', Buffer.from(large)), { reads: [], error: `line 1: ${reason}` })
+})
+
+t.test('csv: the number of fields of a record is bounded', async (t) => {
+  const error = 'a record must not have more than 16384 fields'
+  const bytes = Buffer.from(`id,name\n1,a\n2,b${','.repeat(16_384)}\n`)
+  t.same(await read('csv', bytes), { reads: [[2, a]], error })
+})
+
+t.test('csv: a header that comes from a pipe and has no newline is refused', async (t) => {
+  const expected = { reads: [], error: `line 1: ${ENDS_WITHIN}` }
+  t.same(await read('csv', Buffer.from('id,name'), 3, { canBeCutOff: true }), expected)
+})
+
+for (const [format, file, reads] of [
+  ['ndjson', '{"id":1,"name":"a"}\n{"id":2,"name":"b"}', [a]],
+  ['csv', 'id,name\n1,a\n2,b', [a]],
+  ['json', '[{"id":1,"name":"a"},{"id":2,"name":"b"}', []],
+] as const) {
+  t.test(`${format}: if the source fails, only the records before that are read`, async (t) => {
+    const failure = new Error('failed')
+    async function* source() {
+      yield Buffer.from(file)
+      throw failure
+    }
+    const results: unknown[] = []
+    async function readAll() {
+      for await (const { records } of readers[format].read(source(), {})) {
+        results.push(...records.map(({ result }) => result))
+      }
+    }
+    t.equal(await t.rejects(readAll()), failure)
+    t.strictSame(results, reads)
+  })
+}
+
+t.test('every plant is read back exactly from every format', async () => {
+  const plant = fc.record(
+    {
+      id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+      name: fc.oneof(storable, fc.constantFrom('', ' ', ',', '"', '\r', '\n', '\ufeff', '\u2028')),
+      tag: fc.oneof(storable, fc.constantFrom('', '"', '\r\n', 'null')),
+    },
+    { requiredKeys: ['id', 'name'], noNullPrototype: true },
+  )
+  for (const format of exportFormats) {
+    await fc.assert(
+      fc.asyncProperty(fc.array(plant), fc.integer({ min: 1, max: 300 }), async (plants, size) => {
+        const { header, line } = writers[format]
+        const { reads } = await read(format, Buffer.from(header + plants.map(line).join('')), size)
+        assert.deepEqual(
+          reads.map(([, result]) => result),
+          plants,
+        )
+      }),
+    )
+  }
+})
