@@ -85,7 +85,7 @@ export class PostgresStore implements Store {
         ),
       sizeOf: (plants) => ({ changes: plants.length, text: measureTexts(plants) }),
     })
-    this.#pointReads = pointReads(connections)
+    this.#pointReads = pointReads(this.#read)
     this.#tokens = new Tokens(connections)
     this.webhooks = new Webhooks(connections)
   }
@@ -114,12 +114,11 @@ export class PostgresStore implements Store {
   }
 
   get(id: bigint): Promise<StoredPlant | undefined> {
-    return this.#inFlight.track(() => this.#pointReads.load(id))
+    return this.#pointReads.load(id)
   }
 
   list(request: PageRequest): Promise<Page> {
-    const run: Run = (text, values) => this.#connections.query(text, values)
-    return this.#inFlight.track(() => listPlants(run, request))
+    return listPlants(this.#read, request)
   }
 
   update(
@@ -208,6 +207,9 @@ export class PostgresStore implements Store {
     guarantee.note(observation as Observation)
     guarantee.assertHeld()
   }
+
+  readonly #read: Run = (text, values) =>
+    this.#inFlight.track(() => this.#connections.query(text, values))
 
   /** Makes one change. */
   #change<Result>(make: (session: Session) => Promise<Result>): Promise<Result> {
