@@ -1,0 +1,63 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { duration, integer } from '../../config/setting-values.ts'
+import { argument, databaseOption } from '../options.ts'
+
+const KEEP = 24
+
+const INTERVAL_MS_MIN = 1000
+
+/** Node's timers support at most 24.8 days. */
+const INTERVAL_MAX = '24d'
+
+interface BackupCommandOptions {
+  readonly database: string
+  readonly every?: number
+  readonly keep?: number
+}
+
+const help = `
+With --every, the command runs until a signal stops it. It makes a backup at once, unless the newest one is recent
+enough, names each by its time in UTC, such as plants-2026-11-21T15-00-00Z.db, and removes the oldest of them
+beyond --keep. It never changes other files. A failed backup is reported and tried again.
+
+The checksum of a backup is next to it, in FILE.sha256. "plant-store check" compares the two.
+
+To restore a backup, stop the service, move the database away with its -wal and -shm files, and copy the backup to its
+place.`
+
+export function backupCommand(): Command {
+  const command = new Command('backup')
+    .description('copy the database to a new file and verify the copy; the service can be running')
+    .argument('<file>', 'the file to create, which must not exist; with --every, a folder')
+    .option(
+      '--every <interval>',
+      'make a backup at each interval, such as 1h',
+      argument(readInterval),
+    )
+    .option(
+      '--keep <count>',
+      `with --every, how many backups to keep (default: ${KEEP})`,
+      argument(integer(1, 1_000_000)),
+    )
+    .addOption(databaseOption)
+    .addHelpText('after', help)
+    .action(async (file: string, { database, every, keep }: BackupCommandOptions) => {
+      if (every === undefined) {
+        if (keep !== undefined) command.error("error: option '--keep' requires '--every'")
+        const { backup } = await import('./backup.ts')
+        await backup(file, database)
+      } else {
+        const { backUpRepeatedly } = await import('./repeated-backup.ts')
+        await backUpRepeatedly(file, { database, intervalMs: every, keep: keep ?? KEEP })
+      }
+    })
+  return command
+}
+
+const readDuration = duration(INTERVAL_MAX)
+
+function readInterval(value: string): number {
+  const interval = readDuration(value)
+  if (interval >= INTERVAL_MS_MIN) return interval
+  throw new InvalidArgumentError('Expected at least 1s.')
+}

@@ -1,0 +1,66 @@
+import ms from 'ms'
+import { defaultConfig } from '../../config/config.ts'
+import type { FolderBackup } from '../../stores/engine.ts'
+import { findEngine } from '../../stores/engines.ts'
+import { onNpmExit, onStopSignal } from '../signals.ts'
+import { describeBackup } from './backup.ts'
+import { runSchedule } from './schedule.ts'
+
+export interface RepeatedBackupOptions {
+  readonly database: string
+  readonly intervalMs: number
+  /** The number of backups to keep. */
+  readonly keep: number
+}
+
+/**
+ * Makes backups in a folder at each interval, and prints a line about each, until a signal or the exit of npm. Then
+ * removes an unfinished backup and resolves.
+ *
+ * @throws StoreError; see Engine.openBackups
+ */
+export async function backUpRepeatedly(
+  folder: string,
+  { intervalMs, ...others }: RepeatedBackupOptions,
+): Promise<void> {
+  const { lockTimeout } = defaultConfig()
+  const { database } = others
+  const backups = await findEngine(database).openBackups({ folder, lockTimeout, ...others })
+  const stop = new AbortController()
+  const { signal } = stop
+  const end = () => stop.abort()
+  onStopSignal(end)
+  onNpmExit(end)
+  try {
+    const now = new Date()
+    const ageMs = now.getTime() - (backups.newest(now)?.getTime() ?? Number.NEGATIVE_INFINITY)
+    const delayMs = Math.max(0, intervalMs - ageMs)
+    const first = new Date(now.getTime() + delayMs).toISOString()
+    process.stdout.write(`backing up to ${folder}; the next backup begins at ${first}\n`)
+    await runSchedule({
+      delayMs,
+      intervalMs,
+      signal,
+      async work() {
+        const start = performance.now()
+        printBackup(await backups.add(new Date(), signal), start)
+      },
+      onFailure: ({ message }, retryMs) =>
+        report(`${message}; trying again in ${ms(Math.round(retryMs))}`),
+    })
+  } finally {
+    backups.close()
+  }
+}
+
+/** @param start when the backup began, as `performance.now()` */
+export function printBackup(backup: FolderBackup, start: number): void {
+  const { file, removed, problem } = backup
+  const removal = removed.length > 0 ? `; removed ${removed.join(', ')}` : ''
+  process.stdout.write(`${describeBackup(file, backup, start)}${removal}\n`)
+  if (problem !== undefined) report(problem)
+}
+
+function report(message: string): void {
+  process.stderr.write(`plant-store: ${message}\n`)
+}

@@ -1,0 +1,140 @@
+import { resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { CHANGES_OFF, type ChangeFeed } from '../../../service/change-feed.ts'
+import { ConfigError, defaultConfig, fileError } from '../../config/config.ts'
+import { openStore } from '../../stores/engines.ts'
+import { formatPlants, formulaFreeLine, type Writer, writers } from '../../transfer/export.ts'
+import {
+  detectFormat,
+  type ExportFormat,
+  exportFormats,
+  formatHint,
+  STDIO,
+} from '../../transfer/format.ts'
+import { isClosedPipe, STDOUT_ERROR } from '../output.ts'
+import { type Progress, startProgress } from '../progress.ts'
+import { onStopSignal } from '../signals.ts'
+import { describeDatabase } from '../store-access.ts'
+import { preferSmallHeap } from '../v8-flags.ts'
+import { type Destination, isSameFile, openDestination } from './destination.ts'
+
+export interface ExportOptions {
+  readonly database: string
+  /** By default determined by the file's extension; NDJSON on standard output. */
+  readonly format?: ExportFormat
+  /** Write CSV that is safe to open in a spreadsheet but cannot be imported unchanged. */
+  readonly escapeFormulas?: true
+  /** The file to write the cursor to, from which to follow the changes after the export. */
+  readonly cursor?: string
+}
+
+/**
+ * Exports all plants to a file, or to standard output for `-`, and prints their number on standard error. If a signal
+ * interrupts it, the exit code is that of the signal. If the reader of standard output goes away, as `| head` does, the
+ * export succeeds.
+ *
+ * @throws ConfigError if the file cannot be written, or an option does not apply to its format
+ */
+export async function exportPlants(file: string, options: ExportOptions): Promise<void> {
+  const { database, format = chooseFormat(file), cursor } = options
+  const writer = selectWriter(format, options)
+  if (cursor !== undefined) await requireOwnFile(cursor, file)
+  preferSmallHeap()
+  // The export continues even if the reader of standard error goes away.
+  process.stderr.on('error', () => {})
+  const { lockTimeout } = defaultConfig()
+  const store = await openStore({ database, mustExist: true, lockTimeout, sameThread: true })
+  const interruption = new AbortController()
+  const { signal } = interruption
+  let destination: Destination | undefined
+  let cursorFile: CursorFile | undefined
+  let progress: Progress | undefined
+  let count = 0
+  let summary = ''
+  // Standard output needs neither a progress display nor cleanup. Writing to it can also block the process, which
+  // would then not react to a signal that it handles itself.
+  if (file !== STDIO) {
+    progress = startProgress({ what: 'export', unit: 'plants' })
+    onStopSignal((exitCode) => {
+      process.exitCode = exitCode
+      interruption.abort()
+    })
+  }
+  try {
+    // Before the export takes its snapshot, so that the changes after the cursor miss nothing.
+    cursorFile = cursor === undefined ? undefined : await prepareCursor(store, cursor, database)
+    destination = await openDestination(file, database)
+    const chunks = formatPlants(store.exportPlants(), writer, (plants) => {
+      count = plants
+      progress?.update(plants)
+    })
+    await pipeline(chunks, destination.stream, { signal })
+    await destination.publish()
+    // After the export, because an old cursor with a new export is harmless, and a new one with an old export is not.
+    await cursorFile?.publish()
+    const target = file === STDIO ? 'standard output' : resolve(file)
+    summary = `exported ${count.toLocaleString('en')} plants from ${describeDatabase(database)} to ${target}\n`
+  } catch (error) {
+    if (!signal.aborted && !isClosedPipe(error)) {
+      throw fileError(file === STDIO ? STDOUT_ERROR : `cannot write ${file}`, error)
+    }
+  } finally {
+    progress?.end()
+    await destination?.discard()
+    await cursorFile?.discard()
+    await store.close()
+  }
+  process.stderr.write(summary)
+}
+
+async function requireOwnFile(cursor: string, file: string): Promise<void> {
+  if (cursor !== STDIO && (file === STDIO || !(await isSameFile(cursor, file)))) return
+  throw new ConfigError('--cursor requires a file other than the one for the plants')
+}
+
+function selectWriter(format: ExportFormat, { escapeFormulas }: ExportOptions): Writer {
+  const writer = writers[format]
+  if (!escapeFormulas) return writer
+  if (format === 'csv') return { ...writer, line: formulaFreeLine }
+  throw new ConfigError(`--escape-formulas requires CSV, not ${format}`)
+}
+
+function chooseFormat(file: string): ExportFormat {
+  return file === STDIO ? 'ndjson' : detectFormat(file, exportFormats, formatHint(exportFormats))
+}
+
+/** The file for the cursor of an export. */
+interface CursorFile {
+  /** Writes the cursor and replaces the file. Call it once the export is complete. */
+  publish(): Promise<void>
+  /** Deletes what was written, unless it is published. */
+  discard(): Promise<void>
+}
+
+/**
+ * Reads the cursor of the latest change. An export whose snapshot is taken later has that change and all earlier ones.
+ * It can also have some of the later ones; repeating those in order does no harm.
+ *
+ * @throws ConfigError if the change feed is off, or the file cannot be written
+ */
+async function prepareCursor(
+  feed: ChangeFeed,
+  file: string,
+  database: string,
+): Promise<CursorFile> {
+  const page = await feed.readChanges({ after: 'latest', limit: 1 })
+  if (typeof page === 'string') {
+    throw new ConfigError(`there is no cursor: ${CHANGES_OFF}`)
+  }
+  const unwritable = (error: unknown) => {
+    throw fileError(`cannot write ${file}`, error)
+  }
+  const { stream, publish, discard } = await openDestination(file, database).catch(unwritable)
+  return {
+    publish: () =>
+      pipeline([`${page.next}\n`], stream)
+        .then(publish)
+        .catch(unwritable),
+    discard,
+  }
+}

@@ -1,0 +1,136 @@
+import type { OnConflict } from '../../../service/plant-store.ts'
+import { ConfigError } from '../../config/config.ts'
+import { UnknownColumns } from '../../transfer/csv.ts'
+import { detectFormat, type Format, formatHint, formats } from '../../transfer/format.ts'
+import { type Counts, importRecords, newCounts, type OnError } from '../../transfer/import.ts'
+import { readers } from '../../transfer/readers.ts'
+import { Interrupted, openSource } from '../../transfer/source.ts'
+import { escapeControlCharacters, IgnoredMembers } from '../../transfer/unknown-fields.ts'
+import { print } from '../output.ts'
+import { startProgress } from '../progress.ts'
+import { onStopSignal } from '../signals.ts'
+import { describeDatabase, openTarget } from '../store-access.ts'
+import { preferSmallHeap } from '../v8-flags.ts'
+
+export interface ImportOptions {
+  readonly database: string
+  /** By default determined by the file's extension. */
+  readonly format?: Format
+  readonly onConflict: OnConflict
+  readonly onError: OnError
+  /** Import CSV files that have columns which are not stored. */
+  readonly ignoreUnknown?: true
+  /** Refuse JSON records that have members which are not stored. */
+  readonly strict?: true
+  /** Create the database if it does not exist. */
+  readonly create?: true
+}
+
+const EXIT_STOPPED = 1
+const EXIT_SOME_REFUSED = 2
+
+const INTERRUPTED =
+  'interrupted: the summary counts the records that are stored; import the same file again to continue'
+
+/** Follows the reason why a record is refused. */
+const CONFLICT_HINT = '; use --on-conflict keep or --on-conflict replace to import the rest'
+
+/**
+ * Imports the plants of a file, or of standard input for `-`. Reports refused and repeated records on standard error
+ * and prints a summary. Sets the exit code: 1 if a record stopped the import, 2 if some records were skipped.
+ *
+ * @throws ConfigError if the file cannot be read, its format is unknown, its header is invalid or an option does not
+ *   apply to its format; Interrupted if a signal ends it; MissingDatabase
+ */
+export async function importPlants(file: string, options: ImportOptions): Promise<void> {
+  const {
+    database,
+    onConflict,
+    onError,
+    ignoreUnknown = false,
+    strict = false,
+    create = false,
+    format = detectFormat(file, formats, formatHint(formats)),
+  } = options
+  assertApplicable(format, { ignoreUnknown, strict })
+  preferSmallHeap()
+  const interruption = new AbortController()
+  const { chunks, isFile, sizeBytes, close } = await openSource(file, interruption.signal)
+  const counts = newCounts()
+  const ignored = new IgnoredMembers()
+  // The reader of standard error can go away, as `| head` does. The import continues.
+  process.stderr.on('error', () => {})
+  const store = await openTarget({ database, create }).catch((error) => {
+    close()
+    throw error
+  })
+  const progress = startProgress({
+    what: 'import',
+    unit: 'bytes',
+    ...(sizeBytes !== undefined && { total: sizeBytes }),
+  })
+  try {
+    onStopSignal((exitCode) => interruption.abort(new Interrupted(exitCode, INTERRUPTED)))
+    const { read, counted } = readers[format]
+    const batches = read(chunks, {
+      ignoreColumns: ignoreUnknown,
+      refuseMembers: strict,
+      canBeCutOff: !isFile,
+      signal: interruption.signal,
+    })
+    const isComplete = await importRecords(batches, {
+      store,
+      onConflict,
+      onError,
+      counts,
+      locate: (number) => `${counted} ${number}`,
+      onRefused: (where, reason, isConflict) => {
+        const hint = isConflict ? CONFLICT_HINT : ''
+        progress.printLine(`${where}: ${escapeControlCharacters(reason)}${hint}`)
+      },
+      onRepeated: (where, message) => progress.printLine(`${where}: ${message}`),
+      onIgnored: (names) => ignored.add(names),
+      onProgress: (bytes) => progress.update(bytes),
+    })
+    if (!isComplete) process.exitCode = EXIT_STOPPED
+    else process.exitCode = counts.refused > 0 ? EXIT_SOME_REFUSED : 0
+  } catch (error) {
+    if (error instanceof UnknownColumns) {
+      throw new ConfigError(
+        `${error.message}; use --ignore-unknown to import the file without unknown columns`,
+      )
+    }
+    throw error
+  } finally {
+    progress.end()
+    close()
+    await store.close()
+    await print(`${summary(counts)}${ignored.summary()}database ${describeDatabase(database)}\n`)
+  }
+}
+
+/** @throws ConfigError if an option does not apply to the format: ignoring it would lose data that it is to protect */
+function assertApplicable(
+  format: Format,
+  { ignoreUnknown, strict }: { readonly ignoreUnknown: boolean; readonly strict: boolean },
+): void {
+  if (strict && format === 'csv') {
+    throw new ConfigError(
+      'cannot use --strict with CSV, whose unknown columns are refused anyway; omit it',
+    )
+  }
+  if (ignoreUnknown && format !== 'csv') {
+    throw new ConfigError(
+      'cannot use --ignore-unknown with NDJSON or JSON, whose unknown properties are ignored anyway; omit it, or use --strict to refuse them',
+    )
+  }
+}
+
+function summary({ blank, ...counts }: Counts): string {
+  const lines = Object.entries(counts).map(([outcome, count]) => {
+    const isUnclear = outcome === 'replayed' && count > 0
+    return `${outcome} ${count}${isUnclear ? ' (already stored with the same content)' : ''}\n`
+  })
+  if (blank > 0) lines.push(`blank ${blank} (rows without any value)\n`)
+  return lines.join('')
+}
