@@ -141,7 +141,8 @@ export interface webhooks {
          *
          *     - **At least once.** A delivery is repeated unless the service knows that you have received it. Repetitions
          *       have the same `webhook-id`.
-         *     - **In order.** A webhook gets its events in the order in which the changes were committed, one at a time.
+         *     - **In order for each plant.** The events of one plant arrive one at a time, in the order of its changes. Those
+         *       of different plants can arrive at the same time and overtake each other.
          *     - **Retries.** A failed delivery is repeated with growing delays of up to an hour. After three days of
          *       failures, the webhook is paused until the operator resumes it.
          *     - **Timeout.** Respond within 15 seconds. The service ignores the body of your response, and does not follow

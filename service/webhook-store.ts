@@ -2,7 +2,7 @@
 export const webhookEvents = ['newPlant', 'plantChanged', 'plantRemoved'] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 
-/** How many webhooks a store can have. Each can take a connection and a page of changes in memory. */
+/** How many webhooks a store can have. Each takes connections and memory. */
 export const WEBHOOKS_MAX = 100
 
 /** A webhook as the operator registers it. */
@@ -21,11 +21,11 @@ export interface NewWebhook {
 
 /** How far the deliveries to a webhook have come. */
 export interface WebhookProgress {
-  /** The cursor of the last change that was delivered or skipped. See NewWebhook. */
+  /** All changes up to this cursor were delivered or skipped. See NewWebhook. */
   readonly cursor?: string | undefined
-  /** How many attempts to deliver the next event have failed. */
+  /** How often deliveries have failed since the last success. Attempts at the same time count as one. */
   readonly attempts: number
-  /** When the first of these attempts failed. */
+  /** When the first of these failed. */
   readonly failingSince?: Date | undefined
   /** The earliest moment of the next attempt. Undefined means at once. */
   readonly nextAttemptAt?: Date | undefined
@@ -43,21 +43,13 @@ export interface SavedProgress {
   readonly progress: WebhookProgress
 }
 
-/** The names of the webhooks that a process owns. */
-export interface Leases {
-  /** It did not own them before: they had no owner, or another one whose lease had expired. */
-  readonly taken: string[]
-  /** It owned them all the time. */
-  readonly renewed: string[]
-}
-
 /** A webhook as stored. */
 export interface Webhook extends Omit<NewWebhook, 'cursor'> {
   /** The secret before the last rotation. Deliveries are also signed with it until `previousUntil`. */
   readonly previousSecret?: string | undefined
   readonly previousUntil?: Date | undefined
   readonly progress: WebhookProgress
-  /** The process that delivers to the webhook. Undefined if there is none, or if its lease has expired. */
+  /** The process that has the lease. Undefined if there is none, or if its lease has expired. */
   readonly owner?: string | undefined
 }
 
@@ -66,9 +58,10 @@ export interface Webhook extends Omit<NewWebhook, 'cursor'> {
  * It is not a change to a plant, so it is not in the ChangeFeed. Every method throws StoreUnavailable if the store is
  * temporarily unavailable.
  *
- * One process at a time delivers to a webhook: the owner of its lease. Leases are measured by the clock that all
- * processes share: that of the machine on SQLite, that of the server on PostgreSQL. A lease that would last longer than
- * any that is granted, because the clock was set back, has expired.
+ * One process at a time delivers, to all webhooks: the one that has the lease. Each webhook has the name of that process
+ * and the end of its lease, because earlier versions lease each webhook to a process of its own. The lease is measured
+ * by the clock that all processes share: that of the machine on SQLite, that of the server on PostgreSQL. A lease that
+ * would last longer than any that is granted, because the clock was set back, has expired.
  */
 export interface WebhookStore {
   /** Resolves to all webhooks, ordered by name in code point order. */
@@ -88,21 +81,22 @@ export interface WebhookStore {
   rotateSecret(name: string, secret: string, previousUntil: Date): Promise<boolean>
 
   /**
-   * Makes a webhook deliver at once, whether it is paused or waits for its next attempt. Ends its lease, so that its
-   * owner cannot save progress that it made before. Resolves to false if there is none.
+   * Makes a webhook deliver at once, whether it is paused or waits for its next attempt. Ends its lease, so that the
+   * process cannot save progress that it made before. Resolves to false if there is none.
    *
    * @param fromOldest continue with the oldest change kept, instead of the next one
    */
   resume(name: string, fromOldest: boolean): Promise<boolean>
 
   /**
-   * Takes, or renews, the leases of all webhooks that are not paused and that no other process owns.
+   * Takes or renews the lease of all webhooks that are not paused. Resolves to the names of those that the process did
+   * not have before, or undefined if another process has the lease of any webhook.
    *
    * @param owner a name of the process that no other one has
    */
-  lease(owner: string): Promise<Leases>
+  lease(owner: string): Promise<string[] | undefined>
 
-  /** Ends the leases of a process, so that another one can take them at once. */
+  /** Ends the lease of a process, so that another one can take it at once. */
   release(owner: string): Promise<void>
 
   /**
@@ -112,5 +106,5 @@ export interface WebhookStore {
   saveProgress(owner: string, progress: readonly SavedProgress[]): Promise<string[]>
 }
 
-/** How long a lease lasts. If a process dies, another one can deliver to its webhooks after this time. */
+/** How long a lease lasts. If a process dies, another one can deliver after this time. */
 export const WEBHOOK_LEASE_MS = 10_000

@@ -5,11 +5,10 @@ import { WEBHOOKS_MAX, type Webhook, type WebhookEvent } from '../../service/web
 import { ConfigError } from '../config/config.ts'
 import type { Store } from '../stores/store.ts'
 import { type InvalidEndpoint, parseEndpoint } from '../webhooks/endpoint.ts'
-import { eventOf, SAMPLE } from '../webhooks/event.ts'
+import { eventOf, newSecret, SAMPLE, toMessage } from '../webhooks/message.ts'
 import { Sender } from '../webhooks/sender.ts'
-import { currentSecrets, newSecret } from '../webhooks/signature.ts'
+import { formatMinute, formatTable } from './output.ts'
 import { describeDatabase, withStore } from './store-access.ts'
-import { formatMinute, formatTable } from './table.ts'
 
 export interface AddOptions {
   readonly database: string
@@ -136,10 +135,8 @@ export async function testWebhook(
   await withStore({ database }, async (store) => {
     const webhook = await find(store, name)
     const sender = new Sender({ allowPrivate })
-    const { url } = webhook
-    const secrets = currentSecrets(webhook, Date.now())
-    const delivery = { url, id: `msg_${randomUUID()}`, event: SAMPLE, secrets }
-    const outcome = await sender.send(delivery, new AbortController().signal)
+    const message = toMessage(`msg_${randomUUID()}`, SAMPLE, webhook, Date.now())
+    const outcome = await sender.send(webhook.url, message, new AbortController().signal)
     sender.close()
     if (outcome.result === 'failed') throw new ConfigError(`the delivery failed: ${outcome.reason}`)
     if (outcome.result === 'gone') {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { isPublic } from './public-addresses.ts'
+import { EXCEPTION, isPublic, notPublic } from './public-addresses.ts'
 
 /** A URL that a webhook cannot have. */
 export class InvalidEndpoint extends Error {}
@@ -9,9 +9,6 @@ const LENGTH_MAX = 2000
 
 /** Names of this machine (RFC 6761 §6.3). */
 const LOCALHOST = /(^|\.)localhost\.?$/
-
-/** The option that lifts the requirements for endpoints. */
-export const EXCEPTION = '--allow-private-webhooks'
 
 /**
  * Parses the URL of a webhook. The addresses of a host name are checked when the connection is made.
@@ -32,18 +29,9 @@ export function parseEndpoint(text: string, allowPrivate: boolean): URL {
   if (url.protocol === 'http:') {
     throw new InvalidEndpoint(`webhooks require https, except with ${EXCEPTION}`)
   }
-  const host = hostOf(url)
+  // An IPv6 address is in brackets.
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const isPrivate = isIP(host) === 0 ? LOCALHOST.test(host) : !isPublic(host)
   if (isPrivate) throw new InvalidEndpoint(notPublic(host))
   return url
-}
-
-/** The host of a URL, with an IPv6 address in the form without brackets. */
-export function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[(.*)\]$/, '$1')
-}
-
-/** Why a delivery to an address is refused. */
-export function notPublic(address: string): string {
-  return `${address} is not a public address, and is allowed only with ${EXCEPTION}`
 }

@@ -1,11 +1,9 @@
-import type { OutgoingHttpHeaders } from 'node:http'
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { parseEndpoint } from './endpoint.ts'
-import type { Event } from './event.ts'
-import { publicLookup, type Resolve } from './public-lookup.ts'
+import type { Message } from './message.ts'
+import { publicLookup, type Resolve } from './public-addresses.ts'
 import { readRetryAfter } from './retry-delays.ts'
-import { sign } from './signature.ts'
 
 /** How long an attempt can take: finding the address, connecting, sending and waiting for the status. */
 const TIMEOUT_MS = 15_000
@@ -28,13 +26,6 @@ export interface SenderOptions {
   readonly resolve?: Resolve
 }
 
-export interface Delivery {
-  readonly url: string
-  readonly id: string
-  readonly event: Event
-  readonly secrets: readonly string[]
-}
-
 /**
  * The result of an attempt:
  * - `received`: the receiver has the event;
@@ -51,7 +42,7 @@ export type Outcome =
       readonly retryAfterMs: number
     }
 
-/** Sends events to one webhook, over one connection at a time. Uses no proxy. */
+/** Sends messages to one webhook. Uses no proxy. */
 export class Sender {
   readonly #allowPrivate: boolean
   readonly #timeoutMs: number
@@ -61,7 +52,7 @@ export class Sender {
   constructor({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, resolve }: SenderOptions) {
     this.#allowPrivate = allowPrivate
     this.#timeoutMs = timeoutMs
-    const connections = { keepAlive: true, maxSockets: 1, maxFreeSockets: 1, timeout: IDLE_MS }
+    const connections = { keepAlive: true, timeout: IDLE_MS }
     this.#http = new HttpAgent(connections)
     this.#https = new HttpsAgent({
       ...connections,
@@ -73,28 +64,21 @@ export class Sender {
     })
   }
 
-  /** Makes one attempt. Never rejects. An abort is a failure too. */
-  async send(delivery: Delivery, signal: AbortSignal): Promise<Outcome> {
-    const { promise: ended, reject: end } = Promise.withResolvers<never>()
+  /** Makes one attempt, on a connection of its own or an idle one. Never rejects. An abort is a failure too. */
+  async send(url: string, message: Message, signal: AbortSignal): Promise<Outcome> {
     const attempt = new AbortController()
-    const stop = (reason: Error) => {
-      end(reason)
-      attempt.abort(reason)
-    }
-    const cancel = () => stop(new Error('the delivery was canceled'))
+    const cancel = () => attempt.abort(new Error('the delivery was canceled'))
     const seconds = this.#timeoutMs / 1000
     const timer = setTimeout(
-      () => stop(new Error(`no response within ${seconds} seconds`)),
+      () => attempt.abort(new Error(`no response within ${seconds} seconds`)),
       this.#timeoutMs,
     )
     signal.addEventListener('abort', cancel)
     if (signal.aborted) cancel()
-    return Promise.race([this.#post(delivery, attempt.signal), ended])
-      .catch((error) => ({ result: 'failed', reason: describe(error), retryAfterMs: 0 }) as const)
-      .finally(() => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', cancel)
-      })
+    const outcome = await this.#exchange(url, message, attempt.signal).catch(toFailure)
+    clearTimeout(timer)
+    signal.removeEventListener('abort', cancel)
+    return outcome
   }
 
   /** Closes idle connections. */
@@ -103,42 +87,35 @@ export class Sender {
     this.#https.destroy()
   }
 
-  async #post(delivery: Delivery, signal: AbortSignal): Promise<Outcome> {
-    const { url, id, event, secrets } = delivery
+  async #exchange(url: string, message: Message, signal: AbortSignal): Promise<Outcome> {
     const endpoint = parseEndpoint(url, this.#allowPrivate)
-    const timestamp = Math.floor(Date.now() / 1000)
-    const headers: OutgoingHttpHeaders = {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(event.body),
-      'user-agent': 'plant-store',
-      'webhook-event': event.name,
-      'webhook-id': id,
-      'webhook-timestamp': timestamp,
-      'webhook-signature': sign({ id, timestamp, body: event.body }, secrets),
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<Outcome>()
-    const options = { method: 'POST', headers, signal }
+    const response = await this.#post(endpoint, message, signal)
+    const outcome = judge(response)
+    await drain(response)
+    return outcome
+  }
+
+  /** Resolves to the head of the response. The lookup checks the address. */
+  async #post(endpoint: URL, message: Message, signal: AbortSignal): Promise<IncomingMessage> {
+    signal.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    // Before the request, whose own error is less informative.
+    signal.addEventListener('abort', () => reject(signal.reason))
+    const options = { method: 'POST', headers: message.headers, signal }
     const request =
       endpoint.protocol === 'https:'
         ? httpsRequest(endpoint, { ...options, agent: this.#https })
         : httpRequest(endpoint, { ...options, agent: this.#http })
-    let hasResponse = false
-    request.on('response', (response) => {
-      hasResponse = true
-      const outcome = judge(response)
-      drain(response, () => resolve(outcome))
-    })
+    request.on('response', resolve)
     request.on('error', (error: NodeJS.ErrnoException) => {
-      // The receiver closed an idle connection at the same moment. The next attempt uses a new one.
+      // The receiver closed an idle connection at the same moment. The next attempt uses another one.
       const isStale = request.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(String(error.code))
-      if (isStale && !signal.aborted) resolve(this.#post(delivery, signal))
+      if (isStale && !signal.aborted) resolve(this.#post(endpoint, message, signal))
       else reject(error)
     })
-    request.on('close', () => {
-      // This happens after an upgrade to another protocol, for example.
-      if (!hasResponse) reject(new Error('the connection was closed'))
-    })
-    request.end(event.body)
+    // Without a response or an error after an upgrade to another protocol, for example.
+    request.on('close', () => reject(new Error('the connection was closed')))
+    request.end(message.body)
     return promise
   }
 }
@@ -155,7 +132,8 @@ function judge({ statusCode = 0, headers }: IncomingMessage): Outcome {
 }
 
 /** Reads and discards a response. Closes its connection if it is too large or too slow. */
-function drain(response: IncomingMessage, done: () => void): void {
+async function drain(response: IncomingMessage): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
   let received = 0
   const timer = setTimeout(() => response.destroy(), RESPONSE_TIME_MAX_MS)
   response.on('data', ({ length }: Buffer) => {
@@ -163,16 +141,16 @@ function drain(response: IncomingMessage, done: () => void): void {
     if (received > RESPONSE_BYTES_MAX) response.destroy()
   })
   response.on('error', () => {})
-  response.on('close', () => {
-    clearTimeout(timer)
-    done()
-  })
+  response.on('close', resolve)
+  await promise
+  clearTimeout(timer)
 }
 
-/** A reason in one line. Receivers can influence it, for example with the names in their certificates. */
-function describe(error: unknown): string {
-  const { code = '', message } = error as NodeJS.ErrnoException
+/** The reason is one line. Receivers can influence it, for example with the names in their certificates. */
+function toFailure(error: NodeJS.ErrnoException): Outcome {
+  const { code = '', message } = error
   // The AggregateError of several addresses has an empty message.
-  const reason = message.includes(code) ? message : [code, message].filter(Boolean).join(': ')
-  return reason.replace(/[\p{Cc}\s]+/gu, ' ').slice(0, REASON_LENGTH_MAX)
+  const text = message.includes(code) ? message : [code, message].filter(Boolean).join(': ')
+  const reason = text.replace(/[\p{Cc}\s]+/gu, ' ').slice(0, REASON_LENGTH_MAX)
+  return { result: 'failed', reason, retryAfterMs: 0 }
 }

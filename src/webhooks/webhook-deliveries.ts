@@ -1,24 +1,40 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { ChangeFeed } from '../../service/change-feed.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
-import type { Webhook, WebhookStore } from '../../service/webhook-store.ts'
+import {
+  WEBHOOK_LEASE_MS,
+  type Webhook,
+  type WebhookProgress,
+  type WebhookStore,
+} from '../../service/webhook-store.ts'
 import { type Clock, systemClock } from './clock.ts'
-import type { DeliveryLoop } from './delivery-loop.ts'
-import { LeaseTerm } from './lease-term.ts'
+import type { Dispatcher } from './dispatcher.ts'
 import { PageMemory } from './page-memory.ts'
-import { ProgressSaver } from './progress-saver.ts'
 import type { SenderOptions } from './sender.ts'
-import { SerialFeed } from './serial-feed.ts'
-import { untilAborted } from './until-aborted.ts'
 import { type DeliveryCounts, WebhookLog } from './webhook-log.ts'
 
-/** How often to look for changes by the operator, and for webhooks whose process has died. */
-const POLL_MS = 500
+/**
+ * How often to save progress, and to look for changes by the operator and for a lease that has ended. If the process
+ * dies, the deliveries since then are repeated.
+ */
+export const INTERVAL_MS = 1000
 
-/** The age at which leases are renewed. Several attempts to renew a lease can fail before it ends. */
+/** The age at which the lease is renewed. Several attempts to renew it can fail before it ends. */
 const RENEWAL_MS = 3000
+
+/** How long the process certainly has the lease after it has asked for it. */
+const TERM_MS = WEBHOOK_LEASE_MS - 2000
+
+const NEVER = Number.NEGATIVE_INFINITY
+
+/** How many deliveries to one webhook can be in flight. */
+const LANES_MAX = 16
+
+/** How many deliveries to all webhooks can be in flight. Each takes a connection. */
+const CONNECTIONS_MAX = 128
 
 /** How long a stop can take. */
 const CLOSE_MS = 1000
@@ -39,11 +55,17 @@ export interface WebhookFigures extends DeliveryCounts {
   readonly lag: number | undefined
 }
 
+interface Delivery {
+  readonly dispatcher: Dispatcher
+  /** The progress of the dispatcher that is in the store. */
+  saved: WebhookProgress
+}
+
 /**
- * Delivers changes to the webhooks in a store. Other processes can do the same: each webhook is delivered by the one
- * that has its lease.
+ * Delivers changes to the webhooks in a store. Other processes can do the same: the one that has the lease delivers,
+ * the others wait for it to end.
  *
- * Without webhooks, it costs one read of an empty table twice a second, and no module for deliveries is loaded.
+ * Without webhooks, it costs one read of an empty table a second, and no module for deliveries is loaded.
  */
 export class WebhookDeliveries {
   readonly #options: WebhookDeliveriesOptions
@@ -51,16 +73,19 @@ export class WebhookDeliveries {
   readonly #events: WebhookLog
   /** Identifies the process in leases. */
   readonly #owner = randomUUID()
-  readonly #term = new LeaseTerm()
   readonly #feed: SharedFeed
   readonly #memory = new PageMemory()
-  readonly #saver: ProgressSaver
-  readonly #loops = new Map<string, DeliveryLoop>()
+  /** By the name of the webhook. */
+  readonly #deliveries = new Map<string, Delivery>()
   readonly #stop = new AbortController()
-  readonly #polling: Promise<void>
+  readonly #running: Promise<void>
   #webhooks: readonly Webhook[] = []
-  /** Whether the process has ever asked for leases. */
-  #mayOwn = false
+  /** How many deliveries to one webhook can be in flight. */
+  #lanesMax = LANES_MAX
+  /** When the lease was requested for the last time, by the clock. */
+  #leasedAt = NEVER
+  /** Aborts when the lease is renewed. */
+  #term = new AbortController()
 
   /** Starts to deliver. */
   constructor(options: WebhookDeliveriesOptions) {
@@ -68,164 +93,185 @@ export class WebhookDeliveries {
     this.#options = options
     this.#clock = clock
     this.#events = new WebhookLog(log)
-    this.#feed = new SharedFeed(new SerialFeed(store))
-    this.#saver = new ProgressSaver({
-      save: (progress) => store.webhooks.saveProgress(this.#owner, progress),
-      onLost: (name) => this.#drop(name),
-      onError: (error) => this.#onError(error),
-    })
-    this.#polling = this.#poll()
+    this.#feed = new SharedFeed(oneAtATime(store))
+    this.#running = this.#run()
   }
 
   /** The figures of all webhooks, by name. */
   figures(): WebhookFigures[] {
     return this.#webhooks.map(({ name, progress: { pausedAt } }) => {
-      const loop = this.#loops.get(name)
-      const since = loop?.waitingSince ?? this.#clock.now()
+      const dispatcher = this.#deliveries.get(name)?.dispatcher
+      const now = this.#clock.now()
+      const isHere = dispatcher !== undefined && !dispatcher.isOver
       return {
         name,
         ...this.#events.countsOf(name),
         isPaused: pausedAt !== undefined,
-        lag: loop && Math.max(0, (this.#clock.now() - since) / 1000),
+        lag: isHere ? Math.max(0, now - (dispatcher.waitingSince ?? now)) / 1000 : undefined,
       }
     })
   }
 
   /**
-   * Abandons deliveries in flight, which are repeated later, and lets other processes continue at once. Takes at most a
-   * second: deliveries that are not saved by then are repeated, and the leases end by themselves.
+   * Abandons deliveries in flight, which are repeated later, and lets another process continue at once. Takes at most a
+   * second: deliveries that are not saved by then are repeated, and the lease ends by itself.
    */
   async close(): Promise<void> {
     this.#stop.abort()
-    this.#term.close()
+    this.#term.abort()
     const enough = new AbortController()
-    const timer = setTimeout(() => enough.abort(), CLOSE_MS)
-    await untilAborted(this.#finish(), enough.signal)
-    clearTimeout(timer)
+    await Promise.race([this.#finish(), systemClock.wait(CLOSE_MS, enough.signal)])
+    enough.abort()
   }
 
   async #finish(): Promise<void> {
-    const { webhooks } = this.#options.store
-    const loops = [...this.#loops.values()]
-    await Promise.all([this.#polling, ...loops.map((loop) => loop.stop())])
-    const isSaved = await this.#saver.close()
-    if (!isSaved || !this.#mayOwn) return
-    this.#mayOwn = false
-    await webhooks.release(this.#owner).catch(() => {})
+    this.#stopAll()
+    await this.#running
+    await Promise.all(Array.from(this.#deliveries.values(), ({ dispatcher }) => dispatcher.ended))
+    if (this.#leasedAt === NEVER) return
+    this.#leasedAt = NEVER
+    try {
+      await this.#save()
+      await this.#options.store.webhooks.release(this.#owner)
+    } catch {
+      // The lease ends by itself.
+    }
   }
 
-  async #poll(): Promise<void> {
+  /** Everything that changes the store happens here, one call after the other. */
+  async #run(): Promise<void> {
     const { signal } = this.#stop
     while (!signal.aborted) {
-      // After a stop that took too long, the store is closed, and calls fail.
-      await this.#refresh().catch((error) => signal.aborted || this.#onError(error))
-      await systemClock.wait(POLL_MS, signal)
+      try {
+        await this.#save()
+        await this.#refresh()
+        if (this.#needsLease()) await this.#lease()
+      } catch (error) {
+        // After a stop that took too long, the store is closed, and calls fail.
+        const isExpected = error instanceof StoreUnavailable || signal.aborted
+        if (!isExpected) this.#options.log.error({ err: error }, 'internal error of the webhooks')
+      }
+      await this.#clock.wait(INTERVAL_MS, signal)
     }
   }
 
-  #onError(error: unknown): void {
-    if (error instanceof StoreUnavailable) return
-    this.#options.log.error({ err: error }, 'internal error of the webhooks')
-  }
-
-  /** Brings the loops in line with the store. */
-  async #refresh(): Promise<void> {
+  /** Saves the progress of all webhooks, and removes those whose receivers want no more events. */
+  async #save(): Promise<void> {
     const { webhooks } = this.#options.store
-    this.#webhooks = await webhooks.list()
-    this.#update()
-    if (!this.#needsLease()) return
-    const added = await this.#saver.exclusively(() => this.#lease())
-    if (added.length === 0) return
-    // Read again, because their last owner may have saved progress since the first time.
-    this.#webhooks = await webhooks.list()
-    for (const webhook of this.#webhooks) {
-      if (added.includes(webhook.name) && this.#owns(webhook)) await this.#start(webhook)
+    const unsaved = [...this.#deliveries]
+      .filter(([, { dispatcher, saved }]) => dispatcher.progress !== saved)
+      .map(([name, { dispatcher }]) => ({ name, progress: dispatcher.progress }))
+    const owned = unsaved.length === 0 ? [] : await webhooks.saveProgress(this.#owner, unsaved)
+    for (const { name, progress } of unsaved) {
+      const delivery = this.#deliveries.get(name)
+      if (delivery !== undefined && owned.includes(name)) delivery.saved = progress
+      else this.#drop(name)
+    }
+    for (const [name, { dispatcher, saved }] of this.#deliveries) {
+      if (!dispatcher.isOver || dispatcher.progress !== saved) continue
+      const isRemoved = dispatcher.isGone && (await webhooks.remove(name, this.#owner))
+      if (isRemoved) this.#events.onRemoved(name)
+      this.#deliveries.delete(name)
     }
   }
 
-  /** Stops the loops of webhooks that were removed or resumed, and updates the others. */
-  #update(): void {
-    const owned = new Map(
-      this.#webhooks.filter((each) => this.#owns(each)).map((each) => [each.name, each]),
-    )
-    for (const [name, loop] of this.#loops) {
-      const webhook = owned.get(name)
-      if (webhook === undefined) this.#drop(name)
-      else loop.update(webhook)
-    }
+  /** Reads the webhooks, and brings the deliveries in line with them. */
+  async #refresh(): Promise<void> {
+    this.#webhooks = await this.#options.store.webhooks.list()
     this.#events.retain(new Set(this.#webhooks.map(({ name }) => name)))
+    const owned = this.#webhooks.filter(({ owner }) => owner === this.#owner)
+    const names = new Set(owned.map(({ name }) => name))
+    this.#lanesMax = Math.min(LANES_MAX, Math.floor(CONNECTIONS_MAX / owned.length))
+    for (const name of this.#deliveries.keys()) if (!names.has(name)) this.#drop(name)
+    for (const webhook of owned) {
+      const delivery = this.#deliveries.get(webhook.name)
+      if (delivery === undefined) await this.#start(webhook)
+      else delivery.dispatcher.update(webhook)
+    }
   }
 
-  /** Whether there are leases to take or renew. */
+  /** Whether to take or renew the lease. */
   #needsLease(): boolean {
-    const isDue = this.#term.age >= RENEWAL_MS
-    return this.#webhooks
-      .filter(({ progress }) => progress.pausedAt === undefined)
-      .some(({ name, owner }) => {
-        if (owner === undefined) return true
-        return owner === this.#owner && (isDue || !this.#isKnown(name))
-      })
+    const active = this.#webhooks.filter(({ progress }) => progress.pausedAt === undefined)
+    const owners = new Set(active.map(({ owner }) => owner))
+    const isFree = owners.delete(undefined)
+    const isOwn = owners.delete(this.#owner)
+    return owners.size === 0 && (isFree || (isOwn && !this.#isLeasedFor(RENEWAL_MS)))
   }
 
-  /**
-   * Takes and renews leases. Stops the loops of webhooks whose lease was lost, even if it could be taken again at once,
-   * because another process, or the operator, may have changed the progress. Resolves to the names of webhooks that
-   * need a loop.
-   */
-  async #lease(): Promise<string[]> {
-    const requestedAt = LeaseTerm.now()
-    this.#mayOwn = true
-    const { taken, renewed } = await this.#options.store.webhooks.lease(this.#owner)
-    if (this.#stop.signal.aborted) return []
-    this.#term.renew(requestedAt)
-    const lost = [...this.#loops.keys()].filter((name) => !renewed.includes(name))
-    for (const name of [...lost, ...taken]) this.#drop(name)
-    return [...taken, ...renewed.filter((name) => !this.#isKnown(name))]
+  async #lease(): Promise<void> {
+    const requestedAt = this.#clock.now()
+    const taken = await this.#options.store.webhooks.lease(this.#owner)
+    if (taken === undefined) return
+    this.#leasedAt = requestedAt
+    if (this.#stop.signal.aborted) return
+    this.#term.abort()
+    this.#term = new AbortController()
+    const end = requestedAt + TERM_MS - this.#clock.now()
+    this.#clock.wait(end, this.#term.signal).then(() => this.#isLeader())
+    // Another process, or the operator, may have changed their progress.
+    for (const name of taken) this.#drop(name)
+    await this.#refresh()
   }
 
-  /** Whether a webhook has a loop, or progress that is not saved yet, such as a pause. */
-  #isKnown(name: string): boolean {
-    return this.#loops.has(name) || this.#saver.has(name)
+  /** Whether the process certainly has the lease. Stops the deliveries otherwise. */
+  #isLeader(): boolean {
+    const isCertain = this.#isLeasedFor(TERM_MS)
+    if (!isCertain) this.#stopAll()
+    return isCertain
   }
 
-  #owns({ owner }: Webhook): boolean {
-    return owner === this.#owner
-  }
-
-  /** Stops the loop of a webhook, and discards its progress. */
-  #drop(name: string): void {
-    this.#loops.get(name)?.stop()
-    this.#loops.delete(name)
-    this.#saver.forget(name)
+  /** Whether the lease was requested less than a time ago. Not if the clock was set back since. */
+  #isLeasedFor(milliseconds: number): boolean {
+    const age = this.#clock.now() - this.#leasedAt
+    return age >= 0 && age < milliseconds
   }
 
   async #start(webhook: Webhook): Promise<void> {
     // Imported on demand, because most services have no webhooks.
-    const [{ DeliveryLoop }, { Sender }] = await Promise.all([
-      import('./delivery-loop.ts'),
+    const [{ Dispatcher }, { Sender }] = await Promise.all([
+      import('./dispatcher.ts'),
       import('./sender.ts'),
     ])
-    if (this.#stop.signal.aborted) return
-    const { store, keepChanges } = this.#options
-    const { name } = webhook
-    const isCurrent = () => this.#loops.get(name) === loop
-    const loop: DeliveryLoop = new DeliveryLoop({
+    if (this.#stop.signal.aborted || !this.#isLeader()) return
+    const { progress, name } = webhook
+    const dispatcher = new Dispatcher({
       webhook,
       feed: this.#feed,
       memory: this.#memory,
-      save: (progress, isSkip) => {
-        if (isCurrent()) this.#saver.set(name, progress, isSkip)
-      },
-      remove: () => this.#saver.exclusively(() => store.webhooks.remove(name, this.#owner)),
       sender: new Sender(this.#options),
       clock: this.#clock,
       events: this.#events,
-      lease: this.#term,
-      keepChanges,
+      isLeader: () => this.#isLeader(),
+      lanesMax: () => this.#lanesMax,
+      keepChanges: this.#options.keepChanges,
     })
-    this.#loops.set(name, loop)
-    loop.ended.then(() => {
-      if (isCurrent()) this.#loops.delete(name)
-    })
+    this.#deliveries.set(name, { dispatcher, saved: progress })
+  }
+
+  /** Stops the deliveries to a webhook, and discards the progress that is not saved. */
+  #drop(name: string): void {
+    this.#deliveries.get(name)?.dispatcher.stop()
+    this.#deliveries.delete(name)
+  }
+
+  #stopAll(): void {
+    for (const { dispatcher } of this.#deliveries.values()) dispatcher.stop()
+  }
+}
+
+/**
+ * A feed that reads one page at a time, and at most one in each turn of the event loop, so that webhooks that skip many
+ * changes do not delay requests, and use one connection to the database.
+ */
+function oneAtATime(feed: ChangeFeed): ChangeFeed {
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    readChanges(request) {
+      const page = last.then(() => feed.readChanges(request))
+      last = page.catch(() => {}).then(() => setImmediate())
+      return page
+    },
+    nextCommit: () => feed.nextCommit(),
   }
 }

@@ -1,7 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { NoChanges } from '../../service/change-feed.ts'
 import type { WebhookProgress } from '../../service/webhook-store.ts'
-import type { DeliveryEvents } from './delivery-events.ts'
 
 /** While a webhook keeps failing, its failures are logged at most this often. */
 const INTERVAL_MS = 10_000
@@ -10,6 +9,17 @@ const INTERVAL_MS = 10_000
 export interface DeliveryCounts {
   readonly received: number
   readonly failed: number
+}
+
+/** Receives the results of deliveries. */
+export interface DeliveryEvents {
+  onDelivered(name: string, failedAttempts: number): void
+  onFailed(name: string, progress: WebhookProgress): void
+  /** @param page what could not be read, if that is the reason */
+  onPaused(name: string, progress: WebhookProgress, page?: NoChanges): void
+  onRemoved(name: string): void
+  /** A bug. The delivery is repeated like a failed one. */
+  onError(name: string, error: unknown): void
 }
 
 /** Logs and counts deliveries. The log has the names of webhooks, but not their URLs, which can contain secrets. */

@@ -1,6 +1,5 @@
 import type { Test } from 'tap'
 import {
-  type Leases,
   type NewWebhook,
   WEBHOOK_LEASE_MS,
   WEBHOOKS_MAX,
@@ -22,8 +21,6 @@ const PROGRESS: WebhookProgress = {
   lastFailureAt: new Date(4),
   lastFailure: 'status 500',
 }
-
-const NONE: Leases = { taken: [], renewed: [] }
 
 /** The requirements of WebhookStore. */
 export function webhookSuite(t: Test, engine: Engine): void {
@@ -93,29 +90,29 @@ export function webhookSuite(t: Test, engine: Engine): void {
     ])
   })
 
-  t.test('a webhook is leased to one process until that releases it', async (t) => {
+  t.test('one process has the lease of all webhooks until it releases them', async (t) => {
     for (const name of ['a', 'b']) await store.webhooks.add(newWebhook(name))
-    t.same(sorted(await store.webhooks.lease('one')), { taken: ['a', 'b'], renewed: [] })
-    t.same(await store.webhooks.lease('other'), NONE)
-    t.same(sorted(await store.webhooks.lease('one')), { taken: [], renewed: ['a', 'b'] })
+    t.same((await store.webhooks.lease('one'))?.sort(), ['a', 'b'])
+    t.equal(await store.webhooks.lease('other'), undefined)
+    t.same(await store.webhooks.lease('one'), [])
     await store.webhooks.add(newWebhook('c'))
-    t.same(await store.webhooks.lease('other'), { taken: ['c'], renewed: [] })
-    t.match(await store.webhooks.list(), [{ owner: 'one' }, { owner: 'one' }, { owner: 'other' }])
+    t.equal(await store.webhooks.lease('other'), undefined, 'not even a new one')
+    t.same(await store.webhooks.lease('one'), ['c'])
+    t.same(await ownersIn(store), ['one', 'one', 'one'])
+    await store.webhooks.release('other')
+    t.same(await ownersIn(store), ['one', 'one', 'one'])
     await store.webhooks.release('one')
-    t.match(await store.webhooks.list(), [
-      { owner: undefined },
-      { owner: undefined },
-      { owner: 'other' },
-    ])
-    t.same(sorted(await store.webhooks.lease('third')), { taken: ['a', 'b'], renewed: [] })
+    t.same(await ownersIn(store), [undefined, undefined, undefined])
+    t.same((await store.webhooks.lease('other'))?.sort(), ['a', 'b', 'c'])
   })
 
-  t.test('exactly one of several processes gets a lease', async (t) => {
-    const names = ['a', 'b', 'c', 'd']
-    for (const name of names) await store.webhooks.add(newWebhook(name))
+  t.test('exactly one of several processes gets the lease', async (t) => {
+    for (const name of ['a', 'b', 'c', 'd']) await store.webhooks.add(newWebhook(name))
     const owners = Array.from({ length: 10 }, (_, index) => `process ${index}`)
     const leased = await Promise.all(owners.map((owner) => store.webhooks.lease(owner)))
-    t.same(leased.flatMap(({ taken }) => taken).sort(), names)
+    const [leader] = leased.filter((names) => names !== undefined)
+    t.same(leader?.sort(), ['a', 'b', 'c', 'd'])
+    t.equal(leased.filter((names) => names === undefined).length, 9)
   })
 
   t.test('progress is saved by the owner alone', async (t) => {
@@ -151,11 +148,11 @@ export function webhookSuite(t: Test, engine: Engine): void {
     t.same(await store.webhooks.saveProgress('one', []), [])
   })
 
-  t.test('a lease that was reset is not renewed but taken', async (t) => {
+  t.test('the lease of a webhook that was resumed is new', async (t) => {
     for (const name of ['a', 'b']) await store.webhooks.add(newWebhook(name))
     await store.webhooks.lease('one')
     await store.webhooks.resume('a', false)
-    t.same(await store.webhooks.lease('one'), { taken: ['a'], renewed: ['b'] })
+    t.same(await store.webhooks.lease('one'), ['a'])
   })
 
   t.test('a paused webhook is not leased until it is resumed', async (t) => {
@@ -164,7 +161,7 @@ export function webhookSuite(t: Test, engine: Engine): void {
     const paused = { ...PROGRESS, pausedAt: AT }
     t.equal(await save(store, 'one', 'a', paused), true)
     t.match(await store.webhooks.list(), [{ owner: undefined, progress: paused }])
-    t.same(await store.webhooks.lease('one'), NONE)
+    t.same(await store.webhooks.lease('one'), [])
     t.equal(await store.webhooks.resume('b', false), false)
     t.equal(await store.webhooks.resume('a', false), true)
     const { lastSuccessAt, lastFailureAt, lastFailure, cursor } = PROGRESS
@@ -174,7 +171,7 @@ export function webhookSuite(t: Test, engine: Engine): void {
       lastFailureAt,
       lastFailure,
     })
-    t.same(await store.webhooks.lease('other'), { taken: ['a'], renewed: [] })
+    t.same(await store.webhooks.lease('other'), ['a'])
   })
 
   t.test('resuming a webhook ends its lease', async (t) => {
@@ -194,29 +191,43 @@ export function webhookSuite(t: Test, engine: Engine): void {
   })
 }
 
-/**
- * Tests that leases expire.
- *
- * @param shift adds milliseconds to the end of every lease, as if the clock had been set
- */
-export async function testExpiry(
+/** Changes the leases of all webhooks that match, as if another process or a clock had. */
+export interface LeaseTamper {
+  /** Adds milliseconds to the end of every lease, as if the clock had been set. */
+  shift(milliseconds: number): Promise<void>
+  /** Leases one webhook, as the versions before do that leased each to a process of its own. */
+  leaseOne(name: string, owner: string): Promise<void>
+}
+
+/** Tests leases that have expired, or that earlier versions have taken. */
+export async function testLeases(
   t: Test,
-  store: Store,
-  shift: (milliseconds: number) => Promise<void>,
+  { webhooks }: Store,
+  { shift, leaseOne }: LeaseTamper,
 ): Promise<void> {
-  await store.webhooks.add(newWebhook('a'))
+  await webhooks.add(newWebhook('a'))
   for (const [what, milliseconds] of [
     ['after its duration', -WEBHOOK_LEASE_MS],
     ['if the clock is set back', 3_600_000],
   ] as const) {
-    t.same(await store.webhooks.lease('one'), { taken: ['a'], renewed: [] })
-    t.match(await store.webhooks.list(), [{ owner: 'one' }])
+    t.same(await webhooks.lease('one'), ['a'])
+    t.match(await webhooks.list(), [{ owner: 'one' }])
     await shift(milliseconds)
-    t.match(await store.webhooks.list(), [{ owner: undefined }], what)
-    t.same(await store.webhooks.lease('other'), { taken: ['a'], renewed: [] }, what)
-    t.equal(await save(store, 'one', 'a', PROGRESS), false)
-    await store.webhooks.release('other')
+    t.match(await webhooks.list(), [{ owner: undefined }], what)
+    t.same(await webhooks.lease('other'), ['a'], what)
+    t.equal(await save({ webhooks }, 'one', 'a', PROGRESS), false)
+    await webhooks.release('other')
   }
+  await webhooks.add(newWebhook('b'))
+  await leaseOne('b', 'earlier version')
+  t.equal(await webhooks.lease('one'), undefined)
+  t.match(await webhooks.list(), [{ owner: undefined }, { owner: 'earlier version' }])
+  await shift(-WEBHOOK_LEASE_MS)
+  t.same((await webhooks.lease('one'))?.sort(), ['a', 'b'])
+  await webhooks.add(newWebhook('c'))
+  await leaseOne('c', 'earlier version')
+  t.equal(await webhooks.lease('one'), undefined, 'it was faster')
+  t.same(await ownersIn({ webhooks }), ['one', 'one', 'earlier version'])
 }
 
 export function newWebhook(name: string, fields: Partial<NewWebhook> = {}): NewWebhook {
@@ -245,7 +256,7 @@ function toStored({ cursor, ...webhook }: NewWebhook): Webhook {
 
 /** Resolves to whether the progress was saved. */
 export async function save(
-  { webhooks }: Store,
+  { webhooks }: Pick<Store, 'webhooks'>,
   owner: string,
   name: string,
   progress: WebhookProgress,
@@ -253,8 +264,8 @@ export async function save(
   return (await webhooks.saveProgress(owner, [{ name, progress }])).length === 1
 }
 
-function sorted({ taken, renewed }: Leases): Leases {
-  return { taken: taken.toSorted(), renewed: renewed.toSorted() }
+async function ownersIn({ webhooks }: Pick<Store, 'webhooks'>): Promise<(string | undefined)[]> {
+  return (await webhooks.list()).map(({ owner }) => owner)
 }
 
 async function namesIn(store: Store): Promise<string[]> {

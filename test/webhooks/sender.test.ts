@@ -2,9 +2,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { Webhook as Verifier } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import type { Event } from '../../src/webhooks/event.ts'
+import { type Event, newSecret, toMessage } from '../../src/webhooks/message.ts'
 import { type Outcome, Sender, type SenderOptions } from '../../src/webhooks/sender.ts'
-import { newSecret } from '../../src/webhooks/signature.ts'
 import { issue } from '../helpers/certificates.ts'
 import { AUTHORITY, startReceiver, status } from './receiver.ts'
 
@@ -16,7 +15,7 @@ function senderOf(t: Test, options: Partial<SenderOptions> = {}) {
   const sender = new Sender({ allowPrivate: true, ca: AUTHORITY, ...options })
   t.teardown(() => sender.close())
   return (url: string, signal = NEVER, event = EVENT): Promise<Outcome> =>
-    sender.send({ url, id: 'msg_1', event, secrets: [SECRET] }, signal)
+    sender.send(url, toMessage('msg_1', event, { secret: SECRET }, Date.now()), signal)
 }
 
 function failed(reason: RegExp | string) {

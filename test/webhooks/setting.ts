@@ -7,7 +7,7 @@ import type { NewWebhook, Webhook } from '../../service/webhook-store.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
 import type { Clock } from '../../src/webhooks/clock.ts'
-import { WebhookDeliveries } from '../../src/webhooks/webhook-deliveries.ts'
+import { INTERVAL_MS, WebhookDeliveries } from '../../src/webhooks/webhook-deliveries.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { newWebhook } from '../stores/webhook-suite.ts'
 import { AUTHORITY } from './receiver.ts'
@@ -26,6 +26,53 @@ export class FastClock implements Clock {
     this.#elapsed += milliseconds
     this.waits.push(milliseconds)
     await setImmediate()
+  }
+}
+
+interface Wait {
+  readonly milliseconds: number
+  readonly until: number
+  readonly end: () => void
+}
+
+/** Time passes only when the test says so. */
+export class ManualClock implements Clock {
+  #now = Date.now()
+  readonly #waits = new Set<Wait>()
+
+  now(): number {
+    return this.#now
+  }
+
+  async wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted || milliseconds <= 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const end = () => resolve()
+    const wait = { milliseconds, until: this.#now + milliseconds, end }
+    this.#waits.add(wait)
+    signal.addEventListener('abort', end)
+    await promise
+    signal.removeEventListener('abort', end)
+    this.#waits.delete(wait)
+  }
+
+  /** Advances the clock, or sets it back. */
+  advance(milliseconds: number): void {
+    this.#now += milliseconds
+    for (const { until, end } of this.#waits) if (until <= this.#now) end()
+  }
+
+  /** Lets a second pass whenever WebhookDeliveries waits for its end, until the test ends. */
+  async run(t: Test): Promise<void> {
+    let isOver = false
+    t.teardown(() => {
+      isOver = true
+    })
+    while (!isOver) {
+      const isIdle = [...this.#waits].some(({ milliseconds }) => milliseconds === INTERVAL_MS)
+      if (isIdle) this.advance(INTERVAL_MS)
+      await setTimeout(1)
+    }
   }
 }
 

@@ -24,12 +24,11 @@ import {
   rejectUnknownMethods,
 } from './client-errors.ts'
 import { ConnectionCounts, connectionsPerThread, limitConnections } from './connection-limit.ts'
+import { closeSlowConnections } from './connection-timeouts.ts'
 import { connectionsPossible } from './descriptors.ts'
-import { closeIdleConnections } from './idle-connections.ts'
 import { serveOneRequest } from './one-request.ts'
 import { rewriteUrlTargets } from './request-head.ts'
 import { createSocketRejecter, type Reject } from './socket-errors.ts'
-import { abortStalledResponses } from './stalled-responses.ts'
 import { serveTls, withTls } from './tls.ts'
 
 /** How often Node checks for requests that take too long. */
@@ -87,8 +86,8 @@ export function createServer({
   rejectUnknownMethods(server, cors)
   rejectManyHeaders(server, cors)
   const connections = serveOneRequest(server, responseTimeoutMs, counts)
-  abortStalledResponses(app, connections, responseTimeoutMs)
-  closeIdleConnections(app, connections, config.requestTimeout)
+  const { requestTimeout: requestTimeoutMs } = config
+  closeSlowConnections(app, connections, { requestTimeoutMs, responseTimeoutMs })
   serveExpectations(server)
   rejectConnect(server, reject)
   rejectTinyChunks(server, reject)

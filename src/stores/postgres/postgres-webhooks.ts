@@ -1,5 +1,4 @@
 import {
-  type Leases,
   type NewWebhook,
   type SavedProgress,
   WEBHOOK_LEASE_MS,
@@ -46,16 +45,21 @@ const RESUME = `
     next_attempt_at = NULL, paused_at = NULL, owner = NULL, owner_until = NULL
   WHERE name = $1 RETURNING name`
 
-/** Locks the rows in the order of their names, so that concurrent calls cannot deadlock. */
+/**
+ * Locks the rows in the order of their names, so that concurrent calls cannot deadlock, and the later one sees that the
+ * earlier one has taken them. The result has a row without a name if another process has the lease.
+ */
 const LEASE = `
-  UPDATE plant_webhooks AS webhook SET owner = $1, owner_until = ${NOW} + ${WEBHOOK_LEASE_MS}
-  FROM (
-    SELECT name, owner FROM plant_webhooks
-    WHERE paused_at IS NULL AND (owner IS NULL OR owner = $1
-      OR owner_until <= ${NOW} OR owner_until > ${NOW} + ${WEBHOOK_LEASE_MS})
-    ORDER BY name FOR UPDATE) AS before
-  WHERE webhook.name = before.name
-  RETURNING webhook.name, before.owner IS NOT DISTINCT FROM $1 AS is_renewed`
+  WITH webhook AS MATERIALIZED (
+    SELECT name, owner, paused_at, owner_until > ${NOW} AND owner_until <= ${NOW} + ${WEBHOOK_LEASE_MS} AS is_current
+    FROM plant_webhooks ORDER BY name FOR UPDATE
+  ), led AS (SELECT FROM webhook WHERE owner <> $1 AND is_current LIMIT 1
+  ), leased AS (
+    UPDATE plant_webhooks SET owner = $1, owner_until = ${NOW} + ${WEBHOOK_LEASE_MS}
+    FROM webhook
+    WHERE plant_webhooks.name = webhook.name AND webhook.paused_at IS NULL AND NOT EXISTS (TABLE led)
+    RETURNING webhook.name, webhook.owner IS DISTINCT FROM $1 AS is_new)
+  SELECT name FROM leased WHERE is_new UNION ALL SELECT NULL FROM led`
 const RELEASE = `
   UPDATE plant_webhooks SET owner = NULL, owner_until = NULL
   WHERE name IN (SELECT name FROM plant_webhooks WHERE owner = $1 ORDER BY name FOR UPDATE)`
@@ -114,13 +118,10 @@ export class Webhooks implements WebhookStore {
     return this.#change(RESUME, [name, fromOldest])
   }
 
-  async lease(owner: string): Promise<Leases> {
-    const leased = await this.#connections.query<{ name: string; is_renewed: boolean }>(LEASE, [
-      owner,
-    ])
-    const names = (isRenewed: boolean) =>
-      leased.filter((each) => each.is_renewed === isRenewed).map(({ name }) => name)
-    return { taken: names(false), renewed: names(true) }
+  async lease(owner: string): Promise<string[] | undefined> {
+    const rows = await this.#connections.query<{ name: string | null }>(LEASE, [owner])
+    const taken = rows.map(({ name }) => name)
+    return taken.includes(null) ? undefined : (taken as string[])
   }
 
   async release(owner: string): Promise<void> {

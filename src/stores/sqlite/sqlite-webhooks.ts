@@ -1,5 +1,4 @@
 import type {
-  Leases,
   NewWebhook,
   SavedProgress,
   Webhook,
@@ -44,7 +43,7 @@ export class Webhooks implements WebhookStore {
     return this.#submit<'resumeWebhook'>(['resumeWebhook', name, fromOldest])
   }
 
-  lease(owner: string): Promise<Leases> {
+  lease(owner: string): Promise<string[] | undefined> {
     return this.#submit<'leaseWebhooks'>(['leaseWebhooks', owner])
   }
 

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { RENEW, TAKE } from '../../../src/stores/sqlite/writer/webhook-changes.ts'
+import { LEADER, LEASE, UNLEASED } from '../../../src/stores/sqlite/writer/webhook-changes.ts'
 import { STORE_CALLS } from '../store-calls.ts'
 import { statementsDuring } from './statements.ts'
 
@@ -18,8 +18,9 @@ const SCANS: Record<string, string> = {
   'SELECT count(*) FROM plant_webhooks': 'counts webhooks, of which there are few',
   'UPDATE plant_webhooks SET owner = NULL, owner_until = NULL WHERE owner IS ?':
     'there are few webhooks',
-  [RENEW]: 'there are few webhooks',
-  [TAKE]: 'there are few webhooks',
+  [LEADER]: 'there are few webhooks',
+  [UNLEASED]: 'there are few webhooks',
+  [LEASE]: 'there are few webhooks',
   'SELECT 1 FROM plants LIMIT 1': 'stops at the first row',
   'SELECT 1 FROM tokens LIMIT 1': 'stops at the first row',
 }

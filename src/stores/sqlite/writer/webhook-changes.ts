@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3'
 import {
-  type Leases,
   type NewWebhook,
   type SavedProgress,
   WEBHOOK_LEASE_MS,
@@ -13,12 +12,11 @@ import {
   progressColumns,
 } from '../../webhook-row.ts'
 
-export const RENEW = `
-  UPDATE plant_webhooks SET owner_until = ? WHERE paused_at IS NULL AND owner IS ? RETURNING name`
-export const TAKE = `
-  UPDATE plant_webhooks SET owner = ?, owner_until = ?
-  WHERE paused_at IS NULL AND (owner IS NULL OR owner_until <= ? OR owner_until > ?)
-  RETURNING name`
+/** Finds a process that has the lease. */
+export const LEADER =
+  'SELECT 1 FROM plant_webhooks WHERE owner != ? AND owner_until > ? AND owner_until <= ? LIMIT 1'
+export const UNLEASED = 'SELECT name FROM plant_webhooks WHERE paused_at IS NULL AND owner IS NOT ?'
+export const LEASE = 'UPDATE plant_webhooks SET owner = ?, owner_until = ? WHERE paused_at IS NULL'
 
 /** The changes that WebhookStore describes. */
 export interface WebhookChanges {
@@ -26,7 +24,7 @@ export interface WebhookChanges {
   removeWebhook(name: string, owner?: string): boolean
   rotateWebhookSecret(name: string, secret: string, previousUntil: Date): boolean
   resumeWebhook(name: string, fromOldest: boolean): boolean
-  leaseWebhooks(owner: string): Leases
+  leaseWebhooks(owner: string): string[] | undefined
   releaseWebhooks(owner: string): void
   saveWebhookProgress(owner: string, progress: readonly SavedProgress[]): string[]
 }
@@ -49,17 +47,17 @@ export function prepareWebhookChanges(db: Database): WebhookChanges {
        next_attempt_at = NULL, paused_at = NULL, owner = NULL, owner_until = NULL
      WHERE name = ?`,
   )
-  const renew = db.prepare<[number, string], string>(RENEW).pluck()
-  const take = db.prepare<[string, number, number, number], string>(TAKE).pluck()
+  const leader = db.prepare(LEADER)
+  const unleased = db.prepare<[string], string>(UNLEASED).pluck()
+  const lease = db.prepare(LEASE)
   const release = db.prepare(
     'UPDATE plant_webhooks SET owner = NULL, owner_until = NULL WHERE owner IS ?',
   )
   const save = db.prepare(
-    `UPDATE plant_webhooks SET ${PROGRESS_COLUMNS.map((column) => `${column} = ?`).join(', ')}
+    `UPDATE plant_webhooks
+     SET ${PROGRESS_COLUMNS.map((column) => `${column} = ?`).join(', ')},
+       owner = iif(?, NULL, owner)
      WHERE name = ? AND owner IS ?`,
-  )
-  const releaseOne = db.prepare(
-    'UPDATE plant_webhooks SET owner = NULL, owner_until = NULL WHERE name = ?',
   )
 
   return {
@@ -80,9 +78,10 @@ export function prepareWebhookChanges(db: Database): WebhookChanges {
     leaseWebhooks(owner) {
       const now = Date.now()
       const until = now + WEBHOOK_LEASE_MS
-      // In this order, because a lease that was just taken would be renewed.
-      const renewed = renew.all(until, owner)
-      return { renewed, taken: take.all(owner, until, now, until) }
+      if (leader.get(owner, now, until) !== undefined) return undefined
+      const taken = unleased.all(owner)
+      lease.run(owner, until)
+      return taken
     },
     releaseWebhooks(owner) {
       release.run(owner)
@@ -91,11 +90,9 @@ export function prepareWebhookChanges(db: Database): WebhookChanges {
       const owned = saved.filter(({ name, progress }) => {
         const columns = progressColumns(progress)
         const values = PROGRESS_COLUMNS.map((column) => columns[column])
-        return save.run(...values, name, owner).changes === 1
+        const isPaused = Number(progress.pausedAt !== undefined)
+        return save.run(...values, isPaused, name, owner).changes === 1
       })
-      for (const { name, progress } of owned) {
-        if (progress.pausedAt !== undefined) releaseOne.run(name)
-      }
       return owned.map(({ name }) => name)
     },
   }

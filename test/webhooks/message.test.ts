@@ -1,7 +1,7 @@
 import { Webhook as Verifier } from 'standardwebhooks'
 import t from 'tap'
 import type { Webhook } from '../../service/webhook-store.ts'
-import { currentSecrets, newSecret, sign } from '../../src/webhooks/signature.ts'
+import { currentSecrets, newSecret, sign } from '../../src/webhooks/message.ts'
 import { newWebhook } from '../stores/webhook-suite.ts'
 
 const body = '{"id":9223372036854775807,"name":"Weißtanne \u{1f332}"}'

@@ -1,9 +1,8 @@
 import type { LookupAddress } from 'node:dns'
 import t, { type Test } from 'tap'
-import { SAMPLE } from '../../src/webhooks/event.ts'
-import { askNameServers, publicLookup, type Resolve } from '../../src/webhooks/public-lookup.ts'
+import { newSecret, SAMPLE, toMessage } from '../../src/webhooks/message.ts'
+import { askNameServers, publicLookup, type Resolve } from '../../src/webhooks/public-addresses.ts'
 import { Sender } from '../../src/webhooks/sender.ts'
-import { newSecret } from '../../src/webhooks/signature.ts'
 import { startNameServer, type Zone } from './name-server.ts'
 
 const ZONE: Zone = {
@@ -75,13 +74,9 @@ t.test('a name server that cannot be reached is reported with the host name', as
 t.test('a name without addresses fails the request, and does not end the process', async (t) => {
   const sender = new Sender({ allowPrivate: false, resolve: async () => [] })
   t.teardown(() => sender.close())
-  const delivery = {
-    url: 'https://empty.example',
-    id: 'msg_1',
-    event: SAMPLE,
-    secrets: [newSecret()],
-  }
-  t.match(await sender.send(delivery, new AbortController().signal), {
+  const message = toMessage('msg_1', SAMPLE, { secret: newSecret() }, Date.now())
+  const { signal } = new AbortController()
+  t.match(await sender.send('https://empty.example', message, signal), {
     result: 'failed',
     reason: 'the host name empty.example does not exist or has no address',
   })
