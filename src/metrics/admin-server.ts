@@ -67,7 +67,7 @@ export class AdminServer {
       this.#server.on(event, (request, response) => this.#serve(request, response))
     }
     rewriteUrlTargets(this.#server, false)
-    const rejectHead = createSocketRejecter(new Set(), () => undefined)
+    const rejectHead = createSocketRejecter(new Set())
     const reject: Reject = (connection, error) => {
       // After a request, whose response is the last one of the connection.
       if (this.#open.has(connection) && !this.#idle.delete(connection)) return
