@@ -45,9 +45,9 @@ export interface StartOptions {
   readonly now?: () => number
   /** See AppOptions. */
   readonly logsForAll?: boolean
-  readonly responseTimeoutMs?: number
   /** See AppOptions. */
   readonly requestMetrics?: RequestMetrics
+  readonly responseTimeoutMs?: number
 }
 
 /** Sends requests to a service. */
@@ -166,8 +166,8 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     }),
     ...(options.now !== undefined && { now: options.now }),
     logsForAll: options.logsForAll ?? true,
-    responseTimeoutMs: options.responseTimeoutMs,
     requestMetrics: options.requestMetrics,
+    responseTimeoutMs: options.responseTimeoutMs,
     certificate: await loadCertificate(config),
   })
   const token = (await new AccessTokens(store).issue({
