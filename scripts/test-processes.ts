@@ -9,8 +9,6 @@ import { fileURLToPath } from 'node:url'
 export const ALONE: readonly string[] = [
   // Turns on the compile cache, which makes coverage imprecise.
   'commands/compile-cache.test.ts',
-  // Checks which modules the process has loaded.
-  'http/docs/docs-off.test.ts',
   // Repeats files of this folder on PostgreSQL.
   'http/operations/on-postgres.system.ts',
 ]

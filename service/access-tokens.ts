@@ -19,23 +19,16 @@ export interface TokenRequest {
 const USE_PRECISION_MS = 60_000
 const NEVER = 0
 
+/** How many tokens to remember. More are valid over time in a service that runs for long. */
+const KNOWN_MAX = 10_000
+
 /** The latest time that a Date can represent. */
 const LATEST_MS = 8.64e15
-
-/**
- * When the use of each valid token was last noted, in milliseconds since 1970; 0 for never. Keyed by a digest, because a
- * name can be reused for another token. May forget tokens.
- */
-export interface TokenUses {
-  get(key: bigint): number | undefined
-  set(key: bigint, at: number): void
-  delete(key: bigint): void
-}
 
 /** The verification of a token, shared by all requests in one turn of the event loop. */
 interface Verification {
   readonly digest: Buffer
-  /** Its key in TokenUses. */
+  /** A part of the digest, because a name can be reused for another token. */
   readonly key: bigint
   /** Whether the token was valid when last verified. */
   readonly isKnown: boolean
@@ -52,24 +45,21 @@ export class AccessTokens {
   readonly #store: TokenStore
   readonly #fixedDigest: Uint8Array | undefined
   readonly #now: () => number
-  readonly #uses: TokenUses
+  /**
+   * When the use of each valid token was last noted, in milliseconds since 1970; 0 for never. The token noted the
+   * longest ago is first.
+   */
+  readonly #uses = new Map<bigint, number>()
   /** By token. Cleared each turn of the event loop, so that a revocation takes effect at once. */
   #verifications = new Map<string, Verification>()
 
   /**
    * @param fixedToken a token with all scopes that is valid in addition to those in the store
-   * @param uses must be bounded in a service, whose tokens change over time; HTTP threads share one
    * @param now returns the current time, in milliseconds since 1970
    */
-  constructor(
-    store: TokenStore,
-    fixedToken?: string,
-    uses: TokenUses = new Map(),
-    now: () => number = Date.now,
-  ) {
+  constructor(store: TokenStore, fixedToken?: string, now: () => number = Date.now) {
     this.#store = store
     this.#fixedDigest = fixedToken === undefined ? undefined : hashToken(fixedToken)
-    this.#uses = uses
     this.#now = now
   }
 
@@ -119,7 +109,7 @@ export class AccessTokens {
 
   async #findGrant(digest: Buffer, key: bigint): Promise<Grant | undefined> {
     if (this.#fixedDigest !== undefined && timingSafeEqual(this.#fixedDigest, digest)) {
-      this.#uses.set(key, this.#now())
+      this.#remember(key, this.#now())
       return { name: 'PLANT_STORE_TOKEN', scopes }
     }
     const stored = await this.#store.findToken(digest.subarray(0, SELECTOR_BYTES))
@@ -132,12 +122,22 @@ export class AccessTokens {
 
   #noteUse({ name, lastUsedAt }: StoredToken, key: bigint, now: number): void {
     const known = this.#uses.get(key)
-    const noted = known ?? lastUsedAt?.getTime() ?? NEVER
+    // Another thread or process can have noted a later use.
+    const noted = Math.max(known ?? NEVER, lastUsedAt?.getTime() ?? NEVER)
     const isDue = now - noted >= USE_PRECISION_MS
-    if (isDue || known === undefined) this.#uses.set(key, isDue ? now : noted)
+    if (isDue || known === undefined) this.#remember(key, isDue ? now : noted)
     if (!isDue) return
     // A failed write must not fail the request. The token's next use tries again.
-    this.#store.noteTokenUse(name, new Date(now)).catch(() => this.#uses.set(key, noted))
+    this.#store.noteTokenUse(name, new Date(now)).catch(() => this.#remember(key, noted))
+  }
+
+  #remember(key: bigint, at: number): void {
+    this.#uses.delete(key)
+    this.#uses.set(key, at)
+    for (const oldest of this.#uses.keys()) {
+      if (this.#uses.size <= KNOWN_MAX) break
+      this.#uses.delete(oldest)
+    }
   }
 
   /**

@@ -16,7 +16,7 @@ import { setCommonHeaders } from './http/operations/response-headers.ts'
 import { resolveOperations } from './http/operations/routes.ts'
 import { admitRequest } from './http/request/admission.ts'
 import { authenticateBearers } from './http/request/authentication.ts'
-import { checkBodyHead, JSON_TYPES, requireBody } from './http/request/body.ts'
+import { bodyMethods, checkBodyHead, JSON_TYPES, requireBody } from './http/request/body.ts'
 import { bodyReader } from './http/request/body-reader.ts'
 import type { Clock } from './http/request/byte-budget.ts'
 import { Cors, serveCors } from './http/request/cors.ts'
@@ -27,7 +27,7 @@ import { RouteTable, routeError } from './http/request/route-table.ts'
 import { requestValidators } from './http/request/validation.ts'
 import type { Certificate } from './http/server/certificate.ts'
 import { createServer } from './http/server/server.ts'
-import { SharedState } from './shared-memory/shared-state.ts'
+import type { RequestMetrics } from './metrics/request-metrics.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -40,8 +40,8 @@ export interface AppOptions {
   readonly logsForAll?: boolean
   /** The configured certificate. Without it, the service speaks plain HTTP. */
   readonly certificate?: Certificate | undefined
-  /** State that HTTP threads share. Without it, the application shares nothing. */
-  readonly shared?: SharedState
+  /** Without it, requests are not measured. */
+  readonly requestMetrics?: RequestMetrics | undefined
   /** Resolves if the service can serve requests. Without it, that depends on the store alone. */
   readonly checkReady?: () => Promise<void>
   /** How many threads share the limits of the process, which are divided by their number. 1 by default. */
@@ -67,7 +67,7 @@ export async function buildApp({
   log,
   logsForAll = true,
   certificate,
-  shared = new SharedState(),
+  requestMetrics,
   checkReady = () => store.ping(),
   threads = 1,
   now,
@@ -75,20 +75,28 @@ export async function buildApp({
 }: AppOptions): Promise<FastifyInstance> {
   const { bodyLimit, corsOrigin, docs } = config
   const cors = corsOrigin === undefined ? undefined : new Cors(corsOrigin, contract)
-  const isMeasured = config.adminPort !== undefined
 
   // The socket: 400, 408, 414, 431, 501 and 505 for what no request can be made of.
-  const parts = { config, contract, log, logsForAll, certificate, shared, cors, isMeasured }
-  const app = createServer({ ...parts, responseTimeoutMs })
+  const app = createServer({
+    config,
+    bodyMethods: bodyMethods(contract),
+    log,
+    logsForAll,
+    certificate,
+    threads,
+    cors,
+    requestMetrics,
+    responseTimeoutMs,
+  })
   const routes = new RouteTable(app)
   logRequestIds(app)
   logRequests(app, config.logRequests)
   limitResponses(app, threads, now)
-  await authenticateBearers(app, tokens, config, shared)
+  await authenticateBearers(app, tokens, config)
   app.decorateRequest('operation')
 
   // The errors of all stages: theirs, 503 if the store is unavailable, 500 for a bug.
-  app.decorate('unavailableLog', new RejectionLog(app, shared.unavailable, UNAVAILABLE_SUMMARY))
+  app.decorate('unavailableLog', new RejectionLog(app, UNAVAILABLE_SUMMARY))
   app.setErrorHandler(handleError)
   // Reached only through `reply.callNotFound`, as for an unknown file of the docs.
   app.setNotFoundHandler((request) => {
@@ -121,7 +129,7 @@ export async function buildApp({
     scope.setValidatorCompiler(requestValidators())
     // The operation and its response: what the contract documents for each, and 304.
     const service = new PlantService(store)
-    const followers = new Followers(app, tokens, shared)
+    const followers = new Followers(app, tokens)
     const follow = followChanges(
       (request) => service.listChanges(request),
       new SharedFeed(store),

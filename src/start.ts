@@ -6,7 +6,7 @@ import type { AppOptions } from './app.ts'
 import { type Config, ConfigError } from './config/config.ts'
 import { type Access, ensureFirstToken } from './first-token.ts'
 import { type Certificate, covers, loadCertificate } from './http/server/certificate.ts'
-import { limitConnections, watchConnections } from './http/server/descriptors.ts'
+import { limitToDescriptors, watchDescriptors } from './http/server/descriptors.ts'
 import { type Listening, toAuthority, toHosts } from './http/server/listener.ts'
 import type { HttpServer } from './http-threads/http-server.ts'
 import type { HttpThreadsOptions } from './http-threads/http-threads.ts'
@@ -14,7 +14,6 @@ import { planThreads } from './http-threads/thread-plan.ts'
 import { createLog, createProblemLog } from './log.ts'
 import { isLoopback } from './loopback.ts'
 import type { Admin } from './metrics/admin.ts'
-import { SharedState } from './shared-memory/shared-state.ts'
 import type { StoreOptions } from './stores/engine.ts'
 import { locateDatabase, openStore } from './stores/engines.ts'
 import type { Store } from './stores/store.ts'
@@ -59,7 +58,7 @@ export interface RunningService {
 export async function start(given: Config, seeding?: AbortSignal): Promise<RunningService> {
   requireSeparatePorts(given)
   const log = await createLog(given)
-  const maxConnections = limitConnections(given.maxConnections, (message) => log.warn(message))
+  const maxConnections = limitToDescriptors(given.maxConnections, (message) => log.warn(message))
   const config = { ...given, maxConnections }
   const contract = loadContract()
   const certificate = await loadCertificate(config)
@@ -69,21 +68,26 @@ export async function start(given: Config, seeding?: AbortSignal): Promise<Runni
   let server: HttpServer | undefined
   let admin: Admin | undefined
   let webhooks: WebhookDeliveries | undefined
-  const shared = new SharedState()
-  const watch = watchConnections(shared.refusedConnections, maxConnections, onProblem)
+  const watch = watchDescriptors(onProblem)
   try {
     await seedStore(store, seeding)
-    const tokens = new AccessTokens(store, config.token, shared.tokenUses)
+    const tokens = new AccessTokens(store, config.token)
     const access = await ensureFirstToken(config, tokens)
     const { links, warning } = await planThreads(config, store)
     const { warnings, changes } = store.advise()
     for (const each of warnings) log.warn(each)
     server =
       links.length === 0
-        ? await prepareHere({ config, contract, store, tokens, log, certificate, shared })
-        : await prepareThreads({ config, contract, links, shared })
+        ? await prepareHere({ config, contract, store, tokens, log, certificate })
+        : await prepareThreads({ config, contract, links })
     webhooks = await startWebhooks(config, store, log)
-    admin = await prepareAdminPort(config, { server, store, shared, log, webhooks })
+    admin = await prepareAdminPort(config, {
+      server,
+      threads: links.length || 1,
+      store,
+      log,
+      webhooks,
+    })
     const close = closeOnce({ server, store, admin, log, webhooks, watch })
     // Listens first, so that the service accepts no connections if the admin port is unavailable.
     const adminAddress = await admin?.listen()
@@ -161,7 +165,7 @@ async function prepareThreads(options: HttpThreadsOptions): Promise<HttpServer> 
 
 async function prepareAdminPort(
   { adminPort: address, database }: Config,
-  { server, store, shared, log, webhooks }: AdminSources,
+  { server, threads, store, log, webhooks }: AdminSources,
 ): Promise<Admin | undefined> {
   if (address === undefined) return undefined
   const { prepareAdmin } = await import('./metrics/admin.ts')
@@ -170,9 +174,9 @@ async function prepareAdminPort(
     log,
     checkReady: server.checkReady,
     engine: 'server' in locateDatabase(database) ? 'postgres' : 'sqlite',
-    threads: server.figures,
-    shared,
-    readStore: () => store.figures(),
+    threads,
+    readThreads: server.readMetrics,
+    readStore: () => store.metrics(),
     readWebhooks: () => webhooks?.figures() ?? [],
   })
 }
@@ -205,7 +209,7 @@ function logListening(
 interface AdminSources {
   readonly server: HttpServer
   readonly store: Store
-  readonly shared: SharedState
+  readonly threads: number
   readonly log: FastifyBaseLogger
   readonly webhooks: WebhookDeliveries | undefined
 }

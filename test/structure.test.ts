@@ -5,7 +5,7 @@ import t from 'tap'
 import ts from 'typescript'
 
 /** Files without imports of ours, which any folder in src can import. */
-const LEAVES = ['file-modes', 'loopback', 'shared-result'].map((name) => `src/${name}.ts`)
+const LEAVES = ['file-modes', 'loopback', 'shared-result', 'within'].map((name) => `src/${name}.ts`)
 
 /** What the files of a folder can import in addition to each other: folders, or single files. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -18,16 +18,16 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'contract/int64.ts',
   ],
   'src/config': ['service', 'contract'],
-  'src/shared-memory': [],
-  'src/threads': ['service'],
-  'src/stores': ['service', 'contract', 'src/shared-memory', 'src/threads', ...LEAVES],
+  'src/threads': ['service', ...LEAVES],
+  'src/stores': ['service', 'contract', 'src/threads', ...LEAVES],
   'src/transfer': ['service', 'contract', 'src/config', ...LEAVES],
   'src/http': [
     'service',
     'contract',
     'src/config',
+    'src/log.ts',
     'src/metrics/request-metrics.ts',
-    'src/shared-memory',
+
     ...LEAVES,
   ],
   'src/webhooks': ['service', 'contract'],
@@ -36,7 +36,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'contract',
     'src/config',
     'src/http',
-    'src/shared-memory',
+
     'src/stores',
     'src/webhooks',
     ...LEAVES,

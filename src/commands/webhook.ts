@@ -7,8 +7,8 @@ import type { Store } from '../stores/store.ts'
 import { type InvalidEndpoint, parseEndpoint } from '../webhooks/endpoint.ts'
 import { eventOf, newSecret, SAMPLE, toMessage } from '../webhooks/message.ts'
 import { Sender } from '../webhooks/sender.ts'
+import { formatMinute, formatTable } from './output.ts'
 import { describeDatabase, withStore } from './store-access.ts'
-import { formatMinute, formatTable } from './table.ts'
 
 export interface AddOptions {
   readonly database: string

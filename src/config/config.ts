@@ -1,4 +1,4 @@
-import { inspect } from 'node:util'
+import { getSystemErrorMessage, inspect } from 'node:util'
 import { replaceInvalid } from './setting-values.ts'
 import {
   type SettingName,
@@ -28,6 +28,17 @@ export interface Config extends RequiredSettings, OptionalSettings {
 
 /** Invalid configuration or arguments. The message is shown to the user without a stack trace. */
 export class ConfigError extends Error {}
+
+/**
+ * Turns an error of the file system into a ConfigError. Returns any other error unchanged.
+ *
+ * @param failure such as `cannot read plants.csv`
+ */
+export function fileError(failure: string, error: unknown): unknown {
+  const { errno } = error as NodeJS.ErrnoException
+  if (errno === undefined) return error
+  return new ConfigError(`${failure}: ${getSystemErrorMessage(errno)}`, { cause: error })
+}
 
 export const TOKEN_VARIABLE = `${VARIABLE_PREFIX}TOKEN`
 export const TOKEN_LENGTH_MIN = 16

@@ -1,7 +1,8 @@
 import { type AppOptions, buildApp } from '../app.ts'
 import { type Endpoint, type Listening, prepareToListen } from '../http/server/listener.ts'
 import { gracefulShutdown } from '../http/server/shutdown.ts'
-import { MAIN_THREAD, type ThreadFigures, watchEventLoop } from '../metrics/thread-figures.ts'
+import type { RequestMetrics } from '../metrics/request-metrics.ts'
+import type { Metrics } from '../stores/store-metrics.ts'
 
 /** A running application: in the main thread, or one in each HTTP thread. */
 export interface HttpServer {
@@ -11,30 +12,35 @@ export interface HttpServer {
   close(): Promise<void>
   /** Resolves if requests can be served. */
   checkReady(): Promise<void>
-  /** The figures of each thread; empty if nothing is measured. */
-  readonly figures: readonly ThreadFigures[]
+  /** What the server and its threads have measured so far; nothing without an admin port. */
+  readMetrics(): Promise<Metrics>
 }
 
 /**
  * Builds the application. Everything is ready when it resolves, except that the application does not listen yet.
  *
- * @param thread see ThreadFigures
+ * @param thread the name of an HTTP thread in metrics; undefined in the main thread, which measures its delays itself
  */
-export async function prepareHttpServer(
-  options: AppOptions,
-  thread = MAIN_THREAD,
-): Promise<HttpServer> {
-  const app = await buildApp(options)
-  const { host, shutdownTimeout } = options.config
-  const close = gracefulShutdown(app, shutdownTimeout)
-  const { store, threads = 1, checkReady = () => store.ping() } = options
-  const listen = await prepareToListen(app, host, threads)
-  const requests = app.requestMetrics?.memory
-  if (requests === undefined) return { listen, close, checkReady, figures: [] }
-  const { histogram: eventLoop, stop } = watchEventLoop()
-  const closeAll = async () => {
-    await close()
-    stop()
+export async function prepareHttpServer(options: AppOptions, thread?: string): Promise<HttpServer> {
+  const { store, config, threads = 1, checkReady = () => store.ping() } = options
+  const requestMetrics = config.adminPort === undefined ? undefined : await createMetrics(thread)
+  const app = await buildApp({ ...options, requestMetrics })
+  const listen = await prepareToListen(app, config.host, threads)
+  return {
+    listen,
+    checkReady,
+    close: gracefulShutdown(app, config.shutdownTimeout),
+    readMetrics: async () => requestMetrics?.registry.getMetricsAsJSON() ?? [],
   }
-  return { listen, close: closeAll, checkReady, figures: [{ thread, requests, eventLoop }] }
+}
+
+async function createMetrics(thread: string | undefined): Promise<RequestMetrics> {
+  const [{ RequestMetrics }, { measureEventLoop }] = await Promise.all([
+    import('../metrics/request-metrics.ts'),
+    import('../metrics/event-loop.ts'),
+  ])
+  const metrics = new RequestMetrics()
+  // Until the thread ends.
+  if (thread !== undefined) measureEventLoop(metrics.registry, thread)
+  return metrics
 }

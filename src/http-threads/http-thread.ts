@@ -3,7 +3,6 @@ import { AccessTokens } from '../../service/access-tokens.ts'
 import { serviceBusy } from '../http/api-error.ts'
 import { loadCertificate } from '../http/server/certificate.ts'
 import { createLog } from '../log.ts'
-import { SharedState } from '../shared-memory/shared-state.ts'
 import { joinStore } from '../stores/engines.ts'
 import type { ThreadStore } from '../stores/store.ts'
 import { RemoteCalls, serveCalls } from '../threads/remote-calls.ts'
@@ -19,9 +18,13 @@ built.promise.catch(() => {})
 serveCalls<keyof ThreadMethods>(data.control, {
   build: async () => {
     built.resolve(buildServer(data))
-    return (await built.promise).server.figures
+    await built.promise
   },
   listen: async (endpoint) => (await built.promise).server.listen(endpoint),
+  readMetrics: async () => {
+    const { server, store } = await built.promise
+    return [...(await server.readMetrics()), ...(await store.metrics())]
+  },
   ping: async () => (await built.promise).store.ping(),
   close: async () => {
     const { store, server } = await built.promise
@@ -32,12 +35,14 @@ serveCalls<keyof ThreadMethods>(data.control, {
 })
 
 async function buildServer(data: ThreadData) {
-  const { config, contract, logsForAll, threads } = data
-  const shared = new SharedState(data.shared)
+  const { config, contract, logsForAll, threads, ticketSecret } = data
   const log = await createLog(config, data.isTerminal)
-  const certificate = await loadCertificate(config, data.ticketSecret)
-  const store = await joinStore(config, data.store)
-  const tokens = new AccessTokens(store, config.token, shared.tokenUses)
+  const certificate = await loadCertificate(config, ticketSecret)
+  const store = await joinStore(
+    { ...config, isMeasured: config.adminPort !== undefined },
+    data.store,
+  )
+  const tokens = new AccessTokens(store, config.token)
   const checkReady = async () => {
     const stuck = await main.call('findStuckThread')
     if (stuck === undefined) return
@@ -52,7 +57,6 @@ async function buildServer(data: ThreadData) {
     log,
     logsForAll,
     certificate,
-    shared,
     threads,
     checkReady,
   }

@@ -5,12 +5,13 @@ import type { Config } from '../config/config.ts'
 import { serviceBusy } from '../http/api-error.ts'
 import { newTicketSecret } from '../http/server/certificate.ts'
 import type { Endpoint } from '../http/server/listener.ts'
-import { MAIN_THREAD, type ThreadFigures, watchEventLoop } from '../metrics/thread-figures.ts'
-import type { SharedState } from '../shared-memory/shared-state.ts'
 import { shareResult } from '../shared-result.ts'
 import type { StoreLink } from '../stores/store.ts'
+import type { Metrics } from '../stores/store-metrics.ts'
+import { lastKnown } from '../threads/last-known.ts'
 import { RemoteCalls, serveCalls } from '../threads/remote-calls.ts'
 import { requireThread } from '../threads/thread-module.ts'
+import { within } from '../within.ts'
 import type { HttpServer } from './http-server.ts'
 import { listenOnAll } from './port-reservation.ts'
 import { httpThread, type MainMethods, type ThreadMethods } from './thread-data.ts'
@@ -35,18 +36,16 @@ interface HttpThread {
 export interface HttpThreadsOptions {
   readonly config: Config
   readonly contract: ContractDocument
-  readonly shared: SharedState
   /** One for each thread. */
   readonly links: readonly StoreLink[]
 }
 
 /**
- * Prepares HTTP servers in threads of their own, which share a port, a store and all limits. If one of them ends
+ * Prepares HTTP servers in threads of their own, which share a port and a store. If one of them ends
  * unexpectedly, so does the process.
  */
 export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<HttpServer> {
   const threads: HttpThread[] = []
-  const figures: ThreadFigures[] = []
   // Anyone can ask for it.
   const findStuckThread = shareResult(() => searchThreads(threads), SEARCH_LIFETIME_MS)
   const main: MainMethods = { findStuckThread }
@@ -55,16 +54,16 @@ export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<H
     for (const index of options.links.keys()) {
       threads.push(startThread(options, index, ticketSecret, main))
     }
-    const built = await Promise.all(threads.map(({ remote }) => remote.call('build')))
-    figures.push(...built.flat())
+    await Promise.all(threads.map(({ remote }) => remote.call('build')))
   } catch (error) {
     await Promise.all(threads.map(terminate))
     throw error
   }
-  const eventLoop = figures.length > 0 ? watchEventLoop() : undefined
-  if (eventLoop !== undefined) figures.push({ thread: MAIN_THREAD, eventLoop: eventLoop.histogram })
+  const readers = threads.map(({ remote }) =>
+    lastKnown<Metrics>(() => remote.call('readMetrics'), []),
+  )
   return {
-    figures,
+    readMetrics: async () => (await Promise.all(readers.map((read) => read()))).flat(),
     listen: (endpoint) => {
       const listeners = threads.map(({ remote }) => {
         return (shared: Endpoint) => remote.call('listen', shared)
@@ -73,7 +72,6 @@ export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<H
     },
     close: async () => {
       await Promise.all(threads.map(endThread))
-      eventLoop?.stop()
     },
     checkReady: async () => {
       if ((await findStuckThread()) !== undefined) throw serviceBusy()
@@ -82,7 +80,7 @@ export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<H
 }
 
 function startThread(
-  { config: { seed: _, ...config }, contract, shared, links }: HttpThreadsOptions,
+  { config: { seed: _, ...config }, contract, links }: HttpThreadsOptions,
   index: number,
   ticketSecret: Uint8Array,
   methods: MainMethods,
@@ -99,7 +97,6 @@ function startThread(
     contract,
     isTerminal: process.stderr.isTTY,
     logsForAll: index === 0,
-    shared: shared.memory,
     ticketSecret,
     store: link.data,
     control: control.port2,
@@ -114,18 +111,12 @@ function startThread(
 
 /** @throws StoreUnavailable if a thread cannot use the store */
 async function searchThreads(threads: readonly HttpThread[]): Promise<string | undefined> {
-  const checks = threads.map(async ({ name, remote }) => {
-    const stuck = Promise.withResolvers<string>()
-    const timer = setTimeout(stuck.resolve, RESPONSE_TIMEOUT_MS, name)
+  const checks = threads.map(({ name, remote }) => {
     const checked = remote.call('ping').catch((error) => {
       if (error instanceof StoreUnavailable) throw error
       return name
     })
-    try {
-      return (await Promise.race([checked, stuck.promise])) ?? undefined
-    } finally {
-      clearTimeout(timer)
-    }
+    return within(checked, RESPONSE_TIMEOUT_MS, name)
   })
   return (await Promise.all(checks)).find((name) => name !== undefined)
 }

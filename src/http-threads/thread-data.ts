@@ -1,8 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ContractDocument } from '../../contract/contract.ts'
 import type { Config } from '../config/config.ts'
-import type { ThreadFigures } from '../metrics/thread-figures.ts'
-import type { SharedMemory } from '../shared-memory/shared-state.ts'
 import { ThreadModule } from '../threads/thread-module.ts'
 import type { HttpServer } from './http-server.ts'
 
@@ -18,7 +16,6 @@ export interface ThreadData {
   readonly isTerminal: boolean
   /** Whether this is the thread that logs what all threads do alike. */
   readonly logsForAll: boolean
-  readonly shared: SharedMemory
   /** See Certificate. */
   readonly ticketSecret: Uint8Array
   /** The data of a StoreLink. */
@@ -30,9 +27,9 @@ export interface ThreadData {
 }
 
 /** What the main thread calls in an HTTP thread, starting with `build`. */
-export interface ThreadMethods extends Pick<HttpServer, 'listen' | 'close'> {
-  /** Builds the application. Resolves to the figures of the thread. */
-  build(): Promise<readonly ThreadFigures[]>
+export interface ThreadMethods extends Pick<HttpServer, 'listen' | 'close' | 'readMetrics'> {
+  /** Builds the application. */
+  build(): Promise<void>
   /** Resolves if the thread can use the store. */
   ping(): Promise<void>
 }

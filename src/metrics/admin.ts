@@ -7,7 +7,8 @@ import { serviceBusy } from '../http/api-error.ts'
 import { LIVE, READY } from '../http/health.ts'
 import { toAuthority } from '../http/server/listener.ts'
 import { shareResult } from '../shared-result.ts'
-import { type AdminPage, AdminServer } from './admin-server.ts'
+import { within } from '../within.ts'
+import { type AdminPage, createAdminServer } from './admin-server.ts'
 import { type MetricSources, metricsPage } from './metrics.ts'
 
 /** How long a scrape waits to find out whether the service is ready. */
@@ -41,24 +42,23 @@ export function prepareAdmin({ address, log, checkReady, ...sources }: AdminOpti
     if (!isAccepting) throw serviceBusy()
     await checkReady()
   })
-  const isReady = async () => {
-    const { promise: late, resolve } = Promise.withResolvers<false>()
-    const timer = setTimeout(resolve, READY_TIMEOUT_MS, false)
+  const isReady = () => {
     const ready = check().then(
       () => true,
       () => false,
     )
-    return Promise.race([ready, late]).finally(() => clearTimeout(timer))
+    return within(ready, READY_TIMEOUT_MS, false)
   }
+  const metrics = metricsPage({ ...sources, isReady })
   const pages = {
-    '/metrics': metricsPage({ ...sources, isReady }),
+    '/metrics': metrics.read,
     [LIVE.path]: async () => toPage(LIVE.json),
     [READY.path]: async () => {
       await check()
       return toPage(READY.json)
     },
   }
-  const server = new AdminServer({ address, pages, log })
+  const server = createAdminServer({ address, pages, log })
   return {
     listen: async () => {
       try {
@@ -74,7 +74,10 @@ export function prepareAdmin({ address, log, checkReady, ...sources }: AdminOpti
     setAccepting: (value) => {
       isAccepting = value
     },
-    close: () => server.close(),
+    close: async () => {
+      metrics.stop()
+      await server.close()
+    },
   }
 }
 

@@ -1,12 +1,10 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { FastifyInstance } from 'fastify'
 import { type ErrorCode, errorCodes } from '../../contract/error-codes.gen.ts'
 import { type ApiError, toErrorResponse } from '../http/api-error.ts'
-import {
-  DURATION_BOUNDS,
-  type HistogramFigures,
-  SharedHistogram,
-} from '../shared-memory/shared-histogram.ts'
+import type { ConnectionCounts } from '../http/server/connection-limit.ts'
+import { DURATION_BOUNDS } from '../stores/store-metrics.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -20,17 +18,22 @@ declare module 'fastify' {
 }
 
 /** Methods with their own label. All others are `_OTHER`, which bounds the number of series. */
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-const OTHER_METHOD = METHODS.length
-const METHOD_NAMES = [...METHODS, '_OTHER']
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', '_OTHER']
+const OTHER_METHOD = METHODS.length - 1
 const methodIndexes = new Map(METHODS.map((method, index) => [method, index]))
 
 /** 0 stands for a response that the client did not wait for. */
 const STATUSES = [0, ...Object.keys(STATUS_CODES).map(Number)]
 const statusIndexes = new Map(STATUSES.map((status, index) => [status, index]))
 
-const CODES = Object.keys(errorCodes) as ErrorCode[]
-const codeIndexes = new Map(CODES.map((code, index) => [code, index]))
+/** The errors for requests without a complete head. */
+const MALFORMED: readonly ErrorCode[] = [
+  'malformed-request',
+  'request-timeout',
+  'headers-too-large',
+]
+
+type Labels = Readonly<Record<string, string | number>>
 
 /** The index of the route of requests without one, such as those for an unknown path. */
 const NO_ROUTE = 0
@@ -48,71 +51,122 @@ type MeasuredResponse = ServerResponse<IncomingMessage> & {
   [rejectedStatus]?: number
 }
 
-/** The memory in which a thread counts requests. Can be sent to another thread, which reads it at any time. */
-export interface RequestMemory {
-  /** The contract's templates of the routes, such as `/plants/{id}`. The first is empty. */
-  readonly routes: readonly string[]
-  /** Histograms of the durations by route, method and status. */
-  readonly durations: SharedArrayBuffer
-  /** Counts of the errors sent, by code. */
-  readonly errors: SharedArrayBuffer
-  /** The same, but only of those sent for requests without a complete head. */
-  readonly malformed: SharedArrayBuffer
+/** How many requests of a thread wait for changes. */
+export interface FollowerCounts {
+  readonly streams: number
+  readonly longPolls: number
 }
 
-/** The requests of one route and method that had responses with one status. */
-export interface RequestFigures {
-  readonly method: string
-  /** Empty for requests without a route. */
-  readonly route: string
-  /** Empty if the client disconnected before the response was sent. */
-  readonly status: number | ''
-  /** In seconds. */
-  readonly duration: HistogramFigures
-}
-
-/** Measures the requests of one thread. */
+/** Measures the requests and connections of one thread. */
 export class RequestMetrics {
+  readonly registry = new Registry()
+  /** The contract's templates of the routes, such as `/plants/{id}`. The first is empty. */
   readonly #routes: string[] = ['']
-  readonly #errors = countsByCode()
-  readonly #malformed = countsByCode()
-  #durations: SharedArrayBuffer | undefined
-  /** Created when they are first used. */
-  readonly #histograms: (SharedHistogram | undefined)[] = []
+  readonly #durations = new Histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'From the head of a request to the end of its response. No status if the client disconnected before that.',
+    labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
+    buckets: [...DURATION_BOUNDS],
+    registers: [this.registry],
+  })
+  /** By route, method and status. Created when they are first used. */
+  readonly #histograms: (Histogram.Internal<string> | undefined)[] = []
+  readonly #malformed = new Map<ErrorCode, Counter.Internal>()
+  readonly #errors = new Map<ErrorCode, Counter.Internal>()
 
-  /** Call it before the application's first route is added. */
-  constructor(app: FastifyInstance) {
+  constructor() {
+    const count = (
+      counts: Map<ErrorCode, Counter.Internal>,
+      codes: readonly ErrorCode[],
+      { name, help, toLabels }: { name: string; help: string; toLabels(code: ErrorCode): Labels },
+    ) => {
+      const labelNames = Object.keys(toLabels('internal-error'))
+      const counter = new Counter({ name, help, labelNames, registers: [this.registry] })
+      for (const code of codes) {
+        // Present from the start, so that the first increase shows.
+        counter.inc(toLabels(code), 0)
+        counts.set(code, counter.labels(toLabels(code)))
+      }
+    }
+    const toReason = (code: ErrorCode) => ({ reason: code })
+    count(this.#malformed, MALFORMED, {
+      name: 'plant_store_malformed_requests_total',
+      help: 'Requests without a complete, valid head.',
+      toLabels: (code) => ({ http_response_status_code: errorCodes[code].status }),
+    })
+    count(this.#errors, ['token-invalid'], {
+      name: 'plant_store_rejected_tokens_total',
+      help: 'Requests with an unknown, expired or revoked access token.',
+      toLabels: () => ({}),
+    })
+    count(this.#errors, ['too-many-failures', 'too-many-requests'], {
+      name: 'plant_store_limited_requests_total',
+      help: 'Requests beyond a rate limit, which got 429.',
+      toLabels: toReason,
+    })
+    count(this.#errors, ['service-busy', 'store-busy', 'store-unavailable'], {
+      name: 'plant_store_shed_requests_total',
+      help: 'Requests that could not be served at the time, which got 503.',
+      toLabels: toReason,
+    })
+  }
+
+  /**
+   * Measures each request of an application, from its head to the end of its response or connection. Must be called
+   * before the first route is added.
+   */
+  watch(app: FastifyInstance): void {
     app.addHook('onRoute', (route) => {
       const template = route.url.replace(/:(\w+)/g, '{$1}')
       const known = this.#routes.indexOf(template)
       const index = known === -1 ? this.#routes.push(template) - 1 : known
       route.config = { ...route.config, metricsRoute: index }
     })
-  }
-
-  /** The memory of the figures. Call it when all routes are known. */
-  get memory(): RequestMemory {
-    const rows = this.#routes.length * METHOD_NAMES.length * STATUSES.length
-    this.#durations ??= SharedHistogram.allocate(DURATION_BOUNDS, rows)
-    return {
-      routes: this.#routes,
-      durations: this.#durations,
-      errors: this.#errors.buffer,
-      malformed: this.#malformed.buffer,
-    }
-  }
-
-  /** Measures each request, from its head to the end of its response or connection. */
-  watch(server: Server): void {
     const end = (response: MeasuredResponse) => this.#end(response)
     // One function for all responses costs less than one for each.
     function onClose(this: ServerResponse): void {
       end(this as MeasuredResponse)
     }
-    server.prependListener('request', (_request, response: MeasuredResponse) => {
+    app.server.prependListener('request', (_request, response: MeasuredResponse) => {
       response[startTime] = performance.now()
       response[routeIndex] = NO_ROUTE
       response.on('close', onClose)
+    })
+  }
+
+  watchConnections(counts: ConnectionCounts): void {
+    const registers = [this.registry]
+    new Gauge({
+      name: 'plant_store_http_connections',
+      help: 'Open connections.',
+      registers,
+      collect() {
+        this.set(counts.open)
+      },
+    })
+    new Counter({
+      name: 'plant_store_dropped_connections_total',
+      help: 'Connections closed before all their requests had a response.',
+      labelNames: ['reason'],
+      registers,
+      collect() {
+        this.reset()
+        this.inc({ reason: 'max-connections' }, counts.refused)
+        this.inc({ reason: 'pipelining' }, counts.pipelined)
+      },
+    })
+  }
+
+  watchFollowers(counts: FollowerCounts): void {
+    new Gauge({
+      name: 'plant_store_followers',
+      help: 'Requests that wait for changes.',
+      labelNames: ['type'],
+      registers: [this.registry],
+      collect() {
+        this.set({ type: 'stream' }, counts.streams)
+        this.set({ type: 'long-poll' }, counts.longPolls)
+      },
     })
   }
 
@@ -135,7 +189,7 @@ export class RequestMetrics {
 
   /** Counts an error that is sent to a client. */
   countError(code: ErrorCode): void {
-    increment(this.#errors, code)
+    this.#errors.get(code)?.inc()
   }
 
   /**
@@ -145,71 +199,34 @@ export class RequestMetrics {
    *   counted separately, because it has no duration.
    */
   reject(error: ApiError, replaced?: MeasuredResponse): void {
-    if (replaced === undefined) increment(this.#malformed, error.code)
+    if (replaced === undefined) this.#malformed.get(error.code)?.inc()
     else replaced[rejectedStatus] = toErrorResponse(error).status
   }
 
   #end(response: MeasuredResponse): void {
     const { [startTime]: start = 0, [routeIndex]: route = NO_ROUTE, req } = response
-    const method = methodIndexes.get(req.method as string) ?? OTHER_METHOD
     const end = response[stopTime] ?? performance.now()
     // A stream has no end that its client waits for.
     const isStream = response[stopTime] !== undefined && response.headersSent
     const isSent = response.writableFinished || isStream
-    const status = isSent ? response.statusCode : response[rejectedStatus]
-    this.#count(route, method, status ?? 0, (end - start) / 1000)
+    const status = (isSent ? response.statusCode : response[rejectedStatus]) ?? 0
+    this.#histogram(route, String(req.method), status).observe((end - start) / 1000)
   }
 
-  #count(route: number, method: number, status: number, seconds: number): void {
+  #histogram(route: number, method: string, status: number): Histogram.Internal<string> {
+    const methodIndex = methodIndexes.get(method) ?? OTHER_METHOD
     const row =
-      (route * METHOD_NAMES.length + method) * STATUSES.length +
+      (route * METHODS.length + methodIndex) * STATUSES.length +
       (statusIndexes.get(status) as number)
-    let histogram = this.#histograms[row]
-    if (histogram === undefined) {
-      histogram = new SharedHistogram(DURATION_BOUNDS, this.memory.durations, row)
-      this.#histograms[row] = histogram
-    }
-    histogram.add(seconds)
+    const existing = this.#histograms[row]
+    if (existing !== undefined) return existing
+    // An empty label counts as missing.
+    const histogram = this.#durations.labels(
+      METHODS[methodIndex] as string,
+      this.#routes[route] as string,
+      String(status || ''),
+    )
+    this.#histograms[row] = histogram
+    return histogram
   }
-}
-
-/** What a thread has counted so far, without what never happened. */
-export function readRequests({ routes, durations }: RequestMemory): RequestFigures[] {
-  return Array.from(SharedHistogram.readAll(DURATION_BOUNDS, durations), ([index, duration]) => {
-    const [row, status] = divide(index, STATUSES.length)
-    const [route, method] = divide(row, METHOD_NAMES.length)
-    return {
-      method: METHOD_NAMES[method] as string,
-      route: routes[route] as string,
-      status: STATUSES[status] || '',
-      duration,
-    }
-  })
-}
-
-function divide(dividend: number, divisor: number): [quotient: number, remainder: number] {
-  return [Math.floor(dividend / divisor), dividend % divisor]
-}
-
-/** How often a thread has sent an error. */
-export function readErrors({ errors }: RequestMemory, code: ErrorCode): number {
-  return readCount(errors, code)
-}
-
-/** How often a thread has sent an error for a request without a complete head. */
-export function readMalformed({ malformed }: RequestMemory, code: ErrorCode): number {
-  return readCount(malformed, code)
-}
-
-function countsByCode(): Float64Array<SharedArrayBuffer> {
-  return new Float64Array(new SharedArrayBuffer(CODES.length * Float64Array.BYTES_PER_ELEMENT))
-}
-
-function increment(counts: Float64Array, code: ErrorCode): void {
-  const index = codeIndexes.get(code) as number
-  counts[index] = (counts[index] as number) + 1
-}
-
-function readCount(memory: SharedArrayBuffer, code: ErrorCode): number {
-  return new Float64Array(memory)[codeIndexes.get(code) as number] as number
 }

@@ -1,31 +1,40 @@
+import { Counter, Gauge, type Registry } from '@prometheus-io/client'
 import type { WebhookFigures } from '../webhooks/webhook-deliveries.ts'
-import { counter, gauge, type Metric } from './metric.ts'
 
-/** The metrics of webhooks, by name. */
-export function webhookMetrics(webhooks: readonly WebhookFigures[]): Metric[] {
-  return [
-    counter(
-      'plant_store_webhook_deliveries_total',
-      'Attempts to deliver an event, by their result.',
-      ...webhooks.flatMap(
-        ({ name, received, failed }) =>
-          [
-            [{ webhook: name, result: 'received' }, received],
-            [{ webhook: name, result: 'failed' }, failed],
-          ] as const,
-      ),
-    ),
-    gauge(
-      'plant_store_webhook_lag_seconds',
-      'How long the next change to be delivered has been waiting. Only on the replica that delivers the webhook.',
-      ...webhooks.flatMap(({ name, lag }) =>
-        lag === undefined ? [] : [[{ webhook: name }, lag] as const],
-      ),
-    ),
-    gauge(
-      'plant_store_webhook_paused',
-      'Whether the webhook is paused until the operator resumes it.',
-      ...webhooks.map(({ name, isPaused }) => [{ webhook: name }, Number(isPaused)] as const),
-    ),
-  ]
+/** Adds the metrics of webhooks, by name, to a registry. */
+export function measureWebhooks(registry: Registry, read: () => readonly WebhookFigures[]): void {
+  const registers = [registry]
+  new Counter({
+    name: 'plant_store_webhook_deliveries_total',
+    help: 'Attempts to deliver an event, by their result.',
+    labelNames: ['webhook', 'result'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { name: webhook, received, failed } of read()) {
+        this.inc({ webhook, result: 'received' }, received)
+        this.inc({ webhook, result: 'failed' }, failed)
+      }
+    },
+  })
+  new Gauge({
+    name: 'plant_store_webhook_lag_seconds',
+    help: 'How long the next change to be delivered has been waiting. Only on the replica that delivers the webhook.',
+    labelNames: ['webhook'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { name: webhook, lag } of read()) if (lag !== undefined) this.set({ webhook }, lag)
+    },
+  })
+  new Gauge({
+    name: 'plant_store_webhook_paused',
+    help: 'Whether the webhook is paused until the operator resumes it.',
+    labelNames: ['webhook'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { name: webhook, isPaused } of read()) this.set({ webhook }, Number(isPaused))
+    },
+  })
 }

@@ -88,7 +88,7 @@ export interface StoreOptions extends DatabaseOptions {
   readonly retention?: Retention
   /** Receives what the operator should know, in one line: once, or repeatedly while it lasts. */
   readonly onProblem?: OnProblem
-  /** Measure commits, for `Store.figures`. */
+  /** Measure commits, for `Store.metrics`. */
   readonly isMeasured?: boolean
   /**
    * How many standbys must have a change before it is acknowledged. Stored in the database, where all processes must

@@ -2,10 +2,16 @@ import type { Transferable } from 'node:worker_threads'
 import type { PlantStore, RequestStore } from '../../service/plant-store.ts'
 import type { TokenStore } from '../../service/token-store.ts'
 import type { WebhookStore } from '../../service/webhook-store.ts'
-import type { StoreFigures } from './store-figures.ts'
+import type { Metrics } from './store-metrics.ts'
 
 /** A store as each thread that serves requests uses it. */
 export interface ThreadStore extends RequestStore, TokenStore {
+  /**
+   * What this thread has measured so far, and for the thread that opened the store, what the store has. Nothing unless
+   * the store was opened with `isMeasured`.
+   */
+  metrics(): Promise<Metrics>
+
   /**
    * Completes the calls in flight, then closes the database. Calls of ChangeFeed and WebhookStore can fail instead.
    * Further calls have no effect.
@@ -32,9 +38,6 @@ export interface Store extends ThreadStore, PlantStore {
 
   /** What the operator should know when the service starts. */
   advise(): StoreAdvice
-
-  /** What the store has measured so far. It measures commits only if it was opened with `isMeasured`. */
-  figures(): Promise<StoreFigures>
 }
 
 /** What another thread needs to use a store. */

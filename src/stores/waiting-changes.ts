@@ -1,5 +1,3 @@
-import { SharedCounter } from '../shared-memory/shared-counter.ts'
-
 /** The size of one or more changes. */
 export interface Size {
   /** A batch counts as its number of plants. */
@@ -19,54 +17,50 @@ export function sumSizes(sizes: Iterable<Size>): Size {
   return { changes, text }
 }
 
-/** The limit of all waiting changes. Beyond it, the store is busy. */
+/** The limit of all waiting changes of a process. Beyond it, the store is busy. */
 const WAITING_MAX: Size = { changes: 10_000, text: 2 ** 26 }
 
-/** Batches leave room for this many other changes. Otherwise one client with a dozen connections could lock out all others. */
-const RESERVED_CHANGES = 2000
+/** The part of the limit that batches leave to other changes. Otherwise one client with a dozen connections could lock out all others. */
+const RESERVED_PART = 0.2
 
-/** The total size of the waiting changes, which threads can share. */
+/** The least limit of a thread: two of the largest batches, and room for other changes. */
+const CHANGES_MIN = 2500
+
+/** The total size of the waiting changes of one thread. */
 export class WaitingChanges {
-  readonly #changes: SharedCounter
-  readonly #text: SharedCounter
+  readonly #max: Size
+  #changes = 0
+  #text = 0
 
-  constructor({ changes, text }: Partial<WaitingMemory> = {}) {
-    this.#changes = new SharedCounter(changes)
-    this.#text = new SharedCounter(text)
+  /** @param threads how many threads share the limit, which is divided by their number */
+  constructor(threads = 1) {
+    this.#max = {
+      changes: Math.max(WAITING_MAX.changes / threads, CHANGES_MIN),
+      text: WAITING_MAX.text / threads,
+    }
   }
 
   /** The number of changes. */
   get count(): number {
-    return this.#changes.value
-  }
-
-  /** What another thread needs to count the same changes. */
-  get memory(): WaitingMemory {
-    return { changes: this.#changes.memory, text: this.#text.memory }
+    return this.#changes
   }
 
   /** Counts one or more changes, unless that would exceed the limit. Returns whether they were counted. */
   add({ changes, text }: Size): boolean {
-    const max = changes > 1 ? WAITING_MAX.changes - RESERVED_CHANGES : WAITING_MAX.changes
-    if (!this.#changes.addIf((waiting) => waiting + changes <= max, changes)) return false
-    // The sum fits into 32 bits, because a body has at most 2^30 bytes.
-    if (this.#text.addIf((waiting) => waiting < WAITING_MAX.text, text)) return true
-    this.#changes.add(-changes)
-    return false
+    const part = changes > 1 ? 1 - RESERVED_PART : 1
+    if (this.#changes + changes > this.#max.changes * part) return false
+    if (this.#text >= this.#max.text) return false
+    this.#changes += changes
+    this.#text += text
+    return true
   }
 
   remove({ changes, text }: Size): void {
-    this.#changes.add(-changes)
-    this.#text.add(-text)
+    this.#changes -= changes
+    this.#text -= text
   }
 
   toString(): string {
-    return `${this.#changes.value} changes with ${this.#text.value} characters`
+    return `${this.#changes} changes with ${this.#text} characters`
   }
-}
-
-/** The memory of the counters. */
-export interface WaitingMemory {
-  readonly changes: SharedArrayBuffer
-  readonly text: SharedArrayBuffer
 }

@@ -160,9 +160,11 @@ class CsvReader {
     return this.#lines + empty_lines + 1
   }
 
-  #readField(text: string, { index, quoting }: InfoField): Field {
+  #readField(text: string, info: InfoField): Field {
+    const { index, quoting } = info
     if (index === COLUMNS_MAX) {
-      throw new ConfigError(`a record must not have more than ${COLUMNS_MAX} fields`)
+      const line = this.#nextLine(info)
+      throw new ConfigError(`line ${line}: a record must not have more than ${COLUMNS_MAX} fields`)
     }
     if (quoting) this.#lineBreaks += text.split('\n').length - 1
     else if (text === '') return undefined

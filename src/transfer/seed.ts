@@ -1,7 +1,6 @@
 import { access } from 'node:fs/promises'
 import type { NewPlant } from '../../service/plant-store.ts'
-import { ConfigError } from '../config/config.ts'
-import { fileError } from '../config/file-error.ts'
+import { ConfigError, fileError } from '../config/config.ts'
 import { detectFormat, formats } from './format.ts'
 import { type ImportStore, importRecords, newCounts } from './import.ts'
 import { type RecordBatch, recordValidator } from './record.ts'

@@ -3,8 +3,7 @@ import { Socket } from 'node:net'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { ConfigError } from '../config/config.ts'
-import { fileError } from '../config/file-error.ts'
+import { ConfigError, fileError } from '../config/config.ts'
 import { STDIO } from './format.ts'
 
 /** A file to import, or standard input. */

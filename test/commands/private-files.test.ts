@@ -2,7 +2,7 @@ import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { openDestination } from '../../src/commands/destination.ts'
+import { openDestination } from '../../src/commands/transfer/destination.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'

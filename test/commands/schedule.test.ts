@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { runSchedule, type ScheduleOptions } from '../../src/commands/schedule.ts'
+import { runSchedule, type ScheduleOptions } from '../../src/commands/backup/schedule.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -11,6 +11,7 @@ import { AccessTokens } from '../../service/access-tokens.ts'
 import { buildApp } from '../../src/app.ts'
 import { type Config, defaultConfig } from '../../src/config/config.ts'
 import { loadCertificate } from '../../src/http/server/certificate.ts'
+import type { RequestMetrics } from '../../src/metrics/request-metrics.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store, ThreadStore } from '../../src/stores/store.ts'
 import { type Answer, checkAnswer } from './contract-check.ts'
@@ -44,6 +45,8 @@ export interface StartOptions {
   readonly now?: () => number
   /** See AppOptions. */
   readonly logsForAll?: boolean
+  /** See AppOptions. */
+  readonly requestMetrics?: RequestMetrics
   readonly responseTimeoutMs?: number
 }
 
@@ -163,6 +166,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     }),
     ...(options.now !== undefined && { now: options.now }),
     logsForAll: options.logsForAll ?? true,
+    requestMetrics: options.requestMetrics,
     responseTimeoutMs: options.responseTimeoutMs,
     certificate: await loadCertificate(config),
   })

@@ -52,11 +52,18 @@ t.test('a blocked thread does not block a scrape', async (t) => {
     env: { PLANT_STORE_TOKEN: TOKEN },
   })
   const [line] = await command.says(/.*\n/)
-  const { adminUrl } = JSON.parse(line)
+  const { adminUrl, url } = JSON.parse(line)
   const control = (message: ThreadCommand) => void command.process.send(message)
   await scrapeUntil(adminUrl, (metrics) => metrics.value('plant_store_ready') === 1)
+  const requests = 40
+  for (let count = 0; count < requests; count++) {
+    await fetch(`${url}/health/live`, { headers: { connection: 'close' } })
+  }
+  await scrapeUntil(adminUrl, (metrics) => metrics.value(REQUESTS) === requests)
   control({ thread: 'plant-http-2', action: 'block' })
-  await scrapeUntil(adminUrl, (metrics) => metrics.value('plant_store_ready') === 0)
+  const blocked = await scrapeUntil(adminUrl, (metrics) => metrics.value('plant_store_ready') === 0)
+  t.equal(blocked.value(REQUESTS), requests, 'the last known figures of the thread')
+  t.equal(blocked.value('plant_store_threads'), 2)
   t.equal((await fetch(`${adminUrl}/health/ready`)).status, 503)
   control({ thread: 'plant-http-2', action: 'release' })
   const metrics = await scrapeUntil(

@@ -5,7 +5,6 @@ import t from 'tap'
 import { loadContract } from '../../contract/contract.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { prepareHttpThreads } from '../../src/http-threads/http-threads.ts'
-import { SharedState } from '../../src/shared-memory/shared-state.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { StoreLink } from '../../src/stores/store.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
@@ -36,7 +35,7 @@ t.test('if a thread cannot be built, all threads end and the start fails', async
   }
   const store = await openStore(config)
   const links = store.share(2) as StoreLink[]
-  const parts = { config, contract: loadContract(), shared: new SharedState(), links }
+  const parts = { config, contract: loadContract(), links }
   await t.rejects(prepareHttpThreads(parts), { message: /cannot read \/missing\/cert.pem/ })
   // It would wait for threads that still use it.
   await store.close()

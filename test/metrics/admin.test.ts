@@ -6,7 +6,6 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { prepareAdmin } from '../../src/metrics/admin.ts'
-import { SharedState } from '../../src/shared-memory/shared-state.ts'
 import { halfACreate } from '../helpers/client.ts'
 import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
@@ -121,9 +120,9 @@ t.test('until the service listens, it is live but not ready', async (t) => {
     log: pino({ level: 'silent' }),
     checkReady: async () => {},
     engine: 'sqlite',
-    threads: [],
-    shared: new SharedState(),
-    readStore: () => Promise.reject(new Error('not needed')),
+    threads: 1,
+    readThreads: async () => [],
+    readStore: async () => [],
     readWebhooks: () => [],
   })
   const { port } = await admin.listen()

@@ -27,7 +27,7 @@ t.test('a use noted by another process is not noted again within the minute', as
   const token = (await tokens.issue(CI)) as string
   await verify(tokens, token)
   await Promise.all(notes)
-  const other = new AccessTokens(watched, undefined, new Map(), () => clock.now)
+  const other = new AccessTokens(watched, undefined, () => clock.now)
   clock.now += 59_999
   await verify(other, token)
   t.equal(notes.length, 1)
@@ -75,7 +75,6 @@ t.test(
         },
       },
       undefined,
-      new Map(),
       () => clock.now,
     )
     const token = (await tokens.issue(CI)) as string

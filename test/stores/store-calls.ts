@@ -23,7 +23,7 @@ const webhook: NewWebhook = {
 
 /** Calls of the methods of the store itself. */
 const METHOD_CALLS: Record<
-  Exclude<keyof Store, 'close' | 'share' | 'advise' | 'figures' | 'webhooks'>,
+  Exclude<keyof Store, 'close' | 'share' | 'advise' | 'metrics' | 'webhooks'>,
   readonly Call[]
 > = {
   ping: [(store) => store.ping()],

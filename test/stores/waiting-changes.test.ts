@@ -11,31 +11,43 @@ t.test('batches leave room for single changes', async (t) => {
   for (let room = 2000; room > 0; room--) t.ok(waiting.add(change(0)))
   t.notOk(waiting.add(change(0)))
   t.notOk(waiting.add({ changes: 2, text: 0 }))
+  t.equal(`${waiting}`, '10000 changes with 0 characters')
+  waiting.remove({ changes: 2, text: 0 })
+  t.ok(waiting.add(change(0)))
+  t.ok(waiting.add(change(0)))
+  t.notOk(waiting.add(change(0)))
 })
 
-t.test('threads share the limit on the number of waiting changes', async (t) => {
-  const one = new WaitingChanges()
-  const other = new WaitingChanges(one.memory)
-  let added = 0
-  while (added < 5000 && one.add(change(0)) && other.add(change(0))) added++
-  t.equal(added, 5000)
-  t.notOk(one.add(change(0)))
-  t.notOk(other.add(change(0)))
-  t.equal(`${other}`, '10000 changes with 0 characters')
-  one.remove({ changes: 2, text: 0 })
-  t.ok(other.add(change(0)))
-  t.ok(other.add(change(0)))
-  t.notOk(other.add(change(0)))
+t.test('the text of waiting changes is limited', async (t) => {
+  const waiting = new WaitingChanges()
+  t.ok(waiting.add(change(2 ** 26 - 1)))
+  t.ok(waiting.add(change(10)), 'the last change may exceed the limit')
+  t.notOk(waiting.add(change(0)))
+  t.equal(`${waiting}`, `2 changes with ${2 ** 26 + 9} characters`)
+  waiting.remove(change(10))
+  t.ok(waiting.add(change(2 ** 30 - 1)), 'as large as a body can be')
+  t.equal(`${waiting}`, `2 changes with ${2 ** 26 + 2 ** 30 - 2} characters`)
 })
 
-t.test('threads share the limit on the text of waiting changes', async (t) => {
-  const one = new WaitingChanges()
-  const other = new WaitingChanges(one.memory)
-  t.ok(one.add(change(2 ** 26 - 1)))
-  t.ok(other.add(change(10)), 'the last change may exceed the limit')
-  t.notOk(one.add(change(0)))
-  t.equal(`${one}`, `2 changes with ${2 ** 26 + 9} characters`, 'a rejected change is not counted')
-  other.remove(change(10))
-  t.ok(one.add(change(2 ** 30 - 1)), 'as large as a body can be')
-  t.equal(`${one}`, `2 changes with ${2 ** 26 + 2 ** 30 - 2} characters`)
-})
+for (const { threads, changes, batches } of [
+  { threads: 2, changes: 5000, batches: 4 },
+  { threads: 256, changes: 2500, batches: 2 },
+]) {
+  t.test(`each of ${threads} threads has a part of the limits`, async (t) => {
+    const waiting = new WaitingChanges(threads)
+    t.ok(waiting.add(change(2 ** 26 / threads - 1)))
+    waiting.remove({ changes: 0, text: 2 })
+    for (let batch = 0; batch < batches - 1; batch++) {
+      t.ok(waiting.add({ changes: 1000, text: 0 }))
+    }
+    t.ok(waiting.add({ changes: 999, text: 0 }))
+    t.notOk(waiting.add({ changes: 2, text: 0 }))
+    while (waiting.count < changes) t.ok(waiting.add(change(0)))
+    t.notOk(waiting.add(change(0)))
+    waiting.remove({ changes: 10, text: 0 })
+    t.ok(waiting.add(change(1)))
+    t.ok(waiting.add(change(0)))
+    t.ok(waiting.add(change(2 ** 30)), 'at least one body')
+    t.notOk(waiting.add(change(0)))
+  })
+}

@@ -489,7 +489,7 @@ t.test('csv: reading ends at an oversized record', async (t) => {
 })
 
 t.test('csv: the number of fields of a record is bounded', async (t) => {
-  const error = 'a record must not have more than 16384 fields'
+  const error = 'line 3: a record must not have more than 16384 fields'
   const bytes = Buffer.from(`id,name\n1,a\n2,b${','.repeat(16_384)}\n`)
   t.same(await read('csv', bytes), { reads: [[2, a]], error })
 })

@@ -3,9 +3,8 @@ import { once } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import Negotiator from 'negotiator'
-import { ACCEPT_LENGTH_MAX } from '../docs/cached-file.ts'
 import { toApiError } from '../error-handler.ts'
+import { preferredType } from '../request/accept.ts'
 import { type Share, SMALL_MESSAGE_BYTES } from '../request/byte-budget.ts'
 import type { Followers } from './followers.ts'
 
@@ -82,10 +81,7 @@ interface Progress {
 
 /** Whether a request prefers a stream to JSON. */
 export function prefersEvents({ headers }: FastifyRequest): boolean {
-  const { accept } = headers
-  // Most requests have no `Accept` or `*/*`, and need no parser.
-  if (accept === undefined || accept === '*/*' || accept.length > ACCEPT_LENGTH_MAX) return false
-  return new Negotiator({ headers }).mediaType(ACCEPTABLE) === ACCEPTABLE[1]
+  return preferredType(headers, ACCEPTABLE) === ACCEPTABLE[1]
 }
 
 /**

@@ -1,8 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../../../service/access-tokens.ts'
-import type { SharedCounter } from '../../shared-memory/shared-counter.ts'
-import type { SharedState } from '../../shared-memory/shared-state.ts'
 
 /** How often the tokens of followers are verified, so that a revocation takes effect within a second. */
 const CHECK_INTERVAL_MS = 500
@@ -19,16 +17,16 @@ export interface Follower {
 export class Followers {
   readonly #app: FastifyInstance
   readonly #tokens: AccessTokens
-  readonly #counters: Pick<SharedState, 'streams' | 'longPolls'>
+  readonly #counts = { streams: 0, longPolls: 0 }
   readonly #byToken = new Map<string, Set<AbortController>>()
   #timer: NodeJS.Timeout | undefined
   #isChecking = false
   #isStopping = false
 
-  constructor(app: FastifyInstance, tokens: AccessTokens, counters: SharedState) {
+  constructor(app: FastifyInstance, tokens: AccessTokens) {
     this.#app = app
     this.#tokens = tokens
-    this.#counters = counters
+    app.requestMetrics?.watchFollowers(this.#counts)
     // The server waits for these requests before it closes.
     app.addHook('preClose', async () => {
       this.#isStopping = true
@@ -36,16 +34,16 @@ export class Followers {
     })
   }
 
-  /** How many streams the process has. */
+  /** How many streams this thread has. */
   get streams(): number {
-    return this.#counters.streams.value
+    return this.#counts.streams
   }
 
   /**
    * Adds a request that waits for one page. A client that has closed its side of the connection gets the page at once.
    */
   joinPoll(request: FastifyRequest, reply: FastifyReply): Follower {
-    const joined = this.#join(request, reply, this.#counters.longPolls, (abort) => abort())
+    const joined = this.#join(request, reply, 'longPolls', (abort) => abort())
     if (request.raw.socket.readableEnded) joined.abort()
     return joined
   }
@@ -58,13 +56,13 @@ export class Followers {
    */
   joinStream(request: FastifyRequest, reply: FastifyReply, onHalfClose: () => void): Follower {
     reply.raw.shouldKeepAlive = false
-    return this.#join(request, reply, this.#counters.streams, onHalfClose)
+    return this.#join(request, reply, 'streams', onHalfClose)
   }
 
   #join(
     { accessToken, raw: { socket } }: FastifyRequest,
     { raw: response }: FastifyReply,
-    counter: SharedCounter,
+    kind: 'streams' | 'longPolls',
     onHalfClose: (abort: () => void) => void,
   ): Follower & { readonly abort: () => void } {
     const controller = new AbortController()
@@ -73,7 +71,7 @@ export class Followers {
     const onEnd = () => onHalfClose(abort)
     if (this.#isStopping || response.closed) abort()
     this.#add(accessToken, controller)
-    counter.add(1)
+    this.#counts[kind]++
     this.#stopClock(response)
     response.once('close', abort)
     socket.once('end', onEnd)
@@ -84,7 +82,7 @@ export class Followers {
         response.off('close', abort)
         socket.off('end', onEnd)
         this.#startClock(response)
-        counter.add(-1)
+        this.#counts[kind]--
         this.#remove(accessToken, controller)
       },
     }

@@ -4,7 +4,6 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { nameScopes } from '../../../contract/scopes.ts'
 import type { AccessTokens, Grant } from '../../../service/access-tokens.ts'
 import type { Limit } from '../../config/setting-values.ts'
-import type { SharedState } from '../../shared-memory/shared-state.ts'
 import { ApiError } from '../api-error.ts'
 import { getPath } from '../server/request-head.ts'
 import { failureLimit, tokenLimit } from './rate-limit.ts'
@@ -61,12 +60,11 @@ export async function authenticateBearers(
   app: FastifyInstance,
   tokens: AccessTokens,
   { authFailureLimit, rateLimit }: AuthenticationLimits,
-  shared: SharedState,
 ): Promise<void> {
   await app.register(rateLimiting, { global: false })
   const failures = failureLimit(app, authFailureLimit)
   const requests = tokenLimit(app, rateLimit)
-  const rejectionLog = new RejectionLog(app, shared.rejectedTokens, 'rejected more access tokens')
+  const rejectionLog = new RejectionLog(app, 'rejected more access tokens')
   app.decorateRequest('grant')
   app.decorateRequest('accessToken', '')
 

@@ -2,8 +2,7 @@ import { createPrivateKey, type KeyObject, randomBytes, X509Certificate } from '
 import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
-import { type Config, ConfigError } from '../../config/config.ts'
-import { fileError } from '../../config/file-error.ts'
+import { type Config, ConfigError, fileError } from '../../config/config.ts'
 import { READABLE_BY_ALL } from '../../file-modes.ts'
 
 const TICKET_SECRET_LENGTH = 32

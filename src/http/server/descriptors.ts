@@ -1,7 +1,6 @@
 /** File descriptors. While none is free, libuv closes each new connection without reporting it. */
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { devNull } from 'node:os'
-import type { SharedCounter } from '../../shared-memory/shared-counter.ts'
 
 /** For everything except clients: the database, threads, webhooks, PostgreSQL, the admin port and its connections. */
 const RESERVED = 256
@@ -16,33 +15,25 @@ const ADVICE =
  *
  * @param warn receives the reason if it allows fewer than `max`
  */
-export function limitConnections(
+export function limitToDescriptors(
   max: number,
   warn: (message: string) => void,
   files = readLimit(),
 ): number {
-  const possible = files - Math.min(RESERVED, Math.floor(files / 2))
+  const possible = connectionsPossible(files)
   if (possible >= max) return max
   warn(`with ${files} open files at most, the service accepts ${possible} connections: ${ADVICE}`)
   return possible
 }
 
-/**
- * Checks every second whether new connections are being closed, because too many are open or no descriptor is free, and
- * reports it. Does not keep the process running.
- *
- * @param refused counts the new connections that were closed because there were `max`
- */
-export function watchConnections(
-  refused: SharedCounter,
-  max: number,
-  onProblem: (problem: string) => void,
-): NodeJS.Timeout {
-  let seen = 0
+/** How many connections the limit of open files allows. */
+export function connectionsPossible(files = readLimit()): number {
+  return files - Math.min(RESERVED, Math.floor(files / 2))
+}
+
+/** Checks every second whether no descriptor is free, and reports it. Does not keep the process running. */
+export function watchDescriptors(onProblem: (problem: string) => void): NodeJS.Timeout {
   const look = () => {
-    const { value } = refused
-    if (value !== seen) onProblem(`new connections are closed, because ${max} are open`)
-    seen = value
     try {
       closeSync(openSync(devNull, 'r'))
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { SharedCounter } from '../../shared-memory/shared-counter.ts'
+import type { ConnectionCounts } from './connection-limit.ts'
 
 /** Makes Node's parser ignore the rest of a chunk, as it does after an upgrade. */
 const PARSE_NO_MORE = 2
@@ -39,13 +39,13 @@ export function isClosing(connection: Connection): boolean {
  * closes after that response. Clients that pipeline must expect that (RFC 9112 §9.3.2).
  *
  * @param lingerMs how long such a client can take to read the part of the response that the system has buffered
- * @param pipelined counts the connections closed for that reason
+ * @param counts includes the connections closed for that reason
  * @returns the open connections that have sent a request, kept up to date
  */
 export function serveOneRequest(
   server: Server,
   lingerMs: number,
-  pipelined: SharedCounter,
+  counts: ConnectionCounts,
 ): ReadonlySet<Socket> {
   const [serve] = server.listeners('request') as [RequestListener]
   const connections = new Set<Socket>()
@@ -77,7 +77,7 @@ export function serveOneRequest(
   }
 
   function refuse(inFlight: ServerResponse<IncomingMessage>): void {
-    pipelined.add(1)
+    counts.pipelined++
     const connection: Connection = inFlight.req.socket
     connection[latest] = inFlight
     takeNoMore(connection)

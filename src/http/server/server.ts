@@ -4,13 +4,11 @@ import Fastify, {
   type FastifyHttpOptions,
   type FastifyInstance,
 } from 'fastify'
-import type { ContractDocument } from '../../../contract/contract.ts'
 import type { Config } from '../../config/config.ts'
-import { RequestMetrics } from '../../metrics/request-metrics.ts'
-import type { SharedState } from '../../shared-memory/shared-state.ts'
+import { createProblemLog } from '../../log.ts'
+import type { RequestMetrics } from '../../metrics/request-metrics.ts'
 import { newRequestId } from '../operations/response-headers.ts'
 import { rejectBadUrls } from '../request/admission.ts'
-import { bodyMethods } from '../request/body.ts'
 import { SMALL_MESSAGE_BYTES } from '../request/byte-budget.ts'
 import type { Cors } from '../request/cors.ts'
 import { noRequestLog } from '../request/request-log.ts'
@@ -23,12 +21,12 @@ import {
   rejectTinyChunks,
   rejectUnknownMethods,
 } from './client-errors.ts'
-import { countConnections, limitConnections } from './connection-limit.ts'
-import { closeIdleConnections } from './idle-connections.ts'
+import { ConnectionCounts, connectionsPerThread, limitConnections } from './connection-limit.ts'
+import { closeSlowConnections } from './connection-timeouts.ts'
+import { connectionsPossible } from './descriptors.ts'
 import { serveOneRequest } from './one-request.ts'
 import { rewriteUrlTargets } from './request-head.ts'
 import { createSocketRejecter, type Reject } from './socket-errors.ts'
-import { abortStalledResponses } from './stalled-responses.ts'
 import { serveTls, withTls } from './tls.ts'
 
 /** How often Node checks for requests that take too long. */
@@ -38,18 +36,21 @@ const TIMEOUT_CHECK_MS = 1000
 const RESPONSE_TIMEOUT_MS = 30_000
 
 export interface ServerParts {
-  readonly config: Config
-  readonly contract: ContractDocument
+  readonly config: Pick<Config, 'trustProxy' | 'requestTimeout' | 'maxConnections'>
+  /** Methods whose operations read a body, in upper case. */
+  readonly bodyMethods: ReadonlySet<string>
   /** Undefined for no log. */
   readonly log: FastifyBaseLogger | undefined
-  readonly logsForAll: boolean
   /** Undefined for plain HTTP. */
-  readonly certificate: Certificate | undefined
-  readonly shared: SharedState
+  readonly certificate?: Certificate | undefined
+  /** See AppOptions. */
+  readonly logsForAll?: boolean
+  /** How many threads share the limit of connections. */
+  readonly threads?: number
   /** Undefined if CORS is off. */
-  readonly cors: Cors | undefined
-  /** Whether to measure requests. */
-  readonly isMeasured: boolean
+  readonly cors?: Cors | undefined
+  /** Undefined if requests are not measured. */
+  readonly requestMetrics?: RequestMetrics | undefined
   readonly responseTimeoutMs?: number | undefined
 }
 
@@ -59,16 +60,16 @@ export interface ServerParts {
  */
 export function createServer({
   config,
-  contract,
+  bodyMethods,
   log,
-  logsForAll,
   certificate,
-  shared,
+  logsForAll = true,
+  threads = 1,
   cors,
-  isMeasured,
+  requestMetrics,
   responseTimeoutMs = RESPONSE_TIMEOUT_MS,
 }: ServerParts): FastifyInstance {
-  const reject = createSocketRejecter(bodyMethods(contract), () => app.requestMetrics, cors)
+  const reject = createSocketRejecter(bodyMethods, () => requestMetrics, cors)
   const options: FastifyHttpOptions<Server> = {
     ...serverOptions(config, reject, cors),
     ...(log !== undefined && { loggerInstance: log }),
@@ -76,26 +77,30 @@ export function createServer({
   const app = Fastify(certificate ? withTls(options, certificate) : options)
   if (certificate !== undefined) serveTls(app, certificate, logsForAll)
   const { server } = app
-  app.decorate('requestMetrics', isMeasured ? new RequestMetrics(app) : undefined)
-  countConnections(server, shared.connections)
-  limitConnections(server, shared.connections, config.maxConnections, shared.refusedConnections)
+  app.decorate('requestMetrics', requestMetrics)
+  const counts = new ConnectionCounts()
+  const maxConnections = connectionsPerThread(config.maxConnections, threads, connectionsPossible())
+  const reason = `new connections are closed, because ${maxConnections} are open`
+  const onProblem = createProblemLog(app.log)
+  limitConnections(server, counts, maxConnections, () => onProblem(reason))
   rejectUnknownMethods(server, cors)
   rejectManyHeaders(server, cors)
-  const connections = serveOneRequest(server, responseTimeoutMs, shared.pipelined)
-  abortStalledResponses(app, connections, responseTimeoutMs)
-  closeIdleConnections(app, connections, config.requestTimeout)
+  const connections = serveOneRequest(server, responseTimeoutMs, counts)
+  const { requestTimeout: requestTimeoutMs } = config
+  closeSlowConnections(app, connections, { requestTimeoutMs, responseTimeoutMs })
   serveExpectations(server)
   rejectConnect(server, reject)
   rejectTinyChunks(server, reject)
   rewriteUrlTargets(server, certificate !== undefined || config.trustProxy !== undefined)
-  app.requestMetrics?.watch(server)
+  requestMetrics?.watch(app)
+  requestMetrics?.watchConnections(counts)
   // A client can end its side after its last request and still read the response. Node has no option for this.
   Object.assign(server, { httpAllowHalfOpen: true })
   return app
 }
 
 function serverOptions(
-  { trustProxy, requestTimeout }: Config,
+  { trustProxy, requestTimeout }: ServerParts['config'],
   reject: Reject,
   cors: Cors | undefined,
 ): FastifyHttpOptions<Server> {

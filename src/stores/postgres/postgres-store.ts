@@ -15,7 +15,7 @@ import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
 import type { Store, StoreAdvice } from '../store.ts'
-import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
+import type { Metrics } from '../store-metrics.ts'
 import { measureText, measureTexts } from '../text-length.ts'
 import { WaitingChanges } from '../waiting-changes.ts'
 import type { Connections } from './connection/connections.ts'
@@ -23,10 +23,11 @@ import type { Run, Session } from './connection/session.ts'
 import { OBSERVATION, type Observation } from './durability/standby-guarantee.ts'
 import type { ChangeLog } from './feed/change-log.ts'
 import { createBatches } from './plants/batches.ts'
-import { removePlant, updatePlant } from './plants/changes.ts'
 import { createPlants } from './plants/creates.ts'
 import { importPlants } from './plants/imports.ts'
 import { exportPlants, listPlants, pointReads } from './plants/reads.ts'
+import { removePlant, updatePlant } from './plants/updates.ts'
+import type { PostgresMetrics } from './postgres-metrics.ts'
 import { Tokens } from './postgres-tokens.ts'
 import { Webhooks } from './postgres-webhooks.ts'
 import { type OpenServer, openServer, type ServerOptions } from './server.ts'
@@ -48,17 +49,24 @@ export class PostgresStore implements Store {
   readonly #log: ChangeLog
   readonly #inFlight = new InFlight()
   readonly #waiting = new WaitingChanges()
-  readonly #metrics = new CommitMetrics()
+  readonly #metrics: PostgresMetrics | undefined
   readonly #server: OpenServer
   readonly #options: ServerOptions
   #closed: Promise<void> | undefined
 
-  private constructor(server: OpenServer, options: ServerOptions) {
+  private constructor(
+    server: OpenServer,
+    options: ServerOptions,
+    metrics: PostgresMetrics | undefined,
+  ) {
     const { connections } = server
     this.#connections = connections
     this.#log = server.log
     this.#server = server
     this.#options = options
+    this.#metrics = metrics
+    metrics?.measureWaiting(this.#waiting)
+    metrics?.measureConnections(() => connections.figures)
     // GroupCommit needs commits to end in order, which several connections do not guarantee.
     const limits = { maxInFlight: 1, waiting: this.#waiting }
     this.#creates = new GroupCommit({
@@ -77,7 +85,7 @@ export class PostgresStore implements Store {
         ),
       sizeOf: (plants) => ({ changes: plants.length, text: measureTexts(plants) }),
     })
-    this.#pointReads = pointReads(connections)
+    this.#pointReads = pointReads(this.#read)
     this.#tokens = new Tokens(connections)
     this.webhooks = new Webhooks(connections)
   }
@@ -88,7 +96,10 @@ export class PostgresStore implements Store {
    * @throws StoreError with a one-line reason if the database cannot be used
    */
   static async open(options: ServerOptions): Promise<PostgresStore> {
-    return new PostgresStore(await openServer(options), options)
+    const server = await openServer(options)
+    if (!options.isMeasured) return new PostgresStore(server, options, undefined)
+    const { PostgresMetrics } = await import('./postgres-metrics.ts')
+    return new PostgresStore(server, options, new PostgresMetrics())
   }
 
   /** Replicas scale a service on PostgreSQL. */
@@ -103,12 +114,11 @@ export class PostgresStore implements Store {
   }
 
   get(id: bigint): Promise<StoredPlant | undefined> {
-    return this.#inFlight.track(() => this.#pointReads.load(id))
+    return this.#pointReads.load(id)
   }
 
   list(request: PageRequest): Promise<Page> {
-    const run: Run = (text, values) => this.#connections.query(text, values)
-    return this.#inFlight.track(() => listPlants(run, request))
+    return listPlants(this.#read, request)
   }
 
   update(
@@ -177,13 +187,8 @@ export class PostgresStore implements Store {
     return advise(this.#server.product, this.#connections.guarantee, this.#options.retention)
   }
 
-  async figures(): Promise<StoreFigures> {
-    const { duration, changes } = this.#metrics
-    return {
-      commits: { duration: duration.read(), changes: changes.read() },
-      waitingChanges: this.#waiting.count,
-      connections: this.#connections.figures,
-    }
+  async metrics(): Promise<Metrics> {
+    return this.#metrics?.read() ?? []
   }
 
   /** Waits for changes in flight, then closes the connections. */
@@ -203,6 +208,9 @@ export class PostgresStore implements Store {
     guarantee.assertHeld()
   }
 
+  readonly #read: Run = (text, values) =>
+    this.#inFlight.track(() => this.#connections.query(text, values))
+
   /** Makes one change. */
   #change<Result>(make: (session: Session) => Promise<Result>): Promise<Result> {
     return this.#inFlight.track(() => this.#measure(1, () => this.#connections.call(make)))
@@ -212,10 +220,8 @@ export class PostgresStore implements Store {
     const start = performance.now()
     const result = await commit()
     this.#log.noteCommit()
-    if (this.#options.isMeasured) {
-      this.#metrics.duration.add((performance.now() - start) / 1000)
-      this.#metrics.changes.add(changes)
-    }
+    this.#metrics?.duration.observe((performance.now() - start) / 1000)
+    this.#metrics?.changes.observe(changes)
     return result
   }
 

@@ -3,6 +3,7 @@ import type { Engine } from '../engine.ts'
 import { IN_MEMORY } from '../in-memory.ts'
 import { StoreError } from '../store-error.ts'
 import { COMPANION_SUFFIXES } from './file/file-access.ts'
+import type { SqliteMetrics } from './sqlite-metrics.ts'
 import type { SqliteLink } from './sqlite-store.ts'
 
 const NO_STANDBYS =
@@ -18,16 +19,18 @@ export const sqlite: Engine = {
       ? { memory: true }
       : { file: resolve(database), suffixes: COMPANION_SUFFIXES },
 
-  async open({ database, requireStandbys, ...options }) {
+  async open({ database, requireStandbys, isMeasured, ...options }) {
     if (requireStandbys !== undefined) throw new StoreError(NO_STANDBYS)
     const { SqliteStore } = await import('./sqlite-store.ts')
-    return new SqliteStore({ file: database, ...options })
+    const metrics = isMeasured ? await createMetrics(database) : undefined
+    return new SqliteStore({ file: database, metrics, ...options })
   },
 
   // The thread that owns the store applies the retention.
-  async join({ database, retention: _, ...options }, link) {
+  async join({ database, retention: _, isMeasured, ...options }, link) {
     const { SqliteStore } = await import('./sqlite-store.ts')
-    return new SqliteStore({ file: database, ...options }, link as SqliteLink)
+    const metrics = isMeasured ? await createMetrics(database) : undefined
+    return new SqliteStore({ file: database, metrics, ...options }, link as SqliteLink)
   },
 
   async *check({ database, lockTimeout }) {
@@ -48,4 +51,9 @@ export const sqlite: Engine = {
     const { SqliteBackupFolder } = await import('./backup/backup-folder.ts')
     return new SqliteBackupFolder(options)
   },
+}
+
+async function createMetrics(database: string): Promise<SqliteMetrics> {
+  const { SqliteMetrics } = await import('./sqlite-metrics.ts')
+  return new SqliteMetrics(database !== IN_MEMORY)
 }

@@ -19,8 +19,8 @@ import { GroupCommit } from '../group-commit.ts'
 import { IN_MEMORY, refuseMemory } from '../in-memory.ts'
 import { RetentionClock } from '../retention-clock.ts'
 import type { Store, StoreAdvice, StoreLink } from '../store.ts'
-import { CommitMetrics, type StoreFigures } from '../store-figures.ts'
-import { WaitingChanges, type WaitingMemory } from '../waiting-changes.ts'
+import type { Metrics } from '../store-metrics.ts'
+import { WaitingChanges } from '../waiting-changes.ts'
 import type { ChangeLimits } from './feed/change-excess.ts'
 import { pruneChanges } from './feed/change-pruner.ts'
 import { measureChange } from './feed/change-size.ts'
@@ -30,6 +30,7 @@ import { openDatabase, openSnapshot } from './file/database.ts'
 import { DatabaseFile, type FileIdentity } from './file/database-file.ts'
 import { prepareMeasurement } from './file/file-space.ts'
 import { exportPlants, Reader } from './reader.ts'
+import type { SqliteMetrics } from './sqlite-metrics.ts'
 import { Webhooks } from './sqlite-webhooks.ts'
 import { CommitSignal } from './writer/commit-signal.ts'
 import { ThreadedWriter } from './writer/threaded-writer.ts'
@@ -45,12 +46,15 @@ export interface SqliteLink {
   /** A port of `WriterOwner.connect`. */
   readonly writer: MessagePort
   readonly commits: SharedArrayBuffer
-  readonly waiting: WaitingMemory
+  /** How many threads share the limit of waiting changes. */
+  readonly threads: number
   readonly identity: FileIdentity | undefined
 }
 
 export interface SqliteStoreOptions extends Omit<DatabaseOptions, 'identity'> {
   readonly onProblem?: OnProblem
+  /** Measures what this thread does. Without it, nothing is measured. */
+  readonly metrics?: SqliteMetrics | undefined
 }
 
 /**
@@ -63,14 +67,13 @@ export class SqliteStore implements Store {
   readonly #owner: WriterOwner | undefined
   readonly #writer: Writer | ThreadedWriter
   readonly #waiting: WaitingChanges
-  readonly #metrics = new CommitMetrics()
+  readonly #metrics: SqliteMetrics | undefined
   readonly #groupCommit: GroupCommit<Change, ChangeResult>
   readonly #reader: Reader
   readonly #commits: CommitSignal
   readonly #openSnapshot: () => Database
   /** Undefined in memory. */
   readonly #file: DatabaseFile | undefined
-  readonly #measureSpace: ReturnType<typeof prepareMeasurement>
   readonly #pruning = new AbortController()
   #closed: Promise<void> | undefined
 
@@ -78,7 +81,7 @@ export class SqliteStore implements Store {
    * @param link the data of a StoreLink, if another thread owns the store
    * @throws StoreError with a one-line reason if the database cannot be used
    */
-  constructor({ retention, onProblem, ...given }: SqliteStoreOptions, link?: SqliteLink) {
+  constructor({ retention, onProblem, metrics, ...given }: SqliteStoreOptions, link?: SqliteLink) {
     if (given.sameThread) refuseMemory(given.file)
     const isWriter = given.file === IN_MEMORY || given.sameThread === true
     const opening = { ...given, identity: link?.identity }
@@ -89,10 +92,10 @@ export class SqliteStore implements Store {
       this.#file?.assertInPlace()
       return openSnapshot(db, options)
     }
-    this.#measureSpace = prepareMeasurement(options.file)
-    const metrics = options.isMeasured ? this.#metrics : undefined
     this.#owner =
-      isWriter || link !== undefined ? undefined : new WriterOwner(options, metrics, onProblem)
+      isWriter || link !== undefined
+        ? undefined
+        : new WriterOwner(options, metrics !== undefined, onProblem)
     const port = link?.writer ?? this.#owner?.connect()
     this.#writer =
       port === undefined
@@ -107,7 +110,10 @@ export class SqliteStore implements Store {
     this.#reader = new Reader(db, this.#commits)
     this.webhooks = new Webhooks(this.#reader, (change) => this.#change(change))
     if (options.sameThread) watchCommits(db, this.#commits)
-    this.#waiting = new WaitingChanges(link?.waiting)
+    this.#waiting = new WaitingChanges(link?.threads)
+    this.#metrics = metrics
+    metrics?.measureWaiting(this.#waiting)
+    if (this.#owner !== undefined) metrics?.measureSpace(prepareMeasurement(given.file))
     this.#groupCommit = new GroupCommit({
       commit: (changes) => this.#commit(changes),
       sizeOf: measureChange,
@@ -131,7 +137,7 @@ export class SqliteStore implements Store {
       const data: SqliteLink = {
         writer,
         commits: owner.commits.memory,
-        waiting: this.#waiting.memory,
+        threads,
         identity: this.#file?.identity,
       }
       return { data, transferList: [writer] }
@@ -211,19 +217,10 @@ export class SqliteStore implements Store {
     return this.#commits.next()
   }
 
-  async figures(): Promise<StoreFigures> {
-    const { duration, changes, sync, checkpoint, checkpointFailures } = this.#metrics
-    const readFile = async () => ({
-      sync: sync.read(),
-      checkpoint: checkpoint.read(),
-      checkpointFailures: checkpointFailures.value,
-      space: await this.#measureSpace(),
-    })
-    return {
-      commits: { duration: duration.read(), changes: changes.read() },
-      waitingChanges: this.#waiting.count,
-      file: this.#file && (await readFile()),
-    }
+  async metrics(): Promise<Metrics> {
+    if (this.#metrics === undefined) return []
+    const [own, writer = []] = await Promise.all([this.#metrics.read(), this.#owner?.readMetrics()])
+    return [...own, ...writer]
   }
 
   advise(): StoreAdvice {

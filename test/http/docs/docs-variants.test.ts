@@ -1,7 +1,8 @@
 /** Content codings, validators and cache lifetimes of the docs. */
 import { readFileSync } from 'node:fs'
+import fs from 'node:fs/promises'
 import { type IncomingHttpHeaders, request } from 'node:http'
-import { createRequire } from 'node:module'
+import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { buffer } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
@@ -78,7 +79,7 @@ for (const path of PATHS) {
       t.equal(headers['content-encoding'], coding)
       t.equal(headers.vary, 'Accept-Encoding')
       t.equal(headers['content-type'], plain.headers['content-type'])
-      t.not(headers.etag, plain.headers.etag)
+      t.equal(headers.etag, plain.headers.etag)
       t.ok(content.length < plain.content.length)
       t.ok(DECODERS[coding](content).equals(plain.content))
     }
@@ -134,14 +135,10 @@ for (const [accepted, coding] of [
   })
 }
 
-t.test('entity tags are strong and unique to a file and coding', async (t) => {
-  const tags = await Promise.all(
-    PATHS.flatMap((path) =>
-      CODINGS.map(async (coding) => (await call(path, { 'accept-encoding': coding })).headers.etag),
-    ),
-  )
-  t.equal(new Set(tags).size, PATHS.length * CODINGS.length)
-  for (const tag of tags) t.match(tag, /^"[\w-]+"$/)
+t.test('entity tags are weak and unique to a file', async (t) => {
+  const tags = await Promise.all(PATHS.map(async (path) => (await call(path)).headers.etag))
+  t.equal(new Set(tags).size, PATHS.length)
+  for (const tag of tags) t.match(tag, /^W\/"[\w-]+"$/)
 })
 
 for (const path of PATHS) {
@@ -149,7 +146,7 @@ for (const path of PATHS) {
     const accept = { 'accept-encoding': 'gzip' }
     const { headers } = await call(path, accept)
     const { etag, vary, 'cache-control': lifetime } = headers
-    for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+    for (const known of [etag, etag?.slice(2), `"x", ${etag}`, '*']) {
       for (const method of ['GET', 'HEAD']) {
         const answer = await call(path, { ...accept, 'if-none-match': known }, method)
         t.match(answer, { status: 304, content: { length: 0 } }, `${known}`)
@@ -163,16 +160,12 @@ for (const path of PATHS) {
   })
 }
 
-t.test(
-  'If-None-Match with the tag of another coding, an unknown one or none gets 200',
-  async (t) => {
-    const { etag = '' } = (await call(ONE, { 'accept-encoding': 'br' })).headers
-    for (const known of [etag, '"x"', etag.slice(1, -1), `x${'"'.repeat(10_001)}`]) {
-      const { status } = await call(ONE, { 'accept-encoding': 'gzip', 'if-none-match': known })
-      t.equal(status, 200)
-    }
-  },
-)
+t.test('If-None-Match with an unknown tag or none gets 200', async (t) => {
+  const { etag = '' } = (await call(ONE)).headers
+  for (const known of ['"x"', etag.slice(3, -1), `x${'"'.repeat(10_001)}`]) {
+    t.equal((await call(ONE, { 'if-none-match': known })).status, 200)
+  }
+})
 
 t.test(
   'browsers cache the files of Swagger UI for an hour and revalidate everything else',
@@ -184,3 +177,22 @@ t.test(
     }
   },
 )
+
+t.test('concurrent first requests share one read, and a failed read is repeated', async (t) => {
+  const { url, app } = await startService(t)
+  const sent = CODINGS.length
+  const arrived = Promise.withResolvers<void>()
+  let requests = 0
+  app.server.on('request', () => ++requests === sent && arrived.resolve())
+  const reads = t.capture(fs, 'readFile', async () => {
+    await arrived.promise
+    throw new Error('EMFILE')
+  })
+  syncBuiltinESMExports()
+  const get = (coding: string) => fetch(url + ONE, { headers: { 'accept-encoding': coding } })
+  for (const { status } of await Promise.all(CODINGS.map(get))) t.equal(status, 500)
+  t.equal(reads().length, 1)
+  reads.restore()
+  syncBuiltinESMExports()
+  for (const { status } of await Promise.all(CODINGS.map(get))) t.equal(status, 200)
+})

@@ -156,3 +156,26 @@ t.test('methods other than GET and HEAD are rejected', async (t) => {
     t.equal(answer.headers.allow, 'GET, HEAD, OPTIONS')
   }
 })
+
+t.test('with --docs off, neither the page nor its files exist', async (t) => {
+  const off = await startService(t, { config: { docs: false } })
+  const files = [
+    '',
+    '/',
+    '?theme=dark',
+    '/json',
+    '/yaml',
+    '/static/swagger-ui-bundle.js',
+    '/nothing',
+  ]
+  for (const path of ['/', ...files.map((file) => `/documentation${file}`)]) {
+    for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {
+      for (const token of [null, 'wrong']) {
+        t.equal((await off.call({ method, path, token })).status, 401, `${method} ${path}`)
+      }
+      const { status, headers } = await off.call({ method, path })
+      t.equal(status, 404, `${method} ${path}`)
+      t.notHas(headers, { allow: '' })
+    }
+  }
+})

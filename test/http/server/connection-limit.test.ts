@@ -1,28 +1,11 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { countConnections, limitConnections } from '../../../src/http/server/connection-limit.ts'
-import { SharedCounter } from '../../../src/shared-memory/shared-counter.ts'
-
-/** Two servers that limit their connections together, as threads do, each with a counter of its own. */
-async function startServers(t: Test, max: number): Promise<[Server, Server]> {
-  const { memory } = new SharedCounter()
-  const start = async () => {
-    const server = createServer((socket) =>
-      socket
-        .on('error', () => {})
-        .resume()
-        .write('hello'),
-    )
-    const connections = new SharedCounter(memory)
-    countConnections(server, connections)
-    limitConnections(server, connections, max, new SharedCounter())
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    t.teardown(() => server.close())
-    return server
-  }
-  return [await start(), await start()]
-}
+import {
+  ConnectionCounts,
+  connectionsPerThread,
+  limitConnections,
+} from '../../../src/http/server/connection-limit.ts'
 
 /** Opens a connection. Resolves to undefined if the server closes it. */
 async function open(t: Test, server: Server): Promise<Socket | undefined> {
@@ -41,12 +24,38 @@ function closeSignal(socket: Socket): AbortSignal {
   return controller.signal
 }
 
-t.test('servers that share a counter limit their connections together', async (t) => {
-  const [one, other] = await startServers(t, 3)
-  const [first] = [await open(t, one), await open(t, other), await open(t, other)]
-  t.notOk(await open(t, one))
-  t.notOk(await open(t, other))
+t.test('connections beyond the limit are closed until there is room', async (t) => {
+  const server = createServer((socket) =>
+    socket
+      .on('error', () => {})
+      .resume()
+      .write('hello'),
+  )
+  const counts = new ConnectionCounts()
+  let reported = 0
+  limitConnections(server, counts, 2, () => {
+    reported++
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const [first] = [await open(t, server), await open(t, server)]
+  t.notOk(await open(t, server))
+  t.notOk(await open(t, server))
+  t.match(counts, { open: 2, refused: 2 })
+  t.equal(reported, 2)
   first?.destroy()
-  while ((await open(t, other)) === undefined);
-  t.notOk(await open(t, one), 'a place that is free in one is free in both, once')
+  while ((await open(t, server)) === undefined);
+  t.equal(counts.open, 2)
 })
+
+for (const [max, threads, possible, part] of [
+  [2048, 1, 1_000_000, 2048],
+  [2048, 8, 1_000_000, 320],
+  [2048, 8, 2304, 288],
+  [40, 4, 1000, 23],
+  [3, 4, 1000, 3],
+] as const) {
+  t.test(`of ${max} connections, each of ${threads} threads accepts ${part}`, async (t) => {
+    t.equal(connectionsPerThread(max, threads, possible), part)
+  })
+}

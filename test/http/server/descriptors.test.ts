@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { limitConnections, readLimit } from '../../../src/http/server/descriptors.ts'
+import { limitToDescriptors, readLimit } from '../../../src/http/server/descriptors.ts'
 import { logged } from '../../helpers/client.ts'
 import { Command } from '../../helpers/command.ts'
 
 t.test('connections leave descriptors for everything else', async (t) => {
   const limit = (max: number, files?: number) => {
     const warnings: string[] = []
-    return [limitConnections(max, (message) => warnings.push(message), files), warnings.length]
+    return [limitToDescriptors(max, (message) => warnings.push(message), files), warnings.length]
   }
   t.same(limit(2048, 2304), [2048, 0])
   t.same(limit(2048, 2303), [2047, 1])
@@ -43,7 +43,15 @@ t.test('a service at the limit of open files stays observable', { skip }, async 
   t.teardown(() => {
     for (const socket of sockets) socket.destroy()
   })
+  const refused = Promise.withResolvers<void>()
+  let open = sockets.length
+  for (const socket of sockets) {
+    socket.once('close', () => {
+      if (--open === 100) refused.resolve()
+    })
+  }
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  await refused.promise
   await logged(command, 'new connections are closed, because 100 are open')
   const [, adminUrl] = /health checks at (http\S+?)"/.exec(command.stderr) ?? []
   const page = await (await fetch(`${adminUrl}/metrics`)).text()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { Socket } from 'node:net'
 import Fastify from 'fastify'
 import t from 'tap'
-import { abortStalledResponses } from '../../../src/http/server/stalled-responses.ts'
+import { closeSlowConnections } from '../../../src/http/server/connection-timeouts.ts'
 import { formatHead, openConnection } from '../../helpers/connection.ts'
 import { answersOf, readAll, startService } from '../../helpers/service.ts'
 
@@ -49,7 +49,8 @@ t.test('a connection without a handle counts as having no bytes waiting', async 
       checked.resolve()
     },
   }
-  abortStalledResponses(app, connections as unknown as Set<Socket>, 4)
+  const timeouts = { requestTimeoutMs: 4, responseTimeoutMs: 4 }
+  closeSlowConnections(app, connections as unknown as Set<Socket>, timeouts)
   await app.listen({ port: 0 })
   await checked.promise
   t.pass('it threw no error')

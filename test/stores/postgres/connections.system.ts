@@ -159,7 +159,7 @@ function hostsOf(t: Test, url: string, timeout: number): Hosts {
   return hosts
 }
 
-const deadlineIn = (ms: number) => new Deadline(ms, new AbortController().signal)
+const deadlineIn = (ms: number) => new Deadline(ms)
 
 /** Asks for all connections at once. */
 function connectAll(hosts: Hosts) {

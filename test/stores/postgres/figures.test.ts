@@ -2,9 +2,11 @@
 import t, { type Test } from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
-import { countOf } from '../figures.ts'
+import { valueIn } from '../figures.ts'
 
 const { emptyDatabase } = await sharedPostgres()
+
+const WAITING = 'plant_store_waiting_changes'
 
 const plant = (id: number) => ({ id: BigInt(id), name: 'Abies alba Mill.' })
 
@@ -24,42 +26,49 @@ t.test('each transaction that makes changes is measured', async (t) => {
   await store.remove(2n)
   await store.get(1n)
   const elapsed = (performance.now() - start) / 1000
-  const { commits, waitingChanges, file } = await store.figures()
-  t.equal(countOf(commits.duration), 4)
-  t.ok(commits.duration.sum > 0 && commits.duration.sum < elapsed)
-  t.equal(countOf(commits.changes), 4)
-  t.equal(commits.changes.sum, 9)
-  t.equal(waitingChanges, 0)
-  t.equal(file, undefined)
+  const metrics = await store.metrics()
+  t.equal(valueIn(metrics, 'plant_store_commit_duration_seconds_count'), 4)
+  const sum = Number(valueIn(metrics, 'plant_store_commit_duration_seconds_sum'))
+  t.ok(sum > 0 && sum < elapsed)
+  t.equal(valueIn(metrics, 'plant_store_commit_changes_count'), 4)
+  t.equal(valueIn(metrics, 'plant_store_commit_changes_sum'), 9)
+  t.equal(valueIn(metrics, WAITING), 0)
+  t.equal(valueIn(metrics, 'plant_store_fsync_duration_seconds_count'), undefined)
 })
 
 t.test('changes wait until they are durable', async (t) => {
   const store = await open(t, true)
   const created = Promise.all([1, 2].map((id) => store.create(plant(id))))
-  t.equal((await store.figures()).waitingChanges, 2)
+  t.equal(valueIn(await store.metrics(), WAITING), 2)
   await created
 })
 
 t.test('connections are idle or used, and others wait for one', async (t) => {
-  const store = await open(t, false)
+  const store = await open(t, true)
+  const connections = async () => {
+    const metrics = await store.metrics()
+    const gauges = metrics.filter(({ name }) => name.startsWith('db_client_'))
+    const [states, max, pending] = gauges.map(({ values }) => values.map(({ value }) => value))
+    return { idle: states?.[0], used: states?.[1], max: max?.[0], pending: pending?.[0] }
+  }
   const exports = Array.from({ length: 12 }, () => store.exportPlants()[Symbol.asyncIterator]())
   await store.createAll([1, 2].map(plant))
   const [first, ...others] = exports
   await first?.next()
-  const { idle = 0, used, max, pending } = (await store.figures()).connections ?? {}
+  const { idle = 0, used, max, pending } = await connections()
   t.same({ used, max, pending }, { used: 1, max: 10, pending: 0 })
   t.ok(idle <= 1)
   const begun = others.map((each) => each.next())
   await Promise.all(begun.slice(0, 9))
-  t.match((await store.figures()).connections, { idle: 0, used: 10, pending: 2 })
+  t.match(await connections(), { idle: 0, used: 10, pending: 2 })
   for (const each of [...exports]) await each.return?.()
   await Promise.all(begun)
   for (const each of [...exports]) await each.return?.()
-  t.match((await store.figures()).connections, { used: 0, pending: 0 })
+  t.match(await connections(), { used: 0, pending: 0 })
 })
 
-t.test('a store that does not measure counts nothing', async (t) => {
+t.test('a store that does not measure has no metrics', async (t) => {
   const store = await open(t, false)
   await store.create(plant(1))
-  t.equal(countOf((await store.figures()).commits.duration), 0)
+  t.same(await store.metrics(), [])
 })

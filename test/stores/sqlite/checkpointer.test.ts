@@ -6,18 +6,20 @@ import { MessageChannel } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { type DatabaseOptions, openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { DatabaseFile } from '../../../src/stores/sqlite/file/database-file.ts'
+import { SqliteMetrics } from '../../../src/stores/sqlite/sqlite-metrics.ts'
 import {
   Checkpointer,
   checkpointThread,
   prepareCheckpoint,
   type WalState,
 } from '../../../src/stores/sqlite/writer/checkpointer.ts'
-import { CommitMetrics } from '../../../src/stores/store-figures.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
-import { countOf } from '../figures.ts'
+import { valueIn } from '../figures.ts'
 
 /** The length of the WAL that starts a checkpoint, in pages. A commit adds one or two. */
 const PAGES = 50
+
+const DURATION = 'plant_store_checkpoint_duration_seconds'
 
 t.test('a long WAL is written back during commits and then starts over', async (t) => {
   const { commitUntil, committed, stored } = await start(t, {})
@@ -32,13 +34,13 @@ t.test('a long WAL is written back during commits and then starts over', async (
 for (const elsewhere of [{}, { file: '/' }]) {
   const who = elsewhere.file === undefined ? 'thread and the writer' : 'writer alone'
   t.test(`a checkpoint of the ${who} is measured`, async (t) => {
-    const { commitUntil, durations } = await start(t, { elsewhere })
+    const { commitUntil, metrics } = await start(t, { elsewhere })
     const before = performance.now()
     await commitUntil(({ log }) => log >= PAGES / 2)
-    t.equal(countOf(durations.read()), 0)
+    t.equal(valueIn(await metrics.read(), `${DURATION}_count`), 0)
     await commitUntil(({ log }) => log < PAGES / 2)
-    const { sum } = durations.read()
-    t.equal(countOf(durations.read()), 1)
+    const sum = Number(valueIn(await metrics.read(), `${DURATION}_sum`))
+    t.equal(valueIn(await metrics.read(), `${DURATION}_count`), 1)
     t.ok(sum > 0 && sum < (performance.now() - before) / 1000)
   })
 }
@@ -118,7 +120,7 @@ t.test('a checkpoint that fails is reported, and tried again after a while', asy
   for (const retryMs of [0, undefined]) {
     const options = { file: join(t.testdir(), 'plants.db'), lockTimeout: 0 }
     const db = openDatabase(options)
-    const metrics = new CommitMetrics()
+    const metrics = new SqliteMetrics()
     const problems: string[] = []
     const onProblem = (problem: string) => problems.push(problem)
     const settings = { pages: PAGES, intervalMs: 0, metrics, onProblem }
@@ -135,7 +137,7 @@ t.test('a checkpoint that fails is reported, and tried again after a while', asy
     for (let time = 0; time < 3; time++) checkpointer.afterCommit()
     t.equal(problems.length, retryMs === 0 ? 3 : 1)
     t.match(problems[0], `cannot write ${options.file}-wal back into the database: SQLITE_IOERR_S`)
-    t.equal(metrics.checkpointFailures.value, problems.length)
+    t.equal(valueIn(await metrics.read(), 'plant_store_checkpoint_failures_total'), problems.length)
     await checkpointer.close()
     db.close()
   }
@@ -155,8 +157,7 @@ async function start(
   t.teardown(() => close())
   const db = openDatabase(options)
   const reader = openDatabase(options)
-  const metrics = new CommitMetrics()
-  const durations = metrics.checkpoint
+  const metrics = new SqliteMetrics()
   const there = { ...options, ...elsewhere }
   const settings = { pages: PAGES, intervalMs, metrics }
   const checkpointer = new Checkpointer(db, there, settings)
@@ -191,5 +192,5 @@ async function start(
     }
   }
   const [committed, length] = [() => count, () => longest]
-  return { commitUntil, committed, stored, snapshot, longest: length, durations }
+  return { commitUntil, committed, stored, snapshot, longest: length, metrics }
 }

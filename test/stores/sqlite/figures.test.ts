@@ -4,16 +4,24 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { prepareMeasurement } from '../../../src/stores/sqlite/file/file-space.ts'
+import {
+  prepareMeasurement,
+  type SpaceFigures,
+} from '../../../src/stores/sqlite/file/file-space.ts'
+import { SqliteMetrics } from '../../../src/stores/sqlite/sqlite-metrics.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import type { SpaceFigures } from '../../../src/stores/store-figures.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
-import { countOf } from '../figures.ts'
+import { valueIn } from '../figures.ts'
 
 const plant = (id: number) => ({ id: BigInt(id), name: 'Abies alba Mill.' })
 
-function open(t: Test, file: string, isMeasured = true): SqliteStore {
-  const store = new SqliteStore({ file, lockTimeout: 100, isMeasured })
+const DURATION = 'plant_store_commit_duration_seconds'
+const SYNC = 'plant_store_fsync_duration_seconds'
+const WAITING = 'plant_store_waiting_changes'
+
+function open(t: Test, file: string): SqliteStore {
+  const metrics = new SqliteMetrics(file !== ':memory:')
+  const store = new SqliteStore({ file, lockTimeout: 100, metrics })
   t.teardown(() => store.close())
   return store
 }
@@ -26,30 +34,33 @@ for (const where of ['file', 'memory']) {
     await Promise.all([1, 2, 3].map((id) => store.create(plant(id))))
     await store.createAll([3, 4, 5, 6].map(plant))
     const elapsed = (performance.now() - start) / 1000
-    const { commits, waitingChanges } = await store.figures()
-    t.equal(countOf(commits.duration), 2)
-    t.ok(commits.duration.sum > 0 && commits.duration.sum < elapsed)
-    t.equal(countOf(commits.changes), 2)
-    t.equal(commits.changes.sum, 7)
-    t.equal(waitingChanges, 0)
+    const metrics = await store.metrics()
+    t.equal(valueIn(metrics, `${DURATION}_count`), 2)
+    const sum = Number(valueIn(metrics, `${DURATION}_sum`))
+    t.ok(sum > 0 && sum < elapsed)
+    t.equal(valueIn(metrics, 'plant_store_commit_changes_count'), 2)
+    t.equal(valueIn(metrics, 'plant_store_commit_changes_sum'), 7)
+    t.equal(valueIn(metrics, WAITING), 0)
   })
 }
 
 t.test('changes wait until they are durable', async (t) => {
   const store = open(t, join(makeFolder(t, inMemory()), 'plants.db'))
+  await store.metrics()
   const created = Promise.all([1, 2, 3].map((id) => store.create(plant(id))))
-  t.equal((await store.figures()).waitingChanges, 3)
+  t.equal(valueIn(await store.metrics(), WAITING), 3)
   await created
-  t.equal((await store.figures()).waitingChanges, 0)
+  t.equal(valueIn(await store.metrics(), WAITING), 0)
 })
 
 t.test('the wait for the disk is part of each commit', async (t) => {
   const store = open(t, join(makeFolder(t, inMemory()), 'plants.db'))
   await store.create(plant(1))
-  const { commits, file } = await store.figures()
-  const { sum = 0, counts = [] } = file?.sync ?? {}
-  t.equal(countOf({ bounds: [], counts, sum }), 1)
-  t.ok(sum > 0 && sum < commits.duration.sum)
+  const metrics = await store.metrics()
+  t.equal(valueIn(metrics, `${SYNC}_count`), 1)
+  const sum = Number(valueIn(metrics, `${SYNC}_sum`))
+  t.ok(sum > 0 && sum < Number(valueIn(metrics, `${DURATION}_sum`)))
+  t.ok(Number(valueIn(metrics, 'plant_store_disk_free_bytes')) > 0)
 })
 
 t.test('a failed commit is not measured', async (t) => {
@@ -60,19 +71,31 @@ t.test('a failed commit is not measured', async (t) => {
   t.teardown(() => other.close())
   other.exec('BEGIN IMMEDIATE')
   await t.rejects(store.create(plant(2)), StoreUnavailable)
-  t.equal(countOf((await store.figures()).commits.duration), 1)
+  t.equal(valueIn(await store.metrics(), `${DURATION}_count`), 1)
 })
 
-t.test('a store that does not measure counts nothing', async (t) => {
-  const store = open(t, join(makeFolder(t, inMemory()), 'plants.db'), false)
+t.test('a store that does not measure has no metrics', async (t) => {
+  const file = join(makeFolder(t, inMemory()), 'plants.db')
+  const store = new SqliteStore({ file, lockTimeout: 100 })
+  t.teardown(() => store.close())
   await store.create(plant(1))
-  const { commits, file } = await store.figures()
-  t.equal(countOf(commits.duration), 0)
-  t.ok(file?.space)
+  t.same(await store.metrics(), [])
 })
 
 t.test('a store in memory has no file', async (t) => {
-  t.equal((await open(t, ':memory:').figures()).file, undefined)
+  const metrics = await open(t, ':memory:').metrics()
+  t.equal(valueIn(metrics, `${SYNC}_count`), undefined)
+  t.equal(valueIn(metrics, 'plant_store_disk_free_bytes'), undefined)
+})
+
+t.test('if the file system does not respond, only its sizes are missing', async (t) => {
+  const metrics = new SqliteMetrics()
+  let space: SpaceFigures | undefined = { wal: 0, database: 1, free: 2, total: 3 }
+  metrics.measureSpace(async () => space)
+  t.equal(valueIn(await metrics.read(), 'plant_store_disk_free_bytes'), 2)
+  space = undefined
+  t.equal(valueIn(await metrics.read(), 'plant_store_disk_free_bytes'), undefined)
+  t.equal(valueIn(await metrics.read(), `${SYNC}_count`), 0)
 })
 
 t.test('the space of a database includes its WAL, next to the target of a link', async (t) => {

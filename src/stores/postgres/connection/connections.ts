@@ -1,6 +1,6 @@
 import { InFlight } from '../../in-flight.ts'
-import type { ConnectionFigures } from '../../store-figures.ts'
 import { OBSERVATION, type Observation, StandbyGuarantee } from '../durability/standby-guarantee.ts'
+import type { ConnectionFigures } from '../postgres-metrics.ts'
 import { Deadline } from './deadline.ts'
 import { Hosts } from './hosts.ts'
 import { type Run, Session } from './session.ts'
@@ -28,7 +28,8 @@ export class Connections {
   readonly #timeout: number
   readonly #inFlight = new InFlight()
   readonly #ending = new InFlight()
-  readonly #closing = new AbortController()
+  /** Those of the calls in flight. */
+  readonly #deadlines = new Set<Deadline>()
 
   /** @throws StoreError if the connection strings ask for an unverified connection */
   constructor({ urls, timeout }: ConnectionsOptions) {
@@ -75,24 +76,30 @@ export class Connections {
    * @throws StoreUnavailable if the server cannot be read now
    */
   async *readSnapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
-    const { deadline, session } = await this.#open()
-    const run: Run = (text, values) => {
-      deadline.restart()
-      return session.run(text, values)
-    }
+    const deadline = this.#begin()
+    let session: Session | undefined
     try {
+      const begun = new Session({ client: await this.#hosts.connect(deadline), deadline })
+      session = begun
+      const run = async <Row extends object>(text: string, values?: readonly unknown[]) => {
+        deadline.restart()
+        const rows = await begun.run<Row>(text, values)
+        // The caller can take its time until the next statement.
+        deadline.cancel()
+        return rows
+      }
       await run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
       yield* work(run)
       await run('COMMIT')
     } finally {
-      this.#ending.track(() => session.end())
+      this.#end(deadline, session)
     }
   }
 
   /** Abandons the calls in flight, which fail and may have taken effect, then closes all connections. */
   async close(): Promise<void> {
     this.guarantee.close()
-    this.#closing.abort()
+    for (const deadline of this.#deadlines) deadline.pass('the store is closing')
     await this.#inFlight.settle()
     await this.#ending.settle()
     await this.#hosts.close()
@@ -103,18 +110,28 @@ export class Connections {
     guarantee?: StandbyGuarantee,
   ): Promise<Result> {
     return this.#inFlight.track(async () => {
-      const { session } = await this.#open(guarantee)
+      const deadline = this.#begin()
+      let session: Session | undefined
       try {
+        const client = await this.#hosts.connect(deadline)
+        session = new Session({ client, deadline, guarantee })
         return await work(session)
       } finally {
-        this.#ending.track(() => session.end())
+        this.#end(deadline, session)
       }
     })
   }
 
-  async #open(guarantee?: StandbyGuarantee): Promise<{ session: Session; deadline: Deadline }> {
-    const deadline = new Deadline(this.#timeout, this.#closing.signal)
-    const client = await this.#hosts.connect(deadline)
-    return { session: new Session({ client, deadline, guarantee }), deadline }
+  #begin(): Deadline {
+    const deadline = new Deadline(this.#timeout)
+    this.#deadlines.add(deadline)
+    return deadline
+  }
+
+  #end(deadline: Deadline, session: Session | undefined): void {
+    deadline.cancel()
+    this.#deadlines.delete(deadline)
+    const rest = session?.end()
+    if (rest !== undefined) this.#ending.track(() => rest)
   }
 }

@@ -3,22 +3,31 @@ import { StoreUnavailable } from '../../../../service/plant-store.ts'
 /** When a call must have ended, however many hosts, statements and attempts it takes. */
 export class Deadline {
   readonly #timeoutMs: number
-  readonly #signal: AbortSignal
-  #end = 0
+  readonly #exceeded = Promise.withResolvers<never>()
+  #timer: NodeJS.Timeout | undefined
 
-  /**
-   * @param timeoutMs from now
-   * @param closing ends the call earlier, because the store closes
-   */
-  constructor(timeoutMs: number, closing: AbortSignal) {
+  /** @param timeoutMs from now */
+  constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs
-    this.#signal = closing
+    this.#exceeded.promise.catch(() => {})
     this.restart()
   }
 
-  /** Gives the next statement as much time as a call has. */
+  /** Gives what follows as much time as a call has. */
   restart(): void {
-    this.#end = performance.now() + this.#timeoutMs
+    this.cancel()
+    const reason = `the server did not respond within ${this.#timeoutMs} ms`
+    this.#timer = setTimeout(() => this.pass(reason), this.#timeoutMs)
+  }
+
+  /** Stops the clock. */
+  cancel(): void {
+    clearTimeout(this.#timer)
+  }
+
+  /** Lets the deadline pass now. */
+  pass(reason: string): void {
+    this.#exceeded.reject(new StoreUnavailable('failing', reason))
   }
 
   /**
@@ -26,21 +35,7 @@ export class Deadline {
    *
    * @throws StoreUnavailable
    */
-  async limit<Result>(work: Promise<Result>): Promise<Result> {
-    const { promise: exceeded, reject } = Promise.withResolvers<never>()
-    const fail = (reason: string) => reject(new StoreUnavailable('failing', reason))
-    const abandon = () => fail('the store is closing')
-    const timer = setTimeout(
-      () => fail(`the server did not respond within ${this.#timeoutMs} ms`),
-      Math.max(0, this.#end - performance.now()),
-    )
-    this.#signal.addEventListener('abort', abandon)
-    if (this.#signal.aborted) abandon()
-    try {
-      return await Promise.race([work, exceeded])
-    } finally {
-      clearTimeout(timer)
-      this.#signal.removeEventListener('abort', abandon)
-    }
+  limit<Result>(work: Promise<Result>): Promise<Result> {
+    return Promise.race([work, this.#exceeded.promise])
   }
 }

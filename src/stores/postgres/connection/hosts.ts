@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
-import type { ConnectionFigures } from '../../store-figures.ts'
+import type { ConnectionFigures } from '../postgres-metrics.ts'
 import type { Deadline } from './deadline.ts'
 import { type Server, toServers } from './encryption.ts'
 import { toUnavailable } from './postgres-errors.ts'

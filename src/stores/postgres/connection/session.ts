@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type pg from 'pg'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import {
@@ -114,20 +115,23 @@ export class Session {
   }
 
   /**
-   * Returns the connection to its pool, or closes it if its state is unknown. Resolves once the server runs nothing for
-   * it, in bounded time.
+   * Returns the connection to its pool. If its state is unknown, returns a promise instead, which resolves once the
+   * connection is closed and the server runs nothing for it, in bounded time.
    */
-  async end(): Promise<void> {
+  end(): Promise<void> | undefined {
     this.#client.off('notice', this.#noteNotice)
-    const running = this.#running
-    if (this.#isSound && running === undefined && this.#client.getTransactionStatus() === 'I') {
-      this.#client.release()
-      return
-    }
-    if (running !== undefined) await cancelStatement(this.#client, running)
+    const isIdle = this.#running === undefined && this.#client.getTransactionStatus() === 'I'
+    if (!this.#isSound || !isIdle) return this.#abandon()
+    this.#client.release()
+    return undefined
+  }
+
+  async #abandon(): Promise<void> {
+    if (this.#running !== undefined) await cancelStatement(this.#client, this.#running)
     this.#client.release(true)
-    // The driver would wait for the statement.
-    if (this.#running !== undefined) this.#client.connection.stream.destroy()
+    // The driver would wait for a statement that has not ended.
+    const { stream } = this.#client.connection
+    ;(stream as Socket).destroySoon()
   }
 
   /** @throws StoreUnavailable if it is known that the guarantee does not hold */
@@ -137,14 +141,13 @@ export class Session {
     return this.#guarantee
   }
 
-  async #retry<Result>(attempt: () => Promise<Result>): Promise<Result> {
-    for (let attempts = 1; ; attempts++) {
-      try {
-        return await attempt()
-      } catch (error) {
-        if (!isRetryable(error) || attempts === ATTEMPTS_MAX) throw error
-      }
+  async #retry<Result>(attempt: () => Promise<Result>, attempts = ATTEMPTS_MAX): Promise<Result> {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isRetryable(error) || attempts === 1) throw error
     }
+    return this.#retry(attempt, attempts - 1)
   }
 
   /**
@@ -157,13 +160,12 @@ export class Session {
     stream.cork()
     const sent = statements.map(([text, values = []]) => this.#client.query(text, [...values]))
     stream.uncork()
-    const running = Promise.allSettled(sent).finally(() => {
-      this.#running = undefined
-    })
+    const running = Promise.allSettled(sent)
     this.#isReplicated = true
     this.#running = running
     try {
       const results = await this.#deadline.limit(running)
+      this.#running = undefined
       const failed = results.find(({ status }) => status === 'rejected')
       if (failed?.status === 'rejected') throw failed.reason
       if (!this.#isReplicated) throw new StoreUnavailable('failing', NOT_REPLICATED)

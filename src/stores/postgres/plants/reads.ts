@@ -3,7 +3,6 @@ import { MAX_INT64, MIN_INT64 } from '../../../../contract/int64.ts'
 import type { Page, PageRequest, StoredPlant } from '../../../../service/plant-store.ts'
 import { joinPlants, type PlantRow, toPlant } from '../../plant-row.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../../read-limits.ts'
-import type { Connections } from '../connection/connections.ts'
 import type { Run } from '../connection/session.ts'
 
 interface PageRow extends PlantRow {
@@ -74,11 +73,9 @@ export async function* exportPlants(run: Run): AsyncGenerator<StoredPlant[], voi
 const READ_BATCH_SIZE = 100
 
 /** Finds plants by id. Those requested in one turn of the event loop share a statement. */
-export function pointReads(
-  connections: Pick<Connections, 'query'>,
-): DataLoader<bigint, StoredPlant | undefined> {
+export function pointReads(run: Run): DataLoader<bigint, StoredPlant | undefined> {
   const findAll = async (ids: readonly bigint[]) => {
-    const rows = await connections.query<PlantRow>(
+    const rows = await run<PlantRow>(
       'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[])',
       [ids],
     )

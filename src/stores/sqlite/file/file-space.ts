@@ -1,7 +1,16 @@
 import { realpath, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { shareResult } from '../../../shared-result.ts'
-import type { SpaceFigures } from '../../store-figures.ts'
+import { within } from '../../../within.ts'
+
+/** Sizes in bytes. */
+export interface SpaceFigures {
+  readonly wal: number
+  readonly database: number
+  /** Of the file system. */
+  readonly free: number
+  readonly total: number
+}
 
 /** How long to wait for a file system, which a failing disk or network can block for minutes. */
 const TIMEOUT_MS = 1000
@@ -16,11 +25,9 @@ export function prepareMeasurement(
   timeoutMs = TIMEOUT_MS,
 ): () => Promise<SpaceFigures | undefined> {
   const readShared = shareResult(() => read(database))
-  return async () => {
-    const { promise: late, resolve } = Promise.withResolvers<undefined>()
-    const timer = setTimeout(() => resolve(undefined), timeoutMs)
+  return () => {
     const space = readShared().catch(() => undefined)
-    return Promise.race([space, late]).finally(() => clearTimeout(timer))
+    return within(space, timeoutMs, undefined)
   }
 }
 

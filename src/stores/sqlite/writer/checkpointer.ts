@@ -8,9 +8,9 @@ import type { Database } from 'better-sqlite3'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import { ThreadModule } from '../../../threads/thread-module.ts'
 import type { OnProblem } from '../../engine.ts'
-import type { CommitMetrics } from '../../store-figures.ts'
 import { type DatabaseOptions, WAL_PAGES } from '../file/database.ts'
 import { mapError } from '../sqlite-errors.ts'
+import type { SqliteMetrics } from '../sqlite-metrics.ts'
 
 /** The state of the WAL, in pages: its length, and how much of it has been written back. */
 export interface WalState {
@@ -46,7 +46,7 @@ export interface CheckpointerSettings {
   /** The minimum time between a failure and the next checkpoint, in milliseconds. */
   readonly retryMs?: number
   /** Measures how long the thread and the writer take to write a WAL back, and counts the failures. */
-  readonly metrics?: Pick<CommitMetrics, 'checkpoint' | 'checkpointFailures'> | undefined
+  readonly metrics?: Pick<SqliteMetrics, 'checkpoint' | 'checkpointFailures'> | undefined
   /** See StoreOptions. */
   readonly onProblem?: OnProblem
 }
@@ -155,10 +155,10 @@ export class Checkpointer {
     const start = performance.now()
     const { log, checkpointed, failure } = this.#checkpoint()
     const end = performance.now()
-    if (log > 0) metrics?.checkpoint.add((threadMs + end - start) / 1000)
+    if (log > 0) metrics?.checkpoint.observe((threadMs + end - start) / 1000)
     this.#isRunning = false
     if (failure !== undefined) {
-      metrics?.checkpointFailures.add(1)
+      metrics?.checkpointFailures.inc()
       onProblem?.(
         `cannot write ${this.#options.file}-wal back into the database: ${failure}. No change is lost, but the file ` +
           'keeps growing: check the disk, and that this user can write to the database',

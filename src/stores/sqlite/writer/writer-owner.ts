@@ -1,15 +1,22 @@
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
+import { lastKnown } from '../../../threads/last-known.ts'
+import { RemoteCalls } from '../../../threads/remote-calls.ts'
 import { requireThread, ThreadModule } from '../../../threads/thread-module.ts'
 import type { OnProblem } from '../../engine.ts'
-import type { CommitMemory, CommitMetrics } from '../../store-figures.ts'
+import type { Metrics } from '../../store-metrics.ts'
 import type { DatabaseOptions } from '../file/database.ts'
 import { CommitSignal } from './commit-signal.ts'
 
 export interface WriterOptions extends DatabaseOptions {
   /** Memory of a CommitSignal. */
   readonly commits: SharedArrayBuffer
-  /** Memory of CommitMetrics. Without it, commits are not measured. */
-  readonly metrics: CommitMemory | undefined
+  /** Serves calls of WriterMethods. Without it, commits are not measured. */
+  readonly metrics: MessagePort | undefined
+}
+
+/** What the owner calls in the thread. */
+export interface WriterMethods {
+  readMetrics(): Promise<Metrics>
 }
 
 export const writerThread = new ThreadModule<WriterOptions>('writer-thread', import.meta.url)
@@ -26,13 +33,22 @@ export interface WriterProblem {
 export class WriterOwner {
   /** Counts commits. A reader whose snapshot is older must take a new one. */
   readonly commits = new CommitSignal()
+  /** Reads the commits and checkpoints measured so far. The disk can block the thread, so they can be old. */
+  readonly readMetrics: () => Promise<Metrics> = async () => []
   readonly #worker: Worker
   readonly #allowEnd: () => Promise<void>
 
-  constructor(options: DatabaseOptions, metrics?: CommitMetrics, onProblem?: OnProblem) {
+  constructor(options: DatabaseOptions, isMeasured = false, onProblem?: OnProblem) {
     const name = 'plant-writer'
-    const data = { ...options, commits: this.commits.memory, metrics: metrics?.memory }
-    this.#worker = writerThread.start(data, { name })
+    const data = { ...options, commits: this.commits.memory }
+    if (isMeasured) {
+      const { port1, port2: metrics } = new MessageChannel()
+      const calls = new RemoteCalls<WriterMethods>(port1, name)
+      this.readMetrics = lastKnown(() => calls.call('readMetrics'), [])
+      this.#worker = writerThread.start({ ...data, metrics }, { name, transferList: [metrics] })
+    } else {
+      this.#worker = writerThread.start({ ...data, metrics: undefined }, { name })
+    }
     this.#allowEnd = requireThread(this.#worker, name)
     if (onProblem === undefined) return
     this.#worker.on('message', ({ problem }: WriterProblem) => onProblem(problem))

@@ -1,19 +1,25 @@
 /** Commits in a thread of its own, so that requests do not wait for the disk or for locks. */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { serveCalls } from '../../../threads/remote-calls.ts'
 import { toReply } from '../../../threads/reply.ts'
 import { TRANSACTION_MAX } from '../../group-commit.ts'
-import { CommitMetrics } from '../../store-figures.ts'
 import { type Size, sumSizes } from '../../waiting-changes.ts'
 import { measureChange } from '../feed/change-size.ts'
 import { watchCommits } from '../feed/sqlite-commit-watch.ts'
 import { openDatabase } from '../file/database.ts'
 import { DatabaseFile } from '../file/database-file.ts'
+import type { SqliteMetrics } from '../sqlite-metrics.ts'
 import { Checkpointer, prepareCheckpoint } from './checkpointer.ts'
 import { CommitSignal } from './commit-signal.ts'
 import type { WriterReply, WriterRequest } from './threaded-writer.ts'
 import { type Change, type ChangeResult, Writer } from './writer.ts'
-import { type WriterCommand, type WriterProblem, writerThread } from './writer-owner.ts'
+import {
+  type WriterCommand,
+  type WriterMethods,
+  type WriterProblem,
+  writerThread,
+} from './writer-owner.ts'
 
 /** SQLite waits for a lock at most this long at a time, because the process cannot end while it waits. */
 const BUSY_TIMEOUT_MS = 100
@@ -26,11 +32,11 @@ interface Received extends WriterRequest {
   readonly client: MessagePort
 }
 
-const { commits: memory, metrics: metricsMemory, ...options } = writerThread.data
+const { commits: memory, metrics: metricsPort, ...options } = writerThread.data
 const commits = new CommitSignal(memory)
 const db = openDatabase(options)
 db.pragma(`busy_timeout = ${Math.min(BUSY_TIMEOUT_MS, options.lockTimeout)}`)
-const metrics = metricsMemory && new CommitMetrics(metricsMemory)
+const metrics = metricsPort && (await serveMetrics(metricsPort))
 const file = new DatabaseFile(options.file, options.identity)
 const writer = new Writer(db, file, metrics)
 const emptyWal = prepareCheckpoint(db, 'TRUNCATE')
@@ -48,8 +54,16 @@ parentPort?.on('message', async (command: WriterCommand) => {
   // If the file is out of place, SQLite neither writes the WAL back nor deletes it here (SQLITE_FCNTL_HAS_MOVED).
   writer.close()
   for (const client of clients) client.close()
+  metricsPort?.close()
   parentPort?.close()
 })
+
+async function serveMetrics(port: MessagePort): Promise<SqliteMetrics> {
+  const { SqliteMetrics } = await import('../sqlite-metrics.ts')
+  const metrics = new SqliteMetrics()
+  serveCalls<keyof WriterMethods>(port, { readMetrics: () => metrics.read() })
+  return metrics
+}
 
 function accept(client: MessagePort): void {
   clients.add(client)

@@ -13,11 +13,11 @@ import { contentVersion } from '../../../../service/plant-store.ts'
 import type { StoredToken } from '../../../../service/token-store.ts'
 import { SELECTOR_BYTES } from '../../../../service/token-store.ts'
 import { type PlantRow, toPlant } from '../../plant-row.ts'
-import type { CommitMetrics } from '../../store-figures.ts'
 import { type ChangeLimits, prepareExcess } from '../feed/change-excess.ts'
 import { START } from '../feed/change-log.ts'
 import type { DatabaseFile } from '../file/database-file.ts'
 import { mapError } from '../sqlite-errors.ts'
+import type { SqliteMetrics } from '../sqlite-metrics.ts'
 import { prepareWebhookChanges, type WebhookChanges } from './webhook-changes.ts'
 
 /** Every change that a store makes, as PlantStore, TokenStore and WebhookStore describe it, or PruneMethods. */
@@ -63,7 +63,7 @@ export class Writer {
    * @param file of the connection; undefined in memory
    * @param metrics measures the commits
    */
-  constructor(db: Database, file?: DatabaseFile, metrics?: CommitMetrics) {
+  constructor(db: Database, file?: DatabaseFile, metrics?: SqliteMetrics) {
     this.#db = db
     this.#file = file
     const prepared: Prepared = prepareOperations(db)
@@ -98,7 +98,7 @@ export class Writer {
 function prepareMeasuredCommit(
   db: Database,
   makeAll: (changes: readonly Change[]) => ChangeResult[],
-  { duration, changes: counts, sync }: CommitMetrics,
+  { duration, changes: counts, sync }: SqliteMetrics,
 ): (changes: readonly Change[]) => ChangeResult[] {
   let made = 0
   const commit = db.transaction((changes: readonly Change[]) => {
@@ -110,9 +110,9 @@ function prepareMeasuredCommit(
     const begun = performance.now()
     const results = commit(changes)
     const committed = performance.now()
-    duration.add((committed - begun) / 1000)
-    sync.add((committed - made) / 1000)
-    counts.add(changes.reduce((sum, change) => sum + countChanges(change), 0))
+    duration.observe((committed - begun) / 1000)
+    sync.observe((committed - made) / 1000)
+    counts.observe(changes.reduce((sum, change) => sum + countChanges(change), 0))
     return results
   }
 }

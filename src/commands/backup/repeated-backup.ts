@@ -1,10 +1,10 @@
 import ms from 'ms'
-import { defaultConfig } from '../config/config.ts'
-import type { FolderBackup } from '../stores/engine.ts'
-import { findEngine } from '../stores/engines.ts'
+import { defaultConfig } from '../../config/config.ts'
+import type { FolderBackup } from '../../stores/engine.ts'
+import { findEngine } from '../../stores/engines.ts'
+import { onNpmExit, onStopSignal } from '../signals.ts'
 import { describeBackup } from './backup.ts'
 import { runSchedule } from './schedule.ts'
-import { onNpmExit, onStopSignal } from './signals.ts'
 
 export interface RepeatedBackupOptions {
   readonly database: string

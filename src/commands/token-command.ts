@@ -1,11 +1,60 @@
-import { nameScopes, type Scope } from '../../contract/scopes.ts'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { nameScopes, type Scope, scopes } from '../../contract/scopes.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { StoredToken } from '../../service/token-store.ts'
 import { ConfigError } from '../config/config.ts'
+import { duration } from '../config/setting-values.ts'
+import { argument, createOption, databaseOption, parseName } from './options.ts'
+import { formatMinute, formatTable } from './output.ts'
 import { describeDatabase, withStore } from './store-access.ts'
-import { formatMinute, formatTable } from './table.ts'
 
-export interface TokenOptions {
+/** Default of `--scope`: least privilege. */
+const LEAST_SCOPES: readonly Scope[] = ['read']
+
+/** Defines `plant-store token`. */
+export function tokenCommand(): Command {
+  const command = new Command('token').description('create, list and revoke access tokens')
+  command
+    .command('create')
+    .description('create a token and print it; it is not shown again')
+    .requiredOption('--name <name>', 'a unique name for the token', parseName)
+    .addOption(
+      new Option(
+        '--scope <scopes>',
+        `what the token permits: ${scopes.join(', ')} or ${scopes.join()}`,
+      )
+        .argParser(parseScopes)
+        .default(LEAST_SCOPES, LEAST_SCOPES.join()),
+    )
+    .option(
+      '--expires <duration>',
+      'how long the token is valid, such as 90d; by default it never expires',
+      argument(duration('36500d')),
+    )
+    .addOption(databaseOption)
+    .addOption(createOption)
+    .action((options: TokenOptions) => createToken(options))
+  command
+    .command('list')
+    .description('list the tokens without their secrets')
+    .addOption(databaseOption)
+    .action(({ database }: TokenOptions) => listTokens(database))
+  command
+    .command('revoke')
+    .description('revoke a token immediately')
+    .argument('<name>', 'the name of the token')
+    .addOption(databaseOption)
+    .action((name: string, { database }: TokenOptions) => revokeToken(database, name))
+  return command
+}
+
+function parseScopes(value: string): Scope[] {
+  const chosen = scopes.filter((scope) => value.split(',').includes(scope))
+  if (chosen.length === value.split(',').length) return chosen
+  throw new InvalidArgumentError(`Expected ${scopes.join(', ')}, or both separated by a comma.`)
+}
+
+interface TokenOptions {
   readonly database: string
   readonly name: string
   readonly scope: readonly Scope[]
@@ -20,7 +69,7 @@ export interface TokenOptions {
  *
  * @throws ConfigError if the name is taken
  */
-export async function createToken(options: TokenOptions): Promise<void> {
+async function createToken(options: TokenOptions): Promise<void> {
   const { database, name, scope, expires, create = false } = options
   await withStore({ database, create }, async (store) => {
     const lifetime = expires === undefined ? {} : { lifetimeMs: expires }
@@ -34,7 +83,7 @@ export async function createToken(options: TokenOptions): Promise<void> {
 }
 
 /** Prints a table of the tokens without their secrets. */
-export async function listTokens(database: string): Promise<void> {
+async function listTokens(database: string): Promise<void> {
   await withStore({ database }, async (store) => {
     const rows = (await store.listTokens()).map(tableRow)
     process.stdout.write(
@@ -48,7 +97,7 @@ export async function listTokens(database: string): Promise<void> {
  *
  * @throws ConfigError if no token has the name
  */
-export async function revokeToken(database: string, name: string): Promise<void> {
+async function revokeToken(database: string, name: string): Promise<void> {
   await withStore({ database }, async (store) => {
     if (!(await new AccessTokens(store).revoke(name))) {
       throw new ConfigError(`token ${name} does not exist`)

@@ -2,16 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { createWriteStream, type Stats } from 'node:fs'
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { ConfigError } from '../config/config.ts'
-import { fileError } from '../config/file-error.ts'
-import { PERMISSIONS, PRIVATE_MODE } from '../file-modes.ts'
-import { locateDatabase } from '../stores/engines.ts'
-import { locateTokenFiles } from '../stores/token-files.ts'
-import { STDIO } from '../transfer/format.ts'
-
-/** The start of the error message when standard output cannot be written. */
-export const STDOUT_ERROR = 'cannot write to standard output'
+import { ConfigError } from '../../config/config.ts'
+import { PERMISSIONS, PRIVATE_MODE } from '../../file-modes.ts'
+import { locateDatabase } from '../../stores/engines.ts'
+import { locateTokenFiles } from '../../stores/token-files.ts'
+import { STDIO } from '../../transfer/format.ts'
 
 /** The target of an export. */
 export interface Destination {
@@ -93,22 +88,4 @@ async function inheritAccess(handle: FileHandle, { uid, gid, mode }: Stats): Pro
 
 function unpublished(stream: NodeJS.WritableStream): Destination {
   return { stream, publish: async () => {}, discard: async () => {} }
-}
-
-/**
- * Prints to standard output. A reader that has gone away is not an error.
- *
- * @throws ConfigError if standard output cannot be written
- */
-export async function print(text: string): Promise<void> {
-  try {
-    await pipeline([text], process.stdout)
-  } catch (error) {
-    if (!isClosedPipe(error)) throw fileError(STDOUT_ERROR, error)
-  }
-}
-
-/** Whether a write failed because the reader has gone away, as in `plant-store export | head`. */
-export function isClosedPipe(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'EPIPE'
 }

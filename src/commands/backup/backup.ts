@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import { defaultConfig } from '../config/config.ts'
-import type { BackupSummary } from '../stores/engine.ts'
-import { findEngine } from '../stores/engines.ts'
-import { type Progress, startProgress } from './progress.ts'
+import { defaultConfig } from '../../config/config.ts'
+import type { BackupSummary } from '../../stores/engine.ts'
+import { findEngine } from '../../stores/engines.ts'
+import { type Progress, startProgress } from '../progress.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 

@@ -1,29 +1,22 @@
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { ConfigError, defaultConfig } from '../config/config.ts'
-import { fileError } from '../config/file-error.ts'
-import { openStore } from '../stores/engines.ts'
-import { formatPlants, type Writer, writers } from '../transfer/export.ts'
+import { CHANGES_OFF, type ChangeFeed } from '../../../service/change-feed.ts'
+import { ConfigError, defaultConfig, fileError } from '../../config/config.ts'
+import { openStore } from '../../stores/engines.ts'
+import { formatPlants, formulaFreeLine, type Writer, writers } from '../../transfer/export.ts'
 import {
   detectFormat,
   type ExportFormat,
   exportFormats,
   formatHint,
   STDIO,
-} from '../transfer/format.ts'
-import { formulaFreeLine } from '../transfer/formulas.ts'
-import { type CursorFile, prepareCursor } from './cursor-file.ts'
-import {
-  type Destination,
-  isClosedPipe,
-  isSameFile,
-  openDestination,
-  STDOUT_ERROR,
-} from './destination.ts'
-import { type Progress, startProgress } from './progress.ts'
-import { onStopSignal } from './signals.ts'
-import { describeDatabase } from './store-access.ts'
-import { preferSmallHeap } from './v8-flags.ts'
+} from '../../transfer/format.ts'
+import { isClosedPipe, STDOUT_ERROR } from '../output.ts'
+import { type Progress, startProgress } from '../progress.ts'
+import { onStopSignal } from '../signals.ts'
+import { describeDatabase } from '../store-access.ts'
+import { preferSmallHeap } from '../v8-flags.ts'
+import { type Destination, isSameFile, openDestination } from './destination.ts'
 
 export interface ExportOptions {
   readonly database: string
@@ -108,4 +101,40 @@ function selectWriter(format: ExportFormat, { escapeFormulas }: ExportOptions): 
 
 function chooseFormat(file: string): ExportFormat {
   return file === STDIO ? 'ndjson' : detectFormat(file, exportFormats, formatHint(exportFormats))
+}
+
+/** The file for the cursor of an export. */
+interface CursorFile {
+  /** Writes the cursor and replaces the file. Call it once the export is complete. */
+  publish(): Promise<void>
+  /** Deletes what was written, unless it is published. */
+  discard(): Promise<void>
+}
+
+/**
+ * Reads the cursor of the latest change. An export whose snapshot is taken later has that change and all earlier ones.
+ * It can also have some of the later ones; repeating those in order does no harm.
+ *
+ * @throws ConfigError if the change feed is off, or the file cannot be written
+ */
+async function prepareCursor(
+  feed: ChangeFeed,
+  file: string,
+  database: string,
+): Promise<CursorFile> {
+  const page = await feed.readChanges({ after: 'latest', limit: 1 })
+  if (typeof page === 'string') {
+    throw new ConfigError(`there is no cursor: ${CHANGES_OFF}`)
+  }
+  const unwritable = (error: unknown) => {
+    throw fileError(`cannot write ${file}`, error)
+  }
+  const { stream, publish, discard } = await openDestination(file, database).catch(unwritable)
+  return {
+    publish: () =>
+      pipeline([`${page.next}\n`], stream)
+        .then(publish)
+        .catch(unwritable),
+    discard,
+  }
 }

@@ -1,0 +1,73 @@
+import { Command, Option } from 'commander'
+import { onConflicts } from '../../../service/plant-store.ts'
+import { exportFormats, type Format, formats } from '../../transfer/format.ts'
+import { onErrors } from '../../transfer/import.ts'
+import { createOption, databaseOption } from '../options.ts'
+import type { ExportOptions } from './export-plants.ts'
+import type { ImportOptions } from './import-plants.ts'
+
+/** Defines `plant-store import`. */
+export function importCommand(): Command {
+  return new Command('import')
+    .description('import plants from a file; the service can be running')
+    .argument('<file>', 'an NDJSON, CSV or JSON file; - reads standard input')
+    .addOption(formatOption(formats))
+    .addOption(
+      new Option('--on-error <action>', 'what to do with an invalid record')
+        .choices(onErrors)
+        .default('stop'),
+    )
+    .addOption(
+      new Option('--on-conflict <action>', 'what to do if a different plant has the same id')
+        .choices(onConflicts)
+        .default('stop'),
+    )
+    .option(
+      '--ignore-unknown',
+      'ignore CSV columns other than id, name and tag instead of stopping',
+    )
+    .option('--strict', 'refuse JSON records with properties other than id, name and tag')
+    .addOption(databaseOption)
+    .addOption(createOption)
+    .addHelpText('after', importHelp)
+    .action(async (file: string, options: ImportOptions) => {
+      const { importPlants } = await import('./import-plants.ts')
+      await importPlants(file, options)
+    })
+}
+
+/** Defines `plant-store export`. */
+export function exportCommand(): Command {
+  return new Command('export')
+    .description('export a snapshot of all plants in id order')
+    .argument('[file]', 'the file to write or replace; - is standard output', '-')
+    .addOption(formatOption(exportFormats))
+    .option(
+      '--escape-formulas',
+      'write CSV that is safe to open in a spreadsheet; this changes the data, so do not import the file',
+    )
+    .option(
+      '--cursor <file>',
+      'also write the cursor from which to follow the changes made after the export',
+    )
+    .addOption(databaseOption)
+    .action(async (file: string, options: ExportOptions) => {
+      const { exportPlants } = await import('./export-plants.ts')
+      await exportPlants(file, options)
+    })
+}
+
+function formatOption(formats: readonly Format[]): Option {
+  return new Option(
+    '--format <format>',
+    'the file format; by default determined by the file extension',
+  ).choices(formats)
+}
+
+const importHelp = `
+An NDJSON record is a line such as {"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}. A CSV file starts
+with a header such as id,name,tag. A JSON file is an array, as GET /plants returns it. Refused records are
+reported on standard error, and a summary is printed on standard output. Importing the same file again changes
+nothing. The separator of a CSV file can also be a semicolon or a tab.
+Exit codes: 0 all plants are stored; 1 the import stopped early; 2 some records were skipped; 130 or 143 the
+import was interrupted. An import that stops early keeps the records it has already stored.`

@@ -1,0 +1,45 @@
+import { Gauge } from '@prometheus-io/client'
+import { CommitMetrics } from '../store-metrics.ts'
+
+/** The use of the connections to the server. */
+export interface ConnectionFigures {
+  readonly idle: number
+  readonly used: number
+  readonly max: number
+  /** Requests that wait for a connection. */
+  readonly pending: number
+}
+
+/** What a store on a PostgreSQL server measures. */
+export class PostgresMetrics extends CommitMetrics {
+  measureConnections(read: () => ConnectionFigures): void {
+    const { registers } = this
+    new Gauge({
+      name: 'db_client_connections',
+      help: 'Connections to the PostgreSQL server.',
+      labelNames: ['state'],
+      registers,
+      collect() {
+        const { idle, used } = read()
+        this.set({ state: 'idle' }, idle)
+        this.set({ state: 'used' }, used)
+      },
+    })
+    new Gauge({
+      name: 'db_client_connection_max',
+      help: 'The maximum of these connections.',
+      registers,
+      collect() {
+        this.set(read().max)
+      },
+    })
+    new Gauge({
+      name: 'db_client_connection_pending_requests',
+      help: 'Statements that wait for a connection.',
+      registers,
+      collect() {
+        this.set(read().pending)
+      },
+    })
+  }
+}

@@ -1,0 +1,31 @@
+import { within } from '../within.ts'
+
+/** How long to wait for another thread. */
+const TIMEOUT_MS = 1000
+
+/** What a thread has not sent yet. */
+const LATE = Symbol('late')
+
+/**
+ * Creates a function that reads figures of another thread, which can be blocked or end. If they do not arrive in time,
+ * it resolves to the last ones that did, and to those that are late when it is called again.
+ *
+ * @param none what is known at first
+ */
+export function lastKnown<Figures>(
+  read: () => Promise<Figures>,
+  none: Figures,
+  timeoutMs = TIMEOUT_MS,
+): () => Promise<Figures> {
+  let known = none
+  let pending: Promise<Figures> | undefined
+  return async () => {
+    pending ??= read().catch(() => known)
+    const figures = await within(pending, timeoutMs, LATE)
+    if (figures !== LATE) {
+      known = figures
+      pending = undefined
+    }
+    return known
+  }
+}
