@@ -4,7 +4,7 @@ import {
   type NewPlant,
   type Plant,
 } from '../../../../service/plant-store.ts'
-import { type PlantRow, toPlant } from '../../plant-row.ts'
+import { type PlantRow, toPlant } from '../../rows.ts'
 import { retry } from '../connection/attempts.ts'
 import type { Session } from '../connection/session.ts'
 import { INSERT, toColumns } from './plant-columns.ts'
