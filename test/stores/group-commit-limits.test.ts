@@ -1,8 +1,7 @@
 import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { GroupCommit, WaitingChanges } from '../../src/stores/group-commit.ts'
-import { measureChange } from '../../src/stores/sqlite/feed/change-size.ts'
-import type { Change } from '../../src/stores/sqlite/writer/writer.ts'
+import { type Change, measureChange } from '../../src/stores/sqlite/writer/writer.ts'
 import {
   batch,
   type Changes,
