@@ -1,7 +1,7 @@
 import { newToken } from '../service/access-tokens.ts'
 import { type Config, embeddedConfig } from './config/config.ts'
 import { start } from './start.ts'
-import { IN_MEMORY } from './stores/in-memory.ts'
+import { IN_MEMORY } from './stores/engine.ts'
 
 /**
  * Options of `startPlantStore`. Times are in milliseconds, sizes in bytes. The defaults are those of the command line,

@@ -3,9 +3,9 @@ import { scopes } from '../contract/scopes.ts'
 import type { AccessTokens } from '../service/access-tokens.ts'
 import { type Config, TOKEN_VARIABLE } from './config/config.ts'
 import { PRIVATE_MODE } from './file-modes.ts'
+import { locateTokenFiles } from './stores/engine.ts'
 import { locateDatabase } from './stores/engines.ts'
 import { StoreError } from './stores/store-error.ts'
-import { locateTokenFiles } from './stores/token-files.ts'
 
 /**
  * Where to find a token: in an environment variable, in a file, in this object, or nowhere until a command creates one.

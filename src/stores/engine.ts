@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import type { CheckResult } from './check-result.ts'
 import type { Store, ThreadStore } from './store.ts'
 
@@ -59,6 +60,9 @@ export interface Engine {
    */
   openBackups(options: BackupFolderOptions): Promise<BackupFolder>
 }
+
+/** The value of `--database` for a database in memory. */
+export const IN_MEMORY = ':memory:'
 
 /** A file, the memory of this process, or a server. */
 export type Location =
@@ -154,4 +158,14 @@ export interface FolderBackup extends BackupSummary {
   readonly removed: readonly string[]
   /** Why an old backup could not be removed. */
   readonly problem?: string
+}
+
+/**
+ * Where the service writes the first token of a database file: `shared`, or `own` if another database has taken that.
+ */
+export function locateTokenFiles(database: string): {
+  readonly shared: string
+  readonly own: string
+} {
+  return { shared: join(dirname(database), 'access-token'), own: `${database}.access-token` }
 }

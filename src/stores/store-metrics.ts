@@ -1,6 +1,6 @@
 /** What every store measures about itself. Loaded only if it does, because the library takes several megabytes. */
 import { Gauge, Histogram, Registry } from '@prometheus-io/client'
-import type { WaitingChanges } from './waiting-changes.ts'
+import type { WaitingChanges } from './group-commit.ts'
 
 /** Metrics in the form in which a thread can send them to another, which adds them up with `Registry.aggregate`. */
 export type Metrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>

@@ -7,8 +7,8 @@ import {
   type StoredPlant,
   StoreUnavailable,
 } from '../../service/plant-store.ts'
-import { type PlantRow, toPlant } from '../../src/stores/plant-row.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
+import { type PlantRow, toPlant } from '../../src/stores/rows.ts'
 import { Command } from '../helpers/command.ts'
 import { isSettled } from '../helpers/settled.ts'
 import { replay } from '../stores/changes.ts'

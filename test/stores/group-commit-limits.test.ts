@@ -1,9 +1,8 @@
 import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { GroupCommit } from '../../src/stores/group-commit.ts'
+import { GroupCommit, WaitingChanges } from '../../src/stores/group-commit.ts'
 import { measureChange } from '../../src/stores/sqlite/feed/change-size.ts'
 import type { Change } from '../../src/stores/sqlite/writer/writer.ts'
-import { WaitingChanges } from '../../src/stores/waiting-changes.ts'
 import {
   batch,
   type Changes,

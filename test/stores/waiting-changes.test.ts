@@ -1,5 +1,5 @@
 import t from 'tap'
-import { WaitingChanges } from '../../src/stores/waiting-changes.ts'
+import { WaitingChanges } from '../../src/stores/group-commit.ts'
 
 const change = (text: number) => ({ changes: 1, text })
 

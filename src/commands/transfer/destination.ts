@@ -4,8 +4,8 @@ import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promi
 import { basename, dirname, join, resolve } from 'node:path'
 import { ConfigError } from '../../config/config.ts'
 import { PERMISSIONS, PRIVATE_MODE } from '../../file-modes.ts'
+import { locateTokenFiles } from '../../stores/engine.ts'
 import { locateDatabase } from '../../stores/engines.ts'
-import { locateTokenFiles } from '../../stores/token-files.ts'
 import { STDIO } from '../../transfer/format.ts'
 
 /** The target of an export. */

@@ -16,10 +16,9 @@ import { PARAMETER_LENGTH_MAX } from '../request/route-table.ts'
 import type { Certificate } from './certificate.ts'
 import {
   rejectConnect,
-  rejectManyHeaders,
+  rejectHeads,
   rejectParserErrors,
   rejectTinyChunks,
-  rejectUnknownMethods,
 } from './client-errors.ts'
 import { ConnectionCounts, connectionsPerThread, limitConnections } from './connection-limit.ts'
 import { closeSlowConnections } from './connection-timeouts.ts'
@@ -69,7 +68,7 @@ export function createServer({
   requestMetrics,
   responseTimeoutMs = RESPONSE_TIMEOUT_MS,
 }: ServerParts): FastifyInstance {
-  const reject = createSocketRejecter(bodyMethods, () => requestMetrics, cors)
+  const reject = createSocketRejecter(bodyMethods, requestMetrics, cors)
   const options: FastifyHttpOptions<Server> = {
     ...serverOptions(config, reject, cors),
     ...(log !== undefined && { loggerInstance: log }),
@@ -83,8 +82,7 @@ export function createServer({
   const reason = `new connections are closed, because ${maxConnections} are open`
   const onProblem = createProblemLog(app.log)
   limitConnections(server, counts, maxConnections, () => onProblem(reason))
-  rejectUnknownMethods(server, cors)
-  rejectManyHeaders(server, cors)
+  rejectHeads(server, cors)
   const connections = serveOneRequest(server, responseTimeoutMs, counts)
   const { requestTimeout: requestTimeoutMs } = config
   closeSlowConnections(app, connections, { requestTimeoutMs, responseTimeoutMs })

@@ -9,8 +9,7 @@ import {
   schemaFinding,
   tokensFinding,
 } from '../check-result.ts'
-import { newerSchemaMessage } from '../schema-version.ts'
-import { StoreError } from '../store-error.ts'
+import { newerSchemaMessage, StoreError } from '../store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
 import { findUnsafeSetting, readSettings } from './durability/server-settings.ts'

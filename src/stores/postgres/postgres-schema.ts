@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
-import { newerSchemaMessage } from '../schema-version.ts'
-import { StoreError } from '../store-error.ts'
+import { newerSchemaMessage, StoreError } from '../store-error.ts'
 import type { Connections } from './connection/connections.ts'
 import { createTriggers } from './feed/change-switch.ts'
 import { CHANGE_MIGRATIONS, CREATE_TRIGGERS } from './feed/change-tables.ts'

@@ -1,5 +1,5 @@
 import { SELECTOR_BYTES, type StoredToken } from '../../../service/token-store.ts'
-import { type TokenRow, toToken } from '../token-row.ts'
+import { type TokenRow, toToken } from '../rows.ts'
 import type { Connections } from './connection/connections.ts'
 import type { Run } from './connection/session.ts'
 

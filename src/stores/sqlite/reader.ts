@@ -4,10 +4,17 @@ import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/ch
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import type { Webhook } from '../../../service/webhook-store.ts'
-import { joinPlants, type PlantRow, toPlant } from '../plant-row.ts'
-import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../read-limits.ts'
-import { measureText } from '../text-length.ts'
-import { type TokenRow, toToken } from '../token-row.ts'
+import {
+  BATCH_TEXT_MAX,
+  EXPORT_BATCH_SIZE,
+  joinPlants,
+  measureText,
+  type PlantRow,
+  ROWS_MAX,
+  type TokenRow,
+  toPlant,
+  toToken,
+} from '../rows.ts'
 import { toWebhook, type WebhookRow } from '../webhook-row.ts'
 import { type ChangeLimits, prepareExcess } from './feed/change-excess.ts'
 import { prepareChangeRead } from './feed/change-reader.ts'

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
-import type { Engine } from '../engine.ts'
-import { IN_MEMORY } from '../in-memory.ts'
+import { type Engine, IN_MEMORY } from '../engine.ts'
 import { StoreError } from '../store-error.ts'
 import { COMPANION_SUFFIXES } from './file/file-access.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'

@@ -14,19 +14,16 @@ import type {
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
-import type { OnProblem } from '../engine.ts'
-import { GroupCommit } from '../group-commit.ts'
-import { IN_MEMORY, refuseMemory } from '../in-memory.ts'
+import { IN_MEMORY, type OnProblem } from '../engine.ts'
+import { GroupCommit, WaitingChanges } from '../group-commit.ts'
 import { RetentionClock } from '../retention-clock.ts'
 import type { Store, StoreAdvice, StoreLink } from '../store.ts'
 import type { Metrics } from '../store-metrics.ts'
-import { WaitingChanges } from '../waiting-changes.ts'
 import type { ChangeLimits } from './feed/change-excess.ts'
 import { pruneChanges } from './feed/change-pruner.ts'
 import { measureChange } from './feed/change-size.ts'
 import { watchCommits } from './feed/sqlite-commit-watch.ts'
-import type { DatabaseOptions } from './file/database.ts'
-import { openDatabase, openSnapshot } from './file/database.ts'
+import { type DatabaseOptions, openDatabase, openSnapshot, refuseMemory } from './file/database.ts'
 import { DatabaseFile, type FileIdentity } from './file/database-file.ts'
 import { prepareMeasurement } from './file/file-space.ts'
 import { exportPlants, Reader } from './reader.ts'
@@ -34,8 +31,13 @@ import type { SqliteMetrics } from './sqlite-metrics.ts'
 import { Webhooks } from './sqlite-webhooks.ts'
 import { CommitSignal } from './writer/commit-signal.ts'
 import { ThreadedWriter } from './writer/threaded-writer.ts'
-import type { Change, ChangeResult, ChangeResults, Changes } from './writer/writer.ts'
-import { Writer } from './writer/writer.ts'
+import {
+  type Change,
+  type ChangeResult,
+  type ChangeResults,
+  type Changes,
+  Writer,
+} from './writer/writer.ts'
 import { WriterOwner } from './writer/writer-owner.ts'
 
 /** The page cache in KiB, where the default of 16 MB would not be faster. */

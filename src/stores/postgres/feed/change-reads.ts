@@ -1,7 +1,6 @@
 import type { Change } from '../../../../service/change-feed.ts'
-import { toChange } from '../../change-row.ts'
 import { type Cursor, encodeCursor } from '../../cursor.ts'
-import { BATCH_TEXT_MAX } from '../../read-limits.ts'
+import { BATCH_TEXT_MAX, toChange } from '../../rows.ts'
 import type { Run } from '../connection/session.ts'
 import { CHANGE_TYPES, TEXT_LENGTH } from './change-tables.ts'
 

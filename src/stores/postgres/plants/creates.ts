@@ -5,7 +5,7 @@ import {
   type NewPlant,
   type Plant,
 } from '../../../../service/plant-store.ts'
-import { type PlantRow, toPlant } from '../../plant-row.ts'
+import { type PlantRow, toPlant } from '../../rows.ts'
 import { retry } from '../connection/attempts.ts'
 import type { Run, Session } from '../connection/session.ts'
 import { INSERT, insertAll, insertingTransaction, toColumns } from './plant-inserts.ts'

@@ -1,8 +1,13 @@
 import DataLoader from 'dataloader'
 import { MAX_INT64, MIN_INT64 } from '../../../../contract/int64.ts'
 import type { Page, PageRequest, StoredPlant } from '../../../../service/plant-store.ts'
-import { joinPlants, type PlantRow, toPlant } from '../../plant-row.ts'
-import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../../read-limits.ts'
+import {
+  BATCH_TEXT_MAX,
+  EXPORT_BATCH_SIZE,
+  joinPlants,
+  type PlantRow,
+  toPlant,
+} from '../../rows.ts'
 import type { Run } from '../connection/session.ts'
 
 interface PageRow extends PlantRow {

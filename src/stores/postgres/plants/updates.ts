@@ -1,6 +1,10 @@
-import type { NoMatch, PlantPatch, StoredPlant } from '../../../../service/plant-store.ts'
-import { contentVersion } from '../../../../service/plant-store.ts'
-import { type PlantRow, toPlant } from '../../plant-row.ts'
+import {
+  contentVersion,
+  type NoMatch,
+  type PlantPatch,
+  type StoredPlant,
+} from '../../../../service/plant-store.ts'
+import { type PlantRow, toPlant } from '../../rows.ts'
 import { retry } from '../connection/attempts.ts'
 import type { Session } from '../connection/session.ts'
 

@@ -8,14 +8,15 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { PRIVATE_FOLDER_MODE } from '../../../file-modes.ts'
 import type { BackupFolder, BackupFolderOptions, FolderBackup } from '../../engine.ts'
-import { refuseMemory } from '../../in-memory.ts'
 import { StoreError } from '../../store-error.ts'
+import { explain, refuseMemory } from '../file/database.ts'
 import { COMPANION_SUFFIXES } from '../file/file-access.ts'
+import { createDatabaseFile } from '../file/new-file.ts'
 import { CHECKSUM_SUFFIX, isUnused } from './checksum.ts'
 import { backUpDatabase } from './database-backup.ts'
-import { lockFolder } from './folder-lock.ts'
 
 /** The names contain the UTC time at which the backup began, so they sort by age. */
 const NAME = /^plants-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.db$/
@@ -153,4 +154,33 @@ function backupTime(name: string): Date | undefined {
 /** Whether a folder with this name contains the unfinished copy of a backup. */
 function isPartialName(name: string): boolean {
   return PARTIAL_SUFFIX.test(name) && backupTime(name.replace(PARTIAL_SUFFIX, '')) !== undefined
+}
+
+/** Stays in the folder: removing it could let two processes lock different files. */
+const LOCK_FILE = '.plant-store-backup.lock'
+
+/**
+ * Locks a folder for this process with a transaction of SQLite, whose locks the system releases if the process is
+ * killed. Between machines it depends on the file system.
+ *
+ * @returns a function that releases the lock
+ * @throws StoreError if another process has locked the folder, or it cannot be locked
+ */
+export function lockFolder(folder: string): () => void {
+  const file = join(folder, LOCK_FILE)
+  createDatabaseFile(file)
+  let db: Sqlite.Database | undefined
+  try {
+    db = new Sqlite(file, { timeout: 0 })
+    // Without a journal next to the file: there is nothing to roll back.
+    db.pragma('journal_mode = MEMORY')
+    db.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    db?.close()
+    const isLocked = (error as { code?: string }).code === 'SQLITE_BUSY'
+    const reason = isLocked ? 'another process makes backups there' : `${file}: ${explain(error)}`
+    throw new StoreError(`cannot use the folder ${folder}: ${reason}`, { cause: error })
+  }
+  const { close } = db
+  return close.bind(db)
 }

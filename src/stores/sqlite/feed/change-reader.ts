@@ -5,10 +5,8 @@ import type {
   ChangesRequest,
   NoChanges,
 } from '../../../../service/change-feed.ts'
-import { toChange } from '../../change-row.ts'
 import { decodeCursor, encodeCursor } from '../../cursor.ts'
-import { BATCH_TEXT_MAX, ROWS_MAX } from '../../read-limits.ts'
-import { measureText } from '../../text-length.ts'
+import { BATCH_TEXT_MAX, measureText, ROWS_MAX, toChange } from '../../rows.ts'
 import { CHANGE_TYPES } from './change-log.ts'
 
 /** Where a cursor points to. */

@@ -1,5 +1,5 @@
-import { measureText, measureTexts } from '../../text-length.ts'
-import type { Size } from '../../waiting-changes.ts'
+import type { Size } from '../../group-commit.ts'
+import { measureText, measureTexts } from '../../rows.ts'
 import { type Change, countChanges } from '../writer/writer.ts'
 
 /** The memory of a string object, in UTF-16 units. An If-Match header can hold thousands of short strings. */

@@ -2,8 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { PRIVATE_FOLDER_MODE } from '../../../file-modes.ts'
-import type { StoreOptions } from '../../engine.ts'
-import { IN_MEMORY } from '../../in-memory.ts'
+import { IN_MEMORY, type StoreOptions } from '../../engine.ts'
 import { MissingDatabase, StoreError } from '../../store-error.ts'
 import { switchLog } from '../feed/change-log.ts'
 import { DatabaseFile, type FileIdentity } from './database-file.ts'
@@ -124,4 +123,29 @@ export function explain(error: unknown): string {
     default:
       return message
   }
+}
+
+/**
+ * Opens a database of any version, or of another program, to read it while a service may write to it. The connection
+ * refuses changes, and opening it makes none: no upgrade, no switch to WAL.
+ *
+ * @throws StoreError if the file does not exist, SqliteError if it cannot be opened
+ */
+export function openExisting({ file, lockTimeout }: DatabaseOptions): Database {
+  refuseMemory(file)
+  if (!existsSync(file)) throw new StoreError(`there is no database ${resolve(file)}`)
+  // Not `readonly`: without a service running, such a connection leaves a -wal and a -shm file in the folder.
+  const db = new Sqlite(file, { fileMustExist: true, timeout: lockTimeout })
+  db.pragma('query_only = ON')
+  return db
+}
+
+/**
+ * Refuses a database in memory, for commands that share a database with other processes.
+ *
+ * @throws StoreError if the database is in memory
+ */
+export function refuseMemory(database: string): void {
+  if (database !== IN_MEMORY) return
+  throw new StoreError('a database in memory is private to its process: use a file')
 }

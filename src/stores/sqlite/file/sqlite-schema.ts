@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { newerSchemaMessage } from '../../schema-version.ts'
+import { newerSchemaMessage } from '../../store-error.ts'
 import { CREATE_CHANGE_TABLES, TURN_ON } from '../feed/change-log.ts'
 
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */

@@ -1,18 +1,17 @@
 import type { Database } from 'better-sqlite3'
-import type {
-  BatchResult,
-  CreateResult,
-  ImportResult,
-  NewPlant,
-  NoMatch,
-  OnConflict,
-  PlantPatch,
-  StoredPlant,
+import {
+  type BatchResult,
+  type CreateResult,
+  contentVersion,
+  type ImportResult,
+  type NewPlant,
+  type NoMatch,
+  type OnConflict,
+  type PlantPatch,
+  type StoredPlant,
 } from '../../../../service/plant-store.ts'
-import { contentVersion } from '../../../../service/plant-store.ts'
-import type { StoredToken } from '../../../../service/token-store.ts'
-import { SELECTOR_BYTES } from '../../../../service/token-store.ts'
-import { type PlantRow, toPlant } from '../../plant-row.ts'
+import { SELECTOR_BYTES, type StoredToken } from '../../../../service/token-store.ts'
+import { type PlantRow, toPlant } from '../../rows.ts'
 import { type ChangeLimits, prepareExcess } from '../feed/change-excess.ts'
 import { START } from '../feed/change-log.ts'
 import type { DatabaseFile } from '../file/database-file.ts'
