@@ -6,7 +6,7 @@ import {
 } from '../../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../plant-row.ts'
 import type { Run, Session } from '../connection/session.ts'
-import { insertAll, insertingTransaction } from './plant-columns.ts'
+import { insertAll, insertingTransaction } from './plant-inserts.ts'
 
 /**
  * The lock makes a replay wait for the standbys, as in creates.ts. It also keeps replayed plants unchanged until the

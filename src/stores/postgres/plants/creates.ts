@@ -7,7 +7,7 @@ import {
 import { type PlantRow, toPlant } from '../../plant-row.ts'
 import { retry } from '../connection/attempts.ts'
 import type { Session } from '../connection/session.ts'
-import { INSERT, toColumns } from './plant-columns.ts'
+import { INSERT, toColumns } from './plant-inserts.ts'
 
 /**
  * The lock makes a replay wait for the standbys, as a change does. Without it the row might not be on a standby yet,
