@@ -109,7 +109,7 @@ export class AccessTokens {
 
   async #findGrant(digest: Buffer, key: bigint): Promise<Grant | undefined> {
     if (this.#fixedDigest !== undefined && timingSafeEqual(this.#fixedDigest, digest)) {
-      this.#remember(key, this.#now())
+      if (!this.#uses.has(key)) this.#remember(key, NEVER)
       return { name: 'PLANT_STORE_TOKEN', scopes }
     }
     const stored = await this.#store.findToken(digest.subarray(0, SELECTOR_BYTES))

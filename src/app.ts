@@ -16,7 +16,7 @@ import { setCommonHeaders } from './http/operations/response-headers.ts'
 import { resolveOperations } from './http/operations/routes.ts'
 import { admitRequest } from './http/request/admission.ts'
 import { authenticateBearers } from './http/request/authentication.ts'
-import { checkBodyHead, JSON_TYPES, requireBody } from './http/request/body.ts'
+import { bodyMethods, checkBodyHead, JSON_TYPES, requireBody } from './http/request/body.ts'
 import { bodyReader } from './http/request/body-reader.ts'
 import type { Clock } from './http/request/byte-budget.ts'
 import { Cors, serveCors } from './http/request/cors.ts'
@@ -79,7 +79,7 @@ export async function buildApp({
   // The socket: 400, 408, 414, 431, 501 and 505 for what no request can be made of.
   const app = createServer({
     config,
-    contract,
+    bodyMethods: bodyMethods(contract),
     log,
     logsForAll,
     certificate,

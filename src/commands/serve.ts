@@ -1,10 +1,10 @@
 import { addAbortListener } from 'node:events'
 import type { Config } from '../config/config.ts'
 import { start } from '../start.ts'
+import { ThreadFailure } from '../threads/thread-module.ts'
 import { Interrupted } from '../transfer/source.ts'
 import { greeting, readyLine } from './greeting.ts'
 import { onNpmExit, onStopSignal } from './signals.ts'
-import { reportThreadFailures } from './thread-failures.ts'
 import { disablePretenuring } from './v8-flags.ts'
 
 /** How long closing the store can take after `shutdownTimeout`. */
@@ -39,4 +39,17 @@ export async function serve(config: Config): Promise<void> {
   onNpmExit(stop)
   const announce = config.readyJson ? readyLine : greeting
   process.stdout.write(announce(config, running))
+}
+
+/** Ends the process with a message if one of its threads fails, and as usual for any other uncaught exception. */
+function reportThreadFailures(): void {
+  process.on('uncaughtException', (error) => {
+    if (error instanceof ThreadFailure) {
+      process.stderr.write(`plant-store: ${error.message}\n`)
+      if (error.cause !== undefined) console.error(error.cause)
+    } else {
+      console.error(error)
+    }
+    process.exit(1)
+  })
 }

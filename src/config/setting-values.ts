@@ -53,49 +53,39 @@ export function seed(value: unknown): string | readonly NewPlant[] {
 }
 
 /** An integer from `min` to `max`, in decimal notation. */
-export function integer(min: number, max: number) {
+export function integer(min: number, max: number, expected = `an integer from ${min} to ${max}`) {
   return (value: unknown): number => {
     const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
     if (typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max) {
       return number
     }
-    throw new InvalidValue(`an integer from ${min} to ${max}`)
+    throw new InvalidValue(expected)
   }
 }
 
 /** More would only take memory: each serves several thousand requests per second. */
 const THREADS_MAX = 256
 
-const readThreadCount = integer(1, THREADS_MAX)
+const readThreadCount = integer(1, THREADS_MAX, `auto or an integer from 1 to ${THREADS_MAX}`)
 
 /** A number of threads, or `auto`. */
 export function threads(value: unknown): number | 'auto' {
-  if (value === 'auto') return value
-  return replaceInvalid(
-    () => readThreadCount(value),
-    ({ expected }) => new InvalidValue(`auto or ${expected}`),
-  )
+  return value === 'auto' ? value : readThreadCount(value)
 }
 
 /** A duration such as `90s`, or a number of milliseconds. Returns whole milliseconds, from 1 to `max`. */
-export function duration(max: string) {
+export function duration(max: string, expected = 'a duration') {
   return (value: unknown): number => {
     const milliseconds = Math.round(typeof value === 'number' ? value : parseDuration(value))
     if (milliseconds > 0 && milliseconds <= ms(max as StringValue)) return milliseconds
-    throw new InvalidValue(`a duration such as 500ms, 10s, 2m, 12h or 1d, at most ${max}`)
+    throw new InvalidValue(`${expected} such as 500ms, 10s, 2m, 12h or 1d, at most ${max}`)
   }
 }
 
 /** Like `duration`, or 0. */
 export function durationOrZero(max: string) {
-  const read = duration(max)
-  return (value: unknown): number =>
-    value === 0 || value === '0'
-      ? 0
-      : replaceInvalid(
-          () => read(value),
-          ({ expected }) => new InvalidValue(`0 or ${expected}`),
-        )
+  const read = duration(max, '0 or a duration')
+  return (value: unknown): number => (value === 0 || value === '0' ? 0 : read(value))
 }
 
 function parseDuration(value: unknown): number {
@@ -132,22 +122,17 @@ export interface ListenAddress {
   readonly port: number
 }
 
-const readPort = integer(0, 65_535)
+const ENDPOINT = 'an integer from 0 to 65535, or an address such as 0.0.0.0:3001 or [::]:3001'
+
+const readPort = integer(0, 65_535, ENDPOINT)
 
 /** A port of 127.0.0.1, or an address with a port such as `0.0.0.0:3001` or `[::]:3001`. */
 export function endpoint(value: unknown): ListenAddress {
   const [, ipv6, ipv4, port = value] =
     /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(asText(value)) ?? []
   const host = ipv6 ?? ipv4 ?? '127.0.0.1'
-  const expected = 'an integer from 0 to 65535, or an address such as 0.0.0.0:3001 or [::]:3001'
-  if (isIP(host) !== (ipv6 === undefined ? 4 : 6)) throw new InvalidValue(expected)
-  return {
-    host,
-    port: replaceInvalid(
-      () => readPort(port),
-      () => new InvalidValue(expected),
-    ),
-  }
+  if (isIP(host) !== (ipv6 === undefined ? 4 : 6)) throw new InvalidValue(ENDPOINT)
+  return { host, port: readPort(port) }
 }
 
 /** A rate such as `100/s`, or `off` for no limit. */

@@ -1,13 +1,15 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { type AddressInfo, isIP, type Socket } from 'node:net'
-import type { FastifyBaseLogger } from 'fastify'
-import { StoreUnavailable } from '../../service/plant-store.ts'
+import type { AddressInfo, Server, Socket } from 'node:net'
+import { isIP } from 'node:net'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { ListenAddress } from '../config/setting-values.ts'
-import { ApiError, toErrorResponse, unavailable } from '../http/api-error.ts'
-import { rejectConnect, rejectParserErrors } from '../http/server/client-errors.ts'
-import { countRepetitions, headersError, rewriteUrlTargets } from '../http/server/request-head.ts'
-import { createSocketRejecter, type Reject } from '../http/server/socket-errors.ts'
+import { ApiError } from '../http/api-error.ts'
+import { handleError, UNAVAILABLE_SUMMARY } from '../http/error-handler.ts'
+import { limitResponses } from '../http/operations/response.ts'
+import { setCommonHeaders } from '../http/operations/response-headers.ts'
+import { RejectionLog } from '../http/request/rejection-log.ts'
+import { listenOn } from '../http/server/listener.ts'
+import { countRepetitions, getPath, headersError } from '../http/server/request-head.ts'
+import { createServer } from '../http/server/server.ts'
 import { isLoopback } from '../loopback.ts'
 
 /** Far more than a few scrapers and health checks need. */
@@ -15,9 +17,6 @@ const ADMIN_CONNECTIONS_MAX = 64
 
 /** How long a request head can take to arrive. Operators' programs send it at once. */
 const HEAD_TIMEOUT_MS = 2000
-
-/** The longest interval between two checks for heads that are late. */
-const TIMEOUT_CHECK_MS = 500
 
 /** How long a connection can last in all. Prometheus waits as long for a response by default. */
 const LIFETIME_MS = 10_000
@@ -30,169 +29,141 @@ export interface AdminPage {
   readonly content: string
 }
 
+/** What each path responds with. A page that rejects becomes 503 or 500. */
+export type AdminPages = { readonly [path: string]: () => Promise<AdminPage> }
+
 export interface AdminServerOptions {
   readonly address: ListenAddress
-  /** What each path responds with. A page that rejects becomes 503 or 500. */
-  readonly pages: { readonly [path: string]: () => Promise<AdminPage> }
+  readonly pages: AdminPages
   readonly log: FastifyBaseLogger
   readonly headTimeoutMs?: number
   readonly lifetimeMs?: number
 }
 
+export interface AdminServer {
+  /** @throws the system's error if the address is unavailable */
+  listen(): Promise<AddressInfo>
+  /** Closes all connections. Responses under way are cut off. */
+  close(): Promise<void>
+}
+
 /**
  * Serves a few pages to operators, without tokens, on a separate port. Each connection serves one request without a
- * body and has a limited lifetime, so that no client can hold much for long. When too many connections are open, a new
- * one replaces the oldest, preferably one that has not sent a request, so that slow clients cannot make a health check
- * fail.
+ * body and has a limited lifetime, so that no client can hold much for long.
  */
-export class AdminServer {
-  readonly #options: AdminServerOptions
-  readonly #server: Server
-  /** Oldest first. */
-  readonly #open = new Set<Socket>()
-  /** Open connections that have not sent a complete head. */
-  readonly #idle = new Set<Socket>()
-
-  constructor(options: AdminServerOptions) {
-    const { headTimeoutMs = HEAD_TIMEOUT_MS } = options
-    this.#options = options
-    const timeouts = {
-      headersTimeout: headTimeoutMs,
+export function createAdminServer({
+  address,
+  pages,
+  log,
+  headTimeoutMs = HEAD_TIMEOUT_MS,
+  lifetimeMs = LIFETIME_MS,
+}: AdminServerOptions): AdminServer {
+  const app = createServer({
+    config: {
       requestTimeout: headTimeoutMs,
-      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, headTimeoutMs),
-    }
-    this.#server = createServer({ ...timeouts, requireHostHeader: false })
-    this.#server.on('connection', (connection: Socket) => this.#accept(connection))
-    for (const event of ['request', 'checkContinue', 'checkExpectation']) {
-      this.#server.on(event, (request, response) => this.#serve(request, response))
-    }
-    rewriteUrlTargets(this.#server, false)
-    const rejectHead = createSocketRejecter(new Set(), () => undefined)
-    const reject: Reject = (connection, error) => {
-      // After a request, whose response is the last one of the connection.
-      if (this.#open.has(connection) && !this.#idle.delete(connection)) return
-      rejectHead(connection, error)
-    }
-    this.#server.on('clientError', rejectParserErrors(reject, headTimeoutMs))
-    rejectConnect(this.#server, reject)
+      maxConnections: Number.POSITIVE_INFINITY,
+    },
+    bodyMethods: new Set(),
+    log,
+    responseTimeoutMs: lifetimeMs,
+  })
+  const connections = replaceOldestConnection(app.server, lifetimeMs)
+  limitResponses(app, 1)
+  app.decorate('unavailableLog', new RejectionLog(app, UNAVAILABLE_SUMMARY))
+  app.decorate('authenticate', (_request, _reply, done) => done())
+  app.setErrorHandler(handleError)
+  app.addHook('onRequest', setCommonHeaders)
+  app.addHook('onRequest', (request, _reply, next) =>
+    next(requestError(request, pages, isLoopback(address.host))),
+  )
+  for (const [path, read] of Object.entries(pages)) {
+    app.get(path, async (_request, reply) => {
+      const { type, content } = await read()
+      // Without a serializer Fastify adds a charset, which `application/json` does not have (RFC 8259 §11).
+      return reply.header('content-type', type).serializer(String).send(content)
+    })
   }
-
-  /** @throws the system's error if the address is unavailable */
-  async listen(): Promise<AddressInfo> {
-    this.#server.listen(this.#options.address)
-    await once(this.#server, 'listening')
-    return this.#server.address() as AddressInfo
+  app.addHook('preClose', async () => {
+    for (const connection of connections) connection.destroy()
+  })
+  return {
+    listen: async () => {
+      await app.ready()
+      const { host, port } = address
+      const { addresses } = await listenOn([app.server], { hosts: [host], port })
+      return addresses[0] as AddressInfo
+    },
+    close: () => app.close(),
   }
+}
 
-  /** Closes all connections. Responses under way are cut off. */
-  async close(): Promise<void> {
-    const { promise: closed, resolve } = Promise.withResolvers<void>()
-    this.#server.close(() => resolve())
-    for (const connection of this.#open) connection.destroy()
-    await closed
+/**
+ * Lets each connection serve one request, and limits its lifetime. When too many are open, a new one replaces the
+ * oldest, preferably one that has not sent a request, so that slow clients cannot make a health check fail.
+ *
+ * @returns the open connections
+ */
+function replaceOldestConnection(server: Server, lifetimeMs: number): ReadonlySet<Socket> {
+  const open = new Set<Socket>()
+  /** Those that have not sent a complete head. */
+  const idle = new Set<Socket>()
+  const forget = (connection: Socket) => {
+    open.delete(connection)
+    idle.delete(connection)
   }
-
-  #accept(connection: Socket): void {
-    if (this.#open.size === ADMIN_CONNECTIONS_MAX) {
-      const [replaced] = [...this.#idle, ...this.#open] as [Socket]
+  server.on('connection', (connection: Socket) => {
+    if (open.size === ADMIN_CONNECTIONS_MAX) {
+      const [replaced] = [...idle, ...open] as [Socket]
       replaced.destroy()
-      this.#forget(replaced)
+      forget(replaced)
     }
-    this.#open.add(connection)
-    this.#idle.add(connection)
-    const { lifetimeMs = LIFETIME_MS } = this.#options
+    open.add(connection)
+    idle.add(connection)
     const timer = setTimeout(() => connection.destroy(), lifetimeMs).unref()
     connection.once('close', () => {
       clearTimeout(timer)
-      this.#forget(connection)
+      forget(connection)
     })
-  }
-
-  #forget(connection: Socket): void {
-    this.#open.delete(connection)
-    this.#idle.delete(connection)
-  }
-
-  #serve(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request
-    if (!this.#idle.delete(socket)) {
-      // The connection closes after the first response, so further requests are neither served nor read. The parser
-      // resumes the connection after each request that it has already received, so it is paused again.
-      socket.pause()
-      setImmediate(() => socket.pause())
-      return
-    }
+  })
+  server.prependListener('request', ({ socket }, response) => {
+    idle.delete(socket)
     response.shouldKeepAlive = false
-    this.#respond(request).then(
-      ({ type, content }) => send(response, 200, { 'content-type': type }, content),
-      (error) => sendError(response, this.#toApiError(error)),
-    )
-  }
+  })
+  return open
+}
 
-  async #respond(request: IncomingMessage): Promise<AdminPage> {
-    const { method = '', url = '', headers } = request
-    const error = headersError(request, countRepetitions(request)) ?? this.#hostError(headers.host)
-    if (error !== undefined) throw error
-    const path = url.replace(/\?.*/s, '')
-    const { pages } = this.#options
-    const read = Object.hasOwn(pages, path) ? pages[path] : undefined
-    if (read === undefined) throw new ApiError('unknown-path', `unknown path ${path}`)
-    if (!METHODS.includes(method)) {
-      const allow = METHODS.join(', ')
-      throw new ApiError('method-not-allowed', `${path} supports ${allow}`, { allow })
-    }
-    const length = headers['content-length'] ?? '0'
-    if (headers['transfer-encoding'] !== undefined || !/^0+$/.test(length)) {
-      throw new ApiError('body-too-large', 'expected a request without a body')
-    }
-    return read()
-  }
-
-  /**
-   * On a loopback address, only programs of this machine should read the pages. Without this check, a web page could
-   * too, by giving its own host name an address of this machine (DNS rebinding).
-   */
-  #hostError(authority = ''): ApiError | undefined {
-    if (!isLoopback(this.#options.address.host)) return undefined
-    const host = authority.replace(/:\d*$/, '')
-    const isAddress = host.startsWith('[') || isIP(host) !== 0
-    if (host === '' || isAddress || isLoopback(host)) return undefined
+/** Why a request cannot be served; undefined if it can. */
+function requestError(
+  request: FastifyRequest,
+  pages: AdminPages,
+  isLocal: boolean,
+): ApiError | undefined {
+  const { raw, method, headers } = request
+  const error = headersError(raw, countRepetitions(raw))
+  if (error !== undefined) return error
+  if (isLocal && !isLocalHost(headers.host)) {
     return new ApiError(
       'malformed-request',
-      `the host ${host} is not allowed: use localhost or an IP address`,
+      `the host ${headers.host} is not allowed: use localhost or an IP address`,
     )
   }
-
-  #toApiError(error: unknown): ApiError {
-    if (error instanceof ApiError) return error
-    if (error instanceof StoreUnavailable) {
-      this.#options.log.warn(error.message)
-      return unavailable(error)
-    }
-    this.#options.log.error({ err: error }, 'internal error of the admin port')
-    return new ApiError('internal-error', 'internal error: see the log of the service')
+  const path = getPath(request)
+  if (!Object.hasOwn(pages, path)) return new ApiError('unknown-path', `unknown path ${path}`)
+  if (!METHODS.includes(method)) {
+    const allow = METHODS.join(', ')
+    return new ApiError('method-not-allowed', `${path} supports ${allow}`, { allow })
   }
+  const length = headers['content-length'] ?? '0'
+  if (headers['transfer-encoding'] === undefined && /^0+$/.test(length)) return undefined
+  return new ApiError('body-too-large', 'expected a request without a body')
 }
 
-function sendError(response: ServerResponse, error: ApiError): void {
-  const { status, body } = toErrorResponse(error)
-  const headers = { ...error.headers, 'content-type': 'application/json' }
-  send(response, status, headers, JSON.stringify(body))
-}
-
-function send(
-  response: ServerResponse,
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  content: string,
-): void {
-  const length = Buffer.byteLength(content)
-  response.writeHead(status, {
-    ...headers,
-    'content-length': length,
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  })
-  // Node omits the content from the response to HEAD.
-  response.end(content)
+/**
+ * Whether the host of a request can only be this machine. On a loopback address, only programs of this machine should
+ * read the pages. Without this check, a web page could too, by giving its own host name an address of this machine (DNS
+ * rebinding).
+ */
+function isLocalHost(authority = ''): boolean {
+  const host = authority.replace(/:\d*$/, '')
+  return host === '' || host.startsWith('[') || isIP(host) !== 0 || isLoopback(host)
 }

@@ -8,7 +8,7 @@ import { LIVE, READY } from '../http/health.ts'
 import { toAuthority } from '../http/server/listener.ts'
 import { shareResult } from '../shared-result.ts'
 import { within } from '../within.ts'
-import { type AdminPage, AdminServer } from './admin-server.ts'
+import { type AdminPage, createAdminServer } from './admin-server.ts'
 import { type MetricSources, metricsPage } from './metrics.ts'
 
 /** How long a scrape waits to find out whether the service is ready. */
@@ -58,7 +58,7 @@ export function prepareAdmin({ address, log, checkReady, ...sources }: AdminOpti
       return toPage(READY.json)
     },
   }
-  const server = new AdminServer({ address, pages, log })
+  const server = createAdminServer({ address, pages, log })
   return {
     listen: async () => {
       try {

@@ -5,7 +5,6 @@ import { parseInt64 } from '../../contract/int64.ts'
 import { ConfigError } from '../config/config.ts'
 import {
   ENDS_WITHIN,
-  NOT_UTF8,
   type ParsedRecord,
   type ParseResult,
   RECORD_BYTES_MAX,
@@ -26,6 +25,8 @@ const COLUMNS_MAX = 2 ** 14
 
 /** How much of a file is searched for its separator. */
 const START_BYTES_MAX = 2 ** 16
+
+const NOT_UTF8 = 'record is not valid UTF-8'
 
 const CUT_OFF = `${ENDS_WITHIN}; end it with a newline if it is complete`
 

@@ -51,8 +51,6 @@ export const RECORD_BYTES_MAX = 2 ** 22
 
 export const TOO_LARGE = `record must not exceed ${RECORD_BYTES_MAX} bytes`
 
-export const NOT_UTF8 = 'record is not valid UTF-8'
-
 /** Explains an error in the last line of an input that does not end with a newline. */
 export const ENDS_WITHIN = 'the input ends within this line'
 

@@ -41,13 +41,14 @@ export function quote(text: string): string {
 export class IgnoredMembers {
   readonly #counts = new Map<string, number>()
   #total = 0
+  #hasOthers = false
 
   add(names: readonly string[]): void {
     this.#total += names.length
     for (const name of names) {
-      const count = this.#counts.get(name)
-      if (count === undefined && this.#counts.size === NAMES_MAX) continue
-      this.#counts.set(name, (count ?? 0) + 1)
+      const count = this.#counts.get(name) ?? 0
+      if (count === 0 && this.#counts.size === NAMES_MAX) this.#hasOthers = true
+      else this.#counts.set(name, count + 1)
     }
   }
 
@@ -55,13 +56,7 @@ export class IgnoredMembers {
   summary(): string {
     if (this.#total === 0) return ''
     const named = [...this.#counts].map(([name, count]) => `${count} × ${describeUnknown(name)}`)
-    const more = this.#total > sum(this.#counts.values()) ? ', and others' : ''
+    const more = this.#hasOthers ? ', and others' : ''
     return `ignored ${this.#total} (properties that are not stored: ${named.join(', ')}${more})\n`
   }
-}
-
-function sum(numbers: Iterable<number>): number {
-  let total = 0
-  for (const number of numbers) total += number
-  return total
 }

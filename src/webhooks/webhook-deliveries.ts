@@ -33,8 +33,11 @@ const NEVER = Number.NEGATIVE_INFINITY
 /** How many deliveries to one webhook can be in flight. */
 const LANES_MAX = 16
 
-/** How many deliveries to all webhooks can be in flight. Each takes a connection. */
-const CONNECTIONS_MAX = 128
+/**
+ * How many deliveries to all webhooks can be in flight, unless there are more webhooks. Each takes a connection, and
+ * requests wait while many responses arrive at once.
+ */
+const CONNECTIONS_MAX = 64
 
 /** How long a stop can take. */
 const CLOSE_MS = 1000
@@ -181,7 +184,8 @@ export class WebhookDeliveries {
     this.#events.retain(new Set(this.#webhooks.map(({ name }) => name)))
     const owned = this.#webhooks.filter(({ owner }) => owner === this.#owner)
     const names = new Set(owned.map(({ name }) => name))
-    this.#lanesMax = Math.min(LANES_MAX, Math.floor(CONNECTIONS_MAX / owned.length))
+    const share = Math.max(1, Math.floor(CONNECTIONS_MAX / owned.length))
+    this.#lanesMax = Math.min(LANES_MAX, share)
     for (const name of this.#deliveries.keys()) if (!names.has(name)) this.#drop(name)
     for (const webhook of owned) {
       const delivery = this.#deliveries.get(webhook.name)

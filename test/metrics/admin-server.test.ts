@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { type Logger, pino } from 'pino'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { type AdminPage, AdminServer } from '../../src/metrics/admin-server.ts'
+import { type AdminPage, createAdminServer } from '../../src/metrics/admin-server.ts'
 import { answersOf, readAll, send } from '../helpers/service.ts'
 
 const PAGE: AdminPage = { type: 'text/plain', content: 'content' }
@@ -20,7 +20,7 @@ async function start(
     ...options
   }: { host?: string; log?: Logger; headTimeoutMs?: number; lifetimeMs?: number } = {},
 ): Promise<number> {
-  const server = new AdminServer({
+  const server = createAdminServer({
     address: { host, port: 0 },
     pages: { '/page': read },
     log,
@@ -66,6 +66,12 @@ t.test('nothing else is served', async (t) => {
     t.equal(answer.status, 404, path)
     t.match(JSON.parse(answer.body), { error: 40401, message: `unknown path ${path}` })
   }
+})
+
+t.test('a path that cannot be decoded is rejected', async (t) => {
+  const answer = await get(await start(t), '/%zz')
+  t.equal(answer.status, 400)
+  t.equal(JSON.parse(answer.body).error, 40003)
 })
 
 t.test('other methods are not allowed', async (t) => {
@@ -268,7 +274,7 @@ t.test('if all have sent a request, a new connection replaces the oldest', async
 
 t.test('closing cuts off the connections', async (t) => {
   const asked = Promise.withResolvers<void>()
-  const server = new AdminServer({
+  const server = createAdminServer({
     address: { host: '127.0.0.1', port: 0 },
     pages: {
       '/page': () => {

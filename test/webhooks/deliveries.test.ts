@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
 import { webhookEvents } from '../../service/webhook-store.ts'
 import { newSecret } from '../../src/webhooks/message.ts'
 import { contract, dereference, schemaErrors } from '../helpers/contract-check.ts'
-import { type Received, type Respond, startReceiver, status } from './receiver.ts'
+import { plantsIn, type Received, type Respond, startReceiver, status } from './receiver.ts'
 import {
   createPlants,
   eventually,
@@ -32,7 +32,6 @@ async function newPlace(
   }
 }
 
-const sorted = (ids: readonly bigint[]) => ids.toSorted((one, other) => (one < other ? -1 : 1))
 const plantsOf = (received: readonly Received[]) => received.map(({ plant }) => plant)
 
 t.test('every change of a plant is delivered in order, as the contract describes it', async (t) => {
@@ -207,7 +206,7 @@ t.test('a webhook that has failed for three days is paused, and can be resumed',
   receiver.respond = status(204)
   await store.webhooks.resume('orders', false)
   await eventually(() => receiver.received.length === 3)
-  t.same(sorted(plantsOf(receiver.received)), [1n, 1n, 2n])
+  t.same(plantsIn(receiver.received), [1n, 1n, 2n])
   t.equal(new Set(receiver.received.map(({ id }) => id)).size, 2)
 })
 
@@ -273,7 +272,7 @@ t.test('a slow receiver does not affect another, and its attempt is abandoned', 
   await add('fast', fast.url)
   const deliveries = deliver({ timeoutMs: 600_000 })
   await createPlants(store, 1, 300)
-  t.same(sorted(plantsOf(await fast.until(300))), idsFrom(1, 300))
+  t.same(plantsIn(await fast.until(300)), idsFrom(1, 300))
   t.equal(slow.received.length, 16)
   await eventually(() => deliveries.figures()[0]?.received === 300)
   t.match(deliveries.figures(), [
@@ -285,7 +284,7 @@ t.test('a slow receiver does not affect another, and its attempt is abandoned', 
   await eventually(async () => (await webhookIn(store, 'fast')).owner === undefined)
   slow.respond = status(204)
   deliver()
-  t.same(sorted(plantsOf(await slow.until(316)).slice(16)), idsFrom(1, 300))
+  t.same(plantsIn((await slow.until(316)).slice(16)), idsFrom(1, 300))
   t.equal(new Set(slow.received.map(({ id }) => id)).size, 300)
   t.equal(fast.received.length, 300, 'nothing was delivered twice')
 })
@@ -497,7 +496,7 @@ t.test('one process at a time delivers, and another continues after it', async (
   const processes = [deliver(), other.deliver()]
   await createPlants(store, 1, 100)
   for (const receiver of receivers) {
-    t.same(sorted(plantsOf(await receiver.until(100))), idsFrom(1, 100))
+    t.same(plantsIn(await receiver.until(100)), idsFrom(1, 100))
   }
   const isDone = (each: (typeof processes)[0]) =>
     each.figures().every(({ received }) => received === 100)
@@ -513,7 +512,7 @@ t.test('one process at a time delivers, and another continues after it', async (
   await leader?.close()
   await createPlants(store, 101, 100)
   for (const receiver of receivers) {
-    t.same(sorted(plantsOf(await receiver.until(200)).slice(100)), idsFrom(101, 100))
+    t.same(plantsIn((await receiver.until(200)).slice(100)), idsFrom(101, 100))
   }
 })
 
@@ -523,12 +522,12 @@ t.test('many webhooks share the connections', async (t) => {
   for (let number = 1; number <= 16; number++) await add(`webhook ${number}`, receiver.url)
   await createPlants(store, 1, 20)
   deliver()
-  await receiver.until(128)
+  await receiver.until(64)
   for (let turn = 0; turn < 100; turn++) await setImmediate()
-  t.equal(receiver.received.length, 128)
-  t.equal(receiver.connections, 128)
-  const first = plantsOf(receiver.received).filter((plant) => plant <= 8n)
-  t.equal(first.length, 128, 'each has the same share')
+  t.equal(receiver.received.length, 64)
+  t.equal(receiver.connections, 64)
+  const first = plantsOf(receiver.received).filter((plant) => plant <= 4n)
+  t.equal(first.length, 64, 'each has the same share')
 })
 
 t.test('a process whose lease was taken stops', async (t) => {
@@ -593,7 +592,7 @@ t.test('deliveries continue after the store was unavailable', async (t) => {
   })
   const deliveries = deliver({ store: failing })
   await createPlants(store, 1, 3)
-  t.same(sorted(plantsOf(await receiver.until(3))), [1n, 2n, 3n])
+  t.same(plantsIn(await receiver.until(3)), [1n, 2n, 3n])
   await eventually(async () => (await webhookIn(store, 'orders')).progress.lastSuccessAt)
   await deliveries.close()
   t.ok((await webhookIn(store, 'orders')).owner, 'the lease ends by itself')

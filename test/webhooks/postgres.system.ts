@@ -1,8 +1,9 @@
 /** Deliveries by replicas that share a PostgreSQL server. */
 import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
+import { webhookEvents } from '../../service/webhook-store.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
-import { startReceiver } from './receiver.ts'
+import { plantsIn, startReceiver } from './receiver.ts'
 import { createPlants, eventually, idsFrom, newPlace } from './setting.ts'
 
 t.test('one replica at a time delivers, and another continues after it', async (t) => {
@@ -12,15 +13,14 @@ t.test('one replica at a time delivers, and another continues after it', async (
   const receiver = await startReceiver(t)
   await one.add('orders', receiver.url)
   const replicas = [one.deliver(), other.deliver()]
-  const plantsIn = async (count: number) => (await receiver.until(count)).map(({ plant }) => plant)
   await createPlants(one.store, 1, 50)
   await createPlants(other.store, 51, 50)
-  t.same(await plantsIn(100), idsFrom(1, 100))
+  t.same(plantsIn(await receiver.until(100)), idsFrom(1, 100))
   await eventually(() => replicas.some((each) => each.figures()[0]?.received === 100))
   const owner = replicas.find((each) => each.figures()[0]?.received === 100)
   await owner?.close()
   await createPlants(one.store, 101, 10)
-  t.same(await plantsIn(110), idsFrom(1, 110))
+  t.same(plantsIn(await receiver.until(110)), idsFrom(1, 110))
 })
 
 t.test('a replica that loses the database stops before another one delivers', async (t) => {
@@ -34,7 +34,7 @@ t.test('a replica that loses the database stops before another one delivers', as
       else response.on('close', () => resolve(performance.now()))
     },
   })
-  await one.add('orders', receiver.url)
+  await one.add('orders', receiver.url, { events: webhookEvents })
   let isLost = false
   const losing = <Target extends object>(target: Target): Target =>
     new Proxy(target, {
@@ -51,13 +51,14 @@ t.test('a replica that loses the database stops before another one delivers', as
   const lost = one.deliver({ store: losing(one.store) })
   await eventually(() => lost.figures()[0]?.lag !== undefined)
   const survivor = other.deliver()
-  await createPlants(other.store, 1, 2)
+  await createPlants(other.store, 1, 1)
+  await other.store.remove(1n)
   await receiver.until(1)
   isLost = true
   const received = await receiver.until(3)
   t.same(
-    received.map(({ plant }) => plant),
-    [1n, 1n, 2n],
+    received.map(({ event }) => event),
+    ['newPlant', 'newPlant', 'plantRemoved'],
   )
   t.ok((await aborted) < Number(received[1]?.at))
   await eventually(() => survivor.figures()[0]?.received === 2)

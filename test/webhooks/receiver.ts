@@ -37,6 +37,8 @@ export const AUTHORITY = authority.cert
 
 export class Receiver {
   readonly received: Received[] = []
+  /** The distinct `webhook-id`s. */
+  readonly ids = new Set<string>()
   /** How many connections were accepted. */
   connections = 0
   respond: Respond
@@ -50,14 +52,24 @@ export class Receiver {
 
   /** Resolves once there are this many deliveries, or one matches. */
   async until(done: number | ((received: Received) => boolean)): Promise<Received[]> {
-    const isDone = () =>
-      typeof done === 'number' ? this.received.length >= done : this.received.some(done)
+    await this.#until(() =>
+      typeof done === 'number' ? this.received.length >= done : this.received.some(done),
+    )
+    return this.received
+  }
+
+  /** Resolves once this many events were delivered, not counting repetitions. */
+  async untilDistinct(count: number): Promise<Received[]> {
+    await this.#until(() => this.ids.size >= count)
+    return this.received
+  }
+
+  async #until(isDone: () => boolean): Promise<void> {
     while (!isDone()) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#arrivals.add(resolve)
       await promise
     }
-    return this.received
   }
 
   async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -73,6 +85,7 @@ export class Receiver {
       plant: BigInt(/"id":(-?\d+)/.exec(body)?.[1] ?? 0),
       at: performance.now(),
     }
+    this.ids.add(received.id)
     const index = this.received.push(received) - 1
     this.respond(response, index, received)
     for (const notify of this.#arrivals) notify()
@@ -120,14 +133,19 @@ export function status(code: number, headers: Record<string, string> = {}): Resp
   return (response) => response.writeHead(code, headers).end()
 }
 
-/** The plants in the order of their first deliveries. */
-export function withoutRepetitions(received: readonly Received[]): bigint[] {
-  const ids = new Set<string>()
-  return received
-    .filter(({ id }) => {
-      const isNew = !ids.has(id)
-      ids.add(id)
-      return isNew
-    })
-    .map(({ plant }) => plant)
+/** The bodies of the events of each plant, in the order of their first deliveries. */
+export function bodiesByPlant(received: readonly Received[]): Map<bigint, string[]> {
+  const first = new Map(received.toReversed().map((each) => [each.id, each]))
+  const plants = new Map<bigint, string[]>()
+  for (const each of received) {
+    if (first.get(each.id) !== each) continue
+    const bodies = plants.get(each.plant) ?? []
+    plants.set(each.plant, [...bodies, each.body])
+  }
+  return plants
+}
+
+/** The plants, in the order of their ids. */
+export function plantsIn(received: readonly Received[]): bigint[] {
+  return received.map(({ plant }) => plant).sort((one, other) => (one < other ? -1 : 1))
 }

@@ -1,10 +1,13 @@
+import { setTimeout } from 'node:timers/promises'
 import ms from 'ms'
 import { defaultConfig } from '../../config/config.ts'
 import type { FolderBackup } from '../../stores/engine.ts'
 import { findEngine } from '../../stores/engines.ts'
 import { onNpmExit, onStopSignal } from '../signals.ts'
 import { describeBackup } from './backup.ts'
-import { runSchedule } from './schedule.ts'
+
+/** How long to wait after a failed backup, unless the interval is shorter. */
+const RETRY_MS_MAX = 60_000
 
 export interface RepeatedBackupOptions {
   readonly database: string
@@ -37,17 +40,18 @@ export async function backUpRepeatedly(
     const delayMs = Math.max(0, intervalMs - ageMs)
     const first = new Date(now.getTime() + delayMs).toISOString()
     process.stdout.write(`backing up to ${folder}; the next backup begins at ${first}\n`)
-    await runSchedule({
-      delayMs,
-      intervalMs,
-      signal,
-      async work() {
-        const start = performance.now()
+    const wait = (delayMs: number) => setTimeout(delayMs, true, { signal }).catch(() => false)
+    for (let waitMs = delayMs; await wait(waitMs); ) {
+      const start = performance.now()
+      try {
         printBackup(await backups.add(new Date(), signal), start)
-      },
-      onFailure: ({ message }, retryMs) =>
-        report(`${message}; trying again in ${ms(Math.round(retryMs))}`),
-    })
+        waitMs = Math.max(0, start + intervalMs - performance.now())
+      } catch (error) {
+        if (signal.aborted) break
+        waitMs = Math.min(intervalMs, RETRY_MS_MAX)
+        report(`${(error as Error).message}; trying again in ${ms(waitMs)}`)
+      }
+    }
   } finally {
     backups.close()
   }

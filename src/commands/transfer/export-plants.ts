@@ -1,8 +1,7 @@
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { CHANGES_OFF, type ChangeFeed } from '../../../service/change-feed.ts'
-import { ConfigError, defaultConfig, fileError } from '../../config/config.ts'
-import { openStore } from '../../stores/engines.ts'
+import { ConfigError, fileError } from '../../config/config.ts'
 import { formatPlants, formulaFreeLine, type Writer, writers } from '../../transfer/export.ts'
 import {
   detectFormat,
@@ -14,7 +13,7 @@ import {
 import { isClosedPipe, STDOUT_ERROR } from '../output.ts'
 import { type Progress, startProgress } from '../progress.ts'
 import { onStopSignal } from '../signals.ts'
-import { describeDatabase } from '../store-access.ts'
+import { describeDatabase, openTarget } from '../store-access.ts'
 import { preferSmallHeap } from '../v8-flags.ts'
 import { type Destination, isSameFile, openDestination } from './destination.ts'
 
@@ -42,8 +41,7 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
   preferSmallHeap()
   // The export continues even if the reader of standard error goes away.
   process.stderr.on('error', () => {})
-  const { lockTimeout } = defaultConfig()
-  const store = await openStore({ database, mustExist: true, lockTimeout, sameThread: true })
+  const store = await openTarget({ database })
   const interruption = new AbortController()
   const { signal } = interruption
   let destination: Destination | undefined

@@ -14,7 +14,7 @@ import { type Reject, rawResponse } from './socket-errors.ts'
 
 const METHOD_NAMES = new Set(METHODS)
 
-/** Each parsed field takes a hundred bytes of memory, however short it is. */
+/** Each parsed field takes a hundred bytes of memory, however short it is. Most versions of Node drop further ones. */
 const HEADER_FIELDS_MAX = 100
 
 /** How many chunks of any size a body can have before their average size counts. */
@@ -71,44 +71,28 @@ export function rejectConnect(server: Server, reject: Reject): void {
   })
 }
 
-/**
- * Rejects methods that Node's parser accepts but its list of methods omits, such as PRI and those of RTSP. No route can
- * match them, not even Fastify's own for unknown paths.
- */
-export function rejectUnknownMethods(server: Server, cors?: Cors): void {
-  rejectRequests(server, cors, ({ method = '' }) =>
-    METHOD_NAMES.has(method)
-      ? undefined
-      : new ApiError('malformed-request', `${method} is not an HTTP method`),
-  )
-}
-
-/** Rejects requests with many header fields. Most versions of Node would drop those beyond their limit. */
-export function rejectManyHeaders(server: Server, cors?: Cors): void {
-  const error = new ApiError(
-    'headers-too-large',
-    `a request must not have more than ${HEADER_FIELDS_MAX} header fields`,
-  )
+/** Responds to requests that no route can match or that have too many header fields, and closes their connections. */
+export function rejectHeads(server: Server, cors?: Cors): void {
   // One more than the limit, so that Node drops no field from a request that is served.
   server.maxHeadersCount = HEADER_FIELDS_MAX + 1
-  rejectRequests(server, cors, ({ rawHeaders }) =>
-    rawHeaders.length > 2 * HEADER_FIELDS_MAX ? error : undefined,
-  )
-}
-
-/** Responds to the requests that have an error, and closes their connections. */
-function rejectRequests(
-  server: Server,
-  cors: Cors | undefined,
-  find: (request: IncomingMessage) => ApiError | undefined,
-): void {
   const [serve] = server.listeners('request') as [RequestListener]
   server.off('request', serve).on('request', (request, response) => {
-    const error = find(request)
+    const error = headError(request)
     if (error === undefined) return serve(request, response)
     const { status, headers, content } = rawResponse(error, cors?.headersFor(request))
     response.writeHead(status, headers).end(content)
   })
+}
+
+function headError({ method = '', rawHeaders }: IncomingMessage): ApiError | undefined {
+  // Node's parser accepts methods that its list omits, such as PRI and those of RTSP. Not even Fastify's route for
+  // unknown paths matches them.
+  if (!METHOD_NAMES.has(method)) {
+    return new ApiError('malformed-request', `${method} is not an HTTP method`)
+  }
+  if (rawHeaders.length <= 2 * HEADER_FIELDS_MAX) return undefined
+  const message = `a request must not have more than ${HEADER_FIELDS_MAX} header fields`
+  return new ApiError('headers-too-large', message)
 }
 
 /** Rejects bodies in chunks that are too small on average. */

@@ -4,13 +4,11 @@ import Fastify, {
   type FastifyHttpOptions,
   type FastifyInstance,
 } from 'fastify'
-import type { ContractDocument } from '../../../contract/contract.ts'
 import type { Config } from '../../config/config.ts'
 import { createProblemLog } from '../../log.ts'
 import type { RequestMetrics } from '../../metrics/request-metrics.ts'
 import { newRequestId } from '../operations/response-headers.ts'
 import { rejectBadUrls } from '../request/admission.ts'
-import { bodyMethods } from '../request/body.ts'
 import { SMALL_MESSAGE_BYTES } from '../request/byte-budget.ts'
 import type { Cors } from '../request/cors.ts'
 import { noRequestLog } from '../request/request-log.ts'
@@ -18,10 +16,9 @@ import { PARAMETER_LENGTH_MAX } from '../request/route-table.ts'
 import type { Certificate } from './certificate.ts'
 import {
   rejectConnect,
-  rejectManyHeaders,
+  rejectHeads,
   rejectParserErrors,
   rejectTinyChunks,
-  rejectUnknownMethods,
 } from './client-errors.ts'
 import { ConnectionCounts, connectionsPerThread, limitConnections } from './connection-limit.ts'
 import { closeSlowConnections } from './connection-timeouts.ts'
@@ -38,19 +35,21 @@ const TIMEOUT_CHECK_MS = 1000
 const RESPONSE_TIMEOUT_MS = 30_000
 
 export interface ServerParts {
-  readonly config: Config
-  readonly contract: ContractDocument
+  readonly config: Pick<Config, 'trustProxy' | 'requestTimeout' | 'maxConnections'>
+  /** Methods whose operations read a body, in upper case. */
+  readonly bodyMethods: ReadonlySet<string>
   /** Undefined for no log. */
   readonly log: FastifyBaseLogger | undefined
-  readonly logsForAll: boolean
   /** Undefined for plain HTTP. */
-  readonly certificate: Certificate | undefined
+  readonly certificate?: Certificate | undefined
+  /** See AppOptions. */
+  readonly logsForAll?: boolean
   /** How many threads share the limit of connections. */
-  readonly threads: number
+  readonly threads?: number
   /** Undefined if CORS is off. */
-  readonly cors: Cors | undefined
+  readonly cors?: Cors | undefined
   /** Undefined if requests are not measured. */
-  readonly requestMetrics: RequestMetrics | undefined
+  readonly requestMetrics?: RequestMetrics | undefined
   readonly responseTimeoutMs?: number | undefined
 }
 
@@ -60,16 +59,16 @@ export interface ServerParts {
  */
 export function createServer({
   config,
-  contract,
+  bodyMethods,
   log,
-  logsForAll,
   certificate,
-  threads,
+  logsForAll = true,
+  threads = 1,
   cors,
   requestMetrics,
   responseTimeoutMs = RESPONSE_TIMEOUT_MS,
 }: ServerParts): FastifyInstance {
-  const reject = createSocketRejecter(bodyMethods(contract), () => requestMetrics, cors)
+  const reject = createSocketRejecter(bodyMethods, requestMetrics, cors)
   const options: FastifyHttpOptions<Server> = {
     ...serverOptions(config, reject, cors),
     ...(log !== undefined && { loggerInstance: log }),
@@ -83,8 +82,7 @@ export function createServer({
   const reason = `new connections are closed, because ${maxConnections} are open`
   const onProblem = createProblemLog(app.log)
   limitConnections(server, counts, maxConnections, () => onProblem(reason))
-  rejectUnknownMethods(server, cors)
-  rejectManyHeaders(server, cors)
+  rejectHeads(server, cors)
   const connections = serveOneRequest(server, responseTimeoutMs, counts)
   const { requestTimeout: requestTimeoutMs } = config
   closeSlowConnections(app, connections, { requestTimeoutMs, responseTimeoutMs })
@@ -100,7 +98,7 @@ export function createServer({
 }
 
 function serverOptions(
-  { trustProxy, requestTimeout }: Config,
+  { trustProxy, requestTimeout }: ServerParts['config'],
   reject: Reject,
   cors: Cors | undefined,
 ): FastifyHttpOptions<Server> {

@@ -22,12 +22,12 @@ export type Reject = (connection: Socket, error: ApiError, request?: IncomingMes
  * effect, its own response is sent instead.
  *
  * @param bodyMethods methods whose operations read a body, in upper case
- * @param getMetrics returns what counts the errors, if anything does
+ * @param metrics counts the errors, if anything does
  * @param cors undefined if CORS is off
  */
 export function createSocketRejecter(
   bodyMethods: ReadonlySet<string>,
-  getMetrics: () => RequestMetrics | undefined,
+  metrics?: RequestMetrics,
   cors?: Cors,
 ): Reject {
   // The parser repeats its error for each further chunk.
@@ -40,7 +40,7 @@ export function createSocketRejecter(
     const request = rejectedRequest ?? findIncomplete(response)
     const headers = request && cors?.headersFor(request)
     const sendAndClose = (replaced?: ServerResponse) => {
-      if (connection.writable) getMetrics()?.reject(error, replaced)
+      if (connection.writable) metrics?.reject(error, replaced)
       close(connection, serialize(error, headers))
     }
     if (response === undefined) return sendAndClose()

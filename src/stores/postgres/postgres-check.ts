@@ -24,13 +24,13 @@ import {
 import type { ServerOptions } from './server.ts'
 import { identifyServer } from './server-product.ts'
 
-/** @param version of the schema */
-type Check = (connections: Connections, version: number) => Promise<Finding>
+type Check = (connections: Connections) => Promise<Finding>
 
 const UNDEFINED_TABLE = '42P01'
 
-/** The checks of a database of ours, by subject. */
+/** The checks by subject. If the first finds a fault, the others are skipped. */
 const CHECKS: Record<string, Check> = {
+  kind,
   schema,
   server,
   connection,
@@ -50,11 +50,10 @@ export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGene
   const { urls, redacted } = parseConnectionString(url)
   const connections = new Connections({ urls, timeout })
   try {
-    const { version, kind } = await readSchemaVersion(connections).then(judgeKind, reportForeign)
-    yield { subject: 'kind', ...kind }
-    if (kind.status === 'fault') return
     for (const [subject, check] of Object.entries(CHECKS)) {
-      yield { subject, ...(await check(connections, version).catch(reportMissingTable)) }
+      const finding = await check(connections).catch(reportTable)
+      yield { subject, ...finding }
+      if (check === kind && finding.status === 'fault') return
     }
   } catch (cause) {
     const message = `cannot check the database ${redacted}: ${(cause as Error).message}`
@@ -64,23 +63,18 @@ export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGene
   }
 }
 
-function judgeKind(version: number): { version: number; kind: Finding } {
-  return { version, kind: version > 0 ? OWN_DATABASE : fault('it is empty') }
-}
-
-/** Reports a table of another program as a fault, and rethrows any other error. */
-function reportForeign(error: Error): ReturnType<typeof judgeKind> {
-  if (error instanceof StoreError) return { version: 0, kind: fault(error.message) }
+/** Reports a missing table, or one of another program, as a fault, and rethrows any other error. */
+function reportTable(error: Error & { code?: string }): Finding {
+  if (error instanceof StoreError || error.code === UNDEFINED_TABLE) return fault(error.message)
   throw error
 }
 
-/** Reports a missing table as a fault, and rethrows any other error. */
-function reportMissingTable(error: { code?: string; message: string }): Finding {
-  if (error.code === UNDEFINED_TABLE) return fault(error.message)
-  throw error
+async function kind(connections: Connections): Promise<Finding> {
+  return (await readSchemaVersion(connections)) > 0 ? OWN_DATABASE : fault('it is empty')
 }
 
-async function schema(_: Connections, version: number): Promise<Finding> {
+async function schema(connections: Connections): Promise<Finding> {
+  const version = await readSchemaVersion(connections)
   if (version > SCHEMA_VERSION) return fault(newerSchemaMessage(version, SCHEMA_VERSION))
   return schemaFinding(version, SCHEMA_VERSION)
 }
@@ -98,12 +92,12 @@ async function connection(connections: Connections): Promise<Finding> {
 }
 
 /** What an acknowledgement guarantees. */
-async function acknowledged(connections: Connections, version: number): Promise<Finding> {
+async function acknowledged(connections: Connections): Promise<Finding> {
   const settings = await readSettings(connections)
   const reason = findUnsafeSetting(settings)
   if (reason !== undefined) return fault(reason)
   const { isSupported } = await identifyServer(connections)
-  if (isSupported && version >= SETTINGS_VERSION) {
+  if (isSupported && (await readSchemaVersion(connections)) >= SETTINGS_VERSION) {
     const observation = await connections.observe()
     const violation = findViolation(parseRequired(observation), observation)
     if (violation !== undefined) return fault(violation.detail)
@@ -128,10 +122,10 @@ async function plants(connections: Connections): Promise<Finding> {
 }
 
 /** How many changes are kept. */
-async function changes(connections: Connections, version: number): Promise<Finding> {
+async function changes(connections: Connections): Promise<Finding> {
   const { feedObstacle } = await identifyServer(connections)
   if (feedObstacle !== undefined) return ok(`off: ${feedObstacle}`)
-  if (version < CHANGES_VERSION) return ok('off until the upgrade')
+  if ((await readSchemaVersion(connections)) < CHANGES_VERSION) return ok('off until the upgrade')
   const { isOn, isForeign } = await readLogState(connections)
   if (!isOn) return ok('off')
   if (isForeign) {

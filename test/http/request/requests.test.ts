@@ -117,34 +117,6 @@ test('an unknown path gets 404 at any length that fits in a request head', async
   await assertAnswer(t, { method: 'GET', path: `/${'x'.repeat(10_000)}` }, 404, 40401)
 })
 
-const ALLOWED = {
-  '/plants': 'GET, HEAD, POST, OPTIONS',
-  '/plants/batch': 'POST, OPTIONS',
-  '/plants/batch?after=1': 'POST, OPTIONS',
-  '/plants/1': 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS',
-  '/plants/one': 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS',
-}
-for (const [path, allow] of Object.entries(ALLOWED)) {
-  for (const method of [
-    'GET',
-    'HEAD',
-    'POST',
-    'PUT',
-    'PATCH',
-    'DELETE',
-    'TRACE',
-    'PROPFIND',
-    'QUERY',
-  ]) {
-    if (allow.includes(method)) continue
-    test(`${method} ${path} is not allowed`, async (t) => {
-      const error = method === 'HEAD' ? undefined : 40501
-      const answer = await assertAnswer(t, { method, path, body: 'not JSON' }, 405, error)
-      t.equal(answer.headers.allow, allow)
-    })
-  }
-}
-
 t.test('an encoded spelling of /plants/batch is the same path', async (t) => {
   const headers = { authorization: `Bearer ${service.token}` }
   const { status } = await fetch(`${service.url}/plants/%62atch`, { headers })

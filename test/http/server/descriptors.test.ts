@@ -43,7 +43,15 @@ t.test('a service at the limit of open files stays observable', { skip }, async 
   t.teardown(() => {
     for (const socket of sockets) socket.destroy()
   })
+  const refused = Promise.withResolvers<void>()
+  let open = sockets.length
+  for (const socket of sockets) {
+    socket.once('close', () => {
+      if (--open === 100) refused.resolve()
+    })
+  }
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  await refused.promise
   await logged(command, 'new connections are closed, because 100 are open')
   const [, adminUrl] = /health checks at (http\S+?)"/.exec(command.stderr) ?? []
   const page = await (await fetch(`${adminUrl}/metrics`)).text()

@@ -146,6 +146,23 @@ test('HTTP/1.0 without a Host header is served', async (t) => {
   t.equal(answer?.status, 200)
 })
 
+for (const [count, status] of [
+  [100, 412],
+  // Those from which Node 24 drops some.
+  [101, 431],
+  [102, 431],
+  [985, 431],
+  [2001, 431],
+] as const) {
+  test(`a request with ${count} header fields gets ${status}, and none is dropped`, async (t) => {
+    await service.store.importPlants([{ id: 9n, name: 'Abies' }], 'replace')
+    const fields = `${'a:\r\n'.repeat(count - 3)}If-Match: "other"\r\n`
+    const bytes = `DELETE /plants/9 HTTP/1.1\r\nHost: x\r\n${authorization()}${fields}\r\n`
+    t.match(await sendRaw(service.port, bytes), [{ status }])
+    t.ok(await service.store.get(9n))
+  })
+}
+
 function authorization(): string {
   return `Authorization: Bearer ${service.token}\r\n`
 }

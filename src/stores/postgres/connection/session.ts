@@ -141,14 +141,13 @@ export class Session {
     return this.#guarantee
   }
 
-  async #retry<Result>(attempt: () => Promise<Result>): Promise<Result> {
-    for (let attempts = 1; ; attempts++) {
-      try {
-        return await attempt()
-      } catch (error) {
-        if (!isRetryable(error) || attempts === ATTEMPTS_MAX) throw error
-      }
+  async #retry<Result>(attempt: () => Promise<Result>, attempts = ATTEMPTS_MAX): Promise<Result> {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isRetryable(error) || attempts === 1) throw error
     }
+    return this.#retry(attempt, attempts - 1)
   }
 
   /**

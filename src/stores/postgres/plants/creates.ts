@@ -1,4 +1,5 @@
 import {
+  type BatchResult,
   type CreateResult,
   hasSameContent,
   type NewPlant,
@@ -6,14 +7,21 @@ import {
 } from '../../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../rows.ts'
 import { retry } from '../connection/attempts.ts'
-import type { Session } from '../connection/session.ts'
-import { INSERT, toColumns } from './plant-columns.ts'
+import type { Run, Session } from '../connection/session.ts'
+import { INSERT, insertAll, insertingTransaction, toColumns } from './plant-inserts.ts'
 
 /**
  * The lock makes a replay wait for the standbys, as a change does. Without it the row might not be on a standby yet,
  * and an acknowledged replay could be lost with the primary.
  */
 const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR KEY SHARE'
+
+/**
+ * The lock makes a replay wait for the standbys, as FIND does. It also keeps replayed plants unchanged until the
+ * others are stored, so that all plants of a batch are stored at once. Ordered by id against deadlocks.
+ */
+const FIND_LOCKED =
+  'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR SHARE'
 
 /**
  * Creates plants in one batch, as if one after the other, and resolves to their results in the same order.
@@ -52,4 +60,44 @@ function removeRepeatedIds(plants: readonly NewPlant[]): NewPlant[] {
   const ids = new Map<bigint, NewPlant>()
   for (const plant of plants) if (!ids.has(plant.id)) ids.set(plant.id, plant)
   return [...ids.values()]
+}
+
+/**
+ * Creates batches in one transaction, as if one after the other, and resolves to their results in the same order. See
+ * PlantStore.createAll.
+ *
+ * @throws StoreUnavailable if they cannot be created now
+ */
+export function createBatches(
+  session: Pick<Session, 'transaction'>,
+  batches: readonly (readonly NewPlant[])[],
+): Promise<BatchResult[]> {
+  return insertingTransaction(session, (run) => attemptBatches(run, batches))
+}
+
+async function attemptBatches(
+  run: Run,
+  batches: readonly (readonly NewPlant[])[],
+): Promise<BatchResult[]> {
+  const rows = await run<PlantRow>(FIND_LOCKED, [batches.flat().map(({ id }) => id)])
+  const stored = new Map<bigint, Plant>(rows.map((row) => [row.id, toPlant(row)]))
+  const created: NewPlant[] = []
+  const results: BatchResult[] = []
+  for (const plants of batches) {
+    const conflict = plants.find((plant) => isConflict(stored.get(plant.id), plant))
+    if (conflict !== undefined) {
+      results.push({ conflict: conflict.id })
+      continue
+    }
+    const fresh = plants.filter(({ id }) => !stored.has(id))
+    for (const plant of fresh) stored.set(plant.id, plant)
+    created.push(...fresh)
+    results.push({ created: fresh.length, replayed: plants.length - fresh.length })
+  }
+  await insertAll(run, created)
+  return results
+}
+
+function isConflict(stored: Plant | undefined, plant: NewPlant): boolean {
+  return stored !== undefined && !hasSameContent(stored, plant)
 }

@@ -7,7 +7,7 @@ import {
 } from '../../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../rows.ts'
 import type { Run, Session } from '../connection/session.ts'
-import { insertAll, insertingTransaction, toColumns, UNNESTED } from './plant-columns.ts'
+import { insertAll, insertingTransaction, toColumns, UNNESTED } from './plant-inserts.ts'
 
 /** The lock keeps the plants unchanged until the end of the transaction. */
 const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE'
