@@ -4,7 +4,7 @@ import Sqlite, { type Database } from 'better-sqlite3'
 import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../file-modes.ts'
 import { IN_MEMORY, type StoreOptions } from '../../engine.ts'
 import { MissingDatabase, StoreError } from '../../store-error.ts'
-import { switchLog } from '../feed/change-log.ts'
+import { switchLog } from '../feed/change-triggers.ts'
 import { DatabaseFile, type FileIdentity } from './database-file.ts'
 import { findIncompatibility, migrate } from './sqlite-schema.ts'
 
