@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
-import { thrownBy } from './provoking.ts'
+import { thrownBy } from './files.ts'
 
 // With this umask, files are private only if the code makes them so.
 const umask = process.umask(0)

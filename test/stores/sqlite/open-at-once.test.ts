@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
+import { makeVersion1 } from './files.ts'
 import type { Work } from './open-in-thread.ts'
-import { makeVersion1 } from './version-1.ts'
 
 const script = new URL('./open-in-thread.ts', import.meta.url)
 

@@ -21,7 +21,7 @@ import { DatabaseFile } from '../../../src/stores/sqlite/file/database-file.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
-import { sql, thrownBy } from './provoking.ts'
+import { sql, thrownBy } from './files.ts'
 
 const OURS = 0x504c4e54
 
