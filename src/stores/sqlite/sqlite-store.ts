@@ -217,7 +217,10 @@ export class SqliteStore implements Store {
 
   async metrics(): Promise<Metrics> {
     if (this.#metrics === undefined) return []
-    const [own, writer = []] = await Promise.all([this.#metrics.read(), this.#owner?.readMetrics()])
+    const [own, writer = []] = await Promise.all([
+      this.#metrics.read(),
+      this.#owner?.readMetrics?.(),
+    ])
     return [...own, ...writer]
   }
 
