@@ -4,13 +4,13 @@ import pg from 'pg'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../src/stores/rows.ts'
 import type { Owner } from '../../tools/postgres/server.ts'
+import { until } from '../load/until.ts'
 import type { Daemon } from './daemon.ts'
 import { Etcd } from './etcd.ts'
 import { makeHaproxy } from './haproxy.ts'
 import { PatroniNode } from './node.ts'
 import type { Place } from './place.ts'
 import { Replica, requireNoStandbys } from './replica.ts'
-import { until } from './until.ts'
 
 const REPLICAS = 3
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { childrenOf, kill } from '../../tools/postgres/processes.ts'
 import type { Owner } from '../../tools/postgres/server.ts'
+import { until } from '../load/until.ts'
 import { Daemon } from './daemon.ts'
 import type { Etcd } from './etcd.ts'
 import { makePrivateFolder, type Place } from './place.ts'
@@ -10,7 +11,6 @@ import { Relay } from './relay.ts'
 import { replaceAll } from './replace.ts'
 import { program, serverPrograms } from './requirements.ts'
 import { mappedFiles, removeSharedMemory } from './shared-memory.ts'
-import { until } from './until.ts'
 
 const CONFIGURATION = new URL('../../deploy/patroni/patroni.yml', import.meta.url)
 const ENVIRONMENT = new URL('../../deploy/patroni/patroni_env.conf', import.meta.url)

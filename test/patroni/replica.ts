@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Owner } from '../../tools/postgres/server.ts'
+import { TOKEN } from '../load/requests.ts'
 import { Daemon } from './daemon.ts'
 import type { Place } from './place.ts'
 
@@ -12,9 +13,6 @@ const COMMAND = fileURLToPath(new URL('../../bin/plant-store.js', import.meta.ur
 
 /** As many as deploy/patroni/patroni.yml has in synchronous_node_count. */
 const REQUIRED_STANDBYS = 1
-
-/** What all clients send. */
-export const TOKEN = 'a-token-for-the-test'
 
 /** A replica of the service. */
 export class Replica {

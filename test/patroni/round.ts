@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
+import { type Kind, Load } from '../load/load.ts'
 import type { Cluster } from './cluster.ts'
 import type { Fault } from './faults.ts'
 import { LeaseWatch } from './lease.ts'
-import { Load } from './load.ts'
 
 /** Creates that are acknowledged before a fault: at least and at most. */
 const CREATES = [100, 1000] as const
@@ -12,6 +12,20 @@ const CREATES_AFTER = 100
 
 /** Creates that no standby has when the primary of the control is killed. */
 const CREATES_UNREPLICATED = 500
+
+/** The longest pause of a client between two requests, in milliseconds. It leaves the servers time to replicate. */
+const PAUSE_MS_MAX = 40
+
+const KINDS: readonly Kind[] = [
+  'create',
+  'create',
+  'create',
+  'replay',
+  'replay',
+  'update',
+  'removal',
+  'contest',
+]
 
 export interface Figures {
   readonly acknowledged: number
@@ -37,17 +51,17 @@ export async function runRound(cluster: Cluster, fault: Fault): Promise<Figures>
 /** The same without synchronous mode, while the standbys lag: acknowledged changes are lost. */
 export async function runControl(cluster: Cluster, fault: Fault): Promise<Figures> {
   await cluster.disableSynchronousMode()
-  const load = startLoad(cluster)
   // Changing or replaying a lost plant would restore it.
-  load.onlyNew = true
+  const load = startLoad(cluster, ['create'])
   await load.creates(randomInt(...CREATES))
   await cluster.suspendReplication()
   await load.creates(CREATES_UNREPLICATED)
   return measure(cluster, load, fault)
 }
 
-function startLoad({ replicas }: Cluster): Load {
-  return new Load(replicas.map(({ url }) => url))
+function startLoad({ replicas }: Cluster, kinds: readonly Kind[] = KINDS): Load {
+  const urls = replicas.map(({ url }) => url)
+  return new Load(urls, { kinds, pauseMsMax: PAUSE_MS_MAX })
 }
 
 async function measure(cluster: Cluster, load: Load, fault: Fault): Promise<Figures> {

@@ -1,10 +1,18 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import type { NewPlant } from '../../service/plant-store.ts'
-import { contentVersion } from '../../service/plant-store.ts'
-import { creationRequest, removal, update } from '../crash/changes.ts'
-import { type Change, History, type Kind } from './history.ts'
-import { Requests, type Response } from './requests.ts'
+import { contentVersion, type NewPlant, type StoredPlant } from '../../service/plant-store.ts'
+import type { Answer } from '../helpers/contract-check.ts'
+import {
+  batchRequest,
+  creationRequest,
+  type HttpRequest,
+  readRequest,
+  removal,
+  toJson,
+  update,
+} from './changes.ts'
+import { type Change, History } from './history.ts'
+import { Requests } from './requests.ts'
 import { until } from './until.ts'
 
 const CLIENTS = 32
@@ -12,28 +20,39 @@ const CLIENTS = 32
 /** Number of clients that create each contested plant. */
 const CONTENDERS = 2
 
-/** The longest pause of a client between two requests, in milliseconds. It leaves the servers time to replicate. */
-const PAUSE_MS_MAX = 40
+/** The limit of new plants in a batch. */
+const BATCH_MAX = 10
 
 /** The pause of a client after 503. Waiting for Retry-After would hide how short an outage is. */
 const RETRY_MS = 50
-
-/** Changes to choose from; those listed more often are chosen more often. */
-const KINDS = [
-  'create',
-  'create',
-  'create',
-  'replay',
-  'replay',
-  'update',
-  'removal',
-  'contest',
-] as const
 
 /** The most plants of a client that it still changes. */
 const RECENT = 20
 
 const REQUESTS = { create: creationRequest, update, removal }
+
+/** What a client can do next. */
+export type Kind = 'create' | 'batch' | 'replay' | 'update' | 'removal' | 'contest' | 'read'
+
+const KINDS: readonly Kind[] = [
+  'create',
+  'create',
+  'create',
+  'batch',
+  'replay',
+  'update',
+  'removal',
+  'contest',
+  'read',
+]
+
+export interface LoadOptions {
+  /** What clients choose from; those listed more often are chosen more often. */
+  readonly kinds?: readonly Kind[]
+  /** The longest pause of a client between two requests, in milliseconds. */
+  readonly pauseMsMax?: number
+  readonly token?: string
+}
 
 /**
  * Clients that change plants of their own, one request at a time each, and repeat a request until its outcome is known.
@@ -44,8 +63,7 @@ export class Load {
   readonly requests: Requests
   /** The longest time between two acknowledged creates: its beginning and end, by performance.now(). */
   longestGap: readonly [begin: number, end: number] = [0, 0]
-  /** Whether clients only create plants. */
-  onlyNew = false
+  readonly #options: LoadOptions
   #created = 0
   #lastCreate = performance.now()
   #serial = 0
@@ -53,8 +71,10 @@ export class Load {
   #isEnded = false
   readonly #clients: Promise<unknown>
 
-  constructor(urls: readonly string[]) {
-    this.requests = new Requests(urls)
+  /** @param urls the replicas of the service */
+  constructor(urls: readonly string[], options: LoadOptions = {}) {
+    this.#options = options
+    this.requests = new Requests(urls, options.token)
     this.#clients = Promise.all(Array.from({ length: CLIENTS }, (_, index) => this.#client(index)))
     this.#clients.catch(() => {})
   }
@@ -73,16 +93,19 @@ export class Load {
   }
 
   async #client(index: number): Promise<void> {
+    const { kinds = KINDS, pauseMsMax = 0 } = this.#options
     const own: bigint[] = []
     while (!this.#isEnded) {
       const plant = this.history.get(own[randomInt(own.length + 1)] ?? 0n)
-      const kind = KINDS[randomInt(plant === undefined || this.onlyNew ? 1 : KINDS.length)]
-      if (kind === 'contest') await this.#contest(index)
-      else if (plant === undefined || kind === 'create') await this.#create(index, own)
+      const kind = kinds[randomInt(kinds.length)] as Kind
+      if (plant === undefined || kind === 'create') await this.#create(index, own)
+      else if (kind === 'batch') await this.#createBatch(index, own, plant)
+      else if (kind === 'contest') await this.#contest(index)
+      else if (kind === 'read') await this.#read(index, plant)
       else if (kind === 'replay') await this.#change(index, own, { kind: 'create', plant })
-      else await this.#change(index, own, { kind: kind as Kind, plant: this.#newPlant(plant.id) })
-      if (own.length > RECENT) own.shift()
-      await setTimeout(randomInt(PAUSE_MS_MAX))
+      else await this.#change(index, own, { kind, plant: this.#newPlant(plant.id) })
+      while (own.length > RECENT) own.shift()
+      await setTimeout(randomInt(pauseMsMax + 1))
     }
   }
 
@@ -97,25 +120,49 @@ export class Load {
     this.#created += 1
   }
 
-  /** Sends a change until it is known whether it was made. */
+  /** Creates plants in a batch that also contains a stored one. */
+  async #createBatch(index: number, own: bigint[], stored: StoredPlant): Promise<void> {
+    const created = Array.from({ length: randomInt(1, BATCH_MAX + 1) }, () =>
+      this.#newPlant(newId()),
+    )
+    own.push(...created.map(({ id }) => id))
+    const plants = [...created, stored]
+    const changes = plants.map((plant): Change => ({ kind: 'create', plant }))
+    await this.#sendUntilKnown(index, own, batchRequest(plants), changes)
+  }
+
   async #change(index: number, own: bigint[], change: Change): Promise<void> {
-    const request = REQUESTS[change.kind](change.plant)
+    await this.#sendUntilKnown(index, own, REQUESTS[change.kind](change.plant), [change])
+  }
+
+  /** Sends a request until it is known whether its changes were made. */
+  async #sendUntilKnown(
+    index: number,
+    own: bigint[],
+    request: HttpRequest,
+    changes: readonly Change[],
+  ): Promise<void> {
     for (;;) {
       const response = await this.requests.send(index, request)
       if (isKnown(response)) {
-        this.#checkVersion(change, response)
-        return this.history.answered(change, response.status)
+        for (const change of changes) {
+          this.#checkVersion(change, response)
+          this.history.answered(change, response.status)
+        }
+        return
       }
-      this.history.unknown(change)
-      // An abandoned request can still be served, after changes that follow it. No change follows this one.
-      const position = own.indexOf(change.plant.id)
-      if (position >= 0) own.splice(position, 1)
+      for (const change of changes) {
+        this.history.unknown(change)
+        // An abandoned request can still be served, after changes that follow it. No change follows this one.
+        const position = own.indexOf(change.plant.id)
+        if (position >= 0) own.splice(position, 1)
+      }
       await setTimeout(RETRY_MS)
     }
   }
 
   /** The response to an update has the version of the new content. */
-  #checkVersion({ plant }: Change, { status, headers }: Response): void {
+  #checkVersion({ plant }: Change, { status, headers }: Answer): void {
     const { etag } = headers
     if (status !== 200 || etag === undefined || etag === `"${contentVersion(plant)}"`) return
     this.history.contradicted(`${etag} for ${plant.name}`)
@@ -131,6 +178,12 @@ export class Load {
     }
   }
 
+  async #read(index: number, plant: StoredPlant): Promise<void> {
+    const response = await this.requests.send(index, readRequest(plant))
+    if (!isKnown(response) || response.body === toJson(plant)) return
+    this.history.contradicted(`${response.status} ${response.body} for a read of ${plant.name}`)
+  }
+
   /** A unique name. */
   #newPlant(id: bigint): NewPlant {
     this.#serial += 1
@@ -139,7 +192,7 @@ export class Load {
 }
 
 /** Without a response, or with 503, a change may have been made. */
-function isKnown(response: Response | undefined): response is Response {
+function isKnown(response: Answer | undefined): response is Answer {
   return response !== undefined && response.status !== 503
 }
 
