@@ -10,13 +10,12 @@ import {
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { type PlantRow, toPlant } from '../../src/stores/rows.ts'
 import { Command } from '../helpers/command.ts'
-import { isSettled } from '../helpers/settled.ts'
 import { type Kind, Load } from '../load/load.ts'
 import { TOKEN } from '../load/requests.ts'
 import { replay } from '../stores/changes.ts'
 import { byId } from '../stores/plants.ts'
 import { Follower } from '../stores/postgres/follower.ts'
-import { Cluster, until } from './cluster.ts'
+import { Cluster, cancelWaits, refusedWhenCancelled, until } from './cluster.ts'
 
 /** Number of kills, each with and without synchronous replication. */
 const rounds = Number(process.argv[2] ?? 1)
@@ -128,28 +127,16 @@ async function testReplays(t: Test, { primary, standbys }: Cluster): Promise<voi
       t.ok(performance.now() - begin <= RESPONSE_MS_MAX)
     }
   }
-  /** The server reports that the change is committed but not replicated. */
-  const refusedWhenCancelled = async (plant: NewPlant) => {
-    const answer = t.rejects(store.create(plant), NOT_REPLICATED)
-    let answered = false
-    answer.finally(() => {
-      answered = true
-    })
-    await until(async () => {
-      await primary.query(CANCEL_WAITS)
-      return answered
-    })
-  }
 
   for (const { server } of standbys) server.freeze()
   await refused(fir)
   await refused(fir)
-  await primary.query(CANCEL_WAITS)
+  await cancelWaits(primary)
   await until(async () => (await primary.query('SELECT id FROM plants', 'replays')).length > 0)
   await refused(fir)
-  await refusedWhenCancelled(fir)
-  await refusedWhenCancelled(pine)
-  await refusedWhenCancelled(pine)
+  for (const plant of [fir, pine, pine]) {
+    await refusedWhenCancelled(t, primary, () => store.create(plant))
+  }
 
   for (const { server } of standbys) server.thaw()
   for (const plant of [fir, pine]) {
@@ -171,10 +158,7 @@ async function testRepeatedRemoval(t: Test, { primary, standbys }: Cluster): Pro
   await store.create({ id: 1n, name: 'Abies alba Mill.' })
   for (const { server } of standbys) server.freeze()
   for (const attempt of ['the removal', 'its repetition']) {
-    const answer = store.remove(1n)
-    const rejects = t.rejects(answer, NOT_REPLICATED, attempt)
-    while (!(await isSettled(answer))) await primary.query(CANCEL_WAITS)
-    await rejects
+    await refusedWhenCancelled(t, primary, () => store.remove(1n), attempt)
   }
   t.same(await primary.query('SELECT id FROM plants', 'removals'), [])
   for (const { server } of standbys) server.thaw()
@@ -185,9 +169,3 @@ async function testRepeatedRemoval(t: Test, { primary, standbys }: Cluster): Pro
   })
   t.equal(result, 'not-found')
 }
-
-const NOT_REPLICATED = Object.assign(new Error(), { name: 'StoreUnavailable', detail: '01000' })
-
-/** Cancels the statements that wait for standbys, as an administrator might. */
-const CANCEL_WAITS =
-  "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"

@@ -2,6 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { contentVersion, type NewPlant, type StoredPlant } from '../../service/plant-store.ts'
 import type { Answer } from '../helpers/contract-check.ts'
+import { until } from '../helpers/until.ts'
 import {
   batchRequest,
   creationRequest,
@@ -13,7 +14,6 @@ import {
 } from './changes.ts'
 import { type Change, History } from './history.ts'
 import { Requests } from './requests.ts'
-import { until } from './until.ts'
 
 const CLIENTS = 32
 

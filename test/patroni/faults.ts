@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { until } from '../load/until.ts'
+import { until } from '../helpers/until.ts'
 import type { Cluster } from './cluster.ts'
 
 export interface Fault {

@@ -15,12 +15,10 @@ const COMMAND = fileURLToPath(new URL('../../bin/plant-store.js', import.meta.ur
 const REQUIRED_STANDBYS = 1
 
 /** A replica of the service. */
-export class Replica {
+export class Replica extends Daemon {
   readonly url: string
-  readonly #daemon: Daemon
 
   private constructor(owner: Owner, place: Place, port: number) {
-    this.url = `http://${place.proxy}:${port}`
     const env = {
       PLANT_STORE_HOST: place.proxy,
       PLANT_STORE_PORT: String(port),
@@ -30,23 +28,12 @@ export class Replica {
       ...settingsFromEnvironment(),
     }
     const log = join(place.folder, `replica-${port}.log`)
-    this.#daemon = new Daemon(owner, { line: [process.execPath, COMMAND], log, env })
+    super(owner, { line: [process.execPath, COMMAND], log, env })
+    this.url = `http://${place.proxy}:${port}`
   }
 
   static async make(owner: Owner, place: Place): Promise<Replica> {
     return new Replica(owner, place, await freePort(place.proxy))
-  }
-
-  get isRunning(): boolean {
-    return this.#daemon.isRunning
-  }
-
-  start(): void {
-    this.#daemon.start()
-  }
-
-  kill(): Promise<void> {
-    return this.#daemon.kill()
   }
 
   async isReady(): Promise<boolean> {
