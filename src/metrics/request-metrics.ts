@@ -1,10 +1,10 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
-import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import { Counter, Gauge, Registry } from '@prometheus-io/client'
 import type { FastifyInstance } from 'fastify'
 import { type ErrorCode, errorCodes } from '../../contract/error-codes.gen.ts'
 import { type ApiError, toErrorResponse } from '../http/api-error.ts'
 import type { ConnectionCounts } from '../http/server/connection-limit.ts'
-import { DURATION_BOUNDS } from '../stores/store-metrics.ts'
+import { type Durations, RequestDurations } from './request-durations.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -62,15 +62,9 @@ export class RequestMetrics {
   readonly registry = new Registry()
   /** The contract's templates of the routes, such as `/plants/{id}`. The first is empty. */
   readonly #routes: string[] = ['']
-  readonly #durations = new Histogram({
-    name: 'http_server_request_duration_seconds',
-    help: 'From the head of a request to the end of its response. No status if the client disconnected before that.',
-    labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
-    buckets: [...DURATION_BOUNDS],
-    registers: [this.registry],
-  })
-  /** By route, method and status. Created when they are first used. */
-  readonly #histograms: (Histogram.Internal<string> | undefined)[] = []
+  readonly #durations = new RequestDurations(this.registry)
+  /** By route, method and status. Added when they are first used. */
+  readonly #rows: (Durations | undefined)[] = []
   readonly #malformed = new Map<ErrorCode, Counter.Internal>()
   readonly #errors = new Map<ErrorCode, Counter.Internal>()
 
@@ -210,23 +204,23 @@ export class RequestMetrics {
     const isStream = response[stopTime] !== undefined && response.headersSent
     const isSent = response.writableFinished || isStream
     const status = (isSent ? response.statusCode : response[rejectedStatus]) ?? 0
-    this.#histogram(route, String(req.method), status).observe((end - start) / 1000)
+    this.#find(route, String(req.method), status).observe((end - start) / 1000)
   }
 
-  #histogram(route: number, method: string, status: number): Histogram.Internal<string> {
+  #find(route: number, method: string, status: number): Durations {
     const methodIndex = methodIndexes.get(method) ?? OTHER_METHOD
     const row =
       (route * METHODS.length + methodIndex) * STATUSES.length +
       (statusIndexes.get(status) as number)
-    const existing = this.#histograms[row]
+    const existing = this.#rows[row]
     if (existing !== undefined) return existing
-    // An empty label counts as missing.
-    const histogram = this.#durations.labels(
-      METHODS[methodIndex] as string,
-      this.#routes[route] as string,
-      String(status || ''),
-    )
-    this.#histograms[row] = histogram
-    return histogram
+    const durations = this.#durations.add({
+      http_request_method: METHODS[methodIndex] as string,
+      // An empty label counts as missing.
+      http_route: this.#routes[route] as string,
+      http_response_status_code: String(status || ''),
+    })
+    this.#rows[row] = durations
+    return durations
   }
 }

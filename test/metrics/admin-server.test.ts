@@ -68,6 +68,12 @@ t.test('nothing else is served', async (t) => {
   }
 })
 
+t.test('a path that cannot be decoded is rejected', async (t) => {
+  const answer = await get(await start(t), '/%zz')
+  t.equal(answer.status, 400)
+  t.equal(JSON.parse(answer.body).error, 40003)
+})
+
 t.test('other methods are not allowed', async (t) => {
   const port = await start(t)
   for (const method of ['POST', 'DELETE', 'OPTIONS', 'TRACE', 'PURGE']) {

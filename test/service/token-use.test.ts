@@ -1,6 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
+import { SELECTOR_BYTES, type StoredToken } from '../../service/token-store.ts'
 import { CI, NOW, setUp, verify } from './token-setup.ts'
 
 t.test('a use is noted at most once a minute', async (t) => {
@@ -87,3 +89,29 @@ t.test(
     t.equal(await lastUse(), NOW + 3)
   },
 )
+
+t.test('a token is known while it is one of the last ten thousand', async (t) => {
+  const scopes = ['read'] as const
+  const stored = new Map<string, StoredToken>()
+  const keyOf = (selector: Uint8Array) => Buffer.from(selector).toString('hex')
+  const { watched } = setUp(t)
+  const tokens = new AccessTokens({
+    ...watched,
+    addToken: async (token) => {
+      stored.set(keyOf(token.digest.subarray(0, SELECTOR_BYTES)), token)
+      return true
+    },
+    findToken: async (selector) => stored.get(keyOf(selector)),
+    noteTokenUse: async () => {},
+  })
+  const issued: string[] = []
+  for (let count = 0; count < 10_001; count++) {
+    const token = (await tokens.issue({ name: `${count}`, scopes })) as string
+    issued.push(token)
+    await tokens.verify(token)
+  }
+  await nextTurn()
+  t.notOk(tokens.isKnown(issued[0] as string))
+  t.ok(tokens.isKnown(issued[1] as string))
+  t.ok(tokens.isKnown(issued[10_000] as string))
+})

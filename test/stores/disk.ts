@@ -1,8 +1,11 @@
 /** A writer whose commits the test ends, and the states of the changes that wait for it. */
 import type { PlantPatch } from '../../service/plant-store.ts'
 import { GroupCommit } from '../../src/stores/group-commit.ts'
-import { measureChange } from '../../src/stores/sqlite/feed/change-size.ts'
-import type { Change, ChangeResult } from '../../src/stores/sqlite/writer/writer.ts'
+import {
+  type Change,
+  type ChangeResult,
+  measureChange,
+} from '../../src/stores/sqlite/writer/writer.ts'
 
 export type Changes = GroupCommit<Change, ChangeResult>
 

@@ -16,7 +16,7 @@ import {
   toToken,
 } from '../rows.ts'
 import { toWebhook, type WebhookRow } from '../webhook-row.ts'
-import { type ChangeLimits, prepareExcess } from './feed/change-excess.ts'
+import { type ChangeLimits, prepareExcess } from './feed/change-pruner.ts'
 import { prepareChangeRead } from './feed/change-reader.ts'
 import { mapError } from './sqlite-errors.ts'
 import type { CommitSignal } from './writer/commit-signal.ts'
@@ -59,6 +59,19 @@ export class Reader {
     this.#inTransaction = false
     // An error may have ended it already. Unlike COMMIT, ROLLBACK also works if the file is damaged.
     if (this.#db.inTransaction) this.#statements.rollback.run()
+  }
+
+  /**
+   * Differs from the last value if another connection has made a change in the meantime. Undefined if the file cannot be
+   * read now.
+   */
+  readVersion(): number | undefined {
+    try {
+      this.refresh()
+      return this.#statements.version.get()
+    } catch {
+      return undefined
+    }
   }
 
   ping(): void {
@@ -195,6 +208,7 @@ function prepareReads(db: Database) {
   return {
     begin: db.prepare('BEGIN'),
     rollback: db.prepare('ROLLBACK'),
+    version: db.prepare<[], number>('PRAGMA data_version').safeIntegers(false).pluck(),
     anyPlant: db.prepare('SELECT 1 FROM plants LIMIT 1'),
     plant: db.prepare<bigint, PlantRow>('SELECT * FROM plants WHERE id = ?'),
     // With a plain `LIMIT ?` or `tag = ?`, SQLite would prepare the statement again for every run, because their values

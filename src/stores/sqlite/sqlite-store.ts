@@ -14,31 +14,27 @@ import type {
   StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
+import type { WebhookStore } from '../../../service/webhook-store.ts'
 import { IN_MEMORY, type OnProblem } from '../engine.ts'
 import { GroupCommit, WaitingChanges } from '../group-commit.ts'
 import { RetentionClock } from '../retention-clock.ts'
 import type { Store, StoreAdvice, StoreLink } from '../store.ts'
 import type { Metrics } from '../store-metrics.ts'
-import type { ChangeLimits } from './feed/change-excess.ts'
-import { pruneChanges } from './feed/change-pruner.ts'
-import { measureChange } from './feed/change-size.ts'
-import { watchCommits } from './feed/sqlite-commit-watch.ts'
+import { type ChangeLimits, pruneChanges } from './feed/change-pruner.ts'
 import { type DatabaseOptions, openDatabase, openSnapshot, refuseMemory } from './file/database.ts'
 import { DatabaseFile, type FileIdentity } from './file/database-file.ts'
-import { prepareMeasurement } from './file/file-space.ts'
 import { exportPlants, Reader } from './reader.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
-import { Webhooks } from './sqlite-webhooks.ts'
+import { webhookStore } from './sqlite-webhooks.ts'
 import { CommitSignal } from './writer/commit-signal.ts'
-import { ThreadedWriter } from './writer/threaded-writer.ts'
+import { ThreadedWriter, WriterOwner } from './writer/threaded-writer.ts'
 import {
   type Change,
   type ChangeResult,
-  type ChangeResults,
-  type Changes,
+  measureChange,
+  type SubmitChange,
   Writer,
 } from './writer/writer.ts'
-import { WriterOwner } from './writer/writer-owner.ts'
 
 /** The page cache in KiB, where the default of 16 MB would not be faster. */
 const SMALL_CACHE = 2000
@@ -64,13 +60,14 @@ export interface SqliteStoreOptions extends Omit<DatabaseOptions, 'identity'> {
  * threads can share the writer.
  */
 export class SqliteStore implements Store {
-  readonly webhooks: Webhooks
+  readonly webhooks: WebhookStore
   /** Undefined if another thread owns the writer, or if it is in this one. */
   readonly #owner: WriterOwner | undefined
   readonly #writer: Writer | ThreadedWriter
-  readonly #waiting: WaitingChanges
   readonly #metrics: SqliteMetrics | undefined
   readonly #groupCommit: GroupCommit<Change, ChangeResult>
+  readonly #change = ((...change: unknown[]) =>
+    this.#groupCommit.submit(change as unknown as Change)) as SubmitChange
   readonly #reader: Reader
   readonly #commits: CommitSignal
   readonly #openSnapshot: () => Database
@@ -110,23 +107,22 @@ export class SqliteStore implements Store {
     }
     this.#commits = this.#owner?.commits ?? new CommitSignal(link?.commits)
     this.#reader = new Reader(db, this.#commits)
-    this.webhooks = new Webhooks(this.#reader, (change) => this.#change(change))
-    if (options.sameThread) watchCommits(db, this.#commits)
-    this.#waiting = new WaitingChanges(link?.threads)
+    this.webhooks = webhookStore(this.#reader, this.#change)
+    const waiting = new WaitingChanges(link?.threads)
     this.#metrics = metrics
-    metrics?.measureWaiting(this.#waiting)
-    if (this.#owner !== undefined) metrics?.measureSpace(prepareMeasurement(given.file))
+    metrics?.measureWaiting(waiting)
+    if (this.#owner !== undefined) metrics?.measureSpace(given.file)
     this.#groupCommit = new GroupCommit({
       commit: (changes) => this.#commit(changes),
       sizeOf: measureChange,
-      waiting: this.#waiting,
+      waiting,
     })
     if (retention !== undefined && retention.age > 0) {
+      const clock = new RetentionClock(retention.age, onProblem)
       const methods = {
         hasExcess: (limits: ChangeLimits) => this.#reader.hasExcess(limits),
-        prune: (limits: ChangeLimits) => this.#change<'pruneChanges'>(['pruneChanges', limits]),
+        prune: (limits: ChangeLimits) => this.#change('pruneChanges', limits),
       }
-      const clock = new RetentionClock(retention.age, onProblem)
       pruneChanges(retention, clock, methods, this.#pruning.signal)
     }
   }
@@ -147,11 +143,11 @@ export class SqliteStore implements Store {
   }
 
   create(plant: NewPlant): Promise<CreateResult> {
-    return this.#change<'create'>(['create', plant])
+    return this.#change('create', plant)
   }
 
   createAll(plants: readonly NewPlant[]): Promise<BatchResult> {
-    return this.#change<'createAll'>(['createAll', plants])
+    return this.#change('createAll', plants)
   }
 
   async get(id: bigint): Promise<StoredPlant | undefined> {
@@ -167,15 +163,15 @@ export class SqliteStore implements Store {
     patch: PlantPatch,
     expected?: readonly string[],
   ): Promise<StoredPlant | NoMatch> {
-    return this.#change<'update'>(['update', id, patch, expected])
+    return this.#change('update', id, patch, expected)
   }
 
   remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
-    return this.#change<'remove'>(['remove', id, expected])
+    return this.#change('remove', id, expected)
   }
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
-    return this.#change<'importPlants'>(['importPlants', plants, onConflict])
+    return this.#change('importPlants', plants, onConflict)
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
@@ -196,19 +192,19 @@ export class SqliteStore implements Store {
   }
 
   addToken(token: StoredToken): Promise<boolean> {
-    return this.#change<'addToken'>(['addToken', token])
+    return this.#change('addToken', token)
   }
 
   addFirstToken(token: StoredToken): Promise<boolean> {
-    return this.#change<'addFirstToken'>(['addFirstToken', token])
+    return this.#change('addFirstToken', token)
   }
 
   removeToken(name: string): Promise<boolean> {
-    return this.#change<'removeToken'>(['removeToken', name])
+    return this.#change('removeToken', name)
   }
 
   noteTokenUse(name: string, at: Date): Promise<void> {
-    return this.#change<'noteTokenUse'>(['noteTokenUse', name, at])
+    return this.#change('noteTokenUse', name, at)
   }
 
   async readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
@@ -216,7 +212,7 @@ export class SqliteStore implements Store {
   }
 
   nextCommit(): Promise<void> {
-    return this.#commits.next()
+    return this.#commits.next(() => this.#reader.readVersion())
   }
 
   async metrics(): Promise<Metrics> {
@@ -254,9 +250,5 @@ export class SqliteStore implements Store {
     } finally {
       this.#commits.add()
     }
-  }
-
-  #change<Name extends keyof Changes>(change: Changes[Name]): Promise<ChangeResults[Name]> {
-    return this.#groupCommit.submit(change) as Promise<ChangeResults[Name]>
   }
 }

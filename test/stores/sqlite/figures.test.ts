@@ -7,8 +7,8 @@ import { StoreUnavailable } from '../../../service/plant-store.ts'
 import {
   prepareMeasurement,
   type SpaceFigures,
-} from '../../../src/stores/sqlite/file/file-space.ts'
-import { SqliteMetrics } from '../../../src/stores/sqlite/sqlite-metrics.ts'
+  SqliteMetrics,
+} from '../../../src/stores/sqlite/sqlite-metrics.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { valueIn } from '../figures.ts'
@@ -91,7 +91,7 @@ t.test('a store in memory has no file', async (t) => {
 t.test('if the file system does not respond, only its sizes are missing', async (t) => {
   const metrics = new SqliteMetrics()
   let space: SpaceFigures | undefined = { wal: 0, database: 1, free: 2, total: 3 }
-  metrics.measureSpace(async () => space)
+  metrics.measureSpace('plants.db', async () => space)
   t.equal(valueIn(await metrics.read(), 'plant_store_disk_free_bytes'), 2)
   space = undefined
   t.equal(valueIn(await metrics.read(), 'plant_store_disk_free_bytes'), undefined)

@@ -112,14 +112,6 @@ for (const [what, name, mode, reason] of [
   })
 }
 
-t.test('a database without WAL, such as a temporary one, is rejected', async (t) => {
-  for (const file of ['', ' ', ' :memory:']) {
-    const error = thrownBy(() => openDatabase({ file, lockTimeout: 0 }))
-    t.ok(error instanceof StoreError)
-    t.match(error?.message, /: its file system does not support WAL with synchronous=FULL$/)
-  }
-})
-
 t.test('mustExist does not create a database', async (t) => {
   const folder = t.testdir()
   const file = join(folder, 'plants.db')

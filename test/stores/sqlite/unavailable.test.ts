@@ -5,10 +5,9 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { GroupCommit } from '../../../src/stores/group-commit.ts'
-import { measureChange } from '../../../src/stores/sqlite/feed/change-size.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { type Change, Writer } from '../../../src/stores/sqlite/writer/writer.ts'
+import { type Change, measureChange, Writer } from '../../../src/stores/sqlite/writer/writer.ts'
 import { exported, pageWith } from '../plants.ts'
 
 const BUSY = new StoreUnavailable('busy', 'SQLITE_BUSY')

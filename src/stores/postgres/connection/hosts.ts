@@ -1,4 +1,3 @@
-import { Socket } from 'node:net'
 import pg from 'pg'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { ConnectionFigures } from '../postgres-metrics.ts'
@@ -13,7 +12,6 @@ const CONNECTIONS_MAX = 10
 export class Hosts {
   readonly #servers: readonly Server[]
   readonly #pools: readonly pg.Pool[]
-  readonly #sockets = new Set<Socket>()
   #primary = 0
 
   /**
@@ -64,10 +62,9 @@ export class Hosts {
     throw toUnavailable(failure)
   }
 
-  /** Closes all connections, which have been released. Does not wait for a server that does not respond. */
+  /** Closes all connections, which have been released. */
   async close(): Promise<void> {
     await Promise.all(this.#pools.map((pool) => pool.end()))
-    for (const socket of this.#sockets) socket.unref()
   }
 
   async #connectToPrimary(): Promise<pg.PoolClient> {
@@ -89,7 +86,8 @@ export class Hosts {
       connectionTimeoutMillis: timeoutMs,
       keepAlive: true,
       pipeline: true,
-      stream: () => this.#createSocket(),
+      // A server that does not respond would otherwise keep the process running after `close`.
+      allowExitOnIdle: true,
       types: { getTypeParser },
       // New connections only: a server that becomes a standby closes its connections. With pg-pool's option `verify`, a
       // connection would be lost if its caller's time ran out meanwhile.
@@ -100,12 +98,6 @@ export class Hosts {
     // The same for a connection lost between two statements. The next statement fails.
     pool.on('connect', (client) => client.on('error', () => {}))
     return pool
-  }
-
-  #createSocket(): Socket {
-    const socket = new Socket()
-    this.#sockets.add(socket)
-    return socket.once('close', () => this.#sockets.delete(socket))
   }
 }
 

@@ -12,9 +12,8 @@ import Sqlite from 'better-sqlite3'
 import { PRIVATE_FOLDER_MODE } from '../../../file-modes.ts'
 import type { BackupFolder, BackupFolderOptions, FolderBackup } from '../../engine.ts'
 import { StoreError } from '../../store-error.ts'
-import { explain, refuseMemory } from '../file/database.ts'
+import { createDatabaseFile, explain, refuseMemory } from '../file/database.ts'
 import { COMPANION_SUFFIXES } from '../file/file-access.ts'
-import { createDatabaseFile } from '../file/new-file.ts'
 import { CHECKSUM_SUFFIX, isUnused } from './checksum.ts'
 import { backUpDatabase } from './database-backup.ts'
 
@@ -166,7 +165,7 @@ const LOCK_FILE = '.plant-store-backup.lock'
  * @returns a function that releases the lock
  * @throws StoreError if another process has locked the folder, or it cannot be locked
  */
-export function lockFolder(folder: string): () => void {
+function lockFolder(folder: string): () => void {
   const file = join(folder, LOCK_FILE)
   createDatabaseFile(file)
   let db: Sqlite.Database | undefined

@@ -12,7 +12,7 @@ import {
   tokensFinding,
 } from '../../check-result.ts'
 import { StoreError } from '../../store-error.ts'
-import { isLogOn, LOG_VERSION, START } from '../feed/change-log.ts'
+import { isLogOn, LOG_VERSION, START } from '../feed/change-triggers.ts'
 import { type DatabaseOptions, explain, openExisting } from '../file/database.ts'
 import { fileAccess } from '../file/file-access.ts'
 import { findIncompatibility, readSchemaVersion, SCHEMA_VERSION } from '../file/sqlite-schema.ts'

@@ -1,12 +1,11 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
-import { PRIVATE_FOLDER_MODE } from '../../../file-modes.ts'
+import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../file-modes.ts'
 import { IN_MEMORY, type StoreOptions } from '../../engine.ts'
 import { MissingDatabase, StoreError } from '../../store-error.ts'
-import { switchLog } from '../feed/change-log.ts'
+import { switchLog } from '../feed/change-triggers.ts'
 import { DatabaseFile, type FileIdentity } from './database-file.ts'
-import { createDatabaseFile } from './new-file.ts'
 import { findIncompatibility, migrate } from './sqlite-schema.ts'
 
 /** The value of `PRAGMA synchronous` with which every commit waits for the disk. */
@@ -47,10 +46,7 @@ export function openDatabase({
     if (identity !== undefined) new DatabaseFile(file, identity).assertInPlace()
     // better-sqlite3 also trims the name. An empty name means a temporary database.
     const name = file.trim()
-    if (name !== '' && name !== IN_MEMORY && !existsSync(name)) {
-      mkdirSync(dirname(name), { recursive: true, mode: PRIVATE_FOLDER_MODE })
-      createDatabaseFile(name)
-    }
+    if (name !== '' && name !== IN_MEMORY) createDatabaseFile(name)
     db = new Sqlite(file, { timeout: lockTimeout, fileMustExist: identity !== undefined })
     // SQLite opens a read-only file without an error, and fails only at the first change.
     if (existsSync(file)) accessSync(file, constants.W_OK)
@@ -64,6 +60,23 @@ export function openDatabase({
     db?.close()
     if (error instanceof StoreError) throw error
     throw new StoreError(`cannot use the database ${file}: ${explain(error)}`, { cause: error })
+  }
+}
+
+/**
+ * Creates an empty file with PRIVATE_MODE, and its folder, for SQLite to open as a database: SQLite leaves the mode to
+ * the umask. The WAL and the journal inherit it. If SQLite then fails, the file stays, because another process may
+ * already use it. An existing file is not opened: closing any descriptor of a database drops all POSIX locks that the
+ * process has on it (https://www.sqlite.org/howtocorrupt.html, 2.2).
+ */
+export function createDatabaseFile(file: string): void {
+  if (existsSync(file)) return
+  mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER_MODE })
+  try {
+    // Follows a symbolic link to a missing file, as SQLite does.
+    closeSync(openSync(file, 'a', PRIVATE_MODE))
+  } catch {
+    // SQLite fails in the same way, and reports it better.
   }
 }
 

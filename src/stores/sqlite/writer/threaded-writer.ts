@@ -1,5 +1,12 @@
-import type { MessagePort } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
+import { lastKnown } from '../../../threads/last-known.ts'
+import { RemoteCalls } from '../../../threads/remote-calls.ts'
 import { fromReply, type Reply } from '../../../threads/reply.ts'
+import { requireThread, ThreadModule } from '../../../threads/thread-module.ts'
+import type { OnProblem } from '../../engine.ts'
+import type { Metrics } from '../../store-metrics.ts'
+import type { DatabaseOptions } from '../file/database.ts'
+import { CommitSignal } from './commit-signal.ts'
 import type { Change, ChangeResult } from './writer.ts'
 
 /** Sent to the writer's thread. */
@@ -52,4 +59,70 @@ export class ThreadedWriter {
 
 function isRepeatable([name]: Change): boolean {
   return REPEATABLE.includes(name)
+}
+
+export interface WriterOptions extends DatabaseOptions {
+  /** Memory of a CommitSignal. */
+  readonly commits: SharedArrayBuffer
+  /** Serves calls of WriterMethods. Without it, commits are not measured. */
+  readonly metrics: MessagePort | undefined
+}
+
+/** What the owner calls in the thread. */
+export interface WriterMethods {
+  readMetrics(): Promise<Metrics>
+}
+
+export const writerThread = new ThreadModule<WriterOptions>('writer-thread', import.meta.url)
+
+/** Sent to the thread by its owner. The port of a client carries a WriterRequest or a WriterReply. */
+export type WriterCommand = { readonly client: MessagePort } | 'close'
+
+/** Sent by the thread to its owner: see StoreOptions.onProblem. */
+export interface WriterProblem {
+  readonly problem: string
+}
+
+/** The thread that makes the changes of all others. If it ever ends unexpectedly, so does the process. */
+export class WriterOwner {
+  /** Counts commits. A reader whose snapshot is older must take a new one. */
+  readonly commits = new CommitSignal()
+  /** Reads the commits and checkpoints measured so far. The disk can block the thread, so they can be old. */
+  readonly readMetrics: () => Promise<Metrics> = async () => []
+  readonly #worker: Worker
+  readonly #allowEnd: () => Promise<void>
+
+  constructor(options: DatabaseOptions, isMeasured = false, onProblem?: OnProblem) {
+    const name = 'plant-writer'
+    const data = { ...options, commits: this.commits.memory }
+    if (isMeasured) {
+      const { port1, port2: metrics } = new MessageChannel()
+      const calls = new RemoteCalls<WriterMethods>(port1, name)
+      this.readMetrics = lastKnown(() => calls.call('readMetrics'), [])
+      this.#worker = writerThread.start({ ...data, metrics }, { name, transferList: [metrics] })
+    } else {
+      this.#worker = writerThread.start({ ...data, metrics: undefined }, { name })
+    }
+    this.#allowEnd = requireThread(this.#worker, name)
+    if (onProblem === undefined) return
+    this.#worker.on('message', ({ problem }: WriterProblem) => onProblem(problem))
+  }
+
+  /** A port for the ThreadedWriter of one thread. */
+  connect(): MessagePort {
+    const { port1, port2 } = new MessageChannel()
+    this.#send({ client: port1 }, [port1])
+    return port2
+  }
+
+  /** Ends the thread. All clients must have received their replies. */
+  async close(): Promise<void> {
+    const ended = this.#allowEnd()
+    this.#send('close')
+    await ended
+  }
+
+  #send(command: WriterCommand, transferList: MessagePort[] = []): void {
+    this.#worker.postMessage(command, transferList)
+  }
 }

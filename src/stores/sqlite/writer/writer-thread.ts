@@ -4,21 +4,20 @@ import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import { serveCalls } from '../../../threads/remote-calls.ts'
 import { toReply } from '../../../threads/reply.ts'
 import { type Size, sumSizes, TRANSACTION_MAX } from '../../group-commit.ts'
-import { measureChange } from '../feed/change-size.ts'
-import { watchCommits } from '../feed/sqlite-commit-watch.ts'
 import { openDatabase } from '../file/database.ts'
 import { DatabaseFile } from '../file/database-file.ts'
 import type { SqliteMetrics } from '../sqlite-metrics.ts'
 import { Checkpointer, prepareCheckpoint } from './checkpointer.ts'
 import { CommitSignal } from './commit-signal.ts'
-import type { WriterReply, WriterRequest } from './threaded-writer.ts'
-import { type Change, type ChangeResult, Writer } from './writer.ts'
 import {
   type WriterCommand,
   type WriterMethods,
   type WriterProblem,
+  type WriterReply,
+  type WriterRequest,
   writerThread,
-} from './writer-owner.ts'
+} from './threaded-writer.ts'
+import { type Change, type ChangeResult, measureChange, Writer } from './writer.ts'
 
 /** SQLite waits for a lock at most this long at a time, because the process cannot end while it waits. */
 const BUSY_TIMEOUT_MS = 100
@@ -43,7 +42,6 @@ const checkpointer = new Checkpointer(db, options, { metrics, onProblem: report 
 const clients = new Set<MessagePort>()
 /** Whether the WAL was emptied since the file was found out of place. */
 let isWalEmptied = false
-watchCommits(db, commits)
 setInterval(look, LOOK_INTERVAL_MS).unref()
 
 parentPort?.on('message', async (command: WriterCommand) => {

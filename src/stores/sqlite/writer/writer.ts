@@ -11,21 +11,22 @@ import {
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
 import { SELECTOR_BYTES, type StoredToken } from '../../../../service/token-store.ts'
-import { type PlantRow, toPlant } from '../../rows.ts'
-import { type ChangeLimits, prepareExcess } from '../feed/change-excess.ts'
-import { START } from '../feed/change-log.ts'
+import type { Size } from '../../group-commit.ts'
+import { measureText, measureTexts, type PlantRow, toPlant } from '../../rows.ts'
+import { type ChangeLimits, preparePrune } from '../feed/change-pruner.ts'
 import type { DatabaseFile } from '../file/database-file.ts'
 import { mapError } from '../sqlite-errors.ts'
 import type { SqliteMetrics } from '../sqlite-metrics.ts'
 import { prepareWebhookChanges, type WebhookChanges } from './webhook-changes.ts'
 
-/** Every change that a store makes, as PlantStore, TokenStore and WebhookStore describe it, or PruneMethods. */
+/** Every change that a store makes, as PlantStore, TokenStore and WebhookStore describe it. */
 interface Operations extends WebhookChanges {
   create(plant: NewPlant): CreateResult
   createAll(plants: readonly NewPlant[]): BatchResult
   update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | NoMatch
   remove(id: bigint, expected?: readonly string[]): 'removed' | NoMatch
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): ImportResult[]
+  /** Deletes some of the changes in the log that exceed its limits. */
   pruneChanges(limits: ChangeLimits): void
   addToken(token: StoredToken): boolean
   addFirstToken(token: StoredToken): boolean
@@ -34,22 +35,24 @@ interface Operations extends WebhookChanges {
 }
 
 /** A call to each operation, as a value that can be sent to another thread. */
-export type Changes = {
+type Changes = {
   [Name in keyof Operations]: readonly [name: Name, ...parameters: Parameters<Operations[Name]>]
 }
 export type Change = Changes[keyof Changes]
 
-export type ChangeResults = { [Name in keyof Operations]: ReturnType<Operations[Name]> }
-export type ChangeResult = ChangeResults[keyof ChangeResults]
+/** Makes a change, and resolves when it is on disk. */
+export type SubmitChange = <Name extends keyof Operations>(
+  name: Name,
+  ...parameters: Parameters<Operations[Name]>
+) => Promise<ReturnType<Operations[Name]>>
+
+export type ChangeResult = ReturnType<Operations[keyof Operations]>
 
 /** The same operations, in the form in which TypeScript can relate a name to its parameters. */
 type Prepared = {
-  [Name in keyof Operations]: (...parameters: Parameters<Operations[Name]>) => ChangeResults[Name]
-}
-
-/** How many changes a change counts as. A batch counts as its number of plants. */
-export function countChanges(change: Change): number {
-  return change[0] === 'createAll' ? change[1].length : 1
+  [Name in keyof Operations]: (
+    ...parameters: Parameters<Operations[Name]>
+  ) => ReturnType<Operations[Name]>
 }
 
 /** Makes changes. Those of one call share a transaction, and so one wait for the disk. */
@@ -125,11 +128,6 @@ function prepareOperations(db: Database): Operations {
   const deletePlant = db.prepare('DELETE FROM plants WHERE id = ?')
   const lastPosition = db.prepare<[], bigint | null>('SELECT max(position) FROM changes').pluck()
   const unlogFrom = db.prepare('DELETE FROM changes WHERE position > ?')
-  const findExcess = prepareExcess(db)
-  const deleteBefore = db.prepare('DELETE FROM changes WHERE position < ?')
-  const makeStart = db.prepare(
-    `UPDATE changes SET type = ${START}, id = 0, name = NULL, tag = NULL WHERE position = ?`,
-  )
   const insertToken = db.prepare(
     `INSERT INTO tokens (selector, digest, name, scopes, created_at, expires_at, last_used_at)
      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -209,13 +207,7 @@ function prepareOperations(db: Database): Operations {
       importSorted(plants.slice(0, stop), 'stop')
       return results.slice(0, stop + 1)
     },
-    pruneChanges(limits) {
-      // Searched again, because another process may have deleted them since, or turned the log off.
-      const start = findExcess(limits)
-      if (start === undefined) return
-      deleteBefore.run(start)
-      makeStart.run(start)
-    },
+    pruneChanges: preparePrune(db),
     addToken({ digest, name, scopes, createdAt, expiresAt, lastUsedAt }) {
       const selector = digest.subarray(0, SELECTOR_BYTES)
       const times = [createdAt, expiresAt, lastUsedAt].map((time) => time?.getTime() ?? null)
@@ -232,4 +224,38 @@ function prepareOperations(db: Database): Operations {
     },
   }
   return operations
+}
+
+/** The memory of a string object, in UTF-16 units. An If-Match header can hold thousands of short strings. */
+const STRING_OVERHEAD = 16
+
+/** What a change counts toward the limits on waiting changes. */
+export function measureChange(change: Change): Size {
+  return { changes: countChanges(change), text: measureChangeText(change) }
+}
+
+/** A batch counts as its number of plants. */
+function countChanges(change: Change): number {
+  return change[0] === 'createAll' ? change[1].length : 1
+}
+
+/** The text that a change keeps in memory while it waits, in UTF-16 units. */
+function measureChangeText(change: Change): number {
+  switch (change[0]) {
+    case 'create':
+      return measureText(change[1])
+    case 'update':
+      return measureText(change[2]) + measureVersions(change[3])
+    case 'remove':
+      return measureVersions(change[2])
+    case 'createAll':
+    case 'importPlants':
+      return measureTexts(change[1])
+    default:
+      return 0
+  }
+}
+
+function measureVersions(versions: readonly string[] = []): number {
+  return versions.reduce((sum, { length }) => sum + length + STRING_OVERHEAD, 0)
 }
