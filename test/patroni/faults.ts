@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
+import { until } from '../helpers/until.ts'
 import type { Cluster } from './cluster.ts'
-import { until } from './until.ts'
 
 export interface Fault {
   readonly name: string
