@@ -10,6 +10,7 @@ import { StoreError } from '../../src/stores/store-error.ts'
 import { createPlant, logged } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
+import { copying, filesOf } from './large-database.ts'
 
 t.test('a backup contains every plant acknowledged before it started', async (t) => {
   const folder = t.testdir()
@@ -56,26 +57,10 @@ t.test('a backup contains every plant acknowledged before it started', async (t)
   t.equal((await createPlant(restored, token, { ...last, name: 'x' })).status, 409)
 })
 
-/** Creates a database that takes a while to copy, and a folder for its backup. */
+/** A database that takes a while to copy, and the file for its backup. */
 function largeDatabase(t: Test, megabytes: number) {
-  const folder = t.testdir({ backups: {} })
-  const database = join(folder, 'plants.db')
-  const db = openDatabase({ file: database, lockTimeout: 0 })
-  db.pragma('synchronous = OFF')
-  const insert = db.prepare('INSERT INTO plants (id, name) VALUES (?, ?)')
-  for (let id = 1; id <= megabytes; id++) insert.run(id, 'x'.repeat(1_000_000))
-  db.close()
-  return { database, file: join(folder, 'backups', 'backup.db') }
-}
-
-/** Resolves once a backup is being written. */
-async function copying(file: string): Promise<void> {
-  let partial = ''
-  for await (const { filename } of watch(dirname(file))) {
-    partial = join(dirname(file), filename ?? '')
-    break
-  }
-  for await (const { eventType } of watch(partial)) if (eventType === 'change') return
+  const { database, folder } = filesOf(t, megabytes)
+  return { database, file: join(folder, 'backup.db') }
 }
 
 for (const [signal, what] of [
@@ -84,7 +69,7 @@ for (const [signal, what] of [
 ] as const) {
   t.test(`${signal} ends a ${what} immediately and leaves no files`, async (t) => {
     const { database, file } = largeDatabase(t, 100)
-    const begun = copying(file)
+    const begun = copying(dirname(file))
     // The measurement of coverage delays the end, so that an unfinished copy would end with an error first.
     const measured = what === 'verification'
     const command = new Command(t, ['backup', file, '--database', database], { measured })
@@ -101,7 +86,7 @@ t.test(
   async (t) => {
     const { database, file } = largeDatabase(t, 100)
     const args = ['backup', file, '--database', database]
-    const begun = copying(file)
+    const begun = copying(dirname(file))
     const command = new Command(t, args)
     await begun
     command.process.kill('SIGKILL')

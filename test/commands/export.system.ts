@@ -15,7 +15,7 @@ import type { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
-import { Command, type CommandOptions, MAIN, run, unmeasured } from '../helpers/command.ts'
+import { Command, type CommandOptions, MAIN, unmeasured } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 
 const plants = [
@@ -141,13 +141,6 @@ t.test('no file of the database is replaced, nor one that it creates later', asy
   }
   t.strictSame(files(), ['alias.db'])
   t.same(await store.get(5n), { id: 5n, name: 'Acer' })
-})
-
-t.test('a missing database is an error', async (t) => {
-  const database = join(t.testdir(), 'plants.db')
-  const stderr = `plant-store: there is no database ${database}\n`
-  const finished = await run(t, ['export', '--database', database])
-  t.strictSame(finished, { code: 1, stdout: '', stderr })
 })
 
 t.test('a failed export keeps the existing file', async (t) => {

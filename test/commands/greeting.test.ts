@@ -12,10 +12,11 @@ const here = 'http://127.0.0.1:3000'
 
 const addresses = [
   { address: '127.0.0.1', url: 'http://127.0.0.1:3000' },
-  { address: '192.0.2.1', url: 'http://192.0.2.1:3000' },
+  { address: '10.0.0.0', url: 'http://10.0.0.0:3000' },
   { address: '0.0.0.0', url: 'http://127.0.0.1:3000' },
   { address: '::1', url: 'http://[::1]:3000' },
   { address: '::', url: 'http://[::1]:3000' },
+  { address: '2001:db8::', url: 'http://[2001:db8::]:3000' },
 ]
 
 for (const { address, url } of addresses) {

@@ -1,5 +1,5 @@
 import { type StdioOptions, spawnSync } from 'node:child_process'
-import { closeSync, existsSync, openSync, readdirSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -11,7 +11,7 @@ import { importsOf } from '../helpers/imports.ts'
 const SAMPLE = new URL('../../data/sample.csv', import.meta.url).pathname
 
 t.test('a file is imported; importing it again changes nothing', async (t) => {
-  const { load, stored, summary } = importsOf(t)
+  const { database, load, stored, summary } = importsOf(t)
   t.strictSame(await load([SAMPLE]), {
     code: 0,
     stdout: summary({ created: 320 }),
@@ -19,7 +19,8 @@ t.test('a file is imported; importing it again changes nothing', async (t) => {
   })
   const plants = stored()
   t.match(plants[1], { id: 4, name: 'Abies alba Mill.', tag: 'Tree' })
-  t.strictSame(await load([SAMPLE]), {
+  const again = ['import', SAMPLE, '--database', database]
+  t.strictSame(await runHere(again), {
     code: 0,
     stdout: summary({ replayed: 320 }),
     stderr: '',
@@ -62,19 +63,6 @@ t.test('a conflict stops the import, keeps the stored plant or replaces it', asy
   const replaced = await load([second, '--on-conflict', 'replace'])
   t.strictSame(replaced, { code: 0, stdout: summary({ replaced: 1 }), stderr: '' })
   t.match(stored(), [{ name: 'second' }])
-})
-
-t.test('a missing database is created only on request', async (t) => {
-  const { database, folder, load, summary } = importsOf(t)
-  t.strictSame(await runHere(['import', SAMPLE, '--database', database]), {
-    code: 1,
-    stdout: '',
-    stderr: `plant-store: there is no database ${database}; use --create to create it\n`,
-  })
-  t.strictSame(readdirSync(folder), [])
-  t.match(await load([SAMPLE]), { code: 0, stdout: summary({ created: 320 }) })
-  const again = await runHere(['import', SAMPLE, '--database', database])
-  t.match(again, { code: 0, stdout: summary({ replayed: 320 }) })
 })
 
 t.test('a CSV file of a spreadsheet is imported with notes about its rows', async (t) => {

@@ -5,17 +5,17 @@ import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { createPlant, halfACreate, logged } from '../helpers/client.ts'
-import { Command, run } from '../helpers/command.ts'
+import { createPlant, halfACreate } from '../helpers/client.ts'
+import { Command } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 
 const TOKEN = 'a-token-of-the-environment'
 const FIR = { id: 4, name: 'Abies alba Mill.' }
 
-async function start(t: Test, args: string[] = [], measured = false) {
+async function start(t: Test, args: string[] = []) {
   const database = join(t.testdir(), 'plants.db')
   const command = new Command(t, ['--port', '0', '--database', database, ...args], {
     env: { PLANT_STORE_TOKEN: TOKEN },
-    measured,
   })
   return { command, database, url: await command.listening() }
 }
@@ -65,21 +65,6 @@ t.test('a request that never ends does not delay the stop', async (t) => {
   t.notOk(existsSync(`${database}-wal`))
 })
 
-t.test('a second signal ends the process immediately, even during a request', async (t) => {
-  const patience = ['--shutdown-timeout', '10m', '--request-timeout', '10m']
-  const { command, url } = await start(t, patience, true)
-  const { answers } = await halfACreate(url, TOKEN, FIR)
-  command.process.kill('SIGTERM')
-  await logged(command, 'stopping')
-  // A signal that follows the first one too soon counts as its echo.
-  const impatience = setInterval(() => command.process.kill('SIGINT'), 50)
-  t.same(await answers, [])
-  clearInterval(impatience)
-  const { code, stderr } = await command.finished()
-  t.equal(code, 130)
-  t.notMatch(stderr, 'stopped')
-})
-
 t.test('an unavailable address stops the start with a one-line error', async (t) => {
   const folder = t.testdir()
   const other = createServer().listen(0, '127.0.0.1')
@@ -91,8 +76,7 @@ t.test('an unavailable address stops the start with a one-line error', async (t)
     { args: ['--port=0', '--host', 'no..host'], says: /getaddrinfo \w+ no\.\.host/ },
   ]
   for (const { args, says } of cases) {
-    const all = [...args, '--database', join(folder, 'plants.db')]
-    const finished = await run(t, all)
+    const finished = await runHere([...args, '--database', join(folder, 'plants.db')])
     t.match(finished, { code: 1, stdout: '', stderr: /^plant-store: .*\n$/ }, args.join(' '))
     t.match(finished.stderr, says)
     t.notOk(existsSync(join(folder, 'plants.db-wal')), 'the database is closed')

@@ -26,24 +26,6 @@ t.test('--ready-json prints one line of JSON once the seed is stored', async (t)
   t.strictSame(await command.finished(), { code: 0, stdout: line, stderr: '' })
 })
 
-t.test('--ready-json does not print a token from the environment', async (t) => {
-  const env = { PLANT_STORE_TOKEN: 'sixteen-letters.', PLANT_STORE_READY_JSON: 'on' }
-  const command = new Command(t, IN_MEMORY, { env })
-  const [line] = await command.says(/.*\n/)
-  t.strictSame(Object.keys(JSON.parse(line)), ['url', 'docs'])
-})
-
-t.test('--docs off removes the docs and the link to them', async (t) => {
-  const command = new Command(t, [...IN_MEMORY, '--ready-json', '--docs', 'off'])
-  const [line] = await command.says(/.*\n/)
-  const { url, token, ...rest } = JSON.parse(line)
-  t.strictSame(rest, {})
-  const headers = { authorization: `Bearer ${token}` }
-  for (const path of ['/', '/documentation', '/documentation/json']) {
-    t.equal((await fetch(url + path, { headers })).status, 404, path)
-  }
-})
-
 t.test('an invalid seed stops the start with a one-line error', async (t) => {
   const folder = t.testdir({ 'plants.csv': `${PLANTS}5,,Tree\n` })
   const database = join(folder, 'plants.db')

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
@@ -12,6 +12,11 @@ function database(file: string, statements: string): void {
 }
 
 const files = [
+  {
+    what: 'a file that is not a database',
+    make: (file: string) => writeFileSync(file, 'id,name,tag\n'.repeat(1000)),
+    says: 'it is not an SQLite database',
+  },
   {
     what: 'a database of another program',
     make: (file: string) => database(file, 'CREATE TABLE notes (text TEXT)'),
@@ -48,13 +53,6 @@ for (const { what, make, says } of files) {
     t.same(contents(folder), before)
   })
 }
-
-t.test('a file that is not a database stops the start and is not modified', async (t) => {
-  const folder = t.testdir({ 'plants.db': 'id,name,tag\n'.repeat(1000) })
-  const before = contents(folder)
-  await refuses(t, join(folder, 'plants.db'), 'it is not an SQLite database')
-  t.same(contents(folder), before)
-})
 
 t.test('an unsupported database URL is refused without printing its password', async (t) => {
   for (const command of [['--port', '0'], ['import', 'data/sample.csv'], ['check']]) {
@@ -102,5 +100,26 @@ for (const command of [
     const { code, stdout, stderr } = await runHere([...command, '--database', ':memory:'])
     t.match({ code, stdout }, { code: 1, stdout: '' })
     t.match(stderr, 'plant-store: a database in memory ')
+  })
+}
+
+const HINT = '; use --create to create it'
+
+for (const { command, hint = '' } of [
+  { command: ['token', 'list'] },
+  { command: ['token', 'revoke', 'x'] },
+  { command: ['token', 'create', '--name', 'x'], hint: HINT },
+  { command: ['webhook', 'list'] },
+  { command: ['import', 'data/sample.csv'], hint: HINT },
+  { command: ['export'] },
+  { command: ['check'] },
+]) {
+  t.test(`${command.slice(0, 2).join(' ')} does not create a missing database`, async (t) => {
+    const folder = t.testdir()
+    const file = join(folder, 'plants.db')
+    const stderr = `plant-store: there is no database ${file}${hint}\n`
+    const finished = await runHere([...command, '--database', file])
+    t.strictSame(finished, { code: 1, stdout: '', stderr })
+    t.same(readdirSync(folder), [])
   })
 }

@@ -1,32 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { watch } from 'node:fs/promises'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
-import { printBackup } from '../../src/commands/backup/repeated-backup.ts'
+import t from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
-import { logged } from '../helpers/client.ts'
 import { Command, MAIN, unmeasured } from '../helpers/command.ts'
+import { copying, filesOf } from './large-database.ts'
 
 const LOCK = '.plant-store-backup.lock'
 const NAME = /^plants-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.db$/
-
-/** Creates a database and the folder for its backups. */
-function filesOf(t: Test, megabytes: number) {
-  const root = t.testdir({ backups: {} })
-  const database = join(root, 'plants.db')
-  fill(database, megabytes)
-  return { database, folder: join(root, 'backups') }
-}
-
-function fill(database: string, megabytes: number): void {
-  const db = openDatabase({ file: database, lockTimeout: 0 })
-  db.pragma('synchronous = OFF')
-  const insert = db.prepare('INSERT INTO plants (id, name) VALUES (?, ?)')
-  for (let id = 1; id <= megabytes; id++) insert.run(id, 'x'.repeat(1_000_000))
-  db.close()
-}
 
 const list = (folder: string) =>
   readdirSync(folder).filter((name) => name !== LOCK && !name.endsWith('.sha256'))
@@ -66,44 +48,6 @@ t.test('a signal ends a copy at once and leaves nothing of it', async (t) => {
   t.match(await command.finished(), { code: 0, stderr: '' })
   t.ok(performance.now() - start < 20_000)
   t.same(list(folder), [])
-})
-
-/** Resolves once a file for a copy exists. */
-async function copying(folder: string): Promise<void> {
-  for await (const { filename } of watch(folder)) {
-    if (!filename?.includes('.partial-')) continue
-    const partial = join(folder, filename)
-    const created = watch(partial)[Symbol.asyncIterator]()
-    const next = created.next()
-    if (!existsSync(join(partial, 'plants.db'))) await next
-    await created.return?.()
-    return
-  }
-}
-
-t.test('a failed backup is reported in one line and tried again', async (t) => {
-  const { database, folder } = filesOf(t, 0)
-  rmSync(database)
-  const command = new Command(t, ['backup', '--every', '1s', folder, '--database', database], {
-    measured: true,
-  })
-  await logged(command, 'trying again')
-  const [line] = command.stderr.split('\n')
-  t.match(line, /^plant-store: there is no database \S+; trying again in \d+m?s$/)
-  fill(database, 1)
-  await command.says(/backed up to .*: 1 plants/)
-  command.process.kill('SIGTERM')
-  t.equal((await command.finished()).code, 0)
-})
-
-t.test('an old backup that cannot be removed is reported', async (t) => {
-  const out = t.capture(process.stdout, 'write')
-  const err = t.capture(process.stderr, 'write')
-  const removed = ['a.db', 'b.db']
-  printBackup({ file: '/c.db', plants: 1, bytes: 4096, sha256: '', removed, problem: 'EPERM' }, 0)
-  const [stdout, stderr] = [out, err].map((capture) => capture().map(({ args }) => args[0]))
-  t.match(stdout, [/^backed up to \/c\.db: 1 plants, 4,096 bytes, \S+ s; removed a\.db, b\.db\n$/])
-  t.same(stderr, ['plant-store: EPERM\n'])
 })
 
 const MOUNT = 'mount -t tmpfs -o size=6m none "$0" && exec "$@"'

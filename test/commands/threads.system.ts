@@ -19,27 +19,20 @@ async function startAndStop(t: Test, ...args: string[]) {
 }
 
 const skip = process.platform === 'linux' ? false : 'reads the names of threads from /proc'
-const stopped = { code: 0, status: 200 }
 
-t.test('--threads starts as many HTTP threads', { skip }, async (t) => {
-  const database = join(t.testdir(), 'plants.db')
-  const threads = ['plant-http-1', 'plant-http-2']
-  const result = await startAndStop(t, '--threads=2', '--database', database)
-  t.same(result, { ...stopped, threads, messages: [] })
-})
-
-t.test('with one thread, the main thread serves', { skip }, async (t) => {
-  const database = join(t.testdir(), 'plants.db')
-  const result = await startAndStop(t, '--threads=1', '--database', database)
-  t.same(result, { ...stopped, threads: [], messages: [] })
-})
-
-t.test('a database in memory is served by one thread', { skip }, async (t) => {
-  const memory = ['--database=:memory:']
-  t.same(await startAndStop(t, ...memory, '--threads=4'), {
-    ...stopped,
-    threads: [],
+for (const { what, threads, database, names = [], messages = [] } of [
+  { what: 'two threads', threads: 2, names: ['plant-http-1', 'plant-http-2'] },
+  { what: 'the main thread, if it is the only one', threads: 1 },
+  {
+    what: 'one thread, for a database in memory',
+    threads: 4,
+    database: ':memory:',
     messages: ['plant-store: a database in memory is served by one thread'],
+  },
+]) {
+  t.test(`requests are served by ${what}`, { skip }, async (t) => {
+    const file = database ?? join(t.testdir(), 'plants.db')
+    const result = await startAndStop(t, `--threads=${threads}`, '--database', file)
+    t.same(result, { code: 0, status: 200, threads: names, messages })
   })
-  t.same(await startAndStop(t, ...memory), { ...stopped, threads: [], messages: [] })
-})
+}

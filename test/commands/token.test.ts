@@ -93,16 +93,3 @@ t.test('a failed command prints one line and changes nothing', async (t) => {
   }
   t.same(await token('list'), before)
 })
-
-for (const [args, hint] of [
-  [['list'], ''],
-  [['revoke', 'x'], ''],
-  [['create', '--name', 'x'], '; use --create to create it'],
-] as const) {
-  t.test(`token ${args[0]} does not create a missing database`, async (t) => {
-    const { database, token } = commandsOf(t)
-    const stderr = `plant-store: there is no database ${database}${hint}\n`
-    t.match(await token(...args), { code: 1, stdout: '', stderr })
-    t.notOk(existsSync(database))
-  })
-}

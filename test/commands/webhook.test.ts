@@ -269,9 +269,3 @@ t.test('unknown events are refused', async (t) => {
   t.equal(code, 1)
   t.match(stderr, /Expected newPlant, plantChanged, plantRemoved, separated by commas\./)
 })
-
-t.test('a command does not create a missing database', async (t) => {
-  const database = join(t.testdir(), 'none.db')
-  const stderr = `plant-store: there is no database ${database}\n`
-  t.match(await runHere(['webhook', 'list', '--database', database]), { code: 1, stderr })
-})

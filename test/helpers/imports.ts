@@ -16,8 +16,8 @@ export function importsOf(t: Test) {
   const load = (args: readonly string[]) =>
     runHere(['import', ...args, '--create', '--database', database])
   /** Starts an import from standard input. */
-  const feed = (options?: CommandOptions, format = 'ndjson') => {
-    const args = ['import', '-', '--format', format, '--create', '--database', database]
+  const feed = (options?: CommandOptions, format = 'ndjson', more: readonly string[] = []) => {
+    const args = ['import', '-', '--format', format, ...more, '--create', '--database', database]
     return new Command(t, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
   }
   const stored = () => {

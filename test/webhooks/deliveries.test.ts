@@ -474,6 +474,45 @@ t.test('one change of the store is in flight, and progress is saved once a secon
   await deliveries.close()
 })
 
+t.test('changes are read one page at a time', async (t) => {
+  const { store, add, deliver } = await newPlace(t)
+  await createPlants(store, 1, 4)
+  let cursor: string | undefined
+  for (let number = 1; number <= 4; number++) {
+    // Each begins elsewhere, so that they cannot share a page.
+    await add(`webhook ${number}`, 'https://127.0.0.1:1', { events: ['plantRemoved'], cursor })
+    const page = (await store.readChanges({ after: cursor, limit: 1 })) as ChangesPage
+    cursor = page.next
+  }
+  let inFlight = 0
+  let inTurn = 0
+  let reads = 0
+  const readChanges = async (request: ChangesRequest) => {
+    inFlight += 1
+    inTurn += 1
+    t.same([inFlight, inTurn], [1, 1])
+    reads += 1
+    // The first one fails, which does not prevent the others.
+    if (reads === 1) {
+      inFlight -= 1
+      inTurn -= 1
+      throw new StoreUnavailable('failing', 'SQLITE_IOERR')
+    }
+    const page = await store.readChanges(request)
+    inFlight -= 1
+    setImmediate().then(() => {
+      inTurn -= 1
+    })
+    return page
+  }
+  deliver({ store: replacing(store, { readChanges }) })
+  await eventually(async () => {
+    const cursors = (await store.webhooks.list()).map(({ progress }) => progress.cursor)
+    return new Set(cursors).size === 1
+  })
+  t.ok(reads > 4, `${reads} pages`)
+})
+
 t.test('if progress is refused because the lease was lost, delivery begins again', async (t) => {
   const { store, add, deliver } = await newPlace(t)
   const receiver = await startReceiver(t)

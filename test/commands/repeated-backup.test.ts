@@ -1,0 +1,58 @@
+import { rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import timers from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { printBackup } from '../../src/commands/backup/repeated-backup.ts'
+import { runHere } from '../helpers/command-here.ts'
+import { filesOf, fill } from './large-database.ts'
+
+/** Replaces the timers until the end of the test. A wait ends at once, or rejects if `pass` throws. */
+function replaceTimers(t: Test, pass: (milliseconds: number) => void): void {
+  const { setTimeout } = timers
+  const replace = (replacement: unknown) => {
+    Object.assign(timers, { setTimeout: replacement })
+    syncBuiltinESMExports()
+  }
+  t.teardown(() => replace(setTimeout))
+  replace(async (milliseconds: number, value: unknown) => {
+    pass(milliseconds)
+    return value
+  })
+}
+
+for (const [interval, intervalMs, retry, retryMs] of [
+  ['1h', 3_600_000, '1m', 60_000],
+  ['2s', 2000, '2s', 2000],
+] as const) {
+  t.test(`with --every ${interval}, a failed backup is repeated after ${retry}`, async (t) => {
+    const { database, folder } = filesOf(t, 0)
+    rmSync(database)
+    const waits: number[] = []
+    replaceTimers(t, (milliseconds) => {
+      waits.push(milliseconds)
+      if (waits.length === 3) fill(database, 1)
+      if (waits.length === 4) throw new Error('a signal has ended the wait')
+    })
+    const args = ['backup', '--every', interval, folder, '--database', database]
+    const { code, stdout, stderr } = await runHere(args)
+    t.equal(code, 0)
+    const failure = `plant-store: there is no database ${database}; trying again in ${retry}\n`
+    t.equal(stderr, failure.repeat(2))
+    t.match(stdout, /\nbacked up to .*: 1 plants, .*\n$/)
+    const [first, ...others] = waits
+    const next = others.pop() ?? 0
+    t.equal(first, 0)
+    t.same(others, [retryMs, retryMs])
+    t.ok(next <= intervalMs && next > intervalMs - 60_000, `the next backup begins in ${next} ms`)
+  })
+}
+
+t.test('an old backup that cannot be removed is reported', async (t) => {
+  const out = t.capture(process.stdout, 'write')
+  const err = t.capture(process.stderr, 'write')
+  const removed = ['a.db', 'b.db']
+  printBackup({ file: '/c.db', plants: 1, bytes: 4096, sha256: '', removed, problem: 'EPERM' }, 0)
+  const [stdout, stderr] = [out, err].map((capture) => capture().map(({ args }) => args[0]))
+  t.match(stdout, [/^backed up to \/c\.db: 1 plants, 4,096 bytes, \S+ s; removed a\.db, b\.db\n$/])
+  t.same(stderr, ['plant-store: EPERM\n'])
+})
