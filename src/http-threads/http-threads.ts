@@ -1,5 +1,6 @@
 import { MessageChannel, type Worker } from 'node:worker_threads'
 import type { ContractDocument } from '../../contract/contract.ts'
+import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Config } from '../config/config.ts'
 import { serviceBusy } from '../http/api-error.ts'
 import { newTicketSecret } from '../http/server/certificate.ts'
@@ -108,10 +109,13 @@ function startThread(
   return { name, worker, remote: new RemoteCalls(control.port1, `the thread ${name}`), allowEnd }
 }
 
-/** @throws StoreUnavailable if a thread has ended or cannot use the store */
+/** @throws StoreUnavailable if a thread cannot use the store */
 async function searchThreads(threads: readonly HttpThread[]): Promise<string | undefined> {
   const checks = threads.map(({ name, remote }) => {
-    const checked = remote.call('ping').then(() => undefined)
+    const checked = remote.call('ping').catch((error) => {
+      if (error instanceof StoreUnavailable) throw error
+      return name
+    })
     return within(checked, RESPONSE_TIMEOUT_MS, name)
   })
   return (await Promise.all(checks)).find((name) => name !== undefined)
