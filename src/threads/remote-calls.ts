@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
-import { StoreUnavailable } from '../../service/plant-store.ts'
 import { fromReply, type Reply, toReply } from './reply.ts'
+import { ThreadFailure } from './thread-module.ts'
 
 /** Asynchronous methods whose parameters and results can be cloned. */
 type Methods<Names extends string> = {
@@ -34,8 +34,8 @@ export class RemoteCalls<Served extends Methods<keyof Served & string>> {
   }
 
   /**
-   * @throws what the method throws, but without its class unless it is StoreUnavailable; or StoreUnavailable if the
-   *   other thread has ended
+   * @throws what the method throws, but without its class unless it is StoreUnavailable; or ThreadFailure if the other
+   *   thread has ended
    */
   call<Name extends keyof Served & string>(
     name: Name,
@@ -58,8 +58,8 @@ export class RemoteCalls<Served extends Methods<keyof Served & string>> {
     this.#port.close()
   }
 
-  #ended(): StoreUnavailable {
-    return new StoreUnavailable('failing', `${this.#thread} has ended`)
+  #ended(): ThreadFailure {
+    return new ThreadFailure(`${this.#thread} has ended`)
   }
 }
 

@@ -67,13 +67,13 @@ t.test('close rejects the calls without a reply', async (t) => {
   const { remote } = connectCalls(t, { wait: () => new Promise(() => {}) })
   const call = remote.call('wait', 'x')
   remote.close()
-  await t.rejects(call, { reason: 'failing', detail: 'the thread x has ended' })
+  await t.rejects(call, { message: 'the thread x has ended' })
 })
 
 t.test('if the other thread ends, its calls reject', async (t) => {
   const { remote, server } = connectCalls(t, { wait: () => new Promise(() => {}) })
   const call = remote.call('wait', 'x')
   server.close()
-  await t.rejects(call, { reason: 'failing', detail: 'the thread x has ended' })
-  await t.rejects(remote.call('wait', 'x'), { reason: 'failing', detail: 'the thread x has ended' })
+  await t.rejects(call, { message: 'the thread x has ended' })
+  await t.rejects(remote.call('wait', 'x'), { message: 'the thread x has ended' })
 })
