@@ -16,7 +16,7 @@ import { setCommonHeaders } from './http/operations/response-headers.ts'
 import { resolveOperations } from './http/operations/routes.ts'
 import { admitRequest } from './http/request/admission.ts'
 import { authenticateBearers } from './http/request/authentication.ts'
-import { bodyMethods, checkBodyHead, JSON_TYPES, requireBody } from './http/request/body.ts'
+import { bodyMethods, checkBodyHead, JSON_TYPES } from './http/request/body.ts'
 import { bodyReader } from './http/request/body-reader.ts'
 import type { Clock } from './http/request/byte-budget.ts'
 import { Cors, serveCors } from './http/request/cors.ts'
@@ -117,15 +117,14 @@ export async function buildApp({
   await app.register(async (scope) => {
     // Parameters that the operation does not define: 400.
     scope.addHook('onRoute', rejectUndefinedParameters)
-    // The headers of the body, before it is read: 413, 415.
-    scope.addHook('preParsing', checkBodyHead(bodyLimit))
+    // The headers of the body, before it is read: 413, 415. A missing body: 400.
+    scope.addHook('onRoute', checkBodyHead(bodyLimit))
     // The body, as JSON with exact numbers: 400, 413, 503.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser(JSON_TYPES, bodyReader({ bodyLimit, threads, now }))
     // Content in a DELETE has no meaning (RFC 9110 §9.3.5), as in a GET.
     scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
     // Validation against the contract: 400.
-    scope.addHook('preValidation', requireBody)
     scope.setValidatorCompiler(requestValidators())
     // The operation and its response: what the contract documents for each, and 304.
     const service = new PlantService(store)

@@ -27,7 +27,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/config',
     'src/log.ts',
     'src/metrics/request-metrics.ts',
-
     ...LEAVES,
   ],
   'src/webhooks': ['service', 'contract'],
@@ -36,7 +35,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'contract',
     'src/config',
     'src/http',
-
     'src/stores',
     'src/webhooks',
     ...LEAVES,

@@ -1,13 +1,19 @@
 import { randomBytes, randomInt } from 'node:crypto'
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
-import { type Answer, checkAnswer } from '../helpers/contract-check.ts'
-import type { Change, HttpChange } from './changes.ts'
-import { batchRequest, creation, creationRequest, removal, replacement, update } from './changes.ts'
+import { checkAnswer } from '../helpers/contract-check.ts'
+import type { Change, HttpRequest } from '../load/changes.ts'
+import {
+  batchRequest,
+  creation,
+  creationRequest,
+  removal,
+  replacement,
+  update,
+} from '../load/changes.ts'
+import { exchange } from '../load/requests.ts'
 import type { History } from './history.ts'
-
-export const TOKEN = 'a-token-for-the-test'
 
 const CLIENTS = 40
 
@@ -47,7 +53,11 @@ export class Clients {
     // What the other clients sent of the last contested plant is unknown after a crash.
     this.#contested = Math.ceil(this.#contested / CONTENDERS) * CONTENDERS
     const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS })
-    const send = (change: HttpChange) => exchange(agent, url, change)
+    const send = async (request: HttpRequest) => {
+      const answer = await exchange(agent, url, request)
+      if (answer !== undefined) checkAnswer(request.method, request.path, answer)
+      return answer?.status
+    }
     const client = async (own: bigint[]) => {
       for (;;) {
         if (!(await this.#change(send, own))) return
@@ -128,44 +138,9 @@ function newId(): bigint {
   return randomBytes(8).readBigInt64BE() & (2n ** 63n - 1n)
 }
 
-type Send = (change: HttpChange) => Promise<number | undefined>
+/** Resolves to the status, or to undefined if the service ended without answering. */
+type Send = (request: HttpRequest) => Promise<number | undefined>
 
 function oneOf<Item>(items: readonly Item[]): Item {
   return items[randomInt(items.length)] as Item
-}
-
-/** Resolves to the status, or to undefined if the service ended without answering. */
-function exchange(
-  agent: Agent,
-  url: string,
-  { path, method, body = '', expected }: HttpChange,
-): Promise<number | undefined> {
-  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
-  const headers = {
-    authorization: `Bearer ${TOKEN}`,
-    ...(body !== '' && { 'content-type': type, 'content-length': Buffer.byteLength(body) }),
-    ...(expected !== undefined && { 'if-match': `"${expected}"` }),
-  }
-  return new Promise((resolve, reject) => {
-    const outgoing = request(url + path, { agent, method, headers }, (response) => {
-      let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (chunk) => {
-        text += chunk
-      })
-      response.on('error', () => resolve(undefined))
-      response.on('end', () => {
-        const status = response.statusCode as number
-        const answer = { status, headers: response.headers as Answer['headers'], body: text }
-        try {
-          checkAnswer(method, path, answer)
-          resolve(status)
-        } catch (error) {
-          reject(error)
-        }
-      })
-    })
-    outgoing.on('error', () => resolve(undefined))
-    outgoing.end(body)
-  })
 }

@@ -1,7 +1,7 @@
 import { inspect, isDeepStrictEqual } from 'node:util'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
+import { type Change, creation } from '../load/changes.ts'
 import { PlantModel } from '../stores/plant-model.ts'
-import { type Change, creation } from './changes.ts'
 import { LoggedChanges } from './logged-changes.ts'
 
 type State = StoredPlant | undefined

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { creation } from './changes.ts'
+import { creation } from '../load/changes.ts'
 import { History } from './history.ts'
 import { killAtRandomMoments, storedIn } from './kills.ts'
 import { changesIn, LoggedChanges } from './logged-changes.ts'

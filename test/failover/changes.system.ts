@@ -4,19 +4,13 @@ import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { PostgresServer, urlOf } from '../../tools/postgres/server.ts'
 import { changesAfter, contentOf, latest, pageOf, replay } from '../stores/changes.ts'
 import { exported } from '../stores/plants.ts'
-import { Cluster, until } from './cluster.ts'
+import { Cluster, refusedWhenCancelled, until } from './cluster.ts'
 
 /** The timeout of calls that must succeed on a busy machine. */
 const PATIENCE_MS = 20_000
 
 /** The timeout of a call that must fail, because it waits for the standbys. */
 const IMPATIENCE_MS = 3000
-
-const NOT_REPLICATED = Object.assign(new Error(), { name: 'StoreUnavailable', detail: '01000' })
-
-/** Cancels the statements that wait for standbys, as an administrator might. */
-const CANCEL_WAITS =
-  "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
 
 t.test('a change appears only once a standby has it', async (t) => {
   const cluster = await Cluster.start(t)
@@ -28,18 +22,7 @@ t.test('a change appears only once a standby has it', async (t) => {
     t.teardown(() => store.close())
     return store
   }
-  /** Resolves once some work fails because its wait for the standbys was cancelled. */
-  const refusedWhenCancelled = async (work: () => Promise<unknown>) => {
-    let isRefused = false
-    const refused = t.rejects(work(), NOT_REPLICATED).finally(() => {
-      isRefused = true
-    })
-    await until(async () => {
-      await primary.query(CANCEL_WAITS)
-      return isRefused
-    })
-    await refused
-  }
+  const refuses = (work: () => Promise<unknown>) => refusedWhenCancelled(t, primary, work)
   const [writer, follower, late] = [await open(), await open(), await open()]
   const impatient = await open(primary.url('feed'), IMPATIENCE_MS)
   await writer.create({ id: 1n, name: 'kept' })
@@ -47,15 +30,15 @@ t.test('a change appears only once a standby has it', async (t) => {
   await latest(late)
 
   for (const { name } of standbys) await primary.suspendReplication(name)
-  await refusedWhenCancelled(() => writer.create({ id: 2n, name: 'lost' }))
+  await refuses(() => writer.create({ id: 2n, name: 'lost' }))
   t.match(await primary.query('SELECT id FROM plants', 'feed'), [{ id: '1' }, { id: '2' }])
 
   // The one that adds it to the ledger, then others that find it there.
-  await refusedWhenCancelled(() => follower.readChanges({ after: start, limit: 10 }))
+  await refuses(() => follower.readChanges({ after: start, limit: 10 }))
   t.equal((await primary.query('SELECT FROM plant_commits', 'feed')).length, 3)
   for (const store of [follower, late]) {
     for (const after of [start, undefined, 'latest']) {
-      await refusedWhenCancelled(() => store.readChanges({ after, limit: 10 }))
+      await refuses(() => store.readChanges({ after, limit: 10 }))
     }
   }
   await t.rejects(impatient.readChanges({ after: start, limit: 10 }), { name: 'StoreUnavailable' })

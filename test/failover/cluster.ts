@@ -93,3 +93,30 @@ async function receivedBy({ server }: Standby): Promise<bigint> {
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition()));
 }
+
+const NOT_REPLICATED = Object.assign(new Error(), { name: 'StoreUnavailable', detail: '01000' })
+
+/** Cancels the statements that wait for standbys, as an administrator might. */
+export async function cancelWaits(primary: PostgresServer): Promise<void> {
+  await primary.query(
+    "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+  )
+}
+
+/** Asserts that some work fails once its wait for standbys is cancelled: it is committed but not replicated. */
+export async function refusedWhenCancelled(
+  t: Test,
+  primary: PostgresServer,
+  work: () => Promise<unknown>,
+  what = 'committed, but not replicated',
+): Promise<void> {
+  let isRefused = false
+  const refused = t.rejects(work(), NOT_REPLICATED, what).finally(() => {
+    isRefused = true
+  })
+  await until(async () => {
+    await cancelWaits(primary)
+    return isRefused
+  })
+  await refused
+}

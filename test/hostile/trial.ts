@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import { Teardowns } from '../../tools/teardowns.ts'
+import { makeFolder } from '../../tools/temporary-folders.ts'
 import { type Owner, run } from '../helpers/command.ts'
 import { MEMORY_MAX, Target } from './target.ts'
 import { formatTally, Witness } from './witness.ts'
@@ -93,13 +94,10 @@ export async function makeStock(owner: Owner, database: string, plants: number, 
 
 /** Calls `act` with a new folder, which is removed afterwards, and an owner of processes. */
 export async function inFolder(act: (folder: string, owner: Owner) => Promise<void>) {
-  const folder = mkdtempSync(join(tmpdir(), 'plant-store-hostile-'))
-  const endings: (() => unknown)[] = []
-  const owner = { teardown: (end: () => unknown) => void endings.push(end) }
+  const owner = new Teardowns()
   try {
-    await act(folder, owner)
+    await act(makeFolder(owner, tmpdir()), owner)
   } finally {
-    for (const end of endings) await end()
-    rmSync(folder, { recursive: true })
+    await owner.run()
   }
 }

@@ -1,6 +1,6 @@
 /** The metrics of both engines, as operators and a real Prometheus see them. */
-import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
+import { until } from '../helpers/until.ts'
 import {
   alertOperands,
   alerts,
@@ -11,12 +11,6 @@ import {
 import { documentedMetrics, servedMetrics } from './metrics-page.ts'
 import { type ObservedService, PostgresService, SqliteService } from './observed-service.ts'
 import { MISSING, Prometheus, promtool, type Sample } from './prometheus.ts'
-
-/** Far more than Prometheus needs for a few scrapes. */
-const PATIENCE_MS = 60_000
-
-/** Between two queries. */
-const PAUSE_MS = 50
 
 const [sqlite, postgres] = await Promise.all([SqliteService.start(t), PostgresService.start(t)])
 const services: readonly ObservedService[] = [sqlite, postgres]
@@ -111,13 +105,4 @@ t.test('Prometheus scrapes both engines', { skip: MISSING }, async (t) => {
 
 async function useAll(): Promise<void> {
   await Promise.all(services.map((service) => service.useOnce()))
-}
-
-/** Repeats a check until it succeeds, because Prometheus cannot report new samples. */
-async function until(what: string, check: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS
-  while (!(await check())) {
-    if (performance.now() > deadline) throw new Error(`not within a minute: ${what}`)
-    await setTimeout(PAUSE_MS)
-  }
 }

@@ -1,16 +1,18 @@
-import { readFileSync } from 'node:fs'
+import { chownSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../src/stores/rows.ts'
 import type { Owner } from '../../tools/postgres/server.ts'
-import type { Daemon } from './daemon.ts'
+import { until } from '../helpers/until.ts'
+import { Daemon } from './daemon.ts'
 import { Etcd } from './etcd.ts'
-import { makeHaproxy } from './haproxy.ts'
 import { PatroniNode } from './node.ts'
-import type { Place } from './place.ts'
+import { type Place, replaceAll } from './place.ts'
 import { Replica, requireNoStandbys } from './replica.ts'
-import { until } from './until.ts'
+
+const HAPROXY_CONFIGURATION = new URL('../../deploy/patroni/haproxy.cfg', import.meta.url)
 
 const REPLICAS = 3
 
@@ -163,4 +165,21 @@ export class Cluster {
       await client.end()
     }
   }
+}
+
+/** HAProxy as deploy/patroni/haproxy.cfg configures it, at an address of its own. */
+function makeHaproxy(owner: Owner, { folder, user, hosts, proxy }: Place): Daemon {
+  const file = join(folder, 'haproxy.cfg')
+  const servers = hosts.map((host, index) => [` db${index + 1}:`, ` ${host}:`])
+  // The test starts it as an unprivileged user, whose output goes to a file.
+  const values = {
+    '  user haproxy\n  group haproxy\n': '',
+    'log /dev/log local0': 'log stderr format raw local0',
+    '127.0.0.1:5000': `${proxy}:5000`,
+    ...Object.fromEntries(servers),
+  }
+  writeFileSync(file, replaceAll(readFileSync(HAPROXY_CONFIGURATION, 'utf8'), values))
+  if (user !== undefined) chownSync(file, user.uid, user.gid)
+  const line = ['haproxy', '-db', '-f', file]
+  return new Daemon(owner, { line, user, log: join(folder, 'haproxy.log') })
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { Owner } from '../../tools/postgres/server.ts'
 import { Daemon } from './daemon.ts'
 import { makePrivateFolder, type Place } from './place.ts'
-import { program } from './requirements.ts'
 
 const CLIENT_PORT = 2379
 const PEER_PORT = 2380
@@ -16,12 +15,7 @@ export class Etcd {
   readonly members: readonly EtcdMember[]
 
   constructor(owner: Owner, place: Place) {
-    const names = place.hosts.map((host) => `${host}=http://${host}:${PEER_PORT}`).join()
-    this.members = place.hosts.map((host) => new EtcdMember(owner, place, host, names))
-  }
-
-  async start(): Promise<void> {
-    for (const member of this.members) member.start()
+    this.members = place.hosts.map((host) => new EtcdMember(owner, place, host))
   }
 
   async isHealthy(): Promise<boolean> {
@@ -36,15 +30,13 @@ export class Etcd {
   }
 }
 
-class EtcdMember {
+class EtcdMember extends Daemon {
   readonly host: string
   readonly port = CLIENT_PORT
-  readonly #daemon: Daemon
   readonly #url: string
 
-  constructor(owner: Owner, { folder, user }: Place, host: string, names: string) {
-    this.host = host
-    this.#url = `http://${host}:${CLIENT_PORT}`
+  constructor(owner: Owner, { folder, user, hosts }: Place, host: string) {
+    const url = `http://${host}:${CLIENT_PORT}`
     const data = join(folder, `etcd-${host}`)
     mkdirSync(data, { mode: 0o700 })
     makePrivateFolder(data, user)
@@ -52,29 +44,18 @@ class EtcdMember {
     const options = {
       name: host,
       'data-dir': join(data, 'data'),
-      'listen-client-urls': this.#url,
-      'advertise-client-urls': this.#url,
+      'listen-client-urls': url,
+      'advertise-client-urls': url,
       'listen-peer-urls': peer,
       'initial-advertise-peer-urls': peer,
-      'initial-cluster': names,
+      'initial-cluster': hosts.map((each) => `${each}=http://${each}:${PEER_PORT}`).join(),
       'log-level': 'warn',
       'enable-v2': 'true',
     }
     const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`)
-    const line = [program('etcd'), ...args]
-    this.#daemon = new Daemon(owner, { line, user, log: join(folder, `etcd-${host}.log`) })
-  }
-
-  get isRunning(): boolean {
-    return this.#daemon.isRunning
-  }
-
-  start(): void {
-    this.#daemon.start()
-  }
-
-  kill(): Promise<void> {
-    return this.#daemon.kill()
+    super(owner, { line: ['etcd', ...args], user, log: join(folder, `etcd-${host}.log`) })
+    this.host = host
+    this.#url = url
   }
 
   async isHealthy(): Promise<boolean> {

@@ -1,12 +1,12 @@
 /** `npm run test:patroni`: breaks a cluster that Patroni manages, under load, and looks for lost changes. */
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { Teardowns } from '../../tools/teardowns.ts'
 import { Cluster } from './cluster.ts'
 import { FAULTS, type Fault } from './faults.ts'
 import { makePlace } from './place.ts'
 import { isRight, roundLines, table } from './report.ts'
-import { missingRequirements } from './requirements.ts'
+import { extendPath, missingRequirements } from './requirements.ts'
 import { type Figures, runControl, runRound } from './round.ts'
-import { Teardowns } from './teardowns.ts'
 
 /** The exit code if something is missing on this machine. */
 const MISSING = 2
@@ -36,6 +36,7 @@ const command = new Command('test:patroni')
 // Each program of the cluster has one.
 process.setMaxListeners(50)
 
+extendPath()
 const missing = missingRequirements()
 if (missing === undefined) await main(command.opts<Options>())
 else {

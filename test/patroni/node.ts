@@ -3,14 +3,12 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { childrenOf, kill } from '../../tools/postgres/processes.ts'
 import type { Owner } from '../../tools/postgres/server.ts'
+import { until } from '../helpers/until.ts'
 import { Daemon } from './daemon.ts'
 import type { Etcd } from './etcd.ts'
-import { makePrivateFolder, type Place } from './place.ts'
+import { makePrivateFolder, type Place, replaceAll } from './place.ts'
 import { Relay } from './relay.ts'
-import { replaceAll } from './replace.ts'
-import { program, serverPrograms } from './requirements.ts'
-import { mappedFiles, removeSharedMemory } from './shared-memory.ts'
-import { until } from './until.ts'
+import { serverPrograms } from './requirements.ts'
 
 const CONFIGURATION = new URL('../../deploy/patroni/patroni.yml', import.meta.url)
 const ENVIRONMENT = new URL('../../deploy/patroni/patroni_env.conf', import.meta.url)
@@ -24,8 +22,6 @@ export class PatroniNode {
   readonly #daemon: Daemon
   readonly #data: string
   readonly #password: string
-  /** Shared memory of the server that was killed last. The next one removes it when it starts. */
-  #leftFiles: readonly string[] = []
   /** Its connections to etcd. */
   readonly #relays: readonly Relay[]
 
@@ -57,7 +53,7 @@ export class PatroniNode {
       PATRONI_POSTGRESQL_BIN_DIR: serverPrograms(),
     }
     const log = join(folder, `patroni-${host}.log`)
-    this.#daemon = new Daemon(owner, { line: [program('patroni'), file], user, log, env })
+    this.#daemon = new Daemon(owner, { line: ['patroni', file], user, log, env })
     owner.teardown(() => this.#stop())
     process.on('exit', () => this.#signalServer('SIGKILL'))
   }
@@ -77,8 +73,6 @@ export class PatroniNode {
   /** Kills Patroni and PostgreSQL. */
   async kill(): Promise<void> {
     await this.#daemon.kill()
-    const pid = this.#serverPid()
-    this.#leftFiles = pid === undefined ? [] : mappedFiles([pid, ...childrenOf(pid)])
     this.#signalServer('SIGKILL')
   }
 
@@ -86,7 +80,7 @@ export class PatroniNode {
   async #stop(): Promise<void> {
     await this.#daemon.kill()
     const pid = this.#serverPid()
-    if (pid === undefined) return removeSharedMemory(this.#data, this.#leftFiles)
+    if (pid === undefined) return
     this.#signalServer('SIGCONT')
     kill(pid, 'SIGQUIT')
     await until('PostgreSQL has ended', () => this.#serverPid() === undefined)

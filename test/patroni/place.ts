@@ -71,6 +71,18 @@ export function makePrivateFolder(folder: string, user: User | undefined): void 
   if (user !== undefined) chownSync(folder, user.uid, user.gid)
 }
 
+/**
+ * Replaces each name by its value.
+ *
+ * @throws Error if the text does not contain a name, which would leave the value of the documentation in force
+ */
+export function replaceAll(text: string, values: Readonly<Record<string, string>>): string {
+  return Object.entries(values).reduce((replaced, [name, value]) => {
+    if (!replaced.includes(name)) throw new Error(`there is no ${name} to replace`)
+    return replaced.replaceAll(name, value)
+  }, text)
+}
+
 /** A server that listens at all addresses would take the port. */
 async function assertFree(host: string, port: number): Promise<void> {
   const server = createServer().listen(port, host)

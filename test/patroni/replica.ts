@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Owner } from '../../tools/postgres/server.ts'
+import { TOKEN } from '../load/requests.ts'
 import { Daemon } from './daemon.ts'
 import type { Place } from './place.ts'
 
@@ -13,16 +14,11 @@ const COMMAND = fileURLToPath(new URL('../../bin/plant-store.js', import.meta.ur
 /** As many as deploy/patroni/patroni.yml has in synchronous_node_count. */
 const REQUIRED_STANDBYS = 1
 
-/** What all clients send. */
-export const TOKEN = 'a-token-for-the-test'
-
 /** A replica of the service. */
-export class Replica {
+export class Replica extends Daemon {
   readonly url: string
-  readonly #daemon: Daemon
 
   private constructor(owner: Owner, place: Place, port: number) {
-    this.url = `http://${place.proxy}:${port}`
     const env = {
       PLANT_STORE_HOST: place.proxy,
       PLANT_STORE_PORT: String(port),
@@ -32,23 +28,12 @@ export class Replica {
       ...settingsFromEnvironment(),
     }
     const log = join(place.folder, `replica-${port}.log`)
-    this.#daemon = new Daemon(owner, { line: [process.execPath, COMMAND], log, env })
+    super(owner, { line: [process.execPath, COMMAND], log, env })
+    this.url = `http://${place.proxy}:${port}`
   }
 
   static async make(owner: Owner, place: Place): Promise<Replica> {
     return new Replica(owner, place, await freePort(place.proxy))
-  }
-
-  get isRunning(): boolean {
-    return this.#daemon.isRunning
-  }
-
-  start(): void {
-    this.#daemon.start()
-  }
-
-  kill(): Promise<void> {
-    return this.#daemon.kill()
   }
 
   async isReady(): Promise<boolean> {

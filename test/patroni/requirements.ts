@@ -4,22 +4,29 @@ import { accessSync, constants, globSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
 import type { User } from './daemon.ts'
 
-const PROGRAMS = [
-  { name: 'postgres', package: 'postgresql', folders: postgresFolders() },
-  { name: 'patroni', package: 'patroni', folders: [] },
-  { name: 'etcd', package: 'etcd-server', folders: [] },
-  { name: 'haproxy', package: 'haproxy', folders: ['/usr/sbin'] },
-]
+/** Each program, and the package of Debian that contains it. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  postgres: 'postgresql',
+  patroni: 'patroni',
+  etcd: 'etcd-server',
+  haproxy: 'haproxy',
+}
 
-/** Describes what is missing, and the packages of Debian that contain it; undefined if nothing is. */
+/** Lets programs be found where Debian installs them: the newest PostgreSQL, and what only root usually runs. */
+export function extendPath(): void {
+  const versions = globSync('/usr/lib/postgresql/*').map((folder) => Number(basename(folder)))
+  const newest = `/usr/lib/postgresql/${Math.max(...versions)}/bin`
+  process.env.PATH = [newest, '/usr/sbin', process.env.PATH].join(delimiter)
+}
+
+/** Describes what is missing; undefined if nothing is. */
 export function missingRequirements(): string | undefined {
   if (process.platform !== 'linux')
     return 'it needs Linux, because each node has an address of 127.0.0.0/8'
-  const missing = PROGRAMS.filter(({ name, folders }) => programPath(name, folders) === undefined)
+  const missing = Object.keys(PACKAGES).filter((name) => pathOf(name) === undefined)
   if (missing.length > 0) {
-    const names = missing.map(({ name }) => name).join(', ')
-    const packages = missing.map((program) => program.package).join(' ')
-    return `not installed: ${names}. On Debian: apt-get install ${packages}`
+    const packages = missing.map((name) => PACKAGES[name]).join(' ')
+    return `not installed: ${missing.join(', ')}. On Debian: apt-get install ${packages}`
   }
   if (process.getuid?.() === 0 && idOf('-u') === undefined) {
     return 'PostgreSQL refuses to run as root, and there is no user postgres'
@@ -27,23 +34,9 @@ export function missingRequirements(): string | undefined {
   return undefined
 }
 
-/** The path of a program that is not missing. */
-export function program(name: string): string {
-  const folders = PROGRAMS.find((each) => each.name === name)?.folders ?? []
-  return programPath(name, folders) as string
-}
-
 /** The folder of PostgreSQL's programs. */
 export function serverPrograms(): string {
-  return dirname(program('postgres'))
-}
-
-/** Debian's folders of PostgreSQL's programs, the newest version first. */
-function postgresFolders(): string[] {
-  const versions = globSync('/usr/lib/postgresql/*').map((folder) => Number(basename(folder)))
-  return versions
-    .sort((one, other) => other - one)
-    .map((version) => `/usr/lib/postgresql/${version}/bin`)
+  return dirname(pathOf('postgres') as string)
 }
 
 /** The user of Debian's PostgreSQL, because a server refuses to run as root. */
@@ -52,9 +45,9 @@ export function serverUser(): User | undefined {
   return { uid: Number(idOf('-u')), gid: Number(idOf('-g')) }
 }
 
-function programPath(name: string, folders: readonly string[]): string | undefined {
-  const all = [...folders, ...(process.env.PATH ?? '').split(delimiter)]
-  return all.map((folder) => join(folder, name)).find(isExecutable)
+function pathOf(program: string): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  return folders.map((folder) => join(folder, program)).find(isExecutable)
 }
 
 function isExecutable(file: string): boolean {

@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { type Kind, Load } from '../load/load.ts'
 import type { Cluster } from './cluster.ts'
+import type { Etcd } from './etcd.ts'
 import type { Fault } from './faults.ts'
-import { LeaseWatch } from './lease.ts'
-import { Load } from './load.ts'
 
 /** Creates that are acknowledged before a fault: at least and at most. */
 const CREATES = [100, 1000] as const
@@ -12,6 +13,23 @@ const CREATES_AFTER = 100
 
 /** Creates that no standby has when the primary of the control is killed. */
 const CREATES_UNREPLICATED = 500
+
+/** The longest pause of a client between two requests, in milliseconds. It leaves the servers time to replicate. */
+const PAUSE_MS_MAX = 40
+
+/** Delay between two looks at Patroni's lease, in milliseconds. */
+const POLL_MS = 100
+
+const KINDS: readonly Kind[] = [
+  'create',
+  'create',
+  'create',
+  'replay',
+  'replay',
+  'update',
+  'removal',
+  'contest',
+]
 
 export interface Figures {
   readonly acknowledged: number
@@ -37,25 +55,27 @@ export async function runRound(cluster: Cluster, fault: Fault): Promise<Figures>
 /** The same without synchronous mode, while the standbys lag: acknowledged changes are lost. */
 export async function runControl(cluster: Cluster, fault: Fault): Promise<Figures> {
   await cluster.disableSynchronousMode()
-  const load = startLoad(cluster)
   // Changing or replaying a lost plant would restore it.
-  load.onlyNew = true
+  const load = startLoad(cluster, ['create'])
   await load.creates(randomInt(...CREATES))
   await cluster.suspendReplication()
   await load.creates(CREATES_UNREPLICATED)
   return measure(cluster, load, fault)
 }
 
-function startLoad({ replicas }: Cluster): Load {
-  return new Load(replicas.map(({ url }) => url))
+function startLoad({ replicas }: Cluster, kinds: readonly Kind[] = KINDS): Load {
+  const urls = replicas.map(({ url }) => url)
+  return new Load(urls, { kinds, pauseMsMax: PAUSE_MS_MAX })
 }
 
 async function measure(cluster: Cluster, load: Load, fault: Fault): Promise<Figures> {
-  const watch = await LeaseWatch.start(cluster.etcd)
+  const watch = new AbortController()
+  const changing = watchLease(cluster.etcd, await cluster.etcd.leader(), watch.signal)
   await fault.cause(cluster, () => load.creates(CREATES_AFTER))
   await cluster.healthy()
   await load.end()
-  const changed = await watch.end()
+  watch.abort()
+  const changed = await changing
   const {
     history,
     requests,
@@ -70,4 +90,19 @@ async function measure(cluster: Cluster, load: Load, fault: Fault): Promise<Figu
   }
   await cluster.removePlants()
   return figures
+}
+
+/** Resolves to when another node, or none, held Patroni's lease, by performance.now(); undefined if stopped before. */
+async function watchLease(
+  etcd: Etcd,
+  holder: string | undefined,
+  stop: AbortSignal,
+): Promise<number | undefined> {
+  while (!stop.aborted) {
+    await setTimeout(POLL_MS)
+    // Nobody knows the holder while there is no quorum.
+    const now = await etcd.leader().catch(() => holder)
+    if (now !== holder) return performance.now()
+  }
+  return undefined
 }

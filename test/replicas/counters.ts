@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
-import type { Call, Client } from './client.ts'
+import { creationRequest, type HttpRequest } from '../load/changes.ts'
+import type { Client } from './client.ts'
 
 /** Plants whose names are numbers, which clients increment through any replica. */
 export class Counters {
@@ -16,7 +17,7 @@ export class Counters {
   }
 
   async make(id: number): Promise<void> {
-    await this.#send({ body: JSON.stringify({ id, name: '0' }) })
+    await this.#send(creationRequest({ id: BigInt(id), name: '0' }))
     this.#acknowledged.set(id, [])
   }
 
@@ -26,8 +27,8 @@ export class Counters {
       const { number, version } = await this.read(id)
       const body = JSON.stringify({ name: String(number + 1) })
       const method = randomInt(2) === 0 ? 'PUT' : 'PATCH'
-      const call = { method, path: `/plants/${id}`, body, expected: version }
-      const { status } = await this.#send(call)
+      const request = { method, path: `/plants/${id}`, body, expected: version } as const
+      const { status } = await this.#send(request)
       if (status === 200) {
         this.acknowledged(id).push(number + 1)
         return
@@ -43,7 +44,7 @@ export class Counters {
     const { headers, body } = await this.#send({ method: 'GET', path: `/plants/${id}` })
     const number = Number(JSON.parse(body).name)
     if (number < least) throw new Error(`read ${number} after ${least} was acknowledged`)
-    return { number, version: headers.etag }
+    return { number, version: headers.etag?.slice(1, -1) }
   }
 
   /** The numbers in the order of their acknowledgement. */
@@ -51,7 +52,7 @@ export class Counters {
     return this.#acknowledged.get(id) as number[]
   }
 
-  #send(call: Call) {
-    return this.#client.send(this.#replicas[randomInt(this.#replicas.length)] as string, call)
+  #send(request: HttpRequest) {
+    return this.#client.send(this.#replicas[randomInt(this.#replicas.length)] as string, request)
   }
 }

@@ -8,7 +8,8 @@ import { findEngine, openStore } from '../../src/stores/engines.ts'
 import { type PlantRow, toPlant } from '../../src/stores/rows.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { startPostgres } from '../../tools/postgres/server.ts'
-import { batchRequest, creationRequest } from '../crash/changes.ts'
+import { batchRequest, creationRequest } from '../load/changes.ts'
+import { TOKEN } from '../load/requests.ts'
 import { replay } from '../stores/changes.ts'
 import { byId } from '../stores/plants.ts'
 import { Follower } from '../stores/postgres/follower.ts'
@@ -33,7 +34,8 @@ const DISTANCE_MAX = 96
 const REJECTION_MS_MAX = 5000
 
 const NAME = 'plants'
-const TOKEN = 'a-token-for-the-test'
+
+const LIST = { method: 'GET', path: '/plants' } as const
 
 const { server } = await startPostgres(t)
 const database = await server.database(NAME)
@@ -48,7 +50,7 @@ t.test('replicas that start at once on an empty database create one complete sch
     t.equal(status, 'ok', `${subject}: ${message}`)
   }
   for (const url of replicas) {
-    t.match(await client.send(url, { method: 'GET' }), { status: 200, body: '[]' })
+    t.match(await client.send(url, LIST), { status: 200, body: '[]' })
   }
 })
 
@@ -226,11 +228,7 @@ t.test('a replica that is older than the schema does not start', async (t) => {
     message: /: plant-store: cannot use .*: its schema has version 1000, .* upgrade plant-store\n$/,
   })
   t.equal(older.process.exitCode, 1)
-  t.equal(
-    (await client.send(replicas[0] as string, { method: 'GET' })).status,
-    200,
-    'the others keep serving',
-  )
+  t.equal((await client.send(replicas[0] as string, LIST)).status, 200, 'the others keep serving')
 })
 
 async function open(t: Test): Promise<Store> {

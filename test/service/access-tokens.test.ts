@@ -41,21 +41,6 @@ t.test('only an exact copy of an issued token is valid', async (t) => {
   }
 })
 
-t.test('no token is issued under a taken name, and the existing one stays valid', async (t) => {
-  const { tokens } = setUp(t)
-  const token = (await tokens.issue(CI)) as string
-  t.equal(await tokens.issue({ name: 'ci', scopes: ['read'] }), undefined)
-  t.match(await verify(tokens, token), { scopes: ['write'] })
-})
-
-t.test('exactly one of several concurrent first tokens is issued', async (t) => {
-  const { tokens } = setUp(t)
-  const issued = await Promise.all(['a', 'b'].map((name) => tokens.issueFirst({ ...CI, name })))
-  const first = issued.filter((token) => token !== undefined)
-  t.equal(first.length, 1)
-  t.match(await verify(tokens, first[0] as string), { scopes: ['write'] })
-})
-
 t.test('a token expires exactly at the end of its lifetime', async (t) => {
   const { tokens, clock } = setUp(t)
   const token = (await tokens.issue({ ...CI, lifetimeMs: 90_000 })) as string

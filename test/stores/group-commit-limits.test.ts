@@ -52,6 +52,22 @@ t.test('each of several threads has its part of the limit', async (t) => {
   t.match(stateOf(refused), 'the store is busy: 16 changes')
 })
 
+for (const { threads, count } of [
+  { threads: 2, count: 5000 },
+  { threads: 256, count: 2500 },
+]) {
+  t.test(`${count} changes can wait in each of ${threads} threads`, async (t) => {
+    const disk = new Disk()
+    const waiting = new WaitingChanges(threads)
+    const changes = new GroupCommit({ commit: disk.commit, sizeOf: measureChange, waiting })
+    const accepted = Array.from({ length: count }, () => watch(changes.submit(removal('x'))))
+    const refused = watch(changes.submit(removal('one too many')))
+    await disk.endAll(changes)
+    t.same(new Set(accepted.map(stateOf)), new Set(['x']))
+    t.match(stateOf(refused), `the store is busy: ${count} changes`)
+  })
+}
+
 interface Limit {
   readonly what: string
   readonly change: Change

@@ -91,24 +91,6 @@ t.test('a bug in a commit rejects only its own changes', async (t) => {
   t.equal(stateOf(waiting), 'c')
 })
 
-t.test('an unavailable store rejects waiting changes at once, and then recovers', async (t) => {
-  const disk = new Disk()
-  const changes = groupCommit(disk, 1)
-  const failed = [watch(changes.submit(removal('a')))]
-  const one = await disk.begun(0)
-  for (let index = 0; index < 1000; index++) failed.push(watch(changes.submit(removal('b'))))
-  one.end.reject(new StoreUnavailable('failing', 'SQLITE_FULL'))
-  await changes.settle()
-  const states = new Set(failed.map(stateOf))
-  t.same([...states], ['StoreUnavailable: the store is failing: SQLITE_FULL'])
-  t.equal(disk.commits.length, 1, 'the waiting changes were not attempted')
-  const later = watch(changes.submit(removal('c')))
-  const two = await disk.begun(1)
-  two.end.resolve()
-  await changes.settle()
-  t.equal(stateOf(later), 'c')
-})
-
 t.test('settle resolves at once without changes', async () => {
   await groupCommit(new Disk()).settle()
 })

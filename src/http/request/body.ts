@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyReply, FastifyRequest, preParsingHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, preParsingHookHandler, RouteOptions } from 'fastify'
 import type { ContractDocument, Operation } from '../../../contract/contract.ts'
 import type { ErrorCode } from '../../../contract/error-codes.gen.ts'
 import { ApiError } from '../api-error.ts'
@@ -27,15 +27,14 @@ export function bodyMethods({ paths }: ContractDocument): ReadonlySet<string> {
 }
 
 /**
- * A `preParsing` hook that rejects a body which its headers rule out, before any of it is read, and sends 100 to a
- * client that waits for it.
+ * An `onRoute` hook that makes operations with a body reject one which its headers rule out, before any of it is read,
+ * and send 100 to a client that waits for it.
  *
  * @param bodyLimit in bytes
  */
-export function checkBodyHead(bodyLimit: number): preParsingHookHandler {
-  return (request, reply, _body, next) => {
+export function checkBodyHead(bodyLimit: number): (route: RouteOptions) => void {
+  const checkHead: preParsingHookHandler = (request, reply, _body, next) => {
     const { mediaTypes } = request.operation as Operation
-    if (mediaTypes.length === 0) return next()
     const error = headError(request, mediaTypes, bodyLimit)
     if (error !== undefined || !awaitsContinue(request)) return next(error)
     // Fastify validates them only once it has the body.
@@ -43,12 +42,15 @@ export function checkBodyHead(bodyLimit: number): preParsingHookHandler {
     if (invalid === undefined) reply.raw.writeContinue()
     next(invalid)
   }
+  return (route) => {
+    if (route.config?.operation?.mediaTypes.length === 0) return
+    route.preParsing = checkHead
+    route.preValidation = requireBody
+  }
 }
 
-/**
- * A `preValidation` hook. Fastify validates only bodies of a listed media type, so a request without a body would pass.
- */
-export function requireBody(
+/** Fastify validates only bodies of a listed media type, so a request without a body would pass. */
+function requireBody(
   { body, operation }: FastifyRequest,
   _reply: FastifyReply,
   next: (error?: Error) => void,

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import { type Engine, IN_MEMORY } from '../engine.ts'
+import { type Engine, IN_MEMORY, type StoreOptions } from '../engine.ts'
 import { StoreError } from '../store-error.ts'
 import { COMPANION_SUFFIXES } from './file/file-access.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
-import type { SqliteLink } from './sqlite-store.ts'
+import type { SqliteLink, SqliteStore } from './sqlite-store.ts'
 
 const NO_STANDBYS =
   '--require-standbys needs a PostgreSQL server as --database: SQLite has no standbys, and acknowledges a change ' +
@@ -18,19 +18,13 @@ export const sqlite: Engine = {
       ? { memory: true }
       : { file: resolve(database), suffixes: COMPANION_SUFFIXES },
 
-  async open({ database, requireStandbys, isMeasured, ...options }) {
+  async open({ requireStandbys, ...options }) {
     if (requireStandbys !== undefined) throw new StoreError(NO_STANDBYS)
-    const { SqliteStore } = await import('./sqlite-store.ts')
-    const metrics = isMeasured ? await createMetrics(database) : undefined
-    return new SqliteStore({ file: database, metrics, ...options })
+    return openStore(options)
   },
 
   // The thread that owns the store applies the retention.
-  async join({ database, retention: _, isMeasured, ...options }, link) {
-    const { SqliteStore } = await import('./sqlite-store.ts')
-    const metrics = isMeasured ? await createMetrics(database) : undefined
-    return new SqliteStore({ file: database, metrics, ...options }, link as SqliteLink)
-  },
+  join: ({ retention: _, ...options }, link) => openStore(options, link as SqliteLink),
 
   async *check({ database, lockTimeout }) {
     const { checkDatabase } = await import('./backup/sqlite-check.ts')
@@ -50,6 +44,15 @@ export const sqlite: Engine = {
     const { SqliteBackupFolder } = await import('./backup/backup-folder.ts')
     return new SqliteBackupFolder(options)
   },
+}
+
+async function openStore(
+  { database, isMeasured, ...options }: StoreOptions,
+  link?: SqliteLink,
+): Promise<SqliteStore> {
+  const { SqliteStore } = await import('./sqlite-store.ts')
+  const metrics = isMeasured ? await createMetrics(database) : undefined
+  return new SqliteStore({ file: database, metrics, ...options }, link)
 }
 
 async function createMetrics(database: string): Promise<SqliteMetrics> {

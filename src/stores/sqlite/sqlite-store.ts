@@ -64,7 +64,6 @@ export class SqliteStore implements Store {
   /** Undefined if another thread owns the writer, or if it is in this one. */
   readonly #owner: WriterOwner | undefined
   readonly #writer: Writer | ThreadedWriter
-  readonly #waiting: WaitingChanges
   readonly #metrics: SqliteMetrics | undefined
   readonly #groupCommit: GroupCommit<Change, ChangeResult>
   readonly #change = ((...change: unknown[]) =>
@@ -109,21 +108,21 @@ export class SqliteStore implements Store {
     this.#commits = this.#owner?.commits ?? new CommitSignal(link?.commits)
     this.#reader = new Reader(db, this.#commits)
     this.webhooks = webhookStore(this.#reader, this.#change)
-    this.#waiting = new WaitingChanges(link?.threads)
+    const waiting = new WaitingChanges(link?.threads)
     this.#metrics = metrics
-    metrics?.measureWaiting(this.#waiting)
+    metrics?.measureWaiting(waiting)
     if (this.#owner !== undefined) metrics?.measureSpace(given.file)
     this.#groupCommit = new GroupCommit({
       commit: (changes) => this.#commit(changes),
       sizeOf: measureChange,
-      waiting: this.#waiting,
+      waiting,
     })
     if (retention !== undefined && retention.age > 0) {
+      const clock = new RetentionClock(retention.age, onProblem)
       const methods = {
         hasExcess: (limits: ChangeLimits) => this.#reader.hasExcess(limits),
         prune: (limits: ChangeLimits) => this.#change('pruneChanges', limits),
       }
-      const clock = new RetentionClock(retention.age, onProblem)
       pruneChanges(retention, clock, methods, this.#pruning.signal)
     }
   }
@@ -218,7 +217,10 @@ export class SqliteStore implements Store {
 
   async metrics(): Promise<Metrics> {
     if (this.#metrics === undefined) return []
-    const [own, writer = []] = await Promise.all([this.#metrics.read(), this.#owner?.readMetrics()])
+    const [own, writer = []] = await Promise.all([
+      this.#metrics.read(),
+      this.#owner?.readMetrics?.(),
+    ])
     return [...own, ...writer]
   }
 

@@ -1,4 +1,4 @@
-import type { Attack } from './attack.ts'
+import type { Attack } from './attacker.ts'
 import { bodyAttacks } from './bodies.ts'
 import { connectionAttacks } from './connections.ts'
 import { waitingAttacks } from './waiting.ts'

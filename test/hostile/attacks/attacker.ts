@@ -11,6 +11,13 @@ const WAVE = 250
 /** Time limit for the responses of one exchange. */
 const PATIENCE_MS = 20_000
 
+/** What one client can do to harm the others. Scale 1 is the size at which the problem was found. */
+export interface Attack {
+  readonly name: string
+  /** Resolves when everything is sent and, if the attacker reads, answered. */
+  run(attacker: Attacker): Promise<void>
+}
+
 /** The client side of an attack. Its connections stay open until the process ends. */
 export class Attacker {
   readonly #port: number

@@ -1,8 +1,7 @@
 /** Bodies that are expensive to parse, large, or never end. */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Attack } from './attack.ts'
-import { type Attacker, createHead, createOf } from './attacker.ts'
+import { type Attack, type Attacker, createHead, createOf } from './attacker.ts'
 
 /** The default `--body-limit`. */
 const BODY_MAX = 2 ** 20

@@ -1,8 +1,7 @@
 /** Connections that stay open, leave early, or read nothing, and clients without a valid token. */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Attack } from './attack.ts'
-import { createHead, head } from './attacker.ts'
+import { type Attack, createHead, head } from './attacker.ts'
 
 const PAGE = head('GET /plants?limit=1000')
 const BUNDLE = head('GET /documentation/static/swagger-ui-bundle.js', [], '')

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Attack } from './attack.ts'
-import { type Attacker, createHead, createOf, head } from './attacker.ts'
+import { type Attack, type Attacker, createHead, createOf, head } from './attacker.ts'
 
 const UNREAD = { reads: false }
 

@@ -10,8 +10,7 @@ import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backu
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
-import { overwritePage } from './damage.ts'
-import { sql } from './provoking.ts'
+import { overwritePage, sql } from './files.ts'
 
 /** The options for the backup of a database. */
 function optionsFor(t: Test, onProgress: OnProgress = () => {}) {

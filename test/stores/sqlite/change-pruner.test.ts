@@ -1,7 +1,7 @@
 import t from 'tap'
 import { RetentionClock } from '../../../src/stores/retention-clock.ts'
-import { CHANGE_OVERHEAD_BYTES } from '../../../src/stores/sqlite/feed/change-log.ts'
 import { prepareExcess, pruneChanges } from '../../../src/stores/sqlite/feed/change-pruner.ts'
+import { CHANGE_OVERHEAD_BYTES } from '../../../src/stores/sqlite/feed/change-triggers.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 
 t.test('a log that another process has turned off has no excess', async (t) => {

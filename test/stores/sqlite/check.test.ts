@@ -9,8 +9,7 @@ import { checkDatabase } from '../../../src/stores/sqlite/backup/sqlite-check.ts
 import { openDatabase, openExisting } from '../../../src/stores/sqlite/file/database.ts'
 import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
-import { overwritePage } from './damage.ts'
-import { sql, thrownBy } from './provoking.ts'
+import { overwritePage, sql, thrownBy } from './files.ts'
 
 const INSERT = `INSERT INTO plants (id, name, tag) VALUES (?, ?, 'Tree')`
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { commitsIn } from './wal.ts'
+import { commitsIn } from './files.ts'
 
 t.test('commits of the writer wait for the disk', async (t) => {
   const file = join(t.testdir(), 'plants.db')

@@ -1,10 +1,21 @@
-/** Follows a store that another thread owns, and sends each change. */
-import { parentPort } from 'node:worker_threads'
-import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+/** Follows a store that another thread owns: sends 'ready', then each change. Ends after the removal of a plant. */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { DatabaseOptions } from '../../../src/stores/sqlite/file/database.ts'
+import { type SqliteLink, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { latest, pageOf } from '../changes.ts'
-import { followingThread, type Seen } from './following-thread.ts'
 
-const { options, link } = followingThread.data
+export interface Work {
+  readonly options: DatabaseOptions
+  readonly link: SqliteLink
+}
+
+/** What the thread has seen. The time is that of `process.hrtime.bigint`, which all threads share. */
+export interface Seen {
+  readonly id: bigint
+  readonly at: bigint
+}
+
+const { options, link }: Work = workerData
 const store = new SqliteStore(options, link)
 let cursor = await latest(store)
 parentPort?.postMessage('ready')

@@ -1,10 +1,12 @@
 /** Following a store in several threads. */
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { Worker } from 'node:worker_threads'
+import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { type SqliteLink, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { followingThread, type Seen } from './following-thread.ts'
+import type { Seen, Work } from './follow-in-thread.ts'
+
+const script = new URL('./follow-in-thread.ts', import.meta.url)
 
 const FOLLOWERS = 3
 const CHANGES = 20
@@ -22,7 +24,7 @@ t.test('followers in all threads see every change of this and other processes', 
   const links = store.share(FOLLOWERS) ?? []
   const threads = links.map(({ data, transferList }) => {
     const link = data as SqliteLink
-    return followingThread.start({ options, link }, { name: 'following', transferList })
+    return new Worker(script, { workerData: { options, link } satisfies Work, transferList })
   })
   const ended = threads.map((thread) => once(thread, 'exit'))
   await Promise.all(threads.map((thread) => once(thread, 'message')))

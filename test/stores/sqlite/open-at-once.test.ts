@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
-import { openingThread } from './opening-thread.ts'
-import { makeVersion1 } from './version-1.ts'
+import { makeVersion1 } from './files.ts'
+import type { Work } from './open-in-thread.ts'
+
+const script = new URL('./open-in-thread.ts', import.meta.url)
 
 t.test('several threads can create or upgrade a database concurrently', async (t) => {
   const folder = makeFolder(t, inMemory())
@@ -13,7 +16,7 @@ t.test('several threads can create or upgrade a database concurrently', async (t
   const threads = 3
   const ready = new Int32Array(new SharedArrayBuffer(4))
   const outcomes = Array.from({ length: threads }, async () => {
-    const thread = openingThread.start({ files, threads, ready }, { name: 'opening' })
+    const thread = new Worker(script, { workerData: { files, threads, ready } satisfies Work })
     return (await once(thread, 'message')).flat()
   })
   t.same([...new Set((await Promise.all(outcomes)).flat())], ['opened'])

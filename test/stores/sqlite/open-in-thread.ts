@@ -1,9 +1,15 @@
 /** Opens each database at the same moment as the other threads, and sends the results. */
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { openingThread } from './opening-thread.ts'
 
-const { files, threads, ready } = openingThread.data
+export interface Work {
+  readonly files: readonly string[]
+  readonly threads: number
+  /** The number of times that any thread was ready, shared by all threads. */
+  readonly ready: Int32Array
+}
+
+const { files, threads, ready }: Work = workerData
 
 parentPort?.postMessage(files.map((file, round) => outcomeOf(file, (round + 1) * threads)))
 

@@ -21,7 +21,7 @@ import { DatabaseFile } from '../../../src/stores/sqlite/file/database-file.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
-import { sql, thrownBy } from './provoking.ts'
+import { sql, thrownBy } from './files.ts'
 
 const OURS = 0x504c4e54
 
@@ -111,14 +111,6 @@ for (const [what, name, mode, reason] of [
     t.equal(error?.message, `cannot use the database ${file}: ${reason}`)
   })
 }
-
-t.test('a database without WAL, such as a temporary one, is rejected', async (t) => {
-  for (const file of ['', ' ', ' :memory:']) {
-    const error = thrownBy(() => openDatabase({ file, lockTimeout: 0 }))
-    t.ok(error instanceof StoreError)
-    t.match(error?.message, /: its file system does not support WAL with synchronous=FULL$/)
-  }
-})
 
 t.test('mustExist does not create a database', async (t) => {
   const folder = t.testdir()

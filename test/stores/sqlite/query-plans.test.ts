@@ -1,10 +1,11 @@
-/** Verifies that no statement of the store scans a table, except those listed here with a reason. */
+import Sqlite, { type Database } from 'better-sqlite3'
 import t from 'tap'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { LEADER, LEASE, UNLEASED } from '../../../src/stores/sqlite/writer/webhook-changes.ts'
 import { STORE_CALLS } from '../store-calls.ts'
-import { statementsDuring } from './statements.ts'
+
+/** Verifies that no statement of the store scans a table, except those listed here with a reason. */
 
 /** Statements that can scan a table, with the reason. */
 const SCANS: Record<string, string> = {
@@ -83,3 +84,19 @@ t.test('every statement in SCANS is still sent', async (t) => {
     t.ok(planned.includes(sql), `no longer sent: remove it from SCANS: ${sql}`)
   }
 })
+
+/** The statements that are prepared while `work` runs, on any connection of this thread. */
+export async function statementsDuring(work: () => Promise<unknown>): Promise<Set<string>> {
+  const statements = new Set<string>()
+  const { prepare } = Sqlite.prototype
+  Sqlite.prototype.prepare = function (this: Database, sql: string) {
+    statements.add(sql)
+    return prepare.call(this, sql)
+  } as typeof prepare
+  try {
+    await work()
+  } finally {
+    Sqlite.prototype.prepare = prepare
+  }
+  return statements
+}

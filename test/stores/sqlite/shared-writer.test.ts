@@ -8,7 +8,7 @@ import { type SqliteLink, SqliteStore } from '../../../src/stores/sqlite/sqlite-
 import { ThreadedWriter, WriterOwner } from '../../../src/stores/sqlite/writer/threaded-writer.ts'
 import type { Change } from '../../../src/stores/sqlite/writer/writer.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
-import { commitsIn } from './wal.ts'
+import { commitsIn } from './files.ts'
 
 const LOCK_TIMEOUT_MS = 30_000
 

@@ -6,7 +6,7 @@ import { migrate } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { exported, MAX, MIN, plantsIn, samePlants } from '../plants.ts'
-import { makeVersion1 } from './version-1.ts'
+import { makeVersion1 } from './files.ts'
 
 const CONTENT = `
   INSERT INTO plants VALUES

@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import type { BackupSummary } from '../../engine.ts'
-import { explain } from '../file/database.ts'
+import { explain } from '../sqlite-errors.ts'
 import { hashFile } from './checksum.ts'
 import { findIntegrityFaults, findKindFault } from './sqlite-check.ts'
 

@@ -12,10 +12,11 @@ import {
   tokensFinding,
 } from '../../check-result.ts'
 import { StoreError } from '../../store-error.ts'
-import { isLogOn, LOG_VERSION, START } from '../feed/change-log.ts'
-import { type DatabaseOptions, explain, openExisting } from '../file/database.ts'
+import { isLogOn, LOG_VERSION, START } from '../feed/change-triggers.ts'
+import { type DatabaseOptions, openExisting } from '../file/database.ts'
 import { fileAccess } from '../file/file-access.ts'
 import { findIncompatibility, readSchemaVersion, SCHEMA_VERSION } from '../file/sqlite-schema.ts'
+import { explain } from '../sqlite-errors.ts'
 import { checkChecksum } from './checksum.ts'
 
 type Check = (db: Database) => Iterable<Finding>

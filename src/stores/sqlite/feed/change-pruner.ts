@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { Retention } from '../../engine.ts'
 import type { RetentionClock } from '../../retention-clock.ts'
-import { START } from './change-log.ts'
+import { START } from './change-triggers.ts'
 
 /** How often to look for changes to delete. */
 const INTERVAL_MS = 1000

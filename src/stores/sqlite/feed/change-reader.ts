@@ -7,7 +7,7 @@ import type {
 } from '../../../../service/change-feed.ts'
 import { decodeCursor, encodeCursor } from '../../cursor.ts'
 import { BATCH_TEXT_MAX, measureText, ROWS_MAX, toChange } from '../../rows.ts'
-import { CHANGE_TYPES } from './change-log.ts'
+import { CHANGE_TYPES } from './change-triggers.ts'
 
 /** Where a cursor points to. */
 interface Position {

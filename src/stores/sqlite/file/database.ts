@@ -4,7 +4,8 @@ import Sqlite, { type Database } from 'better-sqlite3'
 import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../file-modes.ts'
 import { IN_MEMORY, type StoreOptions } from '../../engine.ts'
 import { MissingDatabase, StoreError } from '../../store-error.ts'
-import { switchLog } from '../feed/change-log.ts'
+import { switchLog } from '../feed/change-triggers.ts'
+import { explain } from '../sqlite-errors.ts'
 import { DatabaseFile, type FileIdentity } from './database-file.ts'
 import { findIncompatibility, migrate } from './sqlite-schema.ts'
 
@@ -116,25 +117,6 @@ function switchToWal(db: Database, lockTimeout: number): void {
       if (!busy || performance.now() > deadline) throw error
       Atomics.wait(sleeper, 0, 0, 5)
     }
-  }
-}
-
-/** The reason for an error in terms of files, for operators who do not know SQLite. */
-export function explain(error: unknown): string {
-  const { code = '', message } = error as { code?: string; message: string }
-  switch (code.split('_').slice(0, 2).join('_')) {
-    case 'SQLITE_CANTOPEN':
-      return 'it cannot be opened: check that this user can read and write the file and its folder'
-    case 'SQLITE_READONLY':
-    case 'EACCES':
-    case 'EROFS':
-      return 'this user cannot write to the file or its folder'
-    case 'SQLITE_NOTADB':
-      return 'it is not an SQLite database'
-    case 'SQLITE_BUSY':
-      return 'another process has locked it'
-    default:
-      return message
   }
 }
 

@@ -87,8 +87,11 @@ export interface WriterProblem {
 export class WriterOwner {
   /** Counts commits. A reader whose snapshot is older must take a new one. */
   readonly commits = new CommitSignal()
-  /** Reads the commits and checkpoints measured so far. The disk can block the thread, so they can be old. */
-  readonly readMetrics: () => Promise<Metrics> = async () => []
+  /**
+   * Reads the commits and checkpoints measured so far. The disk can block the thread, so they can be old. Undefined if
+   * nothing is measured.
+   */
+  readonly readMetrics?: () => Promise<Metrics>
   readonly #worker: Worker
   readonly #allowEnd: () => Promise<void>
 

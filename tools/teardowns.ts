@@ -1,5 +1,3 @@
-import type { Owner } from '../../tools/postgres/server.ts'
-
 const SIGNALS = [
   ['SIGINT', 130],
   ['SIGTERM', 143],
@@ -7,7 +5,7 @@ const SIGNALS = [
 ] as const
 
 /** What a program has to undo at its end, also when a signal ends it. */
-export class Teardowns implements Owner {
+export class Teardowns {
   readonly #works: (() => unknown)[] = []
   #running: Promise<void> | undefined
 

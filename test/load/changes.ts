@@ -1,17 +1,16 @@
-import type { NewPlant, PlantPatch } from '../../service/plant-store.ts'
+import type { NewPlant, PlantPatch, StoredPlant } from '../../service/plant-store.ts'
 import type { PlantModel } from '../stores/plant-model.ts'
 
-/** A request to change plants. */
-export interface HttpChange {
+export interface HttpRequest {
   readonly path: string
-  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly body?: string
   /** The version that the plant must have. */
   readonly expected?: string | undefined
 }
 
 /** A request to change one plant. */
-export interface ChangeRequest extends HttpChange {
+export interface ChangeRequest extends HttpRequest {
   readonly id: bigint
 }
 
@@ -34,13 +33,17 @@ export function creationRequest(plant: NewPlant): ChangeRequest {
   return { id: plant.id, path: '/plants', method: 'POST', body: toJson(plant) }
 }
 
-export function batchRequest(plants: readonly NewPlant[]): HttpChange {
+export function batchRequest(plants: readonly NewPlant[]): HttpRequest {
   return { path: '/plants/batch', method: 'POST', body: `[${plants.map(toJson)}]` }
 }
 
 /** JSON.stringify rejects bigints, which ids are. */
-function toJson({ id, name, tag }: NewPlant): string {
+export function toJson({ id, name, tag }: NewPlant): string {
   return JSON.stringify({ name, tag }).replace('{', `{"id":${id},`)
+}
+
+export function readRequest({ id }: StoredPlant): HttpRequest {
+  return { path: pathOf(id), method: 'GET' }
 }
 
 /** A PUT, without a tag if the plant has none. */
