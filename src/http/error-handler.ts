@@ -4,8 +4,8 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
 import { ApiError, unavailable } from './api-error.ts'
 import { sendError } from './operations/response.ts'
 import type { RejectionLog } from './request/rejection-log.ts'
-import { validationError } from './request/validation.ts'
-import { getPath } from './server/request-head.ts'
+import { getPath } from './request/request-head.ts'
+import { validationError } from './request/request-validation.ts'
 
 /** The message that ends a period in which such log lines were omitted. */
 export const UNAVAILABLE_SUMMARY = 'rejected more requests because the store is unavailable'

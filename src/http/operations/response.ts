@@ -5,7 +5,7 @@ import {
   type Clock,
   LARGE_MESSAGES_BYTES_MAX,
   SMALL_MESSAGE_BYTES,
-} from '../request/byte-budget.ts'
+} from '../byte-budget.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

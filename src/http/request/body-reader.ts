@@ -7,7 +7,7 @@ import {
   type Clock,
   LARGE_MESSAGES_BYTES_MAX,
   SMALL_MESSAGE_BYTES,
-} from './byte-budget.ts'
+} from '../byte-budget.ts'
 
 /** How many bytes of large bodies are parsed in one turn of the event loop. More would delay other clients. */
 const TURN_BYTES_MAX = 2 ** 21

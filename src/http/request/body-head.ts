@@ -4,7 +4,7 @@ import type { ContractDocument, Operation } from '../../../contract/contract.ts'
 import type { ErrorCode } from '../../../contract/error-codes.gen.ts'
 import { ApiError } from '../api-error.ts'
 import { bodyTooLarge } from './body-reader.ts'
-import { parametersError } from './validation.ts'
+import { parametersError } from './request-validation.ts'
 
 /** The media types that are read as JSON. The contract decides which of them an operation accepts. */
 export const JSON_TYPES = ['application/json', 'application/merge-patch+json']

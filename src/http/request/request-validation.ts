@@ -5,7 +5,7 @@ import type {
   FastifySchemaValidationError,
 } from 'fastify'
 import type { Schema } from '../../../contract/contract.ts'
-import { bodyCompiler, parameterCompiler } from '../../../contract/validation.ts'
+import { bodyCompiler, parameterCompiler } from '../../../contract/validators.ts'
 import { ApiError } from '../api-error.ts'
 
 /** What messages call the parts of a request that Fastify validates, except the body. */
