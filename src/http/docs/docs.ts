@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import { CONTRACT_FILE, type ContractDocument } from '../../../contract/contract.ts'
-import { ByteBudget, type Clock } from '../byte-budget.ts'
+import { ByteBudget, type Now } from '../byte-budget.ts'
 import { entityTag, isKnown } from '../operations/conditional.ts'
 import { reserve } from '../operations/response.ts'
 import { addVary } from '../operations/response-headers.ts'
@@ -78,7 +78,7 @@ export function serveDocs(
   app: FastifyInstance,
   contract: ContractDocument,
   threads: number,
-  now?: Clock,
+  now?: Now,
 ): void {
   const encrypted = new ByteBudget(ENCRYPTED_BYTES_MAX / threads, now)
   const get = (url: string, handler: RouteHandlerMethod) =>

@@ -15,7 +15,7 @@ declare module 'fastify' {
     authenticate: Authenticate
   }
   interface FastifyRequest {
-    /** What the request's token permits, once verified. */
+    /** The permissions of the request's token, once verified. */
     grant: Grant | undefined
     /** The token itself, once verified. */
     accessToken: string

@@ -4,8 +4,8 @@ import { parseExactJson } from '../../../contract/exact-json.ts'
 import { ApiError, serviceBusy } from '../api-error.ts'
 import {
   ByteBudget,
-  type Clock,
   LARGE_MESSAGES_BYTES_MAX,
+  type Now,
   SMALL_MESSAGE_BYTES,
 } from '../byte-budget.ts'
 
@@ -17,7 +17,7 @@ export interface BodyReaderOptions {
   readonly bodyLimit: number
   /** How many threads share the process's limits. */
   readonly threads: number
-  readonly now?: Clock | undefined
+  readonly now?: Now | undefined
 }
 
 type Done = (error: Error | null, body?: unknown) => void
