@@ -20,7 +20,7 @@ import type { Store } from './stores/store.ts'
 import { prepareSeed } from './transfer/seed.ts'
 import type { WebhookDeliveries } from './webhooks/webhook-deliveries.ts'
 
-/** Their ports are those of all addresses of this machine. */
+/** Listening on one of these takes the port on every address. */
 const ALL_ADDRESSES = ['0.0.0.0', '::']
 
 const UNENCRYPTED =
@@ -35,7 +35,7 @@ export interface RunningService {
   readonly access: Access
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
-  /** What happens to acknowledged changes; undefined if that is a matter of course. See StoreAdvice. */
+  /** See StoreAdvice. Undefined if there is nothing to report, as on SQLite. */
   readonly changes: string | undefined
   /** For the operator: how the service differs from what the configuration asks for. */
   readonly warning: string | undefined
@@ -78,7 +78,16 @@ export async function start(given: Config, seeding?: AbortSignal): Promise<Runni
     for (const each of warnings) log.warn(each)
     server =
       links.length === 0
-        ? await prepareHere({ config, contract, store, tokens, log, certificate })
+        ? await prepareHere({
+            config,
+            contract,
+            store,
+            tokens,
+            log,
+            certificate,
+            threads: 1,
+            checkReady: () => store.ping(),
+          })
         : await prepareThreads({ config, contract, links })
     webhooks = await startWebhooks(config, store, log)
     admin = await prepareAdminPort(config, {

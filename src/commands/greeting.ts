@@ -9,7 +9,7 @@ import { describeDatabase } from './store-access.ts'
 /** A name without a wildcard, in the notation of X509Certificate.subjectAltName. */
 const DNS_NAME = /(?:^|, )DNS:([\w.-]+)(?:,|$)/
 
-/** What is announced about a running service. */
+/** The announced properties of a running service. */
 export type Announced = Pick<RunningService, 'url' | 'access'> &
   Partial<Pick<RunningService, 'adminUrl' | 'certificate' | 'changes'>>
 

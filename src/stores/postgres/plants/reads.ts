@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader'
-import { MAX_INT64, MIN_INT64 } from '../../../../contract/int64.ts'
+import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import type { Page, PageRequest, StoredPlant } from '../../../../service/plant-store.ts'
 import {
   BATCH_TEXT_MAX,
@@ -46,8 +46,8 @@ async function readRows(
   run: Run,
   { after, tag, limit }: PageRequest,
 ): Promise<{ rows: PlantRow[]; more: boolean }> {
-  if (after === MAX_INT64) return { rows: [], more: false }
-  const from = after === undefined ? MIN_INT64 : after + 1n
+  if (after === INT64_MAX) return { rows: [], more: false }
+  const from = after === undefined ? INT64_MIN : after + 1n
   const values = [from, limit + 1, BATCH_TEXT_MAX]
   const found =
     tag === undefined
