@@ -69,7 +69,7 @@ export type Location =
   | {
       /** An absolute path. */
       readonly file: string
-      /** What the engine appends to the target of that path to name its other files. */
+      /** The engine appends these to the target of that path to name its other files. */
       readonly suffixes: readonly string[]
     }
   | { readonly memory: true }

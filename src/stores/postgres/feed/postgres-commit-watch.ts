@@ -5,7 +5,7 @@ const INTERVAL_MS = 200
 /** A promise resolves without a commit after this many intervals. */
 const INTERVALS_MAX = 5
 
-/** Tells callers of the next commit. It looks for commits of other processes only while a caller waits. */
+/** Notifies callers of the next commit. Checks for commits of other processes only while a caller waits. */
 export class CommitWatch {
   readonly #look: () => Promise<boolean>
   #commit = Promise.withResolvers<true>()
