@@ -177,7 +177,7 @@ export class Dispatcher {
       const deliveries: Promise<void>[] = []
       for (const change of changes) {
         if (done.has(change.cursor)) continue
-        while (!signal.aborted && !this.#hasRoom(change)) await this.#deliveryEnd.promise
+        while (!signal.aborted && !this.#canBegin(change)) await this.#deliveryEnd.promise
         if (signal.aborted) break
         const pending = this.#note(change)
         if (!this.#webhook.events.includes(eventOf(change))) this.#finish(pending, {})
@@ -209,7 +209,7 @@ export class Dispatcher {
   }
 
   /** Whether the delivery of a change can begin. */
-  #hasRoom({ cursor, id }: Change): boolean {
+  #canBegin({ cursor, id }: Change): boolean {
     // A receiver that fails gets one attempt at a time.
     const inFlightMax = this.#progress.attempts > 0 ? 1 : this.#options.inFlightMax()
     const canStart = this.#inFlight.has(id) || this.#inFlight.size < inFlightMax
@@ -238,7 +238,7 @@ export class Dispatcher {
     return delivery
   }
 
-  /** Everything that happens to one event. */
+  /** Makes one attempt to deliver an event, and records the outcome. */
   async #deliver(change: Change, pending: Pending, earlier?: Promise<void>): Promise<void> {
     const { clock, isLeader, sender } = this.#options
     await earlier

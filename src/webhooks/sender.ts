@@ -29,7 +29,7 @@ export interface SenderOptions {
 /**
  * The result of an attempt:
  * - `received`: the receiver has the event;
- * - `gone`: the receiver responded with 410, to get no more events;
+ * - `gone`: the receiver responded with 410, which removes the webhook;
  * - `failed`: the receiver may or may not have the event.
  */
 export type Outcome =

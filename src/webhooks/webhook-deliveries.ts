@@ -115,8 +115,8 @@ export class WebhookDeliveries {
   }
 
   /**
-   * Abandons deliveries in flight, which are repeated later, and lets another process continue at once. Takes at most a
-   * second: deliveries that are not saved by then are repeated, and the lease ends by itself.
+   * Abandons deliveries in flight, which are repeated later, and lets another process continue. Takes at most a second:
+   * deliveries that are not saved by then are repeated, and the lease ends by itself.
    */
   async close(): Promise<void> {
     this.#stop.abort()

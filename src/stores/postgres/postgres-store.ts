@@ -31,7 +31,7 @@ import { PostgresTokens } from './postgres-tokens.ts'
 import { PostgresWebhooks } from './postgres-webhooks.ts'
 import { advise } from './store-advice.ts'
 
-/** Reads a plant, and what the acknowledgement of changes depends on. */
+/** Reads a plant, and the state of the standby guarantee. */
 const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION}`
 
 /**

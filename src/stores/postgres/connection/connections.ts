@@ -63,7 +63,7 @@ export class Connections {
     return this.#call((session) => session.transaction(work))
   }
 
-  /** Reads what `guarantee` depends on. */
+  /** Reads the current state, for `guarantee`. */
   async observe(): Promise<Observation> {
     const [observation] = await this.query<Observation>(`SELECT ${OBSERVATION}`)
     return observation as Observation

@@ -103,7 +103,7 @@ export interface MaintenanceOptions {
 }
 
 /**
- * Keeps the ledger up to date and deletes old changes, until the signal. Every service does so. Resolves once no
+ * Keeps the ledger up to date and deletes old changes, until the signal. Every service runs this. Resolves once no
  * statement is in progress.
  */
 export async function maintainChanges({

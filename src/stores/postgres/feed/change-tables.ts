@@ -45,7 +45,7 @@ export const BEGIN_LOG = `
 /** The size of a row without its first change is at most this. */
 const ROW_SIZE = 16_384
 
-/** What each change counts in addition to its text, in bytes. */
+/** The size that each change counts in addition to its text, in bytes. */
 const CHANGE_SIZE = 100
 
 /** The length of the text of a change, in bytes. */
