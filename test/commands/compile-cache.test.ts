@@ -110,12 +110,17 @@ function makeCache(home: string, mode: number): void {
   chmodSync(join(home, '.cache', 'plant-store'), mode)
 }
 
-t.test('the home of another user, as with sudo, is neither used nor changed', async (t) => {
-  const home = homeOf(t)
-  t.intercept(process, 'geteuid', { value: () => ANOTHER })
-  t.equal(compileCacheFolder(), undefined)
-  t.same(readdirSync(home, { recursive: true }), ['.cache'])
-})
+for (const [what, geteuid] of [
+  ['in the home of another user, as with sudo', () => ANOTHER],
+  ['on Windows, which has no user ids', undefined],
+] as const) {
+  t.test(`there is no cache ${what}`, async (t) => {
+    const home = homeOf(t)
+    t.intercept(process, 'geteuid', { value: geteuid })
+    t.equal(compileCacheFolder(), undefined)
+    t.same(readdirSync(home, { recursive: true }), ['.cache'])
+  })
+}
 
 const notRoot = user !== 0 && 'only root can give a folder to another user'
 for (const name of ['.', '.cache', '.cache/plant-store']) {
@@ -148,50 +153,29 @@ t.test('no cache is created in a shared temporary folder', async (t) => {
   t.same(readdirSync(shared), [])
 })
 
-t.test('there is no cache on Windows, which has no user ids', async (t) => {
-  const home = homeOf(t)
-  t.intercept(process, 'geteuid', { value: undefined })
-  t.equal(compileCacheFolder(), undefined)
-  t.same(readdirSync(join(home, '.cache')), [])
-})
-
-/** Runs the command with the test's own home and temporary folder. */
-function commandOf(t: Test) {
-  const home = homeOf(t, ['.cache', 'tmp', 'other'])
-  const env = { HOME: home, TMPDIR: join(home, 'tmp'), XDG_CACHE_HOME: '' }
-  return {
-    runs: async (variables: NodeJS.ProcessEnv, measured = false) => {
-      const finished = await run(t, ['--version'], { env: { ...env, ...variables }, measured })
-      t.match(finished, { code: 0, stderr: '' })
-    },
-    entries: (...path: string[]) => readdirSync(join(home, ...path)),
-    other: join(home, 'other'),
-  }
-}
-
-t.test(
-  'the command caches compiled code in the home directory, not in the temporary folder',
-  async (t) => {
-    const { runs, entries } = commandOf(t)
-    await runs({})
-    t.equal(entries('.cache', 'plant-store').length, 1)
-    t.same(entries('tmp'), [])
+for (const { what, variables, used, measured = false } of [
+  { what: 'in the home directory', variables: {}, used: ['.cache', 'plant-store'] },
+  { what: 'nowhere without a home directory', variables: { HOME: '/nonexistent' } },
+  {
+    what: 'in the folder that the operator chooses',
+    variables: { NODE_COMPILE_CACHE: 'chosen' },
+    used: ['chosen'],
   },
-)
-
-t.test('the command works without a home directory', async (t) => {
-  const { runs, entries } = commandOf(t)
-  await runs({ HOME: '/nonexistent' })
-  t.same([...entries('.cache'), ...entries('tmp')], [])
-})
-
-t.test('the operator can choose another folder or turn the cache off', async (t) => {
-  const { runs, entries, other } = commandOf(t)
-  await runs({ NODE_COMPILE_CACHE: other })
-  t.equal(entries('other').length, 1)
-  await runs({ NODE_DISABLE_COMPILE_CACHE: '1' }, true)
-  t.same([...entries('.cache'), ...entries('tmp')], [])
-})
+  {
+    what: 'nowhere if the operator turns the cache off',
+    variables: { NODE_DISABLE_COMPILE_CACHE: '1' },
+    measured: true,
+  },
+]) {
+  t.test(`the command caches compiled code ${what}`, async (t) => {
+    const home = homeOf(t, ['.cache', 'tmp', 'chosen'])
+    const env = { HOME: home, TMPDIR: join(home, 'tmp'), XDG_CACHE_HOME: '', ...variables }
+    t.match(await run(t, ['--version'], { cwd: home, env, measured }), { code: 0, stderr: '' })
+    if (used !== undefined) t.equal(readdirSync(join(home, ...used)).length, 1)
+    const others = ['.cache', 'tmp', 'chosen'].filter((folder) => folder !== used?.[0])
+    for (const folder of others) t.same(readdirSync(join(home, folder)), [], folder)
+  })
+}
 
 t.test('a process keeps using the first cache folder it found', async (t) => {
   const home = homeOf(t)

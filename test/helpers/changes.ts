@@ -1,8 +1,9 @@
 /** Reads and replays changes over HTTP. */
 import type { Change } from '../../service/change-feed.ts'
-import type { StoredPlant } from '../../service/plant-store.ts'
 import { encodeCursor, LOG_ID_BYTES } from '../../src/stores/cursor.ts'
 import type { Caller } from './service.ts'
+
+export { replay } from '../stores/changes.ts'
 
 /** A cursor of another log, which is answered like an expired one. */
 export const EXPIRED = encodeCursor({ log: new Uint8Array(LOG_ID_BYTES), position: 1n, at: 0 })
@@ -41,16 +42,6 @@ export async function readAllChanges(service: Caller, start: string): Promise<Ch
     all.push(...changes)
     query = nextQuery(headers)
   }
-}
-
-/** Repeats changes, and returns the plants in the order of their ids. */
-export function replay(changes: readonly Change[], plants = new Map<bigint, StoredPlant>()) {
-  for (const { id, type, plant } of changes) {
-    if (plants.has(id) === (type === 'created')) throw new Error(`plant ${id} was not ${type}`)
-    if (plant === undefined) plants.delete(id)
-    else plants.set(id, { id, ...plant })
-  }
-  return [...plants.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 /** A change without what differs in each run. */

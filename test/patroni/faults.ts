@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { until } from '../helpers/until.ts'
 import type { Cluster } from './cluster.ts'
+import type { PatroniNode } from './node.ts'
+import type { Replica } from './replica.ts'
 
 export interface Fault {
   readonly name: string
@@ -15,15 +17,7 @@ export interface Fault {
 }
 
 export const FAULTS: readonly Fault[] = [
-  {
-    name: 'kill the primary',
-    async cause(cluster, resumed) {
-      const primary = await cluster.primary()
-      await primary.kill()
-      await resumed()
-      primary.start()
-    },
-  },
+  kill('the primary', (cluster) => cluster.primary()),
   {
     name: 'freeze the primary',
     async cause(cluster, resumed) {
@@ -44,15 +38,7 @@ export const FAULTS: readonly Fault[] = [
       await primary.rejoinEtcd()
     },
   },
-  {
-    name: 'kill the synchronous standby',
-    async cause(cluster, resumed) {
-      const standby = await cluster.synchronousStandby()
-      await standby.kill()
-      await resumed()
-      standby.start()
-    },
-  },
+  kill('the synchronous standby', (cluster) => cluster.synchronousStandby()),
   {
     name: 'switch over',
     async cause(cluster, resumed) {
@@ -83,13 +69,21 @@ export const FAULTS: readonly Fault[] = [
       await resumed()
     },
   },
-  {
-    name: 'kill a replica of the service',
-    async cause({ replicas }, resumed) {
-      const replica = replicas[randomInt(replicas.length)]
-      await replica?.kill()
-      await resumed()
-      replica?.start()
-    },
-  },
+  kill(
+    'a replica of the service',
+    async ({ replicas }) => replicas[randomInt(replicas.length)] as Replica,
+  ),
 ]
+
+/** Kills a node or a replica, and starts it again once creates are acknowledged without it. */
+function kill(what: string, find: (cluster: Cluster) => Promise<PatroniNode | Replica>): Fault {
+  return {
+    name: `kill ${what}`,
+    async cause(cluster, resumed) {
+      const victim = await find(cluster)
+      await victim.kill()
+      await resumed()
+      victim.start()
+    },
+  }
+}

@@ -177,23 +177,6 @@ t.test('after a failure, only the oldest event is tried until it succeeds', asyn
   t.equal(log.at(-1), 'delivered 2')
 })
 
-t.test('failed events are repeated before later ones of the same plant', async (t) => {
-  const { store, start, attempts, respond } = await newWebhook(t)
-  await createPlants(store, 1, 1)
-  await store.update(1n, { name: 'changed' })
-  await store.remove(1n)
-  respond(() => (attempts.length <= 3 ? FAILED : RECEIVED))
-  const dispatcher = await start()
-  await settle(() => attempts.length === 6)
-  const [create, update, remove] = ['newPlant', 'plantChanged', 'plantRemoved']
-  t.same(
-    attempts.map(({ event }) => event),
-    [create, create, create, create, update, remove],
-  )
-  t.equal(new Set(attempts.map(({ id }) => id)).size, 3)
-  t.equal(dispatcher.progress.cursor, (await changesAfter(store, undefined)).at(-1)?.cursor)
-})
-
 t.test('with any failures, each plant has its events in order and none is lost', async (t) => {
   const { store, start, attempts, respond } = await newWebhook(t, ['newPlant', 'plantChanged'])
   const { cursor } = (await webhookIn(store, 'orders')).progress

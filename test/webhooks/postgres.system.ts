@@ -3,25 +3,8 @@ import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { webhookEvents } from '../../service/webhook-store.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
-import { plantsIn, startReceiver } from './receiver.ts'
-import { createPlants, eventually, idsFrom, newPlace } from './setting.ts'
-
-t.test('one replica at a time delivers, and another continues after it', async (t) => {
-  const { emptyDatabase } = await sharedPostgres()
-  const database = await emptyDatabase()
-  const [one, other] = [await newPlace(t, database), await newPlace(t, database)]
-  const receiver = await startReceiver(t)
-  await one.add('orders', receiver.url)
-  const replicas = [one.deliver(), other.deliver()]
-  await createPlants(one.store, 1, 50)
-  await createPlants(other.store, 51, 50)
-  t.same(plantsIn(await receiver.until(100)), idsFrom(1, 100))
-  await eventually(() => replicas.some((each) => each.figures()[0]?.received === 100))
-  const owner = replicas.find((each) => each.figures()[0]?.received === 100)
-  await owner?.close()
-  await createPlants(one.store, 101, 10)
-  t.same(plantsIn(await receiver.until(110)), idsFrom(1, 110))
-})
+import { startReceiver } from './receiver.ts'
+import { createPlants, eventually, newPlace } from './setting.ts'
 
 t.test('a replica that loses the database stops before another one delivers', async (t) => {
   const { emptyDatabase } = await sharedPostgres()

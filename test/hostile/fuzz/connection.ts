@@ -2,10 +2,13 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Judge } from '../judge.ts'
 import { isStream, type Response, ResponseReader } from '../responses.ts'
-import type { Plan } from './plan.ts'
+import type { Plan, Sent } from './plan.ts'
 
 /** The client ends a connection that is idle for this time. */
 const QUIET_MS = 300
+
+/** A request that follows an unanswered one is pipelined, and then need not be answered. A busy machine takes longer. */
+const ANSWER_MS = 5000
 
 /** A connection that is still open after this time is a fault. */
 const LONGEST_MS = 20_000
@@ -102,17 +105,18 @@ export async function runConnection(port: number, plan: Plan, judge: Judge): Pro
     socket.destroy()
   }, LONGEST_MS)
 
-  // The response to HEAD is recognized by what follows it, so the wait has a limit.
-  const answer = () => {
+  const answer = (request: Sent | undefined) => {
     const answered = new Promise<void>((resolve) => {
       proceed = resolve
     })
-    return Promise.race([answered, closed, delay(QUIET_MS)])
+    // A broken request may have no response, and one to HEAD is recognized by what follows it.
+    const isCertain = request?.known !== undefined && request.known.method !== 'HEAD'
+    return Promise.race([answered, closed, delay(isCertain ? ANSWER_MS : QUIET_MS)])
   }
-  for (const piece of piecesOf(plan)) {
+  for (const [index, piece] of piecesOf(plan).entries()) {
     if (!socket.writable || last?.headers.connection === 'close') break
     const written = new Promise((resolve) => socket.write(piece, 'latin1', resolve))
-    await (plan.writing === 'in turn' && reading !== 'never' ? answer() : written)
+    await (plan.writing === 'in turn' && reading !== 'never' ? answer(requests[index]) : written)
     if (plan.writing === 'slow') await delay(PAUSE_MS)
   }
   isWritten = true
