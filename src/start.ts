@@ -36,7 +36,7 @@ export interface RunningService {
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
   /** See StoreAdvice. Undefined if there is nothing to report, as on SQLite. */
-  readonly changes: string | undefined
+  readonly acknowledgement: string | undefined
   /** For the operator: how the service differs from what the configuration asks for. */
   readonly warning: string | undefined
   /**
@@ -74,7 +74,7 @@ export async function start(given: Config, seeding?: AbortSignal): Promise<Runni
     const tokens = new AccessTokens(store, config.token)
     const access = await ensureFirstToken(config, tokens)
     const { links, warning } = await planThreads(config, store)
-    const { warnings, changes } = store.advise()
+    const { warnings, acknowledgement } = store.advise()
     for (const each of warnings) log.warn(each)
     server =
       links.length === 0
@@ -111,7 +111,7 @@ export async function start(given: Config, seeding?: AbortSignal): Promise<Runni
       adminUrl,
       access,
       certificate,
-      changes,
+      acknowledgement,
       warning,
       close,
     }

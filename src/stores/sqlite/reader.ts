@@ -4,17 +4,8 @@ import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/ch
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import type { Webhook } from '../../../service/webhook-store.ts'
-import {
-  BATCH_TEXT_MAX,
-  EXPORT_BATCH_SIZE,
-  joinPlants,
-  measureText,
-  type PlantRow,
-  ROWS_MAX,
-  type TokenRow,
-  toPlant,
-  toToken,
-} from '../rows.ts'
+import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../page-limits.ts'
+import { joinPlants, measureText, type PlantRow, type TokenRow, toPlant, toToken } from '../rows.ts'
 import { toWebhook, type WebhookRow } from '../webhook-row.ts'
 import { type ChangeLimits, prepareExcess } from './feed/change-pruner.ts'
 import { prepareChangeRead } from './feed/change-reader.ts'
