@@ -37,7 +37,7 @@ export async function* readNdjson(
     number += 1
     const json = number === 1 ? withoutByteOrderMark(line.bytes) : line.bytes
     const start = json[endOfSpace(json, 0)]
-    if (start === undefined) return undefined
+    if (start === undefined && !line.isTooLarge) return undefined
     const parsed = parse(json, line)
     const isArray = isFirst && start === OPENING_BRACKET
     isFirst = false

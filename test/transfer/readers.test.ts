@@ -474,6 +474,16 @@ t.test('ndjson: an oversized line is refused, and the next one is read', async (
   })
 })
 
+t.test(
+  'ndjson: an oversized line that begins with spaces is not taken for a blank one',
+  async (t) => {
+    const bytes = Buffer.from(`${' '.repeat(RECORD_BYTES_MAX + 1)}{"id":1,"name":"a"}\n`)
+    for (const chunkBytes of [2 ** 16, bytes.length]) {
+      t.same(await read('ndjson', bytes, chunkBytes), { reads: [[1, LARGE]] })
+    }
+  },
+)
+
 t.test('csv: reading ends at an oversized record', async (t) => {
   const large = 'x'.repeat(RECORD_BYTES_MAX + 2)
   const reason = `${LARGE}; perhaps a quote is not closed`

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -152,6 +152,30 @@ t.test('an interruption ends the process of the verification', async (t) => {
   await t.rejects(backUpDatabase(options), { name: 'AbortError' })
   t.same(readdirSync(folder), [])
 })
+
+const skip = process.platform !== 'linux' && 'needs /proc'
+
+t.test('a verification that is killed fails, and leaves nothing', { skip }, async (t) => {
+  const { folder, options } = interruptible(t, (copied, total) => {
+    if (copied === total) setImmediate(killVerification)
+  })
+  await t.rejects(backUpDatabase(options), {
+    constructor: StoreError,
+    message: /: the process that verifies the copy ended unexpectedly$/,
+  })
+  t.same(readdirSync(folder), [])
+})
+
+/** Kills the process as soon as it has been started. */
+function killVerification(): void {
+  const { pid } = process
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
+  const isVerification = (child: string) =>
+    child !== '' && readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('copy-verification')
+  const child = children.find(isVerification)
+  if (child === undefined) setImmediate(killVerification)
+  else process.kill(Number(child), 'SIGKILL')
+}
 
 t.test('an interruption before the copy begins leaves nothing', async (t) => {
   const { folder, stop, options } = interruptible(t)

@@ -93,7 +93,11 @@ async function copyPages(copy: string, options: BackupOptions): Promise<void> {
 /** Reads the file itself, because better-sqlite3 also resolves when a lock kept it from copying anything. */
 async function verify(copy: string, options: BackupOptions): Promise<BackupSummary> {
   const { signal } = options
-  const { stdout } = await promisify(execFile)(process.execPath, [VERIFICATION, copy], { signal })
+  const verified = promisify(execFile)(process.execPath, [VERIFICATION, copy], { signal })
+  const { stdout } = await verified.catch(() => {
+    signal.throwIfAborted()
+    throw backupError(options, 'the process that verifies the copy ended unexpectedly')
+  })
   const verification: Verification = JSON.parse(stdout)
   if ('fault' in verification) throw backupError(options, verification.fault)
   return verification
