@@ -6,7 +6,7 @@
 
 import { loadContract } from '../contract/contract.ts'
 import { parseExactJson } from '../contract/exact-json.ts'
-import { compileComponent } from '../contract/validation.ts'
+import { compileComponent } from '../contract/validators.ts'
 import { jsonBodies } from './hostile-bodies.ts'
 import { median } from './statistics.ts'
 

@@ -4,7 +4,7 @@ import { type Part, sendParts, splitPlants } from './batches.ts'
 import { fetchChanges, followChanges } from './changes.ts'
 import { type CallOptions, type ClientOptions, Connection } from './connection.ts'
 import { hasCondition } from './errors.ts'
-import { changeParameters, checkId, pathParameters } from './parameters.ts'
+import { changeParameters, checkId, pathParameters } from './request-parameters.ts'
 import {
   areStoredPlants,
   type FetchResult,

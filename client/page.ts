@@ -3,10 +3,10 @@
 /** The part of a browser's `location` that the client reads. */
 declare const location: { readonly href: string; readonly origin: string } | undefined
 
-/** What a browser sends as `Origin`. It differs from that of `location` in a sandbox. Some environments lack it. */
+/** The value that a browser sends as `Origin`. In a sandbox, that of `location` differs. Some environments lack it. */
 declare const origin: string | undefined
 
-/** Workers have none. */
+/** Undefined in workers. */
 declare const document: { readonly baseURI: string } | undefined
 
 /** Parses a URL, in a browser relative to the page. Undefined if it is invalid. */
@@ -14,7 +14,7 @@ export function parseUrl(url: string | URL): URL | undefined {
   return URL.parse(url, baseUrl()) ?? undefined
 }
 
-/** What the page's own requests are relative to: its URL, unless it has a `<base>` element. */
+/** The base URL of the page's own requests: the page's URL, unless the page has a `<base>` element. */
 function baseUrl(): string | undefined {
   if (typeof document !== 'undefined') return document.baseURI
   return typeof location === 'undefined' ? undefined : location.href

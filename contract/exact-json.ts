@@ -38,7 +38,7 @@ const NAMES: Record<keyof components['schemas']['NewPlant'], true> = {
 const MEMBERS = Object.keys(NAMES).map((name) => ({ name, bytes: Buffer.from(name) }))
 
 /** Enough for any plant, and far less than the depth at which recursion overflows the stack. */
-const MAX_DEPTH = 64
+const DEPTH_MAX = 64
 
 const HEX_DIGITS = toByteSet('0123456789ABCDEFabcdef')
 
@@ -224,7 +224,7 @@ class PlantParser {
 
   /** Enters an array or object. If it is empty, leaves it again and returns true. */
   #enter(closing: number, depth: number): boolean {
-    if (depth > MAX_DEPTH) this.#fail(`is nested deeper than ${MAX_DEPTH} levels`)
+    if (depth > DEPTH_MAX) this.#fail(`is nested deeper than ${DEPTH_MAX} levels`)
     this.#at++
     this.#skipSpace()
     if (this.#byteAt(this.#at) !== closing) return false

@@ -1,7 +1,7 @@
 import { LOWER_E, MINUS, POINT, UPPER_E, ZERO } from './bytes.ts'
 
-export const MIN_INT64 = -(2n ** 63n)
-export const MAX_INT64 = 2n ** 63n - 1n
+export const INT64_MIN = -(2n ** 63n)
+export const INT64_MAX = 2n ** 63n - 1n
 
 /** Each integer has exactly one spelling, so that a plant has exactly one URL. */
 const DECIMAL = /^(?:0|-?[1-9]\d{0,18})$/
@@ -22,7 +22,7 @@ export const INEXACT = Symbol('inexact number')
 export function parseInt64(decimal: string): bigint | undefined {
   if (!DECIMAL.test(decimal)) return undefined
   const integer = BigInt(decimal)
-  return integer >= MIN_INT64 && integer <= MAX_INT64 ? integer : undefined
+  return integer >= INT64_MIN && integer <= INT64_MAX ? integer : undefined
 }
 
 /**
@@ -58,7 +58,7 @@ export function toInt64(number: string): bigint | undefined {
   const digits = number.slice(first, last + 1).replace('.', '')
   const magnitude = BigInt(digits) * (POWERS_OF_TEN[zeros] as bigint)
   const integer = start === 0 ? magnitude : -magnitude
-  return integer >= MIN_INT64 && integer <= MAX_INT64 ? integer : undefined
+  return integer >= INT64_MIN && integer <= INT64_MAX ? integer : undefined
 }
 
 /**

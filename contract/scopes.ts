@@ -1,4 +1,4 @@
-/** What a token can allow. An operation names the scopes that it needs in its `x-scope`. */
+/** The permissions that a token can have. An operation names the scopes that it needs in its `x-scope`. */
 export const scopes = ['read', 'write'] as const
 export type Scope = (typeof scopes)[number]
 

@@ -6,8 +6,9 @@ import { PlantService } from '../service/plant-service.ts'
 import type { RequestStore } from '../service/plant-store.ts'
 import { SharedFeed } from '../service/shared-feed.ts'
 import type { Config } from './config/config.ts'
+import type { Now } from './http/byte-budget.ts'
 import { serveDocs } from './http/docs/docs.ts'
-import { handleError, UNAVAILABLE_SUMMARY } from './http/error-handler.ts'
+import { handleErrors } from './http/error-handler.ts'
 import { reportHealth } from './http/health.ts'
 import { followChanges } from './http/operations/follow-changes.ts'
 import { Followers } from './http/operations/followers.ts'
@@ -16,15 +17,13 @@ import { setCommonHeaders } from './http/operations/response-headers.ts'
 import { resolveOperations } from './http/operations/routes.ts'
 import { admitRequest } from './http/request/admission.ts'
 import { authenticateBearers } from './http/request/authentication.ts'
-import { bodyMethods, checkBodyHead, JSON_TYPES } from './http/request/body.ts'
+import { bodyMethods, checkBodyHead, JSON_TYPES } from './http/request/body-head.ts'
 import { bodyReader } from './http/request/body-reader.ts'
-import type { Clock } from './http/request/byte-budget.ts'
 import { Cors, serveCors } from './http/request/cors.ts'
-import { rejectUndefinedParameters } from './http/request/parameters.ts'
-import { RejectionLog } from './http/request/rejection-log.ts'
 import { logRequestIds, logRequests } from './http/request/request-log.ts'
+import { requestValidators } from './http/request/request-validation.ts'
 import { RouteTable, routeError } from './http/request/route-table.ts'
-import { requestValidators } from './http/request/validation.ts'
+import { rejectUndefinedParameters } from './http/request/undefined-parameters.ts'
 import type { Certificate } from './http/server/certificate.ts'
 import { createServer } from './http/server/server.ts'
 import type { RequestMetrics } from './metrics/request-metrics.ts'
@@ -36,26 +35,29 @@ export interface AppOptions {
   readonly tokens: AccessTokens
   /** Without it, nothing is logged. */
   readonly log?: FastifyBaseLogger | undefined
-  /** Whether to log what all HTTP threads do alike, such as reloading the certificate. One of them must. */
-  readonly logsForAll?: boolean
+  /**
+   * Whether to log what all HTTP threads do alike, such as reloading the certificate. One of them must. By default,
+   * this one does.
+   */
+  readonly logsForAll?: boolean | undefined
   /** The configured certificate. Without it, the service speaks plain HTTP. */
   readonly certificate?: Certificate | undefined
   /** Without it, requests are not measured. */
   readonly requestMetrics?: RequestMetrics | undefined
-  /** Resolves if the service can serve requests. Without it, that depends on the store alone. */
-  readonly checkReady?: () => Promise<void>
-  /** How many threads share the limits of the process, which are divided by their number. 1 by default. */
-  readonly threads?: number
+  /** Resolves if the service can serve requests. */
+  readonly checkReady: () => Promise<void>
+  /** How many threads share the limits of the process, which are divided by their number. */
+  readonly threads: number
   /** Clock of the limits on memory. */
-  readonly now?: Clock
-  /** How long a client can leave a response unread before it is disconnected. 30 seconds by default. */
+  readonly now?: Now
+  /** See ServerParts. */
   readonly responseTimeoutMs?: number | undefined
 }
 
 /**
  * Builds the application: everything that happens to a request, in order. Each stage passes the request on or ends it.
- * An error of any stage is an `ApiError` with one of the statuses beside the stage, which the error handler sends. The
- * application does not listen yet, and closing it does not close the store.
+ * The comment on a stage lists the statuses with which it can end a request; api-error.ts explains how an error becomes
+ * a response. The application does not listen yet, and closing it does not close the store.
  *
  * @throws ContractError if the contract and the handlers do not match
  */
@@ -65,18 +67,18 @@ export async function buildApp({
   store,
   tokens,
   log,
-  logsForAll = true,
+  logsForAll,
   certificate,
   requestMetrics,
-  checkReady = () => store.ping(),
-  threads = 1,
+  checkReady,
+  threads,
   now,
   responseTimeoutMs,
 }: AppOptions): Promise<FastifyInstance> {
   const { bodyLimit, corsOrigin, docs } = config
   const cors = corsOrigin === undefined ? undefined : new Cors(corsOrigin, contract)
 
-  // The socket: 400, 408, 414, 431, 501 and 505 for what no request can be made of.
+  // The socket: 400, 408, 431 and 505, for malformed, slow and oversized requests.
   const app = createServer({
     config,
     bodyMethods: bodyMethods(contract),
@@ -95,9 +97,8 @@ export async function buildApp({
   await authenticateBearers(app, tokens, config)
   app.decorateRequest('operation')
 
-  // The errors of all stages: theirs, 503 if the store is unavailable, 500 for a bug.
-  app.decorate('unavailableLog', new RejectionLog(app, UNAVAILABLE_SUMMARY))
-  app.setErrorHandler(handleError)
+  // The errors of all stages: in addition to those listed, 503 if the store is unavailable, and 500 for a bug.
+  handleErrors(app)
   // Reached only through `reply.callNotFound`, as for an unknown file of the docs.
   app.setNotFoundHandler((request) => {
     throw routeError(request, undefined)
@@ -106,7 +107,8 @@ export async function buildApp({
   app.addHook('onRequest', setCommonHeaders)
   // Responds to preflights, which have no token: 204.
   if (cors !== undefined) serveCors(app, cors)
-  // Authentication: 401, 403, 429, 503. Then the head and the route: 400, 404, 405, 421, 501, or 204 for OPTIONS.
+  // Authentication: 401, 403, 429, 503.
+  // Then the head and the route: 400, 404, 405, 421, 501, 505, or 204 for OPTIONS.
   app.addHook('onRequest', admitRequest(routes))
 
   // Without a token
@@ -128,12 +130,7 @@ export async function buildApp({
     scope.setValidatorCompiler(requestValidators())
     // The operation and its response: what the contract documents for each, and 304.
     const service = new PlantService(store)
-    const followers = new Followers(app, tokens)
-    const follow = followChanges(
-      (request) => service.listChanges(request),
-      new SharedFeed(store),
-      followers,
-    )
+    const follow = followChanges(service, new SharedFeed(store), new Followers(app, tokens))
     await scope.register(openapiGlue, {
       // It warns about each media type that has no body parser, including those of responses.
       specification: forSerializer(contract),

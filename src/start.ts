@@ -20,7 +20,7 @@ import type { Store } from './stores/store.ts'
 import { prepareSeed } from './transfer/seed.ts'
 import type { WebhookDeliveries } from './webhooks/webhook-deliveries.ts'
 
-/** Their ports are those of all addresses of this machine. */
+/** Listening on one of these takes the port on every address. */
 const ALL_ADDRESSES = ['0.0.0.0', '::']
 
 const UNENCRYPTED =
@@ -35,8 +35,8 @@ export interface RunningService {
   readonly access: Access
   /** Undefined for plain HTTP. */
   readonly certificate: Certificate | undefined
-  /** What happens to acknowledged changes; undefined if that is a matter of course. See StoreAdvice. */
-  readonly changes: string | undefined
+  /** See StoreAdvice. Undefined if there is nothing to report, as on SQLite. */
+  readonly acknowledgement: string | undefined
   /** For the operator: how the service differs from what the configuration asks for. */
   readonly warning: string | undefined
   /**
@@ -74,11 +74,20 @@ export async function start(given: Config, seeding?: AbortSignal): Promise<Runni
     const tokens = new AccessTokens(store, config.token)
     const access = await ensureFirstToken(config, tokens)
     const { links, warning } = await planThreads(config, store)
-    const { warnings, changes } = store.advise()
+    const { warnings, acknowledgement } = store.advise()
     for (const each of warnings) log.warn(each)
     server =
       links.length === 0
-        ? await prepareHere({ config, contract, store, tokens, log, certificate })
+        ? await prepareHere({
+            config,
+            contract,
+            store,
+            tokens,
+            log,
+            certificate,
+            threads: 1,
+            checkReady: () => store.ping(),
+          })
         : await prepareThreads({ config, contract, links })
     webhooks = await startWebhooks(config, store, log)
     admin = await prepareAdminPort(config, {
@@ -102,7 +111,7 @@ export async function start(given: Config, seeding?: AbortSignal): Promise<Runni
       adminUrl,
       access,
       certificate,
-      changes,
+      acknowledgement,
       warning,
       close,
     }

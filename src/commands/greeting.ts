@@ -9,19 +9,19 @@ import { describeDatabase } from './store-access.ts'
 /** A name without a wildcard, in the notation of X509Certificate.subjectAltName. */
 const DNS_NAME = /(?:^|, )DNS:([\w.-]+)(?:,|$)/
 
-/** What is announced about a running service. */
+/** The announced properties of a running service. */
 export type Announced = Pick<RunningService, 'url' | 'access'> &
-  Partial<Pick<RunningService, 'adminUrl' | 'certificate' | 'changes'>>
+  Partial<Pick<RunningService, 'adminUrl' | 'certificate' | 'acknowledgement'>>
 
 /** The message for the user who started the service, with a curl command that works as pasted. */
 export function greeting(
   config: Config,
-  { url, adminUrl, access, certificate, changes }: Announced,
+  { url, adminUrl, access, certificate, acknowledgement }: Announced,
 ): string {
   const { location, bearer } = describeAccess(access)
   const docs = config.docs ? `\n  docs      ${docsUrl(url)}` : ''
   const admin = adminUrl === undefined ? '' : `\n  metrics   ${adminUrl}/metrics`
-  const durability = changes === undefined ? '' : `\n  changes   ${changes}`
+  const durability = acknowledgement === undefined ? '' : `\n  changes   ${acknowledgement}`
   return `Plant Store is listening on ${url}${docs}${admin}
   database  ${describeDatabase(config.database)}${durability}
   token     ${location}

@@ -1,20 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { PACKAGE } from '../../contract/package.ts'
-import { type Config, defaultConfig, tokenFromEnvironment } from '../config/config.ts'
+import { type Config, tokenFromEnvironment } from '../config/config.ts'
 import { removeServiceLinks } from '../config/service-links.ts'
-import { integer } from '../config/setting-values.ts'
-import { STANDBYS_MAX } from '../config/settings.ts'
-import { findEngine, locateDatabase } from '../stores/engines.ts'
+import { locateDatabase } from '../stores/engines.ts'
 import { backupCommand } from './backup/backup-command.ts'
-import { check, checkHelp } from './check-command.ts'
-import { argument, databaseOption, settingOptions, settingsHelp } from './options.ts'
-import { describeDatabase } from './store-access.ts'
+import { checkCommand } from './check-command.ts'
+import { databaseOption, settingOptions, settingsHelp } from './options.ts'
+import { requireStandbysCommand } from './require-standbys-command.ts'
 import { tokenCommand } from './token-command.ts'
 import { exportCommand, importCommand } from './transfer/transfer-commands.ts'
 import { webhookCommand } from './webhook-command.ts'
 
-/** Defines the command line. Each command is implemented in its own file. */
+/** Defines the command line: `serve`, the default, and the commands, each of which has its own file. */
 export function program(): Command {
   const { version }: { version: string } = JSON.parse(readFileSync(PACKAGE, 'utf8'))
   const command: Command = new Command('plant-store')
@@ -87,28 +85,4 @@ function warnAboutPassword(command: Command): void {
   process.stderr.write(
     `plant-store: other users can read the password in --database; set ${envVar} or use ~/.pgpass instead\n`,
   )
-}
-
-function checkCommand(): Command {
-  return new Command('check')
-    .description('verify the database without changing it')
-    .addOption(databaseOption)
-    .addHelpText('after', checkHelp)
-    .action(({ database }: { database: string }) => check(database))
-}
-
-function requireStandbysCommand(): Command {
-  return new Command('require-standbys')
-    .description('change how many PostgreSQL standbys must have a change before it is acknowledged')
-    .argument('<number>', 'the number of standbys', argument(integer(0, STANDBYS_MAX)))
-    .addOption(databaseOption)
-    .addHelpText(
-      'after',
-      '\nRunning services adopt the number. Change their setting too: a service with another number does not start.',
-    )
-    .action(async (number: number, { database }: { database: string }) => {
-      const { lockTimeout } = defaultConfig()
-      await findEngine(database).requireStandbys({ database, lockTimeout }, number)
-      process.stdout.write(`required standbys in ${describeDatabase(database)}: ${number}\n`)
-    })
 }

@@ -83,7 +83,7 @@ export async function removeWebhook(database: string, name: string): Promise<voi
 }
 
 /**
- * Makes the service deliver to a webhook at once.
+ * Makes the service deliver to a webhook immediately.
  *
  * @throws ConfigError if no webhook has the name, or changes after its cursor are missing, unless with `--from-oldest`
  */

@@ -21,7 +21,7 @@ export interface Setting {
   readonly description: string
   /** Written as on the command line; a setting without a default is optional. */
   readonly default?: string
-  /** What the flag means when it stands alone. */
+  /** The value of the flag without an argument. */
   readonly bareFlag?: string
   /** @throws InvalidValue */
   readonly read: (value: unknown) => unknown

@@ -12,7 +12,7 @@ export interface HttpServer {
   close(): Promise<void>
   /** Resolves if requests can be served. */
   checkReady(): Promise<void>
-  /** What the server and its threads have measured so far; nothing without an admin port. */
+  /** The measurements of the server and its threads so far; none without an admin port. */
   readMetrics(): Promise<Metrics>
 }
 
@@ -22,7 +22,7 @@ export interface HttpServer {
  * @param thread the name of an HTTP thread in metrics; undefined in the main thread, which measures its delays itself
  */
 export async function prepareHttpServer(options: AppOptions, thread?: string): Promise<HttpServer> {
-  const { store, config, threads = 1, checkReady = () => store.ping() } = options
+  const { config, threads, checkReady } = options
   const requestMetrics = config.adminPort === undefined ? undefined : await createMetrics(thread)
   const app = await buildApp({ ...options, requestMetrics })
   const listen = await prepareToListen(app, config.host, threads)

@@ -17,7 +17,7 @@ import { listenOnAll } from './port-reservation.ts'
 import { httpThread, type MainMethods, type ThreadMethods } from './thread-data.ts'
 
 /** How long a thread can take to respond before it counts as stuck. */
-const RESPONSE_TIMEOUT_MS = 2000
+const THREAD_TIMEOUT_MS = 2000
 
 /** How long the result of a search for stuck threads is used. */
 const SEARCH_LIFETIME_MS = 100
@@ -46,7 +46,7 @@ export interface HttpThreadsOptions {
  */
 export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<HttpServer> {
   const threads: HttpThread[] = []
-  // Anyone can ask for it.
+  // `/health/ready` needs no token, so clients can cause any number of calls.
   const findStuckThread = shareResult(() => searchThreads(threads), SEARCH_LIFETIME_MS)
   const main: MainMethods = { findStuckThread }
   try {
@@ -116,7 +116,7 @@ async function searchThreads(threads: readonly HttpThread[]): Promise<string | u
       if (error instanceof StoreUnavailable) throw error
       return name
     })
-    return within(checked, RESPONSE_TIMEOUT_MS, name)
+    return within(checked, THREAD_TIMEOUT_MS, name)
   })
   return (await Promise.all(checks)).find((name) => name !== undefined)
 }
@@ -124,7 +124,7 @@ async function searchThreads(threads: readonly HttpThread[]): Promise<string | u
 async function endThread(thread: HttpThread): Promise<void> {
   const { remote, allowEnd } = thread
   const ended = allowEnd()
-  // It fails if the thread has already ended.
+  // The call fails if the thread has already ended.
   await remote.call('close').catch(() => {})
   remote.close()
   await ended

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 /** Starting takes a second or two. Anyone on this machine can hold the lock, so it must not prevent a start. */
 const WAIT_MAX_MS = 10_000
 
-/** Limits how often a holder that disconnects immediately makes us try. */
+/** Limits how often a holder that disconnects immediately causes a retry. */
 const PAUSE_MS = 20
 
 /**

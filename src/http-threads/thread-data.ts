@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import { ThreadModule } from '../threads/thread-module.ts'
 import type { HttpServer } from './http-server.ts'
 
-/** What the main thread passes to an HTTP thread. */
+/** The data that starts an HTTP thread. */
 export interface ThreadData {
   readonly config: Config
   readonly contract: ContractDocument
@@ -26,7 +26,7 @@ export interface ThreadData {
   readonly main: MessagePort
 }
 
-/** What the main thread calls in an HTTP thread, starting with `build`. */
+/** Calls from the main thread to an HTTP thread. `build` comes first. */
 export interface ThreadMethods extends Pick<HttpServer, 'listen' | 'close' | 'readMetrics'> {
   /** Builds the application. */
   build(): Promise<void>
@@ -34,7 +34,7 @@ export interface ThreadMethods extends Pick<HttpServer, 'listen' | 'close' | 're
   ping(): Promise<void>
 }
 
-/** What an HTTP thread calls in the main thread. */
+/** Calls from an HTTP thread to the main thread. */
 export interface MainMethods {
   /** Resolves to the name of a thread that does not respond, if there is one. */
   findStuckThread(): Promise<string | undefined>

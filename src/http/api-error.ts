@@ -8,29 +8,30 @@
  *
  * An error comes from one of five places:
  *
- * 1. **Our own checks**: the hooks and the body parser in this folder. They throw an `ApiError`, or pass one to `next`:
+ * 1. **Our own checks**: the hooks and the body parser in `request/`. They throw an `ApiError`, or pass one to `next`:
  *    a code, a message for the client, and the headers that the contract documents for the status.
- * 2. **A handler.** `PlantService` is unaware of HTTP and throws no `ApiError`. It returns a `failure` (a code) and a
- *    `message`, which compiles only if the contract documents the code's status for that operation. `routes.ts`
- *    converts them to an `ApiError`.
+ * 2. **A handler.** `PlantService` imports nothing of HTTP and throws no `ApiError`. It returns a `failure` (a code) and
+ *    a `message`, which compiles only if the contract documents the code's status for that operation.
+ *    `operations/routes.ts` converts them to an `ApiError`.
  * 3. **The store.** Expected outcomes, such as a conflict, are results that the handler translates. If the store is
  *    unavailable, the engine rejects with `StoreUnavailable`; each engine maps its driver's errors in its own folder.
  *    The `reason` becomes `store-busy` or `store-unavailable`, with `Retry-After`. The details go to the log only.
- * 4. **Fastify and its plugins.** Schema validation fails with `FST_ERR_VALIDATION`, for which `validation.ts`
- *    writes the message. Errors of @fastify/bearer-auth become 401 (`authentication.ts`). A URL that Fastify cannot
- *    decode reaches no hook, so `frameworkErrors` (`admission.ts`) authenticates that request before rejecting it.
- * 5. **Node's HTTP parser**, which gives up on malformed, oversized and slow requests before Fastify sees them. Fastify
- *    calls `clientErrorHandler` with the bare socket.
+ * 4. **Fastify and its plugins.** Schema validation fails with `FST_ERR_VALIDATION`, for which
+ *    `request/request-validation.ts` writes the message. Errors of @fastify/bearer-auth become 401 or 429
+ *    (`request/authentication.ts`). A URL that Fastify cannot decode reaches no hook, so `rejectBadUrls`
+ *    (`request/admission.ts`) authenticates that request before it rejects it.
+ * 5. **Node's HTTP parser**, which gives up on malformed, oversized and slow requests, usually before Fastify sees them.
+ *    Fastify calls `clientErrorHandler` with the bare socket.
  *
  * The first four end in the error handler (`error-handler.ts`), which turns any value into an `ApiError`. Anything it
  * does not recognize is a bug: it is logged with its stack trace, and the client gets `internal-error` with the
- * request id to quote. `sendError` (`response.ts`) then sends `{"error": 40402, "message": "…"}` like any other JSON.
- * The `onRequest` hook has already set the common headers.
+ * request id to quote. `sendError` (`operations/response.ts`) then sends `{"error": 40402, "message": "…"}` like any
+ * other JSON. The common headers (`operations/response-headers.ts`) are already set.
  *
- * The fifth has neither a request nor a reply, so `socket-errors.ts` writes the same status, headers and body directly
- * to the socket and closes it: after the responses to earlier requests, and never in the middle of one.
- * `client-errors.ts` also uses it for requests that Node accepts but Fastify must not see: CONNECT, methods outside
- * HTTP, and bodies in tiny chunks.
+ * The fifth has neither a request nor a reply, so `server/socket-errors.ts` writes the same status, headers and body
+ * directly to the socket and closes it: after the responses to earlier requests, and never in the middle of one.
+ * `server/client-errors.ts` also rejects requests that Node accepts but Fastify must not see: CONNECT, methods outside
+ * HTTP, more than 100 header fields, and bodies in tiny chunks.
  */
 
 import type { ErrorCode } from '../../contract/error-codes.gen.ts'

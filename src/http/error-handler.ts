@@ -1,20 +1,24 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidJson } from '../../contract/exact-json.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { ApiError, unavailable } from './api-error.ts'
 import { sendError } from './operations/response.ts'
-import type { RejectionLog } from './request/rejection-log.ts'
-import { validationError } from './request/validation.ts'
-import { getPath } from './server/request-head.ts'
-
-/** The message that ends a period in which such log lines were omitted. */
-export const UNAVAILABLE_SUMMARY = 'rejected more requests because the store is unavailable'
+import { RejectionLog } from './request/rejection-log.ts'
+import { getPath } from './request/request-head.ts'
+import { validationError } from './request/request-validation.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** For requests that are rejected because the store is unavailable. */
     unavailableLog: RejectionLog
   }
+}
+
+/** Makes an application send its errors as those of the contract. */
+export function handleErrors(app: FastifyInstance): void {
+  const summary = 'rejected more requests because the store is unavailable'
+  app.decorate('unavailableLog', new RejectionLog(app, summary))
+  app.setErrorHandler(handleError)
 }
 
 /** Fastify's error handler: sends any error as one of the contract's. See api-error.ts for the whole flow. */

@@ -13,7 +13,7 @@ export const READY = { path: '/health/ready', json: JSON.stringify({ status: 're
  */
 export function reportHealth(app: FastifyInstance, checkReady: () => Promise<void>): void {
   const config = { open: true }
-  // Anyone can send any number of requests.
+  // Anyone can send any number of requests, because they need no token.
   const check = shareResult(checkReady)
   app.get(LIVE.path, { config }, (_request, reply) => sendJson(reply, 200, LIVE.json))
   app.get(READY.path, { config }, async (_request, reply) => {

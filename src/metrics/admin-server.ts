@@ -3,12 +3,11 @@ import { isIP } from 'node:net'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { ListenAddress } from '../config/setting-values.ts'
 import { ApiError } from '../http/api-error.ts'
-import { handleError, UNAVAILABLE_SUMMARY } from '../http/error-handler.ts'
+import { handleErrors } from '../http/error-handler.ts'
 import { limitResponses } from '../http/operations/response.ts'
 import { setCommonHeaders } from '../http/operations/response-headers.ts'
-import { RejectionLog } from '../http/request/rejection-log.ts'
+import { countRepetitions, getPath, headersError } from '../http/request/request-head.ts'
 import { listenOn } from '../http/server/listener.ts'
-import { countRepetitions, getPath, headersError } from '../http/server/request-head.ts'
 import { createServer } from '../http/server/server.ts'
 import { isLoopback } from '../loopback.ts'
 
@@ -29,7 +28,7 @@ export interface AdminPage {
   readonly content: string
 }
 
-/** What each path responds with. A page that rejects becomes 503 or 500. */
+/** A function for each path, which reads the page. If it rejects, the response is 503 or 500. */
 export type AdminPages = { readonly [path: string]: () => Promise<AdminPage> }
 
 export interface AdminServerOptions {
@@ -65,13 +64,13 @@ export function createAdminServer({
     },
     bodyMethods: new Set(),
     log,
+    threads: 1,
     responseTimeoutMs: lifetimeMs,
   })
   const connections = replaceOldestConnection(app.server, lifetimeMs)
   limitResponses(app, 1)
-  app.decorate('unavailableLog', new RejectionLog(app, UNAVAILABLE_SUMMARY))
   app.decorate('authenticate', (_request, _reply, done) => done())
-  app.setErrorHandler(handleError)
+  handleErrors(app)
   app.addHook('onRequest', setCommonHeaders)
   app.addHook('onRequest', (request, _reply, next) =>
     next(requestError(request, pages, isLoopback(address.host))),
@@ -105,7 +104,7 @@ export function createAdminServer({
  */
 function replaceOldestConnection(server: Server, lifetimeMs: number): ReadonlySet<Socket> {
   const open = new Set<Socket>()
-  /** Those that have not sent a complete head. */
+  /** Connections that have not sent a complete head. */
   const idle = new Set<Socket>()
   const forget = (connection: Socket) => {
     open.delete(connection)

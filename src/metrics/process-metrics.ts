@@ -2,8 +2,8 @@ import { collectDefaultMetrics, Registry } from '@prometheus-io/client'
 import type { Metrics } from '../stores/store-metrics.ts'
 
 /**
- * Those of the library's metrics that are left out: of the event loop, because they cover the main thread only, and of
- * active handles, because they list every connection.
+ * The library's metrics that are omitted: of the event loop, because they cover the main thread only, and of active
+ * handles, because they list every connection.
  */
 const OMITTED = /^nodejs_(eventloop|active)_/
 

@@ -1,10 +1,10 @@
 /** The result of verifying one aspect of a database. */
 export interface CheckResult extends Finding {
-  /** What was verified, in one word. */
+  /** The aspect, in one word. */
   readonly subject: string
 }
 
-/** What a check found. A warning is about something that may be intended, so it is not a fault. */
+/** The finding of a check. A warning is about something that may be intended, so it is not a fault. */
 export interface Finding {
   readonly status: 'ok' | 'warning' | 'fault'
   /** One line for the operator. */

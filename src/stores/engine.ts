@@ -53,7 +53,7 @@ export interface Engine {
 
   /**
    * Opens a folder in which this process keeps several backups of a database. Creates a missing folder, readable only
-   * by its owner, and removes what a killed process has left there.
+   * by its owner, and removes unfinished backups of killed processes.
    *
    * @throws StoreError if this engine makes no backups, another process makes backups in the folder, the folder contains
    *   the database, or it cannot be used
@@ -69,7 +69,7 @@ export type Location =
   | {
       /** An absolute path. */
       readonly file: string
-      /** What the engine appends to the target of that path to name its other files. */
+      /** The engine appends these to the target of that path to name its other files. */
       readonly suffixes: readonly string[]
     }
   | { readonly memory: true }
@@ -90,7 +90,7 @@ export interface StoreOptions extends DatabaseOptions {
   readonly sameThread?: boolean
   /** How long the service keeps changes. Without it, the database's own setting stays, and nothing is deleted. */
   readonly retention?: Retention
-  /** Receives what the operator should know, in one line: once, or repeatedly while it lasts. */
+  /** Receives each problem in one line, for the operator: once, or repeatedly while it lasts. */
   readonly onProblem?: OnProblem
   /** Measure commits, for `Store.metrics`. */
   readonly isMeasured?: boolean

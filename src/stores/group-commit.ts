@@ -6,7 +6,10 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
  */
 export const TRANSACTION_MAX: Size = { changes: 512, text: 2 ** 23 }
 
-/** With a second transaction in flight, the writer never waits for us. More would only make them smaller. */
+/**
+ * A second transaction in flight keeps the writer busy while the results of the first arrive. More would only make
+ * transactions smaller.
+ */
 const MAX_IN_FLIGHT = 2
 
 export interface GroupCommitOptions<Change, Result> {
@@ -15,7 +18,7 @@ export interface GroupCommitOptions<Change, Result> {
    * they must end in the order in which they were made.
    */
   readonly commit: (changes: readonly Change[]) => Promise<Result[]>
-  /** What a change counts toward the limits while it waits. */
+  /** The size that a change counts toward the limits while it waits. */
   readonly sizeOf: (change: Change) => Size
   readonly maxInFlight?: number
   /** By default, no other thread shares the limit of waiting changes. */
@@ -33,9 +36,9 @@ interface Waiting<Change, Result> {
  * Group commit: changes that arrive during a commit share the next transaction, and so one wait for the disk. A change
  * resolves after the commit that contains it.
  *
- * A transaction, and all waiting changes together, are limited in number and text. The last change may exceed the text
- * limit, and that of a transaction; otherwise a very large one could never be accepted. A change counts as waiting
- * until it has a result.
+ * A transaction is limited in number and text; its last change may exceed both. All waiting changes together are limited
+ * too; the last may exceed the text only. Otherwise a very large change could never be accepted. A change counts as
+ * waiting until it has a result.
  *
  * A change that counts as several, such as a batch of plants, waits while others fill the transaction, but each
  * transaction has room for one. Only one transaction with such changes is in flight. So a single change waits for the
@@ -46,7 +49,7 @@ export class GroupCommit<Change, Result> {
   readonly #sizeOf: (change: Change) => Size
   readonly #maxInFlight: number
   readonly #arrived: Waiting<Change, Result>[] = []
-  /** Those that count as several changes. */
+  /** Waiting changes that count as several. */
   readonly #arrivedLarge: Waiting<Change, Result>[] = []
   readonly #inFlight: Waiting<Change, Result>[][] = []
   readonly #waiting: WaitingChanges
@@ -72,8 +75,8 @@ export class GroupCommit<Change, Result> {
     }
     return new Promise((resolve, reject) => {
       const waiting = { change, size, resolve, reject }
-      // Deferred, so that all changes of this turn of the event loop share a transaction.
       const queue = size.changes > 1 ? this.#arrivedLarge : this.#arrived
+      // Deferred, so that all changes of this turn of the event loop share a transaction.
       if (queue.length === 0) setImmediate(() => this.#dispatch())
       queue.push(waiting)
       this.#settled ??= Promise.withResolvers()

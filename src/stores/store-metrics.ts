@@ -1,4 +1,4 @@
-/** What every store measures about itself. Loaded only if it does, because the library takes several megabytes. */
+/** The metrics of all stores. Loaded only if they are measured, because the library takes several megabytes. */
 import { Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { WaitingChanges } from './group-commit.ts'
 
@@ -23,7 +23,6 @@ export class CommitMetrics {
     buckets: [...DURATION_BOUNDS],
     registers: this.registers,
   })
-  /** A batch counts as its number of plants. */
   readonly changes = new Histogram({
     name: 'plant_store_commit_changes',
     help: 'Changes per transaction, including those that changed nothing. A batch counts as its number of plants.',

@@ -7,8 +7,8 @@ import type { Metrics } from './store-metrics.ts'
 /** A store as each thread that serves requests uses it. */
 export interface ThreadStore extends RequestStore, TokenStore {
   /**
-   * What this thread has measured so far, and for the thread that opened the store, what the store has. Nothing unless
-   * the store was opened with `isMeasured`.
+   * The metrics of this thread. Those of the database itself are included only for the thread that opened the store.
+   * Empty unless the store was opened with `isMeasured`.
    */
   metrics(): Promise<Metrics>
 
@@ -19,11 +19,14 @@ export interface ThreadStore extends RequestStore, TokenStore {
   close(): Promise<void>
 }
 
-/** What the operator should know about a database. */
+/** Advice for the operator of a database. */
 export interface StoreAdvice {
   readonly warnings: readonly string[]
-  /** What happens to acknowledged changes, following "changes"; undefined if that is a matter of course. */
-  readonly changes?: string
+  /**
+   * The guarantee of an acknowledgement: the rest of a sentence that begins with "changes", such as "are acknowledged
+   * once they are on 1 standby". Undefined if there is nothing to report, as on SQLite.
+   */
+  readonly acknowledgement?: string
 }
 
 /** Plants, tokens and webhooks in one database. */
@@ -36,11 +39,11 @@ export interface Store extends ThreadStore, PlantStore {
    */
   share(threads: number): readonly StoreLink[] | undefined
 
-  /** What the operator should know when the service starts. */
+  /** Advice for the start of the service. */
   advise(): StoreAdvice
 }
 
-/** What another thread needs to use a store. */
+/** Lets another thread use a store. */
 export interface StoreLink {
   /** Cloneable, apart from what is in `transferList`. */
   readonly data: unknown

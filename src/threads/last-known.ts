@@ -3,14 +3,14 @@ import { within } from '../within.ts'
 /** How long to wait for another thread. */
 const TIMEOUT_MS = 1000
 
-/** What a thread has not sent yet. */
+/** In place of figures that have not arrived in time. */
 const LATE = Symbol('late')
 
 /**
  * Creates a function that reads figures of another thread, which can be blocked or end. If they do not arrive in time,
- * it resolves to the last ones that did, and to those that are late when it is called again.
+ * it resolves to the last ones that did, and a later call resolves to the late ones once they have arrived.
  *
- * @param none what is known at first
+ * @param none the figures until the first ones arrive
  */
 export function lastKnown<Figures>(
   read: () => Promise<Figures>,

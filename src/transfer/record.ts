@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { loadContract } from '../../contract/contract.ts'
-import { compileComponent } from '../../contract/validation.ts'
+import { compileComponent } from '../../contract/validators.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
 
 /** A plant, or the reason why a record is invalid. */

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 export interface Clock {
   /** In milliseconds since 1970. */
   now(): number
-  /** Resolves after a time, or at once when the signal is aborted. */
+  /** Resolves after a time, or when the signal is aborted. */
   wait(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 

@@ -37,18 +37,18 @@ export interface DispatcherOptions {
   readonly memory: PageMemory
   readonly sender: Pick<Sender, 'send' | 'close'>
   readonly clock: Clock
-  readonly events: Pick<WebhookLog, 'onDelivered' | 'onFailed' | 'onPaused' | 'onError'>
+  readonly log: Pick<WebhookLog, 'onDelivered' | 'onFailed' | 'onPaused' | 'onError'>
   /** Whether the process certainly has the lease. Stops the dispatcher if not. */
   readonly isLeader: () => boolean
   /** How many deliveries can be in flight. */
-  readonly lanesMax: () => number
-  /** How long changes are kept, in milliseconds. */
+  readonly inFlightMax: () => number
+  /** How long changes are retained, in milliseconds. */
   readonly keepChanges: number
 }
 
 type Failure = Pick<Extract<Outcome, { result: 'failed' }>, 'reason' | 'retryAfterMs'>
 
-/** What a success resets. */
+/** The progress after a success. */
 const WORKING = { attempts: 0, failingSince: undefined, nextAttemptAt: undefined }
 
 /** A change that was read, and is delivered or skipped after those before it. */
@@ -75,10 +75,10 @@ export class Dispatcher {
   #isGone = false
   /** Changes after the cursor, in their order. */
   readonly #pending = new Map<string, Pending>()
-  /** The last delivery of each plant that has any. Its earlier ones end before. */
-  readonly #lanes = new Map<bigint, Promise<void>>()
-  #laneEnd = Promise.withResolvers<void>()
-  /** When the last change that was read was made, or all had been read. */
+  /** For each plant with deliveries in flight, the last one. It starts when the earlier ones have ended. */
+  readonly #inFlight = new Map<bigint, Promise<void>>()
+  #deliveryEnd = Promise.withResolvers<void>()
+  /** The time of the last change read or, if the page was empty, of the read. */
   #readUntil: number | undefined
   /** Whether the last page that was read did not fit into memory. */
   #needsRoom = false
@@ -105,12 +105,12 @@ export class Dispatcher {
     return this.#pending.values().next().value?.at
   }
 
-  /** Whether it was stopped, or has paused the webhook, or the receiver wants no more events. */
+  /** Whether it was stopped, has paused the webhook, or the receiver responded with 410. */
   get isOver(): boolean {
     return this.#stop.signal.aborted
   }
 
-  /** Whether the receiver wants no more events. */
+  /** Whether the receiver responded with 410. */
   get isGone(): boolean {
     return this.#isGone
   }
@@ -138,7 +138,7 @@ export class Dispatcher {
         if (error instanceof StoreUnavailable) await clock.wait(UNAVAILABLE_MS, this.#stop.signal)
         else this.#onBug(error)
       }
-      await Promise.all(this.#lanes.values())
+      await Promise.all(this.#inFlight.values())
     }
     sender.close()
   }
@@ -158,7 +158,7 @@ export class Dispatcher {
   async #deliverRound(): Promise<void> {
     const { clock, memory } = this.#options
     const { signal } = this.#round
-    // By earlier rounds, although an older change was not.
+    // Delivered or skipped in an earlier round, after an older change that failed.
     const done = new Set([...this.#pending.keys()].filter((key) => this.#pending.get(key)?.isDone))
     let position = this.#progress.cursor
     while (!signal.aborted) {
@@ -167,7 +167,7 @@ export class Dispatcher {
         await clock.wait(2 * NO_ROOM_MS * Math.random(), signal)
         continue
       }
-      // From the first read on, the cursor shows if the next change is no longer kept.
+      // From the first read on, the cursor shows if the next change is no longer retained.
       const page = await this.#read(position, PAGE_SIZE, position === undefined ? 0 : READ_MS)
       if (page === undefined) return
       const { changes, next } = page
@@ -177,7 +177,7 @@ export class Dispatcher {
       const deliveries: Promise<void>[] = []
       for (const change of changes) {
         if (done.has(change.cursor)) continue
-        while (!signal.aborted && !this.#hasRoom(change)) await this.#laneEnd.promise
+        while (!signal.aborted && !this.#canBegin(change)) await this.#deliveryEnd.promise
         if (signal.aborted) break
         const pending = this.#note(change)
         if (!this.#webhook.events.includes(eventOf(change))) this.#finish(pending, {})
@@ -209,11 +209,11 @@ export class Dispatcher {
   }
 
   /** Whether the delivery of a change can begin. */
-  #hasRoom({ cursor, id }: Change): boolean {
+  #canBegin({ cursor, id }: Change): boolean {
     // A receiver that fails gets one attempt at a time.
-    const lanesMax = this.#progress.attempts > 0 ? 1 : this.#options.lanesMax()
-    const hasLane = this.#lanes.has(id) || this.#lanes.size < lanesMax
-    return hasLane && (this.#pending.has(cursor) || this.#pending.size < PENDING_MAX)
+    const inFlightMax = this.#progress.attempts > 0 ? 1 : this.#options.inFlightMax()
+    const canStart = this.#inFlight.has(id) || this.#inFlight.size < inFlightMax
+    return canStart && (this.#pending.has(cursor) || this.#pending.size < PENDING_MAX)
   }
 
   #note({ cursor, at }: Change): Pending {
@@ -227,18 +227,18 @@ export class Dispatcher {
   /** Begins a delivery, which follows those of the same plant. Never rejects. */
   #begin(change: Change, pending: Pending): Promise<void> {
     const { id } = change
-    const delivery = this.#deliver(change, pending, this.#lanes.get(id))
+    const delivery = this.#deliver(change, pending, this.#inFlight.get(id))
       .catch((error) => this.#onBug(error))
       .then(() => {
-        if (this.#lanes.get(id) === delivery) this.#lanes.delete(id)
-        this.#laneEnd.resolve()
-        this.#laneEnd = Promise.withResolvers()
+        if (this.#inFlight.get(id) === delivery) this.#inFlight.delete(id)
+        this.#deliveryEnd.resolve()
+        this.#deliveryEnd = Promise.withResolvers()
       })
-    this.#lanes.set(id, delivery)
+    this.#inFlight.set(id, delivery)
     return delivery
   }
 
-  /** Everything that happens to one event. */
+  /** Makes one attempt to deliver an event, and records the outcome. */
   async #deliver(change: Change, pending: Pending, earlier?: Promise<void>): Promise<void> {
     const { clock, isLeader, sender } = this.#options
     await earlier
@@ -263,13 +263,13 @@ export class Dispatcher {
   }
 
   #acknowledge(pending: Pending): void {
-    const { events } = this.#options
+    const { log } = this.#options
     const { attempts } = this.#progress
     // After a failure in the same round, that delivery shows whether the receiver works again.
     const isWorking = !this.#hasFailed
     const lastSuccessAt = this.#now()
     this.#finish(pending, isWorking ? { ...WORKING, lastSuccessAt } : { lastSuccessAt })
-    events.onDelivered(this.name, isWorking ? attempts : 0)
+    log.onDelivered(this.name, isWorking ? attempts : 0)
   }
 
   /** Advances the cursor up to the oldest change that is neither delivered nor skipped. */
@@ -285,7 +285,7 @@ export class Dispatcher {
   }
 
   #retryLater({ reason, retryAfterMs }: Failure): void {
-    const { events } = this.#options
+    const { log } = this.#options
     const now = this.#now()
     const { attempts, failingSince = now, nextAttemptAt } = this.#progress
     // Deliveries that were in flight at the same time count as one attempt, and the last of them delays the next one.
@@ -303,19 +303,19 @@ export class Dispatcher {
     this.#progress = { ...failed, nextAttemptAt: new Date(Math.max(next, earliest)) }
     this.#hasFailed = true
     this.#round.abort()
-    events.onFailed(this.name, this.#progress)
+    log.onFailed(this.name, this.#progress)
     if (isHopeless(failed, now)) this.#pause({})
   }
 
   #onBug(error: unknown): void {
-    this.#options.events.onError(this.name, error)
+    this.#options.log.onError(this.name, error)
     this.#retryLater({ reason: 'internal error', retryAfterMs: 0 })
   }
 
   #pause(failed: Partial<WebhookProgress>, page?: NoChanges): void {
     const paused = { nextAttemptAt: undefined, pausedAt: this.#now() }
     this.#progress = { ...this.#progress, ...failed, ...paused }
-    this.#options.events.onPaused(this.name, this.#progress, page)
+    this.#options.log.onPaused(this.name, this.#progress, page)
     this.stop()
   }
 

@@ -1,17 +1,17 @@
-/** What a delivery contains, signed as Standard Webhooks specifies (https://github.com/standard-webhooks/standard-webhooks). */
+/** The content of deliveries, signed as Standard Webhooks specifies (https://github.com/standard-webhooks/standard-webhooks). */
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import type { Change } from '../../service/change-feed.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
 import type { Webhook, WebhookEvent } from '../../service/webhook-store.ts'
 
-/** What has happened. */
+/** An event: its name and body. */
 export interface Event {
   readonly name: WebhookEvent | 'test'
   /** JSON, as the contract describes it. */
   readonly body: string
 }
 
-/** What is sent. */
+/** A signed HTTP request. */
 export interface Message {
   readonly headers: Readonly<Record<string, string | number>>
   readonly body: string
@@ -94,7 +94,7 @@ export function currentSecrets(
   return isRotating ? [secret, previousSecret] : [secret]
 }
 
-/** What a signature covers. */
+/** The signed content. */
 export interface SignedContent {
   readonly id: string
   /** In seconds since 1970. */

@@ -1,4 +1,4 @@
-/** Which addresses belong to the public internet, and how the names of receivers are resolved to them. */
+/** Recognizes addresses of the public internet, and resolves the names of receivers to them. */
 import { type LookupAddress, NODATA, NOTFOUND } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
@@ -106,7 +106,7 @@ export function publicLookup(
  * process.
  *
  * @param servers addresses with optional ports
- * @throws Error if the name has no address, or no name server knows
+ * @throws Error if the name has no address, or the name servers fail
  */
 export async function askNameServers(
   hostname: string,

@@ -29,7 +29,7 @@ export interface SenderOptions {
 /**
  * The result of an attempt:
  * - `received`: the receiver has the event;
- * - `gone`: the receiver wants no more events;
+ * - `gone`: the receiver responded with 410, which removes the webhook;
  * - `failed`: the receiver may or may not have the event.
  */
 export type Outcome =
@@ -95,7 +95,10 @@ export class Sender {
     return outcome
   }
 
-  /** Resolves to the head of the response. The lookup checks the address. */
+  /**
+   * Resolves to the head of the response. Unless private addresses are allowed, `parseEndpoint` has checked a literal
+   * address, and `publicLookup` checks those of a host name.
+   */
   async #post(endpoint: URL, message: Message, signal: AbortSignal): Promise<IncomingMessage> {
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()

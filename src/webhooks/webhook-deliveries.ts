@@ -17,21 +17,21 @@ import type { SenderOptions } from './sender.ts'
 import { type DeliveryCounts, WebhookLog } from './webhook-log.ts'
 
 /**
- * How often to save progress, and to look for changes by the operator and for a lease that has ended. If the process
- * dies, the deliveries since then are repeated.
+ * How often to save progress, apply the operator's changes, and take over an expired lease. If the process dies, the
+ * deliveries since then are repeated.
  */
 export const INTERVAL_MS = 1000
 
 /** The age at which the lease is renewed. Several attempts to renew it can fail before it ends. */
 const RENEWAL_MS = 3000
 
-/** How long the process certainly has the lease after it has asked for it. */
+/** How long after a lease request the process can rely on the lease. */
 const TERM_MS = WEBHOOK_LEASE_MS - 2000
 
 const NEVER = Number.NEGATIVE_INFINITY
 
 /** How many deliveries to one webhook can be in flight. */
-const LANES_MAX = 16
+const IN_FLIGHT_MAX = 16
 
 /**
  * How many deliveries to all webhooks can be in flight, unless there are more webhooks. Each takes a connection, and
@@ -45,7 +45,7 @@ const CLOSE_MS = 1000
 export interface WebhookDeliveriesOptions extends SenderOptions {
   readonly store: ChangeFeed & { readonly webhooks: WebhookStore }
   readonly log: FastifyBaseLogger
-  /** How long changes are kept, in milliseconds. */
+  /** How long changes are retained, in milliseconds. */
   readonly keepChanges: number
   readonly clock?: Clock
 }
@@ -73,7 +73,7 @@ interface Delivery {
 export class WebhookDeliveries {
   readonly #options: WebhookDeliveriesOptions
   readonly #clock: Clock
-  readonly #events: WebhookLog
+  readonly #webhookLog: WebhookLog
   /** Identifies the process in leases. */
   readonly #owner = randomUUID()
   readonly #feed: SharedFeed
@@ -83,8 +83,7 @@ export class WebhookDeliveries {
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
   #webhooks: readonly Webhook[] = []
-  /** How many deliveries to one webhook can be in flight. */
-  #lanesMax = LANES_MAX
+  #inFlightMax = IN_FLIGHT_MAX
   /** When the lease was requested for the last time, by the clock. */
   #leasedAt = NEVER
   /** Aborts when the lease is renewed. */
@@ -95,7 +94,7 @@ export class WebhookDeliveries {
     const { store, log, clock = systemClock } = options
     this.#options = options
     this.#clock = clock
-    this.#events = new WebhookLog(log)
+    this.#webhookLog = new WebhookLog(log)
     this.#feed = new SharedFeed(oneAtATime(store))
     this.#running = this.#run()
   }
@@ -108,7 +107,7 @@ export class WebhookDeliveries {
       const isHere = dispatcher !== undefined && !dispatcher.isOver
       return {
         name,
-        ...this.#events.countsOf(name),
+        ...this.#webhookLog.countsOf(name),
         isPaused: pausedAt !== undefined,
         lag: isHere ? Math.max(0, now - (dispatcher.waitingSince ?? now)) / 1000 : undefined,
       }
@@ -116,8 +115,8 @@ export class WebhookDeliveries {
   }
 
   /**
-   * Abandons deliveries in flight, which are repeated later, and lets another process continue at once. Takes at most a
-   * second: deliveries that are not saved by then are repeated, and the lease ends by itself.
+   * Abandons deliveries in flight, which are repeated later, and lets another process continue. Takes at most a second:
+   * deliveries that are not saved by then are repeated, and the lease ends by itself.
    */
   async close(): Promise<void> {
     this.#stop.abort()
@@ -141,7 +140,7 @@ export class WebhookDeliveries {
     }
   }
 
-  /** Everything that changes the store happens here, one call after the other. */
+  /** Saves, refreshes and leases once a second, one call after the other. After a stop, `#finish` makes the last calls. */
   async #run(): Promise<void> {
     const { signal } = this.#stop
     while (!signal.aborted) {
@@ -158,7 +157,7 @@ export class WebhookDeliveries {
     }
   }
 
-  /** Saves the progress of all webhooks, and removes those whose receivers want no more events. */
+  /** Saves the progress of all webhooks, and removes those whose receivers responded with 410. */
   async #save(): Promise<void> {
     const { webhooks } = this.#options.store
     const unsaved = [...this.#deliveries]
@@ -173,7 +172,7 @@ export class WebhookDeliveries {
     for (const [name, { dispatcher, saved }] of this.#deliveries) {
       if (!dispatcher.isOver || dispatcher.progress !== saved) continue
       const isRemoved = dispatcher.isGone && (await webhooks.remove(name, this.#owner))
-      if (isRemoved) this.#events.onRemoved(name)
+      if (isRemoved) this.#webhookLog.onRemoved(name)
       this.#deliveries.delete(name)
     }
   }
@@ -181,11 +180,11 @@ export class WebhookDeliveries {
   /** Reads the webhooks, and brings the deliveries in line with them. */
   async #refresh(): Promise<void> {
     this.#webhooks = await this.#options.store.webhooks.list()
-    this.#events.retain(new Set(this.#webhooks.map(({ name }) => name)))
+    this.#webhookLog.retain(new Set(this.#webhooks.map(({ name }) => name)))
     const owned = this.#webhooks.filter(({ owner }) => owner === this.#owner)
     const names = new Set(owned.map(({ name }) => name))
     const share = Math.max(1, Math.floor(CONNECTIONS_MAX / owned.length))
-    this.#lanesMax = Math.min(LANES_MAX, share)
+    this.#inFlightMax = Math.min(IN_FLIGHT_MAX, share)
     for (const name of this.#deliveries.keys()) if (!names.has(name)) this.#drop(name)
     for (const webhook of owned) {
       const delivery = this.#deliveries.get(webhook.name)
@@ -245,9 +244,9 @@ export class WebhookDeliveries {
       memory: this.#memory,
       sender: new Sender(this.#options),
       clock: this.#clock,
-      events: this.#events,
+      log: this.#webhookLog,
       isLeader: () => this.#isLeader(),
-      lanesMax: () => this.#lanesMax,
+      inFlightMax: () => this.#inFlightMax,
       keepChanges: this.#options.keepChanges,
     })
     this.#deliveries.set(name, { dispatcher, saved: progress })

@@ -11,19 +11,8 @@ export interface DeliveryCounts {
   readonly failed: number
 }
 
-/** Receives the results of deliveries. */
-export interface DeliveryEvents {
-  onDelivered(name: string, failedAttempts: number): void
-  onFailed(name: string, progress: WebhookProgress): void
-  /** @param page what could not be read, if that is the reason */
-  onPaused(name: string, progress: WebhookProgress, page?: NoChanges): void
-  onRemoved(name: string): void
-  /** A bug. The delivery is repeated like a failed one. */
-  onError(name: string, error: unknown): void
-}
-
 /** Logs and counts deliveries. The log has the names of webhooks, but not their URLs, which can contain secrets. */
-export class WebhookLog implements DeliveryEvents {
+export class WebhookLog {
   readonly #log: FastifyBaseLogger
   readonly #counts = new Map<string, DeliveryCounts>()
   /** When the last failure of a webhook was logged, by `performance.now()`. */
@@ -62,6 +51,7 @@ export class WebhookLog implements DeliveryEvents {
     this.#log.warn({ webhook: name, attempts, reason, nextAttemptAt }, 'webhook delivery failed')
   }
 
+  /** @param page the reason, if the next changes cannot be read */
   onPaused(
     name: string,
     { attempts, lastFailure: reason }: WebhookProgress,
@@ -74,6 +64,7 @@ export class WebhookLog implements DeliveryEvents {
     this.#log.warn({ webhook: name }, 'the webhook is removed, because its receiver returned 410')
   }
 
+  /** Logs a bug. The delivery is repeated like a failed one. */
   onError(name: string, error: unknown): void {
     this.#log.error({ webhook: name, err: error }, 'internal error while delivering a webhook')
   }

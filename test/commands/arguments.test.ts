@@ -158,6 +158,7 @@ for (const [index, name] of settingNames.entries()) {
 }
 
 const create = ['token', 'create', '--name']
+const add = ['webhook', 'add', '--name', 'x', '--url', 'https://receiver.example']
 const rejected = [
   { args: ['--prot', '3000'], says: "unknown option '--prot'. Did you mean '--port'?" },
   { args: ['serv'], says: "unknown command 'serv'. Did you mean 'serve'?" },
@@ -175,6 +176,10 @@ const rejected = [
   { args: [...create, 'x', '--scope', 'read,read'], says: 'Expected read, write, or both' },
   { args: [...create, 'x', '--expires', 'soon'], says: 'Expected a duration such as' },
   { args: [...create, 'x', '--expires', '36501d'], says: 'at most 36500d' },
+  {
+    args: [...add, '--events', 'newPlant,planted'],
+    says: 'Expected newPlant, plantChanged, plantRemoved, separated by commas.',
+  },
   { args: ['backup', 'x', '--every', 'hour'], says: 'Expected a duration such as' },
   { args: ['backup', 'x', '--every', '999ms'], says: 'Expected at least 1s' },
   { args: ['backup', 'x', '--every', '25d'], says: 'at most 24d' },

@@ -35,8 +35,11 @@ t.test(
   'the greeting says what happens to changes, unless that is a matter of course',
   async (t) => {
     const announced = { url: here, access: { file: '/x' } } as const
-    const changes = 'are acknowledged once they are on 1 standby'
-    t.match(greeting(config, { ...announced, changes }), `\n  changes   ${changes}\n`)
+    const acknowledgement = 'are acknowledged once they are on 1 standby'
+    t.match(
+      greeting(config, { ...announced, acknowledgement }),
+      `\n  changes   ${acknowledgement}\n`,
+    )
     t.notMatch(greeting(config, announced), 'changes   ')
   },
 )

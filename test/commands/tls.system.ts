@@ -50,7 +50,6 @@ const WARNING = '--tls-certificate and --tls-key, or allow only a TLS-terminatin
 for (const { args, warns } of [
   { args: ['--host', '0.0.0.0'], warns: 1 },
   { args: ['--host', '0.0.0.0', ...TLS], warns: 0 },
-  { args: ['--host', '127.0.0.1'], warns: 0 },
 ]) {
   const what = warns > 0 ? 'warns' : 'does not warn'
   t.test(`the service ${what} about plain HTTP with ${args[1]} ${args[2] ?? ''}`, async (t) => {

@@ -3,7 +3,6 @@ import t, { type Test } from 'tap'
 import type { StoreOptions } from '../../src/stores/engine.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
-import { run } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { save } from '../stores/webhook-suite.ts'
 import { startReceiver, status } from '../webhooks/receiver.ts'
@@ -260,12 +259,4 @@ t.test('the URL is stored without control characters', async (t) => {
   t.equal((await use((store) => webhookIn(store, 'x'))).url, stored)
   const { stdout } = await webhook('list')
   t.ok(stdout.endsWith(`${stored}\n`))
-})
-
-t.test('unknown events are refused', async (t) => {
-  const { database } = await commandsOf(t)
-  const args = ['--name', 'x', '--url', URL, '--events', 'newPlant,planted', '--database', database]
-  const { code, stderr } = await run(t, ['webhook', 'add', ...args], { measured: true })
-  t.equal(code, 1)
-  t.match(stderr, /Expected newPlant, plantChanged, plantRemoved, separated by commas\./)
 })

@@ -3,7 +3,7 @@
  * what a command does, not of exit, signals or file descriptors: those need Command.
  */
 import { Writable } from 'node:stream'
-import { main } from '../../src/commands/run.ts'
+import { main } from '../../src/commands/command-line.ts'
 import { cleanEnvironment, type Finished } from './command.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const

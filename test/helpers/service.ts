@@ -165,6 +165,8 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
       log: pino({ level: options.logger.level ?? 'info' }, options.logger.stream),
     }),
     ...(options.now !== undefined && { now: options.now }),
+    threads: 1,
+    checkReady: () => served.ping(),
     logsForAll: options.logsForAll ?? true,
     requestMetrics: options.requestMetrics,
     responseTimeoutMs: options.responseTimeoutMs,

@@ -10,7 +10,14 @@ t.test('without an admin port, a server measures nothing', async (t) => {
   const store = await openStore(config)
   t.teardown(() => store.close())
   const tokens = new AccessTokens(store)
-  const server = await prepareHttpServer({ config, contract: loadContract(), store, tokens })
+  const server = await prepareHttpServer({
+    config,
+    contract: loadContract(),
+    store,
+    tokens,
+    threads: 1,
+    checkReady: () => store.ping(),
+  })
   t.same(await server.readMetrics(), [])
   await server.close()
 })

@@ -56,8 +56,8 @@ async function newWebhook(t: Test, events: readonly WebhookEvent[] = webhookEven
       sender,
       clock: new FastClock(),
       isLeader: () => true,
-      lanesMax: () => 16,
-      events: {
+      inFlightMax: () => 16,
+      log: {
         onDelivered: (_name, failed) => log.push(`delivered ${failed}`),
         onFailed: (_name, { attempts }) => log.push(`failed ${attempts}`),
         onPaused: (_name, { lastFailure }) => log.push(`paused: ${lastFailure}`),

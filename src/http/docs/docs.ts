@@ -4,12 +4,12 @@ import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import { CONTRACT_FILE, type ContractDocument } from '../../../contract/contract.ts'
+import { ByteBudget, type Now } from '../byte-budget.ts'
 import { entityTag, isKnown } from '../operations/conditional.ts'
 import { reserve } from '../operations/response.ts'
 import { addVary } from '../operations/response-headers.ts'
 import { preferredCoding } from '../request/accept.ts'
-import { ByteBudget, type Clock } from '../request/byte-budget.ts'
-import { getPath } from '../server/request-head.ts'
+import { getPath } from '../request/request-head.ts'
 
 /** The path of the docs page. Its files are below it. */
 export const DOCS_PATH = '/documentation'
@@ -78,7 +78,7 @@ export function serveDocs(
   app: FastifyInstance,
   contract: ContractDocument,
   threads: number,
-  now?: Clock,
+  now?: Now,
 ): void {
   const encrypted = new ByteBudget(ENCRYPTED_BYTES_MAX / threads, now)
   const get = (url: string, handler: RouteHandlerMethod) =>

@@ -3,14 +3,15 @@ import { once } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Change, ChangesPage } from '../../../service/change-feed.ts'
+import { type Share, SMALL_MESSAGE_BYTES } from '../byte-budget.ts'
 import { toApiError } from '../error-handler.ts'
 import { preferredType } from '../request/accept.ts'
-import { type Share, SMALL_MESSAGE_BYTES } from '../request/byte-budget.ts'
 import type { Followers } from './followers.ts'
 
 const EVENT_STREAM = 'text/event-stream'
 
-/** What a client can prefer. Both are always UTF-8, so `Accept` can name that charset. */
+/** The types that a client can choose from. Both are always UTF-8, so `Accept` can name that charset. */
 const ACCEPTABLE = [`application/json;charset=utf-8`, `${EVENT_STREAM};charset=utf-8`]
 
 /** After this many seconds without an event, a comment keeps proxies from closing the connection. */
@@ -21,10 +22,10 @@ export const STREAM_PAGE_LIMIT = 100
 
 const COMMENT = Buffer.from(':\n\n')
 
-/** How long to wait for memory, for each open stream. */
+/** Milliseconds to wait for memory, multiplied by the number of open streams. */
 const RETRY_MS = 50
 
-/** All streams together spend one part in this number of a thread's time on formatting pages. */
+/** Formatting pages takes all streams together at most 1/TIME_DIVISOR of a thread's time, on average. */
 const TIME_DIVISOR = 4
 
 const PAUSE_MS_MAX = 5000
@@ -38,30 +39,18 @@ export const EVENT_STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-/** A page of a stream, which becomes one event for each item. */
-export interface StreamPage {
-  readonly items: readonly Item[]
-  /** The position after the page. */
-  readonly next: string
-}
-
-/** A part of a page that is sent as one event. */
-export interface Item {
-  readonly cursor: string
-}
-
 type ReadNext = (
   position: string | undefined,
   signal: AbortSignal,
-) => Promise<StreamPage | undefined>
+) => Promise<ChangesPage | undefined>
 
 export interface StreamSource {
   /** The position before the first page. */
   readonly start: string | undefined
   /** Reads the page after a position. An empty one becomes a comment. Undefined ends the stream. */
   readonly readNext: ReadNext
-  /** Formats a page as events. Streams that send the same page can share the bytes. */
-  readonly format: (items: readonly Item[]) => Buffer
+  /** Formats a page, with one event for each change. Streams that send the same page can share the bytes. */
+  readonly format: (changes: readonly Change[]) => Buffer
 }
 
 /** The response of a stream, and the memory reserved for it. */
@@ -75,7 +64,7 @@ interface Output {
 interface Progress {
   /** The position before the next page. */
   readonly position: string | undefined
-  /** How long to wait before reading it, for each open stream. */
+  /** Milliseconds to wait before reading it, multiplied by the number of open streams. */
   readonly pauseMs: number
 }
 
@@ -85,18 +74,18 @@ export function prefersEvents({ headers }: FastifyRequest): boolean {
 }
 
 /**
- * Creates a function that formats items as events. Streams that send the same items share the bytes.
+ * Creates a function that formats changes as events. Streams that send the same changes share the bytes.
  *
- * @param serialize formats an item as JSON
+ * @param serialize formats a change as JSON
  */
-export function eventFormatter(serialize: (item: Item) => string): StreamSource['format'] {
-  const formatted = new WeakMap<readonly Item[], Buffer>()
-  return (items) => {
-    const known = formatted.get(items)
+export function eventFormatter(serialize: (change: Change) => string): StreamSource['format'] {
+  const formatted = new WeakMap<readonly Change[], Buffer>()
+  return (changes) => {
+    const known = formatted.get(changes)
     if (known !== undefined) return known
-    const events = items.map((item) => `id: ${item.cursor}\ndata: ${serialize(item)}\n\n`)
+    const events = changes.map((change) => `id: ${change.cursor}\ndata: ${serialize(change)}\n\n`)
     const bytes = Buffer.from(events.join(''))
-    formatted.set(items, bytes)
+    formatted.set(changes, bytes)
     return bytes
   }
 }
@@ -173,7 +162,7 @@ async function readPart({ readNext, format }: StreamSource, ...from: Parameters<
   const page = await readNext(...from)
   if (page === undefined) return undefined
   const begin = performance.now()
-  const chunk = page.items.length === 0 ? COMMENT : format(page.items)
+  const chunk = page.changes.length === 0 ? COMMENT : format(page.changes)
   // Random, so that streams do not all continue in the same turn of the event loop.
   const pauseMs = (performance.now() - begin) * TIME_DIVISOR * 2 * Math.random()
   return { chunk, next: page.next, pauseMs }

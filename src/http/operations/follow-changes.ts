@@ -7,10 +7,9 @@ import {
   COMMENT_INTERVAL_SECONDS,
   EVENT_STREAM_HEADERS,
   eventFormatter,
-  type Item,
   prefersEvents,
   STREAM_PAGE_LIMIT,
-  type StreamPage,
+  type StreamSource,
   sendEvents,
 } from './event-stream.ts'
 import type { Followers } from './followers.ts'
@@ -29,26 +28,25 @@ export type Follow = (
 ) => Promise<AnyResult | undefined>
 
 /**
- * Serves `listChanges` to those who follow the feed: with `wait` as a long poll, and for `Accept: text/event-stream` as
- * a stream. The first read of either never waits, so that errors are ordinary responses, and the wait begins at a known
- * position.
+ * Serves `listChanges`: as a page, with `wait` as a long poll, and for `Accept: text/event-stream` as a stream. The
+ * first read never waits, so that errors are ordinary responses and the wait begins at a known position.
  *
- * @param read reads a page without waiting, and sees every change that was acknowledged before
+ * @param service reads a page without waiting, and sees every change that was acknowledged before
  * @param feed reads pages for all followers, and waits for changes
  */
 export function followChanges(
-  read: Handlers['listChanges'],
+  service: Pick<Handlers, 'listChanges'>,
   feed: SharedFeed,
   followers: Followers,
 ): Follow {
-  let format: ((items: readonly Item[]) => Buffer) | undefined
+  let format: StreamSource['format'] | undefined
 
   return (request, reply) =>
     prefersEvents(request) ? stream(request, reply) : poll(request, reply)
 
   async function poll(request: FastifyRequest, reply: FastifyReply) {
     const query = request.query as Query
-    const result = await read({ query })
+    const result = await service.listChanges({ query })
     if ('failure' in result || query.wait === 0 || request.method === 'HEAD') return result
     if ((result.body as ChangesPage['changes']).length > 0) return result
     const { signal, leave } = followers.joinPoll(request, reply)
@@ -70,22 +68,18 @@ export function followChanges(
       return undefined
     }
     // Fastify's compiled serializer formats arrays, so the brackets are removed.
-    format ??= eventFormatter((item) => serialize([item], reply).slice(1, -1))
-    let first: StreamPage | undefined = toStreamPage(page)
+    format ??= eventFormatter((change) => serialize([change], reply).slice(1, -1))
+    let first: ChangesPage | undefined = page
     const readNext = async (position: string | undefined, signal: AbortSignal) => {
       const known = first
       // The stream, which can be open for days, must not keep it.
       first = undefined
       if (known !== undefined) return known
-      const request = { after: position, limit: STREAM_PAGE_LIMIT }
-      const next = await feed.readNext(request, 1000 * COMMENT_INTERVAL_SECONDS, signal)
-      return typeof next === 'string' ? undefined : toStreamPage(next)
+      const nextRequest = { after: position, limit: STREAM_PAGE_LIMIT }
+      const next = await feed.readNext(nextRequest, 1000 * COMMENT_INTERVAL_SECONDS, signal)
+      return typeof next === 'string' ? undefined : next
     }
     // Not awaited, because that would keep the page in memory.
     return sendEvents(request, reply, { start, readNext, format }, followers)
   }
-}
-
-function toStreamPage({ changes, next }: ChangesPage): StreamPage {
-  return { items: changes, next }
 }

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../../../service/access-tokens.ts'
 
@@ -40,7 +39,8 @@ export class Followers {
   }
 
   /**
-   * Adds a request that waits for one page. A client that has closed its side of the connection gets the page at once.
+   * Adds a request that waits for one page. A client that has closed its side of the connection gets the page
+   * immediately.
    */
   joinPoll(request: FastifyRequest, reply: FastifyReply): Follower {
     const joined = this.#join(request, reply, 'longPolls', (abort) => abort())
@@ -72,7 +72,8 @@ export class Followers {
     if (this.#isStopping || response.closed) abort()
     this.#add(accessToken, controller)
     this.#counts[kind]++
-    this.#stopClock(response)
+    // Metrics show how long requests take to serve, not how long they wait for changes.
+    this.#app.requestMetrics?.stopClock(response)
     response.once('close', abort)
     socket.once('end', onEnd)
     return {
@@ -81,20 +82,11 @@ export class Followers {
       leave: () => {
         response.off('close', abort)
         socket.off('end', onEnd)
-        this.#startClock(response)
+        this.#app.requestMetrics?.startClock(response)
         this.#counts[kind]--
         this.#remove(accessToken, controller)
       },
     }
-  }
-
-  /** The metrics show how long requests take to serve, not how long they wait for changes. */
-  #stopClock(response: ServerResponse): void {
-    this.#app.requestMetrics?.stopClock(response)
-  }
-
-  #startClock(response: ServerResponse): void {
-    this.#app.requestMetrics?.startClock(response)
   }
 
   #add(token: string, controller: AbortController): void {

@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type ApiError, serviceBusy, toErrorResponse } from '../api-error.ts'
 import {
   ByteBudget,
-  type Clock,
   LARGE_MESSAGES_BYTES_MAX,
+  type Now,
   SMALL_MESSAGE_BYTES,
-} from '../request/byte-budget.ts'
+} from '../byte-budget.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -19,7 +19,7 @@ declare module 'fastify' {
  *
  * @param threads how many threads share the process's limits
  */
-export function limitResponses(app: FastifyInstance, threads: number, now?: Clock): void {
+export function limitResponses(app: FastifyInstance, threads: number, now?: Now): void {
   app.decorate('responseBudget', new ByteBudget(LARGE_MESSAGES_BYTES_MAX / threads, now))
 }
 

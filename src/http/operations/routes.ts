@@ -30,8 +30,9 @@ export function resolveOperations(document: ContractDocument, handlers: Handlers
   const operations = matchOperations(document, handlers)
   return (id: string, method: string): RouteOptions => {
     const operation = operations.get(id) as Operation
-    const handle = handlers[id as OperationId].bind(handlers) as Handler
-    const perform = operation.isFollowable ? follow : performWith(handle)
+    const perform = operation.isFollowable
+      ? follow
+      : performWith(handlers[id as OperationId].bind(handlers) as Handler)
     const route = {
       // Fastify's automatic HEAD routes send `Content-Length: 0` with a 304.
       method: method === 'GET' ? ['GET', 'HEAD'] : method,

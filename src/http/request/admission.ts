@@ -3,14 +3,14 @@ import type { Operation } from '../../../contract/contract.ts'
 import { ApiError } from '../api-error.ts'
 import { handleError } from '../error-handler.ts'
 import { addCommonHeaders } from '../operations/response-headers.ts'
+import type { Cors } from './cors.ts'
 import {
   countRepetitions,
   headersError,
   isPath,
   repeatedHeader,
   targetError,
-} from '../server/request-head.ts'
-import type { Cors } from './cors.ts'
+} from './request-head.ts'
 import { type RouteTable, routeError, sendOptions } from './route-table.ts'
 
 declare module 'fastify' {

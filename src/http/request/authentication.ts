@@ -5,9 +5,9 @@ import { nameScopes } from '../../../contract/scopes.ts'
 import type { AccessTokens, Grant } from '../../../service/access-tokens.ts'
 import type { Limit } from '../../config/setting-values.ts'
 import { ApiError } from '../api-error.ts'
-import { getPath } from '../server/request-head.ts'
 import { failureLimit, tokenLimit } from './rate-limit.ts'
 import { RejectionLog } from './rejection-log.ts'
+import { getPath } from './request-head.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -15,7 +15,7 @@ declare module 'fastify' {
     authenticate: Authenticate
   }
   interface FastifyRequest {
-    /** What the request's token permits, once verified. */
+    /** The permissions of the request's token, once verified. */
     grant: Grant | undefined
     /** The token itself, once verified. */
     accessToken: string

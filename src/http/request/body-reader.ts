@@ -4,10 +4,10 @@ import { parseExactJson } from '../../../contract/exact-json.ts'
 import { ApiError, serviceBusy } from '../api-error.ts'
 import {
   ByteBudget,
-  type Clock,
   LARGE_MESSAGES_BYTES_MAX,
+  type Now,
   SMALL_MESSAGE_BYTES,
-} from './byte-budget.ts'
+} from '../byte-budget.ts'
 
 /** How many bytes of large bodies are parsed in one turn of the event loop. More would delay other clients. */
 const TURN_BYTES_MAX = 2 ** 21
@@ -17,7 +17,7 @@ export interface BodyReaderOptions {
   readonly bodyLimit: number
   /** How many threads share the process's limits. */
   readonly threads: number
-  readonly now?: Clock | undefined
+  readonly now?: Now | undefined
 }
 
 type Done = (error: Error | null, body?: unknown) => void

@@ -7,7 +7,7 @@ import {
   responseHeaderNames,
 } from '../../../contract/contract.ts'
 import type { Origins } from '../../config/setting-values.ts'
-import { countRepetitions, headersError } from '../server/request-head.ts'
+import { countRepetitions, headersError } from './request-head.ts'
 
 /** Two hours, the most that Chromium accepts. */
 const MAX_AGE_SECONDS = 7200

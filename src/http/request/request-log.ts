@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LogController } from 'fastify'
 import type { RequestLogs } from '../../config/setting-values.ts'
-import { getPath } from '../server/request-head.ts'
+import { getPath } from './request-head.ts'
 
 /** Methods that change nothing (RFC 9110 §9.2.1). */
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']

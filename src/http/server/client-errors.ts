@@ -9,7 +9,7 @@ import {
 import type { Socket } from 'node:net'
 import { ApiError } from '../api-error.ts'
 import type { Cors } from '../request/cors.ts'
-import { unsupportedVersion } from './request-head.ts'
+import { unsupportedVersion } from '../request/request-head.ts'
 import { type Reject, rawResponse } from './socket-errors.ts'
 
 const METHOD_NAMES = new Set(METHODS)

@@ -1,6 +1,6 @@
 import type { Server, Socket } from 'node:net'
 
-/** What a thread counts about its connections. */
+/** Counts of the connections of one thread. */
 export class ConnectionCounts {
   open = 0
   /** New connections that were closed because there were too many. */

@@ -7,10 +7,11 @@ import Fastify, {
 import type { Config } from '../../config/config.ts'
 import { createProblemLog } from '../../log.ts'
 import type { RequestMetrics } from '../../metrics/request-metrics.ts'
+import { SMALL_MESSAGE_BYTES } from '../byte-budget.ts'
 import { newRequestId } from '../operations/response-headers.ts'
 import { rejectBadUrls } from '../request/admission.ts'
-import { SMALL_MESSAGE_BYTES } from '../request/byte-budget.ts'
 import type { Cors } from '../request/cors.ts'
+import { rewriteUrlTargets } from '../request/request-head.ts'
 import { noRequestLog } from '../request/request-log.ts'
 import { PARAMETER_LENGTH_MAX } from '../request/route-table.ts'
 import type { Certificate } from './certificate.ts'
@@ -24,14 +25,12 @@ import { ConnectionCounts, connectionsPerThread, limitConnections } from './conn
 import { closeSlowConnections } from './connection-timeouts.ts'
 import { connectionsPossible } from './descriptors.ts'
 import { serveOneRequest } from './one-request.ts'
-import { rewriteUrlTargets } from './request-head.ts'
 import { createSocketRejecter, type Reject } from './socket-errors.ts'
 import { serveTls, withTls } from './tls.ts'
 
 /** How often Node checks for requests that take too long. */
 const TIMEOUT_CHECK_MS = 1000
 
-/** How long a client can leave a response unread before it is disconnected. */
 const RESPONSE_TIMEOUT_MS = 30_000
 
 export interface ServerParts {
@@ -43,13 +42,14 @@ export interface ServerParts {
   /** Undefined for plain HTTP. */
   readonly certificate?: Certificate | undefined
   /** See AppOptions. */
-  readonly logsForAll?: boolean
+  readonly logsForAll?: boolean | undefined
   /** How many threads share the limit of connections. */
-  readonly threads?: number
+  readonly threads: number
   /** Undefined if CORS is off. */
   readonly cors?: Cors | undefined
   /** Undefined if requests are not measured. */
   readonly requestMetrics?: RequestMetrics | undefined
+  /** How long a client can leave a response unread before it is disconnected. 30 seconds by default. */
   readonly responseTimeoutMs?: number | undefined
 }
 
@@ -63,7 +63,7 @@ export function createServer({
   log,
   certificate,
   logsForAll = true,
-  threads = 1,
+  threads,
   cors,
   requestMetrics,
   responseTimeoutMs = RESPONSE_TIMEOUT_MS,
@@ -78,6 +78,7 @@ export function createServer({
   const { server } = app
   app.decorate('requestMetrics', requestMetrics)
   const counts = new ConnectionCounts()
+  // A thread may accept more than its part, but all threads together no more than the descriptors allow.
   const maxConnections = connectionsPerThread(config.maxConnections, threads, connectionsPossible())
   const reason = `new connections are closed, because ${maxConnections} are open`
   const onProblem = createProblemLog(app.log)
@@ -128,7 +129,7 @@ function serverOptions(
 }
 
 /**
- * Leaves `Expect` to the body reader, which sends 100 only if the body is wanted. Unknown expectations are ignored, as
+ * Leaves `Expect` to `checkBodyHead`, which sends 100 only if the body is wanted. Unknown expectations are ignored, as
  * RFC 9110 §10.1.1 allows.
  */
 function serveExpectations(server: Server): void {

@@ -15,13 +15,13 @@ import { Connections } from './connection/connections.ts'
 import { findUnsafeSetting, readSettings } from './durability/server-settings.ts'
 import { countStandbys, findViolation, parseRequired } from './durability/standby-guarantee.ts'
 import { readLogState } from './feed/ledger.ts'
+import type { PostgresOptions } from './postgres-database.ts'
 import {
   CHANGES_VERSION,
   readSchemaVersion,
   SCHEMA_VERSION,
   SETTINGS_VERSION,
 } from './postgres-schema.ts'
-import type { ServerOptions } from './server.ts'
 import { identifyServer } from './server-product.ts'
 
 type Check = (connections: Connections) => Promise<Finding>
@@ -46,7 +46,10 @@ const CHECKS: Record<string, Check> = {
  *
  * @throws StoreError if the check cannot run
  */
-export async function* checkDatabase({ url, timeout }: ServerOptions): AsyncGenerator<CheckResult> {
+export async function* checkDatabase({
+  url,
+  timeout,
+}: PostgresOptions): AsyncGenerator<CheckResult> {
   const { urls, redacted } = parseConnectionString(url)
   const connections = new Connections({ urls, timeout })
   try {
@@ -91,7 +94,7 @@ async function connection(connections: Connections): Promise<Finding> {
   return ok(connections.encryption)
 }
 
-/** What an acknowledgement guarantees. */
+/** The guarantee of an acknowledgement. */
 async function acknowledged(connections: Connections): Promise<Finding> {
   const settings = await readSettings(connections)
   const reason = findUnsafeSetting(settings)
@@ -121,7 +124,7 @@ async function plants(connections: Connections): Promise<Finding> {
   return countFinding(await readCount(connections, 'count(*)', 'plants'))
 }
 
-/** How many changes are kept. */
+/** The number of retained changes. */
 async function changes(connections: Connections): Promise<Finding> {
   const { feedObstacle } = await identifyServer(connections)
   if (feedObstacle !== undefined) return ok(`off: ${feedObstacle}`)

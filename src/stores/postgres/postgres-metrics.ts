@@ -10,7 +10,7 @@ export interface ConnectionFigures {
   readonly pending: number
 }
 
-/** What a store on a PostgreSQL server measures. */
+/** The metrics of a store on a PostgreSQL server. */
 export class PostgresMetrics extends CommitMetrics {
   measureConnections(read: () => ConnectionFigures): void {
     const { registers } = this

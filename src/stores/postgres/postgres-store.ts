@@ -13,7 +13,7 @@ import type {
 } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit, WaitingChanges } from '../group-commit.ts'
-import { measureText, measureTexts } from '../rows.ts'
+import { measureText, measureTextOfAll } from '../rows.ts'
 import type { Store, StoreAdvice } from '../store.ts'
 import type { Metrics } from '../store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
@@ -21,47 +21,46 @@ import { InFlight } from './connection/in-flight.ts'
 import type { Run, Session } from './connection/session.ts'
 import { OBSERVATION, type Observation } from './durability/standby-guarantee.ts'
 import type { ChangeLog } from './feed/change-log.ts'
-
 import { createBatches, createPlants } from './plants/creates.ts'
 import { importPlants } from './plants/imports.ts'
 import { exportPlants, listPlants, pointReads } from './plants/reads.ts'
 import { removePlant, updatePlant } from './plants/updates.ts'
+import { type OpenDatabase, openDatabase, type PostgresOptions } from './postgres-database.ts'
 import type { PostgresMetrics } from './postgres-metrics.ts'
-import { Tokens } from './postgres-tokens.ts'
-import { Webhooks } from './postgres-webhooks.ts'
-import { type OpenServer, openServer, type ServerOptions } from './server.ts'
-import { advise } from './server-product.ts'
+import { PostgresTokens } from './postgres-tokens.ts'
+import { PostgresWebhooks } from './postgres-webhooks.ts'
+import { advise } from './store-advice.ts'
 
-/** Reads a plant, and what the acknowledgement of changes depends on. */
+/** Reads a plant, and the state of the standby guarantee. */
 const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION}`
 
 /**
  * A store on a PostgreSQL server. Any number of processes can share it. Concurrent creates share a statement.
  */
 export class PostgresStore implements Store {
-  readonly webhooks: Webhooks
+  readonly webhooks: PostgresWebhooks
   readonly #connections: Connections
   readonly #creates: GroupCommit<NewPlant, CreateResult>
   readonly #batches: GroupCommit<readonly NewPlant[], BatchResult>
   readonly #pointReads: ReturnType<typeof pointReads>
-  readonly #tokens: Tokens
+  readonly #tokens: PostgresTokens
   readonly #log: ChangeLog
   readonly #inFlight = new InFlight()
   readonly #waiting = new WaitingChanges()
   readonly #metrics: PostgresMetrics | undefined
-  readonly #server: OpenServer
-  readonly #options: ServerOptions
+  readonly #database: OpenDatabase
+  readonly #options: PostgresOptions
   #closed: Promise<void> | undefined
 
   private constructor(
-    server: OpenServer,
-    options: ServerOptions,
+    database: OpenDatabase,
+    options: PostgresOptions,
     metrics: PostgresMetrics | undefined,
   ) {
-    const { connections } = server
+    const { connections } = database
     this.#connections = connections
-    this.#log = server.log
-    this.#server = server
+    this.#log = database.log
+    this.#database = database
     this.#options = options
     this.#metrics = metrics
     metrics?.measureWaiting(this.#waiting)
@@ -71,22 +70,22 @@ export class PostgresStore implements Store {
     this.#creates = new GroupCommit({
       ...limits,
       commit: (plants: readonly NewPlant[]) =>
-        this.#measure(plants.length, () =>
-          connections.call((session) => createPlants(session, plants)),
+        this.#commit(plants.length, () =>
+          connections.verified((session) => createPlants(session, plants)),
         ),
       sizeOf: (plant) => ({ changes: 1, text: measureText(plant) }),
     })
     this.#batches = new GroupCommit({
       ...limits,
       commit: (batches: readonly (readonly NewPlant[])[]) =>
-        this.#measure(batches.flat().length, () =>
-          connections.call((session) => createBatches(session, batches)),
+        this.#commit(batches.flat().length, () =>
+          connections.verified((session) => createBatches(session, batches)),
         ),
-      sizeOf: (plants) => ({ changes: plants.length, text: measureTexts(plants) }),
+      sizeOf: (plants) => ({ changes: plants.length, text: measureTextOfAll(plants) }),
     })
     this.#pointReads = pointReads(this.#read)
-    this.#tokens = new Tokens(connections)
-    this.webhooks = new Webhooks(connections)
+    this.#tokens = new PostgresTokens(connections)
+    this.webhooks = new PostgresWebhooks(connections)
   }
 
   /**
@@ -94,11 +93,11 @@ export class PostgresStore implements Store {
    *
    * @throws StoreError with a one-line reason if the database cannot be used
    */
-  static async open(options: ServerOptions): Promise<PostgresStore> {
-    const server = await openServer(options)
-    if (!options.isMeasured) return new PostgresStore(server, options, undefined)
+  static async open(options: PostgresOptions): Promise<PostgresStore> {
+    const database = await openDatabase(options)
+    if (!options.isMeasured) return new PostgresStore(database, options, undefined)
     const { PostgresMetrics } = await import('./postgres-metrics.ts')
-    return new PostgresStore(server, options, new PostgresMetrics())
+    return new PostgresStore(database, options, new PostgresMetrics())
   }
 
   /** Replicas scale a service on PostgreSQL. */
@@ -134,7 +133,7 @@ export class PostgresStore implements Store {
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
     return this.#inFlight.track(async () => {
-      const results = await this.#connections.call((session) =>
+      const results = await this.#connections.verified((session) =>
         importPlants(session, plants, onConflict),
       )
       await this.#log.noteImport(plants.length)
@@ -183,7 +182,7 @@ export class PostgresStore implements Store {
   }
 
   advise(): StoreAdvice {
-    return advise(this.#server.product, this.#connections.guarantee, this.#options.retention)
+    return advise(this.#database.product, this.#connections.guarantee, this.#options.retention)
   }
 
   async metrics(): Promise<Metrics> {
@@ -197,7 +196,7 @@ export class PostgresStore implements Store {
   }
 
   async #ping(): Promise<void> {
-    if (!this.#server.product.isSupported) {
+    if (!this.#database.product.isSupported) {
       await this.#connections.query('SELECT id FROM plants LIMIT 1')
       return
     }
@@ -212,12 +211,13 @@ export class PostgresStore implements Store {
 
   /** Makes one change. */
   #change<Result>(make: (session: Session) => Promise<Result>): Promise<Result> {
-    return this.#inFlight.track(() => this.#measure(1, () => this.#connections.call(make)))
+    return this.#inFlight.track(() => this.#commit(1, () => this.#connections.verified(make)))
   }
 
-  async #measure<Result>(changes: number, commit: () => Promise<Result>): Promise<Result> {
+  /** Makes changes, then wakes the readers of the feed and measures the commit. */
+  async #commit<Result>(changes: number, make: () => Promise<Result>): Promise<Result> {
     const start = performance.now()
-    const result = await commit()
+    const result = await make()
     this.#log.noteCommit()
     this.#metrics?.duration.observe((performance.now() - start) / 1000)
     this.#metrics?.changes.observe(changes)

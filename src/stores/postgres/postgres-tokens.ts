@@ -2,17 +2,15 @@ import { SELECTOR_BYTES, type StoredToken } from '../../../service/token-store.t
 import { type TokenRow, toToken } from '../rows.ts'
 import type { Connections } from './connection/connections.ts'
 import type { Run } from './connection/session.ts'
+import { LOCK_STORE } from './locks.ts'
 
 const COLUMNS = 'name, digest, scopes, created_at, expires_at, last_used_at'
 const INSERT = `
   INSERT INTO tokens (selector, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)
   ON CONFLICT (name) DO NOTHING RETURNING name`
 
-/** Locks a row, so that only one transaction at a time can add the first token. */
-const LOCK = 'SELECT version FROM plant_store_schema WHERE version = 1 FOR UPDATE'
-
 /** Implements TokenStore. */
-export class Tokens {
+export class PostgresTokens {
   readonly #connections: Connections
 
   constructor(connections: Connections) {
@@ -38,8 +36,9 @@ export class Tokens {
   }
 
   addFirst(token: StoredToken): Promise<boolean> {
-    return this.#connections.transaction(async (run) => {
-      await run(LOCK)
+    return this.#connections.unverifiedTransaction(async (run) => {
+      // Only one transaction at a time can add the first token.
+      await run(LOCK_STORE)
       const present = await run('SELECT name FROM tokens LIMIT 1')
       return present.length === 0 && insert(run, token)
     })

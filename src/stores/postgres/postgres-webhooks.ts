@@ -15,9 +15,8 @@ import {
   type WebhookRow,
 } from '../webhook-row.ts'
 import type { Connections } from './connection/connections.ts'
-
-/** The server's clock, in milliseconds since 1970: the replicas' own clocks can differ. */
-const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+import { NOW_MS } from './feed/change-tables.ts'
+import { LOCK_STORE } from './locks.ts'
 
 const COLUMNS = [
   ...NEW_COLUMNS,
@@ -27,10 +26,8 @@ const COLUMNS = [
   'owner',
   'owner_until',
 ]
-const LIST = `SELECT ${COLUMNS.join(', ')}, ${NOW} AS now FROM plant_webhooks`
+const LIST = `SELECT ${COLUMNS.join(', ')}, ${NOW_MS} AS now FROM plant_webhooks`
 
-/** Locks a row, so that only one transaction at a time can add a webhook. */
-const LOCK = 'SELECT version FROM plant_store_schema WHERE version = 1 FOR UPDATE'
 const COUNT = 'SELECT count(*) AS count FROM plant_webhooks'
 const INSERT = `
   INSERT INTO plant_webhooks (${NEW_COLUMNS.join(', ')})
@@ -51,11 +48,11 @@ const RESUME = `
  */
 const LEASE = `
   WITH webhook AS MATERIALIZED (
-    SELECT name, owner, paused_at, owner_until > ${NOW} AND owner_until <= ${NOW} + ${WEBHOOK_LEASE_MS} AS is_current
+    SELECT name, owner, paused_at, owner_until > ${NOW_MS} AND owner_until <= ${NOW_MS} + ${WEBHOOK_LEASE_MS} AS is_current
     FROM plant_webhooks ORDER BY name FOR UPDATE
   ), led AS (SELECT FROM webhook WHERE owner <> $1 AND is_current LIMIT 1
   ), leased AS (
-    UPDATE plant_webhooks SET owner = $1, owner_until = ${NOW} + ${WEBHOOK_LEASE_MS}
+    UPDATE plant_webhooks SET owner = $1, owner_until = ${NOW_MS} + ${WEBHOOK_LEASE_MS}
     FROM webhook
     WHERE plant_webhooks.name = webhook.name AND webhook.paused_at IS NULL AND NOT EXISTS (TABLE led)
     RETURNING webhook.name, webhook.owner IS DISTINCT FROM $1 AS is_new)
@@ -76,7 +73,7 @@ const SAVE = `
   RETURNING webhook.name`
 
 /** The webhooks in the database. */
-export class Webhooks implements WebhookStore {
+export class PostgresWebhooks implements WebhookStore {
   readonly #connections: Connections
 
   constructor(connections: Connections) {
@@ -92,8 +89,9 @@ export class Webhooks implements WebhookStore {
   }
 
   add(webhook: NewWebhook): Promise<'added' | 'taken' | 'full'> {
-    return this.#connections.transaction(async (run) => {
-      await run(LOCK)
+    return this.#connections.unverifiedTransaction(async (run) => {
+      // Only one transaction at a time can add a webhook, so that there are at most WEBHOOKS_MAX.
+      await run(LOCK_STORE)
       const [row] = await run<{ count: bigint }>(COUNT)
       if (Number(row?.count) >= WEBHOOKS_MAX) return 'full'
       const added = await run(INSERT, newWebhookValues(webhook))

@@ -1,7 +1,4 @@
-import type { Retention } from '../engine.ts'
-import type { StoreAdvice } from '../store.ts'
 import type { Connections } from './connection/connections.ts'
-import { formatStandbys, type StandbyGuarantee } from './durability/standby-guarantee.ts'
 
 /** The oldest major version of PostgreSQL that is supported: the first with `xid8` and `pg_snapshot`. */
 export const VERSION_MIN = 13
@@ -47,33 +44,4 @@ async function findFeedObstacle(
   const [row] = await connections.query<{ supported: boolean }>(FIND_FEED_SUPPORT)
   if (row?.supported) return undefined
   return 'the change feed needs permission to execute the function pg_control_system()'
-}
-
-/** Advice about a server, for the operator. */
-export function advise(
-  { name, isSupported, feedObstacle }: ServerProduct,
-  { required, violation }: Pick<StandbyGuarantee, 'required' | 'violation'>,
-  retention?: Retention,
-): StoreAdvice {
-  if (!isSupported) {
-    const warning = `the database server is ${name}, but only PostgreSQL ${VERSION_MIN} or later is supported: there is no change feed, and no standbys can be required; see docs/postgresql.md`
-    return { warnings: [warning] }
-  }
-  const warnings: string[] = []
-  if (required === undefined) {
-    warnings.push(
-      'acknowledged changes can be lost with the primary: set --require-standbys to the number of standbys that ' +
-        'must have a change first, or to 0 to accept that',
-    )
-  }
-  if (violation !== undefined) warnings.push(`changes are rejected: ${violation.detail}`)
-  if (feedObstacle !== undefined && retention?.age) {
-    warnings.push(
-      `changes are not kept: ${feedObstacle}; see docs/changes.md, or set --keep-changes to 0`,
-    )
-  }
-  const changes = required
-    ? `are acknowledged once they are on ${formatStandbys(required)}`
-    : 'can be lost with the primary after they are acknowledged'
-  return { warnings, changes }
 }

@@ -1,20 +1,11 @@
 import type { Database } from 'better-sqlite3'
-import { MAX_INT64, MIN_INT64 } from '../../../contract/int64.ts'
+import { INT64_MAX, INT64_MIN } from '../../../contract/int64.ts'
 import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import type { Webhook } from '../../../service/webhook-store.ts'
-import {
-  BATCH_TEXT_MAX,
-  EXPORT_BATCH_SIZE,
-  joinPlants,
-  measureText,
-  type PlantRow,
-  ROWS_MAX,
-  type TokenRow,
-  toPlant,
-  toToken,
-} from '../rows.ts'
+import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../page-limits.ts'
+import { joinPlants, measureText, type PlantRow, type TokenRow, toPlant, toToken } from '../rows.ts'
 import { toWebhook, type WebhookRow } from '../webhook-row.ts'
 import { type ChangeLimits, prepareExcess } from './feed/change-pruner.ts'
 import { prepareChangeRead } from './feed/change-reader.ts'
@@ -87,9 +78,9 @@ export class Reader {
     const plants: string[] = []
     let text = 0
     let last = after
-    while (last !== MAX_INT64) {
+    while (last !== INT64_MAX) {
       const wanted = Math.min(limit + 1 - plants.length, ROWS_MAX)
-      const found = this.#page(tag, last === undefined ? MIN_INT64 : last + 1n, wanted)
+      const found = this.#page(tag, last === undefined ? INT64_MIN : last + 1n, wanted)
       for (const plant of found) {
         if (plants.length === limit || text >= BATCH_TEXT_MAX) {
           return { json: joinPlants(plants), next: idOf(plants.at(-1) as string) }

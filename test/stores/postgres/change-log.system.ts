@@ -5,9 +5,9 @@ import { encodeCursor } from '../../../src/stores/cursor.ts'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
 import { turnOff, turnOn } from '../../../src/stores/postgres/feed/change-switch.ts'
 import { lockLog } from '../../../src/stores/postgres/feed/ledger.ts'
+import type { PostgresOptions } from '../../../src/stores/postgres/postgres-database.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/postgres/postgres-schema.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import type { ServerOptions } from '../../../src/stores/postgres/server.ts'
 import { isSettled } from '../../helpers/settled.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, contentOf, eventually, latest, replay } from '../changes.ts'
@@ -23,7 +23,7 @@ const OFF = { age: 0, bytes: 2 ** 30 }
 /** An empty database, and stores of it that are closed when the test ends. */
 async function setUp(t: Test) {
   const made = await database()
-  const open = async (options: Partial<ServerOptions> = {}) => {
+  const open = async (options: Partial<PostgresOptions> = {}) => {
     const store = await PostgresStore.open({ url: made.url, timeout: 10_000, ...options })
     t.teardown(() => store.close())
     return store
@@ -239,7 +239,7 @@ t.test('a process that is lost while it holds the ledger releases it', async (t)
   const connections = new Connections({ urls: [url], timeout: 10_000 })
   t.teardown(() => connections.close())
   const timeout = 'idle_in_transaction_session_timeout'
-  const shown = await connections.transaction(async (run) => {
+  const shown = await connections.unverifiedTransaction(async (run) => {
     await open()
     await lockLog(run, 1000)
     return run(`SHOW ${timeout}`)

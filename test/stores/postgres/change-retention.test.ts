@@ -9,8 +9,8 @@ import {
   maintainChanges,
   pruneChanges,
 } from '../../../src/stores/postgres/feed/change-retention.ts'
+import type { PostgresOptions } from '../../../src/stores/postgres/postgres-database.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import type { ServerOptions } from '../../../src/stores/postgres/server.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, latest, pageOf } from '../changes.ts'
 import { emptyDatabases } from './databases.ts'
@@ -25,7 +25,7 @@ const running = new AbortController().signal
 /** A log with a start and several commits of one change each. */
 async function setUp(t: Test, commits: number) {
   const { url, query } = await database()
-  const open = async (options: Partial<ServerOptions> = {}) => {
+  const open = async (options: Partial<PostgresOptions> = {}) => {
     const store = await PostgresStore.open({ url, timeout: 10_000, ...options })
     t.teardown(() => store.close())
     return store

@@ -104,14 +104,14 @@ t.test('a transaction takes effect as a whole or not at all', async (t) => {
     await run('INSERT INTO numbers VALUES (2)')
     return 'done'
   }
-  t.equal(await connections.transaction(insert), 'done')
+  t.equal(await connections.unverifiedTransaction(insert), 'done')
   const error = new Error('rolled back on purpose')
-  const rolledBack = connections.transaction(async (run) => {
+  const rolledBack = connections.unverifiedTransaction(async (run) => {
     await insert(run)
     throw error
   })
   t.equal(await rolledBack.catch((reason) => reason), error)
-  const mistaken = connections.transaction(async (run) => {
+  const mistaken = connections.unverifiedTransaction(async (run) => {
     await insert(run)
     await run('SELECT nothing')
   })
@@ -130,7 +130,7 @@ t.test('a deadlocked transaction is retried', async (t) => {
   const bothHaveOne = Promise.withResolvers<void>()
   let having = 0
   const increment = (ids: readonly number[]) =>
-    connections.transaction(async (run) => {
+    connections.unverifiedTransaction(async (run) => {
       for (const id of ids) {
         await run('UPDATE numbers SET number = number + 1 WHERE id = $1', [id])
         if (++having === 2) bothHaveOne.resolve()
@@ -145,7 +145,7 @@ t.test('a deadlocked transaction is retried', async (t) => {
 t.test('a transaction is retried a limited number of times', async (t) => {
   const connections = connectionsTo(t, [server.url()])
   let tries = 0
-  const hopeless = connections.transaction((run) => {
+  const hopeless = connections.unverifiedTransaction((run) => {
     tries++
     return run(raise('40001'))
   })
@@ -268,13 +268,13 @@ t.test('a connection lost between two statements fails its transaction or snapsh
   await parts.next()
   await terminate(url)
   await t.rejects(parts.next(), lost)
-  const transaction = connections.transaction(async (run) => {
+  const transaction = connections.unverifiedTransaction(async (run) => {
     await run('SELECT')
     await terminate(url)
     await run('SELECT')
   })
   await t.rejects(transaction, lost)
-  const rolledBack = connections.transaction(async (run) => {
+  const rolledBack = connections.unverifiedTransaction(async (run) => {
     await run('SELECT')
     await terminate(url)
     throw new Error('rolled back on purpose')
@@ -288,7 +288,7 @@ t.test('a statement times out without affecting the next one', async (t) => {
   const connections = connectionsTo(t, [url], 200)
   // Waits for the transaction that creates the same table.
   const make = 'CREATE TABLE contested (id int)'
-  const refused = await connectionsTo(t, [url]).transaction(async (run) => {
+  const refused = await connectionsTo(t, [url]).unverifiedTransaction(async (run) => {
     await run(make)
     return connections.query(make).catch((error: unknown) => error)
   })
@@ -302,13 +302,13 @@ t.test('a connection whose ROLLBACK failed is not reused', async (t) => {
   const lock = 'SELECT pg_advisory_xact_lock(1)'
   const locked = Promise.withResolvers<void>()
   const finished = Promise.withResolvers<void>()
-  const holder = connectionsTo(t, [url]).transaction(async (run) => {
+  const holder = connectionsTo(t, [url]).unverifiedTransaction(async (run) => {
     await run(lock)
     locked.resolve()
     await finished.promise
   })
   await locked.promise
-  const abandoned = connections.transaction(async (run) => {
+  const abandoned = connections.unverifiedTransaction(async (run) => {
     // Still waiting for the lock when the ROLLBACK is sent, which therefore times out.
     run(lock).catch(() => {})
     throw new Error('rolled back on purpose')

@@ -67,7 +67,7 @@ t.test('every kind of change succeeds while the guarantee holds', async (t) => {
   const store = await open(t, await database(), 1)
   t.same(store.advise(), {
     warnings: [],
-    changes: 'are acknowledged once they are on 1 standby',
+    acknowledgement: 'are acknowledged once they are on 1 standby',
   })
   const [one, two, three] = [1n, 2n, 3n].map((id) => ({ id, name: `${id}` })) as [
     { id: bigint; name: string },
@@ -158,7 +158,7 @@ t.test('replicas that disagree do not start', async (t) => {
   const unprotected = await open(t, place)
   t.match(unprotected.advise(), {
     warnings: [/^acknowledged changes can be lost with the primary: set --require-standbys/],
-    changes: 'can be lost with the primary after they are acknowledged',
+    acknowledgement: 'can be lost with the primary after they are acknowledged',
   })
   const [first, second] = await Promise.all([open(t, place, 1), open(t, place, 1)])
   t.match(first.advise(), second.advise())
@@ -183,7 +183,7 @@ t.test('a changed number applies to running replicas', async (t) => {
   t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
   t.same(store.advise(), {
     warnings: [],
-    changes: 'can be lost with the primary after they are acknowledged',
+    acknowledgement: 'can be lost with the primary after they are acknowledged',
   })
   const empty = await database()
   await t.rejects(changeRequiredStandbys({ url: empty.url, timeout }, 1), {
@@ -197,7 +197,7 @@ t.test('a replica keeps the number if the database has lost it', async (t) => {
   const store = await open(t, place, 1)
   await place.query('DELETE FROM plant_store_settings')
   await store.ping()
-  t.match(store.advise(), { changes: 'are acknowledged once they are on 1 standby' })
+  t.match(store.advise(), { acknowledgement: 'are acknowledged once they are on 1 standby' })
 })
 
 t.test('a violation outlasts a server that is unreachable, and a closed store', async (t) => {

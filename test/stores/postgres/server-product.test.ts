@@ -1,5 +1,6 @@
 import t from 'tap'
-import { advise, identify } from '../../../src/stores/postgres/server-product.ts'
+import { identify } from '../../../src/stores/postgres/server-product.ts'
+import { advise } from '../../../src/stores/postgres/store-advice.ts'
 
 for (const [version, name] of [
   ['PostgreSQL 18.1 on x86_64-pc-linux-gnu, compiled by gcc', 'PostgreSQL 18.1'],

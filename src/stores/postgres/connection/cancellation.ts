@@ -39,7 +39,7 @@ export async function cancelStatement(client: pg.Client, running: Promise<unknow
 /**
  * Sends a cancel request on a connection of its own, with the same encryption
  * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS). Resolves when the
- * server has closed the connection, as it does once it has dealt with the request, or after a time. If it were closed
+ * server has closed the connection, as it does once it has processed the request, or after a time. If it were closed
  * from this side before, PgBouncer 1.18 would crash (https://github.com/pgbouncer/pgbouncer/issues/801).
  */
 async function requestCancel(

@@ -28,7 +28,7 @@ export class Connections {
   readonly #timeout: number
   readonly #inFlight = new InFlight()
   readonly #ending = new InFlight()
-  /** Those of the calls in flight. */
+  /** The deadlines of the calls in flight. */
   readonly #deadlines = new Set<Deadline>()
 
   /** @throws StoreError if the connection strings ask for an unverified connection */
@@ -49,28 +49,28 @@ export class Connections {
   }
 
   /** Makes a call whose changes and transactions are verified. Its deadline begins now. */
-  call<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+  verified<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
     return this.#call(work, this.guarantee)
   }
 
-  /** Runs a statement as `Session.query` does, in a call of its own. */
+  /** Runs a statement as `Session.query` does, in a call of its own, and does not verify it. */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
     return this.#call((session) => session.query<Row>(text, values))
   }
 
   /** Runs a transaction as `Session.transaction` does, in a call of its own, and does not verify it. */
-  transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+  unverifiedTransaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     return this.#call((session) => session.transaction(work))
   }
 
-  /** Reads what `guarantee` depends on. */
+  /** Reads the current state, for `guarantee`. */
   async observe(): Promise<Observation> {
     const [observation] = await this.query<Observation>(`SELECT ${OBSERVATION}`)
     return observation as Observation
   }
 
   /**
-   * Yields what `work` reads from the database as it is at its first statement. Holds a connection until the iteration
+   * Yields what `work` reads in one snapshot, taken at its first statement. Holds a connection until the iteration
    * completes or is abandoned. Each statement can take as long as a call.
    *
    * @throws StoreUnavailable if the server cannot be read now

@@ -13,14 +13,14 @@ export class Deadline {
     this.restart()
   }
 
-  /** Gives what follows as much time as a call has. */
+  /** Starts the full timeout again. */
   restart(): void {
     this.cancel()
     const reason = `the server did not respond within ${this.#timeoutMs} ms`
     this.#timer = setTimeout(() => this.pass(reason), this.#timeoutMs)
   }
 
-  /** Stops the clock. */
+  /** Stops the timer. */
   cancel(): void {
     clearTimeout(this.#timer)
   }

@@ -56,7 +56,7 @@ export function toServers(urls: readonly string[]): Server[] {
 
 /**
  * Removes the TLS settings from a connection string, where they would take precedence over the `ssl` option of `pg`.
- * Those that it lacks come from the environment. An empty value counts as unset.
+ * Settings that it lacks come from the environment. An empty value counts as unset.
  *
  * @throws StoreError if there are other TLS parameters, which would be unsafe to ignore
  */

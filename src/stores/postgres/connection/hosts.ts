@@ -55,7 +55,7 @@ export class Hosts {
         return await deadline.limit(connecting)
       } catch (error) {
         failure = error
-        // A connection that comes after the deadline is for others.
+        // A connection that is made after the deadline goes to the pool.
         connecting.then(release, () => {})
       }
     }

@@ -62,14 +62,14 @@ export class Session {
    * @throws StoreUnavailable if the server cannot run it now; it may have taken effect
    */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
-    return this.#retry(() => this.run<Row>(text, values))
+    return this.#retryRolledBack(() => this.run<Row>(text, values))
   }
 
   /** Like `query`, but also verifies that the required standbys have the change. */
   change<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
     const guarantee = this.#requirement()
     if (guarantee === undefined) return this.query(text, values)
-    return this.#retry(async () => {
+    return this.#retryRolledBack(async () => {
       const [before, rows, , after] = await this.#send(
         [BEGIN_VERIFIED],
         [text, values],
@@ -89,7 +89,7 @@ export class Session {
    */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     const guarantee = this.#requirement()
-    return this.#retry(async () => {
+    return this.#retryRolledBack(async () => {
       try {
         const [before] = await this.#send([guarantee ? BEGIN_VERIFIED : 'BEGIN'])
         const result = await work(this.run)
@@ -108,7 +108,10 @@ export class Session {
     })
   }
 
-  /** Runs one statement in the transaction that is open. */
+  /**
+   * Runs one statement: in the open transaction or, if there is none, in one of its own. Unlike `query`, does not repeat
+   * it.
+   */
   readonly run: Run = async <Row extends object>(text: string, values?: readonly unknown[]) => {
     const [rows] = await this.#send([text, values])
     return rows as Row[]
@@ -141,13 +144,16 @@ export class Session {
     return this.#guarantee
   }
 
-  async #retry<Result>(attempt: () => Promise<Result>, attempts = ATTEMPTS_MAX): Promise<Result> {
+  async #retryRolledBack<Result>(
+    attempt: () => Promise<Result>,
+    attempts = ATTEMPTS_MAX,
+  ): Promise<Result> {
     try {
       return await attempt()
     } catch (error) {
       if (!isRetryable(error) || attempts === 1) throw error
     }
-    return this.#retry(attempt, attempts - 1)
+    return this.#retryRolledBack(attempt, attempts - 1)
   }
 
   /**
@@ -184,7 +190,7 @@ export class Session {
 
 type Result = pg.QueryResult<object> | pg.QueryResult<object>[]
 
-/** A text with several statements has several results. */
+/** A string with several statements has several results. */
 function rowsOf(result: Result): Rows {
   return Array.isArray(result) ? result.flatMap(({ rows }) => rows) : result.rows
 }

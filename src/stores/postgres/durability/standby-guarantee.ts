@@ -43,7 +43,7 @@ const DURABLE = ['on', 'remote_apply']
 /** `FIRST 2 (…)`, `ANY 2 (…)` or `2 (…)`. The keywords are case-insensitive. */
 const WITH_NUMBER = /^\s*(?:(?:FIRST|ANY)\s+)?(\d+)\s*\(/i
 
-/** How often to look at the server while standbys are required. */
+/** How often to probe the server while standbys are required. */
 const PROBE_INTERVAL_MS = 500
 
 /**
@@ -90,7 +90,7 @@ export class StandbyGuarantee {
 
   /** Records the current state, except that only a probe ends a violation: other reports can be older than it. */
   note(observation: Observation): void {
-    // A stored number is never removed, but it is lost if no standby had it at a failover. This process keeps it then.
+    // A failover can lose the stored number. This process then keeps requiring it.
     this.#required = parseRequired(observation) ?? this.#required
     if (!this.isRequired) this.#violation = undefined
     this.#judge(observation)
@@ -113,7 +113,7 @@ export class StandbyGuarantee {
     }
   }
 
-  /** Stops looking at the server. */
+  /** Stops probing. */
   close(): void {
     this.#isClosed = true
   }
@@ -122,7 +122,7 @@ export class StandbyGuarantee {
     this.#violation = findViolation(this.#required, settings) ?? this.#violation
   }
 
-  /** Looks at the server repeatedly, until no standbys are required or the store closes. */
+  /** Probes the server until no standbys are required or the store closes. */
   async #probe(): Promise<void> {
     this.#isProbing = true
     while (this.isRequired) {

@@ -6,8 +6,8 @@ import type {
 } from '../../../../service/change-feed.ts'
 import { decodeCursor, encodeCursor } from '../../cursor.ts'
 import type { OnProblem, Retention } from '../../engine.ts'
-import { retry } from '../connection/attempts.ts'
 import type { Connections } from '../connection/connections.ts'
+import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { Run } from '../connection/session.ts'
 import { findEnd, type PageRead, type Position, readPage } from './change-reads.ts'
 import { maintainChanges } from './change-retention.ts'
@@ -19,7 +19,7 @@ import { shareRuns } from './shared-runs.ts'
 /** Locks a commit, which waits for the standbys as in creates.ts. */
 const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY SHARE'
 
-/** An import brings the ledger up to date after this many plants, because there may be no service that does. */
+/** An import updates the ledger after this many plants, because no service may be running that would. */
 const IMPORTED_MAX = 50_000
 
 /** Implements ChangeFeed. */
@@ -85,13 +85,13 @@ export class ChangeLog implements ChangeFeed {
   async readChanges({ after, limit }: ChangesRequest): Promise<ChangesPage | NoChanges> {
     try {
       if (!(await this.#update())) return 'off'
-      if (after === undefined) return await retry(() => this.#readOldest(limit))
-      if (after === 'latest') return await retry(() => this.#readLatest())
+      if (after === undefined) return await retryOptimistically(() => this.#readOldest(limit))
+      if (after === 'latest') return await retryOptimistically(() => this.#readLatest())
       const cursor = decodeCursor(after)
       if (cursor === undefined) return 'malformed'
       const { sequence } = cursor
       if (sequence === undefined) return 'expired'
-      return await retry(() => this.#read({ ...cursor, sequence }, limit))
+      return await retryOptimistically(() => this.#read({ ...cursor, sequence }, limit))
     } catch (error) {
       // Another server may have taken over, without all of the commits.
       this.#confirmed = -1n
@@ -125,7 +125,7 @@ export class ChangeLog implements ChangeFeed {
       const log = await lockLog(run, this.#connections.lockWaitMs)
       return log.isOn ? appendCommits(run, log) : log.position
     }
-    const position = await this.#connections.call((session) => session.transaction(append))
+    const position = await this.#connections.verified((session) => session.transaction(append))
     // The standbys have this commit, and so all before it.
     this.#confirmed = position
     return position
@@ -164,7 +164,9 @@ export class ChangeLog implements ChangeFeed {
   async #confirm({ changes, last }: PageRead): Promise<ChangesPage | undefined> {
     const { position } = last
     if (position > this.#confirmed) {
-      const locked = await this.#connections.call((session) => session.change(CONFIRM, [position]))
+      const locked = await this.#connections.verified((session) =>
+        session.change(CONFIRM, [position]),
+      )
       if (locked.length === 0) return undefined
       this.#confirmed = position
     }

@@ -1,6 +1,7 @@
 import type { Change } from '../../../../service/change-feed.ts'
 import { type Cursor, encodeCursor } from '../../cursor.ts'
-import { BATCH_TEXT_MAX, toChange } from '../../rows.ts'
+import { BATCH_TEXT_MAX } from '../../page-limits.ts'
+import { toChange } from '../../rows.ts'
 import type { Run } from '../connection/session.ts'
 import { CHANGE_TYPES, TEXT_LENGTH } from './change-tables.ts'
 
@@ -20,7 +21,7 @@ function buildEndQuery(position: string): string {
     WHERE log.id IS NOT NULL`
 }
 
-/** The oldest commit in the ledger only marks the start of the log: its changes, if it had any, are no longer kept. */
+/** The oldest commit in the ledger only marks the start of the log: its changes, if it had any, are no longer retained. */
 const OLDEST = buildEndQuery('log.oldest')
 const LATEST = buildEndQuery('log.position')
 
@@ -47,12 +48,12 @@ interface PageRow {
   readonly tag: string | null
 }
 
-/** The number in the commit of the position after which the changes of a commit are read. */
+/** The sequence number after which a commit's changes are read. */
 const AFTER = 'CASE WHEN commits.position = $1 THEN $2::bigint ELSE 0 END'
 
 /**
- * A lower bound of what the page has of the preceding rows. Of a row that begins before the position, it has at least one
- * change.
+ * A lower bound on what the preceding rows contribute to the page. A row that begins before the position contributes at
+ * least one change.
  */
 function sumBefore(all: string, least: number): string {
   return `

@@ -56,7 +56,7 @@ const DELETE_COMMITS = 'DELETE FROM plant_commits WHERE position = ANY($1::int8[
  * @param signal ends the work early
  */
 export async function pruneChanges(
-  connections: Pick<Connections, 'query' | 'transaction'>,
+  connections: Pick<Connections, 'query' | 'unverifiedTransaction'>,
   { age, bytes }: Retention,
   signal: AbortSignal,
 ): Promise<void> {
@@ -76,8 +76,8 @@ export async function pruneChanges(
 }
 
 /** Resolves to whether there may be more to delete. */
-function deleteSome(connections: Pick<Connections, 'transaction'>): Promise<boolean> {
-  return connections.transaction(async (run) => {
+function deleteSome(connections: Pick<Connections, 'unverifiedTransaction'>): Promise<boolean> {
+  return connections.unverifiedTransaction(async (run) => {
     const commits = await run<{ position: bigint; tx: string }>(TAKE)
     if (commits.length === 0) return false
     const deleted = await run(DELETE_CHANGES, [commits.map(({ tx }) => tx)])
@@ -103,7 +103,7 @@ export interface MaintenanceOptions {
 }
 
 /**
- * Keeps the ledger up to date and deletes old changes, until the signal. Every service does so. Resolves once no
+ * Keeps the ledger up to date and deletes old changes, until the signal. Every service runs this. Resolves once no
  * statement is in progress.
  */
 export async function maintainChanges({

@@ -5,11 +5,11 @@ import type { Run } from '../connection/session.ts'
 import { BEGIN_LOG, CREATE_TRIGGERS, DISABLE_TRIGGERS, ENABLE_TRIGGERS } from './change-tables.ts'
 import { appendCommits, limitLockWait, lockLog } from './ledger.ts'
 
-type Transactions = Pick<Connections, 'transaction' | 'lockWaitMs'>
+type Transactions = Pick<Connections, 'unverifiedTransaction' | 'lockWaitMs'>
 
 /** Creates the log and its triggers, unless another process has. */
 export function createTriggers(connections: Transactions): Promise<void> {
-  return connections.transaction(async (run) => {
+  return connections.unverifiedTransaction(async (run) => {
     await limitLockWait(run, connections.lockWaitMs)
     await changeTriggers(run, CREATE_TRIGGERS)
   })
@@ -20,7 +20,7 @@ export function createTriggers(connections: Transactions): Promise<void> {
  * log expire.
  */
 export async function turnOn(connections: Transactions): Promise<void> {
-  await connections.transaction(async (run) => {
+  await connections.unverifiedTransaction(async (run) => {
     const { isOn, isForeign } = await lockLog(run, connections.lockWaitMs)
     if (isOn && !isForeign) return
     await changeTriggers(run, ENABLE_TRIGGERS)
@@ -32,7 +32,7 @@ export async function turnOn(connections: Transactions): Promise<void> {
 
 /** Stops the log. The changes in it can be deleted from then on: all commits are in the ledger, before `oldest`. */
 export async function turnOff(connections: Transactions): Promise<void> {
-  await connections.transaction(async (run) => {
+  await connections.unverifiedTransaction(async (run) => {
     const log = await lockLog(run, connections.lockWaitMs)
     if (!log.isOn) return
     await changeTriggers(run, DISABLE_TRIGGERS)

@@ -5,15 +5,15 @@ const INTERVAL_MS = 200
 /** A promise resolves without a commit after this many intervals. */
 const INTERVALS_MAX = 5
 
-/** Tells callers of the next commit. It looks for commits of other processes only while a caller waits. */
+/** Notifies callers of the next commit. Checks for commits of other processes only while a caller waits. */
 export class CommitWatch {
-  readonly #look: () => Promise<boolean>
+  readonly #hasCommitted: () => Promise<boolean>
   #commit = Promise.withResolvers<true>()
   #next: Promise<void> | undefined
 
-  /** @param look resolves to whether another process has committed since the last time */
-  constructor(look: () => Promise<boolean>) {
-    this.#look = look
+  /** @param hasCommitted resolves to whether another process has committed since the last call */
+  constructor(hasCommitted: () => Promise<boolean>) {
+    this.#hasCommitted = hasCommitted
   }
 
   /** Resolves at the next commit, or after a second without one. Does not keep the process running. */
@@ -31,16 +31,16 @@ export class CommitWatch {
 
   async #watch(committed: Promise<true>): Promise<void> {
     for (let intervals = 0; intervals < INTERVALS_MAX; intervals++) {
-      const isOver = await Promise.race([committed, this.#lookLater()])
+      const isOver = await Promise.race([committed, this.#checkLater()])
       if (this.#commit.promise !== committed) return
       if (isOver) break
     }
     this.notify()
   }
 
-  async #lookLater(): Promise<boolean> {
+  async #checkLater(): Promise<boolean> {
     await setTimeout(INTERVAL_MS, undefined, { ref: false })
     // A caller learns from its next read that the store is unavailable.
-    return this.#look().catch(() => false)
+    return this.#hasCommitted().catch(() => false)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Lets concurrent callers share runs of some work. Each call is answered by a run that began after the call, so it sees
- * everything that had happened before. At most one run is in progress.
+ * Lets concurrent callers share runs of some work. Each call resolves to the result of a run that began after it,
+ * so it sees everything that had happened before. At most one run is in progress.
  */
 export function shareRuns<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<unknown> = Promise.resolve()

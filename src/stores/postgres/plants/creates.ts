@@ -6,7 +6,7 @@ import {
   type Plant,
 } from '../../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../rows.ts'
-import { retry } from '../connection/attempts.ts'
+import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { Run, Session } from '../connection/session.ts'
 import { INSERT, insertAll, insertingTransaction, toColumns } from './plant-inserts.ts'
 
@@ -34,18 +34,18 @@ export async function createPlants(
 ): Promise<CreateResult[]> {
   const stored = new Map<bigint, Plant>()
   const created = new Set<bigint>()
-  let open = removeRepeatedIds(plants)
+  let pending = removeRepeatedIds(plants)
   // Repeated if a plant with the same id was removed between the two statements.
-  await retry(async () => {
-    const inserted = await session.change<{ id: bigint }>(INSERT, toColumns(open))
+  await retryOptimistically(async () => {
+    const inserted = await session.change<{ id: bigint }>(INSERT, toColumns(pending))
     for (const { id } of inserted) created.add(id)
-    const taken = open.filter(({ id }) => !created.has(id))
+    const taken = pending.filter(({ id }) => !created.has(id))
     if (taken.length > 0) {
       const rows = await session.change<PlantRow>(FIND, [taken.map(({ id }) => id)])
       for (const row of rows) stored.set(row.id, toPlant(row))
     }
-    open = taken.filter(({ id }) => !stored.has(id))
-    return open.length === 0 ? true : undefined
+    pending = taken.filter(({ id }) => !stored.has(id))
+    return pending.length === 0 ? true : undefined
   })
   return plants.map((plant) => {
     const present = stored.get(plant.id)

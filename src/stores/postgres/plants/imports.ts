@@ -46,7 +46,7 @@ interface ImportPlan {
   readonly replaced: NewPlant[]
 }
 
-/** What to insert and update so that the outcome is as if the plants were imported one after the other. */
+/** Plans inserts and updates with the same result as importing the plants one after the other. */
 function planImport(
   rows: readonly PlantRow[],
   plants: readonly NewPlant[],

@@ -1,5 +1,5 @@
 import type { NewPlant } from '../../../../service/plant-store.ts'
-import { retry } from '../connection/attempts.ts'
+import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { Run, Session } from '../connection/session.ts'
 
 /** Thrown to roll a transaction back, because another one has taken an id that was free. */
@@ -34,12 +34,12 @@ export async function insertAll(run: Run, plants: readonly NewPlant[]): Promise<
   if (inserted.length < plants.length) throw new IdTaken()
 }
 
-/** Runs a transaction that inserts plants, again and again while others take ids that it found to be free. */
+/** Runs a transaction that inserts plants, and repeats it if another one has taken an id. */
 export function insertingTransaction<Result>(
   session: Pick<Session, 'transaction'>,
   work: (run: Run) => Promise<Result>,
 ): Promise<Result> {
-  return retry(async () => {
+  return retryOptimistically(async () => {
     try {
       return await session.transaction(work)
     } catch (error) {

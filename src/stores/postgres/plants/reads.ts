@@ -1,13 +1,8 @@
 import DataLoader from 'dataloader'
-import { MAX_INT64, MIN_INT64 } from '../../../../contract/int64.ts'
+import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import type { Page, PageRequest, StoredPlant } from '../../../../service/plant-store.ts'
-import {
-  BATCH_TEXT_MAX,
-  EXPORT_BATCH_SIZE,
-  joinPlants,
-  type PlantRow,
-  toPlant,
-} from '../../rows.ts'
+import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../../page-limits.ts'
+import { joinPlants, type PlantRow, toPlant } from '../../rows.ts'
 import type { Run } from '../connection/session.ts'
 
 interface PageRow extends PlantRow {
@@ -46,8 +41,8 @@ async function readRows(
   run: Run,
   { after, tag, limit }: PageRequest,
 ): Promise<{ rows: PlantRow[]; more: boolean }> {
-  if (after === MAX_INT64) return { rows: [], more: false }
-  const from = after === undefined ? MIN_INT64 : after + 1n
+  if (after === INT64_MAX) return { rows: [], more: false }
+  const from = after === undefined ? INT64_MIN : after + 1n
   const values = [from, limit + 1, BATCH_TEXT_MAX]
   const found =
     tag === undefined
@@ -77,7 +72,7 @@ export async function* exportPlants(run: Run): AsyncGenerator<StoredPlant[], voi
 /** Limits the memory that large plants take. Larger batches are not faster. */
 const READ_BATCH_SIZE = 100
 
-/** Finds plants by id. Those requested in one turn of the event loop share a statement. */
+/** Finds plants by id. Ids requested in one turn of the event loop share a statement. */
 export function pointReads(run: Run): DataLoader<bigint, StoredPlant | undefined> {
   const findAll = async (ids: readonly bigint[]) => {
     const rows = await run<PlantRow>(

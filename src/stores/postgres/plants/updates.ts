@@ -5,8 +5,9 @@ import {
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../rows.ts'
-import { retry } from '../connection/attempts.ts'
+import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { Session } from '../connection/session.ts'
+import { AWAIT_STANDBYS } from '../locks.ts'
 
 /** `$2` and `$4` say whether the patch has a name and a tag. */
 const UPDATE = `
@@ -16,12 +17,6 @@ const UPDATE = `
 const REMOVE = 'DELETE FROM plants WHERE id = $1'
 
 const FIND = 'SELECT id, name, tag FROM plants WHERE id = $1'
-
-/**
- * Locks a row that always exists, which makes the transaction wait for the standbys as a change does. Without it, the
- * missing plant could be back after a failover: an earlier attempt may have removed it on the primary only.
- */
-const AWAIT_STANDBYS = 'SELECT version FROM plant_store_schema WHERE version = 1 FOR KEY SHARE'
 
 /** Restricts a change to a plant with the content that was read. */
 const requireUnchanged = (first: number) =>
@@ -47,7 +42,8 @@ export async function removePlant(
   expected?: readonly string[],
 ): Promise<'removed' | NoMatch> {
   const result = await changePlant(session, REMOVE, [id], expected)
-  // To a client that repeats a removal, this means that it has been made.
+  // To a client that repeats a removal, this means that it has been made. Without the wait, the plant could be back after
+  // a failover: an earlier attempt may have removed it on the primary only.
   if (result === 'not-found') await session.change(AWAIT_STANDBYS)
   return typeof result === 'string' ? result : 'removed'
 }
@@ -71,7 +67,7 @@ async function changePlant(
     return changed ?? 'not-found'
   }
   const conditional = `${statement} ${requireUnchanged(values.length + 1)} ${returning}`
-  return retry(async () => {
+  return retryOptimistically(async () => {
     const [stored] = await session.query<PlantRow>(FIND, [id])
     if (stored === undefined) return 'not-found'
     if (!expected.includes(contentVersion(toPlant(stored)))) return 'changed'

@@ -6,7 +6,8 @@ import type {
   NoChanges,
 } from '../../../../service/change-feed.ts'
 import { decodeCursor, encodeCursor } from '../../cursor.ts'
-import { BATCH_TEXT_MAX, measureText, ROWS_MAX, toChange } from '../../rows.ts'
+import { BATCH_TEXT_MAX, ROWS_MAX } from '../../page-limits.ts'
+import { measureText, toChange } from '../../rows.ts'
 import { CHANGE_TYPES } from './change-triggers.ts'
 
 /** Where a cursor points to. */

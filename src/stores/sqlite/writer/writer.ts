@@ -12,7 +12,7 @@ import {
 } from '../../../../service/plant-store.ts'
 import { SELECTOR_BYTES, type StoredToken } from '../../../../service/token-store.ts'
 import type { Size } from '../../group-commit.ts'
-import { measureText, measureTexts, type PlantRow, toPlant } from '../../rows.ts'
+import { measureText, measureTextOfAll, type PlantRow, toPlant } from '../../rows.ts'
 import { type ChangeLimits, preparePrune } from '../feed/change-pruner.ts'
 import type { OpenFile } from '../file/file-identity.ts'
 import { mapError } from '../sqlite-errors.ts'
@@ -251,7 +251,7 @@ function measureChangeText(change: WriteCall): number {
       return measureVersions(change[2])
     case 'createAll':
     case 'importPlants':
-      return measureTexts(change[1])
+      return measureTextOfAll(change[1])
     default:
       return 0
   }

@@ -8,7 +8,7 @@ import { ChangeLog } from './feed/change-log.ts'
 import { migrate, readSchemaVersion } from './postgres-schema.ts'
 import { identifyServer, type ServerProduct } from './server-product.ts'
 
-export interface ServerOptions {
+export interface PostgresOptions {
   /** A connection string in libpq's form, with one or more hosts. */
   readonly url: string
   /** Milliseconds that each call can take. */
@@ -19,14 +19,14 @@ export interface ServerOptions {
   readonly retention?: Retention
   /** See StoreOptions. */
   readonly onProblem?: OnProblem
-  /** Measure commits, for `figures`. */
+  /** Measure commits, for `Store.metrics`. */
   readonly isMeasured?: boolean
   /** How many standbys must have a change before it is acknowledged. */
   readonly requireStandbys?: number | undefined
 }
 
-/** A server whose database is ready for use. */
-export interface OpenServer {
+/** A database that is ready for use. */
+export interface OpenDatabase {
   readonly connections: Connections
   readonly log: ChangeLog
   readonly product: ServerProduct
@@ -37,7 +37,11 @@ export interface OpenServer {
  *
  * @throws StoreError with a one-line reason if the database cannot be used
  */
-export async function openServer({ url, timeout, ...options }: ServerOptions): Promise<OpenServer> {
+export async function openDatabase({
+  url,
+  timeout,
+  ...options
+}: PostgresOptions): Promise<OpenDatabase> {
   const { urls, redacted } = parseConnectionString(url)
   const connections = new Connections({ urls, timeout })
   try {
@@ -57,8 +61,8 @@ async function prepareDatabase(
     retention,
     onProblem,
     requireStandbys,
-  }: Omit<ServerOptions, 'url' | 'timeout'>,
-): Promise<OpenServer> {
+  }: Omit<PostgresOptions, 'url' | 'timeout'>,
+): Promise<OpenDatabase> {
   await requireDurable(connections)
   const isMissing = mustExist && (await readSchemaVersion(connections)) === 0
   if (isMissing) throw new MissingDatabase('it is empty')

@@ -5,10 +5,10 @@ import type {
   FastifySchemaValidationError,
 } from 'fastify'
 import type { Schema } from '../../../contract/contract.ts'
-import { bodyCompiler, parameterCompiler } from '../../../contract/validation.ts'
+import { bodyCompiler, parameterCompiler } from '../../../contract/validators.ts'
 import { ApiError } from '../api-error.ts'
 
-/** What messages call the parts of a request that Fastify validates, except the body. */
+/** The names, in messages, of the parts of a request that Fastify validates, except the body. */
 const PART_NAMES: Readonly<Record<string, string>> = {
   params: 'path parameter',
   querystring: 'query parameter',
@@ -33,7 +33,7 @@ function withLowerCaseNames(schema: Schema): Schema {
 }
 
 /** The error for the first invalid parameter of a request, before its body is read; undefined if all are valid. */
-export function parametersError(request: FastifyRequest): ApiError | undefined {
+export function firstParameterError(request: FastifyRequest): ApiError | undefined {
   const { params, query, headers } = request
   for (const [part, values] of Object.entries({ params, querystring: query, headers })) {
     const validate = request.getValidationFunction(part as 'params')

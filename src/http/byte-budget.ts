@@ -10,8 +10,8 @@ export const LARGE_MESSAGES_BYTES_MAX = 2 ** 26
 /** How long a share keeps its bytes even if others need them. */
 const SAFE_MS = 1000
 
-/** A clock in milliseconds that is never set back. */
-export type Clock = () => number
+/** Reads a clock in milliseconds that is never set back. */
+export type Now = () => number
 
 /**
  * Limits the bytes that the requests of one thread hold in memory for one purpose. While they are used up, the request
@@ -20,12 +20,12 @@ export type Clock = () => number
  */
 export class ByteBudget {
   readonly #max: number
-  readonly #now: Clock
+  readonly #now: Now
   /** The shares that hold bytes, oldest first. */
   readonly #shares = new Set<Share>()
   #held = 0
 
-  constructor(max: number, now: Clock = () => performance.now()) {
+  constructor(max: number, now: Now = () => performance.now()) {
     this.#max = max
     this.#now = now
   }
@@ -52,7 +52,7 @@ export class ByteBudget {
     share.bytes = 0
   }
 
-  /** Nobody loses bytes unless that is enough. */
+  /** Takes bytes from others only if that makes enough room. */
   #makeRoom(needy: Share, bytes: number): void {
     const now = this.#now()
     const losers: Share[] = []

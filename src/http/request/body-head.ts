@@ -4,7 +4,7 @@ import type { ContractDocument, Operation } from '../../../contract/contract.ts'
 import type { ErrorCode } from '../../../contract/error-codes.gen.ts'
 import { ApiError } from '../api-error.ts'
 import { bodyTooLarge } from './body-reader.ts'
-import { parametersError } from './validation.ts'
+import { firstParameterError } from './request-validation.ts'
 
 /** The media types that are read as JSON. The contract decides which of them an operation accepts. */
 export const JSON_TYPES = ['application/json', 'application/merge-patch+json']
@@ -35,10 +35,10 @@ export function bodyMethods({ paths }: ContractDocument): ReadonlySet<string> {
 export function checkBodyHead(bodyLimit: number): (route: RouteOptions) => void {
   const checkHead: preParsingHookHandler = (request, reply, _body, next) => {
     const { mediaTypes } = request.operation as Operation
-    const error = headError(request, mediaTypes, bodyLimit)
+    const error = bodyHeadError(request, mediaTypes, bodyLimit)
     if (error !== undefined || !awaitsContinue(request)) return next(error)
     // Fastify validates them only once it has the body.
-    const invalid = parametersError(request)
+    const invalid = firstParameterError(request)
     if (invalid === undefined) reply.raw.writeContinue()
     next(invalid)
   }
@@ -79,7 +79,7 @@ function hasContent({
 }
 
 /** Why the headers rule out a body, before any of it is read; undefined if they do not. */
-function headError(
+function bodyHeadError(
   request: FastifyRequest,
   mediaTypes: readonly string[],
   bodyLimit: number,

@@ -5,7 +5,7 @@ import {
   countRepetitions,
   headersError,
   rewriteUrlTargets,
-} from '../../../src/http/server/request-head.ts'
+} from '../../../src/http/request/request-head.ts'
 import { sendHead } from '../../helpers/send-head.ts'
 import { type Service, sendRaw, startService } from '../../helpers/service.ts'
 

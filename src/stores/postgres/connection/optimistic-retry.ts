@@ -9,7 +9,9 @@ const ATTEMPTS_MAX = 100
  * @param attempt resolves to undefined if a concurrent change interfered
  * @throws StoreUnavailable after ATTEMPTS_MAX attempts
  */
-export async function retry<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
+export async function retryOptimistically<Result>(
+  attempt: () => Promise<Result | undefined>,
+): Promise<Result> {
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
     const result = await attempt()
     if (result !== undefined) return result

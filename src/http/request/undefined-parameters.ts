@@ -18,7 +18,7 @@ export function rejectUndefinedParameters(route: RouteOptions): void {
   const query = listNames(route.schema?.querystring)
   const headers = rejectedHeaders(route)
   route.onRequest = (request, _reply, next) =>
-    next(queryError(request, query) ?? headerError(request, headers))
+    next(queryError(request, query) ?? undefinedHeaderError(request, headers))
 }
 
 function listNames(schema: unknown): readonly string[] {
@@ -72,7 +72,10 @@ function unknownParameter(name: string, names: readonly string[]): ApiError {
   )
 }
 
-function headerError({ headers }: FastifyRequest, rejected: RejectedHeaders): ApiError | undefined {
+function undefinedHeaderError(
+  { headers }: FastifyRequest,
+  rejected: RejectedHeaders,
+): ApiError | undefined {
   for (const [name, message] of rejected) {
     if (headers[name] !== undefined) return new ApiError('invalid-parameter', message)
   }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ByteBudget } from '../../../src/http/request/byte-budget.ts'
+import { ByteBudget } from '../../src/http/byte-budget.ts'
 
 const never = () => t.fail('bytes were lost')
 

@@ -1,0 +1,33 @@
+import type { Retention } from '../engine.ts'
+import type { StoreAdvice } from '../store.ts'
+import { formatStandbys, type StandbyGuarantee } from './durability/standby-guarantee.ts'
+import { type ServerProduct, VERSION_MIN } from './server-product.ts'
+
+/** Advice about a server, for the operator. */
+export function advise(
+  { name, isSupported, feedObstacle }: ServerProduct,
+  { required, violation }: Pick<StandbyGuarantee, 'required' | 'violation'>,
+  retention?: Retention,
+): StoreAdvice {
+  if (!isSupported) {
+    const warning = `the database server is ${name}, but only PostgreSQL ${VERSION_MIN} or later is supported: there is no change feed, and no standbys can be required; see docs/postgresql.md`
+    return { warnings: [warning] }
+  }
+  const warnings: string[] = []
+  if (required === undefined) {
+    warnings.push(
+      'acknowledged changes can be lost with the primary: set --require-standbys to the number of standbys that ' +
+        'must have a change first, or to 0 to accept that',
+    )
+  }
+  if (violation !== undefined) warnings.push(`changes are rejected: ${violation.detail}`)
+  if (feedObstacle !== undefined && retention?.age) {
+    warnings.push(
+      `changes are not kept: ${feedObstacle}; see docs/changes.md, or set --keep-changes to 0`,
+    )
+  }
+  const acknowledgement = required
+    ? `are acknowledged once they are on ${formatStandbys(required)}`
+    : 'can be lost with the primary after they are acknowledged'
+  return { warnings, acknowledgement }
+}
