@@ -2,7 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Scope, scopes } from '../contract/scopes.ts'
 import { SELECTOR_BYTES, type StoredToken, type TokenStore } from './token-store.ts'
 
-/** What a valid token allows. */
+/** The name and the permissions of a valid token. */
 export interface Grant {
   readonly name: string
   readonly scopes: readonly Scope[]
@@ -64,7 +64,7 @@ export class AccessTokens {
   }
 
   /**
-   * Resolves to what the token allows, or undefined if it is unknown, expired or revoked.
+   * Resolves to the grant of the token, or undefined if it is unknown, expired or revoked.
    *
    * @throws StoreUnavailable
    */
@@ -74,7 +74,7 @@ export class AccessTokens {
     return verification.grant
   }
 
-  /** What the token allows if it was found valid in this turn of the event loop. Saves most requests a promise. */
+  /** The grant of the token if it was found valid in this turn of the event loop. Saves most requests a promise. */
   verified(token: string): Grant | undefined {
     return this.#verifications.get(token)?.verified
   }

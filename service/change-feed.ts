@@ -19,8 +19,9 @@ export interface ChangesPage {
 /**
  * Why there are no changes to return:
  * - `malformed`: no log has issued the cursor;
- * - `expired`: changes after the cursor may be missing, because they are no longer kept or the database was restored;
- * - `off`: the store keeps no changes.
+ * - `expired`: changes after the cursor may be missing, because they are no longer retained, or because the database was
+ *   restored;
+ * - `off`: the store logs no changes.
  */
 export type NoChanges = 'malformed' | 'expired' | 'off'
 
@@ -29,7 +30,7 @@ export const CHANGES_OFF =
   'the change feed is off: --keep-changes is 0, or the database does not support it'
 
 /**
- * The log of all changes to plants. It is part of the database and of each change's transaction.
+ * The feed of all changes to plants, from a log that is part of the database. A change is logged in its own transaction.
  *
  * Each change that a PlantStore has acknowledged is in the log exactly once. Requests that change nothing do not
  * appear: replays, updates to the same content, batches that conflict. Repeating the changes in order, from an empty

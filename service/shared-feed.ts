@@ -1,3 +1,4 @@
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import type { ChangeFeed, ChangesPage, ChangesRequest, NoChanges } from './change-feed.ts'
 
 type Result = ChangesPage | NoChanges
@@ -13,11 +14,11 @@ const PAUSE_MS_MAX = 40
 /** How many readers continue in one turn of the event loop. */
 const WOKEN_MAX = 50
 
-/** How many pages are kept for readers that ask for the same one. */
+/** How many pages to remember for readers that ask for the same one. */
 const PAGES_MAX = 16
 
 /** A read that waits for changes. */
-interface Reader {
+interface WaitingRead {
   /** Whether there may have been changes since it last read. */
   isWoken: boolean
   isOver: boolean
@@ -31,7 +32,7 @@ interface Reader {
  */
 export class SharedFeed {
   readonly #feed: ChangeFeed
-  readonly #readers = new Set<Reader>()
+  readonly #readers = new Set<WaitingRead>()
   /** Read since the last wake-up, by request. */
   readonly #pages = new Map<string, Promise<Result>>()
   #isRunning = false
@@ -52,7 +53,7 @@ export class SharedFeed {
     waitMs: number,
     signal?: AbortSignal,
   ): Promise<Result> {
-    const reader: Reader = { isWoken: false, isOver: signal?.aborted ?? false, wake: () => {} }
+    const reader: WaitingRead = { isWoken: false, isOver: signal?.aborted ?? false, wake: () => {} }
     const end = () => {
       reader.isOver = true
       reader.wake()
@@ -66,7 +67,7 @@ export class SharedFeed {
       for (;;) {
         // Before the read, so that it misses nothing.
         reader.isWoken = false
-        const page = await this.#share({ after: position, limit })
+        const page = await this.#readPage({ after: position, limit })
         if (typeof page === 'string' || page.changes.length > 0) return page
         position = page.next
         if (!reader.isWoken && !reader.isOver) await sleep(reader)
@@ -79,7 +80,7 @@ export class SharedFeed {
     }
   }
 
-  #share(request: ChangesRequest): Promise<Result> {
+  #readPage(request: ChangesRequest): Promise<Result> {
     const key = `${request.limit} ${request.after}`
     const known = this.#pages.get(key)
     if (known !== undefined) return known
@@ -108,37 +109,29 @@ export class SharedFeed {
       const pause = this.#readers.size * PAUSE_MS_PER_READER
       await delay(Math.min(Math.max(pause, PAUSE_MS_MIN), PAUSE_MS_MAX))
     }
-    // Nobody may ask for them for a long time.
+    // The next readers may come much later.
     this.#pages.clear()
     this.#isRunning = false
   }
 
-  /** The responses to the changes come first, and other requests in between. */
+  /** Wakes readers in groups, one per turn of the event loop, so that responses and other requests are not delayed. */
   async #wakeAll(): Promise<void> {
     let count = 0
     for (const reader of [...this.#readers]) {
-      if (count++ % WOKEN_MAX === 0) await nextTurn()
+      if (count++ % WOKEN_MAX === 0) await setImmediate()
       reader.isWoken = true
       reader.wake()
     }
   }
 
-  /** A failing store makes the readers read, and fail. */
+  /** If this fails, the readers wake too, and their next read reports the failure. */
   #nextCommit(): Promise<void> {
     return this.#feed.nextCommit().catch(() => {})
   }
 }
 
-function sleep(reader: Reader): Promise<void> {
+function sleep(reader: WaitingRead): Promise<void> {
   return new Promise((resolve) => {
     reader.wake = resolve
   })
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
-
-function delay(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

@@ -15,11 +15,11 @@ export interface NewWebhook {
   /** Signs deliveries. Starts with `whsec_`. */
   readonly secret: string
   readonly createdAt: Date
-  /** Deliver the changes after this cursor of the ChangeFeed. Undefined means from the oldest change kept. */
+  /** Deliver the changes after this cursor of the ChangeFeed. Undefined means from the oldest retained change. */
   readonly cursor?: string | undefined
 }
 
-/** How far the deliveries to a webhook have come. */
+/** The progress of the deliveries to a webhook. */
 export interface WebhookProgress {
   /** All changes up to this cursor were delivered or skipped. See NewWebhook. */
   readonly cursor?: string | undefined
@@ -27,7 +27,7 @@ export interface WebhookProgress {
   readonly attempts: number
   /** When the first of these failed. */
   readonly failingSince?: Date | undefined
-  /** The earliest moment of the next attempt. Undefined means at once. */
+  /** The earliest moment of the next attempt. Undefined means immediately. */
   readonly nextAttemptAt?: Date | undefined
   /** Set if deliveries have stopped until the operator resumes them. */
   readonly pausedAt?: Date | undefined
@@ -84,7 +84,7 @@ export interface WebhookStore {
    * Makes a webhook deliver at once, whether it is paused or waits for its next attempt. Ends its lease, so that the
    * process cannot save progress that it made before. Resolves to false if there is none.
    *
-   * @param fromOldest continue with the oldest change kept, instead of the next one
+   * @param fromOldest continue with the oldest retained change, instead of the next one
    */
   resume(name: string, fromOldest: boolean): Promise<boolean>
 

@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { createClient } from '../../client/client.ts'
-import { migrate } from '../../src/stores/sqlite/file/sqlite-schema.ts'
+import { migrate } from '../../src/stores/sqlite/sqlite-schema.ts'
 import { Container, type Image, VOLUME } from './container.ts'
 
 /** Not 127.0.0.1: a service that listened only there could not be reached from outside its container. */

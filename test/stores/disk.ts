@@ -2,26 +2,26 @@
 import type { PlantPatch } from '../../service/plant-store.ts'
 import { GroupCommit } from '../../src/stores/group-commit.ts'
 import {
-  type Change,
-  type ChangeResult,
   measureChange,
+  type WriteCall,
+  type WriteResult,
 } from '../../src/stores/sqlite/writer/writer.ts'
 
-export type Changes = GroupCommit<Change, ChangeResult>
+export type Changes = GroupCommit<WriteCall, WriteResult>
 
 /** A disk on which each commit waits until the test ends it. */
 export class Disk {
-  readonly commits: { changes: readonly Change[]; end: PromiseWithResolvers<void> }[] = []
+  readonly commits: { changes: readonly WriteCall[]; end: PromiseWithResolvers<void> }[] = []
   #started = Promise.withResolvers<void>()
 
-  commit = async (changes: readonly Change[]): Promise<ChangeResult[]> => {
+  commit = async (changes: readonly WriteCall[]): Promise<WriteResult[]> => {
     const end = Promise.withResolvers<void>()
     this.commits.push({ changes, end })
     this.#started.resolve()
     await end.promise
     return changes.map(([operation, name]) =>
       operation === 'removeToken' ? name : operation,
-    ) as ChangeResult[]
+    ) as WriteResult[]
   }
 
   /** Resolves to a commit, numbered from 0, when it has begun. */
@@ -79,24 +79,24 @@ export async function settled(): Promise<void> {
 }
 
 /** A change without text, whose result is its name. */
-export function removal(name: string): Change {
+export function removal(name: string): WriteCall {
   return ['removeToken', name]
 }
 
-export function creation(name: string, tag?: string): Change {
+export function creation(name: string, tag?: string): WriteCall {
   return ['create', tag === undefined ? { id: 1n, name } : { id: 1n, name, tag }]
 }
 
-export function update(patch: PlantPatch, expected?: readonly string[]): Change {
+export function update(patch: PlantPatch, expected?: readonly string[]): WriteCall {
   return ['update', 1n, patch, expected]
 }
 
-export function imports(...names: string[]): Change {
+export function imports(...names: string[]): WriteCall {
   return ['importPlants', names.map((name) => ({ id: 1n, name })), 'keep']
 }
 
 /** A batch whose text is all in its first plant. */
-export function batch(size: number, text: string): Change {
+export function batch(size: number, text: string): WriteCall {
   const plants = Array.from({ length: size }, (_, index) => ({
     id: BigInt(index),
     name: index === 0 ? text : '',

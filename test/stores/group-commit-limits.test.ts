@@ -1,7 +1,7 @@
 import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { GroupCommit, WaitingChanges } from '../../src/stores/group-commit.ts'
-import { type Change, measureChange } from '../../src/stores/sqlite/writer/writer.ts'
+import { measureChange, type WriteCall } from '../../src/stores/sqlite/writer/writer.ts'
 import {
   batch,
   type Changes,
@@ -70,13 +70,13 @@ for (const { threads, count } of [
 
 interface Limit {
   readonly what: string
-  readonly change: Change
+  readonly change: WriteCall
   /** How many of the changes can wait, and what they count if that is not their number. */
   readonly room: number
   readonly count?: number
   readonly text: number
   /** The change that is one too many, if it is not a small one. */
-  readonly rejected?: Change
+  readonly rejected?: WriteCall
 }
 
 const LIMITS: Limit[] = [

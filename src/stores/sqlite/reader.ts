@@ -9,17 +9,17 @@ import { joinPlants, measureText, type PlantRow, type TokenRow, toPlant, toToken
 import { toWebhook, type WebhookRow } from '../webhook-row.ts'
 import { type ChangeLimits, prepareExcess } from './feed/change-pruner.ts'
 import { prepareChangeRead } from './feed/change-reader.ts'
+import type { CommitSignal } from './feed/commit-signal.ts'
 import { mapError } from './sqlite-errors.ts'
-import type { CommitSignal } from './writer/commit-signal.ts'
 
 /**
- * A shared transaction that is older takes a new snapshot. One that begins after the event loop has polled lasts until
- * it has polled again, and other processes may have made changes meanwhile.
+ * The maximum age of the shared transaction. One that begins after the event loop has polled lasts until after the next
+ * poll, during which other processes may commit.
  */
 const SNAPSHOT_MS_MAX = 0.5
 
 /**
- * Reads plants, tokens and webhooks. Every method throws StoreUnavailable if the database cannot be read now.
+ * Reads plants, changes, tokens and webhooks. Every method throws StoreUnavailable if the database cannot be read now.
  *
  * Reads in one turn of the event loop share a transaction, because locking and unlocking the file for each read takes
  * as long as the read itself.
@@ -32,11 +32,11 @@ export class Reader {
   readonly #findExcess: ReturnType<typeof prepareExcess>
   readonly #endTransaction = () => this.refresh()
   #inTransaction = false
-  /** The number of commits that the shared transaction sees, at least. */
+  /** The value of the signal when the shared transaction began. */
   #seen = 0
   #began = 0
 
-  /** @param commits the number of commits, which the writer increments before it reports one */
+  /** @param commits changes before a writer of this process reports a commit */
   constructor(db: Database, commits: CommitSignal) {
     this.#db = db
     this.#commits = commits

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { type Engine, IN_MEMORY, type StoreOptions } from '../engine.ts'
 import { StoreError } from '../store-error.ts'
-import { COMPANION_SUFFIXES } from './file/file-access.ts'
+import { COMPANION_SUFFIXES } from './file/file-modes-check.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
 import type { SqliteLink, SqliteStore } from './sqlite-store.ts'
 
@@ -27,7 +27,7 @@ export const sqlite: Engine = {
   join: ({ retention: _, ...options }, link) => openStore(options, link as SqliteLink),
 
   async *check({ database, lockTimeout }) {
-    const { checkDatabase } = await import('./backup/sqlite-check.ts')
+    const { checkDatabase } = await import('./sqlite-check.ts')
     yield* checkDatabase({ file: database, lockTimeout })
   },
 

@@ -16,7 +16,7 @@ const SPACE = [
   ['total', 'plant_store_disk_size_bytes', 'The size of the file system of the database.'],
 ] as const
 
-/** What a thread that uses a SQLite database measures. */
+/** The metrics of a thread that uses an SQLite database. */
 export class SqliteMetrics extends CommitMetrics {
   /** The part of a commit that writes to the WAL and waits for the disk. In seconds. */
   readonly sync: Histogram

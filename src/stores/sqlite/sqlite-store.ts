@@ -21,27 +21,27 @@ import { RetentionClock } from '../retention-clock.ts'
 import type { Store, StoreAdvice, StoreLink } from '../store.ts'
 import type { Metrics } from '../store-metrics.ts'
 import { type ChangeLimits, pruneChanges } from './feed/change-pruner.ts'
-import { type DatabaseOptions, openDatabase, openSnapshot, refuseMemory } from './file/database.ts'
-import { DatabaseFile, type FileIdentity } from './file/database-file.ts'
+import { CommitSignal } from './feed/commit-signal.ts'
+import { openDatabase, openSnapshot, refuseMemory, type SqliteOptions } from './file/database.ts'
+import { type FileIdentity, OpenFile } from './file/file-identity.ts'
 import { exportPlants, Reader } from './reader.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
 import { webhookStore } from './sqlite-webhooks.ts'
-import { CommitSignal } from './writer/commit-signal.ts'
-import { ThreadedWriter, WriterOwner } from './writer/threaded-writer.ts'
 import {
-  type Change,
-  type ChangeResult,
   measureChange,
-  type SubmitChange,
+  type SubmitWrite,
+  type WriteCall,
+  type WriteResult,
   Writer,
 } from './writer/writer.ts'
+import { WriterClient, WriterHost } from './writer/writer-client.ts'
 
 /** The page cache in KiB, where the default of 16 MB would not be faster. */
 const SMALL_CACHE = 2000
 
 /** The data of a StoreLink. */
 export interface SqliteLink {
-  /** A port of `WriterOwner.connect`. */
+  /** A port of `WriterHost.connect`. */
   readonly writer: MessagePort
   readonly commits: SharedArrayBuffer
   /** How many threads share the limit of waiting changes. */
@@ -49,9 +49,9 @@ export interface SqliteLink {
   readonly identity: FileIdentity | undefined
 }
 
-export interface SqliteStoreOptions extends Omit<DatabaseOptions, 'identity'> {
+export interface SqliteStoreOptions extends Omit<SqliteOptions, 'identity'> {
   readonly onProblem?: OnProblem
-  /** Measures what this thread does. Without it, nothing is measured. */
+  /** The metrics of this thread. Without them, nothing is measured. */
   readonly metrics?: SqliteMetrics | undefined
 }
 
@@ -61,57 +61,57 @@ export interface SqliteStoreOptions extends Omit<DatabaseOptions, 'identity'> {
  */
 export class SqliteStore implements Store {
   readonly webhooks: WebhookStore
-  /** Undefined if another thread owns the writer, or if it is in this one. */
-  readonly #owner: WriterOwner | undefined
-  readonly #writer: Writer | ThreadedWriter
+  /** Undefined if this store writes on its own connection, or uses the writer that another thread has started. */
+  readonly #writerHost: WriterHost | undefined
+  readonly #writer: Writer | WriterClient
   readonly #metrics: SqliteMetrics | undefined
-  readonly #groupCommit: GroupCommit<Change, ChangeResult>
-  readonly #change = ((...change: unknown[]) =>
-    this.#groupCommit.submit(change as unknown as Change)) as SubmitChange
+  readonly #groupCommit: GroupCommit<WriteCall, WriteResult>
+  readonly #write = ((...call: unknown[]) =>
+    this.#groupCommit.submit(call as unknown as WriteCall)) as SubmitWrite
   readonly #reader: Reader
   readonly #commits: CommitSignal
   readonly #openSnapshot: () => Database
   /** Undefined in memory. */
-  readonly #file: DatabaseFile | undefined
+  readonly #file: OpenFile | undefined
   readonly #pruning = new AbortController()
   #closed: Promise<void> | undefined
 
   /**
-   * @param link the data of a StoreLink, if another thread owns the store
+   * @param link the data of a StoreLink, if another thread has opened the store
    * @throws StoreError with a one-line reason if the database cannot be used
    */
   constructor({ retention, onProblem, metrics, ...given }: SqliteStoreOptions, link?: SqliteLink) {
     if (given.sameThread) refuseMemory(given.file)
-    const isWriter = given.file === IN_MEMORY || given.sameThread === true
+    const writesHere = given.file === IN_MEMORY || given.sameThread === true
     const opening = { ...given, identity: link?.identity }
     const db = openDatabase(retention === undefined ? opening : { ...opening, retention })
-    this.#file = given.file === IN_MEMORY ? undefined : new DatabaseFile(given.file, link?.identity)
+    this.#file = given.file === IN_MEMORY ? undefined : new OpenFile(given.file, link?.identity)
     const options = { ...given, identity: this.#file?.identity }
     this.#openSnapshot = () => {
       this.#file?.assertInPlace()
       return openSnapshot(db, options)
     }
-    this.#owner =
-      isWriter || link !== undefined
+    this.#writerHost =
+      writesHere || link !== undefined
         ? undefined
-        : new WriterOwner(options, metrics !== undefined, onProblem)
-    const port = link?.writer ?? this.#owner?.connect()
+        : new WriterHost(options, metrics !== undefined, onProblem)
+    const port = link?.writer ?? this.#writerHost?.connect()
     this.#writer =
       port === undefined
         ? new Writer(db, this.#file, metrics)
-        : new ThreadedWriter(port, options.lockTimeout)
-    if (isWriter || link !== undefined) db.pragma(`cache_size = -${SMALL_CACHE}`)
-    if (!isWriter) {
+        : new WriterClient(port, options.lockTimeout)
+    if (writesHere || link !== undefined) db.pragma(`cache_size = -${SMALL_CACHE}`)
+    if (!writesHere) {
       db.pragma('query_only = ON')
       db.pragma('busy_timeout = 0')
     }
-    this.#commits = this.#owner?.commits ?? new CommitSignal(link?.commits)
+    this.#commits = this.#writerHost?.commits ?? new CommitSignal(link?.commits)
     this.#reader = new Reader(db, this.#commits)
-    this.webhooks = webhookStore(this.#reader, this.#change)
+    this.webhooks = webhookStore(this.#reader, this.#write)
     const waiting = new WaitingChanges(link?.threads)
     this.#metrics = metrics
     metrics?.measureWaiting(waiting)
-    if (this.#owner !== undefined) metrics?.measureSpace(given.file)
+    if (this.#writerHost !== undefined) metrics?.measureSpace(given.file)
     this.#groupCommit = new GroupCommit({
       commit: (changes) => this.#commit(changes),
       sizeOf: measureChange,
@@ -121,20 +121,20 @@ export class SqliteStore implements Store {
       const clock = new RetentionClock(retention.age, onProblem)
       const methods = {
         hasExcess: (limits: ChangeLimits) => this.#reader.hasExcess(limits),
-        prune: (limits: ChangeLimits) => this.#change('pruneChanges', limits),
+        prune: (limits: ChangeLimits) => this.#write('pruneChanges', limits),
       }
       pruneChanges(retention, clock, methods, this.#pruning.signal)
     }
   }
 
   share(threads: number): readonly StoreLink[] | undefined {
-    const owner = this.#owner
-    if (owner === undefined) return undefined
+    const host = this.#writerHost
+    if (host === undefined) return undefined
     return Array.from({ length: threads }, () => {
-      const writer = owner.connect()
+      const writer = host.connect()
       const data: SqliteLink = {
         writer,
-        commits: owner.commits.memory,
+        commits: host.commits.memory,
         threads,
         identity: this.#file?.identity,
       }
@@ -143,11 +143,11 @@ export class SqliteStore implements Store {
   }
 
   create(plant: NewPlant): Promise<CreateResult> {
-    return this.#change('create', plant)
+    return this.#write('create', plant)
   }
 
   createAll(plants: readonly NewPlant[]): Promise<BatchResult> {
-    return this.#change('createAll', plants)
+    return this.#write('createAll', plants)
   }
 
   async get(id: bigint): Promise<StoredPlant | undefined> {
@@ -163,15 +163,15 @@ export class SqliteStore implements Store {
     patch: PlantPatch,
     expected?: readonly string[],
   ): Promise<StoredPlant | NoMatch> {
-    return this.#change('update', id, patch, expected)
+    return this.#write('update', id, patch, expected)
   }
 
   remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
-    return this.#change('remove', id, expected)
+    return this.#write('remove', id, expected)
   }
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
-    return this.#change('importPlants', plants, onConflict)
+    return this.#write('importPlants', plants, onConflict)
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
@@ -192,19 +192,19 @@ export class SqliteStore implements Store {
   }
 
   addToken(token: StoredToken): Promise<boolean> {
-    return this.#change('addToken', token)
+    return this.#write('addToken', token)
   }
 
   addFirstToken(token: StoredToken): Promise<boolean> {
-    return this.#change('addFirstToken', token)
+    return this.#write('addFirstToken', token)
   }
 
   removeToken(name: string): Promise<boolean> {
-    return this.#change('removeToken', name)
+    return this.#write('removeToken', name)
   }
 
   noteTokenUse(name: string, at: Date): Promise<void> {
-    return this.#change('noteTokenUse', name, at)
+    return this.#write('noteTokenUse', name, at)
   }
 
   async readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
@@ -219,7 +219,7 @@ export class SqliteStore implements Store {
     if (this.#metrics === undefined) return []
     const [own, writer = []] = await Promise.all([
       this.#metrics.read(),
-      this.#owner?.readMetrics?.(),
+      this.#writerHost?.readMetrics?.(),
     ])
     return [...own, ...writer]
   }
@@ -241,16 +241,17 @@ export class SqliteStore implements Store {
     // The last connection to close removes the WAL, so it must be one that can write.
     this.#reader.close()
     this.#writer.close()
-    await this.#owner?.close()
+    await this.#writerHost?.close()
   }
 
-  async #commit(changes: readonly Change[]): Promise<ChangeResult[]> {
-    if (this.#writer instanceof ThreadedWriter) return this.#writer.commit(changes)
+  async #commit(changes: readonly WriteCall[]): Promise<WriteResult[]> {
+    if (this.#writer instanceof WriterClient) return this.#writer.commit(changes)
     // The writer of this thread uses the same connection.
     this.#reader.refresh()
     try {
       return this.#writer.commit(changes)
     } finally {
+      // After a failure too, because a change that throws may have been applied.
       this.#commits.add()
     }
   }

@@ -1,9 +1,9 @@
 import type { WebhookStore } from '../../../service/webhook-store.ts'
 import type { Reader } from './reader.ts'
-import type { SubmitChange } from './writer/writer.ts'
+import type { SubmitWrite } from './writer/writer.ts'
 
 /** The webhooks in the file. */
-export function webhookStore(reader: Reader, submit: SubmitChange): WebhookStore {
+export function webhookStore(reader: Reader, submit: SubmitWrite): WebhookStore {
   return {
     list: async () => reader.listWebhooks(),
     add: (webhook) => submit('addWebhook', webhook),

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import type { BackupOptions, OnProgress } from '../../../src/stores/engine.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
+import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/sqlite-schema.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { overwritePage, sql } from './files.ts'
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
 import t, { type Test } from 'tap'
-import { type DatabaseOptions, openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { DatabaseFile } from '../../../src/stores/sqlite/file/database-file.ts'
+import { openDatabase, type SqliteOptions } from '../../../src/stores/sqlite/file/database.ts'
+import { OpenFile } from '../../../src/stores/sqlite/file/file-identity.ts'
 import { SqliteMetrics } from '../../../src/stores/sqlite/sqlite-metrics.ts'
 import {
   Checkpointer,
@@ -96,7 +96,7 @@ t.test('the thread writes nothing to a file that was moved', async (t) => {
   const options = { file: path, lockTimeout: 0 }
   const db = openDatabase(options)
   const { port1, port2 } = new MessageChannel()
-  const data = { ...options, identity: new DatabaseFile(path).identity, port: port1 }
+  const data = { ...options, identity: new OpenFile(path).identity, port: port1 }
   const worker = checkpointThread.start(data, { name: 'checkpoint', transferList: [port1] })
   await once(port2, 'message')
   db.exec("INSERT INTO plants (id, name) VALUES (1, 'x')")
@@ -149,7 +149,7 @@ t.test('a checkpoint that fails is reported, and tried again after a while', asy
  */
 async function start(
   t: Test,
-  { elsewhere = {}, intervalMs = 0 }: { elsewhere?: Partial<DatabaseOptions>; intervalMs?: number },
+  { elsewhere = {}, intervalMs = 0 }: { elsewhere?: Partial<SqliteOptions>; intervalMs?: number },
 ) {
   const options = { file: join(makeFolder(t, inMemory()), 'plants.db'), lockTimeout: 5000 }
   // Teardowns run in reverse order, so the connections are closed before the folder is removed.

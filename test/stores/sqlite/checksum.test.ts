@@ -13,8 +13,8 @@ import t, { type Test } from 'tap'
 import type { OnProgress } from '../../../src/stores/engine.ts'
 import { isUnused } from '../../../src/stores/sqlite/backup/checksum.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
-import { checkDatabase } from '../../../src/stores/sqlite/backup/sqlite-check.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
+import { checkDatabase } from '../../../src/stores/sqlite/sqlite-check.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 
 /** Makes a database with a plant, and a backup of it. */

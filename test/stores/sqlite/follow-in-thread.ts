@@ -1,11 +1,11 @@
 /** Follows a store that another thread owns: sends 'ready', then each change. Ends after the removal of a plant. */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { DatabaseOptions } from '../../../src/stores/sqlite/file/database.ts'
+import type { SqliteOptions } from '../../../src/stores/sqlite/file/database.ts'
 import { type SqliteLink, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { latest, pageOf } from '../changes.ts'
 
 export interface Work {
-  readonly options: DatabaseOptions
+  readonly options: SqliteOptions
   readonly link: SqliteLink
 }
 

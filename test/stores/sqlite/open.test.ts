@@ -17,8 +17,8 @@ import Sqlite from 'better-sqlite3'
 import t from 'tap'
 import { PERMISSIONS, PRIVATE_FOLDER_MODE } from '../../../src/file-modes.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { DatabaseFile } from '../../../src/stores/sqlite/file/database-file.ts'
-import { SCHEMA_VERSION } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
+import { OpenFile } from '../../../src/stores/sqlite/file/file-identity.ts'
+import { SCHEMA_VERSION } from '../../../src/stores/sqlite/sqlite-schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { sql, thrownBy } from './files.ts'
@@ -202,7 +202,7 @@ t.test('only the file that is open already is opened again', async (t) => {
     string,
   ]
   for (const each of [file, other]) openDatabase({ file: each, lockTimeout: 0 }).close()
-  const options = { file, lockTimeout: 0, identity: new DatabaseFile(file).identity }
+  const options = { file, lockTimeout: 0, identity: new OpenFile(file).identity }
   openDatabase(options).close()
   const message = new RegExp(`^cannot use the database .*${file} was deleted or replaced while`)
   rmSync(file)

@@ -27,7 +27,7 @@ const SCANS: Record<string, string> = {
 }
 
 const ADVICE =
-  'The cost of this statement grows with the number of rows. Add an index to MIGRATIONS in src/stores/sqlite/file/sqlite-schema.ts, ' +
+  'The cost of this statement grows with the number of rows. Add an index to MIGRATIONS in src/stores/sqlite/sqlite-schema.ts, ' +
   'rewrite the statement, or add it to SCANS in test/stores/sqlite/query-plans.test.ts with a reason.'
 
 /** These read every row of a range before they return one, which a plan does not show. */

@@ -5,31 +5,31 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { type SqliteLink, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { ThreadedWriter, WriterOwner } from '../../../src/stores/sqlite/writer/threaded-writer.ts'
-import type { Change } from '../../../src/stores/sqlite/writer/writer.ts'
+import type { WriteCall } from '../../../src/stores/sqlite/writer/writer.ts'
+import { WriterClient, WriterHost } from '../../../src/stores/sqlite/writer/writer-client.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { commitsIn } from './files.ts'
 
 const LOCK_TIMEOUT_MS = 30_000
 
-const creation = (id: number, name = 'x'): Change => ['create', { id: BigInt(id), name }]
+const creation = (id: number, name = 'x'): WriteCall => ['create', { id: BigInt(id), name }]
 
 /** Fails, because SQLite cannot bind the name. */
-const DEFECT = ['create', { id: 100n, name: {} }] as unknown as Change
+const DEFECT = ['create', { id: 100n, name: {} }] as unknown as WriteCall
 
 /** A writer and clients of it. The database can be locked. */
 async function startWriter(t: Test, count: number, lockTimeout = LOCK_TIMEOUT_MS) {
   const file = join(makeFolder(t, inMemory()), 'plants.db')
-  const owner = new WriterOwner({ file, lockTimeout: LOCK_TIMEOUT_MS })
+  const owner = new WriterHost({ file, lockTimeout: LOCK_TIMEOUT_MS })
   const clients = Array.from(
     { length: count },
-    () => new ThreadedWriter(owner.connect(), lockTimeout),
+    () => new WriterClient(owner.connect(), lockTimeout),
   )
   t.teardown(async () => {
     for (const client of clients) client.close()
     await owner.close()
   })
-  const [first] = clients as [ThreadedWriter]
+  const [first] = clients as [WriterClient]
   await first.commit([creation(0)])
   const holder = new Sqlite(file)
   t.teardown(() => holder.close())
@@ -91,7 +91,7 @@ t.test('each client gets its own results, in order', async (t) => {
     Array.from({ length: 10 }, async (_, number) => {
       const name = `${index} ${number}`
       const id = BigInt(10 + index)
-      const changes: Change[] = [
+      const changes: WriteCall[] = [
         ['update', id, { name }],
         ['create', { id, name }],
         ['create', { id, name: 'other' }],
@@ -110,7 +110,7 @@ t.test('each client gets its own results, in order', async (t) => {
 t.test('a defect in a change of one client does not fail the others', async (t) => {
   const { clients, hold, release } = await startWriter(t, 3)
   const { waiting } = await hold()
-  const [one, two, three] = clients as [ThreadedWriter, ThreadedWriter, ThreadedWriter]
+  const [one, two, three] = clients as [WriterClient, WriterClient, WriterClient]
   const results = Promise.allSettled([
     one.commit([creation(10)]),
     two.commit([creation(20), DEFECT]),
@@ -143,7 +143,7 @@ t.test('while the database is locked, the changes of all clients fail', async (t
 
 t.test('a client that leaves does not stop the others', async (t) => {
   const { clients } = await startWriter(t, 3)
-  const [one, two, three] = clients as [ThreadedWriter, ThreadedWriter, ThreadedWriter]
+  const [one, two, three] = clients as [WriterClient, WriterClient, WriterClient]
   two.close()
   t.same(await one.commit([creation(10)]), ['created'])
   t.same(await three.commit([creation(30)]), ['created'])

@@ -7,7 +7,7 @@ import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { GroupCommit } from '../../../src/stores/group-commit.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { type Change, measureChange, Writer } from '../../../src/stores/sqlite/writer/writer.ts'
+import { measureChange, type WriteCall, Writer } from '../../../src/stores/sqlite/writer/writer.ts'
 import { exported, pageWith } from '../plants.ts'
 
 const BUSY = new StoreUnavailable('busy', 'SQLITE_BUSY')
@@ -91,7 +91,7 @@ t.test('a full disk fails whole transactions, and the store recovers', async (t)
   t.teardown(() => db.close())
   const writer = new Writer(db)
   const changes = new GroupCommit({
-    commit: async (batch: readonly Change[]) => writer.commit(batch),
+    commit: async (batch: readonly WriteCall[]) => writer.commit(batch),
     sizeOf: measureChange,
   })
   const create = (id: number, name: string) => changes.submit(['create', { id: BigInt(id), name }])

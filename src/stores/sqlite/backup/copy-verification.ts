@@ -5,9 +5,9 @@
 import { statSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import type { BackupSummary } from '../../engine.ts'
+import { findIntegrityFaults, findKindFault } from '../sqlite-check.ts'
 import { explain } from '../sqlite-errors.ts'
 import { hashFile } from './checksum.ts'
-import { findIntegrityFaults, findKindFault } from './sqlite-check.ts'
 
 /** Printed as JSON. */
 export type Verification = BackupSummary | { readonly fault: string }

@@ -9,11 +9,11 @@ import { PRIVATE_MODE } from '../../../file-modes.ts'
 import type { BackupOptions, BackupSummary } from '../../engine.ts'
 import { StoreError } from '../../store-error.ts'
 import { openExisting } from '../file/database.ts'
-import { COMPANION_SUFFIXES } from '../file/file-access.ts'
+import { COMPANION_SUFFIXES } from '../file/file-modes-check.ts'
+import { findKindFault } from '../sqlite-check.ts'
 import { explain } from '../sqlite-errors.ts'
 import { CHECKSUM_SUFFIX, checksumLine } from './checksum.ts'
 import type { Verification } from './copy-verification.ts'
-import { findKindFault } from './sqlite-check.ts'
 
 /** Pages copied at a time: 1 MB, so that commits of the service wait for at most that much. */
 const PAGES_PER_STEP = 256

@@ -6,8 +6,8 @@ import { IN_MEMORY, type StoreOptions } from '../../engine.ts'
 import { MissingDatabase, StoreError } from '../../store-error.ts'
 import { switchLog } from '../feed/change-triggers.ts'
 import { explain } from '../sqlite-errors.ts'
-import { DatabaseFile, type FileIdentity } from './database-file.ts'
-import { findIncompatibility, migrate } from './sqlite-schema.ts'
+import { findIncompatibility, migrate } from '../sqlite-schema.ts'
+import { type FileIdentity, OpenFile } from './file-identity.ts'
 
 /** The value of `PRAGMA synchronous` with which every commit waits for the disk. */
 const FULL = 2
@@ -19,7 +19,7 @@ const FULL = 2
 export const WAL_PAGES = 16_000
 
 /** Can be sent to a thread. */
-export interface DatabaseOptions extends Omit<StoreOptions, 'database' | 'onProblem'> {
+export interface SqliteOptions extends Omit<StoreOptions, 'database' | 'onProblem'> {
   /** A path, or IN_MEMORY. */
   readonly file: string
   /** The file that the process has open already. Any other file at the path is refused, unopened. */
@@ -38,13 +38,13 @@ export function openDatabase({
   mustExist = false,
   retention,
   identity,
-}: DatabaseOptions): Database {
+}: SqliteOptions): Database {
   if (mustExist && file !== IN_MEMORY && !existsSync(file)) {
     throw new MissingDatabase(`there is no database ${resolve(file)}`)
   }
   let db: Database | undefined
   try {
-    if (identity !== undefined) new DatabaseFile(file, identity).assertInPlace()
+    if (identity !== undefined) new OpenFile(file, identity).assertInPlace()
     // better-sqlite3 also trims the name. An empty name means a temporary database.
     const name = file.trim()
     if (name !== '' && name !== IN_MEMORY) createDatabaseFile(name)
@@ -84,13 +84,13 @@ export function createDatabaseFile(file: string): void {
 /**
  * Opens another connection for a long read. In memory it reads a copy, because each connection has its own database.
  */
-export function openSnapshot(db: Database, { file, lockTimeout }: DatabaseOptions): Database {
+export function openSnapshot(db: Database, { file, lockTimeout }: SqliteOptions): Database {
   const source = file === IN_MEMORY ? db.serialize() : file
   const options = { readonly: file !== IN_MEMORY, timeout: lockTimeout }
   return new Sqlite(source, options).defaultSafeIntegers()
 }
 
-function makeDurable(db: Database, { file, lockTimeout }: DatabaseOptions): void {
+function makeDurable(db: Database, { file, lockTimeout }: SqliteOptions): void {
   switchToWal(db, lockTimeout)
   // better-sqlite3 is compiled with NORMAL as the default in WAL mode, which can lose commits in a power failure.
   db.pragma('synchronous = FULL')
@@ -126,7 +126,7 @@ function switchToWal(db: Database, lockTimeout: number): void {
  *
  * @throws StoreError if the file does not exist, SqliteError if it cannot be opened
  */
-export function openExisting({ file, lockTimeout }: DatabaseOptions): Database {
+export function openExisting({ file, lockTimeout }: SqliteOptions): Database {
   refuseMemory(file)
   if (!existsSync(file)) throw new StoreError(`there is no database ${resolve(file)}`)
   // Not `readonly`: without a service running, such a connection leaves a -wal and a -shm file in the folder.

@@ -1,7 +1,7 @@
 /** Writes the WAL back in a thread of its own, because that can take longer than a commit should wait. */
 
 import { openDatabase } from '../file/database.ts'
-import { DatabaseFile } from '../file/database-file.ts'
+import { OpenFile } from '../file/file-identity.ts'
 import {
   type CheckpointReply,
   type CheckpointRequest,
@@ -11,7 +11,7 @@ import {
 
 const { port, ...options } = checkpointThread.data
 const db = openDatabase(options)
-const file = new DatabaseFile(options.file, options.identity)
+const file = new OpenFile(options.file, options.identity)
 const checkpoint = prepareCheckpoint(db, 'PASSIVE')
 
 port.on('message', (request: CheckpointRequest) => {

@@ -8,7 +8,7 @@ import type { Database } from 'better-sqlite3'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import { ThreadModule } from '../../../threads/thread-module.ts'
 import type { OnProblem } from '../../engine.ts'
-import { type DatabaseOptions, WAL_PAGES } from '../file/database.ts'
+import { type SqliteOptions, WAL_PAGES } from '../file/database.ts'
 import { mapError } from '../sqlite-errors.ts'
 import type { SqliteMetrics } from '../sqlite-metrics.ts'
 
@@ -34,7 +34,7 @@ export type CheckpointRequest = 'checkpoint' | 'close'
 /** Sent by the thread when it is ready, and after each checkpoint with its duration in milliseconds. */
 export type CheckpointReply = 'ready' | number
 
-export interface CheckpointOptions extends DatabaseOptions {
+export interface CheckpointOptions extends SqliteOptions {
   readonly port: MessagePort
 }
 
@@ -63,7 +63,7 @@ export const checkpointThread = new ThreadModule<CheckpointOptions>(
  * over the database if ids are random.
  */
 export class Checkpointer {
-  readonly #options: DatabaseOptions
+  readonly #options: SqliteOptions
   readonly #settings: CheckpointerSettings
   readonly #pages: number
   readonly #intervalMs: number
@@ -81,7 +81,7 @@ export class Checkpointer {
    * @param db the writer's connection; its automatic checkpoints are turned off
    * @param options of that connection
    */
-  constructor(db: Database, options: DatabaseOptions, settings: CheckpointerSettings = {}) {
+  constructor(db: Database, options: SqliteOptions, settings: CheckpointerSettings = {}) {
     const { pages = WAL_PAGES, intervalMs = INSPECTION_INTERVAL_MS } = settings
     db.pragma('wal_autocheckpoint = 0')
     this.#inspect = prepareCheckpoint(db, 'NOOP')

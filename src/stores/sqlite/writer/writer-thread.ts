@@ -4,11 +4,12 @@ import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import { serveCalls } from '../../../threads/remote-calls.ts'
 import { toReply } from '../../../threads/reply.ts'
 import { type Size, sumSizes, TRANSACTION_MAX } from '../../group-commit.ts'
+import { CommitSignal } from '../feed/commit-signal.ts'
 import { openDatabase } from '../file/database.ts'
-import { DatabaseFile } from '../file/database-file.ts'
+import { OpenFile } from '../file/file-identity.ts'
 import type { SqliteMetrics } from '../sqlite-metrics.ts'
 import { Checkpointer, prepareCheckpoint } from './checkpointer.ts'
-import { CommitSignal } from './commit-signal.ts'
+import { measureChange, type WriteCall, type WriteResult, Writer } from './writer.ts'
 import {
   type WriterCommand,
   type WriterMethods,
@@ -16,14 +17,13 @@ import {
   type WriterReply,
   type WriterRequest,
   writerThread,
-} from './threaded-writer.ts'
-import { type Change, type ChangeResult, measureChange, Writer } from './writer.ts'
+} from './writer-client.ts'
 
 /** SQLite waits for a lock at most this long at a time, because the process cannot end while it waits. */
 const BUSY_TIMEOUT_MS = 100
 
 /** How often to check that the file is still in place. Otherwise a store without changes would not notice. */
-const LOOK_INTERVAL_MS = 1000
+const PLACE_CHECK_INTERVAL_MS = 1000
 
 /** A request, and where to send the reply. */
 interface Received extends WriterRequest {
@@ -35,20 +35,20 @@ const commits = new CommitSignal(memory)
 const db = openDatabase(options)
 db.pragma(`busy_timeout = ${Math.min(BUSY_TIMEOUT_MS, options.lockTimeout)}`)
 const metrics = metricsPort && (await serveMetrics(metricsPort))
-const file = new DatabaseFile(options.file, options.identity)
+const file = new OpenFile(options.file, options.identity)
 const writer = new Writer(db, file, metrics)
 const emptyWal = prepareCheckpoint(db, 'TRUNCATE')
 const checkpointer = new Checkpointer(db, options, { metrics, onProblem: report })
 const clients = new Set<MessagePort>()
-/** Whether the WAL was emptied since the file was found out of place. */
+/** Whether the WAL was emptied since the file was found to be missing or replaced. */
 let isWalEmptied = false
-setInterval(look, LOOK_INTERVAL_MS).unref()
+setInterval(checkInPlace, PLACE_CHECK_INTERVAL_MS).unref()
 
 parentPort?.on('message', async (command: WriterCommand) => {
   if (command !== 'close') return accept(command.client)
   await checkpointer.close()
-  look()
-  // If the file is out of place, SQLite neither writes the WAL back nor deletes it here (SQLITE_FCNTL_HAS_MOVED).
+  checkInPlace()
+  // If the file is not in place, SQLite neither writes the WAL back nor deletes it here (SQLITE_FCNTL_HAS_MOVED).
   writer.close()
   for (const client of clients) client.close()
   metricsPort?.close()
@@ -67,7 +67,7 @@ function accept(client: MessagePort): void {
   client.on('close', () => clients.delete(client))
   client.on('message', (request: WriterRequest) => {
     serve(receiveOthers({ client, ...request }))
-    if (look()) checkpointer.afterCommit()
+    if (checkInPlace()) checkpointer.afterCommit()
   })
 }
 
@@ -78,7 +78,7 @@ function accept(client: MessagePort): void {
  *
  * @returns whether the file is in place
  */
-function look(): boolean {
+function checkInPlace(): boolean {
   try {
     file.assertInPlace()
     isWalEmptied = false
@@ -116,7 +116,7 @@ function measure({ changes }: WriterRequest): Size {
 
 /** Commits requests together, and replies to each. */
 function serve(requests: readonly Received[]): void {
-  let results: ChangeResult[]
+  let results: WriteResult[]
   try {
     results = commit(
       requests.flatMap(({ changes }) => changes),
@@ -141,7 +141,7 @@ function send(client: MessagePort, reply: WriterReply): void {
   client.postMessage(reply)
 }
 
-function commit(changes: readonly Change[], deadline: bigint): ChangeResult[] {
+function commit(changes: readonly WriteCall[], deadline: bigint): WriteResult[] {
   for (;;) {
     try {
       return writer.commit(changes)
@@ -149,6 +149,7 @@ function commit(changes: readonly Change[], deadline: bigint): ChangeResult[] {
       const isLocked = error instanceof StoreUnavailable && error.reason === 'busy'
       if (!isLocked || process.hrtime.bigint() >= deadline) throw error
     } finally {
+      // After a failure too, because a change that throws may have been applied.
       commits.add()
     }
   }

@@ -14,12 +14,12 @@ import { SELECTOR_BYTES, type StoredToken } from '../../../../service/token-stor
 import type { Size } from '../../group-commit.ts'
 import { measureText, measureTextOfAll, type PlantRow, toPlant } from '../../rows.ts'
 import { type ChangeLimits, preparePrune } from '../feed/change-pruner.ts'
-import type { DatabaseFile } from '../file/database-file.ts'
+import type { OpenFile } from '../file/file-identity.ts'
 import { mapError } from '../sqlite-errors.ts'
 import type { SqliteMetrics } from '../sqlite-metrics.ts'
 import { prepareWebhookChanges, type WebhookChanges } from './webhook-changes.ts'
 
-/** Every change that a store makes, as PlantStore, TokenStore and WebhookStore describe it. */
+/** Every change that a store makes. Specified by PlantStore, TokenStore and WebhookStore. */
 interface Operations extends WebhookChanges {
   create(plant: NewPlant): CreateResult
   createAll(plants: readonly NewPlant[]): BatchResult
@@ -34,44 +34,45 @@ interface Operations extends WebhookChanges {
   noteTokenUse(name: string, at: Date): void
 }
 
-/** A call to each operation, as a value that can be sent to another thread. */
-type Changes = {
+type WriteCalls = {
   [Name in keyof Operations]: readonly [name: Name, ...parameters: Parameters<Operations[Name]>]
 }
-export type Change = Changes[keyof Changes]
+
+/** A call to one of the operations, as a value that can be sent to another thread. */
+export type WriteCall = WriteCalls[keyof WriteCalls]
 
 /** Makes a change, and resolves when it is on disk. */
-export type SubmitChange = <Name extends keyof Operations>(
+export type SubmitWrite = <Name extends keyof Operations>(
   name: Name,
   ...parameters: Parameters<Operations[Name]>
 ) => Promise<ReturnType<Operations[Name]>>
 
-export type ChangeResult = ReturnType<Operations[keyof Operations]>
+export type WriteResult = ReturnType<Operations[keyof Operations]>
 
-/** The same operations, in the form in which TypeScript can relate a name to its parameters. */
+/** The operations, in a form that lets TypeScript relate a name to its parameters. */
 type Prepared = {
   [Name in keyof Operations]: (
     ...parameters: Parameters<Operations[Name]>
   ) => ReturnType<Operations[Name]>
 }
 
-/** Makes changes. Those of one call share a transaction, and so one wait for the disk. */
+/** Makes changes. The changes of one call share a transaction, and so one wait for the disk. */
 export class Writer {
   readonly #db: Database
-  readonly #file: DatabaseFile | undefined
-  readonly #commit: (changes: readonly Change[]) => ChangeResult[]
+  readonly #file: OpenFile | undefined
+  readonly #commit: (changes: readonly WriteCall[]) => WriteResult[]
 
   /**
    * @param file of the connection; undefined in memory
    * @param metrics measures the commits
    */
-  constructor(db: Database, file?: DatabaseFile, metrics?: SqliteMetrics) {
+  constructor(db: Database, file?: OpenFile, metrics?: SqliteMetrics) {
     this.#db = db
     this.#file = file
     const prepared: Prepared = prepareOperations(db)
-    const make = <Name extends keyof Changes>([name, ...parameters]: Changes[Name]) =>
+    const make = <Name extends keyof WriteCalls>([name, ...parameters]: WriteCalls[Name]) =>
       prepared[name](...parameters)
-    const makeAll = (changes: readonly Change[]) => changes.map((change) => make(change))
+    const makeAll = (changes: readonly WriteCall[]) => changes.map((change) => make(change))
     this.#commit =
       metrics === undefined
         ? db.transaction(makeAll).immediate
@@ -83,7 +84,7 @@ export class Writer {
    *
    * @throws StoreUnavailable if the changes cannot be made now
    */
-  commit(changes: readonly Change[]): ChangeResult[] {
+  commit(changes: readonly WriteCall[]): WriteResult[] {
     this.#file?.assertInPlace()
     try {
       return this.#commit(changes)
@@ -99,11 +100,11 @@ export class Writer {
 
 function prepareMeasuredCommit(
   db: Database,
-  makeAll: (changes: readonly Change[]) => ChangeResult[],
+  makeAll: (changes: readonly WriteCall[]) => WriteResult[],
   { duration, changes: counts, sync }: SqliteMetrics,
-): (changes: readonly Change[]) => ChangeResult[] {
+): (changes: readonly WriteCall[]) => WriteResult[] {
   let made = 0
-  const commit = db.transaction((changes: readonly Change[]) => {
+  const commit = db.transaction((changes: readonly WriteCall[]) => {
     const results = makeAll(changes)
     made = performance.now()
     return results
@@ -229,18 +230,18 @@ function prepareOperations(db: Database): Operations {
 /** The memory of a string object, in UTF-16 units. An If-Match header can hold thousands of short strings. */
 const STRING_OVERHEAD = 16
 
-/** What a change counts toward the limits on waiting changes. */
-export function measureChange(change: Change): Size {
+/** The size that a change counts toward the limits on waiting changes. */
+export function measureChange(change: WriteCall): Size {
   return { changes: countChanges(change), text: measureChangeText(change) }
 }
 
 /** A batch counts as its number of plants. */
-function countChanges(change: Change): number {
+function countChanges(change: WriteCall): number {
   return change[0] === 'createAll' ? change[1].length : 1
 }
 
 /** The text that a change keeps in memory while it waits, in UTF-16 units. */
-function measureChangeText(change: Change): number {
+function measureChangeText(change: WriteCall): number {
   switch (change[0]) {
     case 'create':
       return measureText(change[1])

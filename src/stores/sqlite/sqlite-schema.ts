@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import { newerSchemaMessage } from '../../store-error.ts'
-import { CREATE_CHANGE_TABLES, TURN_ON } from '../feed/change-triggers.ts'
+import { newerSchemaMessage } from '../store-error.ts'
+import { CREATE_CHANGE_TABLES, TURN_ON } from './feed/change-triggers.ts'
 
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
 const APPLICATION_ID = 0x504c4e54

@@ -1,7 +1,7 @@
 import { chmodSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { fileAccess } from '../../../src/stores/sqlite/file/file-access.ts'
+import { checkFileModes } from '../../../src/stores/sqlite/file/file-modes-check.ts'
 
 const PRIVATE = [{ status: 'ok', message: 'only the owner can read or write the files' }]
 
@@ -28,14 +28,14 @@ for (const [mode, rights] of [
     const folder = filesOf(t, { 'plants.db': mode })
     const file = join(folder, 'plants.db')
     const message = `${rights} ${file}; chmod 600 makes it private`
-    t.same([...fileAccess(file)], [{ status: 'warning', message }])
+    t.same([...checkFileModes(file)], [{ status: 'warning', message }])
   })
 }
 
 for (const mode of [0o600, 0o400, 0o700, 0o611]) {
   t.test(`mode ${mode.toString(8)} is private`, async (t) => {
     const folder = filesOf(t, { 'plants.db': mode })
-    t.same([...fileAccess(join(folder, 'plants.db'))], PRIVATE)
+    t.same([...checkFileModes(join(folder, 'plants.db'))], PRIVATE)
   })
 }
 
@@ -50,7 +50,7 @@ t.test('each file that belongs to the database is reported, and no other', async
   ]
   const modes = Object.fromEntries([...wide, 'other.db', 'plants.csv'].map((name) => [name, 0o644]))
   const folder = filesOf(t, modes)
-  const reported = [...fileAccess(join(folder, 'plants.db'))].map(({ message }) => message)
+  const reported = [...checkFileModes(join(folder, 'plants.db'))].map(({ message }) => message)
   t.same(
     reported,
     wide.map(
@@ -63,7 +63,7 @@ t.test('the WAL is found next to the target of a symbolic link', async (t) => {
   const folder = filesOf(t, { 'plants.db-wal': 0o644 })
   symlinkSync('plants.db', join(folder, 'link.db'))
   t.match(
-    [...fileAccess(join(folder, 'link.db'))],
+    [...checkFileModes(join(folder, 'link.db'))],
     [{ message: `${join(folder, 'plants.db-wal')};` }],
   )
 })
@@ -71,11 +71,11 @@ t.test('the WAL is found next to the target of a symbolic link', async (t) => {
 t.test('a token file that cannot be examined is skipped', async (t) => {
   const folder = filesOf(t, {})
   symlinkSync('plants.db.access-token', join(folder, 'plants.db.access-token'))
-  t.same([...fileAccess(join(folder, 'plants.db'))], PRIVATE)
+  t.same([...checkFileModes(join(folder, 'plants.db'))], PRIVATE)
 })
 
 t.test('on Windows, where files have no modes, nothing is reported', async (t) => {
   const folder = filesOf(t, { 'plants.db': 0o666 })
-  const findings = [...fileAccess(join(folder, 'plants.db'), 'win32')]
+  const findings = [...checkFileModes(join(folder, 'plants.db'), 'win32')]
   t.same(findings, [{ status: 'ok', message: 'unknown: Windows has no file modes' }])
 })

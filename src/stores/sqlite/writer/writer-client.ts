@@ -5,33 +5,37 @@ import { fromReply, type Reply } from '../../../threads/reply.ts'
 import { requireThread, ThreadModule } from '../../../threads/thread-module.ts'
 import type { OnProblem } from '../../engine.ts'
 import type { Metrics } from '../../store-metrics.ts'
-import type { DatabaseOptions } from '../file/database.ts'
-import { CommitSignal } from './commit-signal.ts'
-import type { Change, ChangeResult } from './writer.ts'
+import { CommitSignal } from '../feed/commit-signal.ts'
+import type { SqliteOptions } from '../file/database.ts'
+import type { WriteCall, WriteResult } from './writer.ts'
 
 /** Sent to the writer's thread. */
 export interface WriterRequest {
-  readonly changes: readonly Change[]
-  /** For getting the lock, on the clock of `process.hrtime.bigint`, which all threads share and which cannot be set. */
+  readonly changes: readonly WriteCall[]
+  /** When to stop waiting for the lock, by the clock of `process.hrtime.bigint`, which all threads share. */
   readonly deadline: bigint
 }
 
-export type WriterReply = Reply<ChangeResult[]>
+export type WriterReply = Reply<WriteResult[]>
 
-/** A store that waits for its changes cannot close before. Deliveries to webhooks repeat theirs by themselves. */
+/** Closing a store waits for its changes. These give up early, because webhook deliveries repeat them. */
 const REPEATABLE_TIMEOUT_MS = 500
-const REPEATABLE: readonly Change[0][] = ['leaseWebhooks', 'releaseWebhooks', 'saveWebhookProgress']
+const REPEATABLE: readonly WriteCall[0][] = [
+  'leaseWebhooks',
+  'releaseWebhooks',
+  'saveWebhookProgress',
+]
 
 const NANOSECONDS_PER_MS = 1e6
 
 /** Makes changes in the writer's thread, for one of the threads that share it. */
-export class ThreadedWriter {
+export class WriterClient {
   readonly #port: MessagePort
   readonly #lockTimeout: number
   /** Requests without a reply, in order. */
-  readonly #pending: PromiseWithResolvers<ChangeResult[]>[] = []
+  readonly #pending: PromiseWithResolvers<WriteResult[]>[] = []
 
-  /** @param port of `WriterOwner.connect` */
+  /** @param port of `WriterHost.connect` */
   constructor(port: MessagePort, lockTimeout: number) {
     this.#port = port
     this.#lockTimeout = lockTimeout
@@ -39,8 +43,8 @@ export class ThreadedWriter {
   }
 
   /** See Writer.commit. Calls are executed in order. */
-  commit(changes: readonly Change[]): Promise<ChangeResult[]> {
-    const pending = Promise.withResolvers<ChangeResult[]>()
+  commit(changes: readonly WriteCall[]): Promise<WriteResult[]> {
+    const pending = Promise.withResolvers<WriteResult[]>()
     const timeout = changes.every(isRepeatable)
       ? Math.min(REPEATABLE_TIMEOUT_MS, this.#lockTimeout)
       : this.#lockTimeout
@@ -57,35 +61,35 @@ export class ThreadedWriter {
   }
 }
 
-function isRepeatable([name]: Change): boolean {
+function isRepeatable([name]: WriteCall): boolean {
   return REPEATABLE.includes(name)
 }
 
-export interface WriterOptions extends DatabaseOptions {
+export interface WriterOptions extends SqliteOptions {
   /** Memory of a CommitSignal. */
   readonly commits: SharedArrayBuffer
   /** Serves calls of WriterMethods. Without it, commits are not measured. */
   readonly metrics: MessagePort | undefined
 }
 
-/** What the owner calls in the thread. */
+/** Calls of the host to the thread. */
 export interface WriterMethods {
   readMetrics(): Promise<Metrics>
 }
 
 export const writerThread = new ThreadModule<WriterOptions>('writer-thread', import.meta.url)
 
-/** Sent to the thread by its owner. The port of a client carries a WriterRequest or a WriterReply. */
+/** Sent to the thread by its host. The port of a client carries a WriterRequest or a WriterReply. */
 export type WriterCommand = { readonly client: MessagePort } | 'close'
 
-/** Sent by the thread to its owner: see StoreOptions.onProblem. */
+/** Sent by the thread to its host: see StoreOptions.onProblem. */
 export interface WriterProblem {
   readonly problem: string
 }
 
-/** The thread that makes the changes of all others. If it ever ends unexpectedly, so does the process. */
-export class WriterOwner {
-  /** Counts commits. A reader whose snapshot is older must take a new one. */
+/** Starts and stops the thread that makes the changes of all threads. If it ends unexpectedly, so does the process. */
+export class WriterHost {
+  /** Signals the commits of the thread. A reader whose snapshot is older must take a new one. */
   readonly commits = new CommitSignal()
   /**
    * Reads the commits and checkpoints measured so far. The disk can block the thread, so they can be old. Undefined if
@@ -95,7 +99,7 @@ export class WriterOwner {
   readonly #worker: Worker
   readonly #allowEnd: () => Promise<void>
 
-  constructor(options: DatabaseOptions, isMeasured = false, onProblem?: OnProblem) {
+  constructor(options: SqliteOptions, isMeasured = false, onProblem?: OnProblem) {
     const name = 'plant-writer'
     const data = { ...options, commits: this.commits.memory }
     if (isMeasured) {
@@ -111,7 +115,7 @@ export class WriterOwner {
     this.#worker.on('message', ({ problem }: WriterProblem) => onProblem(problem))
   }
 
-  /** A port for the ThreadedWriter of one thread. */
+  /** A port for the WriterClient of one thread. */
   connect(): MessagePort {
     const { port1, port2 } = new MessageChannel()
     this.#send({ client: port1 }, [port1])

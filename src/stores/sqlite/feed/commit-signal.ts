@@ -1,8 +1,8 @@
-/** How long to wait for a commit, in milliseconds. */
+/** How long to wait for a commit. */
 const WAIT_MS = 1000
 
-/** How often to look for commits of other processes meanwhile. */
-const LOOK_MS = 40
+/** How often a wait checks for commits of other processes. */
+const CHECK_INTERVAL_MS = 40
 
 /**
  * Counts the commits of this process, and waits for a commit of any process. Signals with the same memory are the same
@@ -19,12 +19,12 @@ export class CommitSignal {
     this.#count = new Int32Array(memory)
   }
 
-  /** The number of commits so far. */
+  /** Changes with every commit of this process. Failed attempts count too. */
   get value(): number {
     return Atomics.load(this.#count, 0)
   }
 
-  /** Reports a commit. */
+  /** Reports a commit, or an attempt that failed. */
   add(): void {
     Atomics.add(this.#count, 0, 1)
     Atomics.notify(this.#count, 0)
@@ -49,14 +49,14 @@ export class CommitSignal {
 
   close(): void {
     this.#isClosed = true
-    // Other threads look again, and continue to wait.
+    // This also wakes the other threads, which then continue to wait.
     Atomics.notify(this.#count, 0)
   }
 
   async #wait(seen: number, readVersion: () => unknown): Promise<void> {
     const version = readVersion()
     const end = performance.now() + WAIT_MS
-    do await Atomics.waitAsync(this.#count, 0, seen, LOOK_MS).value
+    do await Atomics.waitAsync(this.#count, 0, seen, CHECK_INTERVAL_MS).value
     while (
       !this.#isClosed &&
       this.value === seen &&

@@ -9,7 +9,7 @@ export type FileIdentity = string
  * would continue with the open file, which is lost after a restart. A new connection would even apply the log of the
  * open file to the other one, and crash the process by truncating the memory that the connections share.
  */
-export class DatabaseFile {
+export class OpenFile {
   readonly path: string
   readonly identity: FileIdentity | undefined
 

@@ -12,7 +12,7 @@ export const COMPANION_SUFFIXES = ['-wal', '-shm', '-journal']
  *
  * @param database path of an existing file
  */
-export function* fileAccess(
+export function* checkFileModes(
   database: string,
   platform: NodeJS.Platform = process.platform,
 ): Generator<Finding> {

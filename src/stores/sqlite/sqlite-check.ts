@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
-import { SELECTOR_BYTES } from '../../../../service/token-store.ts'
+import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import {
   type CheckResult,
   countFinding,
@@ -10,14 +10,14 @@ import {
   ok,
   schemaFinding,
   tokensFinding,
-} from '../../check-result.ts'
-import { StoreError } from '../../store-error.ts'
-import { isLogOn, LOG_VERSION, START } from '../feed/change-triggers.ts'
-import { type DatabaseOptions, openExisting } from '../file/database.ts'
-import { fileAccess } from '../file/file-access.ts'
-import { findIncompatibility, readSchemaVersion, SCHEMA_VERSION } from '../file/sqlite-schema.ts'
-import { explain } from '../sqlite-errors.ts'
-import { checkChecksum } from './checksum.ts'
+} from '../check-result.ts'
+import { StoreError } from '../store-error.ts'
+import { checkChecksum } from './backup/checksum.ts'
+import { isLogOn, LOG_VERSION, START } from './feed/change-triggers.ts'
+import { openExisting, type SqliteOptions } from './file/database.ts'
+import { checkFileModes } from './file/file-modes-check.ts'
+import { explain } from './sqlite-errors.ts'
+import { findIncompatibility, readSchemaVersion, SCHEMA_VERSION } from './sqlite-schema.ts'
 
 type Check = (db: Database) => Iterable<Finding>
 
@@ -27,7 +27,7 @@ const CHECKS: Record<string, Check> = {
   schema: (db) => [schemaFinding(readSchemaVersion(db), SCHEMA_VERSION)],
   file,
   journal,
-  access: (db) => fileAccess(db.name),
+  access: (db) => checkFileModes(db.name),
   tokens,
   integrity,
   plants: (db) => [countFinding(countRows(db, 'plants'))],
@@ -48,7 +48,7 @@ const PREVENTING = /^SQLITE_(BUSY|CANTOPEN|PERM|READONLY|NOMEM)/
  *
  * @throws StoreError if the check cannot run
  */
-export function* checkDatabase(options: DatabaseOptions): Generator<CheckResult> {
+export function* checkDatabase(options: SqliteOptions): Generator<CheckResult> {
   let db: Database | undefined
   try {
     db = openExisting(options)
