@@ -204,8 +204,23 @@ export class Dispatcher {
     }
     const [first, last = first] = [page.changes[0], page.changes.at(-1)]
     if (first !== undefined && this.#pending.size === 0) this.#note(first)
+    if (after === undefined) this.#forgetBefore(first)
     this.#readUntil = last === undefined ? clock.now() : Date.parse(last.at)
     return page
+  }
+
+  /**
+   * Forgets the changes before the oldest one retained. Without a cursor, they can be deleted before they are
+   * delivered, and would never be done.
+   */
+  #forgetBefore(oldest: Change | undefined): void {
+    for (const [cursor, pending] of this.#pending) {
+      if (cursor === oldest?.cursor) {
+        if (pending.isDone) this.#finish(pending, {})
+        return
+      }
+      this.#pending.delete(cursor)
+    }
   }
 
   /** Whether the delivery of a change can begin. */

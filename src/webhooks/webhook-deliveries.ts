@@ -210,8 +210,14 @@ export class WebhookDeliveries {
     if (this.#stop.signal.aborted) return
     this.#term.abort()
     this.#term = new AbortController()
+    const { signal } = this.#term
     const end = requestedAt + TERM_MS - this.#clock.now()
-    this.#clock.wait(end, this.#term.signal).then(() => this.#isLeader())
+    this.#clock.wait(end, signal).then(() => {
+      if (signal.aborted) return
+      // If the clock was set back meanwhile, the lease would seem to be younger than it is.
+      this.#leasedAt = NEVER
+      this.#stopAll()
+    })
     // Another process, or the operator, may have changed their progress.
     for (const name of taken) this.#drop(name)
     await this.#refresh()

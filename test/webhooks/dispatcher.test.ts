@@ -177,6 +177,40 @@ t.test('after a failure, only the oldest event is tried until it succeeds', asyn
   t.equal(log.at(-1), 'delivered 2')
 })
 
+for (const [what, count] of [
+  ['the only one', 1],
+  ['followed by delivered ones', 3],
+  ['followed by others', 20],
+] as const) {
+  t.test(`without a cursor, a failed change can be deleted that is ${what}`, async (t) => {
+    const { store, start, attempts, respond, plants } = await newWebhook(t)
+    const webhook = await webhookIn(store, 'orders')
+    await createPlants(store, 1, count)
+    const changes = await changesAfter(store, webhook.progress.cursor)
+    const feed = new SharedFeed(store)
+    let reads = 0
+    let deleted: string | undefined
+    const readNext: SharedFeed['readNext'] = ({ after = deleted, limit }, waitMs, signal) => {
+      reads++
+      return feed.readNext({ after, limit }, waitMs, signal)
+    }
+    respond(() => {
+      if (attempts.length > 1) return RECEIVED
+      deleted = changes[0]?.cursor
+      return FAILED
+    })
+    const dispatcher = await start({
+      webhook: withProgress(webhook, { cursor: undefined }),
+      feed: { readNext },
+    })
+    // From the oldest change before and after it was deleted, and from the end.
+    await settle(() => reads === 3)
+    t.same(plants(), idsFrom(1, count))
+    t.equal(dispatcher.progress.cursor, changes.at(-1)?.cursor)
+    t.equal(dispatcher.waitingSince, undefined)
+  })
+}
+
 t.test('with any failures, each plant has its events in order and none is lost', async (t) => {
   const { store, start, attempts, respond } = await newWebhook(t, ['newPlant', 'plantChanged'])
   const { cursor } = (await webhookIn(store, 'orders')).progress

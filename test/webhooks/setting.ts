@@ -37,18 +37,20 @@ interface Wait {
 
 /** Time passes only when the test says so. */
 export class ManualClock implements Clock {
-  #now = Date.now()
+  #passed = 0
+  /** When the clock was at zero, in milliseconds since 1970. */
+  #start = Date.now()
   readonly #waits = new Set<Wait>()
 
   now(): number {
-    return this.#now
+    return this.#start + this.#passed
   }
 
   async wait(milliseconds: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted || milliseconds <= 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const end = () => resolve()
-    const wait = { milliseconds, until: this.#now + milliseconds, end }
+    const wait = { milliseconds, until: this.#passed + milliseconds, end }
     this.#waits.add(wait)
     signal.addEventListener('abort', end)
     await promise
@@ -56,10 +58,15 @@ export class ManualClock implements Clock {
     this.#waits.delete(wait)
   }
 
-  /** Advances the clock, or sets it back. */
+  /** Lets time pass. */
   advance(milliseconds: number): void {
-    this.#now += milliseconds
-    for (const { until, end } of this.#waits) if (until <= this.#now) end()
+    this.#passed += milliseconds
+    for (const { until, end } of this.#waits) if (until <= this.#passed) end()
+  }
+
+  /** Sets the clock back, which prolongs no wait. */
+  setBack(milliseconds: number): void {
+    this.#start -= milliseconds
   }
 
   /** Lets a second pass whenever WebhookDeliveries waits for its end, until the test ends. */

@@ -27,28 +27,35 @@ interface Policy {
 /** Limits how many requests each key can send, with @fastify/rate-limit. Each HTTP thread counts its own requests. */
 export class RateLimit {
   readonly #policy: Policy
-  readonly #limiter: Limiter
+  readonly #create: () => Limiter
+  #limiter: Limiter
 
   constructor(app: FastifyInstance, policy: Policy) {
     const { requests: max, windowMs: timeWindow, keyOf: keyGenerator } = policy
     const options: RateLimitOptions = { max, timeWindow, keyGenerator, cache: KEYS_MAX }
     this.#policy = policy
-    this.#limiter = app.createRateLimit(options)
+    this.#create = () => app.createRateLimit(options)
+    this.#limiter = this.#create()
   }
 
   /** Counts a request. Resolves to the error for it if its key had used up its requests. */
   async count(request: FastifyRequest): Promise<ApiError | undefined> {
     const count = (await this.#limiter(request)) as Count
-    return count.isExceeded ? this.#error(count) : undefined
+    return count.isExceeded ? this.#refuse(count) : undefined
   }
 
   /** Resolves to the error for a request if its key has used up its requests. Counts nothing. */
   async check(request: FastifyRequest): Promise<ApiError | undefined> {
     const count = (await this.#limiter(request, { increment: false })) as Count
-    return count.remaining === 0 ? this.#error(count) : undefined
+    return count.remaining === 0 ? this.#refuse(count) : undefined
   }
 
-  #error({ max, timeWindow, ttlInSeconds }: Count): ApiError {
+  #refuse({ max, timeWindow, ttl, ttlInSeconds }: Count): ApiError | undefined {
+    // The clock was set back, which would prolong all windows by as much.
+    if (ttl > timeWindow) {
+      this.#limiter = this.#create()
+      return undefined
+    }
     const { name, code, message } = this.#policy
     return new ApiError(code, message, {
       'retry-after': String(ttlInSeconds),

@@ -135,6 +135,23 @@ t.test('after the window, requests are allowed again', async (t) => {
   t.pass()
 })
 
+t.test('setting the clock back does not prolong a limit', async (t) => {
+  const service = await startService(t, {
+    config: { authFailureLimit: TEN_FAILURES, rateLimit: { requests: 1, window: 60_000 } },
+  })
+  t.equal((await service.call(read)).status, 200)
+  t.equal((await service.call(read)).status, 429)
+  t.same(statusesOf(await fail(service, 11)).slice(9), [401, 429])
+  const { now } = Date
+  t.teardown(() => {
+    Date.now = now
+  })
+  Date.now = () => now() - 1000 * 3_600_000
+  // The first request of each kind starts new windows, and is not counted.
+  for (const status of [200, 200, 429]) t.equal((await service.call(read)).status, status)
+  t.same(statusesOf(await fail(service, 12)).slice(10), [401, 429])
+})
+
 const KEYS: [address: string, key: string][] = [
   ['192.0.2.1', '192.0.2.1'],
   ['::ffff:192.0.2.1', '192.0.2.1'],
