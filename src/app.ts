@@ -113,7 +113,7 @@ export async function buildApp({
 
   // Without a token
   reportHealth(app, checkReady)
-  if (docs) serveDocs(app, contract, threads, now)
+  if (docs) await serveDocs(app, contract, threads, now)
 
   // The operations of the contract
   await app.register(async (scope) => {

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import { shareResult } from '../shared-result.ts'
 import { sendJson } from './operations/response.ts'
 
@@ -12,11 +12,12 @@ export const READY = { path: '/health/ready', json: JSON.stringify({ status: 're
  * `Error`.
  */
 export function reportHealth(app: FastifyInstance, checkReady: () => Promise<void>): void {
-  const config = { open: true }
   // Anyone can send any number of requests, because they need no token.
   const check = shareResult(checkReady)
-  app.get(LIVE.path, { config }, (_request, reply) => sendJson(reply, 200, LIVE.json))
-  app.get(READY.path, { config }, async (_request, reply) => {
+  const get = (url: string, handler: RouteHandlerMethod) =>
+    app.route({ method: ['GET', 'HEAD'], url, config: { open: true }, handler })
+  get(LIVE.path, (_request, reply) => sendJson(reply, 200, LIVE.json))
+  get(READY.path, async (_request, reply) => {
     await check()
     return sendJson(reply, 200, READY.json)
   })

@@ -76,10 +76,14 @@ export function createAdminServer({
     next(requestError(request, pages, isLoopback(address.host))),
   )
   for (const [path, read] of Object.entries(pages)) {
-    app.get(path, async (_request, reply) => {
-      const { type, content } = await read()
-      // Without a serializer Fastify adds a charset, which `application/json` does not have (RFC 8259 §11).
-      return reply.header('content-type', type).serializer(String).send(content)
+    app.route({
+      method: METHODS,
+      url: path,
+      handler: async (_request, reply) => {
+        const { type, content } = await read()
+        // Without a serializer Fastify adds a charset, which `application/json` does not have (RFC 8259 §11).
+        return reply.header('content-type', type).serializer(String).send(content)
+      },
     })
   }
   app.addHook('preClose', async () => {

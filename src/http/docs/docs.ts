@@ -1,8 +1,16 @@
 import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
-import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
+import type { StaticDocumentSpec } from '@fastify/swagger'
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  onRequestHookHandler,
+  onSendAsyncHookHandler,
+  RouteHandlerMethod,
+} from 'fastify'
 import { CONTRACT_FILE, type ContractDocument } from '../../../contract/contract.ts'
 import { ByteBudget, type Now } from '../byte-budget.ts'
 import { entityTag, isKnown } from '../operations/conditional.ts'
@@ -10,19 +18,21 @@ import { reserve } from '../operations/response.ts'
 import { addVary } from '../operations/response-headers.ts'
 import { preferredCoding } from '../request/accept.ts'
 import { getPath } from '../request/request-head.ts'
+import { plantStorePage, prepareRequest } from './docs-page.ts'
 
 /** The path of the docs page. Its files are below it. */
 export const DOCS_PATH = '/documentation'
 
-const HTML = 'text/html; charset=utf-8'
-const SCRIPT = 'application/javascript; charset=utf-8'
-const STYLE = 'text/css; charset=utf-8'
+/** Without it, phones lay out the page for a desktop screen and shrink it to a third. */
+const VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 
 /** Revalidated before each use, so that the docs match the running service. */
 const REVALIDATED = 'no-cache'
 
 /** Only an upgrade changes Swagger UI. After one, a browser may mix old files with a new page for this long. */
 const ONE_HOUR = 'max-age=3600'
+
+const SCRIPT = 'application/javascript; charset=utf-8'
 
 /** Content codings (RFC 9110 §8.4.1), best first. */
 const CODINGS = ['br', 'gzip', 'identity'] as const
@@ -53,12 +63,35 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ')
 
 interface DocsFile {
-  readonly type: string
-  readonly read: () => Promise<Buffer>
   /** Revalidated by default. */
   readonly lifetime?: string
+  /** The media type, if it differs from the plugin's. */
+  readonly type?: string
+  /** Reads the file, if the plugin would open it for each request or format it again. */
+  readonly read?: () => Promise<Buffer>
   /** Where to redirect a request that has a query. */
   readonly withoutQuery?: string
+}
+
+/** The files to serve, by path relative to the page. The plugin has others, such as a page for arbitrary contracts. */
+const FILES: Readonly<Record<string, DocsFile>> = {
+  // With a query in its URL, the page would find neither its files nor the contract. The redirects are relative, so
+  // that they work even if a proxy strips a prefix.
+  '': { withoutQuery: `.${DOCS_PATH}` },
+  '/': { withoutQuery: './' },
+  // Neither media type has a charset: RFC 8259 §11, RFC 9512 §2.1.
+  '/json': { type: 'application/json' },
+  '/yaml': { type: 'application/yaml', read: () => readFile(CONTRACT_FILE) },
+  '/static/swagger-initializer.js': {},
+  '/static/theme/docs.css': {},
+  '/static/theme/docs.svg': {},
+  '/static/index.css': swaggerUiFile('index.css', 'text/css; charset=utf-8'),
+  '/static/swagger-ui.css': swaggerUiFile('swagger-ui.css', 'text/css; charset=utf-8'),
+  '/static/swagger-ui-bundle.js': swaggerUiFile('swagger-ui-bundle.js', SCRIPT),
+  '/static/swagger-ui-standalone-preset.js': swaggerUiFile(
+    'swagger-ui-standalone-preset.js',
+    SCRIPT,
+  ),
 }
 
 /** A file in each coding. */
@@ -68,96 +101,124 @@ interface CodedFile extends Readonly<Record<(typeof CODINGS)[number], Buffer>> {
 }
 
 /**
- * Serves Swagger UI, and the contract below it as `json` and `yaml`, from memory. `/` redirects to it. A file is read and
- * compressed at the first request for it. Registering @fastify/swagger-ui would take 35 ms of each thread's start, and
- * open a file for each request.
+ * Serves Swagger UI with @fastify/swagger-ui, and the contract below it as `json` and `yaml`. `/` redirects to it. Each
+ * file is compressed at the first request for it and kept in memory: the plugin would open its largest files for each
+ * request, and compress none.
  *
  * @param threads how many threads share the process's limits
  */
-export function serveDocs(
+export async function serveDocs(
   app: FastifyInstance,
   contract: ContractDocument,
   threads: number,
   now?: Now,
-): void {
-  const encrypted = new ByteBudget(ENCRYPTED_BYTES_MAX / threads, now)
+): Promise<void> {
+  const config = { open: true }
   const get = (url: string, handler: RouteHandlerMethod) =>
-    app.route({ method: ['GET', 'HEAD'], url, config: { open: true }, handler })
-
+    app.route({ method: ['GET', 'HEAD'], url, config, handler })
   get('/', (_request, reply) => reply.redirect(`.${DOCS_PATH}`))
   get(`${DOCS_PATH}/*`, (_request, reply) => reply.callNotFound())
-  for (const [path, file] of Object.entries(docsFiles(contract))) {
-    get(DOCS_PATH + path, serveFile(file, encrypted))
-  }
-}
-
-/** The files to serve, by path relative to the page. Swagger UI has others, such as a page for arbitrary contracts. */
-function docsFiles(contract: ContractDocument): Readonly<Record<string, DocsFile>> {
-  const page = readOurs('index.html')
-  // The links of the page are relative, so that they work even if a proxy strips a prefix.
-  const pageWithoutSlash = async () =>
-    Buffer.from(String(await page()).replaceAll('./static/', `.${DOCS_PATH}/static/`))
-  return {
-    // With a query in its URL, the page would find neither its files nor the contract.
-    '': { type: HTML, read: pageWithoutSlash, withoutQuery: `.${DOCS_PATH}` },
-    '/': { type: HTML, read: page, withoutQuery: './' },
-    // Neither media type has a charset: RFC 8259 §11, RFC 9512 §2.1.
-    '/json': { type: 'application/json', read: async () => Buffer.from(JSON.stringify(contract)) },
-    '/yaml': { type: 'application/yaml', read: () => readFile(CONTRACT_FILE) },
-    '/static/swagger-initializer.js': { type: SCRIPT, read: readOurs('swagger-initializer.js') },
-    '/static/theme/docs.css': { type: STYLE, read: readOurs('docs.css') },
-    '/static/theme/docs.svg': { type: 'image/svg+xml', read: readOurs('docs.svg') },
-    '/static/index.css': swaggerUi('index.css', STYLE),
-    '/static/swagger-ui.css': swaggerUi('swagger-ui.css', STYLE),
-    '/static/swagger-ui-bundle.js': swaggerUi('swagger-ui-bundle.js', SCRIPT),
-    '/static/swagger-ui-standalone-preset.js': swaggerUi('swagger-ui-standalone-preset.js', SCRIPT),
-  }
+  const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
+    import('@fastify/swagger'),
+    import('@fastify/swagger-ui'),
+  ])
+  await app.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.method = ['GET', 'HEAD']
+      route.config = { ...route.config, ...config }
+    })
+    scope.addHook('onRequest', serveRead)
+    scope.addHook('onSend', encodeOnce(new ByteBudget(ENCRYPTED_BYTES_MAX / threads, now)))
+    const specification = { document: contract } as unknown as StaticDocumentSpec
+    await scope.register(swagger, { mode: 'static', specification })
+    await scope.register(swaggerUi, {
+      routePrefix: DOCS_PATH,
+      // Relative, so that the page finds its files even if a proxy strips a prefix.
+      indexPrefix: '.',
+      theme: {
+        title: contract.info.title,
+        css: [readAsset('docs.css')],
+        favicon: [{ ...readAsset('docs.svg'), rel: 'icon', type: 'image/svg+xml', sizes: 'any' }],
+      },
+      // Swagger UI's logo has no alternative text. The stylesheet and the plugin replace it.
+      logo: null as never,
+      uiConfig: {
+        plugins: [plantStorePage],
+        syntaxHighlight: { theme: 'obsidian' },
+        defaultModelsExpandDepth: 0,
+        persistAuthorization: true,
+        tryItOutEnabled: true,
+        displayRequestDuration: true,
+        requestInterceptor: prepareRequest,
+      },
+    })
+  })
 }
 
 /** Reads a file next to this one. */
-function readOurs(name: string): () => Promise<Buffer> {
-  return () => readFile(new URL(name, import.meta.url))
+function readAsset(filename: string): { filename: string; content: string } {
+  return { filename, content: readFileSync(new URL(filename, import.meta.url), 'utf8') }
 }
 
-function swaggerUi(name: string, type: string): DocsFile {
-  const url = new URL(import.meta.resolve(`@fastify/swagger-ui/static/${name}`))
-  return { type, read: () => readFile(url), lifetime: ONE_HOUR }
+function swaggerUiFile(name: string, type: string): DocsFile {
+  const read = () => readFile(new URL(import.meta.resolve(`@fastify/swagger-ui/static/${name}`)))
+  return { type, read, lifetime: ONE_HOUR }
 }
 
-function serveFile(
-  { type, read, lifetime = REVALIDATED, withoutQuery }: DocsFile,
-  encrypted: ByteBudget,
-): RouteHandlerMethod {
-  let coded: Promise<CodedFile> | undefined
-  return async (request, reply) => {
-    if (withoutQuery !== undefined && request.url !== getPath(request)) {
-      return reply.redirect(withoutQuery)
-    }
-    coded ??= encode(read).catch((error) => {
-      // The next request tries again.
-      coded = undefined
-      throw error
-    })
-    const file = await coded
-    const isFresh = isKnown(file.version, request.headers['if-none-match'])
+function fileOf(request: FastifyRequest): DocsFile | undefined {
+  const path = getPath(request).slice(DOCS_PATH.length)
+  return Object.hasOwn(FILES, path) ? FILES[path] : undefined
+}
+
+/** Responds with the files that the plugin should not serve. `encodeOnce` replaces their content. */
+const serveRead: onRequestHookHandler = (request, reply, next) => {
+  const file = fileOf(request)
+  if (file === undefined) reply.callNotFound()
+  else if (file.withoutQuery !== undefined && request.url !== getPath(request)) {
+    reply.redirect(file.withoutQuery)
+  } else if (file.read !== undefined) reply.send('')
+  else next()
+}
+
+/** An `onSend` hook that compresses each file once, and sends it in the coding that a client prefers. */
+function encodeOnce(encrypted: ByteBudget): onSendAsyncHookHandler {
+  const known = new Map<DocsFile, Promise<CodedFile>>()
+  const load = (file: DocsFile, payload: string): Promise<CodedFile> => {
+    const loaded = known.get(file) ?? encode(file.read?.() ?? withViewport(payload))
+    known.set(file, loaded)
+    // The next request tries again.
+    loaded.catch(() => known.delete(file))
+    return loaded
+  }
+  return async (request, reply, payload) => {
+    const file = fileOf(request)
+    if (file === undefined || reply.statusCode !== 200) return payload
+    const coded = await load(file, String(payload))
     // Identity if the client accepts none, rather than 406 (RFC 9110 §12.4.1).
     const coding = preferredCoding(request.headers, CODINGS) ?? 'identity'
-    const content = file[coding]
-    if (!isFresh && 'encrypted' in request.raw.socket) reserve(reply, encrypted, content.length)
     reply.headers({
-      'cache-control': lifetime,
+      'cache-control': file.lifetime ?? REVALIDATED,
       'content-security-policy': CONTENT_SECURITY_POLICY,
-      etag: `W/${entityTag(file.version)}`,
+      etag: `W/${entityTag(coded.version)}`,
     })
     addVary(reply, 'Accept-Encoding')
-    if (isFresh) return reply.code(304).send()
+    if (isKnown(coded.version, request.headers['if-none-match'])) {
+      reply.code(304).removeHeader('content-type')
+      return null
+    }
+    if ('encrypted' in request.raw.socket) reserve(reply, encrypted, coded[coding].length)
+    if (file.type !== undefined) reply.header('content-type', file.type)
     if (coding !== 'identity') reply.header('content-encoding', coding)
-    return reply.header('content-type', type).send(content)
+    return coded[coding]
   }
 }
 
-async function encode(read: () => Promise<Buffer>): Promise<CodedFile> {
-  const identity = await read()
+async function withViewport(text: string): Promise<Buffer> {
+  return Buffer.from(text.replace('<head>', `<head>${VIEWPORT}`))
+}
+
+async function encode(content: Promise<Buffer>): Promise<CodedFile> {
+  const identity = await content
   const [br, gzip] = await Promise.all([toBrotli(identity, BROTLI), toGzip(identity)])
   return { br, gzip, identity, version: hash('sha256', identity, 'base64url') }
 }

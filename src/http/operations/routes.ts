@@ -34,7 +34,6 @@ export function resolveOperations(document: ContractDocument, handlers: Handlers
       ? follow
       : performWith(handlers[id as OperationId].bind(handlers) as Handler)
     const route = {
-      // Fastify's automatic HEAD routes send `Content-Length: 0` with a 304.
       method: method === 'GET' ? ['GET', 'HEAD'] : method,
       config: { operation },
       handler: async (request: FastifyRequest, reply: FastifyReply) => {

@@ -43,9 +43,9 @@ export class RouteTable {
     const path: Path = known ?? { methods: new Set(), route }
     for (const name of [method].flat()) {
       if (name === 'PATCH') path.acceptPatch = route.config?.operation?.mediaTypes.join(', ')
-      // For GET on a prefix with a trailing slash, Fastify reports only the HEAD route.
-      if (name === 'HEAD') path.methods.add('GET')
       path.methods.add(name)
+      // HEAD works wherever GET does. A later hook adds it to the routes of the docs.
+      if (name === 'GET') path.methods.add('HEAD')
       this.#server.methods.add(name)
     }
     if (known !== undefined) return

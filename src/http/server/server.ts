@@ -106,6 +106,8 @@ function serverOptions(
   return {
     logController: noRequestLog,
     genReqId: newRequestId,
+    // They send `Content-Length: 0` with a 304, so each route names both methods.
+    exposeHeadRoutes: false,
     trustProxy: trustProxy ?? false,
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
     requestTimeout,

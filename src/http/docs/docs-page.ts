@@ -1,0 +1,94 @@
+/**
+ * Code that runs in the browser. Each function is sent as its source text, so it cannot use anything outside itself.
+ */
+
+/** The parts of the browser's globals that the functions use. */
+declare const location: { readonly origin: string; readonly pathname: string }
+declare const document: { readonly title: string }
+
+declare global {
+  /** ES2026 (https://tc39.es/proposal-json-parse-with-source/), which TypeScript's library lacks. */
+  interface JSON {
+    parse(
+      text: string,
+      reviver: (key: string, value: unknown, context: { source: string }) => unknown,
+    ): unknown
+    rawJSON(text: string): unknown
+  }
+}
+
+/**
+ * A request interceptor for Swagger UI. Removes the scheme from a token that was pasted with it, because Swagger UI adds
+ * it again. Resolves requests relative to the page, because a proxy may have stripped a
+ * prefix and the contract's server is `/`. The URL of the contract itself (`loadSpec`) already has the prefix.
+ */
+export function prepareRequest(request: Record<string, unknown>): Record<string, unknown> {
+  const headers = request.headers as Record<string, string> | undefined
+  if (headers?.Authorization !== undefined) {
+    const token = headers.Authorization.replace(/^(\s*Bearer(\s+|$))+/i, '').trim()
+    headers.Authorization = `Bearer ${token}`
+  }
+  const page = location.origin + location.pathname
+  const folder = new URL(location.pathname.endsWith('/') ? '..' : '.', page).href
+  const { origin, pathname, search } = new URL(String(request.url), location.origin)
+  if (origin === location.origin && request.loadSpec !== true) {
+    request.url = folder + pathname.slice(1) + search
+  }
+  return request
+}
+
+/** A React component. */
+type Component = string | ((props: ResponseBody) => unknown)
+
+interface ResponseBody {
+  readonly content: string
+  readonly contentType?: string
+}
+
+/** What Swagger UI passes to its plugins. */
+interface SwaggerUi {
+  readonly React: {
+    createElement(component: Component, properties: object, ...children: string[]): unknown
+  }
+  getComponent(name: string, connected: true): Component
+}
+
+/**
+ * A plugin for Swagger UI. Shows the title of the page in place of Swagger UI's logo, and the JSON of responses with
+ * exact numbers: Swagger UI parses them as doubles, which rounds ids beyond 2^53.
+ */
+export function plantStorePage() {
+  const indent = (text: string): string => {
+    try {
+      const keepDigits = (_key: string, value: unknown, context: { source: string }) =>
+        typeof value === 'number' ? JSON.rawJSON(context.source) : value
+      return JSON.stringify(JSON.parse(text, keepDigits), null, 2)
+    } catch {
+      // Not JSON, or a browser from before 2025, which lacks these functions.
+      return text
+    }
+  }
+  return {
+    components: {
+      Logo: () => document.title,
+    },
+    wrapComponents: {
+      responseBody:
+        (original: Component, { React, getComponent }: SwaggerUi) =>
+        (body: ResponseBody) => {
+          if (!/json/.test(body.contentType ?? '')) return React.createElement(original, body)
+          const properties = {
+            language: 'json',
+            downloadable: true,
+            fileName: 'response.json',
+            canCopy: true,
+          }
+          return React.createElement(
+            getComponent('HighlightCode', true),
+            properties,
+            indent(body.content),
+          )
+        },
+    },
+  }
+}
