@@ -41,7 +41,8 @@ t.test('backups are made until a signal, and the oldest are removed', async (t) 
 t.test('a signal ends a copy at once and leaves nothing of it', async (t) => {
   const { database, folder } = filesOf(t, 100)
   const begun = copying(folder)
-  const command = new Command(t, ['backup', '--every', '1h', folder, '--database', database])
+  const args = ['backup', '--every', '1h', folder, '--database', database]
+  const command = new Command(t, args, { measured: true })
   await begun
   const start = performance.now()
   command.process.kill('SIGTERM')
