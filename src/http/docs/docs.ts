@@ -196,17 +196,20 @@ function encodeOnce(encrypted: ByteBudget): onSendAsyncHookHandler {
     const coded = await load(file, String(payload))
     // Identity if the client accepts none, rather than 406 (RFC 9110 §12.4.1).
     const coding = preferredCoding(request.headers, CODINGS) ?? 'identity'
+    const isFresh = isKnown(coded.version, request.headers['if-none-match'])
+    if (!isFresh && 'encrypted' in request.raw.socket) {
+      reserve(reply, encrypted, coded[coding].length)
+    }
     reply.headers({
       'cache-control': file.lifetime ?? REVALIDATED,
       'content-security-policy': CONTENT_SECURITY_POLICY,
       etag: `W/${entityTag(coded.version)}`,
     })
     addVary(reply, 'Accept-Encoding')
-    if (isKnown(coded.version, request.headers['if-none-match'])) {
+    if (isFresh) {
       reply.code(304).removeHeader('content-type')
       return null
     }
-    if ('encrypted' in request.raw.socket) reserve(reply, encrypted, coded[coding].length)
     if (file.type !== undefined) reply.header('content-type', file.type)
     if (coding !== 'identity') reply.header('content-encoding', coding)
     return coded[coding]
