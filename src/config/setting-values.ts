@@ -7,7 +7,7 @@ import ms, { type StringValue } from 'ms'
 import type { NewPlant } from '../../service/plant-store.ts'
 
 /** Which requests are logged; `changes` are those that can modify data. */
-export const requestLogs = ['off', 'changes', 'all'] as const
+const requestLogs = ['off', 'changes', 'all'] as const
 export type RequestLogs = (typeof requestLogs)[number]
 
 /** A number of requests allowed per window. */

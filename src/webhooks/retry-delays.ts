@@ -5,10 +5,10 @@ const DELAY_MIN_MS = 1000
 export const DELAY_MAX_MS = 3_600_000
 
 /** A webhook is paused after it has failed for this long without a success. */
-export const FAILING_MAX_MS = 3 * 86_400_000
+const FAILING_MAX_MS = 3 * 86_400_000
 
 /** At least this many attempts must have failed, in case the clock was set or the service did not run meanwhile. */
-export const ATTEMPTS_MIN = 20
+const ATTEMPTS_MIN = 20
 
 /**
  * How long to wait before the next attempt. The delay doubles with each attempt up to an hour, with ±25% jitter,

@@ -4,13 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import type { StaticDocumentSpec } from '@fastify/swagger'
-import type {
-  FastifyInstance,
-  FastifyRequest,
-  onRequestHookHandler,
-  onSendAsyncHookHandler,
-  RouteHandlerMethod,
-} from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { CONTRACT_FILE, type ContractDocument } from '../../../contract/contract.ts'
 import { ByteBudget, type Now } from '../byte-budget.ts'
 import { entityTag, isKnown } from '../operations/conditional.ts'
@@ -96,6 +90,7 @@ const FILES: Readonly<Record<string, DocsFile>> = {
 
 /** A file in each coding. */
 interface CodedFile extends Readonly<Record<(typeof CODINGS)[number], Buffer>> {
+  readonly type: string
   /** The same for each coding, so its entity tag is weak (RFC 9110 §8.8.1). */
   readonly version: string
 }
@@ -127,8 +122,7 @@ export async function serveDocs(
       route.method = ['GET', 'HEAD']
       route.config = { ...route.config, ...config }
     })
-    scope.addHook('onRequest', serveRead)
-    scope.addHook('onSend', encodeOnce(new ByteBudget(ENCRYPTED_BYTES_MAX / threads, now)))
+    keepInMemory(scope, new ByteBudget(ENCRYPTED_BYTES_MAX / threads, now))
     const specification = { document: contract } as unknown as StaticDocumentSpec
     await scope.register(swagger, { mode: 'static', specification })
     await scope.register(swaggerUi, {
@@ -170,30 +164,33 @@ function fileOf(request: FastifyRequest): DocsFile | undefined {
   return Object.hasOwn(FILES, path) ? FILES[path] : undefined
 }
 
-/** Responds with the files that the plugin should not serve. `encodeOnce` replaces their content. */
-const serveRead: onRequestHookHandler = (request, reply, next) => {
-  const file = fileOf(request)
-  if (file === undefined) reply.callNotFound()
-  else if (file.withoutQuery !== undefined && request.url !== getPath(request)) {
-    reply.redirect(file.withoutQuery)
-  } else if (file.read !== undefined) reply.send('')
-  else next()
-}
-
-/** An `onSend` hook that compresses each file once, and sends it in the coding that a client prefers. */
-function encodeOnce(encrypted: ByteBudget): onSendAsyncHookHandler {
+/** Makes a scope compress each file once, and send it in the coding that a client prefers. */
+function keepInMemory(scope: FastifyInstance, encrypted: ByteBudget): void {
   const known = new Map<DocsFile, Promise<CodedFile>>()
-  const load = (file: DocsFile, payload: string): Promise<CodedFile> => {
-    const loaded = known.get(file) ?? encode(file.read?.() ?? withViewport(payload))
-    known.set(file, loaded)
-    // The next request tries again.
-    loaded.catch(() => known.delete(file))
-    return loaded
+  const load = (file: DocsFile, reply: FastifyReply, payload: string): Promise<CodedFile> => {
+    const type = file.type ?? String(reply.getHeader('content-type'))
+    const loading = encode(type, file.read?.() ?? withViewport(payload))
+    known.set(file, loading)
+    // If it cannot be read, as for lack of descriptors, the next request tries again.
+    if (file.read !== undefined) loading.catch(() => known.delete(file))
+    return loading
   }
-  return async (request, reply, payload) => {
+
+  scope.addHook('onRequest', (request, reply, next) => {
+    const file = fileOf(request)
+    if (file === undefined) reply.callNotFound()
+    else if (file.withoutQuery !== undefined && request.url !== getPath(request)) {
+      reply.redirect(file.withoutQuery)
+    } else if (known.has(file) || file.read !== undefined) {
+      // The plugin is not needed: the other hook replaces the content.
+      reply.send('')
+    } else next()
+  })
+
+  scope.addHook('onSend', async (request, reply, payload) => {
     const file = fileOf(request)
     if (file === undefined || reply.statusCode !== 200) return payload
-    const coded = await load(file, String(payload))
+    const coded = await (known.get(file) ?? load(file, reply, String(payload)))
     // Identity if the client accepts none, rather than 406 (RFC 9110 §12.4.1).
     const coding = preferredCoding(request.headers, CODINGS) ?? 'identity'
     const isFresh = isKnown(coded.version, request.headers['if-none-match'])
@@ -210,18 +207,18 @@ function encodeOnce(encrypted: ByteBudget): onSendAsyncHookHandler {
       reply.code(304).removeHeader('content-type')
       return null
     }
-    if (file.type !== undefined) reply.header('content-type', file.type)
+    reply.header('content-type', coded.type)
     if (coding !== 'identity') reply.header('content-encoding', coding)
     return coded[coding]
-  }
+  })
 }
 
 async function withViewport(text: string): Promise<Buffer> {
   return Buffer.from(text.replace('<head>', `<head>${VIEWPORT}`))
 }
 
-async function encode(content: Promise<Buffer>): Promise<CodedFile> {
+async function encode(type: string, content: Promise<Buffer>): Promise<CodedFile> {
   const identity = await content
   const [br, gzip] = await Promise.all([toBrotli(identity, BROTLI), toGzip(identity)])
-  return { br, gzip, identity, version: hash('sha256', identity, 'base64url') }
+  return { type, br, gzip, identity, version: hash('sha256', identity, 'base64url') }
 }

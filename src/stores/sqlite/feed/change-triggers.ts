@@ -72,7 +72,7 @@ export const TURN_ON = `
   INSERT INTO changes (position, at, type, id) VALUES (0, ${NOW}, ${START}, 0);`
 
 /** Stops the log and deletes it. */
-export const TURN_OFF = `
+const TURN_OFF = `
   ${Object.keys(TRIGGERS)
     .map((name) => `DROP TRIGGER ${name};`)
     .join('\n')}
