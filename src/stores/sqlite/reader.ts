@@ -9,47 +9,38 @@ import { joinPlants, measureText, type PlantRow, type TokenRow, toPlant, toToken
 import { toWebhook, type WebhookRow } from '../webhook-row.ts'
 import { type ChangeLimits, prepareExcess } from './feed/change-pruner.ts'
 import { prepareChangeRead } from './feed/change-reader.ts'
-import type { CommitSignal } from './feed/commit-signal.ts'
 import { mapError } from './sqlite-errors.ts'
 
-/**
- * The maximum age of the shared transaction. One that begins after the event loop has polled lasts until after the next
- * poll, during which other processes may commit.
- */
-const SNAPSHOT_MS_MAX = 0.5
+/** How long reads can keep the event loop busy. This also limits the results in memory that are not sent yet. */
+const TURN_MS_MAX = 5
+
+interface WaitingRead {
+  /** Reads, and resolves the promise of the read. */
+  readonly run: () => void
+  readonly reject: (error: unknown) => void
+}
 
 /**
  * Reads plants, changes, tokens and webhooks. Every method throws StoreUnavailable if the database cannot be read now.
  *
- * Reads in one turn of the event loop share a transaction, because locking and unlocking the file for each read takes
- * as long as the read itself.
+ * Requests read in groups: the reads that arrive in one turn of the event loop share a transaction, because locking and
+ * unlocking the file takes as long as a read. The transaction begins after they have arrived, so each of them sees
+ * every change that was acknowledged before. Their responses are also sent together, which wakes a client on the same
+ * machine less often.
  */
 export class Reader {
   readonly #db: Database
-  readonly #commits: CommitSignal
   readonly #statements: ReturnType<typeof prepareReads>
   readonly #readChanges: ReturnType<typeof prepareChangeRead>
   readonly #findExcess: ReturnType<typeof prepareExcess>
-  readonly #endTransaction = () => this.refresh()
-  #inTransaction = false
-  /** The value of the signal when the shared transaction began. */
-  #seen = 0
-  #began = 0
+  readonly #readWaiting = () => this.#readGroup()
+  #waiting: WaitingRead[] = []
 
-  /** @param commits changes before a writer of this process reports a commit */
-  constructor(db: Database, commits: CommitSignal) {
+  constructor(db: Database) {
     this.#db = db
-    this.#commits = commits
     this.#statements = prepareReads(db)
     this.#readChanges = prepareChangeRead(db)
     this.#findExcess = prepareExcess(db)
-  }
-
-  /** Ends the shared transaction. */
-  refresh(): void {
-    this.#inTransaction = false
-    // An error may have ended it already. Unlike COMMIT, ROLLBACK also works if the file is damaged.
-    if (this.#db.inTransaction) this.#statements.rollback.run()
   }
 
   /**
@@ -58,7 +49,6 @@ export class Reader {
    */
   readVersion(): number | undefined {
     try {
-      this.refresh()
       return this.#statements.version.get()
     } catch {
       return undefined
@@ -66,15 +56,21 @@ export class Reader {
   }
 
   ping(): void {
-    this.#read(() => this.#statements.anyPlant.get())
+    readNow(() => this.#statements.anyPlant.get())
   }
 
-  get(id: bigint): StoredPlant | undefined {
-    const row = this.#read(() => this.#statements.plant.get(id))
-    return row && toPlant(row)
+  get(id: bigint): Promise<StoredPlant | undefined> {
+    return this.#read(() => {
+      const row = this.#statements.plant.get(id)
+      return row && toPlant(row)
+    })
   }
 
-  list({ after, tag, limit }: PageRequest): Page {
+  list(request: PageRequest): Promise<Page> {
+    return this.#read(() => this.#list(request))
+  }
+
+  #list({ after, tag, limit }: PageRequest): Page {
     const plants: string[] = []
     let text = 0
     let last = after
@@ -96,58 +92,67 @@ export class Reader {
 
   #page(tag: string | undefined, from: bigint, limit: number): string[] {
     const { page, pageOfTag } = this.#statements
-    return this.#read(() =>
-      tag === undefined ? page.all(from, limit) : pageOfTag.all(tag, from, limit),
-    )
+    return tag === undefined ? page.all(from, limit) : pageOfTag.all(tag, from, limit)
   }
 
-  readChanges(request: ChangesRequest): ChangesPage | NoChanges {
+  readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
     return this.#read(() => this.#readChanges(request))
   }
 
   hasExcess(limits: ChangeLimits): boolean {
-    return this.#read(() => this.#findExcess(limits)) !== undefined
+    return readNow(() => this.#findExcess(limits)) !== undefined
   }
 
   findToken(selector: Uint8Array): StoredToken | undefined {
-    const row = this.#read(() => this.#statements.token.get(selector))
+    const row = readNow(() => this.#statements.token.get(selector))
     return row && toToken(row)
   }
 
   listTokens(): StoredToken[] {
-    return this.#read(() => this.#statements.tokens.all()).map(toToken)
+    return readNow(() => this.#statements.tokens.all()).map(toToken)
   }
 
   listWebhooks(): Webhook[] {
     const now = Date.now()
-    return this.#read(() => this.#statements.webhooks.all()).map((row) => toWebhook(row, now))
+    return readNow(() => this.#statements.webhooks.all()).map((row) => toWebhook(row, now))
   }
 
   close(): void {
-    this.refresh()
     this.#db.close()
   }
 
-  #read<Result>(read: () => Result): Result {
-    try {
-      if (this.#inTransaction && this.#isOutdated) this.refresh()
-      if (!this.#inTransaction) this.#begin()
-      return read()
-    } catch (error) {
-      throw mapError(error)
-    }
+  #read<Result>(read: () => Result): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length === 0) setImmediate(this.#readWaiting)
+      this.#waiting.push({ run: () => resolve(read()), reject })
+    })
   }
 
-  get #isOutdated(): boolean {
-    return this.#commits.value !== this.#seen || performance.now() - this.#began > SNAPSHOT_MS_MAX
+  #readGroup(): void {
+    const end = performance.now() + TURN_MS_MAX
+    let count = 0
+    do {
+      const { run, reject } = this.#waiting[count++] as WaitingRead
+      try {
+        // An error can end the transaction.
+        if (!this.#db.inTransaction) this.#statements.begin.run()
+        run()
+      } catch (error) {
+        reject(mapError(error))
+      }
+    } while (count < this.#waiting.length && performance.now() < end)
+    // Unlike COMMIT, ROLLBACK also works if the file is damaged.
+    if (this.#db.inTransaction) this.#statements.rollback.run()
+    this.#waiting = this.#waiting.slice(count)
+    if (this.#waiting.length > 0) setImmediate(this.#readWaiting)
   }
+}
 
-  #begin(): void {
-    this.#seen = this.#commits.value
-    this.#began = performance.now()
-    this.#statements.begin.run()
-    this.#inTransaction = true
-    setImmediate(this.#endTransaction)
+function readNow<Result>(read: () => Result): Result {
+  try {
+    return read()
+  } catch (error) {
+    throw mapError(error)
   }
 }
 

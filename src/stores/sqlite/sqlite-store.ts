@@ -106,7 +106,7 @@ export class SqliteStore implements Store {
       db.pragma('busy_timeout = 0')
     }
     this.#commits = this.#writerHost?.commits ?? new CommitSignal(link?.commits)
-    this.#reader = new Reader(db, this.#commits)
+    this.#reader = new Reader(db)
     this.webhooks = webhookStore(this.#reader, this.#write)
     const waiting = new WaitingChanges(link?.threads)
     this.#metrics = metrics
@@ -150,11 +150,11 @@ export class SqliteStore implements Store {
     return this.#write('createAll', plants)
   }
 
-  async get(id: bigint): Promise<StoredPlant | undefined> {
+  get(id: bigint): Promise<StoredPlant | undefined> {
     return this.#reader.get(id)
   }
 
-  async list(request: PageRequest): Promise<Page> {
+  list(request: PageRequest): Promise<Page> {
     return this.#reader.list(request)
   }
 
@@ -207,7 +207,7 @@ export class SqliteStore implements Store {
     return this.#write('noteTokenUse', name, at)
   }
 
-  async readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
+  readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
     return this.#reader.readChanges(request)
   }
 
@@ -246,8 +246,6 @@ export class SqliteStore implements Store {
 
   async #commit(changes: readonly WriteCall[]): Promise<WriteResult[]> {
     if (this.#writer instanceof WriterClient) return this.#writer.commit(changes)
-    // The writer of this thread uses the same connection.
-    this.#reader.refresh()
     try {
       return this.#writer.commit(changes)
     } finally {
