@@ -29,8 +29,11 @@ export class RouteTable {
   /** The methods of all paths, for `OPTIONS *`. */
   readonly #server: Path = { methods: new Set() }
   readonly #router = findMyWay({ maxParamLength: PARAMETER_LENGTH_MAX })
-  /** The segments of the paths without parameters, such as `batch`. Includes the empty one before the first slash. */
-  readonly #segments = new Set<string>()
+  /**
+   * The segments of the paths without parameters, such as `batch`. Includes the empty one before the first slash. An
+   * array, because a set computes a hash of each string that it is asked for.
+   */
+  readonly #segments: string[] = []
 
   /** Call it before the application's first route is added. */
   constructor(app: FastifyInstance) {
@@ -51,7 +54,7 @@ export class RouteTable {
     if (known !== undefined) return
     this.#paths.set(url, path)
     this.#router.on('GET', url, () => {}, path)
-    if (!/[:*]/.test(url)) for (const segment of url.split('/')) this.#segments.add(segment)
+    if (!/[:*]/.test(url)) for (const segment of url.split('/')) this.#segments.push(segment)
   }
 
   /** Whether a request has a route of its own rather than Fastify's for unknown paths or for another path. */
@@ -68,7 +71,7 @@ export class RouteTable {
     const values = parameters as Record<string, string>
     for (const name in values) {
       const value = values[name] as string
-      if (this.#segments.has(value.slice(value.lastIndexOf('/') + 1))) return true
+      if (this.#segments.includes(value.slice(value.lastIndexOf('/') + 1))) return true
     }
     return false
   }
