@@ -20,7 +20,7 @@ import { authenticateBearers } from './http/request/authentication.ts'
 import { bodyMethods, checkBodyHead, JSON_TYPES } from './http/request/body-head.ts'
 import { bodyReader } from './http/request/body-reader.ts'
 import { Cors, serveCors } from './http/request/cors.ts'
-import { logRequestIds, logRequests } from './http/request/request-log.ts'
+import { logRequests } from './http/request/request-log.ts'
 import { requestValidators } from './http/request/request-validation.ts'
 import { RouteTable, routeError } from './http/request/route-table.ts'
 import { rejectUndefinedParameters } from './http/request/undefined-parameters.ts'
@@ -91,7 +91,6 @@ export async function buildApp({
     responseTimeoutMs,
   })
   const routes = new RouteTable(app)
-  logRequestIds(app)
   logRequests(app, config.logRequests)
   limitResponses(app, threads, now)
   await authenticateBearers(app, tokens, config)

@@ -5,6 +5,7 @@ import { ApiError, unavailable } from './api-error.ts'
 import { sendError } from './operations/response.ts'
 import { RejectionLog } from './request/rejection-log.ts'
 import { getPath } from './request/request-head.ts'
+import { logOf } from './request/request-log.ts'
 import { validationError } from './request/request-validation.ts'
 
 declare module 'fastify' {
@@ -48,7 +49,7 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
     return validationError(error as FastifyError)
   }
   const { method } = request
-  request.log.error({ err: error, method, path: getPath(request) }, 'internal error')
+  logOf(request).error({ err: error, method, path: getPath(request) }, 'internal error')
   return new ApiError(
     'internal-error',
     `internal error: look up request ${request.id} in the service's log`,

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { logOf } from './request-log.ts'
 
 /** Lines per period. */
 const LINES_MAX = 5
@@ -22,7 +23,7 @@ export class RejectionLog {
   write(request: FastifyRequest, message: string, details: object = {}): void {
     if (this.#rejected === 0) setTimeout(() => this.#endPeriod(), PERIOD_MS).unref()
     this.#rejected++
-    if (this.#rejected <= LINES_MAX) request.log.warn(details, message)
+    if (this.#rejected <= LINES_MAX) logOf(request).warn(details, message)
   }
 
   #endPeriod(): void {

@@ -3,6 +3,7 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
   type FastifyInstance,
+  LogController,
 } from 'fastify'
 import type { Config } from '../../config/config.ts'
 import { createProblemLog } from '../../log.ts'
@@ -12,7 +13,6 @@ import { newRequestId } from '../operations/response-headers.ts'
 import { rejectBadUrls } from '../request/admission.ts'
 import type { Cors } from '../request/cors.ts'
 import { rewriteUrlTargets } from '../request/request-head.ts'
-import { noRequestLog } from '../request/request-log.ts'
 import { PARAMETER_LENGTH_MAX } from '../request/route-table.ts'
 import type { Certificate } from './certificate.ts'
 import {
@@ -69,11 +69,10 @@ export function createServer({
   responseTimeoutMs = RESPONSE_TIMEOUT_MS,
 }: ServerParts): FastifyInstance {
   const reject = createSocketRejecter(bodyMethods, requestMetrics, cors)
-  const options: FastifyHttpOptions<Server> = {
-    ...serverOptions(config, reject, cors),
-    ...(log !== undefined && { loggerInstance: log }),
-  }
+  const options = serverOptions(config, reject, cors)
   const app = Fastify(certificate ? withTls(options, certificate) : options)
+  // With its option for a logger, Fastify creates one for each request and listens for the end of each response.
+  if (log !== undefined) app.log = log
   if (certificate !== undefined) serveTls(app, certificate, logsForAll)
   const { server } = app
   app.decorate('requestMetrics', requestMetrics)
@@ -104,7 +103,7 @@ function serverOptions(
   cors: Cors | undefined,
 ): FastifyHttpOptions<Server> {
   return {
-    logController: noRequestLog,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: newRequestId,
     // They send `Content-Length: 0` with a 304, so each route names both methods.
     exposeHeadRoutes: false,

@@ -1,11 +1,9 @@
 /** Log lines about requests. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import type { Config } from '../../../src/config/config.ts'
-import { logRequestIds, noRequestLog } from '../../../src/http/request/request-log.ts'
 import { type StartOptions, startService } from '../../helpers/service.ts'
 
 interface Line {
@@ -185,31 +183,4 @@ t.test('only a few of many requests that the store rejects are logged', async (t
   const summary = 'rejected more requests because the store is unavailable'
   t.ok(Number((await logged(summary)).omitted) > 0)
   t.ok(aboutRequests().length < 20)
-})
-
-t.test('lines of any level have the request id, including those of child loggers', async (t) => {
-  const lines: Line[] = []
-  const app = Fastify({
-    logger: {
-      level: 'trace',
-      stream: { write: (line: string) => void lines.push(JSON.parse(line)) },
-    },
-    logController: noRequestLog,
-    genReqId: () => 'the-id',
-  })
-  t.teardown(() => app.close())
-  logRequestIds(app)
-  const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
-  app.get('/', async ({ log }) => {
-    for (const level of levels) log[level](level)
-    log.silent('not written')
-    log.child({ of: 'it' }).info('child')
-    return log.level
-  })
-  t.equal((await app.inject('/')).body, 'trace')
-  t.match(
-    lines,
-    [...levels, 'child'].map((msg) => ({ msg, requestId: 'the-id' })),
-  )
-  t.equal(lines.length, levels.length + 1)
 })
