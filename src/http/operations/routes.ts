@@ -38,7 +38,8 @@ export function resolveOperations(document: ContractDocument, handlers: Handlers
       config: { operation },
       handler: async (request: FastifyRequest, reply: FastifyReply) => {
         const result = await perform(request, reply)
-        return result === undefined ? reply : respond(result, operation, request, reply)
+        // Not returned: Fastify would wait for a promise of its reply.
+        if (result !== undefined) respond(result, operation, request, reply)
       },
     }
     // The plugin adds the URL and schemas, although its types require them here.
@@ -57,10 +58,9 @@ function respond(
   { success }: Operation,
   request: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply {
-  return 'failure' in result
-    ? sendError(reply, new ApiError(result.failure, result.message))
-    : sendSuccess(result, success, request, reply)
+): void {
+  if ('failure' in result) sendError(reply, new ApiError(result.failure, result.message))
+  else sendSuccess(result, success, request, reply)
 }
 
 function sendSuccess(
@@ -68,21 +68,25 @@ function sendSuccess(
   status: number,
   { method, headers, query }: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply {
-  const validators = version === undefined ? {} : validatorHeaders(version)
-  if (version !== undefined && (method === 'GET' || method === 'HEAD')) {
-    const known = isKnown(version, headers['if-none-match'])
-    if (known) return reply.code(304).headers(validators).send()
+): void {
+  const added: Record<string, string> = {}
+  if (version !== undefined) {
+    // A response with an entity tag may be cached, but must be revalidated before each use.
+    added.etag = entityTag(version)
+    added['cache-control'] = 'no-cache'
+    const isRead = method === 'GET' || method === 'HEAD'
+    if (isRead && isKnown(version, headers['if-none-match'])) {
+      reply.code(304).headers(added).send()
+      return
+    }
   }
-  if (body === undefined) return reply.code(status).send()
-  const link = next && { link: linkToNext({ ...(query as object), ...next }) }
+  if (body === undefined) {
+    reply.code(status).send()
+    return
+  }
+  if (next !== undefined) added.link = linkToNext({ ...(query as object), ...next })
   const json = typeof body === 'string' ? body : serialize(body, reply, status)
-  return sendJson(reply, status, json, { ...validators, ...link })
-}
-
-/** A response with an entity tag may be cached, but must be revalidated before each use. */
-function validatorHeaders(version: string) {
-  return { etag: entityTag(version), 'cache-control': 'no-cache' }
+  sendJson(reply, status, json, added)
 }
 
 /** The value of `Link` (RFC 8288), relative to the request's URL, which a proxy may have changed. */
