@@ -1,5 +1,5 @@
 /** Rejects request lines and headers that Node's parser accepts but RFC 9110 and 9112 do not. */
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { ApiError } from '../api-error.ts'
 
@@ -37,13 +37,11 @@ export function countRepetitions({ rawHeaders }: IncomingMessage): Repetitions {
  *
  * @param isSecure whether all connections are encrypted or come from a trusted gateway
  */
-export function rewriteUrlTargets(server: Server, isSecure: boolean): void {
-  server.prependListener('request', (request) => {
-    const { url = '' } = request
-    if (isPath(url)) return
-    const { isHttps, path } = parseUrl(url) ?? {}
-    if (path !== undefined && (isSecure || !isHttps)) request.url = path
-  })
+export function rewriteUrlTarget(request: IncomingMessage, isSecure: boolean): void {
+  const { url = '' } = request
+  if (isPath(url)) return
+  const { isHttps, path } = parseUrl(url) ?? {}
+  if (path !== undefined && (isSecure || !isHttps)) request.url = path
 }
 
 function parseUrl(target: string): { isHttps: boolean; path: string } | undefined {
@@ -57,7 +55,7 @@ export function getPath({ url }: { readonly url: string }): string {
   return url.replace(/[?#].*/s, '')
 }
 
-/** Whether a target, after `rewriteUrlTargets`, is a path. */
+/** Whether a target, after `rewriteUrlTarget`, is a path. */
 export function isPath(target: string): boolean {
   return target.charCodeAt(0) === 0x2f
 }

@@ -3,8 +3,8 @@ import {
   type IncomingMessage,
   METHODS,
   maxHeaderSize,
-  type RequestListener,
   type Server,
+  type ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '../api-error.ts'
@@ -14,8 +14,8 @@ import { type Reject, rawResponse } from './socket-errors.ts'
 
 const METHOD_NAMES = new Set(METHODS)
 
-/** Each parsed field takes a hundred bytes of memory, however short it is. Most versions of Node drop further ones. */
-const HEADER_FIELDS_MAX = 100
+/** Each parsed field takes a hundred bytes of memory, however short it is. */
+export const HEADER_FIELDS_MAX = 100
 
 /** How many chunks of any size a body can have before their average size counts. */
 const FREE_CHUNKS = 128
@@ -71,17 +71,16 @@ export function rejectConnect(server: Server, reject: Reject): void {
   })
 }
 
-/** Responds to requests that no route can match or that have too many header fields, and closes their connections. */
-export function rejectHeads(server: Server, cors?: Cors): void {
-  // One more than the limit, so that Node drops no field from a request that is served.
-  server.maxHeadersCount = HEADER_FIELDS_MAX + 1
-  const [serve] = server.listeners('request') as [RequestListener]
-  server.off('request', serve).on('request', (request, response) => {
-    const error = headError(request)
-    if (error === undefined) return serve(request, response)
-    const { status, headers, content } = rawResponse(error, cors?.headersFor(request))
-    response.writeHead(status, headers).end(content)
-  })
+/**
+ * Responds to a request that no route can match or that has too many header fields, and closes its connection. Returns
+ * whether it did.
+ */
+export function rejectHead(request: IncomingMessage, response: ServerResponse, cors?: Cors) {
+  const error = headError(request)
+  if (error === undefined) return false
+  const { status, headers, content } = rawResponse(error, cors?.headersFor(request))
+  response.writeHead(status, headers).end(content)
+  return true
 }
 
 function headError({ method = '', rawHeaders }: IncomingMessage): ApiError | undefined {
@@ -95,15 +94,13 @@ function headError({ method = '', rawHeaders }: IncomingMessage): ApiError | und
   return new ApiError('headers-too-large', message)
 }
 
-/** Rejects bodies in chunks that are too small on average. */
-export function rejectTinyChunks(server: Server, reject: Reject): void {
-  server.prependListener('request', (request) => {
-    if (request.headers['transfer-encoding'] === undefined) return
-    const error = new ApiError('malformed-request', 'the chunks of the body are too small')
-    limitChunks(request, () => {
-      reject(request.socket, error)
-      request.socket.pause()
-    })
+/** Rejects a body in chunks that are too small on average. */
+export function rejectTinyChunks(request: IncomingMessage, reject: Reject): void {
+  if (request.headers['transfer-encoding'] === undefined) return
+  const error = new ApiError('malformed-request', 'the chunks of the body are too small')
+  limitChunks(request, () => {
+    reject(request.socket, error)
+    request.socket.pause()
   })
 }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionCounts } from './connection-limit.ts'
 
@@ -13,7 +13,7 @@ const closing = Symbol('whether the connection accepts no more requests')
 
 /** Properties rather than a WeakMap, because they are read for every request. */
 type Connection = Socket & {
-  [latest]?: ServerResponse<IncomingMessage>
+  [latest]?: ServerResponse
   [closing]?: boolean
 }
 
@@ -40,34 +40,32 @@ export function isClosing(connection: Connection): boolean {
  *
  * @param lingerMs how long such a client can take to read the part of the response that the system has buffered
  * @param counts includes the connections closed for that reason
- * @returns the open connections that have sent a request, kept up to date
+ * @returns `admit`, which calls `serve` if the request can be served, and the open connections that have sent a request
  */
-export function serveOneRequest(
-  server: Server,
-  lingerMs: number,
-  counts: ConnectionCounts,
-): ReadonlySet<Socket> {
-  const [serve] = server.listeners('request') as [RequestListener]
+export function oneRequestPerConnection(lingerMs: number, counts: ConnectionCounts) {
   const connections = new Set<Socket>()
+  return { admit, connections: connections as ReadonlySet<Socket> }
 
-  server.off('request', serve).on('request', (request, response) => {
-    const connection: Connection = request.socket
+  function admit({ socket }: IncomingMessage, response: ServerResponse, serve: () => void): void {
+    const connection: Connection = socket
     if (connection.destroyed || connection.writableEnded) return
     const previous = connection[latest]
     if (previous !== undefined && !previous.closed) {
-      if (!previous.writableEnded || !('encrypted' in connection)) return refuse(previous)
+      if (!previous.writableEnded || !('encrypted' in connection)) {
+        refuse(previous)
+        return
+      }
       // Over TLS, Node reports only in the next turn of the event loop that a response has been sent.
       setImmediate(() => {
         if (!previous.closed) refuse(previous)
-        else if (!connection.destroyed) serve(request, response)
+        else if (!connection.destroyed) serve()
       })
     } else {
       if (previous === undefined) track(connection)
-      serve(request, response)
+      serve()
     }
     connection[latest] = response
-  })
-  return connections
+  }
 
   function track(connection: Socket): void {
     // Node caches the address when it is first read, and the log needs it after the connection has closed.

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
@@ -12,19 +12,20 @@ import { SMALL_MESSAGE_BYTES } from '../byte-budget.ts'
 import { newRequestId } from '../operations/response-headers.ts'
 import { rejectBadUrls } from '../request/admission.ts'
 import type { Cors } from '../request/cors.ts'
-import { rewriteUrlTargets } from '../request/request-head.ts'
+import { rewriteUrlTarget } from '../request/request-head.ts'
 import { PARAMETER_LENGTH_MAX } from '../request/route-table.ts'
 import type { Certificate } from './certificate.ts'
 import {
+  HEADER_FIELDS_MAX,
   rejectConnect,
-  rejectHeads,
+  rejectHead,
   rejectParserErrors,
   rejectTinyChunks,
 } from './client-errors.ts'
 import { ConnectionCounts, connectionsPerThread, limitConnections } from './connection-limit.ts'
 import { closeSlowConnections } from './connection-timeouts.ts'
 import { connectionsPossible } from './descriptors.ts'
-import { serveOneRequest } from './one-request.ts'
+import { oneRequestPerConnection } from './one-request.ts'
 import { createSocketRejecter, type Reject } from './socket-errors.ts'
 import { serveTls, withTls } from './tls.ts'
 
@@ -82,14 +83,23 @@ export function createServer({
   const reason = `new connections are closed, because ${maxConnections} are open`
   const onProblem = createProblemLog(app.log)
   limitConnections(server, counts, maxConnections, () => onProblem(reason))
-  rejectHeads(server, cors)
-  const connections = serveOneRequest(server, responseTimeoutMs, counts)
-  const { requestTimeout: requestTimeoutMs } = config
+  const { requestTimeout: requestTimeoutMs, trustProxy } = config
+  const isSecure = certificate !== undefined || trustProxy !== undefined
+  const [serve] = server.listeners('request') as [RequestListener]
+  const { admit, connections } = oneRequestPerConnection(responseTimeoutMs, counts)
+  // A single listener, because Node copies a list of several for each request.
+  server.off('request', serve).on('request', (request, response) => {
+    rejectTinyChunks(request, reject)
+    rewriteUrlTarget(request, isSecure)
+    admit(request, response, () => {
+      if (!rejectHead(request, response, cors)) serve(request, response)
+    })
+  })
+  // One more than the limit, because most versions of Node drop further fields.
+  server.maxHeadersCount = HEADER_FIELDS_MAX + 1
   closeSlowConnections(app, connections, { requestTimeoutMs, responseTimeoutMs })
   serveExpectations(server)
   rejectConnect(server, reject)
-  rejectTinyChunks(server, reject)
-  rewriteUrlTargets(server, certificate !== undefined || config.trustProxy !== undefined)
   requestMetrics?.watch(app)
   requestMetrics?.watchConnections(counts)
   // A client can end its side after its last request and still read the response. Node has no option for this.

@@ -1,10 +1,10 @@
 /** Request lines and headers that Node's parser accepts but RFC 9110 and 9112 do not. */
-import { createServer, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import t from 'tap'
 import {
   countRepetitions,
   headersError,
-  rewriteUrlTargets,
+  rewriteUrlTarget,
 } from '../../../src/http/request/request-head.ts'
 import { sendHead } from '../../helpers/send-head.ts'
 import { type Service, sendRaw, startService } from '../../helpers/service.ts'
@@ -210,8 +210,6 @@ const REPEATED = [
 ]
 
 t.test('a megabyte of any input is checked in linear time', async (t) => {
-  const server = createServer()
-  rewriteUrlTargets(server, true)
   for (const part of REPEATED) {
     const text = part.repeat(2 ** 20 / part.length)
     for (const value of [text, `${text} `, `a:${text}`, `[${text}]`, `[v1.${text}`]) {
@@ -222,7 +220,7 @@ t.test('a megabyte of any input is checked in linear time', async (t) => {
           rawHeaders: ['Host', host, 'Transfer-Encoding', value],
           httpVersion: '1.1',
         } as unknown as IncomingMessage
-        server.emit('request', message)
+        rewriteUrlTarget(message, true)
         headersError(message, countRepetitions(message))
       }
     }
