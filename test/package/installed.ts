@@ -43,6 +43,8 @@ t.test('the package contains the built files and nothing else', async (t) => {
   )
   const others = [
     'LICENSE',
+    'bin/compile-cache.d.ts',
+    'bin/compile-cache.js',
     'bin/node-version.d.ts',
     'bin/node-version.js',
     'bin/plant-store.js',
