@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
+import { createRequire } from 'node:module'
+import { readDerived } from './derived.ts'
 import { PACKAGE } from './package.ts'
 import { type Scope, scopes } from './scopes.ts'
 
@@ -59,14 +60,17 @@ const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'pat
 /** The contract that ships with this package. */
 export const CONTRACT_FILE = new URL('openapi.yaml', PACKAGE)
 
-let contract: ContractDocument | undefined
+/** Loads the contract that ships with this package. Each caller gets a copy of its own. */
+export function loadContract(file = CONTRACT_FILE): ContractDocument {
+  const text = readFileSync(file, 'utf8')
+  return readDerived('contract', text) ?? parseContract(text)
+}
 
-/**
- * Loads the contract that ships with this package. Each caller gets a copy of its own; the file is parsed only once.
- */
-export function loadContract(): ContractDocument {
-  contract ??= parse(readFileSync(CONTRACT_FILE, 'utf8')) as ContractDocument
-  return structuredClone(contract)
+/** Parses the YAML of a contract, which takes a hundred times as long as reading what `npm run generate` stores. */
+export function parseContract(text: string): ContractDocument {
+  // Imported late, because few starts need it.
+  const { parse }: typeof import('yaml') = createRequire(import.meta.url)('yaml')
+  return parse(text)
 }
 
 /**
@@ -100,32 +104,6 @@ export function matchOperations(
     throw new ContractError(`the handler ${name} has no operation in the contract`)
   }
   return operations
-}
-
-/**
- * A copy of the contract for Fastify's serializer. No response is a stream of events. A schema with alternatives becomes
- * one with the members of all of them, because the serializer would validate each value against every alternative.
- */
-export function forSerializer(document: ContractDocument): ContractDocument {
-  const copy = structuredClone(document)
-  const { schemas } = copy.components
-  for (const [name, { oneOf }] of Object.entries(schemas)) {
-    if (oneOf !== undefined) schemas[name] = mergeAlternatives(copy, oneOf)
-  }
-  for (const item of Object.values(copy.paths)) {
-    for (const [method, { responses }] of Object.entries(item)) {
-      if (!METHODS.has(method)) continue
-      for (const { content } of Object.values(responses)) delete content?.[EVENT_STREAM]
-    }
-  }
-  return copy
-}
-
-/** An object schema with the members of some others. Those of the first ones take precedence. */
-function mergeAlternatives(document: ContractDocument, alternatives: readonly Schema[]): Schema {
-  const schemas = alternatives.map(({ $ref }) => resolveReference(document, String($ref)) as Schema)
-  const properties = Object.assign({}, ...schemas.toReversed().map((each) => each.properties))
-  return { type: 'object', properties }
 }
 
 function toOperation(

@@ -3,5 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
 
 rmSync('dist', { recursive: true, force: true })
-cpSync('src', 'dist/src', { recursive: true, filter: (file) => !/\.(ts|md)$/.test(file) })
+for (const folder of ['src', 'contract']) {
+  cpSync(folder, `dist/${folder}`, { recursive: true, filter: (file) => !/\.(ts|md)$/.test(file) })
+}
 execFileSync('tsc', ['--project', 'tsconfig.build.json'], { stdio: 'inherit' })

@@ -1,6 +1,8 @@
 import { globSync } from 'node:fs'
 
-const SOURCES = globSync('{contract,service,src,client}/**/*.ts', { exclude: ['**/*.d.ts'] })
+const SOURCES = globSync(['bin/compile-cache.js', '{contract,service,src,client}/**/*.ts'], {
+  exclude: ['**/*.d.ts'],
+})
 
 /** Tells tap to measure all sources in each test process. */
 export default function mapCoverage(): string[] {

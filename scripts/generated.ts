@@ -1,11 +1,11 @@
-/** Generates code from the contract: its types and the table of error codes. */
+/** Generates what derives from the contract: types, the table of error codes, and what a start needs of it. */
 import { readFileSync } from 'node:fs'
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
-import { parse } from 'yaml'
-import { resolveReference } from '../contract/contract.ts'
+import { CONTRACT_FILE, parseContract, resolveReference } from '../contract/contract.ts'
+import { derivedFile, formatDerived } from '../contract/derived.ts'
+import { deriveRoutes } from '../contract/routes.ts'
 
-const CONTRACT = new URL('../openapi.yaml', import.meta.url)
 const NOTICE = '// Generated from openapi.yaml by `npm run generate`; edit that instead.\n\n'
 
 interface Contract extends OpenAPI3 {
@@ -27,7 +27,9 @@ interface Parameter {
 
 /** Generates the content of each file, by its URL. */
 export async function generatedFiles(): Promise<Map<URL, string>> {
-  const document = parse(readFileSync(CONTRACT, 'utf8')) as Contract
+  const text = readFileSync(CONTRACT_FILE, 'utf8')
+  const parsed = parseContract(text)
+  const document = parsed as unknown as Contract
   const types = (await generateTypes(document)) + generateDefaultedParameters(document)
   return new Map([
     [new URL('../contract/api.gen.ts', import.meta.url), NOTICE + types],
@@ -35,13 +37,16 @@ export async function generatedFiles(): Promise<Map<URL, string>> {
       new URL('../contract/error-codes.gen.ts', import.meta.url),
       NOTICE + generateErrorCodes(document),
     ],
+    [derivedFile('contract'), formatDerived(text, parsed)],
+    [derivedFile('routes'), formatDerived(JSON.stringify(parsed), await deriveRoutes(parsed))],
   ])
 }
 
 /** The types of requests and responses, as a client sees them. An int64 is a bigint. */
 async function generateTypes(document: Contract): Promise<string> {
   const bigint = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword)
-  const nodes = await openapiTS(withoutWebhookIds(document), {
+  // It modifies its argument.
+  const nodes = await openapiTS(structuredClone(withoutWebhookIds(document)), {
     transform: (schema) => (schema.format === 'int64' ? bigint : undefined),
   })
   return astToString(nodes)

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import openapiGlue from 'fastify-openapi-glue'
-import { type ContractDocument, forSerializer } from '../contract/contract.ts'
+import type { ContractDocument } from '../contract/contract.ts'
+import { loadRoutes } from '../contract/routes.ts'
 import type { AccessTokens } from '../service/access-tokens.ts'
 import { PlantService } from '../service/plant-service.ts'
 import type { RequestStore } from '../service/plant-store.ts'
@@ -14,7 +14,7 @@ import { followChanges } from './http/operations/follow-changes.ts'
 import { Followers } from './http/operations/followers.ts'
 import { limitResponses } from './http/operations/response.ts'
 import { setCommonHeaders } from './http/operations/response-headers.ts'
-import { resolveOperations } from './http/operations/routes.ts'
+import { routeOperations } from './http/operations/routes.ts'
 import { admitRequest } from './http/request/admission.ts'
 import { authenticateBearers } from './http/request/authentication.ts'
 import { bodyMethods, checkBodyHead, JSON_TYPES } from './http/request/body-head.ts'
@@ -130,11 +130,8 @@ export async function buildApp({
     // The operation and its response: what the contract documents for each, and 304.
     const service = new PlantService(store)
     const follow = followChanges(service, new SharedFeed(store), new Followers(app, tokens))
-    await scope.register(openapiGlue, {
-      // It warns about each media type that has no body parser, including those of responses.
-      specification: forSerializer(contract),
-      operationResolver: resolveOperations(contract, service, follow),
-    })
+    const toRoute = routeOperations(contract, service, follow)
+    for (const route of await loadRoutes(contract)) scope.route(toRoute(route))
   })
 
   return app

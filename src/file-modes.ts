@@ -8,7 +8,7 @@ export const PRIVATE_FOLDER_MODE = 0o700
 export const PERMISSIONS = 0o777
 
 /** Permission bits of everyone but the owner: the group and all other users. */
-export const NON_OWNER = { any: 0o077, read: 0o044, write: 0o022 } as const
+export const NON_OWNER = { read: 0o044, write: 0o022 } as const
 
 /** Permission bit of a file that every user can read. */
 export const READABLE_BY_ALL = 0o004

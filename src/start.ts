@@ -72,8 +72,12 @@ export async function start(given: Config, seeding?: AbortSignal): Promise<Runni
   try {
     await seedStore(store, seeding)
     const tokens = new AccessTokens(store, config.token)
-    const access = await ensureFirstToken(config, tokens)
     const { links, warning } = await planThreads(config, store)
+    const [access] = await Promise.all([
+      ensureFirstToken(config, tokens),
+      // Loaded while the store starts its writer, which the first token needs.
+      links.length === 0 ? import('./http-threads/http-server.ts') : undefined,
+    ])
     const { warnings, acknowledgement } = store.advise()
     for (const each of warnings) log.warn(each)
     server =

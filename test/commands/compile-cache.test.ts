@@ -13,7 +13,7 @@ import { getCompileCacheDir } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
-import { compileCacheFolder, useCompileCache } from '../../src/commands/compile-cache.ts'
+import { compileCacheFolder, useCompileCache } from '../../bin/compile-cache.js'
 import { run } from '../helpers/command.ts'
 
 const user = process.geteuid?.() as number

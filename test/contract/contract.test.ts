@@ -1,10 +1,5 @@
 import t from 'tap'
-import {
-  type ContractDocument,
-  forSerializer,
-  loadContract,
-  matchOperations,
-} from '../../contract/contract.ts'
+import { type ContractDocument, loadContract, matchOperations } from '../../contract/contract.ts'
 import { PlantService } from '../../service/plant-service.ts'
 import type { PlantStore } from '../../service/plant-store.ts'
 
@@ -29,24 +24,6 @@ t.test('the scopes, media types and status of an operation come from the contrac
   ]) {
     t.same(operations.get(expected.id), { isFollowable: false, ...expected }, expected.id)
   }
-})
-
-t.test('the contract for the serializer has no streams, but all other media types', async (t) => {
-  const document = loadContract()
-  // A path can have members that are no operations.
-  Object.assign(document.paths['/changes'] ?? {}, { summary: 'Changes' })
-  const typesOf = ({ paths }: ContractDocument) =>
-    Object.keys(paths['/changes']?.get?.responses[200]?.content ?? {})
-  t.same(typesOf(forSerializer(document)), ['application/json'])
-  t.same(typesOf(document), ['application/json', 'text/event-stream'], 'the contract is unchanged')
-})
-
-t.test('the contract for the serializer has one schema for all kinds of changes', async (t) => {
-  const { components } = forSerializer(loadContract())
-  const { type, oneOf, properties = {} } = components.schemas.Change ?? {}
-  t.strictSame([type, oneOf], ['object', undefined])
-  t.strictSame(Object.keys(properties).sort(), ['at', 'cursor', 'id', 'plant', 'type'])
-  t.ok(properties.plant, 'the plant of a change with one')
 })
 
 const operation = { operationId: 'createPlant', 'x-scope': 'write', responses: { 200: {} } }

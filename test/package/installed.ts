@@ -27,7 +27,9 @@ t.test('the package contains the built files and nothing else', async (t) => {
     .filter((file) => !file.endsWith('.d.ts'))
     .map((file) => file.replace(/\.ts$/, ''))
     .flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`])
-  const assets = globSync('src/**/*.{css,svg}', { cwd: CHECKOUT }).map((file) => `dist/${file}`)
+  const assets = globSync(['src/**/*.{css,svg}', 'contract/*.json'], { cwd: CHECKOUT }).map(
+    (file) => `dist/${file}`,
+  )
   const documents = globSync(
     [
       '{CHANGELOG,README,SECURITY}.md',
@@ -41,6 +43,8 @@ t.test('the package contains the built files and nothing else', async (t) => {
   )
   const others = [
     'LICENSE',
+    'bin/compile-cache.d.ts',
+    'bin/compile-cache.js',
     'bin/node-version.d.ts',
     'bin/node-version.js',
     'bin/plant-store.js',

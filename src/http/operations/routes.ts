@@ -8,6 +8,7 @@ import type {
   Handlers,
   OperationId,
 } from '../../../contract/operation-types.ts'
+import type { OperationRoute } from '../../../contract/routes.ts'
 import { ApiError } from '../api-error.ts'
 import { entityTag, expectedVersions, isKnown } from './conditional.ts'
 import type { Follow } from './follow-changes.ts'
@@ -21,19 +22,22 @@ declare module 'fastify' {
 }
 
 /**
- * An `operationResolver` of fastify-openapi-glue, which serves each operation with the handler of its `operationId`.
+ * Serves the route of each operation with the handler of its `operationId`.
  *
  * @param follow serves the operations that can be followed
  * @throws ContractError if the contract and the handlers do not match
  */
-export function resolveOperations(document: ContractDocument, handlers: Handlers, follow: Follow) {
+export function routeOperations(document: ContractDocument, handlers: Handlers, follow: Follow) {
   const operations = matchOperations(document, handlers)
-  return (id: string, method: string): RouteOptions => {
+  return ({ method, url, schema }: OperationRoute): RouteOptions => {
+    const id = schema.operationId
     const operation = operations.get(id) as Operation
     const perform = operation.isFollowable
       ? follow
       : performWith(handlers[id as OperationId].bind(handlers) as Handler)
-    const route = {
+    return {
+      url,
+      schema,
       method: method === 'GET' ? ['GET', 'HEAD'] : method,
       config: { operation },
       handler: async (request: FastifyRequest, reply: FastifyReply) => {
@@ -42,8 +46,6 @@ export function resolveOperations(document: ContractDocument, handlers: Handlers
         if (result !== undefined) respond(result, operation, request, reply)
       },
     }
-    // The plugin adds the URL and schemas, although its types require them here.
-    return route as unknown as RouteOptions
   }
 }
 

@@ -1,0 +1,2 @@
+export function useCompileCache(): void
+export function compileCacheFolder(): string | undefined
