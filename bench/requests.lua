@@ -8,7 +8,9 @@ local read, write, first, first_id, stored
 -- LuaJIT's numbers are doubles, so ids beyond 2^53 are built as strings.
 local ids = {
   ["sequential"] = function(count) return string.format("%.0f", first + count) end,
-  ["time-ordered"] = function(count) return string.format("%.0f", os.time() * 1e6 + count) end,
+  ["time-ordered"] = function(count)
+    return string.format("%.0f", os.time() * 1e6 + (first + count) % 1e6)
+  end,
   ["random"] = function()
     return string.format("%.0f%09d", math.random(1, 9223372035), math.random(0, 999999999))
   end,

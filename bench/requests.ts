@@ -1,8 +1,8 @@
 /**
  * How to choose the id of a request:
  * - `sequential`: consecutive ids, starting with the first free one;
- * - `time-ordered`: the current second in microseconds since 1970 plus a counter, below 2^53 because the bare servers
- *   round larger ids;
+ * - `time-ordered`: the current second in microseconds since 1970 plus a counter that continues from run to run, below
+ *   2^53 because the bare servers round larger ids;
  * - `random`: uniform over 63 bits;
  * - `stored`: a random plant that was stored before the load.
  *
@@ -126,7 +126,8 @@ export function createIdSources({
   const below = (limit: number) => Math.floor(Math.random() * limit)
   return {
     sequential: (count) => String(first + count),
-    'time-ordered': (count) => String(Math.floor(Date.now() / 1000) * 1e6 + count),
+    'time-ordered': (count) =>
+      String(Math.floor(Date.now() / 1000) * 1e6 + ((first + count) % 1e6)),
     // The first ten digits of 2^63 are 9223372036.
     random: () => `${1 + below(9_223_372_035)}${String(below(1e9)).padStart(9, '0')}`,
     stored: () => String(FIRST_ID + below(stored)),
