@@ -10,7 +10,7 @@ import {
 } from '../byte-budget.ts'
 
 /** How many bytes of large bodies are parsed in one turn of the event loop. More would delay other clients. */
-const TURN_BYTES_MAX = 2 ** 21
+const TURN_BYTES_MAX = 2 ** 19
 
 export interface BodyReaderOptions {
   /** The largest body, in bytes. */
