@@ -1,6 +1,6 @@
 /**
- * In JavaScript, because the cache cannot hold modules that are loaded before it is on. To load them from TypeScript,
- * each start of any command would take 33 ms longer, and 15 MB more.
+ * In JavaScript, so that Node does not load its TypeScript parser before the cache is on: modules loaded before that
+ * cannot be cached. In TypeScript, every command would start 33 ms later and use 15 MB more memory.
  */
 import { mkdirSync, statSync } from 'node:fs'
 import { enableCompileCache, getCompileCacheDir } from 'node:module'

@@ -1,6 +1,6 @@
 /**
  * Data derived from the contract. Deriving it takes a third of a start, so `npm run generate` stores it in files. Each
- * contains a digest of what it was derived from, and is used for nothing else.
+ * contains a digest of its source and is ignored once the source has changed.
  */
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'

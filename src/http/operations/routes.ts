@@ -42,7 +42,7 @@ export function routeOperations(document: ContractDocument, handlers: Handlers, 
       config: { operation },
       handler: async (request: FastifyRequest, reply: FastifyReply) => {
         const result = await perform(request, reply)
-        // Not returned: Fastify would wait for a promise of its reply.
+        // Returns nothing: a reply is thenable, so Fastify would wait for it.
         if (result !== undefined) respond(result, operation, request, reply)
       },
     }

@@ -57,7 +57,7 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   )
 }
 
-/** Creates a log of which each line has the request id, and the trace id of a W3C `traceparent`. */
+/** Creates a logger that adds the request id, and the trace id of a W3C `traceparent`, to each line. */
 export function logOf({ server, id, headers }: FastifyRequest): FastifyBaseLogger {
   const [, traceId] = TRACE_PARENT.exec(String(headers.traceparent)) ?? []
   return server.log.child({ requestId: id, ...(traceId !== undefined && { traceId }) })

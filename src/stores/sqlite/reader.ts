@@ -33,7 +33,10 @@ export class Reader {
   readonly #statements: ReturnType<typeof prepareReads>
   readonly #readChanges: ReturnType<typeof prepareChangeRead>
   readonly #findExcess: ReturnType<typeof prepareExcess>
-  readonly #readWaiting = () => this.#readGroup()
+  readonly #readWaiting = () => {
+    // `close` may have read them.
+    if (this.#waiting.length > 0) this.#readGroup()
+  }
   #waiting: WaitingRead[] = []
 
   constructor(db: Database) {
@@ -117,7 +120,9 @@ export class Reader {
     return readNow(() => this.#statements.webhooks.all()).map((row) => toWebhook(row, now))
   }
 
+  /** Serves the waiting reads first. */
   close(): void {
+    while (this.#waiting.length > 0) this.#readGroup()
     this.#db.close()
   }
 

@@ -57,6 +57,13 @@ t.test('other work has its turn between many expensive reads', async (t) => {
   t.equal(new Set((await Promise.all(reads)).map(({ json }) => json)).size, 1)
 })
 
+t.test('closing the store serves the reads that are waiting', async (t) => {
+  const { store } = await storeWithPlants(t)
+  const read = store.get(0n)
+  await store.close()
+  t.same(await read, PLANTS[0])
+})
+
 t.test('a very large plant is a batch of its own', async (t) => {
   const store = new SqliteStore({ file: ':memory:', lockTimeout: 0 })
   t.teardown(() => store.close())
