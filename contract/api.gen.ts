@@ -507,7 +507,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The token is valid but lacks a required scope. */
+        /** @description The token is valid but lacks a required scope, or the service is a mirror, which is read-only. */
         Forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

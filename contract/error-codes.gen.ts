@@ -12,6 +12,7 @@ export const errorCodes = {
   'token-missing': { status: 401, error: 40101 },
   'token-invalid': { status: 401, error: 40102 },
   'insufficient-scope': { status: 403, error: 40301 },
+  'read-only-mirror': { status: 403, error: 40302 },
   'unknown-path': { status: 404, error: 40401 },
   'plant-not-found': { status: 404, error: 40402 },
   'method-not-allowed': { status: 405, error: 40501 },

@@ -1,11 +1,12 @@
 import type { Transferable } from 'node:worker_threads'
 import type { PlantStore, RequestStore } from '../../service/plant-store.ts'
+import type { RestrictionReader, RestrictionStore } from '../../service/restriction.ts'
 import type { TokenStore } from '../../service/token-store.ts'
 import type { WebhookStore } from '../../service/webhook-store.ts'
 import type { Metrics } from './store-metrics.ts'
 
 /** A store as each thread that serves requests uses it. */
-export interface ThreadStore extends RequestStore, TokenStore {
+export interface ThreadStore extends RequestStore, RestrictionReader, TokenStore {
   /**
    * The metrics of this thread. Those of the database itself are included only for the thread that opened the store.
    * Empty unless the store was opened with `isMeasured`.
@@ -30,7 +31,7 @@ export interface StoreAdvice {
 }
 
 /** Plants, tokens and webhooks in one database. */
-export interface Store extends ThreadStore, PlantStore {
+export interface Store extends ThreadStore, PlantStore, RestrictionStore {
   readonly webhooks: WebhookStore
 
   /**

@@ -1,0 +1,95 @@
+import { type NewPlant, StoreUnavailable } from './plant-store.ts'
+
+/**
+ * Why requests cannot use the plants of a database as usual:
+ * - `frozen`: the operator has stopped changes, to move the plants to another database;
+ * - a mirror: the plants are those of another service, and only `plant-store mirror` changes them.
+ *
+ * Tokens and webhooks are not restricted.
+ */
+export type Restriction = 'frozen' | Mirror
+
+/** How far a database has followed another service. */
+export interface Mirror {
+  /** The base URL of the service. */
+  readonly source: string
+  /** The changes of the source up to this cursor have been applied. */
+  readonly cursor: string
+  /** The first id that has not been copied yet. Undefined once all plants are copied. */
+  readonly copyFrom?: bigint | undefined
+  /**
+   * A cursor of the source. Until the changes up to it are applied, copied plants can be newer than others. Undefined
+   * before all plants are copied, and once the copy is consistent.
+   */
+  readonly consistentAt?: string | undefined
+}
+
+/** A change of the restriction, together with changes to the plants. */
+export interface RestrictionStep {
+  /** The restriction before the step. */
+  readonly expected: Restriction | undefined
+  /**
+   * The restriction after the step. If it is a mirror with the `copyFrom` INT64_MIN, a copy begins: so does a new log of
+   * changes, in which the cursors of the previous one have expired.
+   */
+  readonly next: Restriction | undefined
+  /** Plants to create or replace, with distinct ids. */
+  readonly stored?: readonly NewPlant[]
+  /** Ids of plants to remove. */
+  readonly removed?: readonly bigint[]
+  /** How many of `stored` must be new, and how many of `removed` must exist. By default, any number. */
+  readonly effect?: { readonly created: number; readonly removed: number }
+}
+
+/**
+ * The result of a step. Unless it is `done`, nothing has changed:
+ * - `unexpected`: the restriction was not the expected one;
+ * - `not-empty`: a database with plants cannot become a mirror;
+ * - `diverged`: the effect was not the required one.
+ */
+export type RestrictionResult = 'done' | 'unexpected' | 'not-empty' | 'diverged'
+
+/**
+ * The restriction of a database. While there is one, the database itself refuses every other change to plants, of any
+ * process, with StoreUnavailable.
+ */
+export interface RestrictionStore {
+  /** Resolves to the restriction, or undefined if there is none. */
+  readRestriction(): Promise<Restriction | undefined>
+
+  /**
+   * Makes a step in one transaction, as durably as a change to a plant. When a step that begins a restriction resolves,
+   * no other change is in flight.
+   *
+   * @throws StoreUnavailable
+   */
+  restrict(step: RestrictionStep): Promise<RestrictionResult>
+}
+
+/** The part that serves requests. */
+export type RestrictionReader = Pick<RestrictionStore, 'readRestriction'>
+
+/** Whether a mirror has the plants of its source as they were at one moment. Until then, it must not be read. */
+export function isConsistent({ copyFrom, consistentAt }: Mirror): boolean {
+  return copyFrom === undefined && consistentAt === undefined
+}
+
+/** Whether a step would make a database with plants of its own a mirror. */
+export function beginsMirror({ expected, next }: RestrictionStep): boolean {
+  return expected === undefined && typeof next === 'object'
+}
+
+const FROZEN = 'changes are frozen while the plants move to another database'
+
+/** The error for a change that the database refuses. */
+export function restrictedError(restriction: Restriction): StoreUnavailable {
+  const notice = restriction === 'frozen' ? FROZEN : `it mirrors ${restriction.source}`
+  return new StoreUnavailable('failing', notice, notice)
+}
+
+/** @throws StoreUnavailable if the plants cannot be read, because the database is an incomplete mirror */
+export function assertReadable(restriction: Restriction | undefined): void {
+  if (typeof restriction !== 'object' || isConsistent(restriction)) return
+  const notice = `it is still copying the plants of ${restriction.source}`
+  throw new StoreUnavailable('failing', notice, notice)
+}
