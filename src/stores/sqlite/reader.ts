@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { INT64_MAX, INT64_MIN } from '../../../contract/int64.ts'
 import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
+import type { Restriction } from '../../../service/restriction.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import type { Webhook } from '../../../service/webhook-store.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../page-limits.ts'
@@ -10,6 +11,7 @@ import { toWebhook, type WebhookRow } from '../webhook-row.ts'
 import { type ChangeLimits, prepareExcess } from './feed/change-pruner.ts'
 import { prepareChangeRead } from './feed/change-reader.ts'
 import { mapError } from './sqlite-errors.ts'
+import { prepareRestrictionRead } from './writer/restriction-changes.ts'
 
 /** How long reads can keep the event loop busy. This also limits the results in memory that are not sent yet. */
 const TURN_MS_MAX = 5
@@ -21,7 +23,7 @@ interface WaitingRead {
 }
 
 /**
- * Reads plants, changes, tokens and webhooks. Every method throws StoreUnavailable if the database cannot be read now.
+ * Reads plants, changes, restrictions, tokens and webhooks. Every method throws StoreUnavailable if the database cannot be read now.
  *
  * Requests read in groups: the reads that arrive in one turn of the event loop share a transaction, because locking and
  * unlocking the file takes as long as a read. The transaction begins after they have arrived, so each of them sees
@@ -33,6 +35,7 @@ export class Reader {
   readonly #statements: ReturnType<typeof prepareReads>
   readonly #readChanges: ReturnType<typeof prepareChangeRead>
   readonly #findExcess: ReturnType<typeof prepareExcess>
+  readonly #readRestriction: ReturnType<typeof prepareRestrictionRead>
   readonly #readWaiting = () => {
     // `close` may have read them.
     if (this.#waiting.length > 0) this.#readGroup()
@@ -44,6 +47,7 @@ export class Reader {
     this.#statements = prepareReads(db)
     this.#readChanges = prepareChangeRead(db)
     this.#findExcess = prepareExcess(db)
+    this.#readRestriction = prepareRestrictionRead(db)
   }
 
   /**
@@ -104,6 +108,10 @@ export class Reader {
 
   hasExcess(limits: ChangeLimits): boolean {
     return readNow(() => this.#findExcess(limits)) !== undefined
+  }
+
+  readRestriction(): Restriction | undefined {
+    return readNow(this.#readRestriction)
   }
 
   findToken(selector: Uint8Array): StoredToken | undefined {

@@ -41,6 +41,13 @@ const MIGRATIONS = [
      owner TEXT,
      owner_until INTEGER
    ) STRICT, WITHOUT ROWID;`,
+  `CREATE TABLE plant_restriction (
+     is_only INTEGER PRIMARY KEY DEFAULT 1 CHECK (is_only = 1),
+     source TEXT,
+     cursor TEXT,
+     copy_from INTEGER,
+     consistent_at TEXT
+   ) STRICT;`,
 ]
 
 /** The schema version that this program reads and writes (SQLite's `user_version`). */

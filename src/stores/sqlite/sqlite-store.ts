@@ -13,6 +13,11 @@ import type {
   PlantPatch,
   StoredPlant,
 } from '../../../service/plant-store.ts'
+import type {
+  Restriction,
+  RestrictionResult,
+  RestrictionStep,
+} from '../../../service/restriction.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import type { WebhookStore } from '../../../service/webhook-store.ts'
 import { IN_MEMORY, type OnProblem } from '../engine.ts'
@@ -176,6 +181,14 @@ export class SqliteStore implements Store {
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
     return exportPlants(this.#openSnapshot)
+  }
+
+  async readRestriction(): Promise<Restriction | undefined> {
+    return this.#reader.readRestriction()
+  }
+
+  restrict(step: RestrictionStep): Promise<RestrictionResult> {
+    return this.#write('restrict', step)
   }
 
   async ping(): Promise<void> {

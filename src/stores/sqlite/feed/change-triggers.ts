@@ -71,6 +71,9 @@ export const TURN_ON = `
   INSERT INTO change_log (id) VALUES (randomblob(${LOG_ID_BYTES}));
   INSERT INTO changes (position, at, type, id) VALUES (0, ${NOW}, ${START}, 0);`
 
+/** Gives the log a new id, so that cursors it has issued are no longer valid. Does nothing while the log is off. */
+export const RENEW_LOG = `UPDATE change_log SET id = randomblob(${LOG_ID_BYTES})`
+
 /** Stops the log and deletes it. */
 const TURN_OFF = `
   ${Object.keys(TRIGGERS)

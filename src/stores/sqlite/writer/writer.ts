@@ -17,10 +17,15 @@ import { type ChangeLimits, preparePrune } from '../feed/change-pruner.ts'
 import type { OpenFile } from '../file/file-identity.ts'
 import { mapError } from '../sqlite-errors.ts'
 import type { SqliteMetrics } from '../sqlite-metrics.ts'
+import {
+  prepareRefusal,
+  prepareRestrictionChanges,
+  type RestrictionChanges,
+} from './restriction-changes.ts'
 import { prepareWebhookChanges, type WebhookChanges } from './webhook-changes.ts'
 
-/** Every change that a store makes. Specified by PlantStore, TokenStore and WebhookStore. */
-interface Operations extends WebhookChanges {
+/** Every change that a store makes. Specified by PlantStore, RestrictionStore, TokenStore and WebhookStore. */
+interface Operations extends WebhookChanges, RestrictionChanges {
   create(plant: NewPlant): CreateResult
   createAll(plants: readonly NewPlant[]): BatchResult
   update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | NoMatch
@@ -56,6 +61,15 @@ type Prepared = {
   ) => ReturnType<Operations[Name]>
 }
 
+/** What a restricted database refuses. */
+const PLANT_CHANGES: ReadonlySet<WriteCall[0]> = new Set([
+  'create',
+  'createAll',
+  'update',
+  'remove',
+  'importPlants',
+])
+
 /** Makes changes. The changes of one call share a transaction, and so one wait for the disk. */
 export class Writer {
   readonly #db: Database
@@ -72,7 +86,11 @@ export class Writer {
     const prepared: Prepared = prepareOperations(db)
     const make = <Name extends keyof WriteCalls>([name, ...parameters]: WriteCalls[Name]) =>
       prepared[name](...parameters)
-    const makeAll = (changes: readonly WriteCall[]) => changes.map((change) => make(change))
+    const refuseIfRestricted = prepareRefusal(db)
+    const makeAll = (changes: readonly WriteCall[]) => {
+      if (changes.some(([name]) => PLANT_CHANGES.has(name))) refuseIfRestricted()
+      return changes.map((change) => make(change))
+    }
     this.#commit =
       metrics === undefined
         ? db.transaction(makeAll).immediate
@@ -175,6 +193,7 @@ function prepareOperations(db: Database): Operations {
 
   const operations: Operations = {
     ...prepareWebhookChanges(db),
+    ...prepareRestrictionChanges(db),
     create({ id, name, tag = null }) {
       if (insertPlant.run(id, name, tag).changes === 1) return 'created'
       const stored = findPlant.get(id)
@@ -252,6 +271,8 @@ function measureChangeText(change: WriteCall): number {
     case 'createAll':
     case 'importPlants':
       return measureTextOfAll(change[1])
+    case 'restrict':
+      return measureTextOfAll(change[1].stored ?? [])
     default:
       return 0
   }
