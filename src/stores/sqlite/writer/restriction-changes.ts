@@ -27,7 +27,7 @@ export interface RestrictionChanges {
 /** Returns a function that reads the restriction. */
 export function prepareRestrictionRead(db: Database): () => Restriction | undefined {
   const find = db.prepare<[], RestrictionRow>(
-    `SELECT ${RESTRICTION_COLUMNS.join()} FROM plant_restriction`,
+    `SELECT ${RESTRICTION_COLUMNS.join()} FROM plant_restriction WHERE is_only = 1`,
   )
   return () => {
     const row = find.get()
