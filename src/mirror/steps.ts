@@ -37,13 +37,12 @@ export async function prepareCopyStep(
     ...copied.map((plant) => [plant.id, plant] as const),
     ...feed.changes.filter(isCovered).map(({ id, plant }) => [id, plant] as const),
   ])
-  const position =
-    through < INT64_MAX
-      ? { copyFrom: through + 1n }
-      : // Read last, because it must be after every plant that was copied.
-        { consistentAt: (await source.readChanges('latest')).next }
-  const next = { source: source.url, cursor: feed.next, ...position }
-  return { expected, next, ...split(plants), copied: copied.length }
+  const next = { source: source.url, cursor: feed.next }
+  const step = { expected, ...split(plants), copied: copied.length }
+  if (through < INT64_MAX) return { ...step, next: { ...next, copyFrom: through + 1n } }
+  // Read last, because no plant that was copied is newer than this.
+  const consistentAt = (await source.readChanges('latest')).next
+  return { ...step, next: consistentAt === next.cursor ? next : { ...next, consistentAt } }
 }
 
 /** Prepares a step that applies a page of changes to a mirror that has copied all plants. */
