@@ -24,8 +24,8 @@ export class TestMirror {
   readonly lines: string[] = []
   #source: Pick<Caller, 'url' | 'token'>
 
-  static async open(t: Test, source: Caller): Promise<TestMirror> {
-    const { database } = await sqlite(t)
+  static async open(t: Test, source: Caller, engine = sqlite): Promise<TestMirror> {
+    const { database } = await engine(t)
     const store = await openStore({ database, lockTimeout: 30_000, sameThread: true })
     t.teardown(() => store.close())
     return new TestMirror(database, store, source)
