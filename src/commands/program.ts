@@ -7,6 +7,7 @@ import { locateDatabase } from '../stores/engines.ts'
 import { backupCommand } from './backup/backup-command.ts'
 import { checkCommand } from './check-command.ts'
 import { mirrorCommand } from './mirror/mirror-command.ts'
+import { freezeCommand, promoteCommand, unfreezeCommand } from './mirror/restriction-commands.ts'
 import { databaseOption, settingOptions, settingsHelp } from './options.ts'
 import { requireStandbysCommand } from './require-standbys-command.ts'
 import { tokenCommand } from './token-command.ts'
@@ -45,6 +46,9 @@ export function program(): Command {
   command.addCommand(checkCommand())
   command.addCommand(mirrorCommand())
   command.addCommand(requireStandbysCommand())
+  command.addCommand(freezeCommand())
+  command.addCommand(unfreezeCommand())
+  command.addCommand(promoteCommand())
   helpAfterErrors(command)
   return command
 }
