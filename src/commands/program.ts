@@ -4,7 +4,7 @@ import { PACKAGE } from '../../contract/package.ts'
 import { type Config, tokenFromEnvironment } from '../config/config.ts'
 import { removeServiceLinks } from '../config/service-links.ts'
 import { locateDatabase } from '../stores/engines.ts'
-import { backupCommand } from './backup/backup-command.ts'
+import { backupCommand, restoreCommand } from './backup/backup-command.ts'
 import { checkCommand } from './check-command.ts'
 import { databaseOption, settingOptions, settingsHelp, sourceArgument } from './options.ts'
 import { requireStandbysCommand } from './require-standbys-command.ts'
@@ -41,6 +41,7 @@ export function program(): Command {
   command.addCommand(importCommand())
   command.addCommand(exportCommand())
   command.addCommand(backupCommand())
+  command.addCommand(restoreCommand())
   command.addCommand(checkCommand())
   command.addCommand(requireStandbysCommand())
   helpAfterErrors(command)

@@ -253,6 +253,13 @@ t.test('required standbys are refused for SQLite', async (t) => {
   t.notOk(existsSync(database))
 })
 
+t.test('a restore to a server is refused with a hint to use other tools', async (t) => {
+  const refused = await runHere(['restore', join(t.testdir(), 'backup.db')], {
+    PLANT_STORE_DATABASE: server.url(),
+  })
+  t.match(refused, { code: 1, stdout: '', stderr: /pg_restore, .* "plant-store mirror"\n$/ })
+})
+
 t.test('a backup of a server is refused with a hint to use its own tools', async (t) => {
   const file = join(t.testdir(), 'backup.db')
   const message =
