@@ -6,6 +6,7 @@ import { removeServiceLinks } from '../config/service-links.ts'
 import { locateDatabase } from '../stores/engines.ts'
 import { backupCommand } from './backup/backup-command.ts'
 import { checkCommand } from './check-command.ts'
+import { freezeCommand, promoteCommand, unfreezeCommand } from './mirror/restriction-commands.ts'
 import { databaseOption, settingOptions, settingsHelp } from './options.ts'
 import { requireStandbysCommand } from './require-standbys-command.ts'
 import { tokenCommand } from './token-command.ts'
@@ -43,6 +44,9 @@ export function program(): Command {
   command.addCommand(backupCommand())
   command.addCommand(checkCommand())
   command.addCommand(requireStandbysCommand())
+  command.addCommand(freezeCommand())
+  command.addCommand(unfreezeCommand())
+  command.addCommand(promoteCommand())
   helpAfterErrors(command)
   return command
 }
