@@ -30,6 +30,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     ...LEAVES,
   ],
   'src/webhooks': ['service', 'contract'],
+  'src/mirror': ['service', 'contract', 'client'],
   'src/metrics': [
     'service',
     'contract',
@@ -39,7 +40,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/webhooks',
     ...LEAVES,
   ],
-  src: ['service', 'contract'],
+  src: ['service', 'contract', 'client'],
   tools: [],
   bench: ['src', 'contract', 'service', 'client', 'tools'],
   scripts: ['src', 'contract', 'service', 'client', 'tools'],
@@ -60,13 +61,18 @@ for (const [folder, others] of Object.entries(ALLOWED)) {
   })
 }
 
-t.test('in src, engines are imported in src/stores only', async (t) => {
-  const importers = files.filter((file) => isIn('src', file) && !isIn('src/stores', file))
-  t.same(
-    edges(importers, (imported) => /^src\/stores\/\w+\//.test(imported)),
-    [],
-  )
-})
+for (const { what, imported, folder } of [
+  { what: 'engines are', imported: /^src\/stores\/\w+\//, folder: 'src/stores' },
+  { what: 'the client is', imported: /^client\//, folder: 'src/mirror' },
+]) {
+  t.test(`in src, ${what} imported in ${folder} only`, async (t) => {
+    const importers = files.filter((file) => isIn('src', file) && !isIn(folder, file))
+    t.same(
+      edges(importers, (each) => imported.test(each)),
+      [],
+    )
+  })
+}
 
 t.test('no file imports itself, directly or through others', async (t) => {
   const cycles: string[] = []

@@ -16,6 +16,9 @@ export const settingOptions: readonly Option[] = settingNames.map(settingOption)
 /** Shared by the commands that open the database. */
 export const databaseOption = settingOption('database')
 
+/** Shared by the commands that keep a log of changes while they run. */
+export const retentionOptions = (['keepChanges', 'keepChangesBytes'] as const).map(settingOption)
+
 /** Shared by the commands that can prepare a database for the service. */
 export const createOption = new Option('--create', 'create the database if it does not exist')
 

@@ -6,6 +6,7 @@ import { removeServiceLinks } from '../config/service-links.ts'
 import { locateDatabase } from '../stores/engines.ts'
 import { backupCommand } from './backup/backup-command.ts'
 import { checkCommand } from './check-command.ts'
+import { mirrorCommand } from './mirror/mirror-command.ts'
 import { freezeCommand, promoteCommand, unfreezeCommand } from './mirror/restriction-commands.ts'
 import { databaseOption, settingOptions, settingsHelp } from './options.ts'
 import { requireStandbysCommand } from './require-standbys-command.ts'
@@ -43,6 +44,7 @@ export function program(): Command {
   command.addCommand(exportCommand())
   command.addCommand(backupCommand())
   command.addCommand(checkCommand())
+  command.addCommand(mirrorCommand())
   command.addCommand(requireStandbysCommand())
   command.addCommand(freezeCommand())
   command.addCommand(unfreezeCommand())

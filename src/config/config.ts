@@ -43,6 +43,9 @@ export function fileError(failure: string, error: unknown): unknown {
 export const TOKEN_VARIABLE = `${VARIABLE_PREFIX}TOKEN`
 export const TOKEN_LENGTH_MIN = 16
 
+/** The token of another service, for the commands that read from it. The service itself ignores it. */
+export const SOURCE_TOKEN_VARIABLE = `${VARIABLE_PREFIX}MIRROR_TOKEN`
+
 /** The names of the settings that an embedding program can pass. `readyJson` only affects what the command prints. */
 const embeddedNames = settingNames.filter((name) => name !== 'readyJson')
 
@@ -92,6 +95,7 @@ function readOption(name: string, value: unknown): unknown {
 export function tokenFromEnvironment(environment: NodeJS.ProcessEnv): Pick<Config, 'token'> {
   const known = [TOKEN_VARIABLE, ...settingNames.map(toVariable)]
   for (const name of Object.keys(environment)) {
+    if (name === SOURCE_TOKEN_VARIABLE) continue
     if (name.startsWith(VARIABLE_PREFIX) && !known.includes(name)) {
       throw new ConfigError(
         `unknown environment variable ${name}: expected one of ${known.join(', ')}`,
@@ -103,7 +107,7 @@ export function tokenFromEnvironment(environment: NodeJS.ProcessEnv): Pick<Confi
 }
 
 /** @throws ConfigError that does not quote the token, because even an invalid one can be a secret */
-function readToken(name: string, token: unknown): string {
+export function readToken(name: string, token: unknown): string {
   // The syntax of a bearer token (RFC 6750 §2.1).
   const valid = typeof token === 'string' && /^[\w.~+/-]+=*$/.test(token)
   if (valid && token.length >= TOKEN_LENGTH_MIN) return token

@@ -229,6 +229,14 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     await t.rejects(store.create(B), { ...restrictedError('frozen') })
   })
 
+  t.test('a step with an error that is a bug changes nothing', async (t) => {
+    const store = await openOne(t, engine)
+    const mistyped = { id: 1n, name: null as unknown } as NewPlant
+    await t.rejects(store.restrict({ ...FREEZE, stored: [B, mistyped] }), { message: /null/i })
+    t.equal(await store.readRestriction(), undefined)
+    t.strictSame(await exported(store), [])
+  })
+
   t.test('a step stores a page of plants', async (t) => {
     const store = await openOne(t, engine)
     const plants = scatteredIds(1000).map((id) => ({

@@ -1,0 +1,78 @@
+import { defaultConfig } from '../../config/config.ts'
+import { type MirrorOptions, mirror } from '../../mirror/mirror.ts'
+import { openStore } from '../../stores/engines.ts'
+import { Interrupted } from '../../transfer/source.ts'
+import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
+import { type Progress, startProgress } from '../progress.ts'
+import { onNpmExit, onStopSignal } from '../signals.ts'
+import { describeDatabase } from '../store-access.ts'
+import { openMirrored } from './source-access.ts'
+
+export interface MirrorCommandOptions extends Pick<MirrorOptions, 'once' | 'restart'> {
+  readonly tokenFile?: string
+  readonly database: string
+  readonly keepChanges: number
+  readonly keepChangesBytes: number
+}
+
+const INTERRUPTED = 'interrupted: the mirror has not caught up; run the command again to continue'
+
+/**
+ * Copies the plants of a service to a database, and applies its changes until a signal. Prints a line whenever the mirror
+ * falls behind or catches up.
+ *
+ * @throws ConfigError if an argument is invalid; StoreError; MirrorError; Interrupted
+ */
+export async function runMirror(url: string, options: MirrorCommandOptions): Promise<void> {
+  const { tokenFile, database, once, restart, keepChanges, keepChangesBytes } = options
+  const stop = new AbortController()
+  const source = openMirrored(url, tokenFile, stop.signal)
+  let progress: Progress | undefined
+  const printLine = (line: string) => {
+    const printed = `plant-store: ${escapeControlCharacters(line)}`
+    if (progress === undefined) process.stderr.write(`${printed}\n`)
+    else progress.printLine(printed)
+  }
+  const endProgress = () => {
+    progress?.end()
+    progress = undefined
+  }
+  const store = await openStore({
+    database,
+    lockTimeout: defaultConfig().lockTimeout,
+    retention: { age: keepChanges, bytes: keepChangesBytes },
+    onProblem: printLine,
+  })
+  const interrupt = (exitCode = 0) => stop.abort(new Interrupted(exitCode, INTERRUPTED))
+  onStopSignal(interrupt)
+  onNpmExit(interrupt)
+  let isCaughtUp = false
+  try {
+    await mirror({
+      source,
+      store,
+      once,
+      restart,
+      signal: stop.signal,
+      report: {
+        copied(plants) {
+          progress ??= startProgress({ what: 'copy', unit: 'plants' })
+          progress.update(plants)
+        },
+        behind(reason) {
+          isCaughtUp = false
+          printLine(`behind ${url}: ${reason}`)
+        },
+        caughtUp() {
+          isCaughtUp = true
+          endProgress()
+          process.stdout.write(`caught up with ${url} in ${describeDatabase(database)}\n`)
+        },
+      },
+    })
+  } finally {
+    endProgress()
+    await store.close()
+  }
+  if (once && !isCaughtUp) stop.signal.throwIfAborted()
+}

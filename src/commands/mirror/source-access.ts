@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import { ConfigError, fileError, readToken, SOURCE_TOKEN_VARIABLE } from '../../config/config.ts'
+import { Source } from '../../mirror/source.ts'
+
+/**
+ * Opens the service that is mirrored. Nothing is sent yet.
+ *
+ * @param tokenFile contains the access token. By default, the token is in the environment
+ * @throws ConfigError if the URL or the token is invalid
+ */
+export function openMirrored(url: string, tokenFile?: string, signal?: AbortSignal): Source {
+  const token = tokenFile === undefined ? tokenFromEnvironment() : readTokenFile(tokenFile)
+  try {
+    return new Source(url, token, signal)
+  } catch (error) {
+    throw new ConfigError((error as Error).message, { cause: error })
+  }
+}
+
+function tokenFromEnvironment(): string {
+  const token = process.env[SOURCE_TOKEN_VARIABLE]
+  if (token !== undefined) return readToken(SOURCE_TOKEN_VARIABLE, token)
+  throw new ConfigError(
+    `there is no access token for the source: set ${SOURCE_TOKEN_VARIABLE}, or use --token-file`,
+  )
+}
+
+function readTokenFile(file: string): string {
+  try {
+    return readToken(`token in ${file}`, readFileSync(file, 'utf8').trim())
+  } catch (error) {
+    throw fileError(`cannot read ${file}`, error)
+  }
+}

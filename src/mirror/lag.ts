@@ -1,0 +1,62 @@
+import type { ChangePage, Source } from './source.ts'
+
+/** Receives the progress of a mirror. */
+export interface MirrorReport {
+  /** @param plants how many this process has copied so far */
+  copied(plants: number): void
+  /** @param reason in one line */
+  behind(reason: string): void
+  caughtUp(): void
+}
+
+/** A mirror is behind if it has not applied a change after this time. */
+const LAG_MS_MAX = 10_000
+
+/** How often to ask where the feed ends, while it does not seem to end. */
+const INTERVAL_MS = 1000
+
+/** Reports when a mirror falls behind or catches up, once each time. */
+export class Lag {
+  isBehind = true
+  readonly #source: Source
+  readonly #report: MirrorReport
+  #reason: string | undefined
+  #endedAt = Number.NEGATIVE_INFINITY
+  /** The end of the feed at some time. Under load, the mirror may never read an empty page. */
+  #end: { readonly cursor: string; readonly at: number } | undefined
+
+  constructor(source: Source, report: MirrorReport) {
+    this.#source = source
+    this.#report = report
+  }
+
+  /** Takes note of changes that were applied. */
+  async note(changes: ChangePage['changes']): Promise<void> {
+    const now = performance.now()
+    const end = this.#end
+    const isEnd = changes.length === 0 || changes.some(({ cursor }) => cursor === end?.cursor)
+    if (end !== undefined && changes.length > 0 && now - end.at > LAG_MS_MAX) {
+      this.fallBehind('there are more changes than the mirror can apply in time')
+    } else if (isEnd) {
+      this.#catchUp()
+    }
+    if (isEnd) {
+      this.#end = undefined
+      this.#endedAt = now
+    } else if (end === undefined && now - this.#endedAt > INTERVAL_MS) {
+      this.#end = { cursor: (await this.#source.readChanges('latest')).next, at: now }
+    }
+  }
+
+  fallBehind(reason: string): void {
+    this.isBehind = true
+    if (reason !== this.#reason) this.#report.behind(reason)
+    this.#reason = reason
+  }
+
+  #catchUp(): void {
+    if (this.isBehind) this.#report.caughtUp()
+    this.isBehind = false
+    this.#reason = undefined
+  }
+}

@@ -1,0 +1,133 @@
+import { setTimeout } from 'node:timers/promises'
+import { INT64_MIN } from '../../contract/int64.ts'
+import { type PlantStore, StoreUnavailable } from '../../service/plant-store.ts'
+import {
+  isConsistent,
+  type Mirror,
+  type RestrictionResult,
+  type RestrictionStore,
+} from '../../service/restriction.ts'
+import { MirrorError, SourceUnavailable } from './failures.ts'
+import { Lag, type MirrorReport } from './lag.ts'
+import type { Source } from './source.ts'
+import { type MirrorStep, type PartialMirror, prepareCopyStep, prepareFollowStep } from './steps.ts'
+
+export interface MirrorOptions {
+  readonly source: Source
+  readonly store: RestrictionStore & Pick<PlantStore, 'list'>
+  /** Copy all plants again. */
+  readonly restart?: boolean | undefined
+  /** Stop when the mirror has caught up. */
+  readonly once?: boolean | undefined
+  readonly report: MirrorReport
+  /** Stops the mirror between two transactions. */
+  readonly signal: AbortSignal
+  /** How long to wait, in milliseconds, until no service shows the plants any more. */
+  readonly noticeMs?: number
+}
+
+/** Services look at the restriction of their database twice a second, unless they are very busy. */
+const NOTICE_MS = 2000
+
+/** Proxies commonly close a connection after a minute without a response. */
+const WAIT_SECONDS = 30
+
+const RETRY_MS_MIN = 250
+const RETRY_MS_MAX = 5000
+
+const REFUSALS: { readonly [result in Exclude<RestrictionResult, 'done'>]: string } = {
+  unexpected: 'another command has promoted the database, or mirrors a service to it',
+  'not-empty': 'the database contains plants, but a mirror needs an empty one',
+  diverged:
+    'the database differs from the source, whose feed has skipped or repeated changes; use --restart to copy all plants again',
+}
+
+/**
+ * Makes a database a mirror of a service, or continues one. Resolves once the signal is aborted or, with `once`, the
+ * mirror has caught up. While the source or the database is unavailable, it retries.
+ *
+ * @throws MirrorError
+ */
+export async function mirror(options: MirrorOptions): Promise<void> {
+  const { signal, once } = options
+  const run = new MirrorRun(options)
+  let failures = 0
+  while (!signal.aborted && (run.lag.isBehind || !once)) {
+    try {
+      await run.step()
+      failures = 0
+    } catch (error) {
+      if (signal.aborted) return
+      if (!(error instanceof SourceUnavailable || error instanceof StoreUnavailable)) throw error
+      const place = error instanceof StoreUnavailable ? "the mirror's database: " : ''
+      if (failures++ > 0) run.lag.fallBehind(`${place}${error.message}`)
+      const delayMs = Math.min(RETRY_MS_MIN * 2 ** failures, RETRY_MS_MAX)
+      // Jitter keeps mirrors from retrying in lockstep.
+      const jitter = 0.5 + Math.random() / 2
+      await setTimeout(delayMs * jitter, undefined, { signal }).catch(() => {})
+    }
+  }
+}
+
+class MirrorRun {
+  readonly lag: Lag
+  readonly #options: MirrorOptions
+  /** Undefined if it must be read. */
+  #mirror: Mirror | undefined
+  #hasBegun = false
+  #copied = 0
+
+  constructor(options: MirrorOptions) {
+    this.#options = options
+    this.lag = new Lag(options.source, options.report)
+  }
+
+  async step(): Promise<void> {
+    this.#mirror ??= await this.#open()
+    this.#hasBegun = true
+    const { copyFrom } = this.#mirror
+    if (copyFrom === undefined) await this.#follow(this.#mirror)
+    else await this.#copy({ ...this.#mirror, copyFrom })
+  }
+
+  async #open(): Promise<Mirror> {
+    const { source, store, restart } = this.#options
+    const expected = await store.readRestriction()
+    if (expected === 'frozen') {
+      throw new MirrorError('the database is frozen; run "plant-store unfreeze" first')
+    }
+    if (this.#hasBegun && expected === undefined) throw new MirrorError(REFUSALS.unexpected)
+    const isNew = expected === undefined || (restart && !this.#hasBegun)
+    if (!isNew) return expected
+    const cursor = (await source.readChanges('latest')).next
+    return this.#commit({ expected, next: { source: source.url, cursor, copyFrom: INT64_MIN } })
+  }
+
+  async #copy(mirror: PartialMirror): Promise<void> {
+    const { source, store, report, signal, noticeMs = NOTICE_MS } = this.#options
+    if (mirror.copyFrom === INT64_MIN) await setTimeout(noticeMs, undefined, { signal })
+    const { copied, ...step } = await prepareCopyStep(mirror, source, store)
+    await this.#commit(step)
+    this.#copied += copied
+    report.copied(this.#copied)
+  }
+
+  async #follow(mirror: Mirror): Promise<void> {
+    const { source } = this.#options
+    const wait = isConsistent(mirror) && !this.lag.isBehind ? WAIT_SECONDS : 0
+    const page = await source.readChanges(mirror.cursor, wait)
+    if (page.changes.length > 0 || !isConsistent(mirror)) {
+      await this.#commit(prepareFollowStep(mirror, source.url, page))
+    }
+    await this.lag.note(page.changes)
+  }
+
+  async #commit(step: MirrorStep): Promise<Mirror> {
+    // If this fails, the step may have been made.
+    this.#mirror = undefined
+    const result = await this.#options.store.restrict(step)
+    if (result !== 'done') throw new MirrorError(REFUSALS[result])
+    this.#mirror = step.next
+    return step.next
+  }
+}

@@ -1,0 +1,76 @@
+import { parseJson } from '../../client/client.ts'
+import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
+import type { Plant, PlantStore, StoredPlant } from '../../service/plant-store.ts'
+import { isConsistent, type Mirror, type RestrictionStep } from '../../service/restriction.ts'
+import { type ChangePage, PAGE_SIZE, type Source } from './source.ts'
+
+/** A mirror that has not copied all plants. */
+export type PartialMirror = Mirror & { readonly copyFrom: bigint }
+
+/** A step of a mirror to its next position. */
+export type MirrorStep = RestrictionStep & { readonly next: Mirror }
+
+/**
+ * Prepares a step that copies the plants in a range of ids, and removes others there, which are from an earlier copy. It
+ * also applies a page of changes to the plants copied so far, so that the cursor does not expire during a long copy, and
+ * a source that is restored meanwhile is noticed.
+ */
+export async function prepareCopyStep(
+  expected: PartialMirror,
+  source: Source,
+  store: Pick<PlantStore, 'list'>,
+): Promise<MirrorStep & { readonly copied: number }> {
+  const { copyFrom } = expected
+  const after = copyFrom === INT64_MIN ? undefined : copyFrom - 1n
+  const [theirs, ours, feed] = await Promise.all([
+    source.readPlants(after),
+    store.list({ after, limit: PAGE_SIZE }),
+    source.readChanges(expected.cursor),
+  ])
+  const [end = INT64_MAX, ourEnd = INT64_MAX] = [theirs.next, ours.next]
+  const through = end < ourEnd ? end : ourEnd
+  const isCovered = ({ id }: { readonly id: bigint }) => id <= through
+  const present = (parseJson(ours.json) as StoredPlant[]).filter(isCovered)
+  const copied = theirs.plants.filter(isCovered)
+  const plants = new Map<bigint, Plant | undefined>([
+    ...present.map(({ id }) => [id, undefined] as const),
+    ...copied.map((plant) => [plant.id, plant] as const),
+    ...feed.changes.filter(isCovered).map(({ id, plant }) => [id, plant] as const),
+  ])
+  const position =
+    through < INT64_MAX
+      ? { copyFrom: through + 1n }
+      : // Read last, because it must be after every plant that was copied.
+        { consistentAt: (await source.readChanges('latest')).next }
+  const next = { source: source.url, cursor: feed.next, ...position }
+  return { expected, next, ...split(plants), copied: copied.length }
+}
+
+/** Prepares a step that applies a page of changes to a mirror that has copied all plants. */
+export function prepareFollowStep(
+  expected: Mirror,
+  source: string,
+  { changes, next: cursor }: ChangePage,
+): MirrorStep {
+  const { consistentAt } = expected
+  const isPending = changes.length > 0 && changes.every((change) => change.cursor !== consistentAt)
+  const next = { source, cursor, ...(isPending && consistentAt && { consistentAt }) }
+  const { stored, removed } = split(new Map(changes.map(({ id, plant }) => [id, plant])))
+  if (!isConsistent(expected)) return { expected, next, stored, removed }
+  const firstTypes = new Map(changes.toReversed().map(({ id, type }) => [id, type]))
+  const isNew = (id: bigint) => firstTypes.get(id) === 'created'
+  const effect = {
+    created: stored.filter(({ id }) => isNew(id)).length,
+    removed: removed.filter((id) => !isNew(id)).length,
+  }
+  return { expected, next, stored, removed, effect }
+}
+
+/** Plants without content are to be removed. */
+function split(plants: ReadonlyMap<bigint, Plant | undefined>) {
+  const entries = [...plants]
+  return {
+    stored: entries.flatMap(([id, plant]) => (plant ? [{ ...plant, id }] : [])),
+    removed: entries.flatMap(([id, plant]) => (plant ? [] : [id])),
+  }
+}
