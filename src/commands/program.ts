@@ -6,6 +6,7 @@ import { removeServiceLinks } from '../config/service-links.ts'
 import { locateDatabase } from '../stores/engines.ts'
 import { backupCommand, restoreCommand } from './backup/backup-command.ts'
 import { checkCommand } from './check-command.ts'
+import { compareCommand } from './mirror/compare-command.ts'
 import { mirrorCommand } from './mirror/mirror-command.ts'
 import { freezeCommand, promoteCommand, unfreezeCommand } from './mirror/restriction-commands.ts'
 import { databaseOption, settingOptions, settingsHelp, sourceArgument } from './options.ts'
@@ -46,6 +47,7 @@ export function program(): Command {
   command.addCommand(restoreCommand())
   command.addCommand(checkCommand())
   command.addCommand(mirrorCommand())
+  command.addCommand(compareCommand())
   command.addCommand(requireStandbysCommand())
   command.addCommand(freezeCommand())
   command.addCommand(unfreezeCommand())
