@@ -82,7 +82,7 @@ export function beginsMirror({ expected, next }: RestrictionStep): boolean {
 const FROZEN = 'changes are frozen while the plants move to another database'
 
 /** The error for a change that the database refuses. */
-export function restrictedError(restriction: Restriction): StoreUnavailable {
+export function restrictedError(restriction: 'frozen' | Pick<Mirror, 'source'>): StoreUnavailable {
   const notice = restriction === 'frozen' ? FROZEN : `it mirrors ${restriction.source}`
   return new StoreUnavailable('failing', notice, notice)
 }

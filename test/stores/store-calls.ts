@@ -1,4 +1,5 @@
 import { contentVersion } from '../../service/plant-store.ts'
+import type { Mirror } from '../../service/restriction.ts'
 import { SELECTOR_BYTES } from '../../service/token-store.ts'
 import type { NewWebhook, WebhookStore } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/store.ts'
@@ -20,6 +21,7 @@ const webhook: NewWebhook = {
   secret: 'whsec_AA==',
   createdAt: new Date(0),
 }
+const mirror: Mirror = { source: 'https://source.example', cursor: 'x' }
 
 /** Calls of the methods of the store itself. */
 const METHOD_CALLS: Record<
@@ -67,6 +69,20 @@ const METHOD_CALLS: Record<
   ],
   nextCommit: [(store) => Promise.all([store.nextCommit(), store.remove(1000n)])],
   exportPlants: [(store) => exported(store)],
+  readRestriction: [(store) => store.readRestriction()],
+  restrict: [
+    (store) => store.restrict({ expected: undefined, next: mirror }),
+    (store) => store.restrict({ expected: undefined, next: 'frozen' }),
+    (store) => store.restrict({ expected: 'frozen', next: { ...mirror, copyFrom: 0n } }),
+    (store) =>
+      store.restrict({
+        expected: { ...mirror, copyFrom: 0n },
+        next: mirror,
+        stored: [plant, { ...plant, id: -4n }],
+        removed: [-4n],
+      }),
+    (store) => store.restrict({ expected: mirror, next: undefined }),
+  ],
   findToken: [(store) => store.findToken(token.digest.subarray(0, SELECTOR_BYTES))],
   listTokens: [(store) => store.listTokens()],
   addToken: [(store) => store.addToken(token)],

@@ -9,6 +9,7 @@ import { importSuite } from './import-suite.ts'
 import { lastingSuite } from './lasting-suite.ts'
 import { modelSuite } from './model-suite.ts'
 import { readSuite } from './read-suite.ts'
+import { restrictionSuite } from './restriction-suite.ts'
 import { sharedFeedSuite } from './shared-feed-suite.ts'
 import { tokenSuite } from './token-suite.ts'
 import { webhookSuite } from './webhook-suite.ts'
@@ -25,7 +26,7 @@ export interface Engine {
   readonly hasFeed: boolean
 }
 
-/** Tests the requirements that PlantStore, TokenStore and WebhookStore state for every engine. */
+/** Tests the requirements that PlantStore, RestrictionStore, TokenStore and WebhookStore state for every engine. */
 export function storeSuite(t: Test, name: string, engine: Engine): void {
   for (const [what, suite] of [
     ['creating plants', createSuite],
@@ -35,6 +36,7 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['importing plants', importSuite],
     ['exporting plants', exportSuite],
     ['random operations', modelSuite],
+    ['restrictions', restrictionSuite],
     ['tokens', tokenSuite],
     ['webhooks', webhookSuite],
   ] as const) {

@@ -4,6 +4,7 @@ import { newerSchemaMessage, StoreError } from '../store-error.ts'
 import type { Connections } from './connection/connections.ts'
 import { createTriggers } from './feed/change-switch.ts'
 import { CHANGE_MIGRATIONS, CREATE_TRIGGERS } from './feed/change-tables.ts'
+import { CREATE_RESTRICTION } from './plants/postgres-restriction.ts'
 
 const CREATE_SETTINGS =
   'CREATE TABLE IF NOT EXISTS plant_store_settings (name text PRIMARY KEY, value text NOT NULL)'
@@ -47,6 +48,7 @@ const MIGRATIONS = [
      owner_until bigint
    )`,
   CREATE_SETTINGS,
+  CREATE_RESTRICTION,
 ]
 
 /** The schema version that this program reads and writes. */

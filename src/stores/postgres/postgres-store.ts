@@ -11,6 +11,11 @@ import type {
   PlantPatch,
   StoredPlant,
 } from '../../../service/plant-store.ts'
+import type {
+  Restriction,
+  RestrictionResult,
+  RestrictionStep,
+} from '../../../service/restriction.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit, WaitingChanges } from '../group-commit.ts'
 import { measureText, measureTextOfAll } from '../rows.ts'
@@ -23,12 +28,14 @@ import { OBSERVATION, type Observation } from './durability/standby-guarantee.ts
 import type { ChangeLog } from './feed/change-log.ts'
 import { createBatches, createPlants } from './plants/creates.ts'
 import { importPlants } from './plants/imports.ts'
+import { readRestriction, restrict } from './plants/postgres-restriction.ts'
 import { exportPlants, listPlants, pointReads } from './plants/reads.ts'
 import { removePlant, updatePlant } from './plants/updates.ts'
 import { type OpenDatabase, openDatabase, type PostgresOptions } from './postgres-database.ts'
 import type { PostgresMetrics } from './postgres-metrics.ts'
 import { PostgresTokens } from './postgres-tokens.ts'
 import { PostgresWebhooks } from './postgres-webhooks.ts'
+import { requireSupport } from './server-product.ts'
 import { advise } from './store-advice.ts'
 
 /** Reads a plant, and the state of the standby guarantee. */
@@ -143,6 +150,22 @@ export class PostgresStore implements Store {
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
     return this.#connections.readSnapshot(exportPlants)
+  }
+
+  readRestriction(): Promise<Restriction | undefined> {
+    return readRestriction(this.#read)
+  }
+
+  /** @throws StoreError if the server is not supported */
+  restrict(step: RestrictionStep): Promise<RestrictionResult> {
+    return this.#inFlight.track(async () => {
+      const { product } = this.#database
+      requireSupport(product, 'plants can be frozen or mirrored only on')
+      const result = await restrict(this.#connections, step, product.feedObstacle === undefined)
+      const { stored = [], removed = [] } = step
+      await this.#log.noteImport(stored.length + removed.length)
+      return result
+    })
   }
 
   ping(): Promise<void> {

@@ -1,3 +1,4 @@
+import { StoreError } from '../store-error.ts'
 import type { Connections } from './connection/connections.ts'
 
 /** The oldest major version of PostgreSQL that is supported: the first with `xid8` and `pg_snapshot`. */
@@ -32,6 +33,15 @@ export function identify(version: string): Omit<ServerProduct, 'feedObstacle'> {
   const [name] = version.split(/ on | \(|, /, 1)
   const [, major = 0] = POSTGRES.exec(version) ?? []
   return { name: name as string, isSupported: Number(major) >= VERSION_MIN }
+}
+
+/**
+ * @param what requires a supported server, such as `standbys can be required of`
+ * @throws StoreError if the server is not supported
+ */
+export function requireSupport({ name, isSupported }: ServerProduct, what: string): void {
+  if (isSupported) return
+  throw new StoreError(`${what} PostgreSQL ${VERSION_MIN} or later, but the server is ${name}`)
 }
 
 async function findFeedObstacle(

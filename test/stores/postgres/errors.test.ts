@@ -1,7 +1,9 @@
 import pg from 'pg'
 import t from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { restrictedError } from '../../../service/restriction.ts'
 import {
+  isRefusal,
   isRetryable,
   mapError,
   toUnavailable,
@@ -53,6 +55,18 @@ for (const [code, meaning] of [
     t.end()
   })
 }
+
+t.test('PS001, a change that the database refuses: the restriction is the reason', (t) => {
+  const refusal = (detail: string) => Object.assign(databaseError('PS001'), { detail })
+  const source = 'https://source.example'
+  t.same(mapError(refusal(source)), restrictedError({ source }))
+  t.same(mapError(refusal('')), restrictedError('frozen'))
+  t.same(mapError(databaseError('PS001')), restrictedError('frozen'))
+  t.ok(isRefusal(refusal('')))
+  t.notOk(isRefusal(databaseError('23505')))
+  t.notOk(isRefusal(Object.assign(new Error(), { code: 'PS001' })))
+  t.end()
+})
 
 t.test('a connection failure makes the store unavailable', (t) => {
   const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })

@@ -1,5 +1,9 @@
 import pg from 'pg'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { restrictedError } from '../../../../service/restriction.ts'
+
+/** The database has refused a change to plants. The detail is the source of a mirror, and empty if it is frozen. */
+export const RESTRICTED = 'PS001'
 
 /**
  * Serialization failures, deadlocks, lock timeouts and too many connections
@@ -23,7 +27,8 @@ const LOCK_TIMEOUT = /^55P03\b/
 export function mapError(error: unknown): unknown {
   if (error instanceof TypeError) return error
   if (!(error instanceof pg.DatabaseError)) return toUnavailable(error)
-  const { code = '' } = error
+  const { code = '', detail } = error
+  if (code === RESTRICTED) return restrictedError(detail ? { source: detail } : 'frozen')
   return BUSY.test(code) || FAILING.test(code) ? toUnavailable(error) : error
 }
 
@@ -39,6 +44,11 @@ export function toUnavailable(error: unknown): StoreUnavailable {
 /** Whether the same transaction may succeed if repeated at once, on the same connection. */
 export function isRetryable(error: unknown): boolean {
   return error instanceof StoreUnavailable && ROLLED_BACK.test(error.detail)
+}
+
+/** Whether the database has refused a change to plants. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === RESTRICTED
 }
 
 /** Whether a statement has failed because it waited too long for a lock. */

@@ -2,7 +2,7 @@ import { StoreError } from '../../store-error.ts'
 import { parseConnectionString } from '../connection/connection-string.ts'
 import { Connections } from '../connection/connections.ts'
 import { migrate, readSchemaVersion } from '../postgres-schema.ts'
-import { identifyServer, type ServerProduct, VERSION_MIN } from '../server-product.ts'
+import { identifyServer, requireSupport, type ServerProduct } from '../server-product.ts'
 import { formatStandbys } from './standby-guarantee.ts'
 
 const FIND = `SELECT value FROM plant_store_settings WHERE name = 'require_standbys'`
@@ -12,6 +12,8 @@ const ADD = `
 const REPLACE = `
   INSERT INTO plant_store_settings (name, value) VALUES ('require_standbys', $1)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+
+const STANDBYS = 'standbys can be required of'
 
 /**
  * Stores the number of standbys that must have a change before it is acknowledged, unless there is one.
@@ -25,7 +27,7 @@ export async function agreeOnStandbys(
   required?: number,
 ): Promise<void> {
   const found = await find(connections)
-  if (required ?? found) requireSupport(product)
+  if (required ?? found) requireSupport(product, STANDBYS)
   if (required === undefined) return
   // Another replica may store its number first.
   const stored = found ?? (await addAndFind(connections, required))
@@ -52,7 +54,7 @@ export async function changeRequiredStandbys(
     if ((await readSchemaVersion(connections)) === 0) throw new StoreError('it is empty')
     const product = await identifyServer(connections)
     await migrate(connections, product.feedObstacle === undefined)
-    requireSupport(product)
+    requireSupport(product, STANDBYS)
     await connections.query(REPLACE, [required])
   } catch (cause) {
     const { message } = cause as Error
@@ -70,11 +72,4 @@ async function addAndFind(connections: Connections, required: number): Promise<n
 async function find(connections: Connections): Promise<number | undefined> {
   const [row] = await connections.query<{ value: string }>(FIND)
   return row && Number(row.value)
-}
-
-function requireSupport({ name, isSupported }: ServerProduct): void {
-  if (isSupported) return
-  throw new StoreError(
-    `standbys can be required of PostgreSQL ${VERSION_MIN} or later, but the server is ${name}`,
-  )
 }

@@ -89,7 +89,10 @@ export class Writer {
     const refuseIfRestricted = prepareRefusal(db)
     const makeAll = (changes: readonly WriteCall[]) => {
       if (changes.some(([name]) => PLANT_CHANGES.has(name))) refuseIfRestricted()
-      return changes.map((change) => make(change))
+      // No change can follow a step that begins a restriction, so steps are last.
+      const isStep = ([name]: WriteCall) => name === 'restrict'
+      const results = changes.map((change) => (isStep(change) ? undefined : make(change)))
+      return changes.map((change, index) => (isStep(change) ? make(change) : results[index]))
     }
     this.#commit =
       metrics === undefined

@@ -1,0 +1,154 @@
+import {
+  beginsMirror,
+  type Restriction,
+  type RestrictionResult,
+  type RestrictionStep,
+} from '../../../../service/restriction.ts'
+import {
+  beginsCopy,
+  isSameRestriction,
+  RESTRICTION_COLUMNS,
+  type RestrictionRow,
+  restrictionValues,
+  toRestriction,
+} from '../../restriction-row.ts'
+import type { Connections } from '../connection/connections.ts'
+import { RESTRICTED } from '../connection/postgres-errors.ts'
+import type { Run } from '../connection/session.ts'
+import { beginLog, changeTriggers } from '../feed/change-switch.ts'
+import { limitLockWait, lockLog } from '../feed/ledger.ts'
+import { toColumns, UNNESTED } from './plant-inserts.ts'
+
+/** A migration of postgres-schema.ts. */
+export const CREATE_RESTRICTION = `
+  CREATE TABLE IF NOT EXISTS plant_restriction (
+    is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+    source text,
+    cursor text,
+    copy_from bigint,
+    consistent_at text
+  )`
+
+const COLUMNS = RESTRICTION_COLUMNS.join(', ')
+
+const FIND = `SELECT ${COLUMNS} FROM plant_restriction`
+
+/** Only one step at a time can have this lock, whether there is a restriction or not. The setting marks a step. */
+const LOCK = `
+  LOCK TABLE plant_restriction IN SHARE ROW EXCLUSIVE MODE;
+  SET LOCAL plant_store.is_step = on;
+  ${FIND}`
+
+/**
+ * Refuses all changes except those of steps. While the trigger is enabled, it must not depend on the row: a transaction
+ * with an older snapshot would not see it. `ALWAYS` includes changes by logical replication.
+ */
+const ENABLE_BARRIER = `
+  DO $do$ BEGIN
+    CREATE OR REPLACE FUNCTION refuse_plant_changes() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF current_setting('plant_store.is_step', true) = 'on' THEN RETURN NULL; END IF;
+      RAISE 'changes to plants are restricted' USING
+        ERRCODE = '${RESTRICTED}', DETAIL = coalesce((SELECT source FROM plant_restriction), '');
+    END $$;
+    IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = 'plants'::regclass AND tgname = 'refuse_changes') THEN
+      CREATE TRIGGER refuse_changes BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON plants
+        EXECUTE FUNCTION refuse_plant_changes();
+    END IF;
+    ALTER TABLE plants ENABLE ALWAYS TRIGGER refuse_changes;
+  END $do$`
+
+/** Unlike dropping the trigger, this does not wait for reads. */
+const DISABLE_BARRIER = 'ALTER TABLE plants DISABLE TRIGGER refuse_changes'
+
+const BARRIER = 'a freeze or mirror cannot begin or end'
+
+const ANY_PLANT = 'SELECT id FROM plants LIMIT 1'
+
+/** A row that was updated, not inserted, has been locked by this transaction, so its `xmax` is not 0. */
+const STORE = `
+  WITH stored AS (
+    INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM ${UNNESTED} ORDER BY id
+    ON CONFLICT (id) DO UPDATE SET name = excluded.name, tag = excluded.tag
+      WHERE (plants.name, plants.tag) IS DISTINCT FROM (excluded.name, excluded.tag)
+    RETURNING xmax = 0 AS is_new
+  )
+  SELECT count(*) FROM stored WHERE is_new`
+
+const REMOVE = `
+  WITH removed AS (DELETE FROM plants WHERE id = ANY($1::int8[]) RETURNING id)
+  SELECT count(*) FROM removed`
+
+const CLEAR = 'DELETE FROM plant_restriction'
+
+const SET = `
+  INSERT INTO plant_restriction (${COLUMNS}) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (is_only) DO UPDATE SET (${COLUMNS}) = ROW($1, $2, $3, $4)`
+
+/** Thrown to roll a step back. */
+class StepRefused extends Error {
+  readonly result: RestrictionResult
+
+  constructor(result: RestrictionResult) {
+    super(result)
+    this.result = result
+  }
+}
+
+/** See RestrictionStore.readRestriction. */
+export async function readRestriction(run: Run): Promise<Restriction | undefined> {
+  const [row] = await run<RestrictionRow>(FIND)
+  return row && toRestriction(row)
+}
+
+/**
+ * See RestrictionStore.restrict.
+ *
+ * @param hasFeed whether the server supports the change log
+ */
+export async function restrict(
+  connections: Pick<Connections, 'verified' | 'lockWaitMs'>,
+  step: RestrictionStep,
+  hasFeed: boolean,
+): Promise<RestrictionResult> {
+  const { lockWaitMs } = connections
+  const { expected, next } = step
+  const make = async (run: Run) => {
+    await limitLockWait(run, lockWaitMs)
+    const [found] = await run<RestrictionRow>(LOCK)
+    if (!isSameRestriction(expected, found && toRestriction(found))) {
+      throw new StepRefused('unexpected')
+    }
+    // Locked before the plants, as when the log is turned on or off.
+    const log = hasFeed && beginsCopy(next) ? await lockLog(run, lockWaitMs) : undefined
+    if (expected === undefined) await changeTriggers(run, ENABLE_BARRIER, BARRIER)
+    if (next === undefined) await changeTriggers(run, DISABLE_BARRIER, BARRIER)
+    if (beginsMirror(step) && (await run(ANY_PLANT)).length > 0) throw new StepRefused('not-empty')
+    if (log?.isOn) await beginLog(run, log)
+    await changePlants(run, step)
+    if (next === undefined) await run(CLEAR)
+    else await run(SET, restrictionValues(next))
+  }
+  try {
+    await connections.verified((session) => session.transaction(make))
+    return 'done'
+  } catch (error) {
+    if (error instanceof StepRefused) return error.result
+    throw error
+  }
+}
+
+/** @throws StepRefused if the effect is not the required one */
+async function changePlants(
+  run: Run,
+  { stored = [], removed = [], effect }: RestrictionStep,
+): Promise<void> {
+  const count = async (statement: string, values: readonly unknown[]) => {
+    const rows = await run<{ count: bigint }>(statement, values)
+    return Number(rows[0]?.count)
+  }
+  const created = stored.length > 0 ? await count(STORE, toColumns(stored)) : 0
+  const gone = removed.length > 0 ? await count(REMOVE, [removed]) : 0
+  if (effect === undefined || (created === effect.created && gone === effect.removed)) return
+  throw new StepRefused('diverged')
+}

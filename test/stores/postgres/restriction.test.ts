@@ -1,0 +1,191 @@
+/** Restrictions that also apply to SQL, on different servers. */
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { INT64_MIN } from '../../../contract/int64.ts'
+import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { restrictedError } from '../../../service/restriction.ts'
+import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { StoreError } from '../../../src/stores/store-error.ts'
+import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { changesAfter, contentOf, latest } from '../changes.ts'
+import { exported } from '../plants.ts'
+import { emptyDatabases, otherVersion } from './databases.ts'
+import { countWaiting } from './sessions.ts'
+
+const { server, emptyDatabase } = await sharedPostgres()
+const database = emptyDatabases(server, emptyDatabase)
+
+const FREEZE = { expected: undefined, next: 'frozen' } as const
+const UNFREEZE = { expected: 'frozen', next: undefined } as const
+const MIRROR = { source: 'https://source.example', cursor: 'x' }
+const BEGIN = { expected: undefined, next: { ...MIRROR, copyFrom: INT64_MIN } }
+
+/** A store of an empty database, and another connection. */
+async function setUp(t: Test) {
+  const made = await database()
+  const open = async (timeout = 10_000) => {
+    const store = await PostgresStore.open({ url: made.url, timeout })
+    t.teardown(() => store.close())
+    return store
+  }
+  const client = new pg.Client({ connectionString: made.url })
+  await client.connect()
+  t.teardown(() => client.end())
+  return { ...made, store: await open(), open, client }
+}
+
+/** Changes by SQL. Plant 1 exists. */
+const CHANGES = [
+  "INSERT INTO plants VALUES (2, 'x')",
+  "INSERT INTO plants VALUES (1, 'x') ON CONFLICT DO NOTHING",
+  "UPDATE plants SET name = 'x'",
+  'DELETE FROM plants',
+  'DELETE FROM plants WHERE false',
+  'TRUNCATE plants',
+  "SET session_replication_role = replica; INSERT INTO plants VALUES (2, 'x')",
+]
+
+for (const [what, next, detail] of [
+  ['frozen database', 'frozen', ''],
+  ['mirror', MIRROR, MIRROR.source],
+] as const) {
+  t.test(`a ${what} refuses changes by SQL`, async (t) => {
+    const { store, client } = await setUp(t)
+    const plant = { id: 1n, name: 'a' }
+    await store.restrict({ expected: undefined, next, stored: [plant] })
+    for (const change of CHANGES) {
+      await t.rejects(client.query(change), { code: 'PS001', detail }, change)
+    }
+    t.strictSame(await exported(store), [plant])
+    await store.restrict({ expected: next, next: undefined })
+    for (const change of CHANGES) await t.resolves(client.query(change), change)
+  })
+}
+
+t.test('a transaction with a snapshot from before a freeze is refused', async (t) => {
+  const { store, client } = await setUp(t)
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT id FROM plants')
+  await store.restrict(FREEZE)
+  await t.rejects(client.query("INSERT INTO plants VALUES (1, 'x')"), { code: 'PS001' })
+})
+
+t.test('a freeze begins and ends while plants are being read', async (t) => {
+  const { store, client } = await setUp(t)
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT id FROM plants')
+  t.equal(await store.restrict(FREEZE), 'done')
+  t.equal(await store.restrict(UNFREEZE), 'done')
+})
+
+t.test('a freeze waits for transactions that change plants', async (t) => {
+  const { store, client, name } = await setUp(t)
+  await client.query("BEGIN; INSERT INTO plants VALUES (1, 'x')")
+  const freeze = store.restrict(FREEZE)
+  while ((await countWaiting(server, name)) === 0);
+  const create = store.create({ id: 2n, name: 'x' })
+  while ((await countWaiting(server, name)) === 1);
+  await client.query('COMMIT')
+  t.equal(await freeze, 'done')
+  await t.rejects(create, { ...restrictedError('frozen') })
+  t.strictSame(await exported(store), [{ id: 1n, name: 'x' }])
+})
+
+t.test('a freeze fails if another transaction changes plants for long', async (t) => {
+  const { open, client } = await setUp(t)
+  const store = await open(500)
+  await client.query("BEGIN; INSERT INTO plants VALUES (1, 'x')")
+  const message = /a freeze or mirror cannot begin or end while another transaction is changing/
+  await t.rejects(store.restrict(FREEZE), { name: 'StoreUnavailable', reason: 'busy', message })
+  await client.query('COMMIT')
+  t.equal(await store.create({ id: 2n, name: 'x' }), 'created')
+  t.equal(await store.restrict(FREEZE), 'done')
+})
+
+t.test('an unknown error of a step is passed on', async (t) => {
+  const { store, query } = await setUp(t)
+  await store.restrict(FREEZE)
+  await query('DROP TRIGGER refuse_changes ON plants')
+  await t.rejects(store.restrict(UNFREEZE), { message: /trigger "refuse_changes".*does not exist/ })
+  t.equal(await store.readRestriction(), 'frozen')
+})
+
+t.test('a refused change keeps its connection', async (t) => {
+  const { store, query } = await setUp(t)
+  await store.restrict(FREEZE)
+  const sessions = async () => {
+    const others = 'datname = current_database() AND pid <> pg_backend_pid()'
+    return new Set(
+      (await query<{ pid: number }>(`SELECT pid FROM pg_stat_activity WHERE ${others}`)).map(
+        ({ pid }) => pid,
+      ),
+    )
+  }
+  const before = await sessions()
+  await t.rejects(store.create({ id: 1n, name: 'x' }), StoreUnavailable)
+  await t.rejects(store.importPlants([{ id: 1n, name: 'x' }], 'stop'), StoreUnavailable)
+  t.same(await sessions(), before)
+})
+
+t.test('a new log deletes the changes in the old one', async (t) => {
+  const { store, url, query } = await setUp(t)
+  // The ledger does not have these yet.
+  await store.create({ id: 1n, name: 'x' })
+  await store.remove(1n)
+  await store.restrict(BEGIN)
+  const retention = { age: 3_600_000, bytes: 2 ** 30 }
+  const service = await PostgresStore.open({ url, timeout: 10_000, retention })
+  t.teardown(() => service.close())
+  while ((await query('SELECT FROM plant_changes')).length > 0);
+  t.equal((await query('SELECT FROM plant_commits')).length, 1, 'the start of the new log')
+})
+
+t.test('a copy begins a new log in a restored database', async (t) => {
+  const { store, query } = await setUp(t)
+  const before = await latest(store)
+  await store.create({ id: 1n, name: 'x' })
+  await store.remove(1n)
+  await query("UPDATE plant_change_log SET database = 'another', seen = '1000000:1000000:'")
+  await store.restrict(BEGIN)
+  t.equal(await store.readChanges({ after: before, limit: 1 }), 'expired')
+  await store.restrict({ expected: BEGIN.next, next: MIRROR, stored: [{ id: 2n, name: 'x' }] })
+  t.strictSame((await changesAfter(store)).map(contentOf), [['created', 2n, { name: 'x' }]])
+})
+
+t.test('a mirror can have no log', async (t) => {
+  const { url, store } = await setUp(t)
+  const service = await PostgresStore.open({
+    url,
+    timeout: 10_000,
+    retention: { age: 0, bytes: 1 },
+  })
+  t.teardown(() => service.close())
+  t.equal(await store.restrict(BEGIN), 'done')
+  t.equal(await store.readChanges({ limit: 1 }), 'off')
+})
+
+t.test('a server that is not supported cannot be restricted', async (t) => {
+  const { url, name, query } = await database()
+  for (const statement of otherVersion(name, 'Novel 1.0')) await query(statement)
+  const store = await PostgresStore.open({ url, timeout: 10_000 })
+  t.teardown(() => store.close())
+  await t.rejects(store.restrict(FREEZE), {
+    constructor: StoreError,
+    message:
+      'plants can be frozen or mirrored only on PostgreSQL 13 or later, but the server is Novel 1.0',
+  })
+  t.equal(await store.readRestriction(), undefined)
+})
+
+t.test('a mirror needs no permission to keep changes', async (t) => {
+  const { url, name, query } = await database()
+  const role = `user_of_${name}`
+  await query(`CREATE ROLE ${role} LOGIN`)
+  await query(`ALTER DATABASE ${name} OWNER TO ${role}`)
+  await query('REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC')
+  const ofRole = url.replace(/\/\/\w+@/, `//${role}@`)
+  const store = await PostgresStore.open({ url: ofRole, timeout: 10_000 })
+  t.teardown(() => store.close())
+  t.equal(await store.restrict(BEGIN), 'done')
+  await t.rejects(store.create({ id: 1n, name: 'x' }), { ...restrictedError(MIRROR) })
+  t.equal(await store.restrict({ expected: BEGIN.next, next: undefined }), 'done')
+  t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
+})

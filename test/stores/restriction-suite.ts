@@ -1,0 +1,388 @@
+import type { Test } from 'tap'
+import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
+import {
+  type Mirror,
+  type Restriction,
+  type RestrictionStep,
+  restrictedError,
+} from '../../service/restriction.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { changesAfter, contentOf, latest, replay } from './changes.ts'
+import { byId, EDGES, exported, MAX, MIN, samePlants, scatteredIds } from './plants.ts'
+import { type Engine, opener } from './store-suite.ts'
+import { newWebhook } from './webhook-suite.ts'
+
+const MIRROR: Mirror = { source: 'https://source.example', cursor: 'x' }
+const BEGIN: RestrictionStep = { expected: undefined, next: { ...MIRROR, copyFrom: MIN } }
+const FREEZE: RestrictionStep = { expected: undefined, next: 'frozen' }
+const UNFREEZE: RestrictionStep = { expected: 'frozen', next: undefined }
+
+/** Restrictions of which each two differ. */
+const RESTRICTIONS: readonly (Restriction | undefined)[] = [
+  undefined,
+  'frozen',
+  MIRROR,
+  { ...MIRROR, source: 'https://other.example/it\'s "x"/\u{1f331}' },
+  { ...MIRROR, cursor: 'y' },
+  { ...MIRROR, consistentAt: 'x' },
+  { ...MIRROR, consistentAt: 'y', copyFrom: 0n },
+  ...EDGES.map((copyFrom) => ({ ...MIRROR, copyFrom })),
+]
+
+const A = { id: 1n, name: 'a' }
+const B = { id: 2n, name: 'b', tag: '' }
+const C = { id: 3n, name: 'c', tag: 'x' }
+
+/** Steps of a mirror that has the plants A and B, with their plants afterwards and the changes. */
+const STEPS: {
+  what: string
+  stored?: NewPlant[]
+  removed?: bigint[]
+  created: number
+  gone: number
+  after: StoredPlant[]
+  changes: unknown[][]
+}[] = [
+  {
+    what: 'that changes no plants',
+    created: 0,
+    gone: 0,
+    after: [A, B],
+    changes: [],
+  },
+  {
+    what: 'that stores new plants, at both ends of int64',
+    stored: [
+      { id: MAX, name: 'x' },
+      { id: MIN, name: 'x', tag: 'y' },
+    ],
+    created: 2,
+    gone: 0,
+    after: [{ id: MIN, name: 'x', tag: 'y' }, A, B, { id: MAX, name: 'x' }],
+    changes: [
+      ['created', MIN, { name: 'x', tag: 'y' }],
+      ['created', MAX, { name: 'x' }],
+    ],
+  },
+  {
+    what: 'that replaces names and tags',
+    stored: [
+      { ...A, tag: '' },
+      { id: B.id, name: 'b' },
+    ],
+    created: 0,
+    gone: 0,
+    after: [
+      { ...A, tag: '' },
+      { id: B.id, name: 'b' },
+    ],
+    changes: [
+      ['changed', A.id, { name: 'a', tag: '' }],
+      ['changed', B.id, { name: 'b' }],
+    ],
+  },
+  {
+    what: 'that stores plants again',
+    stored: [B, A],
+    created: 0,
+    gone: 0,
+    after: [A, B],
+    changes: [],
+  },
+  {
+    what: 'that removes plants, of which one is missing',
+    removed: [C.id, B.id, A.id],
+    created: 0,
+    gone: 2,
+    after: [],
+    changes: [
+      ['removed', A.id],
+      ['removed', B.id],
+    ],
+  },
+  {
+    what: 'that does all of this',
+    stored: [C, { ...B, name: 'other' }],
+    removed: [A.id, -1n],
+    created: 1,
+    gone: 1,
+    after: [{ ...B, name: 'other' }, C],
+    changes: [
+      ['removed', A.id],
+      ['changed', B.id, { name: 'other', tag: '' }],
+      ['created', C.id, { name: 'c', tag: 'x' }],
+    ],
+  },
+]
+
+/** Every kind of change to plants. Plant A exists, and plant B does not. */
+const CHANGES: Record<string, (store: Store) => Promise<unknown>> = {
+  create: (store) => store.create(B),
+  createAll: (store) => store.createAll([B, C]),
+  update: (store) => store.update(A.id, { name: 'x' }),
+  remove: (store) => store.remove(A.id),
+  importPlants: (store) => store.importPlants([B, A], 'replace'),
+}
+
+/** The requirements of RestrictionStore. */
+export function restrictionSuite(t: Test, engine: Engine): void {
+  t.test('a step is made only if the restriction is the expected one', async (t) => {
+    const store = await openOne(t, engine)
+    for (const [index, current] of RESTRICTIONS.entries()) {
+      const previous = RESTRICTIONS.at(index - 1)
+      if (index > 0) t.equal(await store.restrict({ expected: previous, next: current }), 'done')
+      for (const expected of RESTRICTIONS) {
+        if (expected === current) continue
+        const result = await store.restrict({ expected, next: 'frozen', stored: [A] })
+        t.equal(result, 'unexpected')
+      }
+      t.same(await store.readRestriction(), current)
+    }
+    t.same(await exported(store), [])
+  })
+
+  t.test('a part that is undefined equals one that is missing', async (t) => {
+    const store = await openOne(t, engine)
+    await store.restrict({ expected: undefined, next: MIRROR })
+    const expected = { ...MIRROR, copyFrom: undefined, consistentAt: undefined }
+    t.equal(await store.restrict({ expected, next: expected }), 'done')
+    t.equal(await store.restrict({ expected: MIRROR, next: 'frozen' }), 'done')
+  })
+
+  t.test('a database with plants cannot become a mirror, but can be frozen', async (t) => {
+    const store = await openOne(t, engine)
+    await store.create(A)
+    t.equal(await store.restrict(BEGIN), 'not-empty')
+    t.equal(await store.restrict({ ...BEGIN, next: MIRROR, stored: [B] }), 'not-empty')
+    t.equal(await store.readRestriction(), undefined)
+    t.equal(await store.create(B), 'created', 'changes are still possible')
+    t.equal(await store.restrict(FREEZE), 'done')
+  })
+
+  for (const [what, restriction] of [
+    ['frozen database', 'frozen'],
+    ['mirror', MIRROR],
+    ['mirror that is still copying', { ...MIRROR, copyFrom: MIN }],
+  ] as [string, Restriction][]) {
+    t.test(`a ${what} refuses all other changes to plants until it is released`, async (t) => {
+      const store = await openOne(t, engine)
+      await store.restrict({ expected: undefined, next: restriction, stored: [A] })
+      for (const [name, change] of Object.entries(CHANGES)) {
+        await t.rejects(change(store), { ...restrictedError(restriction) }, name)
+      }
+      t.strictSame(await exported(store), [A])
+      t.strictSame(await store.get(A.id), A)
+      await store.restrict({ expected: restriction, next: undefined })
+      for (const [name, change] of Object.entries(CHANGES)) {
+        await t.resolves(change(store), name)
+      }
+      t.strictSame(await exported(store), [A, B, C])
+    })
+  }
+
+  t.test('tokens and webhooks are not restricted', async (t) => {
+    const store = await openOne(t, engine)
+    await store.restrict(FREEZE)
+    const token = { name: 'ci', digest: new Uint8Array(32), scopes: [], createdAt: new Date(0) }
+    t.ok(await store.addToken(token))
+    await store.noteTokenUse(token.name, new Date(1))
+    t.ok(await store.removeToken(token.name))
+    t.ok(await store.addFirstToken(token))
+    t.equal(await store.webhooks.add(newWebhook('a')), 'added')
+    t.strictSame(await store.webhooks.lease('process'), ['a'])
+    await store.webhooks.release('process')
+    t.equal(await store.webhooks.remove('a'), true)
+    await store.ping()
+  })
+
+  for (const { what, stored = [], removed = [], created, gone, after, changes } of STEPS) {
+    t.test(`a step ${what}`, async (t) => {
+      const store = await openOne(t, engine)
+      await store.restrict({ expected: undefined, next: MIRROR, stored: [A, B] })
+      const start = engine.hasFeed ? await latest(store) : undefined
+      const next = { ...MIRROR, cursor: 'y' }
+      const step = { expected: MIRROR, next, stored, removed }
+      for (const effect of [
+        { created: created + 1, removed: gone },
+        { created, removed: gone + 1 },
+      ]) {
+        t.equal(await store.restrict({ ...step, effect }), 'diverged')
+        t.strictSame(await exported(store), [A, B])
+        t.same(await store.readRestriction(), MIRROR)
+      }
+      t.equal(await store.restrict({ ...step, effect: { created, removed: gone } }), 'done')
+      t.strictSame(await exported(store), after)
+      t.same(await store.readRestriction(), next)
+      if (start === undefined) return
+      const found = (await changesAfter(store, start)).sort((a, b) => (a.id < b.id ? -1 : 1))
+      t.strictSame(found.map(contentOf), changes)
+    })
+  }
+
+  t.test('a diverged step does not begin or end a restriction', async (t) => {
+    const store = await openOne(t, engine)
+    const effect = { created: 1, removed: 0 }
+    t.equal(await store.restrict({ ...FREEZE, effect }), 'diverged')
+    t.equal(await store.create(A), 'created')
+    await store.restrict(FREEZE)
+    t.equal(await store.restrict({ ...UNFREEZE, effect }), 'diverged')
+    await t.rejects(store.create(B), { ...restrictedError('frozen') })
+  })
+
+  t.test('a step with an error that is a bug changes nothing', async (t) => {
+    const store = await openOne(t, engine)
+    const mistyped = { id: 1n, name: null as unknown } as NewPlant
+    await t.rejects(store.restrict({ ...FREEZE, stored: [B, mistyped] }), { message: /null/i })
+    t.equal(await store.readRestriction(), undefined)
+    t.strictSame(await exported(store), [])
+  })
+
+  t.test('a step stores a page of plants', async (t) => {
+    const store = await openOne(t, engine)
+    const plants = scatteredIds(1000).map((id) => ({
+      id,
+      name: `plant ${id}`,
+      tag: 'x'.repeat(99),
+    }))
+    await store.restrict(BEGIN)
+    const step = { expected: BEGIN.next, next: MIRROR, stored: plants }
+    t.equal(await store.restrict({ ...step, effect: { created: 1000, removed: 0 } }), 'done')
+    samePlants(t, await exported(store), byId(plants))
+  })
+
+  t.test('changes before a freeze resolves are made, and none is made after it', async (t) => {
+    const stores = await openTwo(t, engine)
+    const [one, other] = stores
+    for (let round = 0; round < 5; round++) {
+      const ids = Array.from({ length: 200 }, (_, index) => BigInt(round * 1000 + index))
+      const changes = ids.map(async (id) => {
+        // Some begin later than the freeze.
+        for (let turn = 0n; turn < id % 10n; turn++) await new Promise(setImmediate)
+        await stores[Number(id % 2n)]?.create({ id, name: 'x' })
+        return id
+      })
+      const settled = Promise.allSettled(changes)
+      t.equal(await other.restrict(FREEZE), 'done')
+      const frozen = await exported(one)
+      const results = await settled
+      samePlants(t, await exported(one), frozen)
+      const made = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+      const stored = frozen.map(({ id }) => id).filter((id) => id >= (ids[0] as bigint))
+      t.strictSame(new Set(stored), new Set(made))
+      for (const each of results) {
+        if (each.status === 'rejected') t.match(each.reason, { ...restrictedError('frozen') })
+      }
+      t.equal(await one.restrict(UNFREEZE), 'done')
+    }
+  })
+
+  t.test(
+    'a mirror begins without plants of its own, also if one is created meanwhile',
+    async (t) => {
+      for (let round = 0; round < 3; round++) {
+        const [one, other] = await openTwo(t, engine)
+        const [before, begun, after] = await Promise.all([
+          other.create(A).catch(() => 'refused'),
+          one.restrict(BEGIN),
+          one.create(B).catch(() => 'refused'),
+        ])
+        const made = [before === 'created' ? A : [], after === 'created' ? B : []].flat()
+        t.strictSame(await exported(one), made)
+        t.equal(begun, made.length === 0 ? 'done' : 'not-empty')
+      }
+    },
+  )
+
+  t.test('of concurrent steps with the same expectation, one is made', async (t) => {
+    const stores = await openTwo(t, engine)
+    let expected: Restriction | undefined
+    for (let round = 0n; round < 10n; round++) {
+      const steps = [0n, 1n, 2n, 3n].map((each) => ({
+        expected,
+        next: { ...MIRROR, cursor: `${round} ${each}` },
+        stored: [{ id: round * 10n + each, name: 'x' }],
+      }))
+      const results = await Promise.all(
+        steps.map((step, index) => stores[index % 2]?.restrict(step)),
+      )
+      const lost = round === 0n ? /^(unexpected|not-empty)$/ : 'unexpected'
+      t.match([...results].sort(), ['done', lost, lost, lost])
+      const winner = steps[results.indexOf('done')] as (typeof steps)[0]
+      t.same(await stores[0].readRestriction(), winner.next)
+      t.strictSame((await exported(stores[1])).slice(Number(round)), winner.stored)
+      expected = winner.next
+    }
+  })
+
+  if (engine.hasFeed) {
+    for (const [what, expected] of [
+      ['first copy', undefined],
+      ['further copy', MIRROR],
+    ] as const) {
+      t.test(`cursors expire when a ${what} begins`, async (t) => {
+        const store = await openOne(t, engine)
+        await store.create(A)
+        const cursors = [await latest(store)]
+        await store.remove(A.id)
+        cursors.push(await latest(store))
+        if (expected !== undefined) {
+          await store.restrict({ expected: undefined, next: expected })
+          cursors.push(await latest(store))
+        }
+        t.equal(await store.restrict({ ...BEGIN, expected }), 'done')
+        for (const after of cursors) {
+          t.equal(await store.readChanges({ after, limit: 1 }), 'expired')
+        }
+        const start = await latest(store)
+        await store.restrict({ expected: BEGIN.next, next: MIRROR, stored: [A, B] })
+        await store.restrict({ expected: MIRROR, next: MIRROR, stored: [C], removed: [A.id] })
+        const changes = await changesAfter(store, start)
+        t.equal(changes.length, 4)
+        t.strictSame(replay(changes), [B, C])
+        t.strictSame(replay(await changesAfter(store)), [B, C])
+      })
+    }
+
+    t.test('other steps keep the cursors valid', async (t) => {
+      const store = await openOne(t, engine)
+      const start = await latest(store)
+      await store.restrict({ expected: undefined, next: MIRROR })
+      await store.restrict({ expected: MIRROR, next: { ...MIRROR, copyFrom: MIN + 1n } })
+      await store.restrict({ expected: { ...MIRROR, copyFrom: MIN + 1n }, next: undefined })
+      await store.restrict(FREEZE)
+      await store.restrict(UNFREEZE)
+      await store.create(A)
+      t.strictSame((await changesAfter(store, start)).map(contentOf), [
+        ['created', A.id, { name: 'a' }],
+      ])
+    })
+  }
+
+  if (!engine.lasting) return
+  t.test('a restriction outlives the store, and applies to all others', async (t) => {
+    const open = await opener(t, engine)
+    const before = await open()
+    const restriction = { ...MIRROR, copyFrom: MAX, consistentAt: 'y' }
+    await before.restrict({ expected: undefined, next: restriction, stored: [A] })
+    await before.close()
+    const stores = [await open(), await open()] as const
+    for (const store of stores) {
+      t.same(await store.readRestriction(), restriction)
+      await t.rejects(store.create(B), { ...restrictedError(restriction) })
+    }
+    await stores[0].restrict({ expected: restriction, next: undefined })
+    t.equal(await stores[1].create(B), 'created')
+  })
+}
+
+async function openOne(t: Test, engine: Engine): Promise<Store> {
+  const open = await opener(t, engine)
+  return open()
+}
+
+/** Two stores that share a database, or the same one twice. */
+async function openTwo(t: Test, engine: Engine): Promise<[Store, Store]> {
+  const open = await opener(t, engine)
+  const store = await open()
+  return [store, engine.lasting ? await open() : store]
+}
