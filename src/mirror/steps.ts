@@ -37,12 +37,16 @@ export async function prepareCopyStep(
     ...copied.map((plant) => [plant.id, plant] as const),
     ...feed.changes.filter(isCovered).map(({ id, plant }) => [id, plant] as const),
   ])
-  const next = { source: source.url, cursor: feed.next }
-  const step = { expected, ...split(plants), copied: copied.length }
-  if (through < INT64_MAX) return { ...step, next: { ...next, copyFrom: through + 1n } }
-  // Read last, because no plant that was copied is newer than this.
-  const consistentAt = (await source.readChanges('latest')).next
-  return { ...step, next: consistentAt === next.cursor ? next : { ...next, consistentAt } }
+  const position =
+    through < INT64_MAX ? { copyFrom: through + 1n } : await findConsistency(source, feed.next)
+  const next = { source: source.url, cursor: feed.next, ...position }
+  return { expected, next, ...split(plants), copied: copied.length }
+}
+
+/** Must be called after the last plant was read. */
+async function findConsistency(source: Source, cursor: string): Promise<Partial<Mirror>> {
+  const { next: consistentAt } = await source.readChanges('latest')
+  return consistentAt === cursor ? {} : { consistentAt }
 }
 
 /** Prepares a step that applies a page of changes to a mirror that has copied all plants. */
