@@ -123,7 +123,7 @@ t.test('a mirror of another database stops, and a restart reconciles it', async 
   await change(other.store)
   await other.store.create({ id: 1_000_000n, name: 'last' })
   await t.rejects(copy.run({ from: other }), {
-    message: /^the source does not have the changes that follow: .* use --restart/,
+    message: /^the source does not have the changes that follow: .* with --restart/,
   })
   await isCopyOf(service, t)
   const steps: RestrictionStep[] = []
@@ -162,7 +162,7 @@ t.test('a mirror stops if the log of the source no longer reaches back', async (
   const db = new Sqlite(service.database)
   db.exec('DELETE FROM changes WHERE position < (SELECT max(position) FROM changes)')
   db.close()
-  await t.rejects(copy.run(), { message: /no longer retained.*use --restart/ })
+  await t.rejects(copy.run(), { message: /no longer retained.*with --restart/ })
   await copy.run({ restart: true })
   await isCopyOf(service, t)
 })
