@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { runHere } from '../helpers/command-here.ts'
 import { BEGUN, CONSISTENT, COPIED, makeMirror } from '../helpers/mirrors.ts'
@@ -38,6 +40,20 @@ t.test('tokens of a frozen database can be created and revoked', async (t) => {
   await run('freeze')
   t.equal((await run('token', 'create', '--name', 'new')).code, 0)
   t.equal((await run('token', 'revoke', 'new')).code, 0)
+})
+
+t.test('a mirror is not exported before its copy is consistent', async (t) => {
+  for (const [mirror, code, stderr] of [
+    [BEGUN, 1, /still copying the plants of https:\/\/plants.example/],
+    [COPIED, 1, /still copying/],
+    [CONSISTENT, 0, /exported 0 plants/],
+  ] as const) {
+    const { store, run } = await commandsOf(t)
+    await makeMirror(store, mirror)
+    const file = join(t.testdir(), 'plants.csv')
+    t.match(await run('export', file), { code, stderr })
+    t.equal(existsSync(file), code === 0)
+  }
 })
 
 t.test('an import into a restricted database says in one line how to end that', async (t) => {
