@@ -78,13 +78,17 @@ export function prepareRestrictionChanges(db: Database): RestrictionChanges {
   const create = db.prepare(
     'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   )
-  const replace = db.prepare('UPDATE plants SET name = ?, tag = ? WHERE id = ?')
+  // A restarted copy writes only what differs.
+  const replace = db.prepare(
+    'UPDATE plants SET name = ?, tag = ? WHERE id = ? AND (name, tag) IS NOT (?, ?)',
+  )
   const remove = db.prepare('DELETE FROM plants WHERE id = ?')
 
   /** Returns whether the plant is new. */
-  const store = ({ id, name, tag }: NewPlant): boolean => {
-    if (create.run(id, name, tag ?? null).changes === 1) return true
-    replace.run(name, tag ?? null, id)
+  const store = ({ id, name, tag: given }: NewPlant): boolean => {
+    const tag = given ?? null
+    if (create.run(id, name, tag).changes === 1) return true
+    replace.run(name, tag, id, name, tag)
     return false
   }
   // Within a transaction, this is a savepoint.
