@@ -6,6 +6,7 @@ import { removeServiceLinks } from '../config/service-links.ts'
 import { locateDatabase } from '../stores/engines.ts'
 import { backupCommand } from './backup/backup-command.ts'
 import { checkCommand } from './check-command.ts'
+import { compareCommand } from './mirror/compare-command.ts'
 import { mirrorCommand } from './mirror/mirror-command.ts'
 import { databaseOption, settingOptions, settingsHelp } from './options.ts'
 import { requireStandbysCommand } from './require-standbys-command.ts'
@@ -44,6 +45,7 @@ export function program(): Command {
   command.addCommand(backupCommand())
   command.addCommand(checkCommand())
   command.addCommand(mirrorCommand())
+  command.addCommand(compareCommand())
   command.addCommand(requireStandbysCommand())
   helpAfterErrors(command)
   return command

@@ -13,7 +13,7 @@ export class SourceUnavailable extends Error {}
 
 const RESTART =
   'the source does not have the changes that follow: they are no longer retained, it was restored from a backup, ' +
-  'or it is another database; use --restart to copy all plants again'
+  'or it is another database; start the mirror with --restart to copy all plants again'
 
 const NEW_TOKEN =
   'the source rejects the access token; create one there with "plant-store token create --scope read"'

@@ -39,10 +39,11 @@ export class Source {
   /**
    * @param token of the source, with the scope `read`
    * @param signal ends requests with its reason
+   * @param retries how often to repeat a request that fails temporarily
    * @throws TypeError if the URL is not that of a service
    */
-  constructor(url: string, token: string, signal?: AbortSignal) {
-    this.#client = createClient({ url, token, fetch: fetchBounded, retries: 0 })
+  constructor(url: string, token: string, signal?: AbortSignal, retries = 0) {
+    this.#client = createClient({ url, token, fetch: fetchBounded, retries })
     this.#options = { signal }
     this.url = url
   }

@@ -6,12 +6,18 @@ import { Source } from '../../mirror/source.ts'
  * Opens the service that is mirrored. Nothing is sent yet.
  *
  * @param tokenFile contains the access token. By default, the token is in the environment
+ * @param retries see Source
  * @throws ConfigError if the URL or the token is invalid
  */
-export function openMirrored(url: string, tokenFile?: string, signal?: AbortSignal): Source {
+export function openMirrored(
+  url: string,
+  tokenFile?: string,
+  signal?: AbortSignal,
+  retries?: number,
+): Source {
   const token = tokenFile === undefined ? tokenFromEnvironment() : readTokenFile(tokenFile)
   try {
-    return new Source(url, token, signal)
+    return new Source(url, token, signal, retries)
   } catch (error) {
     throw new ConfigError((error as Error).message, { cause: error })
   }

@@ -1,0 +1,71 @@
+import { isConsistent, type RestrictionReader } from '../../../service/restriction.ts'
+import { ConfigError } from '../../config/config.ts'
+import { type Comparison, compareMirror } from '../../mirror/compare.ts'
+import { Interrupted } from '../../transfer/source.ts'
+import { print } from '../output.ts'
+import { startProgress } from '../progress.ts'
+import { onStopSignal } from '../signals.ts'
+import { describeDatabase, withStore } from '../store-access.ts'
+import { openMirrored } from './source-access.ts'
+
+export interface CompareCommandOptions {
+  readonly database: string
+  readonly tokenFile?: string
+}
+
+const EXIT_DIFFERENT = 2
+
+/** Enough for the restart of a service: some six seconds. */
+const RETRIES = 5
+
+/** How many differences are printed. */
+const PRINTED_MAX = 20
+
+/**
+ * Compares a mirror with its source, and prints the result. A difference sets the exit code to 2.
+ *
+ * @throws ConfigError if an argument is invalid, or the database is not a mirror that has copied all plants; StoreError;
+ *   MirrorError; SourceUnavailable; Interrupted
+ */
+export async function runCompare(url: string, options: CompareCommandOptions): Promise<void> {
+  const { database, tokenFile } = options
+  const stop = new AbortController()
+  const source = openMirrored(url, tokenFile, stop.signal, RETRIES)
+  onStopSignal((exitCode) => stop.abort(new Interrupted(exitCode)))
+  await withStore({ database }, async (store) => {
+    const cursor = await readPosition(store, database)
+    const at = new Date()
+    const progress = startProgress({ what: 'compare', unit: 'plants' })
+    const onProgress = (equal: number) => progress.update(equal)
+    const comparison = await compareMirror({ cursor, mirror: store, source, onProgress }).finally(
+      () => progress.end(),
+    )
+    await print(describe(comparison, at))
+    if (comparison.differences.size > 0) process.exitCode = EXIT_DIFFERENT
+  })
+}
+
+/** @throws ConfigError */
+async function readPosition(store: RestrictionReader, database: string): Promise<string> {
+  const mirror = await store.readRestriction()
+  if (typeof mirror === 'object' && isConsistent(mirror)) return mirror.cursor
+  const state =
+    typeof mirror === 'object' ? `still copying the plants of ${mirror.source}` : 'not a mirror'
+  throw new ConfigError(`${describeDatabase(database)} is ${state}`)
+}
+
+/** @param at when the position of the mirror was read */
+function describe({ equal, changed, differences }: Comparison, at: Date): string {
+  const { size } = differences
+  const others = changed === 0 ? '' : `; ${format(changed)} others have changed since`
+  const position = `up to the mirror's position at ${at.toISOString()}${others}\n`
+  if (size === 0) return `equal: ${format(equal)} plants, ${position}`
+  const lines = differences.entries().map(([id, difference]) => `plant ${id}: ${difference}\n`)
+  const more = size > PRINTED_MAX ? `and ${format(size - PRINTED_MAX)} more\n` : ''
+  const first = [...lines.take(PRINTED_MAX)].join('')
+  return `found ${format(size)} differences, ${position}${first}${more}`
+}
+
+function format(count: number): string {
+  return count.toLocaleString('en')
+}

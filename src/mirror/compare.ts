@@ -1,0 +1,102 @@
+import { parseJson } from '../../client/client.ts'
+import { hasSameContent, type PlantStore, type StoredPlant } from '../../service/plant-store.ts'
+import { PAGE_SIZE, type Source } from './source.ts'
+
+/** How a plant of a mirror differs from that of the source. */
+export type Difference = 'missing here' | 'missing at the source' | 'different content'
+
+export interface Comparison {
+  /** How many plants are the same. */
+  readonly equal: number
+  /** How many plants differ, but have changed at the source after the mirror's position. */
+  readonly changed: number
+  /** The other plants that differ, in the order of their ids. If there are too many, only the first ones. */
+  readonly differences: ReadonlyMap<bigint, Difference>
+}
+
+export interface ComparisonOptions {
+  /** A position of the mirror, which was read before the call. */
+  readonly cursor: string
+  readonly mirror: Pick<PlantStore, 'list'>
+  readonly source: Pick<Source, 'readPlants' | 'readChanges'>
+  /** The maximum number of differences in memory. */
+  readonly differencesMax?: number
+  /** Receives the number of equal plants so far. */
+  readonly onProgress: (equal: number) => void
+}
+
+/** Some 100 MB. */
+const DIFFERENCES_MAX = 1_000_000
+
+/**
+ * Compares the plants of a mirror and of its source while they change. Every read sees at least the changes up to the
+ * cursor. So a plant that differs has changed at the source after the cursor, or the mirror is wrong.
+ *
+ * A snapshot of the mirror is not needed, and would keep its database from cleaning up.
+ */
+export async function compareMirror({
+  cursor,
+  mirror,
+  source,
+  differencesMax = DIFFERENCES_MAX,
+  onProgress,
+}: ComparisonOptions): Promise<Comparison> {
+  // Fails at once if the source refuses the token or the cursor.
+  await source.readChanges(cursor)
+  const differences = new Map<bigint, Difference>()
+  const ours = readAll(async (after) => {
+    const { json, next } = await mirror.list({ after, limit: PAGE_SIZE })
+    return { plants: parseJson(json) as StoredPlant[], next }
+  })
+  const theirs = readAll((after) => source.readPlants(after))
+  let [equal, changed] = [0, 0]
+  let our = (await ours.next()).value
+  let their = (await theirs.next()).value
+  while (our || their) {
+    if (differences.size === differencesMax) {
+      changed += await removeChanged(differences, source, cursor)
+      if (differences.size > 0) return { equal, changed, differences }
+    }
+    if (our && their && our.id === their.id) {
+      if (hasSameContent(our, their)) onProgress(++equal)
+      else differences.set(our.id, 'different content')
+      our = (await ours.next()).value
+      their = (await theirs.next()).value
+    } else if (our && !(their && their.id < our.id)) {
+      differences.set(our.id, 'missing at the source')
+      our = (await ours.next()).value
+    } else if (their) {
+      differences.set(their.id, 'missing here')
+      their = (await theirs.next()).value
+    }
+  }
+  changed += await removeChanged(differences, source, cursor)
+  return { equal, changed, differences }
+}
+
+async function* readAll(readPage: Source['readPlants']): AsyncGenerator<StoredPlant, undefined> {
+  let after: bigint | undefined
+  do {
+    const { plants, next } = await readPage(after)
+    yield* plants
+    after = next
+  } while (after !== undefined)
+}
+
+/** Removes the plants that have changed after a cursor. Resolves to their number. */
+async function removeChanged(
+  differences: Map<bigint, Difference>,
+  source: Pick<Source, 'readChanges'>,
+  cursor: string,
+): Promise<number> {
+  const found = differences.size
+  // Reading until there are no more changes could take forever.
+  const { next: end } = await source.readChanges('latest')
+  for (let after = cursor; differences.size > 0 && after !== end; ) {
+    const { changes, next } = await source.readChanges(after)
+    for (const { id } of changes) differences.delete(id)
+    const isEnd = changes.length === 0 || changes.some((change) => change.cursor === end)
+    after = isEnd ? end : next
+  }
+  return found - differences.size
+}

@@ -1,0 +1,272 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { INT64_MIN } from '../../contract/int64.ts'
+import type { StoredPlant } from '../../service/plant-store.ts'
+import type { Restriction, RestrictionStep } from '../../service/restriction.ts'
+import { type ComparisonOptions, compareMirror } from '../../src/mirror/compare.ts'
+import { mirror } from '../../src/mirror/mirror.ts'
+import { Source } from '../../src/mirror/source.ts'
+import { openStore } from '../../src/stores/engines.ts'
+import { answered, busy, lost, passed, silence, startFaultyProxy } from '../client/faulty-proxy.ts'
+import { Command } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
+import { type Service, startService } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
+import { exported, MAX, MIN } from '../stores/plants.ts'
+
+/** More than two pages. */
+const PLANTS = [
+  { id: MIN, name: 'first', tag: '' },
+  ...Array.from({ length: 2500 }, (_, index) => ({ id: BigInt(index) * 1_000n, name: `${index}` })),
+  { id: MAX, name: 'last' },
+]
+
+const POSITION = String.raw`up to the mirror's position at \S+Z`
+
+/** A service with PLANTS, and a database that is a mirror of it. */
+async function setUp(t: Test) {
+  const source = await startService(t)
+  await source.store.importPlants(PLANTS, 'stop')
+  const database = join(t.testdir(), 'mirror.db')
+  const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
+  t.teardown(() => store.close())
+  const cursor = await latest(source)
+  const step = async (change: Omit<RestrictionStep, 'expected'>) => {
+    const expected = await store.readRestriction()
+    t.equal(await store.restrict({ expected, ...change }), 'done')
+  }
+  const copy = { source: source.url, cursor, copyFrom: INT64_MIN }
+  const mirror = { source: source.url, cursor }
+  await step({ next: copy })
+  await step({ next: mirror, stored: await exported(source.store) })
+  const compare = ({ url = source.url, token = source.token } = {}) =>
+    runHere(['compare', url, '--database', database], { PLANT_STORE_MIRROR_TOKEN: token })
+  return { source, database, store, copy, mirror, step, compare }
+}
+
+async function latest({ store }: Service): Promise<string> {
+  const page = await store.readChanges({ after: 'latest', limit: 1 })
+  return typeof page === 'string' ? page : page.next
+}
+
+t.test('a mirror with the same plants is equal', async (t) => {
+  const { compare } = await setUp(t)
+  const { code, stdout, stderr } = await compare()
+  t.match({ code, stderr }, { code: 0, stderr: '' })
+  t.match(stdout, new RegExp(`^equal: 2,502 plants, ${POSITION}\n$`))
+})
+
+t.test('plants that have changed since the position of the mirror do not count', async (t) => {
+  const { source, compare } = await setUp(t)
+  await source.store.remove(MIN)
+  await source.store.update(1000n, { name: 'changed' })
+  const created = PLANTS.slice(1, -1).map(({ id }) => ({ id: id + 1n, name: 'created' }))
+  await source.store.importPlants(created, 'stop')
+  await source.store.create({ id: 2n, name: 'created and removed' })
+  await source.store.remove(2n)
+  const { code, stdout } = await compare()
+  t.match(
+    stdout,
+    new RegExp(`^equal: 2,500 plants, ${POSITION}; 2,502 others have changed since\n$`),
+  )
+  t.equal(code, 0)
+})
+
+t.test('each kind of difference is found', async (t) => {
+  const { source, mirror, step, compare } = await setUp(t)
+  await step({
+    next: mirror,
+    stored: [
+      { id: -1n, name: 'unknown to the source' },
+      { id: 2000n, name: '2', tag: '' },
+      { id: MAX, name: 'Last' },
+    ],
+    removed: [MIN, 4000n],
+  })
+  await source.store.update(6000n, { name: 'changed' })
+  const { code, stdout } = await compare()
+  const [summary, ...lines] = stdout.split('\n')
+  const others = '; 1 others have changed since'
+  t.match(summary, new RegExp(`^found 5 differences, ${POSITION}${others}$`))
+  t.same(lines, [
+    `plant ${MIN}: missing here`,
+    'plant -1: missing at the source',
+    'plant 2000: different content',
+    'plant 4000: missing here',
+    `plant ${MAX}: different content`,
+    '',
+  ])
+  t.equal(code, 2)
+})
+
+t.test('only the first differences are printed', async (t) => {
+  const { mirror, step, compare } = await setUp(t)
+  const removed = PLANTS.slice(1, 2001).map(({ id }) => id)
+  await step({ next: mirror, removed })
+  const { code, stdout } = await compare()
+  const lines = stdout.trimEnd().split('\n')
+  t.match(lines[0], /^found 2,000 differences, /)
+  t.equal(lines[20], 'plant 19000: missing here')
+  t.equal(lines[21], 'and 1,980 more')
+  t.equal(lines.length, 22)
+  t.equal(code, 2)
+})
+
+t.test('an empty mirror equals an empty source, and differs from another', async (t) => {
+  const { source, mirror, step, compare } = await setUp(t)
+  await step({ next: mirror, removed: PLANTS.map(({ id }) => id) })
+  t.match((await compare()).stdout, /^found 2,502 differences/)
+  for (const { id } of PLANTS) await source.store.remove(id)
+  t.match((await compare()).stdout, new RegExp(`^equal: 0 plants, ${POSITION}\n$`))
+})
+
+t.test('a comparison keeps a limited number of differences', async (t) => {
+  const { source, store, mirror, step } = await setUp(t)
+  const { url, token } = source
+  const options = {
+    cursor: mirror.cursor,
+    mirror: store,
+    source: new Source(url, token),
+    differencesMax: 3,
+    onProgress: () => {},
+  }
+  for (let id = 0n; id < 5000n; id += 1000n) await source.store.remove(id)
+  const changed = await compareMirror(options)
+  t.match(changed, { equal: PLANTS.length - 5, changed: 5 })
+  t.equal(changed.differences.size, 0)
+  await step({ next: mirror, removed: [MIN] })
+  const different = await compareMirror(options)
+  t.match(different, { equal: 0, changed: 2 })
+  t.same([...different.differences], [[MIN, 'missing here']])
+})
+
+t.test('changes during the comparison neither count nor prolong it', async (t) => {
+  const { source, store, mirror, step } = await setUp(t)
+  await step({ next: mirror, removed: [MIN] })
+  const { url, token } = source
+  const reader = new Source(url, token)
+  let id = 1n
+  const changing: ComparisonOptions['source'] = {
+    async readPlants(after) {
+      await source.store.update(MAX, { name: 'changed' })
+      return reader.readPlants(after)
+    },
+    async readChanges(after) {
+      const page = await reader.readChanges(after)
+      await source.store.create({ id: id++, name: 'created' })
+      return page
+    },
+  }
+  const { cursor } = mirror
+  const onProgress = () => {}
+  const result = await compareMirror({ cursor, mirror: store, source: changing, onProgress })
+  t.match(result, { equal: PLANTS.length - 2, changed: 2 })
+  t.same([...result.differences], [[MIN, 'missing here']])
+})
+
+t.test('a comparison ends where the feed ends, even if its last cursor was another', async (t) => {
+  const { source, store, mirror, step } = await setUp(t)
+  await step({ next: mirror, removed: [MIN] })
+  const { url, token } = source
+  const reader = new Source(url, token)
+  const ending: ComparisonOptions['source'] = {
+    readPlants: (after) => reader.readPlants(after),
+    readChanges: async (after) => ({ changes: [], next: after }),
+  }
+  const { cursor } = mirror
+  const onProgress = () => {}
+  const result = await compareMirror({ cursor, mirror: store, source: ending, onProgress })
+  t.same([...result.differences], [[MIN, 'missing here']])
+})
+
+t.test('a database that is no complete mirror cannot be compared', async (t) => {
+  const { database, step, copy, mirror, compare } = await setUp(t)
+  const refusal = async (next: Restriction | undefined, reason: string) => {
+    await step({ next })
+    t.same(await compare(), { code: 1, stdout: '', stderr: `plant-store: ${database} ${reason}\n` })
+  }
+  const copying = `is still copying the plants of ${mirror.source}`
+  await refusal(copy, copying)
+  await refusal({ ...mirror, consistentAt: mirror.cursor }, copying)
+  await refusal('frozen', 'is not a mirror')
+  await refusal(undefined, 'is not a mirror')
+})
+
+t.test('another database is not compared', async (t) => {
+  const { compare } = await setUp(t)
+  const { url, token } = await startService(t)
+  const { code, stdout, stderr } = await compare({ url, token })
+  t.match({ code, stdout }, { code: 1, stdout: '' })
+  t.match(stderr, /^plant-store: the source does not have the changes that follow: .*\n$/)
+})
+
+t.test('a token that the source rejects ends the comparison', async (t) => {
+  const { compare } = await setUp(t)
+  const { code, stderr } = await compare({ token: 'not-a-token-of-the-source' })
+  t.equal(code, 1)
+  t.match(stderr, /^plant-store: the source rejects the access token.*\n$/)
+})
+
+t.test('a source that is unavailable for a moment is asked again', async (t) => {
+  const { source, compare } = await setUp(t)
+  const { url, faults } = await startFaultyProxy(t, source, [lost, answered(...busy)])
+  t.match(await compare({ url }), { code: 0, stdout: /^equal: 2,502 plants/ })
+  t.equal(faults.length, 0)
+})
+
+t.test('a source that stays unavailable ends the comparison', async (t) => {
+  const { source, compare } = await setUp(t)
+  const type = { 'content-type': 'application/json', 'retry-after': '3600' }
+  const overloaded = answered(503, type, '{"error":50301,"message":"the store is busy"}')
+  const { url } = await startFaultyProxy(t, source, [passed, passed, overloaded])
+  const { code, stdout, stderr } = await compare({ url })
+  t.match({ code, stdout }, { code: 1, stdout: '' })
+  t.match(stderr, /^plant-store: the source responds with .*503: the store is busy\n$/)
+})
+
+t.test('the token can be in a file', async (t) => {
+  const { source, database } = await setUp(t)
+  const file = `${database}.token`
+  writeFileSync(file, `${source.token}\n`)
+  const args = ['compare', source.url, '--database', database, '--token-file', file]
+  t.match(await runHere(args), { code: 0, stdout: /^equal: 2,502 plants/ })
+})
+
+t.test('a signal ends the comparison', async (t) => {
+  const { source, database } = await setUp(t)
+  const { url, requests } = await startFaultyProxy(t, source, [passed, silence])
+  const env = { PLANT_STORE_MIRROR_TOKEN: source.token }
+  const command = new Command(t, ['compare', url, '--database', database], { env, measured: true })
+  await until('the plants are read', () => requests.length === 2)
+  command.process.kill('SIGINT')
+  t.same(await command.finished(), { code: 130, stdout: '', stderr: 'plant-store: interrupted\n' })
+})
+
+t.test('plants can change while the mirror follows', async (t) => {
+  const { source, store, compare } = await setUp(t)
+  const stop = new AbortController()
+  const { signal } = stop
+  const report = { copied: () => {}, behind: t.fail, caughtUp: () => {} }
+  const { url, token } = source
+  const following = mirror({ source: new Source(url, token, signal), store, report, signal })
+  const clients = Array.from({ length: 8 }, async (_, number) => {
+    for (let round = 0; !signal.aborted; round++) {
+      const { id } = PLANTS[(round * 8 + number) % PLANTS.length] as StoredPlant
+      await source.store.update(id, { name: `changed in round ${round}` })
+      await source.store.remove(id)
+      await source.store.create({ id, name: `created in round ${round}` })
+      await setImmediate()
+    }
+  })
+  for (let time = 0; time < 5; time++) {
+    const { code, stdout } = await compare()
+    t.match(stdout, /^equal: /)
+    t.equal(code, 0)
+  }
+  stop.abort()
+  await Promise.all([following, ...clients])
+  const { stdout } = await compare()
+  t.match(stdout, /^equal: /)
+})
