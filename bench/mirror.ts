@@ -64,6 +64,8 @@ await runMirror('--once')
 const seconds = (performance.now() - begin) / 1000
 console.log(`copied ${count(options.stored)} plants in ${seconds.toFixed(1)} s`)
 
+/** When each create was acknowledged, by its id. */
+const acknowledged = new Map<number, number>()
 let next = FIRST_ID + options.stored
 for (const rate of options.rates.map(Number)) {
   const alone = await load(rate)
@@ -79,9 +81,6 @@ for (const rate of options.rates.map(Number)) {
       `${followed.cpuUs.toFixed(1)} µs each (${alone.cpuUs.toFixed(1)})`,
   )
 }
-
-/** When each create was acknowledged, by its id. */
-const acknowledged = new Map<number, number>()
 
 /** Sends creates at a rate, as long as connections are free. */
 async function load(rate: number) {

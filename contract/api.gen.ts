@@ -507,11 +507,29 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The token is valid but lacks a required scope, or the service is a mirror, which is read-only. */
+        /** @description The token is valid but lacks a required scope. */
         Forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "WWW-Authenticate": components["headers"]["Challenge"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /**
+         * @description The token is valid but lacks a required scope, or the service is a read-only mirror of another one. Nothing
+         *     was changed.
+         */
+        ForbiddenChange: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                /**
+                 * @description The bearer challenge (RFC 6750 §3). Absent if the service is a mirror, because no token can change its
+                 *     plants.
+                 */
+                "WWW-Authenticate"?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -798,7 +816,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["ForbiddenChange"];
             408: components["responses"]["RequestTimeout"];
             /** @description A different plant already has this id. Nothing was changed. */
             409: {
@@ -856,7 +874,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["ForbiddenChange"];
             408: components["responses"]["RequestTimeout"];
             /**
              * @description A different plant already has one of the ids. The message names the first conflict. Nothing was
@@ -978,7 +996,7 @@ export interface operations {
             };
             400: components["responses"]["BadChange"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["ForbiddenChange"];
             404: components["responses"]["PlantNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PlantChanged"];
@@ -1024,7 +1042,7 @@ export interface operations {
             };
             400: components["responses"]["BadParameters"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["ForbiddenChange"];
             404: components["responses"]["PlantNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PlantChanged"];
@@ -1077,7 +1095,7 @@ export interface operations {
             };
             400: components["responses"]["BadChange"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["ForbiddenChange"];
             404: components["responses"]["PlantNotFound"];
             408: components["responses"]["RequestTimeout"];
             412: components["responses"]["PlantChanged"];

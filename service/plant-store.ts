@@ -155,16 +155,17 @@ export function contentVersion({ name, tag }: Plant): string {
 /**
  * The store is temporarily unavailable, through no fault of the caller, and recovers on its own:
  * - `busy`: too many calls are waiting, or another process has locked the store;
- * - `failing`: the disk is full or faulty, the server is unreachable, or too few standbys would have a change.
+ * - `failing`: the disk is full or faulty, the server is unreachable, or too few standbys would have a change;
+ * - `restricted`: see Restriction.
  */
 export class StoreUnavailable extends Error {
-  readonly reason: 'busy' | 'failing'
+  readonly reason: 'busy' | 'failing' | 'restricted'
   /** For the operator's log, never for clients. */
   readonly detail: string
   /** What clients can be told in addition to the reason. Anyone can read it at `/health/ready`. */
   readonly notice: string | undefined
 
-  constructor(reason: 'busy' | 'failing', detail: string, notice?: string) {
+  constructor(reason: StoreUnavailable['reason'], detail: string, notice?: string) {
     super(`the store is ${reason}: ${detail}`)
     this.name = 'StoreUnavailable'
     this.reason = reason

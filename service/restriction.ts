@@ -1,4 +1,4 @@
-import { type NewPlant, StoreUnavailable } from './plant-store.ts'
+import { type NewPlant, type PlantStore, StoreUnavailable } from './plant-store.ts'
 
 /**
  * Why requests cannot use the plants of a database as usual:
@@ -83,13 +83,28 @@ const FROZEN = 'changes are frozen while the plants move to another database'
 
 /** The error for a change that the database refuses. */
 export function restrictedError(restriction: 'frozen' | Pick<Mirror, 'source'>): StoreUnavailable {
-  const notice = restriction === 'frozen' ? FROZEN : `it mirrors ${restriction.source}`
-  return new StoreUnavailable('failing', notice, notice)
+  if (restriction === 'frozen') {
+    return new StoreUnavailable('restricted', `${FROZEN}; plant-store unfreeze ends this`, FROZEN)
+  }
+  const notice = `it mirrors ${restriction.source}`
+  return new StoreUnavailable('restricted', `${notice}; plant-store promote ends this`, notice)
 }
 
 /** @throws StoreUnavailable if the plants cannot be read, because the database is an incomplete mirror */
 export function assertReadable(restriction: Restriction | undefined): void {
   if (typeof restriction !== 'object' || isConsistent(restriction)) return
   const notice = `it is still copying the plants of ${restriction.source}`
-  throw new StoreUnavailable('failing', notice, notice)
+  throw new StoreUnavailable('restricted', notice, notice)
+}
+
+/**
+ * Resolves if requests can read the plants.
+ *
+ * @throws StoreUnavailable
+ */
+export async function checkReadable(
+  store: Pick<PlantStore, 'ping'> & RestrictionReader,
+): Promise<void> {
+  await store.ping()
+  assertReadable(await store.readRestriction())
 }

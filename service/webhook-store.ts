@@ -5,7 +5,7 @@ export type WebhookEvent = (typeof webhookEvents)[number]
 /** How many webhooks a store can have. Each takes connections and memory. */
 export const WEBHOOKS_MAX = 100
 
-/** A webhook as the operator registers it. */
+/** A webhook as the operator registers it, or copies it from another database. */
 export interface NewWebhook {
   /** Unique. Identifies the webhook to the operator. */
   readonly name: string
@@ -17,6 +17,11 @@ export interface NewWebhook {
   readonly createdAt: Date
   /** Deliver the changes after this cursor of the ChangeFeed. Undefined means from the oldest retained change. */
   readonly cursor?: string | undefined
+  /** The secret before the last rotation. Deliveries are also signed with it until `previousUntil`. */
+  readonly previousSecret?: string | undefined
+  readonly previousUntil?: Date | undefined
+  /** See WebhookProgress. */
+  readonly pausedAt?: Date | undefined
 }
 
 /** The progress of the deliveries to a webhook. */
@@ -44,10 +49,7 @@ export interface SavedProgress {
 }
 
 /** A webhook as stored. */
-export interface Webhook extends Omit<NewWebhook, 'cursor'> {
-  /** The secret before the last rotation. Deliveries are also signed with it until `previousUntil`. */
-  readonly previousSecret?: string | undefined
-  readonly previousUntil?: Date | undefined
+export interface Webhook extends Omit<NewWebhook, 'cursor' | 'pausedAt'> {
   readonly progress: WebhookProgress
   /** The process that has the lease. Undefined if there is none, or if its lease has expired. */
   readonly owner?: string | undefined

@@ -4,6 +4,7 @@ import { loadRoutes } from '../contract/routes.ts'
 import type { AccessTokens } from '../service/access-tokens.ts'
 import { PlantService } from '../service/plant-service.ts'
 import type { RequestStore } from '../service/plant-store.ts'
+import type { RestrictionReader } from '../service/restriction.ts'
 import { SharedFeed } from '../service/shared-feed.ts'
 import type { Config } from './config/config.ts'
 import type { Now } from './http/byte-budget.ts'
@@ -22,6 +23,7 @@ import { bodyReader } from './http/request/body-reader.ts'
 import { Cors, serveCors } from './http/request/cors.ts'
 import { logRequests } from './http/request/request-log.ts'
 import { requestValidators } from './http/request/request-validation.ts'
+import { enforceRestriction } from './http/request/restriction-gate.ts'
 import { RouteTable, routeError } from './http/request/route-table.ts'
 import { rejectUndefinedParameters } from './http/request/undefined-parameters.ts'
 import type { Certificate } from './http/server/certificate.ts'
@@ -31,7 +33,7 @@ import type { RequestMetrics } from './metrics/request-metrics.ts'
 export interface AppOptions {
   readonly config: Config
   readonly contract: ContractDocument
-  readonly store: RequestStore
+  readonly store: RequestStore & RestrictionReader
   readonly tokens: AccessTokens
   /** Without it, nothing is logged. */
   readonly log?: FastifyBaseLogger | undefined
@@ -116,6 +118,8 @@ export async function buildApp({
 
   // The operations of the contract
   await app.register(async (scope) => {
+    // A frozen database, or a mirror: 403, 503.
+    scope.addHook('onRequest', enforceRestriction(store))
     // Parameters that the operation does not define: 400.
     scope.addHook('onRoute', rejectUndefinedParameters)
     // The headers of the body, before it is read: 413, 415. A missing body: 400.

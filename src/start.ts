@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { loadContract } from '../contract/contract.ts'
 import { AccessTokens } from '../service/access-tokens.ts'
+import { checkReadable } from '../service/restriction.ts'
 import type { AppOptions } from './app.ts'
 import { type Config, ConfigError } from './config/config.ts'
 import { type Access, ensureFirstToken } from './first-token.ts'
@@ -90,7 +91,7 @@ export async function start(given: Config, seeding?: AbortSignal): Promise<Runni
             log,
             certificate,
             threads: 1,
-            checkReady: () => store.ping(),
+            checkReady: () => checkReadable(store),
           })
         : await prepareThreads({ config, contract, links })
     webhooks = await startWebhooks(config, store, log)

@@ -5,6 +5,7 @@ import { MirrorError, SourceUnavailable } from '../mirror/failures.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { ThreadFailure } from '../threads/thread-module.ts'
 import { Interrupted } from '../transfer/source.ts'
+import { escapeControlCharacters } from '../transfer/unknown-fields.ts'
 import { program } from './program.ts'
 
 /** Errors the user can fix. They are printed as one line without a stack trace. */
@@ -28,8 +29,12 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     await program().parseAsync(args, { from: 'user' })
   } catch (error) {
-    if (isUserError(error)) process.stderr.write(`plant-store: ${error.message}\n`)
-    else console.error(error)
+    if (isUserError(error)) {
+      // It can quote another service.
+      process.stderr.write(`plant-store: ${escapeControlCharacters(error.message)}\n`)
+    } else {
+      console.error(error)
+    }
     process.exitCode = error instanceof Interrupted ? error.exitCode : 1
   }
 }

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander'
+import { Argument, InvalidArgumentError, Option } from 'commander'
 import { TOKEN_LENGTH_MIN, TOKEN_VARIABLE } from '../config/config.ts'
 import { replaceInvalid } from '../config/setting-values.ts'
 import {
@@ -18,6 +18,12 @@ export const databaseOption = settingOption('database')
 
 /** Shared by the commands that keep a log of changes while they run. */
 export const retentionOptions = (['keepChanges', 'keepChangesBytes'] as const).map(settingOption)
+
+/** Shared by the commands that copy from another database. */
+export const sourceArgument = new Argument(
+  '<from>',
+  'the database to copy from, like --database; a password belongs in ~/.pgpass',
+)
 
 /** Shared by the commands that can prepare a database for the service. */
 export const createOption = new Option('--create', 'create the database if it does not exist')

@@ -4,11 +4,12 @@ import { PACKAGE } from '../../contract/package.ts'
 import { type Config, tokenFromEnvironment } from '../config/config.ts'
 import { removeServiceLinks } from '../config/service-links.ts'
 import { locateDatabase } from '../stores/engines.ts'
-import { backupCommand } from './backup/backup-command.ts'
+import { backupCommand, restoreCommand } from './backup/backup-command.ts'
 import { checkCommand } from './check-command.ts'
 import { compareCommand } from './mirror/compare-command.ts'
 import { mirrorCommand } from './mirror/mirror-command.ts'
-import { databaseOption, settingOptions, settingsHelp } from './options.ts'
+import { freezeCommand, promoteCommand, unfreezeCommand } from './mirror/restriction-commands.ts'
+import { databaseOption, settingOptions, settingsHelp, sourceArgument } from './options.ts'
 import { requireStandbysCommand } from './require-standbys-command.ts'
 import { tokenCommand } from './token-command.ts'
 import { exportCommand, importCommand } from './transfer/transfer-commands.ts'
@@ -43,10 +44,14 @@ export function program(): Command {
   command.addCommand(importCommand())
   command.addCommand(exportCommand())
   command.addCommand(backupCommand())
+  command.addCommand(restoreCommand())
   command.addCommand(checkCommand())
   command.addCommand(mirrorCommand())
   command.addCommand(compareCommand())
   command.addCommand(requireStandbysCommand())
+  command.addCommand(freezeCommand())
+  command.addCommand(unfreezeCommand())
+  command.addCommand(promoteCommand())
   helpAfterErrors(command)
   return command
 }
@@ -81,12 +86,16 @@ function ignoreServiceLinks(): void {
 
 /** Other users can read the command line in the process list. */
 function warnAboutPassword(command: Command): void {
-  if (command.getOptionValueSource('database') !== 'cli') return
-  const { database } = command.opts<{ database: string }>()
-  const location = locateDatabase(database)
-  if (!('server' in location && location.hasPassword)) return
-  const { envVar } = databaseOption
-  process.stderr.write(
-    `plant-store: other users can read the password in --database; set ${envVar} or use ~/.pgpass instead\n`,
-  )
+  const warn = (database: string, where: string, remedy: string) => {
+    const location = locateDatabase(database)
+    if (!('server' in location && location.hasPassword)) return
+    process.stderr.write(
+      `plant-store: other users can read the password in ${where}; ${remedy} instead\n`,
+    )
+  }
+  if (command.getOptionValueSource('database') === 'cli') {
+    warn(command.opts().database, '--database', `set ${databaseOption.envVar} or use ~/.pgpass`)
+  }
+  const [from = ''] = command.registeredArguments.includes(sourceArgument) ? command.args : []
+  warn(from, '<from>', 'use ~/.pgpass')
 }

@@ -4,6 +4,7 @@ import { AccessTokens } from '../../service/access-tokens.ts'
 import type { StoredToken } from '../../service/token-store.ts'
 import { ConfigError } from '../config/config.ts'
 import { duration } from '../config/setting-values.ts'
+import { copyTokensCommand } from './copy-command.ts'
 import { argument, createOption, databaseOption, parseName } from './options.ts'
 import { formatMinute, formatTable } from './output.ts'
 import { describeDatabase, withStore } from './store-access.ts'
@@ -13,7 +14,7 @@ const LEAST_SCOPES: readonly Scope[] = ['read']
 
 /** Defines `plant-store token`. */
 export function tokenCommand(): Command {
-  const command = new Command('token').description('create, list and revoke access tokens')
+  const command = new Command('token').description('create, list, revoke and copy access tokens')
   command
     .command('create')
     .description('create a token and print it; it is not shown again')
@@ -45,6 +46,7 @@ export function tokenCommand(): Command {
     .argument('<name>', 'the name of the token')
     .addOption(databaseOption)
     .action((name: string, { database }: TokenOptions) => revokeToken(database, name))
+  command.addCommand(copyTokensCommand())
   return command
 }
 

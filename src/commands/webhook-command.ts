@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { type WebhookEvent, webhookEvents } from '../../service/webhook-store.ts'
+import { copyWebhooksCommand } from './copy-command.ts'
 import { allowPrivateOption, databaseOption, parseName } from './options.ts'
 import type { AddOptions, RetryOptions, TestOptions } from './webhook.ts'
 
@@ -45,6 +46,7 @@ export function webhookCommand(): Command {
   named(command, 'test', 'send a sample plant now, with the event name test')
     .addOption(allowPrivateOption)
     .action(async (name: string, options: TestOptions) => (await load()).testWebhook(name, options))
+  command.addCommand(copyWebhooksCommand())
   return command
 }
 

@@ -48,7 +48,7 @@ export async function addWebhook(options: AddOptions): Promise<void> {
   const { database, name, url, events, fromOldest = false } = options
   const { href } = checkUrl(url, options.allowPrivateWebhooks)
   await withStore({ database }, async (store) => {
-    const { next } = requireChanges(await store.readChanges({ after: 'latest', limit: 1 }))
+    const next = await readLatest(store)
     const secret = newSecret()
     const cursor = fromOldest ? undefined : next
     const createdAt = new Date()
@@ -146,6 +146,15 @@ export async function testWebhook(
     }
     process.stdout.write(`delivered ${SAMPLE.name} to ${name}: status ${outcome.status}\n`)
   })
+}
+
+/**
+ * Reads the cursor of the latest change.
+ *
+ * @throws ConfigError if the feed is off
+ */
+export async function readLatest(store: Store): Promise<string> {
+  return requireChanges(await store.readChanges({ after: 'latest', limit: 1 })).next
 }
 
 function checkUrl(url: string, allowPrivate: boolean): URL {

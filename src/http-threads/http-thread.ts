@@ -1,5 +1,6 @@
 /** Runs the application in a thread of its own, as the main thread tells it to. */
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { checkReadable } from '../../service/restriction.ts'
 import { serviceBusy } from '../http/api-error.ts'
 import { loadCertificate } from '../http/server/certificate.ts'
 import { createLog } from '../log.ts'
@@ -25,7 +26,7 @@ serveCalls<keyof ThreadMethods>(data.control, {
     const { server, store } = await built.promise
     return [...(await server.readMetrics()), ...(await store.metrics())]
   },
-  ping: async () => (await built.promise).store.ping(),
+  ping: async () => checkReadable((await built.promise).store),
   close: async () => {
     const { store, server } = await built.promise
     await server.close()

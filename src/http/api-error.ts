@@ -16,6 +16,7 @@
  * 3. **The store.** Expected outcomes, such as a conflict, are results that the handler translates. If the store is
  *    unavailable, the engine rejects with `StoreUnavailable`; each engine maps its driver's errors in its own folder.
  *    The `reason` becomes `store-busy` or `store-unavailable`, with `Retry-After`. The details go to the log only.
+ *    `request/restriction-gate.ts` throws the same if the database is frozen or an incomplete mirror.
  * 4. **Fastify and its plugins.** Schema validation fails with `FST_ERR_VALIDATION`, for which
  *    `request/request-validation.ts` writes the message. Errors of @fastify/bearer-auth become 401 or 429
  *    (`request/authentication.ts`). A URL that Fastify cannot decode reaches no hook, so `rejectBadUrls`
@@ -39,7 +40,7 @@ import { errorCodes } from '../../contract/error-codes.gen.ts'
 import type { StoreUnavailable } from '../../service/plant-store.ts'
 
 /** Values of `Retry-After` in a 503, in seconds. */
-const RETRY_AFTER = { busy: '1', failing: '5' }
+const RETRY_AFTER = { busy: '1', failing: '5', restricted: '5' }
 
 /** Messages quote the client's input, which can be as long as a request head. */
 const MESSAGE_LENGTH_MAX = 500

@@ -30,12 +30,16 @@ export class Lag {
     this.#report = report
   }
 
-  /** Takes note of changes that were applied. */
+  /** Takes note of changes that were applied, or of the end of the feed. */
   async note(changes: ChangePage['changes']): Promise<void> {
     const now = performance.now()
-    const end = this.#end
-    const isEnd = changes.length === 0 || changes.some(({ cursor }) => cursor === end?.cursor)
-    if (end !== undefined && changes.length > 0 && now - end.at > LAG_MS_MAX) {
+    const last = changes.at(-1)?.cursor
+    if (last !== undefined && this.#end === undefined && now - this.#endedAt > INTERVAL_MS) {
+      this.#end = { cursor: (await this.#source.readChanges('latest')).next, at: now }
+    }
+    const { cursor, at } = this.#end ?? { at: now }
+    const isEnd = last === undefined || changes.some((change) => change.cursor === cursor)
+    if (last !== undefined && now - at > LAG_MS_MAX) {
       this.fallBehind('there are more changes than the mirror can apply in time')
     } else if (isEnd) {
       this.#catchUp()
@@ -43,8 +47,6 @@ export class Lag {
     if (isEnd) {
       this.#end = undefined
       this.#endedAt = now
-    } else if (end === undefined && now - this.#endedAt > INTERVAL_MS) {
-      this.#end = { cursor: (await this.#source.readChanges('latest')).next, at: now }
     }
   }
 

@@ -72,7 +72,7 @@ export async function mirror(options: MirrorOptions): Promise<void> {
 class MirrorRun {
   readonly lag: Lag
   readonly #options: MirrorOptions
-  /** Undefined if it must be read. */
+  /** The result of the last step, if it was a commit. */
   #mirror: Mirror | undefined
   #hasBegun = false
   #copied = 0
@@ -83,11 +83,13 @@ class MirrorRun {
   }
 
   async step(): Promise<void> {
-    this.#mirror ??= await this.#open()
+    const mirror = this.#mirror ?? (await this.#open())
+    // After a failure or a wait, the database may have been promoted, or a commit made that seemed to fail.
+    this.#mirror = undefined
     this.#hasBegun = true
-    const { copyFrom } = this.#mirror
-    if (copyFrom === undefined) await this.#follow(this.#mirror)
-    else await this.#copy({ ...this.#mirror, copyFrom })
+    const { copyFrom } = mirror
+    if (copyFrom === undefined) await this.#follow(mirror)
+    else await this.#copy({ ...mirror, copyFrom })
   }
 
   async #open(): Promise<Mirror> {
@@ -123,8 +125,6 @@ class MirrorRun {
   }
 
   async #commit(step: MirrorStep): Promise<Mirror> {
-    // If this fails, the step may have been made.
-    this.#mirror = undefined
     const result = await this.#options.store.restrict(step)
     if (result !== 'done') throw new MirrorError(REFUSALS[result])
     this.#mirror = step.next

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import type { ErrorObject } from 'ajv'
 import { type CallOptions, createClient, type PlantStoreClient } from '../../client/client.ts'
 import { loadContract } from '../../contract/contract.ts'
 import { compileComponent } from '../../contract/validators.ts'
@@ -85,8 +86,8 @@ export class Source {
 
   #checkPlant(plant: StoredPlant): void {
     if (this.#isPlant(plant)) return
-    const [fault] = this.#isPlant.errors ?? []
-    throw brokenAnswer(`plant ${plant.id}, whose ${fault?.instancePath.slice(1)} ${fault?.message}`)
+    const [{ instancePath, message }] = this.#isPlant.errors as [ErrorObject]
+    throw brokenAnswer(`plant ${plant.id}, whose ${instancePath.slice(1)} ${message}`)
   }
 }
 
@@ -101,9 +102,10 @@ async function fetchBounded(request: Request): Promise<Response> {
   if (response.ok && !/^application\/json\s*(;|$)/i.test(type)) {
     throw brokenAnswer(`content of the type ${type} instead of application/json`)
   }
+  if (response.body === null) return response
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of response.body) {
     bytes += chunk.length
     if (bytes > ANSWER_BYTES_MAX) {
       throw brokenAnswer(`an answer of more than ${ANSWER_BYTES_MAX} bytes`)

@@ -38,12 +38,15 @@ export async function prepareCopyStep(
     ...feed.changes.filter(isCovered).map(({ id, plant }) => [id, plant] as const),
   ])
   const position =
-    through < INT64_MAX
-      ? { copyFrom: through + 1n }
-      : // Read last, because it must be after every plant that was copied.
-        { consistentAt: (await source.readChanges('latest')).next }
+    through < INT64_MAX ? { copyFrom: through + 1n } : await findConsistency(source, feed.next)
   const next = { source: source.url, cursor: feed.next, ...position }
   return { expected, next, ...split(plants), copied: copied.length }
+}
+
+/** Must be called after the last plant was read. */
+async function findConsistency(source: Source, cursor: string): Promise<Partial<Mirror>> {
+  const { next: consistentAt } = await source.readChanges('latest')
+  return consistentAt === cursor ? {} : { consistentAt }
 }
 
 /** Prepares a step that applies a page of changes to a mirror that has copied all plants. */

@@ -59,6 +59,15 @@ export interface Engine {
    *   the database, or it cannot be used
    */
   openBackups(options: BackupFolderOptions): Promise<BackupFolder>
+
+  /**
+   * Makes a new database of a backup, which stays as it is, and verifies it. Creates a missing folder, readable only by
+   * its owner.
+   *
+   * @throws StoreError if this engine makes no backups, the backup is damaged or was used as a database since, or the
+   *   database exists or cannot be written
+   */
+  restore(options: RestoreOptions): Promise<RestoreSummary>
 }
 
 /** The value of `--database` for a database in memory. */
@@ -119,7 +128,7 @@ export interface BackupOptions extends DatabaseOptions {
   readonly signal: AbortSignal
 }
 
-/** Receives the number of pages copied so far, and their total. */
+/** Receives the number of pages (of a restore: bytes) copied so far, and their total. */
 export type OnProgress = (copied: number, total: number) => void
 
 /** The size of a backup, and its SHA-256 in hexadecimal. */
@@ -127,6 +136,16 @@ export interface BackupSummary {
   readonly plants: number
   readonly bytes: number
   readonly sha256: string
+}
+
+export interface RestoreOptions extends Omit<BackupOptions, 'file' | 'lockTimeout'> {
+  /** Path of the backup. */
+  readonly backup: string
+}
+
+export interface RestoreSummary extends BackupSummary {
+  /** Whether the backup has a checksum. */
+  readonly isCompared: boolean
 }
 
 export interface BackupFolderOptions extends DatabaseOptions {

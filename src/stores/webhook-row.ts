@@ -42,10 +42,19 @@ export const PROGRESS_COLUMNS = [
 type ProgressColumns = Record<(typeof PROGRESS_COLUMNS)[number], string | number | null>
 
 /** The columns of a NewWebhook, in the order of `newWebhookValues`. */
-export const NEW_COLUMNS = ['name', 'url', 'events', 'secret', 'created_at', 'cursor'] as const
+export const NEW_COLUMNS = [
+  'name',
+  'url',
+  'events',
+  'secret',
+  'previous_secret',
+  'previous_until',
+  'created_at',
+  'cursor',
+  'paused_at',
+] as const
 
 export function progressColumns(progress: WebhookProgress): ProgressColumns {
-  const time = (date: Date | undefined) => date?.getTime() ?? null
   return {
     cursor: progress.cursor ?? null,
     attempts: progress.attempts,
@@ -59,8 +68,14 @@ export function progressColumns(progress: WebhookProgress): ProgressColumns {
 }
 
 export function newWebhookValues(webhook: NewWebhook): (string | number | null)[] {
-  const { name, url, events, secret, createdAt, cursor } = webhook
-  return [name, url, events.join(), secret, createdAt.getTime(), cursor ?? null]
+  const { name, url, events, secret, previousSecret = null, cursor = null } = webhook
+  const { previousUntil, createdAt, pausedAt } = webhook
+  const secrets = [secret, previousSecret, time(previousUntil)]
+  return [name, url, events.join(), ...secrets, time(createdAt), cursor, time(pausedAt)]
+}
+
+function time(date: Date | undefined): number | null {
+  return date?.getTime() ?? null
 }
 
 /** @param now by the clock that measures leases, in milliseconds since 1970 */

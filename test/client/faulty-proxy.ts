@@ -10,7 +10,9 @@ import type { Service } from '../helpers/service.ts'
 /** Handles a request after the proxy has read all of it. */
 export type Fault = (exchange: Exchange) => unknown
 
-interface Exchange {
+export interface Exchange {
+  /** Such as `GET /plants/4`. */
+  readonly line: string
   /** Sends the request to the service and resolves to the response. */
   readonly forward: () => Promise<Forwarded>
   readonly response: ServerResponse
@@ -107,14 +109,19 @@ export async function startFaultyProxy(
   const requests: { line: string; time: number }[] = []
   const server = createServer(async (incoming, response) => {
     const { method, url = '', socket } = incoming
-    requests.push({ line: `${method} ${url}`, time: performance.now() })
+    const line = `${method} ${url}`
+    requests.push({ line, time: performance.now() })
     const body = await buffer(incoming)
     const fault = proxy.faults.shift() ?? passed
-    await fault({
+    const cut = () => socket.destroy()
+    const exchange = {
+      line,
       forward: () => forward(service.port, incoming, url.slice(prefix.length), body),
       response,
-      cut: () => socket.destroy(),
-    })
+      cut,
+    }
+    // The service can stop while the request waits for changes.
+    await Promise.resolve(fault(exchange)).catch(cut)
   })
   t.teardown(() => {
     server.closeAllConnections()

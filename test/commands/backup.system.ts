@@ -167,5 +167,5 @@ t.test('a backup to a full disk fails and leaves no files', { skip: noMounts }, 
   t.equal(ended.status, 1)
   t.equal(`${ended.stdout}`, '', 'no output and no file')
   const reason = 'database or disk is full'
-  t.equal(`${ended.stderr}`, `plant-store: cannot back up the database ${database}: ${reason}\n`)
+  t.equal(`${ended.stderr}`, `plant-store: cannot copy the database ${database}: ${reason}\n`)
 })

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { AccessTokens } from '../../service/access-tokens.ts'
 import { backup } from '../../src/commands/backup/backup.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
@@ -13,6 +14,7 @@ import { runHere } from '../helpers/command-here.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
 import { byId, exported, STRINGS, scatteredIds } from '../stores/plants.ts'
 import { otherVersion } from '../stores/postgres/databases.ts'
+import { newWebhook } from '../stores/webhook-suite.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 
@@ -163,6 +165,41 @@ t.test('a password causes a warning only if other users can read it', async (t) 
   t.equal((await runHere(['check', '--database', parameter])).stderr, WARNING)
 })
 
+t.test('tokens and webhooks are copied to a server and back', async (t) => {
+  const folder = t.testdir()
+  const [before, after] = [join(folder, 'before.db'), join(folder, 'after.db')]
+  const url = await emptyDatabase()
+  const issued = await using(before, async (store) => {
+    await store.webhooks.add(newWebhook('plain', { url: 'https://receiver.example/?q=🌱' }))
+    const rotation = { previousSecret: 'whsec_B', previousUntil: new Date(1) }
+    await store.webhooks.add(newWebhook('special', { ...rotation, pausedAt: new Date(2) }))
+    const expiring = { name: 'expiring', scopes: ['read'], lifetimeMs: 60_000 } as const
+    await new AccessTokens(store).issue(expiring)
+    return new AccessTokens(store).issue({ name: 'used', scopes: ['read', 'write'] })
+  })
+  for (const database of [url, after]) await using(database, async () => {})
+  const warning = WARNING.replace('--database; set PLANT_STORE_DATABASE or', '<from>;')
+  for (const what of ['token', 'webhook']) {
+    const copy = (from: string, to: string) => runHere([what, 'copy', from, '--database', to])
+    const copied = (to: string) =>
+      new RegExp(`^(copied \\w+\n){2}copied 2 of 2 ${what}s to ${to}\n$`)
+    t.match(await copy(before, url), { code: 0, stdout: copied(url), stderr: '' })
+    t.match(await copy(withSecret(url), after), { code: 0, stdout: copied(after), stderr: warning })
+    t.match(await copy(url, before), { code: 0, stdout: /^(skipped \w+\n){2}copied 0 of 2 / })
+  }
+  const read = async (store: Store) => ({
+    tokens: await store.listTokens(),
+    webhooks: (await store.webhooks.list()).map((webhook) => ({
+      ...webhook,
+      progress: { ...webhook.progress, cursor: undefined },
+    })),
+    grant: await new AccessTokens(store).verify(issued as string),
+  })
+  const expected = await using(before, read)
+  t.match(expected, { webhooks: [{ name: 'plain' }, { progress: { pausedAt: new Date(2) } }] })
+  for (const database of [url, after]) t.same(await using(database, read), expected)
+})
+
 t.test('a service without the required standbys says why', async (t) => {
   const database = await emptyDatabase()
   const service = new Command(t, ['--port=0', '--require-standbys=1', '--database', database], {
@@ -214,6 +251,13 @@ t.test('required standbys are refused for SQLite', async (t) => {
   t.strictSame(await runHere(['--port=0', '--require-standbys=0', '--database', database]), refused)
   t.strictSame(await runHere(['require-standbys', '1', '--database', database]), refused)
   t.notOk(existsSync(database))
+})
+
+t.test('a restore to a server is refused with a hint to use other tools', async (t) => {
+  const refused = await runHere(['restore', join(t.testdir(), 'backup.db')], {
+    PLANT_STORE_DATABASE: server.url(),
+  })
+  t.match(refused, { code: 1, stdout: '', stderr: /pg_restore, .* "plant-store mirror"\n$/ })
 })
 
 t.test('a backup of a server is refused with a hint to use its own tools', async (t) => {

@@ -79,7 +79,7 @@ t.test('a full disk costs no backup, and the next succeeds', { skip: noMounts },
   writeFileSync(filler, Buffer.alloc(2_500_000))
   await says(
     'stderr',
-    /^plant-store: cannot back up the database .*: database or disk is full; trying again in /m,
+    /^plant-store: cannot copy the database .*: database or disk is full; trying again in /m,
   )
   db.pragma('wal_checkpoint(TRUNCATE)')
   await says(

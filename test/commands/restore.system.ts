@@ -1,21 +1,22 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createPlant } from '../helpers/client.ts'
+import { createPlant, logged } from '../helpers/client.ts'
 import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
+import { fill } from './large-database.ts'
 
-/** The commands of the docs up to the first one of ours. */
-function documentedCommands(backup: string): string {
+/** The commands of the docs before `plant-store restore`. */
+function documentedCommands(): string {
   const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8')
   const [, section = ''] = page.split('### Restoring a backup')
-  const [, commands = ''] = /```sh\n([\s\S]*?)npx plant-store check/.exec(section) ?? []
-  return commands.replace('BACKUP', backup)
+  const [, commands = ''] = /```sh\n([\s\S]*?)npx plant-store restore BACKUP\n/.exec(section) ?? []
+  return commands
 }
 
 t.test('a backup is restored as the docs say, and its tokens work', async (t) => {
-  const cwd = t.testdir({ moved: {} })
+  const cwd = t.testdir()
   const database = join(cwd, 'data', 'plants.db')
   const backup = join(cwd, 'backup.db')
   const first = new Command(t, ['--port', '0'], { cwd })
@@ -28,7 +29,16 @@ t.test('a backup is restored as the docs say, and its tokens work', async (t) =>
   await first.finished()
   t.ok(existsSync(`${database}-wal`), 'the log of the old database is left')
 
-  execFileSync('sh', ['-ec', documentedCommands(backup)], { cwd })
+  const restore = () => runHere(['restore', backup, '--database', database])
+  t.match(await restore(), { code: 1, stderr: `plant-store: ${database} already exists; ` })
+  execFileSync('sh', ['-ec', documentedCommands()], { cwd })
+  const { code, stdout, stderr } = await restore()
+  t.equal(code, 0)
+  t.match(stdout, new RegExp(`^restored to ${database}: 1 plants, [\\d,]+ bytes, `))
+  t.match(
+    stderr,
+    /^restore: copied, .*\nBefore you start the service:\n- Tokens .*- Webhooks .*- C/s,
+  )
   t.match(await runHere(['check', '--database', database]), { code: 0, stdout: /^(ok .*\n)+$/ })
   const restored = new Command(t, ['--port', '0'], { cwd })
   const restoredUrl = await restored.listening()
@@ -39,11 +49,28 @@ t.test('a backup is restored as the docs say, and its tokens work', async (t) =>
   await createPlant(restoredUrl, token, { id: 3, name: 'Alnus' })
   t.match(await runHere(['check', '--database', database]), { code: 0, stdout: /^(ok .*\n)+$/ })
 
-  copyFileSync(backup, join(cwd, 'moved', 'plants.db'))
+  const elsewhere = join(cwd, 'moved', 'plants.db')
+  rmSync(`${backup}.sha256`)
+  const unchecked = await runHere(['restore', backup, '--database', elsewhere])
+  t.match(unchecked, { code: 0, stderr: `plant-store: ${backup} has no .sha256 file, so it may ` })
   const moved = new Command(t, ['--port', '0', '--database', 'moved/plants.db'], { cwd })
   await moved.listening()
   t.match(
     moved.stdout,
     'token     use an existing one or create one with plant-store token create ',
   )
+})
+
+t.test('a signal ends a restore immediately and leaves no files', async (t) => {
+  const folder = t.testdir({ backups: {} })
+  const backup = join(folder, 'backups', 'backup.db')
+  fill(join(folder, 'plants.db'), 100)
+  t.match(await runHere(['backup', backup, '--database', join(folder, 'plants.db')]), { code: 0 })
+  const database = join(folder, 'data', 'plants.db')
+  const command = new Command(t, ['restore', backup, '--database', database], { measured: true })
+  await logged(command, 'restore: copied, now verifying')
+  command.process.kill('SIGTERM')
+  t.match(await command.finished(), { code: null, stdout: '' })
+  t.equal(command.process.signalCode, 'SIGTERM')
+  t.same(readdirSync(join(folder, 'data')), [])
 })

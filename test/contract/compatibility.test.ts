@@ -8,12 +8,19 @@ import { type Contract, findIncompatibilities } from './incompatibilities.ts'
 /** Update it after each release: a copy of openapi.yaml as it was released. */
 const RELEASED = 'contract-1.0.0.yaml'
 
+const NO_CHALLENGE =
+  'the new error read-only-mirror has no challenge, because another token would not help'
+
 /** Incompatible changes since then that are intended, each with the reason. CHANGELOG.md must announce them. */
 const INTENDED: Readonly<Record<string, string>> = {
   'GET /plants: parameter tag: maxLength changed':
     'the link to the next page of a longer tag could be too long for the service itself',
+  'POST /plants: 403 header WWW-Authenticate is no longer certain': NO_CHALLENGE,
+  'PUT /plants/{id}: 403 header WWW-Authenticate is no longer certain': NO_CHALLENGE,
   'PATCH /plants/{id}: scope read is now required':
     'the response is the plant, which a token without that scope must not see',
+  'PATCH /plants/{id}: 403 header WWW-Authenticate is no longer certain': NO_CHALLENGE,
+  'DELETE /plants/{id}: 403 header WWW-Authenticate is no longer certain': NO_CHALLENGE,
 }
 
 /** The pattern for strings without U+0000, a character that the service has always rejected. */

@@ -8,6 +8,7 @@ import type { Test } from 'tap'
 import { loadContract } from '../../contract/contract.ts'
 import type { Scope } from '../../contract/scopes.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { checkReadable } from '../../service/restriction.ts'
 import { buildApp } from '../../src/app.ts'
 import { type Config, defaultConfig } from '../../src/config/config.ts'
 import { loadCertificate } from '../../src/http/server/certificate.ts'
@@ -166,7 +167,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     }),
     ...(options.now !== undefined && { now: options.now }),
     threads: 1,
-    checkReady: () => served.ping(),
+    checkReady: () => checkReadable(served),
     logsForAll: options.logsForAll ?? true,
     requestMetrics: options.requestMetrics,
     responseTimeoutMs: options.responseTimeoutMs,

@@ -1,6 +1,9 @@
 import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
+import { openStore } from '../../src/stores/engines.ts'
+import { BEGUN, CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
 import { startService } from '../helpers/service.ts'
+import { startThreads } from '../helpers/threads.ts'
 
 t.test('health checks need no token', async (t) => {
   const service = await startService(t)
@@ -23,4 +26,17 @@ t.test('a service whose store fails is live but not ready', async (t) => {
   t.match(ready.json, { error: 50302 })
   const live = await service.call({ method: 'GET', path: '/health/live', token: null })
   t.equal(live.status, 200)
+})
+
+t.test('a mirror is ready on both ports once it is consistent', async (t) => {
+  const service = await startThreads(t, { threads: 1, adminPort: 0, measured: true })
+  const { url, adminUrl, database } = service
+  const store = await openStore({ database, lockTimeout: 30_000, sameThread: true })
+  t.teardown(() => store.close())
+  const statuses = () =>
+    Promise.all([url, adminUrl].map(async (each) => (await fetch(`${each}/health/ready`)).status))
+  await makeMirror(store, BEGUN)
+  t.same(await statuses(), [503, 503])
+  await store.restrict({ expected: BEGUN, next: CONSISTENT })
+  t.same(await statuses(), [200, 200])
 })

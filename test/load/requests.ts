@@ -16,14 +16,15 @@ export class Requests {
   readonly undocumented: string[] = []
   /** Time of the slowest response, in milliseconds. */
   slowest = 0
-  readonly #urls: readonly string[]
+  /** Where to send the next requests. */
+  urls: readonly string[]
   readonly #token: string
   readonly #agent = new Agent({ keepAlive: true })
   /** How often each client has turned to the next replica. */
   readonly #turns: number[] = []
 
   constructor(urls: readonly string[], token = TOKEN) {
-    this.#urls = urls
+    this.urls = urls
     this.#token = token
   }
 
@@ -35,7 +36,7 @@ export class Requests {
   async send(client: number, request: HttpRequest): Promise<Answer | undefined> {
     const turn = this.#turns[client] ?? client
     const begin = performance.now()
-    const url = this.#urls[turn % this.#urls.length] as string
+    const url = this.urls[turn % this.urls.length] as string
     const response = await exchange(this.#agent, url, request, this.#token)
     this.slowest = Math.max(this.slowest, performance.now() - begin)
     const { method, path } = request

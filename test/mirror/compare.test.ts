@@ -226,6 +226,13 @@ t.test('a source that stays unavailable ends the comparison', async (t) => {
   t.match(stderr, /^plant-store: the source responds with .*503: the store is busy\n$/)
 })
 
+t.test('a source cannot control the terminal', async (t) => {
+  const { source, compare } = await setUp(t)
+  const fault = answered(200, { 'content-type': 'application/json' }, '"\u001b[2J\n"')
+  const { url } = await startFaultyProxy(t, source, [fault])
+  t.match(await compare({ url }), { code: 1, stderr: /^plant-store: .*"\\u001b\[2J\\n".*\n$/ })
+})
+
 t.test('the token can be in a file', async (t) => {
   const { source, database } = await setUp(t)
   const file = `${database}.token`

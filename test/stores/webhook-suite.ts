@@ -38,7 +38,7 @@ export function webhookSuite(t: Test, engine: Engine): void {
     const webhooks = [
       newWebhook('b', { events: ['plantRemoved', 'newPlant'], cursor: 'x-_1' }),
       newWebhook('a', { url: "https://it's.example/?q=\u{1f331}" }),
-      newWebhook('B'),
+      newWebhook('B', { previousSecret: 'whsec_1', previousUntil: AT, pausedAt: new Date(1) }),
       newWebhook('é'),
     ]
     for (const webhook of webhooks) t.equal(await store.webhooks.add(webhook), 'added')
@@ -235,17 +235,17 @@ export function newWebhook(name: string, fields: Partial<NewWebhook> = {}): NewW
   return { name, url, events: ['newPlant'], secret: 'whsec_AAAA', createdAt: AT, ...fields }
 }
 
-function toStored({ cursor, ...webhook }: NewWebhook): Webhook {
+function toStored({ cursor, pausedAt, ...webhook }: NewWebhook): Webhook {
   return {
-    ...webhook,
     previousSecret: undefined,
     previousUntil: undefined,
+    ...webhook,
     progress: {
       cursor,
       attempts: 0,
       failingSince: undefined,
       nextAttemptAt: undefined,
-      pausedAt: undefined,
+      pausedAt,
       lastSuccessAt: undefined,
       lastFailureAt: undefined,
       lastFailure: undefined,

@@ -22,8 +22,11 @@ beyond --keep. It never changes other files. A failed backup is reported and tri
 
 The checksum of a backup is next to it, in FILE.sha256. "plant-store check" compares the two.
 
-To restore a backup, stop the service, move the database away with its -wal and -shm files, and copy the backup to its
-place.`
+"plant-store restore" restores a backup.`
+
+const restoreHelp = `
+Nothing is overwritten: stop the service, and move the old database away with its -wal and -shm files. The backup stays
+as it is. Prints what to do about tokens, webhooks and consumers of the change feed.`
 
 export function backupCommand(): Command {
   const command = new Command('backup')
@@ -52,6 +55,18 @@ export function backupCommand(): Command {
       }
     })
   return command
+}
+
+export function restoreCommand(): Command {
+  return new Command('restore')
+    .description('make a new database of a backup, and verify it')
+    .argument('<backup>', 'a file that "plant-store backup" made')
+    .addOption(databaseOption)
+    .addHelpText('after', restoreHelp)
+    .action(async (file: string, { database }: BackupCommandOptions) => {
+      const { restore } = await import('./backup.ts')
+      await restore(file, database)
+    })
 }
 
 const readDuration = duration(INTERVAL_MAX)

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { defaultConfig } from '../../config/config.ts'
-import type { BackupSummary } from '../../stores/engine.ts'
+import type { BackupOptions, BackupSummary } from '../../stores/engine.ts'
 import { findEngine } from '../../stores/engines.ts'
 import { type Progress, startProgress } from '../progress.ts'
 
@@ -13,8 +13,46 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  * @throws StoreError; see Engine.backUp
  */
 export async function backup(file: string, database: string): Promise<void> {
-  const start = performance.now()
   const { lockTimeout } = defaultConfig()
+  await copy('backup', file, (options) =>
+    findEngine(database).backUp({ database, lockTimeout, file, ...options }),
+  )
+}
+
+const ADVICE = `Before you start the service:
+- Tokens that were revoked after the backup are valid again: list them with "plant-store token list", and revoke them.
+  Tokens that were created after it are unknown.
+- Webhooks resume from their positions in the backup. Some events are delivered again. Changes that were made after the
+  backup and not delivered yet are never delivered.
+- Consumers of the change feed whose cursor is later than the backup get 410 and must read all plants again.
+`
+
+/**
+ * Makes a verified database of a backup. Prints its size, and what else the operator has to do.
+ *
+ * @throws StoreError; see Engine.restore
+ */
+export async function restore(backup: string, database: string): Promise<void> {
+  const { isCompared } = await copy('restore', database, (options) =>
+    findEngine(database).restore({ database, backup, ...options }),
+  )
+  const warning = `plant-store: ${backup} has no .sha256 file, so it may have changed since the backup\n`
+  process.stderr.write(isCompared ? ADVICE : `${warning}${ADVICE}`)
+}
+
+const TASKS = {
+  backup: { unit: 'pages', done: 'backed up' },
+  restore: { unit: 'bytes', done: 'restored' },
+}
+
+/** Shows the progress of a copy, interrupts it if a signal ends the process, and prints its size. */
+async function copy<Summary extends BackupSummary>(
+  what: keyof typeof TASKS,
+  file: string,
+  run: (options: Pick<BackupOptions, 'onProgress' | 'signal'>) => Promise<Summary>,
+): Promise<Summary> {
+  const start = performance.now()
+  const { unit, done } = TASKS[what]
   const abort = new AbortController()
   let progress: Progress | undefined
   const endProgress = () => progress?.end()
@@ -23,26 +61,24 @@ export async function backup(file: string, database: string): Promise<void> {
     abort.abort()
   })
   const onProgress = (copied: number, total: number) => {
-    progress ??= startProgress({ what: 'backup', unit: 'pages', total })
+    progress ??= startProgress({ what, unit, total })
     progress.update(copied)
-    if (copied === total) progress.printLine('backup: copied, now verifying the copy')
+    if (copied === total) progress.printLine(`${what}: copied, now verifying the copy`)
   }
-  const options = { database, lockTimeout, file, onProgress, signal: abort.signal }
-  const summary = await findEngine(database)
-    .backUp(options)
-    .finally(() => {
-      stopHandling()
-      endProgress()
-    })
-  process.stdout.write(`${describeBackup(file, summary, start)}\n`)
+  const summary = await run({ onProgress, signal: abort.signal }).finally(() => {
+    stopHandling()
+    endProgress()
+  })
+  process.stdout.write(`${done} to ${describeFile(file, summary, start)}\n`)
+  return summary
 }
 
-/** @param start when the backup began, as `performance.now()` */
-export function describeBackup(file: string, summary: BackupSummary, start: number): string {
+/** @param start when the copy began, as `performance.now()` */
+export function describeFile(file: string, summary: BackupSummary, start: number): string {
   const { plants, bytes } = summary
   const seconds = ((performance.now() - start) / 1000).toFixed(1)
   const size = `${plants.toLocaleString('en')} plants, ${bytes.toLocaleString('en')} bytes`
-  return `backed up to ${resolve(file)}: ${size}, ${seconds} s`
+  return `${resolve(file)}: ${size}, ${seconds} s`
 }
 
 /**
@@ -52,13 +88,13 @@ export function describeBackup(file: string, summary: BackupSummary, start: numb
  */
 function onSignal(cleanUp: () => void): () => void {
   const end = (signal: NodeJS.Signals) => {
-    restore()
+    stopHandling()
     cleanUp()
     process.kill(process.pid, signal)
   }
-  const restore = () => {
+  const stopHandling = () => {
     for (const signal of SIGNALS) process.off(signal, end)
   }
   for (const signal of SIGNALS) process.on(signal, end)
-  return restore
+  return stopHandling
 }

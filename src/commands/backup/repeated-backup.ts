@@ -4,7 +4,7 @@ import { defaultConfig } from '../../config/config.ts'
 import type { FolderBackup } from '../../stores/engine.ts'
 import { findEngine } from '../../stores/engines.ts'
 import { onNpmExit, onStopSignal } from '../signals.ts'
-import { describeBackup } from './backup.ts'
+import { describeFile } from './backup.ts'
 
 /** How long to wait after a failed backup, unless the interval is shorter. */
 const RETRY_MS_MAX = 60_000
@@ -61,7 +61,7 @@ export async function backUpRepeatedly(
 export function printBackup(backup: FolderBackup, start: number): void {
   const { file, removed, problem } = backup
   const removal = removed.length > 0 ? `; removed ${removed.join(', ')}` : ''
-  process.stdout.write(`${describeBackup(file, backup, start)}${removal}\n`)
+  process.stdout.write(`backed up to ${describeFile(file, backup, start)}${removal}\n`)
   if (problem !== undefined) report(problem)
 }
 

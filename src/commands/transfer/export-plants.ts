@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { CHANGES_OFF, type ChangeFeed } from '../../../service/change-feed.ts'
+import { assertReadable } from '../../../service/restriction.ts'
 import { ConfigError, fileError } from '../../config/config.ts'
 import { formatPlants, formulaFreeLine, type Writer, writers } from '../../transfer/export.ts'
 import {
@@ -59,6 +60,8 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     })
   }
   try {
+    // A mirror that begins another copy now gives its readers two seconds before it changes a plant.
+    assertReadable(await store.readRestriction())
     // Before the export takes its snapshot, so that the changes after the cursor miss nothing.
     cursorFile = cursor === undefined ? undefined : await prepareCursor(store, cursor, database)
     destination = await openDestination(file, database)

@@ -28,6 +28,12 @@ export const postgres: Engine = {
 
   backUp: refuseBackup,
   openBackups: refuseBackup,
+
+  async restore() {
+    throw new StoreError(
+      'plant-store cannot restore a backup to a server: restore a dump with pg_restore, or a backup to a file, and copy the plants with "plant-store mirror"',
+    )
+  },
 }
 
 async function refuseBackup(): Promise<never> {

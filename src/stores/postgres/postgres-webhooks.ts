@@ -18,15 +18,8 @@ import type { Connections } from './connection/connections.ts'
 import { NOW_MS } from './feed/change-tables.ts'
 import { LOCK_STORE } from './locks.ts'
 
-const COLUMNS = [
-  ...NEW_COLUMNS,
-  ...PROGRESS_COLUMNS.filter((column) => column !== 'cursor'),
-  'previous_secret',
-  'previous_until',
-  'owner',
-  'owner_until',
-]
-const LIST = `SELECT ${COLUMNS.join(', ')}, ${NOW_MS} AS now FROM plant_webhooks`
+const COLUMNS = new Set([...NEW_COLUMNS, ...PROGRESS_COLUMNS, 'owner', 'owner_until'])
+const LIST = `SELECT ${[...COLUMNS].join(', ')}, ${NOW_MS} AS now FROM plant_webhooks`
 
 const COUNT = 'SELECT count(*) AS count FROM plant_webhooks'
 const INSERT = `

@@ -23,7 +23,8 @@ interface WaitingRead {
 }
 
 /**
- * Reads plants, changes, restrictions, tokens and webhooks. Every method throws StoreUnavailable if the database cannot be read now.
+ * Reads plants, changes, the restriction, tokens and webhooks. Every method throws StoreUnavailable if the database
+ * cannot be read now.
  *
  * Requests read in groups: the reads that arrive in one turn of the event loop share a transaction, because locking and
  * unlocking the file takes as long as a read. The transaction begins after they have arrived, so each of them sees

@@ -44,6 +44,11 @@ export const sqlite: Engine = {
     const { SqliteBackupFolder } = await import('./backup/backup-folder.ts')
     return new SqliteBackupFolder(options)
   },
+
+  async restore(options) {
+    const { restoreDatabase } = await import('./backup/database-restore.ts')
+    return restoreDatabase(options)
+  },
 }
 
 async function openStore(

@@ -8,6 +8,7 @@ import {
   operations,
   responsesOutsideOperations,
 } from '../../helpers/contract-check.ts'
+import { makeMirror } from '../../helpers/mirrors.ts'
 import { sendHead } from '../../helpers/send-head.ts'
 import { type Call, type Service, sendRaw, startService } from '../../helpers/service.ts'
 
@@ -68,6 +69,11 @@ const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>
   'token-invalid': () => service.call({ ...create, token: 'wrong' }),
   'insufficient-scope': async () =>
     service.call({ ...create, token: await service.issueToken('reader', ['read']) }),
+  'read-only-mirror': async (t) => {
+    const mirror = await startService(t)
+    await makeMirror(mirror.store)
+    return mirror.call(create)
+  },
   'unknown-path': () => service.call({ path: '/plant' }),
   'plant-not-found': () => service.call({ method: 'GET', path: '/plants/5' }),
   'method-not-allowed': () => service.call({ method: 'DELETE' }),

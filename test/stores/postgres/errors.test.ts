@@ -3,7 +3,6 @@ import t from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { restrictedError } from '../../../service/restriction.ts'
 import {
-  isRefusal,
   isRetryable,
   mapError,
   toUnavailable,
@@ -62,9 +61,6 @@ t.test('PS001, a change that the database refuses: the restriction is the reason
   t.same(mapError(refusal(source)), restrictedError({ source }))
   t.same(mapError(refusal('')), restrictedError('frozen'))
   t.same(mapError(databaseError('PS001')), restrictedError('frozen'))
-  t.ok(isRefusal(refusal('')))
-  t.notOk(isRefusal(databaseError('23505')))
-  t.notOk(isRefusal(Object.assign(new Error(), { code: 'PS001' })))
   t.end()
 })
 

@@ -46,11 +46,6 @@ export function isRetryable(error: unknown): boolean {
   return error instanceof StoreUnavailable && ROLLED_BACK.test(error.detail)
 }
 
-/** Whether the database has refused a change to plants. */
-export function isRefusal(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === RESTRICTED
-}
-
 /** Whether a statement has failed because it waited too long for a lock. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof StoreUnavailable && LOCK_TIMEOUT.test(error.detail)

@@ -9,7 +9,7 @@ import {
 } from '../durability/standby-guarantee.ts'
 import { cancelStatement } from './cancellation.ts'
 import type { Deadline } from './deadline.ts'
-import { isRefusal, isRetryable, mapError } from './postgres-errors.ts'
+import { isRetryable, mapError } from './postgres-errors.ts'
 
 /** How many times to attempt a transaction that the server keeps rolling back in favor of others. */
 const ATTEMPTS_MAX = 10
@@ -178,8 +178,8 @@ export class Session {
       return results.map((result) => rowsOf((result as PromiseFulfilledResult<Result>).value))
     } catch (cause) {
       const error = mapError(cause)
-      const isSound = isRetryable(error) || isRefusal(cause)
-      if (error instanceof StoreUnavailable && !isSound) this.#isSound = false
+      const isUnavailable = error instanceof StoreUnavailable && error.reason !== 'restricted'
+      if (isUnavailable && !isRetryable(error)) this.#isSound = false
       throw error
     }
   }

@@ -41,7 +41,8 @@ const LOCK = `
 
 /**
  * Refuses all changes except those of steps. While the trigger is enabled, it must not depend on the row: a transaction
- * with an older snapshot would not see it. `ALWAYS` includes changes by logical replication.
+ * with an older snapshot would not see it. `ALWAYS` includes sessions that turn ordinary triggers off by
+ * `session_replication_role`. A subscription of the server's logical replication passes.
  */
 const ENABLE_BARRIER = `
   DO $do$ BEGIN

@@ -62,13 +62,18 @@ export function isUnused(file: string): boolean {
 
 /** Compares a backup with its checksum, if it has one. */
 export function* checkChecksum(file: string): Generator<Finding> {
-  const checksum = file + CHECKSUM_SUFFIX
-  if (!existsSync(checksum)) return
+  if (!existsSync(file + CHECKSUM_SUFFIX)) return
   if (!isUnused(file)) return yield ok('not compared: the backup has been used as a database since')
+  yield compareChecksum(file, hashFile(file))
+}
+
+/** @param sha256 of the backup */
+export function compareChecksum(file: string, sha256: string): Finding {
+  const checksum = file + CHECKSUM_SUFFIX
   const [, expected] = /^\\?([0-9a-f]{64}) /.exec(readChecksum(checksum)) ?? []
-  if (expected === undefined) return yield fault(`${checksum} has no SHA-256`)
-  const isSame = hashFile(file) === expected
-  yield isSame ? ok(expected) : fault(`the file has changed since the backup: see ${checksum}`)
+  if (expected === undefined) return fault(`${checksum} has no SHA-256`)
+  const isSame = sha256 === expected
+  return isSame ? ok(expected) : fault(`the file has changed since the backup: see ${checksum}`)
 }
 
 function readChecksum(path: string): string {

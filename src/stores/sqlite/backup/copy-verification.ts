@@ -18,10 +18,11 @@ function verify(copy: string): Verification {
     // The copy of a database in WAL mode is in WAL mode too, and could not be opened in a read-only folder.
     db.pragma('journal_mode = DELETE')
     const [damage] = findIntegrityFaults(db)
-    const reason = damage ?? findKindFault(db)
-    if (reason !== undefined) {
-      return { fault: `the copy is damaged, and the database may be too: ${reason}` }
+    if (damage !== undefined) {
+      return { fault: `the copy is damaged, and the database may be too: ${damage}` }
     }
+    const fault = findKindFault(db)
+    if (fault !== undefined) return { fault }
     const plants = db.prepare('SELECT count(*) FROM plants').pluck().get() as number
     db.close()
     return { plants, bytes: statSync(copy).size, sha256: hashFile(copy) }

@@ -23,11 +23,23 @@ const VERIFICATION = fileURLToPath(
   new URL(`./copy-verification${extname(import.meta.url)}`, import.meta.url),
 )
 
+/** Makes a verified copy of a database; see Engine.backUp. */
+export function backUpDatabase(options: BackupOptions): Promise<BackupSummary> {
+  return copyVerified(options, copyPages, publishWithChecksum)
+}
+
 /**
- * Makes a verified copy of a database; see Engine.backUp. Until it is complete, the copy is in a folder
- * `file`.partial-…, which is always removed, except after a kill -9.
+ * Copies a database to a new file and verifies it. Until then, the copy is in a folder `file`.partial-…, which is always
+ * removed, except after a kill -9.
+ *
+ * @param copyTo writes the copy to a path
+ * @param publish gets the path of the verified copy, and links the file to it
  */
-export async function backUpDatabase(options: BackupOptions): Promise<BackupSummary> {
+export async function copyVerified(
+  options: BackupOptions,
+  copyTo: (copy: string, options: BackupOptions) => Promise<void>,
+  publish: (copy: string, file: string, sha256: string) => Promise<void>,
+): Promise<BackupSummary> {
   const { file, signal } = options
   assertNameFree(file)
   const folder = await withWriteErrors(file, () => mkdtemp(`${resolve(file)}.partial-`))
@@ -36,7 +48,7 @@ export async function backUpDatabase(options: BackupOptions): Promise<BackupSumm
     signal.throwIfAborted()
     signal.addEventListener('abort', removeFolder)
     const copy = join(folder, 'plants.db')
-    await withReadErrors(options, () => copyPages(copy, options))
+    await withReadErrors(options, () => copyTo(copy, options))
     const summary = await withReadErrors(options, () => verify(copy, options))
     await withWriteErrors(file, () => publish(copy, file, summary.sha256))
     return summary
@@ -72,7 +84,7 @@ async function copyPages(copy: string, options: BackupOptions): Promise<void> {
     // transaction it copies that transaction's snapshot instead.
     db.exec('BEGIN')
     const reason = findKindFault(db)
-    if (reason !== undefined) throw backupError(options, reason)
+    if (reason !== undefined) throw copyError(options.database, reason)
     const { totalPages } = await db.backup(copy, {
       progress({ totalPages, remainingPages }) {
         signal.throwIfAborted()
@@ -96,26 +108,31 @@ async function verify(copy: string, options: BackupOptions): Promise<BackupSumma
   const verified = promisify(execFile)(process.execPath, [VERIFICATION, copy], { signal })
   const { stdout } = await verified.catch(() => {
     signal.throwIfAborted()
-    throw backupError(options, 'the process that verifies the copy ended unexpectedly')
+    throw copyError(options.database, 'the process that verifies the copy ended unexpectedly')
   })
   const verification: Verification = JSON.parse(stdout)
-  if ('fault' in verification) throw backupError(options, verification.fault)
+  if ('fault' in verification) throw copyError(options.database, verification.fault)
   return verification
 }
 
 /**
- * Gives the copy its name atomically once it is on disk, unless the name has been taken meanwhile. Replaces a checksum
- * without a file, which an earlier backup has left. If the process is killed, the backup may lack a checksum, but never
- * has the wrong one.
+ * Replaces a checksum without a file, which an earlier backup has left. If the process is killed, the backup may lack a
+ * checksum, but never has the wrong one.
  */
-async function publish(copy: string, file: string, sha256: string): Promise<void> {
+async function publishWithChecksum(copy: string, file: string, sha256: string): Promise<void> {
   const [draft, checksum] = [copy + CHECKSUM_SUFFIX, file + CHECKSUM_SUFFIX]
   await writeFile(draft, checksumLine(sha256, file), { mode: PRIVATE_MODE, flush: true })
-  await sync(copy)
   if (!existsSync(file)) rmSync(checksum, { force: true })
+  await publish(copy, file)
+  await rename(draft, checksum)
+  await sync(dirname(resolve(file)))
+}
+
+/** Gives the copy its name atomically once it is on disk, unless the name has been taken meanwhile. */
+export async function publish(copy: string, file: string): Promise<void> {
+  await sync(copy)
   // Unlike a rename, a link replaces nothing.
   await link(copy, file)
-  await rename(draft, checksum)
   await sync(dirname(resolve(file)))
 }
 
@@ -137,22 +154,26 @@ async function withReadErrors<Result>(
   } catch (error) {
     const isSystemError = (error as NodeJS.ErrnoException).errno !== undefined
     if (!isSystemError && !(error instanceof Sqlite.SqliteError)) throw error
-    throw backupError(options, explain(error))
+    throw copyError(options.database, explain(error))
   }
 }
 
-async function withWriteErrors<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+export async function withWriteErrors<Result>(
+  file: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await work()
   } catch (error) {
+    if (error instanceof StoreError) throw error
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'EEXIST') throw existsError(file)
     throw new StoreError(`cannot write ${file}: ${message}`, { cause: error })
   }
 }
 
-function backupError({ database }: BackupOptions, reason: string): StoreError {
-  return new StoreError(`cannot back up the database ${database}: ${reason}`)
+export function copyError(database: string, reason: string): StoreError {
+  return new StoreError(`cannot copy the database ${database}: ${reason}`)
 }
 
 function existsError(file: string): StoreError {

@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3'
+import Sqlite, { type Database } from 'better-sqlite3'
 import type { NewPlant } from '../../../../service/plant-store.ts'
 import {
   beginsMirror,
@@ -20,6 +20,24 @@ import { RENEW_LOG } from '../feed/change-triggers.ts'
 /** Thrown to roll a step back, because its effect was not the required one. */
 class Diverged extends Error {}
 
+/**
+ * Refuse changes by any process, also by one of an earlier version that has had the database open since before its
+ * upgrade. They exist only while the database is restricted. A step deletes the restriction before it changes plants.
+ */
+const BARRIER = ['INSERT', 'UPDATE', 'DELETE'].map((event) => ({
+  name: `refuse_${event.toLowerCase()}`,
+  definition: `
+    BEFORE ${event} ON plants WHEN EXISTS (SELECT 1 FROM plant_restriction) BEGIN
+      SELECT RAISE(ABORT, 'changes to plants are restricted');
+    END`,
+}))
+
+const RAISE_BARRIER = BARRIER.map(
+  ({ name, definition }) => `CREATE TRIGGER ${name} ${definition.trim()};`,
+).join('\n')
+
+const REMOVE_BARRIER = BARRIER.map(({ name }) => `DROP TRIGGER ${name};`).join('\n')
+
 export interface RestrictionChanges {
   restrict(step: RestrictionStep): RestrictionResult
 }
@@ -36,15 +54,15 @@ export function prepareRestrictionRead(db: Database): () => Restriction | undefi
 }
 
 /**
- * Returns a function that refuses changes to plants.
- *
- * @throws StoreUnavailable if the database is restricted
+ * Returns a function that turns the error of a refused change into StoreUnavailable, while its transaction is open. It
+ * returns any other error unchanged.
  */
-export function prepareRefusal(db: Database): () => void {
+export function prepareRefusal(db: Database): (error: unknown) => unknown {
   const read = prepareRestrictionRead(db)
-  return () => {
-    const restriction = read()
-    if (restriction !== undefined) throw restrictedError(restriction)
+  return (error) => {
+    const isRefusal =
+      error instanceof Sqlite.SqliteError && error.code === 'SQLITE_CONSTRAINT_TRIGGER'
+    return isRefusal ? restrictedError(read() as Restriction) : error
   }
 }
 
@@ -70,7 +88,9 @@ export function prepareRestrictionChanges(db: Database): RestrictionChanges {
     return false
   }
   // Within a transaction, this is a savepoint.
-  const make = db.transaction(({ next, stored = [], removed = [], effect }: RestrictionStep) => {
+  const make = db.transaction((step: RestrictionStep) => {
+    const { expected, next, stored = [], removed = [], effect } = step
+    clear.run()
     // Sorted, because neighbors share a page of the file.
     const sorted = [...stored].sort((a, b) => (a.id < b.id ? -1 : 1))
     const created = sorted.filter(store).length
@@ -78,8 +98,9 @@ export function prepareRestrictionChanges(db: Database): RestrictionChanges {
     if (effect !== undefined && (created !== effect.created || gone !== effect.removed)) {
       throw new Diverged()
     }
-    clear.run()
     if (next !== undefined) set.run(...restrictionValues(next))
+    if (expected === undefined && next !== undefined) db.exec(RAISE_BARRIER)
+    if (expected !== undefined && next === undefined) db.exec(REMOVE_BARRIER)
     if (beginsCopy(next)) db.exec(RENEW_LOG)
   })
   return {

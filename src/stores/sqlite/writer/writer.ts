@@ -61,15 +61,6 @@ type Prepared = {
   ) => ReturnType<Operations[Name]>
 }
 
-/** What a restricted database refuses. */
-const PLANT_CHANGES: ReadonlySet<WriteCall[0]> = new Set([
-  'create',
-  'createAll',
-  'update',
-  'remove',
-  'importPlants',
-])
-
 /** Makes changes. The changes of one call share a transaction, and so one wait for the disk. */
 export class Writer {
   readonly #db: Database
@@ -86,13 +77,16 @@ export class Writer {
     const prepared: Prepared = prepareOperations(db)
     const make = <Name extends keyof WriteCalls>([name, ...parameters]: WriteCalls[Name]) =>
       prepared[name](...parameters)
-    const refuseIfRestricted = prepareRefusal(db)
+    const mapRefusal = prepareRefusal(db)
     const makeAll = (changes: readonly WriteCall[]) => {
-      if (changes.some(([name]) => PLANT_CHANGES.has(name))) refuseIfRestricted()
-      // No change can follow a step that begins a restriction, so steps are last.
-      const isStep = ([name]: WriteCall) => name === 'restrict'
-      const results = changes.map((change) => (isStep(change) ? undefined : make(change)))
-      return changes.map((change, index) => (isStep(change) ? make(change) : results[index]))
+      try {
+        // No change can follow a step that begins a restriction, so steps are last.
+        const isStep = ([name]: WriteCall) => name === 'restrict'
+        const results = changes.map((change) => (isStep(change) ? undefined : make(change)))
+        return changes.map((change, index) => (isStep(change) ? make(change) : results[index]))
+      } catch (error) {
+        throw mapRefusal(error)
+      }
     }
     this.#commit =
       metrics === undefined

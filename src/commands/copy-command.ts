@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Command } from 'commander'
+import { WEBHOOKS_MAX } from '../../service/webhook-store.ts'
+import { ConfigError } from '../config/config.ts'
+import type { Store } from '../stores/store.ts'
+import { databaseOption, sourceArgument } from './options.ts'
+import { describeDatabase, withStore } from './store-access.ts'
+
+interface Kind<Item> {
+  /** Such as `token`. */
+  readonly kind: string
+  /** How many a database can have. */
+  readonly max: number
+  list(store: Store): Promise<Item[]>
+  /** The properties that must be the same in both databases. */
+  content(item: Item): unknown
+  /** Resolves to a function that adds an item, and resolves to false if its name is taken. */
+  adder(store: Store): Promise<(item: Item) => Promise<boolean>>
+}
+
+/** Defines `plant-store token copy`. */
+export function copyTokensCommand(): Command {
+  return copyCommand('copy all tokens from another database; they stay valid', {
+    kind: 'token',
+    max: Number.POSITIVE_INFINITY,
+    list: (store) => store.listTokens(),
+    content: ({ lastUsedAt: _, ...content }) => content,
+    adder: async (store) => (token) => store.addToken(token),
+  })
+}
+
+/** Defines `plant-store webhook copy`. Cursors are not copied, because each belongs to the log of its database. */
+export function copyWebhooksCommand(): Command {
+  return copyCommand('copy all webhooks from another database; they get changes from now on', {
+    kind: 'webhook',
+    max: WEBHOOKS_MAX,
+    list: (store) => store.webhooks.list(),
+    content: ({ progress: _, owner: __, ...content }) => content,
+    async adder(store) {
+      const { readLatest } = await import('./webhook.ts')
+      const cursor = await readLatest(store)
+      return async ({ progress: { pausedAt }, ...webhook }) =>
+        (await store.webhooks.add({ ...webhook, cursor, pausedAt })) === 'added'
+    },
+  })
+}
+
+function copyCommand<Item extends { readonly name: string }>(
+  description: string,
+  kind: Kind<Item>,
+): Command {
+  return new Command('copy')
+    .description(description)
+    .addArgument(sourceArgument)
+    .addOption(databaseOption)
+    .action((from: string, { database }: { database: string }) =>
+      withStore({ database: from }, async (source) => {
+        const items = await kind.list(source)
+        await withStore({ database }, (store) => addMissing(items, kind, store, database))
+      }),
+    )
+}
+
+/** @throws ConfigError if there are different items with these names, or too many. Nothing is added then. */
+async function addMissing<Item extends { readonly name: string }>(
+  items: readonly Item[],
+  { kind, max, list, content, adder }: Kind<Item>,
+  store: Store,
+  database: string,
+): Promise<void> {
+  const target = describeDatabase(database)
+  const present = new Map((await list(store)).map((item) => [item.name, item]))
+  const missing = items.filter(({ name }) => !present.has(name))
+  for (const item of items) {
+    const other = present.get(item.name) ?? item
+    if (isDeepStrictEqual(content(item), content(other))) continue
+    throw new ConfigError(
+      `${target} has a different ${kind} named ${item.name}; nothing was copied`,
+    )
+  }
+  if (present.size + missing.length > max) {
+    throw new ConfigError(`${target} would have more than ${max} ${kind}s; nothing was copied`)
+  }
+  const add = await adder(store)
+  for (const item of items) {
+    const isMissing = !present.has(item.name)
+    if (isMissing && !(await add(item))) {
+      throw new ConfigError(`${kind} ${item.name} was added to ${target} meanwhile`)
+    }
+    process.stdout.write(`${isMissing ? 'copied' : 'skipped'} ${item.name}\n`)
+  }
+  process.stdout.write(`copied ${missing.length} of ${items.length} ${kind}s to ${target}\n`)
+}

@@ -1,0 +1,144 @@
+/** `plant-store token copy` and `plant-store webhook copy`. */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { AccessTokens } from '../../service/access-tokens.ts'
+import { WEBHOOKS_MAX } from '../../service/webhook-store.ts'
+import type { StoreOptions } from '../../src/stores/engine.ts'
+import { openStore } from '../../src/stores/engines.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { runHere } from '../helpers/command-here.ts'
+import { sql } from '../stores/sqlite/files.ts'
+import { newWebhook } from '../stores/webhook-suite.ts'
+
+const UNTIL = new Date('2026-11-21T12:34:56.789Z')
+
+/** Two databases, and the commands that copy from one to the other. */
+async function databases(t: Test) {
+  const folder = t.testdir()
+  const [from, to] = [join(folder, 'from.db'), join(folder, 'to.db')]
+  const use = async <Result>(
+    database: string,
+    work: (store: Store) => Promise<Result>,
+    options: Partial<StoreOptions> = {},
+  ): Promise<Result> => {
+    const store = await openStore({ database, lockTimeout: 5000, sameThread: true, ...options })
+    try {
+      return await work(store)
+    } finally {
+      await store.close()
+    }
+  }
+  for (const database of [from, to]) await use(database, async () => {})
+  const copy = (what: string) => runHere([what, 'copy', from, '--database', to])
+  return { from, to, use, copy }
+}
+
+t.test('copied tokens stay valid, and a second copy skips them', async (t) => {
+  const { from, to, use, copy } = await databases(t)
+  const issued = await use(from, async (store) => {
+    const tokens = new AccessTokens(store)
+    const used = await tokens.issue({ name: 'used', scopes: ['read', 'write'] })
+    await tokens.issue({ name: 'expiring', scopes: ['read'], lifetimeMs: 1000 })
+    await store.noteTokenUse('used', UNTIL)
+    return used as string
+  })
+  const tokensIn = (database: string) => use(database, (store) => store.listTokens())
+  t.strictSame(await copy('token'), {
+    code: 0,
+    stdout: `copied expiring\ncopied used\ncopied 2 of 2 tokens to ${to}\n`,
+    stderr: '',
+  })
+  t.same(await tokensIn(to), await tokensIn(from))
+  const grant = await use(to, async (store) => new AccessTokens(store).verify(issued))
+  t.match(grant, { name: 'used', scopes: ['read', 'write'] })
+  await use(to, (store) => store.noteTokenUse('expiring', UNTIL))
+  await use(from, (store) => new AccessTokens(store).issue({ name: 'new', scopes: [] }))
+  t.strictSame(await copy('token'), {
+    code: 0,
+    stdout: `skipped expiring\ncopied new\nskipped used\ncopied 1 of 3 tokens to ${to}\n`,
+    stderr: '',
+  })
+})
+
+t.test('a copied webhook keeps its secrets and continues after the latest change', async (t) => {
+  const { from, to, use, copy } = await databases(t)
+  const webhooksIn = (database: string) => use(database, (store) => store.webhooks.list())
+  await use(from, async (store) => {
+    const rotation = { previousSecret: 'whsec_B', previousUntil: UNTIL }
+    await store.webhooks.add(newWebhook('rotated', { ...rotation, cursor: 'of another log' }))
+    await store.webhooks.add(newWebhook('paused', { pausedAt: UNTIL, events: ['plantRemoved'] }))
+  })
+  const latest = await use(to, async (store) => {
+    await store.create({ id: 1n, name: 'before' })
+    const page = await store.readChanges({ after: 'latest', limit: 1 })
+    return typeof page === 'object' && page.next
+  })
+  const stdout = `copied paused\ncopied rotated\ncopied 2 of 2 webhooks to ${to}\n`
+  t.strictSame(await copy('webhook'), { code: 0, stdout, stderr: '' })
+  const withCursor = (await webhooksIn(from)).map((webhook) => ({
+    ...webhook,
+    progress: { ...webhook.progress, cursor: latest },
+  }))
+  t.same(await webhooksIn(to), withCursor)
+  await use(to, (store) => store.webhooks.resume('paused', false))
+  t.match(await copy('webhook'), { code: 0, stdout: /^skipped paused\nskipped rotated\n/ })
+  await use(from, (store) => store.webhooks.rotateSecret('paused', 'whsec_C', UNTIL))
+  t.match(await copy('webhook'), { code: 1, stderr: /has a different webhook named paused;/ })
+})
+
+t.test('nothing is copied if there is a different token with the same name', async (t) => {
+  const { from, to, use, copy } = await databases(t)
+  const issue = (database: string, name: string) =>
+    use(database, (store) => new AccessTokens(store).issue({ name, scopes: ['read'] }))
+  for (const name of ['a', 'z']) await issue(from, name)
+  await issue(to, 'z')
+  const stderr = `plant-store: ${to} has a different token named z; nothing was copied\n`
+  t.strictSame(await copy('token'), { code: 1, stdout: '', stderr })
+  t.match(await use(to, (store) => store.listTokens()), [{ name: 'z' }])
+})
+
+t.test('nothing is copied if there would be too many webhooks', async (t) => {
+  const { from, to, use, copy } = await databases(t)
+  const add = async (database: string, first: number, count: number) =>
+    use(database, async (store) => {
+      for (let number = first; number < first + count; number++) {
+        t.equal(await store.webhooks.add(newWebhook(`webhook ${number}`)), 'added')
+      }
+    })
+  await add(from, 0, 2)
+  await add(to, 1, WEBHOOKS_MAX - 1)
+  t.match(await copy('webhook'), { code: 0 })
+  await add(from, WEBHOOKS_MAX, 1)
+  const stderr = `plant-store: ${to} would have more than 100 webhooks; nothing was copied\n`
+  t.strictSame(await copy('webhook'), { code: 1, stdout: '', stderr })
+})
+
+t.test('webhooks are not copied to a database without a change feed', async (t) => {
+  const { from, to, use, copy } = await databases(t)
+  await use(from, (store) => store.webhooks.add(newWebhook('a')))
+  await use(to, async () => {}, { retention: { age: 0, bytes: 0 } })
+  t.match(await copy('webhook'), { code: 1, stderr: /^plant-store: the change feed is off: / })
+  t.same(await use(to, (store) => store.webhooks.list()), [])
+})
+
+t.test('a name that is taken during the copy is reported', async (t) => {
+  const { from, to, use, copy } = await databases(t)
+  await use(from, (store) => new AccessTokens(store).issue({ name: 'a', scopes: [] }))
+  // As if another process had taken the name just before.
+  sql('CREATE TRIGGER taken BEFORE INSERT ON tokens BEGIN SELECT raise(IGNORE); END')(to)
+  const stderr = `plant-store: token a was added to ${to} meanwhile\n`
+  t.strictSame(await copy('token'), { code: 1, stdout: '', stderr })
+})
+
+t.test('both databases must exist', async (t) => {
+  const { to: existing } = await databases(t)
+  const missing = `${existing}.none`
+  for (const [from, to] of [
+    [missing, existing],
+    [existing, missing],
+  ] as const) {
+    const stderr = `plant-store: there is no database ${missing}\n`
+    const copied = await runHere(['token', 'copy', from, '--database', to])
+    t.strictSame(copied, { code: 1, stdout: '', stderr })
+  }
+})

@@ -1,0 +1,123 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { runHere } from '../helpers/command-here.ts'
+import { BEGUN, CONSISTENT, COPIED, makeMirror } from '../helpers/mirrors.ts'
+import { startService } from '../helpers/service.ts'
+
+const create = { body: { id: 1n, name: 'Abies alba Mill.' } }
+
+/** A running service, and commands on its database. */
+async function commandsOf(t: Test) {
+  const service = await startService(t)
+  const { database, store } = service
+  const run = (...args: string[]) => runHere([...args, '--database', database])
+  /** How many milliseconds pass until a create gets the status. */
+  const waitFor = async (status: number) => {
+    const begun = performance.now()
+    while ((await service.call(create)).status !== status);
+    return performance.now() - begun
+  }
+  return { service, database, store, run, waitFor }
+}
+
+t.test('a running service follows freeze and unfreeze within a second', async (t) => {
+  const { service, database, run, waitFor } = await commandsOf(t)
+  await waitFor(200)
+  const refused = `changes to ${database} are refused until plant-store unfreeze\n`
+  const accepted = `changes to ${database} are accepted\n`
+  t.same(await run('freeze'), { code: 0, stdout: `frozen: ${refused}`, stderr: '' })
+  t.ok((await waitFor(503)) < 1000)
+  t.equal((await service.call({ method: 'GET', path: '/plants/1' })).status, 200, 'reads continue')
+  t.same(await run('freeze'), { code: 0, stdout: `already frozen: ${refused}`, stderr: '' })
+  t.same(await run('unfreeze'), { code: 0, stdout: `unfrozen: ${accepted}`, stderr: '' })
+  t.ok((await waitFor(200)) < 1000)
+  t.same(await run('unfreeze'), { code: 0, stdout: `not frozen: ${accepted}`, stderr: '' })
+})
+
+t.test('tokens of a frozen database can be created and revoked', async (t) => {
+  const { run } = await commandsOf(t)
+  await run('freeze')
+  t.equal((await run('token', 'create', '--name', 'new')).code, 0)
+  t.equal((await run('token', 'revoke', 'new')).code, 0)
+})
+
+t.test('a mirror is not exported before its copy is consistent', async (t) => {
+  for (const [mirror, code, stderr] of [
+    [BEGUN, 1, /still copying the plants of https:\/\/plants.example/],
+    [COPIED, 1, /still copying/],
+    [CONSISTENT, 0, /exported 0 plants/],
+  ] as const) {
+    const { store, run } = await commandsOf(t)
+    await makeMirror(store, mirror)
+    const file = join(t.testdir(), 'plants.csv')
+    t.match(await run('export', file), { code, stderr })
+    t.equal(existsSync(file), code === 0)
+  }
+})
+
+t.test('an import into a restricted database says in one line how to end that', async (t) => {
+  const frozen = await commandsOf(t)
+  await frozen.run('freeze')
+  const mirror = await commandsOf(t)
+  await makeMirror(mirror.store)
+  for (const [{ run }, reason] of [
+    [
+      frozen,
+      'changes are frozen while the plants move to another database; plant-store unfreeze ends this',
+    ],
+    [mirror, 'it mirrors https://plants.example; plant-store promote ends this'],
+  ] as const) {
+    const stderr = `plant-store: the store is restricted: ${reason}\n`
+    t.match(await run('import', 'data/sample.csv'), { code: 1, stderr })
+    t.same(await run('--port', '0', '--seed', 'data/sample.csv'), { code: 1, stdout: '', stderr })
+  }
+})
+
+t.test('a mirror is promoted once it is consistent', async (t) => {
+  const { service, database, store, run, waitFor } = await commandsOf(t)
+  const refused = (problem: string) => ({
+    code: 1,
+    stdout: '',
+    stderr: `plant-store: cannot ${problem}\n`,
+  })
+  t.same(await run('promote'), refused(`promote ${database}: it is not a mirror`))
+  await makeMirror(store, BEGUN)
+  const reason =
+    'it is still copying the plants of https://plants.example; let plant-store mirror catch up first'
+  t.same(await run('promote'), refused(`promote ${database}: ${reason}`))
+  await store.restrict({ expected: BEGUN, next: COPIED })
+  t.same(await run('promote'), refused(`promote ${database}: ${reason}`))
+  await store.restrict({ expected: COPIED, next: CONSISTENT })
+  for (const command of ['freeze', 'unfreeze']) {
+    const mirrors = 'it mirrors https://plants.example, so only plant-store mirror changes it'
+    t.same(await run(command), refused(`${command} ${database}: ${mirrors}`))
+  }
+  await waitFor(403)
+  const { code, stdout } = await run('promote')
+  t.equal(code, 0)
+  const [first, ...rest] = stdout.split('\n')
+  const promoted = `promoted: ${database} no longer mirrors https://plants.example and accepts changes`
+  t.equal(first, promoted)
+  t.match(rest.join(' '), /token copy.*webhook copy.*clients.*410/)
+  t.ok((await waitFor(200)) < 1000)
+  t.equal(await service.count(), 1)
+})
+
+t.test('a mirror is promoted while it moves on, and then cannot', async (t) => {
+  const { store, run } = await commandsOf(t)
+  await makeMirror(store)
+  const follow = async () => {
+    let expected = CONSISTENT
+    for (let step = 0; ; step++) {
+      const next = { ...CONSISTENT, cursor: `step ${step}` }
+      const result = await store.restrict({ expected, next })
+      if (result !== 'done') return result
+      expected = next
+    }
+  }
+  const [result, { code }] = await Promise.all([follow(), run('promote')])
+  t.equal(code, 0)
+  t.equal(result, 'unexpected')
+  t.equal(await store.readRestriction(), undefined)
+})

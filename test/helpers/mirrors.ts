@@ -1,0 +1,22 @@
+/** Databases that are mirrors, without a source. */
+import assert from 'node:assert/strict'
+import { INT64_MIN } from '../../contract/int64.ts'
+import type { NewPlant } from '../../service/plant-store.ts'
+import type { Mirror, RestrictionStore } from '../../service/restriction.ts'
+
+const source = 'https://plants.example'
+
+/** A mirror at each stage of its first copy. */
+export const BEGUN: Mirror = { source, cursor: 'first', copyFrom: INT64_MIN }
+export const COPIED: Mirror = { source, cursor: 'second', consistentAt: 'third' }
+export const CONSISTENT: Mirror = { source, cursor: 'third' }
+
+/** Makes an empty database a mirror. */
+export async function makeMirror(
+  store: RestrictionStore,
+  mirror: Mirror = CONSISTENT,
+  stored: readonly NewPlant[] = [],
+): Promise<void> {
+  assert.equal(await store.restrict({ expected: undefined, next: BEGUN }), 'done')
+  assert.equal(await store.restrict({ expected: BEGUN, next: mirror, stored }), 'done')
+}

@@ -1,0 +1,156 @@
+import t, { type Test } from 'tap'
+import type { OperationId } from '../../../contract/operation-types.ts'
+import { StoreUnavailable } from '../../../service/plant-store.ts'
+import type { Restriction } from '../../../service/restriction.ts'
+import { BEGUN, CONSISTENT, COPIED, makeMirror } from '../../helpers/mirrors.ts'
+import { type Call, type Service, sendRaw, startService } from '../../helpers/service.ts'
+
+const name = 'Abies alba Mill.'
+const path = '/plants/4'
+
+const create: Call = { body: { id: 5n, name } }
+
+const CALLS: Readonly<Record<OperationId, Call>> = {
+  listPlants: { method: 'GET' },
+  getPlant: { method: 'GET', path },
+  listChanges: { method: 'GET', path: '/changes' },
+  createPlant: create,
+  createPlants: { path: '/plants/batch', body: [{ id: 5n, name }] },
+  replacePlant: { method: 'PUT', path, body: { name: 'Acer' } },
+  updatePlant: { method: 'PATCH', path, body: { name: 'Acer' } },
+  deletePlant: { method: 'DELETE', path },
+}
+
+/** Starts a service on a restricted database with the plant 4. */
+async function startRestricted(t: Test, restriction: Restriction): Promise<Service> {
+  const service = await startService(t)
+  const plant = { id: 4n, name }
+  if (restriction === 'frozen') {
+    await service.store.create(plant)
+    await service.store.restrict({ expected: undefined, next: 'frozen' })
+  } else {
+    await makeMirror(service.store, restriction, [plant])
+  }
+  return service
+}
+
+const FROZEN = {
+  status: 503,
+  headers: { 'retry-after': '5' },
+  json: {
+    error: 50302,
+    message:
+      'the store is temporarily unavailable: changes are frozen while the plants move to another database',
+  },
+}
+const READ_ONLY = {
+  status: 403,
+  headers: { 'www-authenticate': undefined },
+  json: {
+    error: 40302,
+    message: 'this service is a read-only mirror: send changes to https://plants.example',
+  },
+}
+const INCOMPLETE = {
+  status: 503,
+  headers: { 'retry-after': '5' },
+  json: {
+    error: 50302,
+    message:
+      'the store is temporarily unavailable: it is still copying the plants of https://plants.example',
+  },
+}
+
+const CASES: readonly [what: string, Restriction, read: object, change: object][] = [
+  ['a frozen database', 'frozen', { status: 200 }, FROZEN],
+  ['a mirror', CONSISTENT, { status: 200 }, READ_ONLY],
+  ['a mirror that has copied nothing', BEGUN, INCOMPLETE, READ_ONLY],
+  ['a mirror that is not yet consistent', COPIED, INCOMPLETE, READ_ONLY],
+]
+for (const [what, restriction, read, change] of CASES) {
+  t.test(`${what} serves or rejects each operation as documented`, async (t) => {
+    const service = await startRestricted(t, restriction)
+    for (const [operation, call] of Object.entries(CALLS)) {
+      const answer = await service.call(call)
+      t.match(answer, call.method === 'GET' ? read : change, operation)
+      if (call.method !== 'GET') continue
+      const head = await service.call({ ...call, method: 'HEAD' })
+      t.match(head, { status: answer.status, body: '' }, `HEAD of ${operation}`)
+    }
+    t.same(await service.store.get(4n), { id: 4n, name }, 'nothing has changed')
+    t.equal(await service.count(), 1)
+  })
+}
+
+t.test('the token, the scope and the path are checked first', async (t) => {
+  const service = await startRestricted(t, BEGUN)
+  const reader = await service.issueToken('reader', ['read'])
+  const cases: [Call, number][] = [
+    [{ token: null }, 40101],
+    [{ token: 'wrong' }, 40102],
+    [{ token: reader }, 40301],
+    [{ path: '/plant' }, 40401],
+    [{ method: 'DELETE', path: '/plants' }, 40501],
+  ]
+  for (const [call, error] of cases) t.match(await service.call(call), { json: { error } })
+})
+
+t.test('a change is rejected before its body is read', async (t) => {
+  const { port, token } = await startRestricted(t, CONSISTENT)
+  const head = [
+    'POST /plants HTTP/1.1',
+    'Host: x',
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/json',
+    'Content-Length: 100',
+    'Connection: close',
+  ]
+  const [answer] = await sendRaw(port, `${head.join('\r\n')}\r\n\r\n`, false)
+  t.equal(answer?.status, 403)
+})
+
+t.test('requests share a read of the restriction, also for a while after it', async (t) => {
+  const held = Promise.withResolvers<undefined>()
+  let reads = 0
+  const readRestriction = () => {
+    reads++
+    return held.promise
+  }
+  const service = await startService(t, { instead: { readRestriction } })
+  const clients = 8
+  let arrived = 0
+  service.app.server.on('request', () => {
+    arrived++
+    if (arrived === clients) held.resolve(undefined)
+  })
+  const call = { method: 'GET' }
+  const answers = await Promise.all(Array.from({ length: clients }, () => service.call(call)))
+  t.same([...new Set(answers.map(({ status }) => status))], [200])
+  t.equal(reads, 1)
+})
+
+t.test('if the restriction cannot be read, requests fail until it can', async (t) => {
+  const outcomes = [
+    () => Promise.reject(new StoreUnavailable('failing', 'SQLITE_IOERR')),
+    async () => undefined,
+  ]
+  const readRestriction = () => (outcomes.shift() ?? t.fail)() as Promise<undefined>
+  const service = await startService(t, { instead: { readRestriction } })
+  t.match(await service.call({ method: 'GET' }), { status: 503, json: { error: 50302 } })
+  t.equal((await service.call({ method: 'GET' })).status, 200)
+})
+
+t.test('a service notices within a second that a mirror begins and ends', async (t) => {
+  const service = await startService(t)
+  /** How many milliseconds pass until a change gets the status. */
+  const waitFor = async (status: number) => {
+    const begun = performance.now()
+    while ((await service.call(create)).status !== status);
+    return performance.now() - begun
+  }
+  await service.call({ method: 'GET' })
+  await makeMirror(service.store)
+  t.ok((await waitFor(403)) < 1000)
+  await service.store.restrict({ expected: CONSISTENT, next: undefined })
+  t.ok((await waitFor(200)) < 1000)
+})

@@ -1,0 +1,71 @@
+import t, { type Test } from 'tap'
+import type { Change } from '../../service/change-feed.ts'
+import { Lag } from '../../src/mirror/lag.ts'
+import type { Source } from '../../src/mirror/source.ts'
+
+const change = (cursor: number): Change => ({
+  cursor: `c${cursor}`,
+  at: '2026-11-21T15:00:00.000Z',
+  type: 'removed',
+  id: 1n,
+})
+
+/** A mirror of a source with 1,000 changes per second. `pass` lets time pass, and applies changes until its end. */
+function follow(t: Test) {
+  let now = 0
+  let applied = 0
+  t.intercept(performance, 'now', { value: () => now })
+  const lines: string[] = []
+  let reads = 0
+  const source = {
+    readChanges: async () => {
+      reads++
+      return { changes: [], next: `c${now}` }
+    },
+  }
+  const lag = new Lag(source as unknown as Source, {
+    copied: () => {},
+    behind: (reason) => lines.push(reason),
+    caughtUp: () => lines.push('caught up'),
+  })
+  const pass = async (ms: number, changesPerSecond: number) => {
+    for (const end = now + ms; now < end; ) {
+      now += 100
+      const count = Math.min(changesPerSecond / 10, now - applied)
+      const changes = Array.from({ length: count }, (_, index) => change(applied + index + 1))
+      applied += count
+      await lag.note(changes)
+    }
+  }
+  return { lag, lines, pass, reads: () => reads }
+}
+
+t.test('a mirror that never reads an empty page can have caught up', async (t) => {
+  const { lag, lines, pass, reads } = follow(t)
+  await pass(30_000, 1000)
+  t.strictSame(lines, ['caught up'])
+  t.notOk(lag.isBehind)
+  t.ok(reads() < 31, 'it seldom asks where the feed ends')
+})
+
+t.test('a mirror that is slower than its source falls behind, and catches up', async (t) => {
+  const { lag, lines, pass } = follow(t)
+  await pass(2000, 1000)
+  await pass(10_000, 600)
+  t.strictSame(lines, ['caught up'], 'it is 4 s behind')
+  await pass(60_000, 600)
+  t.match(lines, ['caught up', /more changes than the mirror can apply/])
+  t.equal(lines.length, 2)
+  t.ok(lag.isBehind)
+  await pass(100_000, 3000)
+  t.strictSame(lines.slice(2), ['caught up'])
+})
+
+t.test('each reason is reported once until the mirror has caught up', async (t) => {
+  const { lag, lines } = follow(t)
+  await lag.note([])
+  for (const reason of ['a', 'a', 'b', 'b']) lag.fallBehind(reason)
+  await lag.note([])
+  lag.fallBehind('b')
+  t.strictSame(lines, ['caught up', 'a', 'b', 'caught up', 'b'])
+})

@@ -1,0 +1,266 @@
+/** Mirrors of a real service. */
+import Sqlite from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
+import { StoreUnavailable } from '../../service/plant-store.ts'
+import { isConsistent, type Mirror, type RestrictionStep } from '../../service/restriction.ts'
+import { openStore } from '../../src/stores/engines.ts'
+import { answered, busy, lost, startFaultyProxy } from '../client/faulty-proxy.ts'
+import { type Service, startService } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
+import { latest } from '../stores/changes.ts'
+import { change, fill, plantsOf, TestMirror, withRestrict } from './mirrored.ts'
+
+let service: Service
+let copy: TestMirror
+t.beforeEach(async (t) => {
+  service = await startService(t as Test)
+  copy = await TestMirror.open(t as Test, service)
+})
+
+/** Asserts that the mirror has the plants of a service, and can be read. */
+async function isCopyOf({ store }: Service, t: Test): Promise<void> {
+  t.strictSame(await plantsOf(copy.store), await plantsOf(store))
+  t.ok(isConsistent(await copy.position()))
+}
+
+t.test('a service without plants is mirrored', async (t) => {
+  await copy.run()
+  t.strictSame(copy.lines, ['copied 0', 'caught up'])
+  await isCopyOf(service, t)
+})
+
+t.test('all plants are copied, with any id and content', async (t) => {
+  await fill(service.store, 2500)
+  await service.store.createAll([
+    { id: INT64_MIN, name: '' },
+    { id: INT64_MAX, name: '\u{1f335} "\\\n', tag: '\ufffd' },
+  ])
+  let steps = 0
+  await copy.run({
+    store: withRestrict(copy.store, (step) => {
+      steps++
+      return copy.store.restrict(step)
+    }),
+  })
+  // The first begins the copy. The last page ends with the greatest id, so nothing can follow.
+  t.equal(steps, 4)
+  t.strictSame(copy.lines, ['copied 1000', 'copied 2000', 'copied 2502', 'caught up'])
+  await isCopyOf(service, t)
+  t.strictSame(await copy.position(), { source: service.url, cursor: await latest(service.store) })
+})
+
+t.test('changes made while plants are copied are applied', async (t) => {
+  await fill(service.store, 2500)
+  let round = 0
+  const positions: Mirror[] = []
+  const store = withRestrict(copy.store, async (step) => {
+    positions.push(step.next as Mirror)
+    if (round === 3) await fill(service.store, 2500, 'Acer')
+    if (round < 8) await change(service.store, round++)
+    return copy.store.restrict(step)
+  })
+  await copy.run({ store })
+  t.ok(round > 4)
+  const pending = positions.filter(({ consistentAt }) => consistentAt !== undefined)
+  t.ok(pending.length > 1, 'the changes are on several pages')
+  // It had caught up with the feed as it was shortly before.
+  await copy.run()
+  await isCopyOf(service, t)
+})
+
+t.test('changes are applied until the mirror is stopped', async (t) => {
+  const { stop } = copy.follow()
+  for (let round = 0; round < 3; round++) {
+    await fill(service.store, 1500, `round ${round}`)
+    await change(service.store, round)
+    await copy.catchesUp(service)
+    await isCopyOf(service, t)
+  }
+  await stop()
+  t.equal(copy.lines.at(-1), 'caught up')
+  t.equal(copy.lines.filter((line) => line === 'caught up').length, 1)
+})
+
+// Each run is killed at one step, so that all steps are.
+for (const [when, killedStep] of [
+  ['before', 2],
+  ['after', 1],
+] as const) {
+  t.test(`a mirror that is killed ${when} any of its transactions continues`, async (t) => {
+    await fill(service.store, 2500)
+    let kills = 0
+    let round = 0
+    const killAtStep = () => {
+      let steps = 0
+      return withRestrict(copy.store, async (step) => {
+        const isKilled = ++steps === killedStep
+        if (round < 8) await change(service.store, round++)
+        if (isKilled && when === 'before') throw new Error('killed')
+        const result = await copy.store.restrict(step)
+        if (isKilled) throw new Error('killed')
+        return result
+      })
+    }
+    const run = () =>
+      copy.run({ store: killAtStep() }).catch((error: Error) => {
+        if (error.message !== 'killed') throw error
+        kills++
+        return 'killed'
+      })
+    while ((await run()) === 'killed');
+    t.ok(kills >= 4)
+    await copy.run()
+    await isCopyOf(service, t)
+  })
+}
+
+t.test('a mirror of another database stops, and a restart reconciles it', async (t) => {
+  await fill(service.store, 3500)
+  await copy.run()
+  const other = await startService(t)
+  await fill(other.store, 1200, 'Acer')
+  await change(other.store)
+  await other.store.create({ id: 1_000_000n, name: 'last' })
+  await t.rejects(copy.run({ from: other }), {
+    message: /^the source does not have the changes that follow: .* with --restart/,
+  })
+  await isCopyOf(service, t)
+  const steps: RestrictionStep[] = []
+  const store = withRestrict(copy.store, (step) => {
+    steps.push(step)
+    return copy.store.restrict(step)
+  })
+  await copy.run({ store, restart: true })
+  await isCopyOf(other, t)
+  t.equal((await copy.position()).source, other.url)
+  const [begin, ...others] = steps
+  t.strictSame([begin?.stored, begin?.removed], [undefined, undefined])
+  t.notOk(
+    others.some(({ expected }) => isConsistent(expected as never)),
+    'reads see no half of it',
+  )
+})
+
+t.test('a restart waits until services have noticed it, even if it is killed', async (t) => {
+  await copy.run()
+  await service.store.create({ id: 1n, name: 'Abies' })
+  const noticeMs = 200
+  const killed = copy.follow({ restart: true, noticeMs: 60_000 })
+  await until('the copy begins', async () => !isConsistent(await copy.position()))
+  await killed.stop()
+  t.strictSame(await plantsOf(copy.store), [])
+  const begin = performance.now()
+  await copy.run({ noticeMs })
+  t.ok(performance.now() - begin >= noticeMs)
+  await isCopyOf(service, t)
+})
+
+t.test('a mirror stops if the log of the source no longer reaches back', async (t) => {
+  await copy.run()
+  await change(service.store)
+  const db = new Sqlite(service.database)
+  db.exec('DELETE FROM changes WHERE position < (SELECT max(position) FROM changes)')
+  db.close()
+  await t.rejects(copy.run(), { message: /no longer retained.*with --restart/ })
+  await copy.run({ restart: true })
+  await isCopyOf(service, t)
+})
+
+t.test('a mirror of a service that keeps no changes cannot begin', async (t) => {
+  const from = await startService(t, { config: { keepChanges: 0 } })
+  await t.rejects(copy.run({ from }), { message: /change feed is off: --keep-changes is 0/ })
+  t.equal(await copy.store.readRestriction(), undefined)
+})
+
+t.test('a mirror needs a token of the source with the scope read', async (t) => {
+  const { url } = service
+  for (const token of ['not-a-token-of-it', await service.issueToken('writer', ['write'])]) {
+    await t.rejects(copy.run({ from: { url, token } }), { message: /token create --scope read/ })
+  }
+})
+
+t.test('the URL of the source can change', async (t) => {
+  await copy.run()
+  await change(service.store)
+  const url = `http://localhost:${service.port}`
+  await copy.run({ from: { url, token: service.token } })
+  t.equal((await copy.position()).source, url)
+  await isCopyOf(service, t)
+})
+
+t.test('a database that has plants or is frozen cannot become a mirror', async (t) => {
+  await copy.store.create({ id: 1n, name: 'Abies' })
+  await t.rejects(copy.run(), { message: /database contains plants/ })
+  await copy.store.restrict({ expected: undefined, next: 'frozen' })
+  await t.rejects(copy.run(), { message: /database is frozen; run "plant-store unfreeze"/ })
+  t.strictSame(await plantsOf(copy.store), [{ id: 1n, name: 'Abies' }])
+})
+
+t.test('a mirror command ends when the database is promoted', async (t) => {
+  const { ended } = copy.follow()
+  await copy.catchesUp(service)
+  await copy.store.restrict({ expected: await copy.position(), next: undefined })
+  await change(service.store)
+  await t.rejects(ended, { message: /another command has promoted the database/ })
+  t.strictSame(await plantsOf(copy.store), [])
+})
+
+t.test('a promoted database does not become a mirror again by a retry', async (t) => {
+  const store = withRestrict(copy.store, async (step) => {
+    const result = await copy.store.restrict(step)
+    await copy.store.restrict({ expected: step.next, next: undefined })
+    if (result === 'done') throw new StoreUnavailable('failing', 'the connection was lost')
+    return result
+  })
+  await copy.run()
+  await change(service.store)
+  await t.rejects(copy.run({ store }), { message: /another command has promoted/ })
+  t.equal(await copy.store.readRestriction(), undefined)
+})
+
+t.test('of two mirror commands on one database, one ends', async (t) => {
+  await copy.run()
+  const second = await openStore({ database: copy.database, lockTimeout: 30_000 })
+  t.teardown(() => second.close())
+  const runs = [copy.follow(), copy.follow({ store: second })]
+  // Both wait for changes.
+  await until('both have caught up', () => copy.lines.length === 4)
+  await change(service.store)
+  const failures = runs.map(({ ended }) => ended.catch((error: Error) => error.message))
+  t.match(await Promise.race(failures), /or mirrors a service to it/)
+  await copy.catchesUp(service)
+  for (const { stop } of runs) await stop().catch(() => {})
+  t.equal((await Promise.all(failures)).filter((failure) => failure === undefined).length, 1)
+  await isCopyOf(service, t)
+})
+
+t.test('a mirror waits for its database, and says so', async (t) => {
+  await fill(service.store, 100)
+  let failures = 0
+  const store = withRestrict(copy.store, async (step) => {
+    // Before the step is made, and then after it was.
+    if (failures < 2) {
+      if (failures++ > 0) await copy.store.restrict(step)
+      throw new StoreUnavailable('failing', 'the disk is full')
+    }
+    return copy.store.restrict(step)
+  })
+  await copy.run({ store })
+  const behind = "behind: the mirror's database: the store is failing: the disk is full"
+  t.equal(copy.lines[0], behind)
+  await isCopyOf(service, t)
+})
+
+t.test('a mirror waits for its source, and says so once', async (t) => {
+  await copy.run()
+  const proxy = await startFaultyProxy(t, service, [lost, answered(...busy), lost])
+  const { stop } = copy.follow({ from: { url: proxy.url, token: service.token } })
+  await until('it has caught up', () => copy.lines.at(-1) === 'caught up' && copy.lines.length > 2)
+  await stop()
+  t.match(copy.lines.slice(2), [
+    'behind: the source responds with status 503: the store is busy',
+    /^behind: no response from http:\/\/127.0.0.1:\d+: .*(closed|hang up|RESET)/,
+    'caught up',
+  ])
+})

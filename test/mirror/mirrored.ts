@@ -1,0 +1,120 @@
+/** A service on SQLite, and a database that mirrors it. */
+import type { Test } from 'tap'
+import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
+import type { Mirror, RestrictionStep } from '../../service/restriction.ts'
+import { type MirrorOptions, mirror } from '../../src/mirror/mirror.ts'
+import { Source } from '../../src/mirror/source.ts'
+import { openStore } from '../../src/stores/engines.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { sqlite } from '../helpers/engine.ts'
+import type { Caller, Service } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
+import { latest } from '../stores/changes.ts'
+
+interface RunOptions extends Partial<Omit<MirrorOptions, 'source'>> {
+  /** By default, the source of the previous run. */
+  readonly from?: Pick<Caller, 'url' | 'token'>
+}
+
+/** A database for a mirror. It is closed when the test ends. */
+export class TestMirror {
+  readonly database: string
+  readonly store: Store
+  /** What the runs have reported. */
+  readonly lines: string[] = []
+  #source: Pick<Caller, 'url' | 'token'>
+
+  static async open(t: Test, source: Caller, engine = sqlite): Promise<TestMirror> {
+    const { database } = await engine(t)
+    const store = await openStore({ database, lockTimeout: 30_000, sameThread: true })
+    t.teardown(() => store.close())
+    return new TestMirror(database, store, source)
+  }
+
+  private constructor(database: string, store: Store, source: Caller) {
+    this.database = database
+    this.store = store
+    this.#source = source
+  }
+
+  /** Mirrors, by default until the mirror has caught up. */
+  run({ from = this.#source, ...options }: RunOptions = {}): Promise<void> {
+    const { signal = new AbortController().signal } = options
+    this.#source = from
+    return mirror({
+      source: new Source(from.url, from.token, signal),
+      store: this.store,
+      once: true,
+      noticeMs: 0,
+      signal,
+      report: {
+        copied: (plants) => this.lines.push(`copied ${plants}`),
+        behind: (reason) => this.lines.push(`behind: ${reason}`),
+        caughtUp: () => this.lines.push('caught up'),
+      },
+      ...options,
+    })
+  }
+
+  /** Follows until `stop`, which rejects if the mirror has ended with an error. */
+  follow(options: RunOptions = {}): { readonly ended: Promise<void>; stop(): Promise<void> } {
+    const stopping = new AbortController()
+    const ended = this.run({ once: false, signal: stopping.signal, ...options })
+    // The caller looks at it later.
+    ended.catch(() => {})
+    return {
+      ended,
+      stop: () => {
+        stopping.abort()
+        return ended
+      },
+    }
+  }
+
+  async position(): Promise<Mirror> {
+    return (await this.store.readRestriction()) as Mirror
+  }
+
+  /** Resolves once the mirror has caught up with a service. */
+  async catchesUp({ store }: Service): Promise<void> {
+    const cursor = await latest(store)
+    await until('the mirror has caught up', async () => (await this.position()).cursor === cursor)
+  }
+}
+
+export async function plantsOf(store: Store): Promise<StoredPlant[]> {
+  return (await Array.fromAsync(store.exportPlants())).flat()
+}
+
+/** Stores plants with ids that are multiples of 10. */
+export async function fill(store: Store, count: number, name = 'Abies'): Promise<void> {
+  const plants = Array.from({ length: count }, (_, index): NewPlant => {
+    const plant = { id: 10n * BigInt(index - 1000), name: `${name} ${index}` }
+    return index % 3 === 0 ? { ...plant, tag: '' } : plant
+  })
+  await store.importPlants(plants, 'replace')
+}
+
+/** Changes some of those plants in every way. */
+export async function change(store: Store, round = 0): Promise<void> {
+  const base = 10n * BigInt(round)
+  await store.create({ id: base + 1n, name: 'created' })
+  await store.create({ id: base + 2n, name: 'created' })
+  await store.remove(base + 2n)
+  await store.remove(base - 9990n)
+  await store.create({ id: base - 9990n, name: 'created again', tag: 'Tree' })
+  await store.update(base + 2000n, { name: `changed ${round}`, tag: null })
+  await store.remove(base + 1000n)
+}
+
+/** Replaces `restrict` of a store. */
+export function withRestrict(
+  store: Store,
+  restrict: (step: RestrictionStep) => ReturnType<Store['restrict']>,
+): MirrorOptions['store'] {
+  return {
+    restrict,
+    readRestriction: () => store.readRestriction(),
+    list: (request) => store.list(request),
+  }
+}
