@@ -30,7 +30,7 @@ const PROCESSES: Readonly<Record<string, readonly string[]>> = {
   users: ['{client,crash,hostile,webhooks}/**/*.test.ts'],
   others: ['**/*.test.ts'],
   'system/clusters': ['{failover,faults,replicas}/*.system.ts'],
-  'system/kills': ['crash/*.system.ts', 'webhooks/processes.system.ts'],
+  'system/kills': ['crash/*.system.ts', 'mirror/model.system.ts', 'webhooks/processes.system.ts'],
   'system/postgres': ['stores/postgres/*.system.ts', '**/postgres.system.ts'],
   // Its files share a service.
   'system/threads': ['http-threads/*.system.ts'],

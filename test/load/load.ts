@@ -52,6 +52,7 @@ export interface LoadOptions {
   /** The longest pause of a client between two requests, in milliseconds. */
   readonly pauseMsMax?: number
   readonly token?: string
+  readonly clients?: number
 }
 
 /**
@@ -75,7 +76,8 @@ export class Load {
   constructor(urls: readonly string[], options: LoadOptions = {}) {
     this.#options = options
     this.requests = new Requests(urls, options.token)
-    this.#clients = Promise.all(Array.from({ length: CLIENTS }, (_, index) => this.#client(index)))
+    const { clients = CLIENTS } = options
+    this.#clients = Promise.all(Array.from({ length: clients }, (_, index) => this.#client(index)))
     this.#clients.catch(() => {})
   }
 

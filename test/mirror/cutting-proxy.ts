@@ -1,0 +1,82 @@
+/** A TCP proxy between a mirror and its source that cuts connections. */
+import { EventEmitter, once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Owner } from '../helpers/command.ts'
+
+export class CuttingProxy {
+  url = ''
+  /** The number of cuts so far. */
+  cuts = 0
+  readonly #port: number
+  readonly #sockets = new Set<Socket>()
+  readonly #events = new EventEmitter<{ chunk: []; cut: []; refusal: [] }>()
+  #isCutting = false
+  #refusals = 0
+
+  private constructor(port: number) {
+    this.#port = port
+  }
+
+  /** @param port of the service on 127.0.0.1, which does not need to be running */
+  static async start(t: Owner, port: number): Promise<CuttingProxy> {
+    const proxy = new CuttingProxy(port)
+    const server = createServer((client) => proxy.#connect(client)).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    t.teardown(() => {
+      server.close()
+      proxy.#destroyAll()
+    })
+    return proxy
+  }
+
+  /** Resolves once the service has sent more data this many times. */
+  async chunks(count: number): Promise<void> {
+    for (let left = count; left > 0; left--) await once(this.#events, 'chunk')
+  }
+
+  /** Cuts all connections in the middle of an answer. Resolves once that many others were refused. */
+  async cut(refusals: number): Promise<void> {
+    this.#isCutting = true
+    await once(this.#events, 'cut')
+    this.cuts += 1
+    this.#refusals = refusals
+    while (this.#refusals > 0) await once(this.#events, 'refusal')
+  }
+
+  #connect(client: Socket): void {
+    if (this.#refusals > 0) {
+      this.#refusals -= 1
+      client.destroy()
+      this.#events.emit('refusal')
+      return
+    }
+    const service = connect(this.#port, '127.0.0.1')
+    client.pipe(service)
+    service.on('data', (chunk: Buffer) => {
+      if (this.#isCutting) {
+        this.#isCutting = false
+        client.write(chunk.subarray(0, chunk.length / 2), () => this.#destroyAll())
+        this.#events.emit('cut')
+      } else {
+        client.write(chunk)
+        this.#events.emit('chunk')
+      }
+    })
+    for (const [socket, other] of [
+      [client, service],
+      [service, client],
+    ] as const) {
+      this.#sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        this.#sockets.delete(socket)
+        other.destroySoon()
+      })
+    }
+  }
+
+  #destroyAll(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+}
