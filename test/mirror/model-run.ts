@@ -140,16 +140,15 @@ export class ModelRun {
     this.#succeeded(await this.#run('compare'), /^equal/)
     // The mirror will not read the changes that are made meanwhile.
     await this.load.creates(50)
-    let end = ''
-    await withStore(this.setting.databases.mirror, async (store) => {
+    const end = await this.withMirror(async (store) => {
       this.plantsBefore = await exported(store)
-      end = await latest(store)
+      return latest(store)
     })
     this.#mirror = this.#startMirror('--restart')
     const isRestarted = () =>
-      this.withMirror(async (store) => {
-        return (await store.readChanges({ after: end, limit: 1 })) === 'expired'
-      })
+      this.withMirror(
+        async (store) => (await store.readChanges({ after: end, limit: 1 })) === 'expired',
+      )
     await this.#whileMirroring(until('the log of the mirror has begun again', isRestarted))
   }
 
@@ -231,7 +230,7 @@ async function startSource(t: Test, { port, databases }: Setting): Promise<Comma
 }
 
 /** Opens a database in this process for a moment. */
-export async function withStore<Result>(
+async function withStore<Result>(
   database: string,
   use: (store: Store) => Promise<Result>,
 ): Promise<Result> {
