@@ -16,13 +16,15 @@ import Sqlite from 'better-sqlite3'
 import { Command } from 'commander'
 import pg from 'pg'
 import { PostgresServer } from '../tools/postgres/server.ts'
+import { findGenerator } from './generators.ts'
 import { watchThreads } from './processor-time.ts'
-import { FIRST_ID, makePlant } from './requests.ts'
-import { fillDatabase, startServer } from './servers.ts'
+import { FIRST_ID, makePlant, requestsOf } from './requests.ts'
+import { createToken, fillDatabase, type Server, startServer } from './servers.ts'
 import { count, quantile } from './statistics.ts'
 import { OWN_PROGRAM, serviceCommand } from './subjects.ts'
 
 const CONNECTIONS = 64
+const READERS = 16
 
 /** How often creates are sent, and how often the mirror is asked what it has. */
 const TICK_MS = 10
@@ -33,6 +35,7 @@ interface Options {
   readonly stored: number
   readonly seconds: number
   readonly rates: readonly string[]
+  readonly read: boolean
 }
 
 const options = new Command('bench:mirror')
@@ -40,6 +43,7 @@ const options = new Command('bench:mirror')
   .option('--stored <plants>', 'how many plants to copy', Number, 1_000_000)
   .option('--seconds <seconds>', 'duration of each rate', Number, 10)
   .option('--rates <rates...>', 'creates per second', ['1000', '5000', '20000'])
+  .option('--read', 'read from a service on the mirror at the same time', false)
   .parse()
   .opts<Options>()
 
@@ -64,6 +68,8 @@ await runMirror('--once')
 const seconds = (performance.now() - begin) / 1000
 console.log(`copied ${count(options.stored)} plants in ${seconds.toFixed(1)} s`)
 
+const replica = options.read ? await startReplica() : undefined
+
 /** When each create was acknowledged, by its id. */
 const acknowledged = new Map<number, number>()
 let next = FIRST_ID + options.stored
@@ -72,7 +78,7 @@ for (const rate of options.rates.map(Number)) {
   await runMirror('--once')
   const running = startMirror()
   await once(createInterface(running.stdout as Readable), 'line')
-  const [followed, lags] = await Promise.all([load(rate), watchLag(next)])
+  const [followed, lags] = await Promise.all([load(rate), watchLag(next), readMirror()])
   running.kill('SIGTERM')
   await once(running, 'exit')
   console.log(
@@ -140,6 +146,29 @@ async function watchLag(from: number): Promise<number[]> {
     await setTimeout(POLL_MS)
   }
   return lags
+}
+
+/** Starts a service on the mirror. */
+async function startReplica(): Promise<Server> {
+  const token = await createToken(OWN_PROGRAM, mirror.database)
+  const command = serviceCommand(OWN_PROGRAM, mirror.database)
+  const server = await startServer(command, join(folder, 'replica-log'), () => token)
+  teardown(() => server.stop())
+  return server
+}
+
+/** Reads from the service on the mirror as fast as it responds. */
+async function readMirror(): Promise<void> {
+  if (replica === undefined) return
+  const { generate } = await findGenerator()
+  const { perSecond } = await generate(replica, {
+    requests: requestsOf('read'),
+    connections: READERS,
+    seconds: options.seconds,
+    first: FIRST_ID,
+    stored: options.stored,
+  })
+  console.log(`${count(perSecond)} reads/s from the mirror:`)
 }
 
 interface Mirror {
