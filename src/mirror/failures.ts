@@ -4,12 +4,7 @@ import {
   ResponseError,
   UnexpectedAnswerError,
 } from '../../client/errors.ts'
-
-/** Ends a mirror command until the operator does something. The message says what, in one line. */
-export class MirrorError extends Error {}
-
-/** The source does not respond, or only with a temporary failure. */
-export class SourceUnavailable extends Error {}
+import { MirrorError, SourceUnavailable } from './mirror-error.ts'
 
 const RESTART =
   'the source does not have the changes that follow: they are no longer retained, it was restored from a backup, ' +
