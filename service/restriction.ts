@@ -29,8 +29,9 @@ export interface RestrictionStep {
   /** The restriction before the step. */
   readonly expected: Restriction | undefined
   /**
-   * The restriction after the step. If it is a mirror with the `copyFrom` INT64_MIN, a copy begins: so does a new log of
-   * changes, in which the cursors of the previous one have expired.
+   * The restriction after the step. If it is a mirror with the `copyFrom` INT64_MIN, a copy begins, and so does a new
+   * log of changes: the cursors of the previous one expire, although the new one can still contain its changes. Such a
+   * step changes no plants.
    */
   readonly next: Restriction | undefined
   /** Plants to create or replace, with distinct ids. */

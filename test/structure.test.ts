@@ -30,7 +30,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     ...LEAVES,
   ],
   'src/webhooks': ['service', 'contract'],
-  'src/mirror': ['service', 'contract', 'client'],
+  'src/mirror': ['service', 'contract', 'client', 'src/config'],
   'src/metrics': [
     'service',
     'contract',

@@ -1,7 +1,6 @@
 import { ContractError } from '../../contract/contract.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { ConfigError } from '../config/config.ts'
-import { MirrorError, SourceUnavailable } from '../mirror/mirror-error.ts'
 import { StoreError } from '../stores/store-error.ts'
 import { ThreadFailure } from '../threads/thread-module.ts'
 import { Interrupted } from '../transfer/source.ts'
@@ -9,15 +8,7 @@ import { escapeControlCharacters } from '../transfer/unknown-fields.ts'
 import { program } from './program.ts'
 
 /** Errors the user can fix. They are printed as one line without a stack trace. */
-const USER_ERRORS = [
-  ConfigError,
-  ContractError,
-  MirrorError,
-  SourceUnavailable,
-  StoreError,
-  StoreUnavailable,
-  ThreadFailure,
-]
+const USER_ERRORS = [ConfigError, ContractError, StoreError, StoreUnavailable, ThreadFailure]
 
 /**
  * Runs the command line. Prints errors on standard error instead of throwing them, and sets the process's exit code.

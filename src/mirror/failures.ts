@@ -4,7 +4,13 @@ import {
   ResponseError,
   UnexpectedAnswerError,
 } from '../../client/errors.ts'
-import { MirrorError, SourceUnavailable } from './mirror-error.ts'
+import { ConfigError } from '../config/config.ts'
+
+/** Ends a mirror command until the operator does something. The message says what, in one line. */
+export class MirrorError extends ConfigError {}
+
+/** The source does not respond, or only with a temporary failure. */
+export class SourceUnavailable extends ConfigError {}
 
 const RESTART =
   'the source does not have the changes that follow: they are no longer retained, it was restored from a backup, ' +

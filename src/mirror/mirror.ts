@@ -7,8 +7,8 @@ import {
   type RestrictionResult,
   type RestrictionStore,
 } from '../../service/restriction.ts'
+import { MirrorError, SourceUnavailable } from './failures.ts'
 import { Lag, type MirrorReport } from './lag.ts'
-import { MirrorError, SourceUnavailable } from './mirror-error.ts'
 import type { Source } from './source.ts'
 import { type MirrorStep, type PartialMirror, prepareCopyStep, prepareFollowStep } from './steps.ts'
 

@@ -114,5 +114,6 @@ async function fetchBounded(request: Request): Promise<Response> {
   }
   const body = Buffer.concat(chunks)
   if (!isUtf8(body)) throw brokenAnswer('text that is not UTF-8')
+  // The client's errors name the URL.
   return Object.defineProperty(new Response(body, response), 'url', { value: response.url })
 }

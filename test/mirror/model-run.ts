@@ -36,7 +36,10 @@ const PAUSE_MS_MAX = 20
 /** The most data until a fault, in chunks from the source: a few pages. */
 const CHUNKS_MAX = 15
 
-/** The longest time from data to a fault, in milliseconds. The mirror commits it within this time. */
+/**
+ * The longest time from data to a fault, in milliseconds. The mirror parses and commits the data within this time, which
+ * nothing outside shows, so a random moment can be before, during or after the commit.
+ */
 const COMMIT_MS_MAX = 30
 
 /** The most connections that are refused after a cut. */

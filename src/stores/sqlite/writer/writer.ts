@@ -61,6 +61,10 @@ type Prepared = {
   ) => ReturnType<Operations[Name]>
 }
 
+function isStep([name]: WriteCall): boolean {
+  return name === 'restrict'
+}
+
 /** Makes changes. The changes of one call share a transaction, and so one wait for the disk. */
 export class Writer {
   readonly #db: Database
@@ -81,7 +85,6 @@ export class Writer {
     const makeAll = (changes: readonly WriteCall[]) => {
       try {
         // No change can follow a step that begins a restriction, so steps are last.
-        const isStep = ([name]: WriteCall) => name === 'restrict'
         const results = changes.map((change) => (isStep(change) ? undefined : make(change)))
         return changes.map((change, index) => (isStep(change) ? make(change) : results[index]))
       } catch (error) {
