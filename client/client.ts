@@ -7,7 +7,9 @@ import { hasCondition } from './errors.ts'
 import { changeParameters, checkId, pathParameters } from './request-parameters.ts'
 import {
   areStoredPlants,
+  areStrings,
   type FetchResult,
+  isAccessToken,
   isBatchResult,
   isPlant,
   isStoredPlant,
@@ -17,6 +19,7 @@ import {
   toError,
 } from './responses.ts'
 import type {
+  AccessToken,
   BatchResult,
   Change,
   ChangeOptions,
@@ -32,6 +35,8 @@ import type {
   ReadOptions,
   StoredPlant,
   TaggedPlant,
+  TagPage,
+  TagQuery,
   UnconditionalOptions,
 } from './types.ts'
 
@@ -46,6 +51,7 @@ export {
 } from './errors.ts'
 export { parseJson, toJson } from './json.ts'
 export type {
+  AccessToken,
   BatchResult,
   Change,
   ChangeOptions,
@@ -61,6 +67,8 @@ export type {
   ReadOptions,
   StoredPlant,
   TaggedPlant,
+  TagPage,
+  TagQuery,
 } from './types.ts'
 export type { PlantStoreClient }
 
@@ -77,11 +85,13 @@ export function createClient(options: ClientOptions): PlantStoreClient {
   return new PlantStoreClient(new Connection(options))
 }
 
+const TAGS_PAGE_SIZE = 1000
+
 /** Fails to compile if the class lacks an operation of the contract. */
 type Operations = { [Id in keyof operations]: (...parameters: never[]) => Promise<unknown> }
 
 /**
- * Has one method for each operation of the contract, and iterations over all plants and over their changes. Create it
+ * Has one method for each operation of the contract, and iterations over all plants, tags and changes. Create it
  * with `createClient`.
  *
  * Requests that are safe to retry are retried automatically (see `ClientOptions`). Every method throws:
@@ -155,18 +165,19 @@ class PlantStoreClient implements Operations {
    * @example
    * const page = await plants.listPlants({ tag: 'Tree', limit: 10 })
    * const nextPage = await page.next?.()
+   * const some = await plants.listPlants({ id: [4n, 49n] })
    */
   async listPlants(query: PlantQuery = {}, options?: CallOptions): Promise<Page> {
     if (query.after !== undefined) checkId(query.after)
+    for (const id of query.id ?? []) checkId(id)
+    // Without a value, the parameter would not be sent, which would select all plants.
+    if (query.id?.length === 0) return { plants: [] }
     return this.#page(query, options)
   }
 
-  /** @param query a string is the query of a link from the service, and is sent unchanged */
   #page(query: PlantQuery | string, options?: CallOptions): Promise<Page> {
-    const search =
-      typeof query === 'string' ? { querySerializer: () => query } : { params: { query } }
     return this.#connection.call(
-      (http, init) => http.GET('/plants', { ...init, ...search }),
+      (http, init) => http.GET('/plants', { ...init, ...toSearch(query) }),
       (result) => {
         const plants = readContent(result, areStoredPlants)
         const next = readNextQuery(result)
@@ -180,10 +191,10 @@ class PlantStoreClient implements Operations {
 
   /**
    * Iterates over all plants, ordered by id. Each page is fetched when the iteration reaches it, so changes
-   * made meanwhile can be included or missed.
+   * made meanwhile can be included or missed. With `q`, pages without plants are skipped.
    *
    * @example
-   * for await (const { id, name } of plants.plants({ tag: 'Tree' })) console.log(id, name)
+   * for await (const { id, name } of plants.plants({ tag: 'Tree', q: 'abies' })) console.log(id, name)
    */
   async *plants(
     { pageSize, ...query }: PlantsQuery = {},
@@ -195,6 +206,60 @@ class PlantStoreClient implements Operations {
       yield* page.plants
       page = await page.next?.(options)
     }
+  }
+
+  /**
+   * Fetches a page of tags, each once. `tags` iterates over all of them.
+   *
+   * @example
+   * const { tags } = await plants.listTags({ limit: 1000 })
+   */
+  async listTags(query: TagQuery = {}, options?: CallOptions): Promise<TagPage> {
+    return this.#tagPage(query, options)
+  }
+
+  #tagPage(query: TagQuery | string, options?: CallOptions): Promise<TagPage> {
+    return this.#connection.call(
+      (http, init) => http.GET('/tags', { ...init, ...toSearch(query) }),
+      (result) => {
+        const tags = readContent(result, areStrings)
+        const next = readNextQuery(result)
+        return next === undefined
+          ? { tags }
+          : { tags, next: (options) => this.#tagPage(next, options) }
+      },
+      options,
+    )
+  }
+
+  /**
+   * Iterates over the tags that plants have, each once, in an order that does not change. Tags of more than 1,000
+   * characters are omitted.
+   *
+   * @example
+   * const tags = await Array.fromAsync(plants.tags())
+   */
+  async *tags(options?: CallOptions): AsyncGenerator<string, void, void> {
+    let page: TagPage | undefined = await this.listTags({ limit: TAGS_PAGE_SIZE }, options)
+    while (page !== undefined) {
+      yield* page.tags
+      page = await page.next?.(options)
+    }
+  }
+
+  /**
+   * Fetches the name, the scopes and the expiry of the client's token.
+   *
+   * @example
+   * const { scopes } = await plants.getToken()
+   * if (!scopes.includes('write')) console.log('read-only')
+   */
+  async getToken(options?: CallOptions): Promise<AccessToken> {
+    return this.#connection.call(
+      (http, init) => http.GET('/token', { ...init }),
+      (result) => readContent(result, isAccessToken),
+      options,
+    )
   }
 
   /**
@@ -313,6 +378,11 @@ class PlantStoreClient implements Operations {
   changes(options: ChangesOptions = {}): AsyncGenerator<Change, void, void> {
     return followChanges(this.#connection, options)
   }
+}
+
+/** @param query a string is the query of a link from the service, and is sent unchanged */
+function toSearch<Query>(query: Query | string) {
+  return typeof query === 'string' ? { querySerializer: () => query } : { params: { query } }
 }
 
 function readTaggedPlant(result: FetchResult): TaggedPlant {

@@ -60,6 +60,16 @@ export function areStoredPlants(value: unknown): value is Schemas['StoredPlant']
   return Array.isArray(value) && value.every(isStoredPlant)
 }
 
+export function areStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
+}
+
+export function isAccessToken(value: unknown): value is Schemas['AccessToken'] {
+  const { name, scopes, expiresAt } = asRecord(value)
+  const isName = typeof name === 'string'
+  return isName && areStrings(scopes) && (expiresAt === undefined || typeof expiresAt === 'string')
+}
+
 export function areChanges(value: unknown): value is Schemas['Change'][] {
   return Array.isArray(value) && value.every(isChange)
 }

@@ -42,8 +42,9 @@ export type StoredPlant = components['schemas']['StoredPlant']
 export type PlantPatch = components['schemas']['PlantPatch']
 
 /**
- * Selects a page of plants: those with an id greater than `after`, those with exactly the `tag`, and at most
- * `limit` of them (by default 100).
+ * Selects a page of plants: those with an id greater than `after`, those with exactly the `tag`, those whose name
+ * contains `q` (ignoring the case of ASCII letters), and at most `limit` of them (by default 100). Or those with one of
+ * up to 200 ids (`id`), which can only be combined with `after`.
  *
  * @example
  * const query: PlantQuery = { after: 4n, tag: 'Tree', limit: 10 }
@@ -116,11 +117,41 @@ export interface TaggedPlant {
  * const second = await first.next?.()
  */
 export interface Page {
-  /** Ordered by id. There can be fewer than the limit even if more follow. */
+  /** Ordered by id. There can be fewer than the limit even if more follow and, with `q`, even none. */
   readonly plants: StoredPlant[]
   /** Fetches the next page. Undefined on the last page. */
   readonly next?: (options?: CallOptions) => Promise<Page>
 }
+
+/**
+ * Selects a page of tags: those after the position `after`, and at most `limit` of them (by default 100).
+ *
+ * @example
+ * const query: TagQuery = { limit: 1000 }
+ */
+export type TagQuery = NonNullable<operations['listTags']['parameters']['query']>
+
+/**
+ * A page of tags.
+ *
+ * @example
+ * const first: TagPage = await plants.listTags({ limit: 1000 })
+ * const second = await first.next?.()
+ */
+export interface TagPage {
+  /** In an order that does not change. There can be fewer than the limit even if more follow. */
+  readonly tags: string[]
+  /** Fetches the next page. Undefined on the last page. */
+  readonly next?: (options?: CallOptions) => Promise<TagPage>
+}
+
+/**
+ * What an access token permits, and for how long.
+ *
+ * @example
+ * const { name, scopes, expiresAt = 'never' }: AccessToken = await plants.getToken()
+ */
+export type AccessToken = components['schemas']['AccessToken']
 
 /**
  * A committed change to one plant. `removed` has no `plant`; the others have the whole plant after the change.

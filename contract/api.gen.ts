@@ -14,6 +14,10 @@ export interface paths {
          *     header with the URL of the next page, relative to the request URL. A page can contain fewer plants
          *     than `limit` even if it is not the last, because its size in bytes is also limited. Requires the
          *     `read` scope.
+         *
+         *     Each request with `q` searches a limited number of plants, so its page can be short, or even empty, although
+         *     other plants match. To find all of them, follow `Link` until a page has none. Only a few searches can run at
+         *     the same time: others get 503 (50303).
          */
         get: operations["listPlants"];
         put?: never;
@@ -115,6 +119,50 @@ export interface paths {
          *     changes from that cursor. Requires the `read` scope.
          */
         get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tags
+         * @description Returns the tags that plants have, each once, one page at a time. Their order does not change, but depends on
+         *     the kind of database. Every page except the last has a `Link` header with the URL of the next page, relative to
+         *     the request URL. Tags of more than 1,000 characters, which `GET /plants` does not accept as `tag`, are omitted,
+         *     so a page can contain fewer tags than `limit` even if it is not the last. Only a few lists of tags and searches
+         *     can run at the same time: others get 503 (50303). Requires the `read` scope.
+         */
+        get: operations["listTags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Inspect your token
+         * @description Returns the name, scopes and expiry of the token that the request was sent with. Requires no particular scope.
+         */
+        get: operations["getToken"];
         put?: never;
         post?: never;
         delete?: never;
@@ -355,6 +403,31 @@ export interface components {
              * @example 2
              */
             replayed: number;
+        };
+        /**
+         * AccessToken
+         * @description What an access token permits, and for how long.
+         */
+        AccessToken: {
+            /**
+             * @description The name of the token.
+             * @example dashboard
+             */
+            name: string;
+            /**
+             * @description What the token permits.
+             * @example [
+             *       "read",
+             *       "write"
+             *     ]
+             */
+            scopes: ("read" | "write")[];
+            /**
+             * Format: date-time
+             * @description When the token becomes invalid. Absent if it never does.
+             * @example 2027-02-19T15:00:00.000Z
+             */
+            expiresAt?: string;
         };
         /**
          * Change
@@ -758,6 +831,16 @@ export interface operations {
                  *     followed. Tags of plants can be longer.
                  */
                 tag?: string;
+                /**
+                 * @description Return only plants whose name contains this text. ASCII letters match in either case. All other characters
+                 *     match only themselves: there are no wildcards.
+                 */
+                q?: string;
+                /**
+                 * @description Return only the plants with these ids. Repeat the parameter for up to 200 ids, such as `id=4&id=49`. The
+                 *     response omits ids that no plant has. `limit` does not apply, and `q` and `tag` cannot be used with it.
+                 */
+                id?: components["schemas"]["PlantId"][];
             };
             header?: never;
             path?: never;
@@ -1182,6 +1265,76 @@ export interface operations {
             505: components["responses"]["VersionNotSupported"];
         };
     };
+    listTags: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of tags to return. */
+                limit?: number;
+                /** @description The position after which the page begins, from a `Link`. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of tags, possibly empty. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description The next page (RFC 8288). Absent on the last page. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string[];
+                };
+            };
+            400: components["responses"]["BadParameters"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+            505: components["responses"]["VersionNotSupported"];
+        };
+    };
+    getToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The token of this request. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessToken"];
+                };
+            };
+            400: components["responses"]["BadParameters"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+            505: components["responses"]["VersionNotSupported"];
+        };
+    };
 }
 /** The parameters that have a default, by operation. */
 export interface DefaultedParameters {
@@ -1193,4 +1346,6 @@ export interface DefaultedParameters {
     updatePlant: never;
     deletePlant: never;
     listChanges: "limit" | "wait";
+    listTags: "limit";
+    getToken: never;
 }

@@ -7,7 +7,7 @@ import { type Scope, scopes } from './scopes.ts'
 /** The parts of an operation in the contract that the server needs at run time. */
 export interface Operation {
   readonly id: string
-  /** The scopes that a token needs. It needs all of them. Never empty. */
+  /** The scopes that a token needs. It needs all of them. Empty if any valid token will do. */
   readonly scopes: readonly Scope[]
   /** The media types of the body; empty if the operation takes no body. */
   readonly mediaTypes: readonly string[]
@@ -54,6 +54,8 @@ export interface ContractDocument {
 }
 
 const SCHEME = 'bearer'
+/** The `x-scope` of an operation that any valid token can call. */
+const ANY_SCOPE = 'any'
 const EVENT_STREAM = 'text/event-stream'
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'])
 
@@ -134,10 +136,13 @@ function requiredScopes(
   if (security.length === 0 || security.some((requirement) => !(SCHEME in requirement))) {
     throw new ContractError(`${name}: every security requirement must include ${SCHEME}`)
   }
+  if (required === ANY_SCOPE) return []
   const named = [required].flat()
   const known = scopes.filter((scope) => named.includes(scope))
   if (known.length === 0 || known.length !== named.length) {
-    throw new ContractError(`${name}: x-scope must be ${scopes.join(', ')} or a list of them`)
+    throw new ContractError(
+      `${name}: x-scope must be ${ANY_SCOPE}, ${scopes.join(', ')} or a list of scopes`,
+    )
   }
   return known
 }

@@ -1,6 +1,7 @@
 /** The types of the handlers, derived from the contract. */
 import type { DefaultedParameters, operations } from './api.gen.ts'
 import type { ErrorCode, errorCodes } from './error-codes.gen.ts'
+import type { Grant } from './scopes.ts'
 
 declare const content: unique symbol
 
@@ -86,14 +87,19 @@ interface Paged<Id extends OperationId> {
 
 /** One method for each `operationId`. */
 export type Handlers = {
-  [Id in OperationId]: (request: OperationRequest<Id>) => Promise<OperationResult<Id>>
+  [Id in OperationId]: (request: OperationRequest<Id>, grant: Grant) => Promise<OperationResult<Id>>
 }
 
 /** A handler of any operation. `Handlers` has the exact types. */
-export type Handler = (request: object) => Promise<AnyResult>
+export type Handler = (request: object, grant: Grant | undefined) => Promise<AnyResult>
 
 /** The result of any operation. */
-export type AnyResult = { readonly failure: ErrorCode; readonly message: string } | AnySuccess
+export type AnyResult = AnyFailure | AnySuccess
+
+export interface AnyFailure {
+  readonly failure: ErrorCode
+  readonly message: string
+}
 
 export interface AnySuccess {
   /** A string is JSON text. */

@@ -25,10 +25,12 @@ export function bodyCompiler(): ValidatorCompiler {
 
 /**
  * A compiler for schemas of parameters, which are strings. Its validators work like those of `bodyCompiler`,
- * but integers must be in decimal, int32 becomes a number, and missing parameters get their defaults.
+ * but integers must be in decimal, int32 becomes a number, missing parameters get their defaults, and a list can have
+ * one value.
  */
 export function parameterCompiler(): ValidatorCompiler {
-  const ajv = createAjv({ useDefaults: true, verbose: true })
+  // Only a list is coerced, because any other parameter is already a string.
+  const ajv = createAjv({ useDefaults: true, coerceTypes: 'array', verbose: true })
   addInteger(ajv, 'int64', 'must be an int64 in decimal', (text) => parseInt64(String(text)))
   const bounded: Message = ({ schema }) =>
     `must be an integer from ${schema.minimum} to ${schema.maximum}`

@@ -1,12 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { type Scope, scopes } from '../contract/scopes.ts'
+import { type Grant, type Scope, scopes } from '../contract/scopes.ts'
 import { SELECTOR_BYTES, type StoredToken, type TokenStore } from './token-store.ts'
-
-/** The name and the permissions of a valid token. */
-export interface Grant {
-  readonly name: string
-  readonly scopes: readonly Scope[]
-}
 
 export interface TokenRequest {
   readonly name: string

@@ -1,4 +1,5 @@
 import type { Handlers, OperationRequest, OperationResult } from '../contract/operation-types.ts'
+import type { Grant } from '../contract/scopes.ts'
 import { CHANGES_OFF, type ChangesPage, type NoChanges } from './change-feed.ts'
 import {
   conflictMessage,
@@ -9,9 +10,21 @@ import {
   type RequestStore,
 } from './plant-store.ts'
 
+/**
+ * How many searches and lists of tags can run at the same time, because each reads in several steps and holds what it
+ * has found so far.
+ */
+const SEARCHES_MAX = 4
+
+const TOO_MANY_SEARCHES = {
+  failure: 'service-busy',
+  message: 'too many searches are running',
+} as const
+
 /** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
   readonly #store: RequestStore
+  #searches = 0
 
   constructor(store: RequestStore) {
     this.#store = store
@@ -54,8 +67,33 @@ export class PlantService implements Handlers {
   async listPlants({
     query,
   }: OperationRequest<'listPlants'>): Promise<OperationResult<'listPlants'>> {
-    const { json, next } = await this.#store.list(query)
+    const { id, q, tag, after, limit } = query
+    if (id !== undefined && (q ?? tag) !== undefined) {
+      const message = 'the query parameter id cannot be combined with q or tag'
+      return { failure: 'invalid-parameter', message }
+    }
+    if (q !== undefined && this.#searches === SEARCHES_MAX) return TOO_MANY_SEARCHES
+    const { json, next } = await (id !== undefined
+      ? this.#store.getAll(inOrder(id, after))
+      : q !== undefined
+        ? this.#search((store) => store.search({ text: q, after, tag, limit }))
+        : this.#store.list(query))
     return { body: json, next: next === undefined ? undefined : { after: next } }
+  }
+
+  async listTags({ query }: OperationRequest<'listTags'>): Promise<OperationResult<'listTags'>> {
+    if (this.#searches === SEARCHES_MAX) return TOO_MANY_SEARCHES
+    const { tags, next } = await this.#search((store) => store.listTags(query))
+    return { body: tags, next: next === undefined ? undefined : { after: next } }
+  }
+
+  async #search<Found>(search: (store: RequestStore) => Promise<Found>): Promise<Found> {
+    this.#searches++
+    try {
+      return await search(this.#store)
+    } finally {
+      this.#searches--
+    }
   }
 
   async getPlant({
@@ -105,6 +143,25 @@ export class PlantService implements Handlers {
   }: OperationRequest<'listChanges'>): Promise<OperationResult<'listChanges'>> {
     return changesResult(await this.#store.readChanges({ after, limit }))
   }
+
+  async getToken(
+    _request: OperationRequest<'getToken'>,
+    { name, expiresAt, ...grant }: Grant,
+  ): Promise<OperationResult<'getToken'>> {
+    const scopes = [...grant.scopes]
+    if (expiresAt === undefined || expiresAt > LAST_DATE_TIME) return { body: { name, scopes } }
+    return { body: { name, scopes, expiresAt: expiresAt.toISOString() } }
+  }
+}
+
+/** A `date-time` has a year of four digits (RFC 3339 §5.6). What is valid for longer can count as permanent. */
+const LAST_DATE_TIME = new Date('9999-12-31T23:59:59.999Z')
+
+/** The distinct ids that are greater than `after`, in ascending order. */
+function inOrder(ids: readonly bigint[], after: bigint | undefined): bigint[] {
+  return [...new Set(ids)]
+    .filter((id) => after === undefined || id > after)
+    .sort((one, other) => (one < other ? -1 : 1))
 }
 
 /** The result of `listChanges` for a page of the feed, or for the reason why there is none. */

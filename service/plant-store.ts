@@ -56,15 +56,42 @@ export interface PageRequest {
   readonly limit: number
 }
 
+export interface SearchRequest extends PageRequest {
+  /** Return only plants whose name contains this text, in which ASCII letters match in either case. Not empty. */
+  readonly text: string
+}
+
 export interface Page {
   /**
    * The plants in JSON, ordered by id, without optional whitespace. A page is only ever sent, and a database formats
    * plants faster than we build objects. An engine can return fewer plants than the limit if they are very large, but
-   * returns at least one if any match.
+   * returns at least one if any match. Only a search can return none although more follow.
    */
   readonly json: Json<StoredPlant[]>
   /** The id after which the next page begins; undefined on the last page. */
   readonly next: bigint | undefined
+}
+
+/** The longest tag that is listed, in characters: the longest that the contract accepts as a parameter. */
+export const LISTED_TAG_MAX = 1000
+
+/**
+ * How much a search examines at most, not counting its last plant: in bytes, the names and tags. A few milliseconds of
+ * work.
+ */
+export const SEARCH_MAX = { plants: 20_000, bytes: 2 ** 21 }
+
+export interface TagsRequest {
+  /** The `next` of the previous page. */
+  readonly after?: string | undefined
+  /** The maximum number of tags, at least 1. */
+  readonly limit: number
+}
+
+export interface TagsPage {
+  readonly tags: readonly string[]
+  /** The position after which the next page begins, in at most LISTED_TAG_MAX characters; undefined on the last page. */
+  readonly next: string | undefined
 }
 
 /**
@@ -101,6 +128,26 @@ export interface PlantStore extends ChangeFeed {
    * stored plants.
    */
   list(request: PageRequest): Promise<Page>
+
+  /**
+   * Resolves to a page of the plants with some ids.
+   *
+   * @param ids in ascending order, each once. Those without a plant are ignored.
+   */
+  getAll(ids: readonly bigint[]): Promise<Page>
+
+  /**
+   * Resolves to a page of the plants that match. Examines no more than SEARCH_MAX, in id order, so `next` can be the id
+   * of a plant that does not match.
+   */
+  search(request: SearchRequest): Promise<Page>
+
+  /**
+   * Resolves to a page of the tags that plants have, each once, in an order that the engine chooses and never changes.
+   * Omits tags of more than LISTED_TAG_MAX characters, so a page can be shorter than its limit. The cost is independent
+   * of the number of stored plants.
+   */
+  listTags(request: TagsRequest): Promise<TagsPage>
 
   /**
    * Applies a patch and resolves to the updated plant.

@@ -37,6 +37,7 @@
 
 import type { ErrorCode } from '../../contract/error-codes.gen.ts'
 import { errorCodes } from '../../contract/error-codes.gen.ts'
+import type { AnyFailure } from '../../contract/operation-types.ts'
 import type { StoreUnavailable } from '../../service/plant-store.ts'
 
 /** Values of `Retry-After` in a 503, in seconds. */
@@ -85,6 +86,12 @@ export function unavailable({ reason, notice }: StoreUnavailable): ApiError {
   const message = 'the store is temporarily unavailable'
   const explained = notice === undefined ? message : `${message}: ${notice}`
   return new ApiError('store-unavailable', explained, headers)
+}
+
+/** The error for a failure that an operation has returned. */
+export function operationError({ failure, message }: AnyFailure): ApiError {
+  const isBusy = errorCodes[failure].status === 503
+  return new ApiError(failure, message, isBusy ? { 'retry-after': RETRY_AFTER.busy } : {})
 }
 
 /** The process has reached a limit on memory or work. */

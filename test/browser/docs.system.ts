@@ -115,6 +115,14 @@ function testDocs(program: string): void {
     t.match(JSON.parse(onwards.body), [{ name: 'Abies amabilis' }])
     await docs.toggle('listPlants')
 
+    const { body: tags } = await tryForm(t, docs, 'listTags')
+    t.strictSame(JSON.parse(tags), ['Forb/herb', 'Tree'])
+    await docs.toggle('listTags')
+
+    const { body: token } = await tryForm(t, docs, 'getToken')
+    t.match(JSON.parse(token), { scopes: ['read', 'write'] })
+    await docs.toggle('getToken')
+
     const { headers } = await tryForm(t, docs, 'getPlant')
     const [, etag = ''] = /^ *etag: (".+")/m.exec(headers) ?? []
     const fetched = await docs.execute('getPlant', { id: String(id) })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { createClient, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
+import { SEARCH_MAX } from '../../service/plant-store.ts'
 import { storable } from '../helpers/arbitraries.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { startFaultyProxy, thrownBy } from './faulty-proxy.ts'
@@ -127,6 +128,60 @@ t.test('the iteration yields each plant with a tag once, for any page size', asy
   }
   t.strictSame(await all(client.plants({ tag, after: 2n ** 62n, pageSize: 1 })), plants.slice(1))
   t.strictSame(await all(client.plants({ tag: 'none' })), [])
+})
+
+t.test('plants are fetched by their ids', async (t) => {
+  const proxy = await startFaultyProxy(t, service)
+  const client = createClient({ url: proxy.url, token: service.token })
+  const ids = [2n ** 60n + 11n, 2n ** 60n + 12n]
+  const plants = await store('ids', ids)
+  t.strictSame(await client.listPlants({ id: [...ids.toReversed(), 2n ** 60n] }), { plants })
+  t.strictSame(await all(client.plants({ id: ids.slice(1) })), plants.slice(1))
+  t.equal(proxy.requests.length, 2)
+  t.strictSame(await client.listPlants({ id: [] }), { plants: [] })
+  t.equal(proxy.requests.length, 2, 'no request for no plants')
+  t.match(await thrownBy(client.listPlants({ id: Array(201).fill(4n) })), {
+    condition: 'invalid-parameter',
+  })
+  const number = 4 as unknown as bigint
+  t.match(await thrownBy(client.listPlants({ id: [4n, number] })), { name: 'TypeError' })
+})
+
+t.test('a search goes on after a page without plants', async (t) => {
+  const { store, url, token } = await startService(t)
+  const others = Array.from({ length: SEARCH_MAX.plants }, (_, id) => ({
+    id: BigInt(id),
+    name: 'x',
+  }))
+  const last = { id: 2n ** 40n, name: 'a & b=c #"\u00e4" 100%' }
+  await store.importPlants([...others, last], 'stop')
+  const client = createClient({ url, token })
+  const page = await client.listPlants({ q: 'A & B=C #"\u00e4" 100%' })
+  t.strictSame(page.plants, [])
+  t.strictSame((await page.next?.())?.plants, [last])
+  t.strictSame(await all(client.plants({ q: 'a & b=c #"\u00e4" 100%', pageSize: 1 })), [last])
+})
+
+t.test('tags are listed, and iterated over', async (t) => {
+  const { store, url, token } = await startService(t)
+  const tags = Array.from({ length: 1001 }, (_, index) => `a & b ${index}`)
+  await store.importPlants(
+    tags.map((tag, id) => ({ id: BigInt(id), name: 'x', tag })),
+    'stop',
+  )
+  const client = createClient({ url, token })
+  t.strictSame((await all(client.tags())).toSorted(), tags.toSorted())
+  const first = await client.listTags({ limit: 1000 })
+  const second = await first.next?.()
+  t.strictSame([first.tags.length, second?.tags.length], [1000, 1])
+  t.equal(second?.next, undefined)
+})
+
+t.test('the token of the client is described', async (t) => {
+  const { url } = service
+  const token = await service.issueToken('described', ['read'], 86_400_000)
+  const described = await createClient({ url, token }).getToken()
+  t.match(described, { name: 'described', scopes: ['read'], expiresAt: /^\d{4}-/ })
 })
 
 t.test('without a query, the iteration yields the whole store', async (t) => {

@@ -67,6 +67,9 @@ const CALLS = {
   createPlants: (client) => causeOf(client.createPlants([{ id: 1n, name: 'Abies' }])),
   listPlants: (client) => client.listPlants(),
   plants: (client) => client.plants().next(),
+  listTags: (client) => client.listTags(),
+  tags: (client) => client.tags().next(),
+  getToken: (client) => client.getToken(),
   getPlant: (client) => client.getPlant(1n),
   replacePlant: (client) => client.replacePlant(1n, { name: 'Abies' }),
   updatePlant: (client) => client.updatePlant(1n, {}),
@@ -74,7 +77,7 @@ const CALLS = {
   listChanges: (client) => client.listChanges(),
   changes: (client) => client.changes().next(),
 } satisfies Record<
-  OperationId | 'plants' | 'changes',
+  OperationId | 'plants' | 'tags' | 'changes',
   (client: PlantStoreClient) => Promise<unknown>
 >
 
@@ -174,6 +177,15 @@ const INVALID_CONTENT: Readonly<Record<OperationId, object>> = {
   updatePlant: INVALID_STORED_PLANTS,
   listPlants: { 'not an array': stored, ...inArrays(INVALID_STORED_PLANTS) },
   deletePlant: { 'a plant': stored },
+  listTags: { 'not an array': 'Tree', 'a plant': [stored], 'no tag': ['Tree', null] },
+  getToken: {
+    'not an object': 'first',
+    'no name': { scopes: ['read'] },
+    'no scopes': { name: 'first' },
+    'one scope': { name: 'first', scopes: 'read' },
+    'a scope that is not a string': { name: 'first', scopes: [1] },
+    'a time that is not a string': { name: 'first', scopes: ['read'], expiresAt: 1 },
+  },
   listChanges: {
     'not an array': CHANGE,
     ...Object.fromEntries(

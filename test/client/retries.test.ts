@@ -89,6 +89,12 @@ const CASES: Readonly<Record<OperationId, Case>> = {
     { name: 'updated', tag: 'Tree' },
   ],
   deletePlant: [(client, id) => client.deletePlant(id), () => undefined, undefined],
+  listTags: [(client) => client.listTags(), () => ({ tags: ['Tree'] }), before],
+  getToken: [
+    (client) => client.getToken(),
+    () => ({ name: 'test', scopes: ['read', 'write'] }),
+    before,
+  ],
   listChanges: [
     async (client) => (await client.listChanges({ after: 'latest' })).changes,
     () => [],

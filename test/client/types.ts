@@ -17,6 +17,8 @@ export async function acceptsContractRequests(client: PlantStoreClient): Promise
   await client.createPlant({ id: 4n, name: 'x', tag: 'y' })
   await client.createPlants([{ id: 4n, name: 'x', tag: 'y' }] as const)
   await client.listPlants({ limit: 1, after: 4n, tag: 'y' })
+  await client.listPlants({ q: 'x', id: [4n] })
+  await client.listTags({ limit: 1, after: 'x' })
   await client.updatePlant(4n, { tag: null }, { ifMatch: '"x"' })
   await client.deletePlant(4n, { ifMatch: '"x"', signal: AbortSignal.timeout(1) })
   // @ts-expect-error an id is a bigint
@@ -31,6 +33,8 @@ export async function acceptsContractRequests(client: PlantStoreClient): Promise
   await client.getPlant(4)
   // @ts-expect-error an id is a bigint
   await client.listPlants({ after: 4 })
+  // @ts-expect-error an id is a bigint
+  await client.listPlants({ id: [4] })
   // @ts-expect-error the contract has no such parameter
   await client.listPlants({ offset: 4n })
   // @ts-expect-error the iteration calls it pageSize
@@ -45,6 +49,7 @@ export async function returnsContractResponses(
 ): Promise<true[]> {
   const { plant, etag } = await client.getPlant(4n)
   const { plants, next } = await client.listPlants()
+  const token = await client.getToken()
   const created = await client.createPlant({ id: 4n, name: 'x' })
   // @ts-expect-error the result of a create has no id
   created.plant.id
@@ -54,6 +59,7 @@ export async function returnsContractResponses(
   for await (const { id } of client.plants()) true satisfies Same<typeof id, bigint>
   return [
     true satisfies Same<typeof plant.id, bigint>,
+    true satisfies Same<typeof token.scopes, ('read' | 'write')[]>,
     true satisfies Same<typeof batch, { created: number; replayed: number }>,
     true satisfies Same<typeof plant.tag, string | undefined>,
     true satisfies Same<(typeof plants)[0]['id'], bigint>,

@@ -20,6 +20,8 @@ t.test('the scopes, media types and status of an operation come from the contrac
     { id: 'replacePlant', scopes: ['write'], ...json, success: 200 },
     { id: 'updatePlant', scopes: ['read', 'write'], ...patch, success: 200 },
     { id: 'deletePlant', scopes: ['write'], ...nothing, success: 204 },
+    { id: 'listTags', scopes: ['read'], ...nothing, success: 200 },
+    { id: 'getToken', scopes: [], ...nothing, success: 200 },
     { id: 'listChanges', scopes: ['read'], ...nothing, success: 200, isFollowable: true },
   ]) {
     t.same(operations.get(expected.id), { isFollowable: false, ...expected }, expected.id)
@@ -85,13 +87,13 @@ const INVALID: InvalidCase[] = [
     },
     'POST /plants: every security requirement must include bearer',
   ],
-  ...['nonsense', [], ['nonsense'], ['read', 'nonsense'], ['write', 'write']].map(
+  ...['nonsense', [], ['any'], ['nonsense'], ['read', 'nonsense'], ['write', 'write']].map(
     (scope): InvalidCase => [
       `an operation with the x-scope ${JSON.stringify(scope)}`,
       ({ paths }) => {
         paths['/plants'] = { post: { ...operation, 'x-scope': scope } }
       },
-      'POST /plants: x-scope must be read, write or a list of them',
+      'POST /plants: x-scope must be any, read, write or a list of scopes',
     ],
   ),
   [
@@ -99,7 +101,7 @@ const INVALID: InvalidCase[] = [
     ({ paths }) => {
       paths['/plants'] = { post: { operationId: 'createPlant', responses: {} } }
     },
-    'POST /plants: x-scope must be read, write or a list of them',
+    'POST /plants: x-scope must be any, read, write or a list of scopes',
   ],
 ]
 for (const [what, change, message] of INVALID) {

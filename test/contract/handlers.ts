@@ -121,6 +121,8 @@ export const requests: true[] = [
   true satisfies Same<MembersOf<'replacePlant'>, 'params' | 'body' | 'expected'>,
   true satisfies Same<MembersOf<'updatePlant'>, 'params' | 'body' | 'expected'>,
   true satisfies Same<MembersOf<'deletePlant'>, 'params' | 'expected'>,
+  true satisfies Same<MembersOf<'listTags'>, 'query'>,
+  true satisfies Same<MembersOf<'getToken'>, never>,
   true satisfies Same<MembersOf<'listChanges'>, 'query'>,
   true satisfies Same<OperationRequest<'getPlant'>['params']['id'], bigint>,
   // Only a parameter with a default is always present.

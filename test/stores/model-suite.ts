@@ -1,11 +1,11 @@
 import { inspect, isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import type { NewPlant, PlantStore } from '../../service/plant-store.ts'
+import type { NewPlant, PlantStore, TagsPage } from '../../service/plant-store.ts'
 import { contentVersion, onConflicts } from '../../service/plant-store.ts'
 import { storable } from '../helpers/arbitraries.ts'
 import { changesAfter, latest, replay } from './changes.ts'
-import { type Modeled, PlantModel } from './plant-model.ts'
+import { compareCodePoints, type Modeled, PlantModel } from './plant-model.ts'
 import { exported, MAX, MIN } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
@@ -87,7 +87,14 @@ function* endingsOf(model: PlantModel, made: readonly Made[]): Generator<PlantMo
 
 async function callStore(store: PlantStore, [name, ...parameters]: Operation): Promise<unknown> {
   if (name === 'exportPlants') return exported(store)
-  return (store[name] as (...parameters: unknown[]) => Promise<unknown>)(...parameters)
+  const result = await (store[name] as (...parameters: unknown[]) => Promise<unknown>)(
+    ...parameters,
+  )
+  return name === 'listTags' ? sorted(result as TagsPage) : result
+}
+
+function sorted({ tags, next }: TagsPage): TagsPage {
+  return { tags: tags.toSorted(compareCodePoints), next }
 }
 
 function callModel(model: PlantModel, [name, ...parameters]: Operation): unknown {
@@ -134,6 +141,18 @@ function operations(): fc.Arbitrary<Planned[]> {
       .map((plants) => () => ['createAll', plants]),
     get: id.map((id) => () => ['get', id]),
     list: request.map((request) => () => ['list', request]),
+    getAll: fc
+      .uniqueArray(id)
+      .map((ids) => ids.sort((one, other) => (one < other ? -1 : 1)))
+      .map((ids) => () => ['getAll', ids]),
+    search: fc
+      .tuple(
+        request,
+        text.filter((text) => text !== ''),
+      )
+      .map(([request, text]) => () => ['search', { ...request, text }]),
+    // All at once, because engines differ in their order.
+    listTags: fc.constant(() => ['listTags', { limit: 1000 }]),
     update: fc.tuple(id, patch, expected).map(([id, patch, expected]) => (model) => [
       'update',
       id,

@@ -10,9 +10,12 @@ import type {
   PageRequest,
   PlantPatch,
   PlantStore,
+  SearchRequest,
   StoredPlant,
+  TagsPage,
+  TagsRequest,
 } from '../../service/plant-store.ts'
-import { contentVersion } from '../../service/plant-store.ts'
+import { contentVersion, LISTED_TAG_MAX } from '../../service/plant-store.ts'
 import { byId, pageWith } from './plants.ts'
 
 /** The methods of PlantStore that a Map can model, each with the result that a store's method must resolve to. */
@@ -56,12 +59,33 @@ export class PlantModel implements Modeled {
     return this.#plants.get(id)
   }
 
-  list({ after, tag, limit }: PageRequest): Page {
+  list(request: PageRequest): Page {
+    return this.search({ ...request, text: '' })
+  }
+
+  getAll(ids: readonly bigint[]): Page {
+    const plants = this.exportPlants().filter(({ id }) => ids.includes(id))
+    return pageWith(plants.map(inContractOrder))
+  }
+
+  search({ text, after, tag, limit }: SearchRequest): Page {
     const plants = this.exportPlants()
       .filter(({ id }) => after === undefined || id > after)
       .filter((plant) => tag === undefined || plant.tag === tag)
+      .filter(({ name }) => toAsciiLowerCase(name).includes(toAsciiLowerCase(text)))
     const page = plants.slice(0, limit).map(inContractOrder)
     return pageWith(page, plants.length > limit ? page.at(-1)?.id : undefined)
+  }
+
+  /** In code point order, which is not that of every engine. */
+  listTags({ after, limit }: TagsRequest): TagsPage {
+    const all = new Set(this.exportPlants().flatMap(({ tag }) => tag ?? []))
+    const tags = [...all]
+      .filter((tag) => [...tag].length <= LISTED_TAG_MAX)
+      .filter((tag) => after === undefined || compareCodePoints(tag, after) > 0)
+      .sort(compareCodePoints)
+    const page = tags.slice(0, limit)
+    return { tags: page, next: tags.length > limit ? page.at(-1) : undefined }
   }
 
   update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | NoMatch {
@@ -101,6 +125,15 @@ export class PlantModel implements Modeled {
     if (stored === undefined) return 'not-found'
     return expected === undefined || expected.includes(contentVersion(stored)) ? stored : 'changed'
   }
+}
+
+function toAsciiLowerCase(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+}
+
+/** The order of UTF-8, which differs from that of UTF-16. */
+export function compareCodePoints(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other))
 }
 
 function inContractOrder({ id, name, tag }: StoredPlant): StoredPlant {

@@ -27,7 +27,7 @@ const PLANTS = withIds([
   ...STRINGS.map((name) => ({ name })),
 ])
 
-/** The requirements of PlantStore.get and list, without concurrent changes. */
+/** The requirements of PlantStore.get, getAll and list, without concurrent changes. */
 export function readSuite(t: Test, engine: Engine): void {
   let store: PlantStore
   t.before(async () => {
@@ -92,6 +92,18 @@ export function readSuite(t: Test, engine: Engine): void {
     }
   })
 
+  t.test('plants are found by their ids, and sorted', async (t) => {
+    const ids = PLANTS.map(({ id }) => id)
+    samePlants(t, plantsIn(await store.getAll(ids)), PLANTS)
+    const stored = new Set(ids)
+    const near = [...new Set(ids.flatMap((id) => [id, id + 1n]))]
+      .filter((id) => id <= MAX)
+      .sort((one, other) => (one < other ? -1 : 1))
+    t.ok(near.some((id) => !stored.has(id)))
+    t.strictSame(await store.getAll(near), new PlantModel(PLANTS).getAll(near))
+    t.strictSame(await store.getAll([]), pageWith([]))
+  })
+
   t.test('an empty store returns an empty page and an empty export', async (t) => {
     const open = await opener(t, engine)
     const empty = await open()
@@ -126,6 +138,19 @@ async function largePlants(t: Test, engine: Engine): Promise<void> {
     const tagged = await walk(store, { limit: 1000, tag: 'x' })
     samePlants(t, plantsOf(tagged), plants.slice(3))
     t.ok(tagged.length > 1)
+  })
+
+  t.test('shorten pages of plants with some ids', async (t) => {
+    const ids = plants.map(({ id }) => id)
+    const pages = [await store.getAll([...ids, 13n])]
+    for (;;) {
+      const after = pages.at(-1)?.next
+      if (after === undefined) break
+      pages.push(await store.getAll(ids.filter((id) => id > after)))
+    }
+    samePlants(t, plantsOf(pages), plants)
+    t.ok(pages.length > 1)
+    t.ok(pages.every((page) => plantsIn(page).length > 0))
   })
 
   t.test('are found by tags of a megabyte', async (t) => {

@@ -50,6 +50,15 @@ const METHOD_CALLS: Record<
     (store) => store.list({ limit: 10, tag: 'tag 1' }),
     (store) => store.list({ limit: 10, tag: 'tag 1', after: 1000n }),
   ],
+  getAll: [(store) => store.getAll([1n, 5n, 1000n])],
+  search: [
+    (store) => store.search({ limit: 10, text: 'plant' }),
+    (store) => store.search({ limit: 10, text: 'plant', tag: 'tag 1' }),
+  ],
+  listTags: [
+    (store) => store.listTags({ limit: 10 }),
+    (store) => store.listTags({ limit: 10, after: 'tag 1' }),
+  ],
   update: [
     (store) => store.update(1n, { name: 'x', tag: null }),
     async (store) => store.update(1n, { name: 'y' }, [await versionIn(store)]),

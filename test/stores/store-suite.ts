@@ -10,7 +10,9 @@ import { lastingSuite } from './lasting-suite.ts'
 import { modelSuite } from './model-suite.ts'
 import { readSuite } from './read-suite.ts'
 import { restrictionSuite } from './restriction-suite.ts'
+import { searchSuite } from './search-suite.ts'
 import { sharedFeedSuite } from './shared-feed-suite.ts'
+import { tagSuite } from './tag-suite.ts'
 import { tokenSuite } from './token-suite.ts'
 import { webhookSuite } from './webhook-suite.ts'
 
@@ -32,6 +34,8 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['creating plants', createSuite],
     ['creating batches of plants', batchSuite],
     ['reading plants', readSuite],
+    ['searching plants', searchSuite],
+    ['listing tags', tagSuite],
     ['changing plants', changeSuite],
     ['importing plants', importSuite],
     ['exporting plants', exportSuite],

@@ -50,14 +50,14 @@ interface SwaggerUi {
   readonly React: {
     createElement(component: Component, properties: object, ...children: string[]): unknown
   }
-  getComponent(name: string, connected: true): Component
+  getComponent(name: string, connected?: true): Component
 }
 
 /**
  * A plugin for Swagger UI. Shows the title of the page in place of Swagger UI's logo, and the JSON of responses with
  * exact numbers: Swagger UI parses them as doubles, which rounds ids beyond 2^53.
  */
-export function plantStorePage() {
+export function plantStorePage(ui: SwaggerUi) {
   const indent = (text: string): string => {
     try {
       const keepDigits = (_key: string, value: unknown, context: { source: string }) =>
@@ -71,6 +71,9 @@ export function plantStorePage() {
   return {
     components: {
       Logo: () => document.title,
+      // Swagger UI has no field for the items of such a list, and warns before it uses another.
+      JsonSchema_integer_int64: (properties: object) =>
+        ui.React.createElement(ui.getComponent('JsonSchema_string'), properties),
     },
     wrapComponents: {
       responseBody:

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AnyResult, Handlers } from '../../../contract/operation-types.ts'
+import type { AnyResult } from '../../../contract/operation-types.ts'
 import type { ChangesPage } from '../../../service/change-feed.ts'
-import { changesResult } from '../../../service/plant-service.ts'
+import { changesResult, type PlantService } from '../../../service/plant-service.ts'
 import type { SharedFeed } from '../../../service/shared-feed.ts'
 import {
   COMMENT_INTERVAL_SECONDS,
@@ -35,7 +35,7 @@ export type Follow = (
  * @param feed reads pages for all followers, and waits for changes
  */
 export function followChanges(
-  service: Pick<Handlers, 'listChanges'>,
+  service: Pick<PlantService, 'listChanges'>,
   feed: SharedFeed,
   followers: Followers,
 ): Follow {

@@ -9,7 +9,7 @@ import type {
   OperationId,
 } from '../../../contract/operation-types.ts'
 import type { OperationRoute } from '../../../contract/routes.ts'
-import { ApiError } from '../api-error.ts'
+import { operationError } from '../api-error.ts'
 import { entityTag, expectedVersions, isKnown } from './conditional.ts'
 import type { Follow } from './follow-changes.ts'
 import { sendError, sendJson, serialize } from './response.ts'
@@ -50,8 +50,8 @@ export function routeOperations(document: ContractDocument, handlers: Handlers, 
 }
 
 function performWith(handle: Handler) {
-  return ({ params, query, body, headers }: FastifyRequest): Promise<AnyResult> =>
-    handle({ params, query, body, expected: expectedVersions(headers['if-match']) })
+  return ({ params, query, body, headers, grant }: FastifyRequest): Promise<AnyResult> =>
+    handle({ params, query, body, expected: expectedVersions(headers['if-match']) }, grant)
 }
 
 /** Sends the result of an operation. */
@@ -61,7 +61,7 @@ function respond(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  if ('failure' in result) sendError(reply, new ApiError(result.failure, result.message))
+  if ('failure' in result) sendError(reply, operationError(result))
   else sendSuccess(result, success, request, reply)
 }
 
@@ -93,7 +93,9 @@ function sendSuccess(
 
 /** The value of `Link` (RFC 8288), relative to the request's URL, which a proxy may have changed. */
 function linkToNext(query: object): string {
-  const parameters = Object.entries(query).map(([name, value]) => `${name}=${encode(value)}`)
+  const parameters = Object.entries(query).flatMap(([name, value]) =>
+    [value].flat().map((each) => `${name}=${encode(each)}`),
+  )
   return `<?${parameters.join('&')}>; rel="next"`
 }
 

@@ -54,8 +54,9 @@ export function validationError({ validation, validationContext }: FastifyError)
 
 function parameterError(part: string, error: FastifySchemaValidationError): ApiError {
   const partName = PART_NAMES[part]
-  const { instancePath } = error
-  const message = `the ${partName} ${instancePath.slice(1)} ${expectation(error as VerboseError)}`
+  // That of an item of a list also has its index.
+  const [, name] = error.instancePath.split('/')
+  const message = `the ${partName} ${name} ${expectation(error as VerboseError)}`
   return new ApiError('invalid-parameter', message)
 }
 
@@ -63,6 +64,8 @@ function expectation({ keyword, message, params, parentSchema }: VerboseError): 
   // The contract's title for a pattern is easier to understand than the pattern.
   if (keyword === 'pattern') return `must be ${parentSchema.title}`
   if (keyword === 'maxLength') return `must not have more than ${params.limit} characters`
+  if (keyword === 'minLength') return 'must not be empty'
+  if (keyword === 'maxItems') return `must not be repeated more than ${params.limit} times`
   return message
 }
 

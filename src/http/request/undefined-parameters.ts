@@ -1,4 +1,5 @@
 import type { FastifyRequest, RouteOptions } from 'fastify'
+import type { Schema } from '../../../contract/contract.ts'
 import { ApiError } from '../api-error.ts'
 
 /**
@@ -16,13 +17,20 @@ type RejectedHeaders = readonly (readonly [name: string, message: string])[]
  */
 export function rejectUndefinedParameters(route: RouteOptions): void {
   const query = listNames(route.schema?.querystring)
+  const lists = listArrays(route.schema?.querystring)
   const headers = rejectedHeaders(route)
   route.onRequest = (request, _reply, next) =>
-    next(queryError(request, query) ?? undefinedHeaderError(request, headers))
+    next(queryError(request, query, lists) ?? undefinedHeaderError(request, headers))
+}
+
+/** The names of the parameters that can be repeated. */
+function listArrays(schema: unknown): readonly string[] {
+  const { properties = {} } = (schema as Schema | undefined) ?? {}
+  return Object.keys(properties).filter((name) => properties[name]?.type === 'array')
 }
 
 function listNames(schema: unknown): readonly string[] {
-  return Object.keys((schema as { properties?: object } | undefined)?.properties ?? {})
+  return Object.keys((schema as Schema | undefined)?.properties ?? {})
 }
 
 function rejectedHeaders({ method, schema }: RouteOptions): RejectedHeaders {
@@ -47,6 +55,7 @@ function preconditionAdvice(method: string, defined: readonly string[]): string 
 function queryError(
   { url, query }: FastifyRequest,
   names: readonly string[],
+  lists: readonly string[],
 ): ApiError | undefined {
   try {
     // Fastify leaves invalid sequences undecoded.
@@ -57,7 +66,7 @@ function queryError(
   const values = query as Record<string, unknown>
   for (const name in values) {
     if (!names.includes(name)) return unknownParameter(name, names)
-    if (Array.isArray(values[name])) {
+    if (Array.isArray(values[name]) && !lists.includes(name)) {
       return new ApiError('invalid-parameter', `the query parameter ${name} must not be repeated`)
     }
   }

@@ -9,7 +9,10 @@ import type {
   Page,
   PageRequest,
   PlantPatch,
+  SearchRequest,
   StoredPlant,
+  TagsPage,
+  TagsRequest,
 } from '../../../service/plant-store.ts'
 import type {
   Restriction,
@@ -18,18 +21,20 @@ import type {
 } from '../../../service/restriction.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit, WaitingChanges } from '../group-commit.ts'
+import { InFlight } from '../in-flight.ts'
 import { measureText, measureTextOfAll } from '../rows.ts'
 import type { Store, StoreAdvice } from '../store.ts'
 import type { Metrics } from '../store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
-import { InFlight } from './connection/in-flight.ts'
 import type { Run, Session } from './connection/session.ts'
 import { OBSERVATION, type Observation } from './durability/standby-guarantee.ts'
 import type { ChangeLog } from './feed/change-log.ts'
 import { createBatches, createPlants } from './plants/creates.ts'
 import { importPlants } from './plants/imports.ts'
 import { readRestriction, restrict } from './plants/postgres-restriction.ts'
-import { exportPlants, listPlants, pointReads } from './plants/reads.ts'
+import { exportPlants, getPlants, listPlants, pointReads } from './plants/reads.ts'
+import { searchPlants } from './plants/searches.ts'
+import { listTags } from './plants/tag-scan.ts'
 import { removePlant, updatePlant } from './plants/updates.ts'
 import { type OpenDatabase, openDatabase, type PostgresOptions } from './postgres-database.ts'
 import type { PostgresMetrics } from './postgres-metrics.ts'
@@ -124,6 +129,18 @@ export class PostgresStore implements Store {
 
   list(request: PageRequest): Promise<Page> {
     return listPlants(this.#read, request)
+  }
+
+  getAll(ids: readonly bigint[]): Promise<Page> {
+    return getPlants(this.#read, ids)
+  }
+
+  search(request: SearchRequest): Promise<Page> {
+    return searchPlants(this.#read, request)
+  }
+
+  listTags(request: TagsRequest): Promise<TagsPage> {
+    return listTags(this.#read, request)
   }
 
   update(

@@ -1,7 +1,14 @@
 import type { Database } from 'better-sqlite3'
 import { INT64_MAX, INT64_MIN } from '../../../contract/int64.ts'
 import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
-import type { Page, PageRequest, StoredPlant } from '../../../service/plant-store.ts'
+import type {
+  Page,
+  PageRequest,
+  SearchRequest,
+  StoredPlant,
+  TagsPage,
+  TagsRequest,
+} from '../../../service/plant-store.ts'
 import type { Restriction } from '../../../service/restriction.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import type { Webhook } from '../../../service/webhook-store.ts'
@@ -10,7 +17,10 @@ import { joinPlants, measureText, type PlantRow, type TokenRow, toPlant, toToken
 import { toWebhook, type WebhookRow } from '../webhook-row.ts'
 import { type ChangeLimits, prepareExcess } from './feed/change-pruner.ts'
 import { prepareChangeRead } from './feed/change-reader.ts'
+import { idOf, PLANT_JSON } from './plant-json.ts'
+import { prepareSearch, type Read } from './plant-search.ts'
 import { mapError } from './sqlite-errors.ts'
+import { prepareTagScan } from './tag-scan.ts'
 import { prepareRestrictionRead } from './writer/restriction-changes.ts'
 
 /** How long reads can keep the event loop busy. This also limits the results in memory that are not sent yet. */
@@ -34,6 +44,8 @@ interface WaitingRead {
 export class Reader {
   readonly #db: Database
   readonly #statements: ReturnType<typeof prepareReads>
+  readonly #search: ReturnType<typeof prepareSearch>
+  readonly #scanTags: ReturnType<typeof prepareTagScan>
   readonly #readChanges: ReturnType<typeof prepareChangeRead>
   readonly #findExcess: ReturnType<typeof prepareExcess>
   readonly #readRestriction: ReturnType<typeof prepareRestrictionRead>
@@ -41,11 +53,18 @@ export class Reader {
     // `close` may have read them.
     if (this.#waiting.length > 0) this.#readGroup()
   }
+  readonly #read: Read = (read) =>
+    new Promise((resolve, reject) => {
+      if (this.#waiting.length === 0) setImmediate(this.#readWaiting)
+      this.#waiting.push({ run: () => resolve(read()), reject })
+    })
   #waiting: WaitingRead[] = []
 
   constructor(db: Database) {
     this.#db = db
     this.#statements = prepareReads(db)
+    this.#search = prepareSearch(db, this.#read)
+    this.#scanTags = prepareTagScan(db, this.#read)
     this.#readChanges = prepareChangeRead(db)
     this.#findExcess = prepareExcess(db)
     this.#readRestriction = prepareRestrictionRead(db)
@@ -103,6 +122,33 @@ export class Reader {
     return tag === undefined ? page.all(from, limit) : pageOfTag.all(tag, from, limit)
   }
 
+  getAll(ids: readonly bigint[]): Promise<Page> {
+    return this.#read(() => this.#getAll(ids))
+  }
+
+  #getAll(ids: readonly bigint[]): Page {
+    const plants: string[] = []
+    let text = 0
+    for (const id of ids) {
+      const plant = this.#statements.plantJson.get(id)
+      if (plant === undefined) continue
+      if (text >= BATCH_TEXT_MAX) {
+        return { json: joinPlants(plants), next: idOf(plants.at(-1) as string) }
+      }
+      plants.push(plant)
+      text += plant.length
+    }
+    return { json: joinPlants(plants), next: undefined }
+  }
+
+  search(request: SearchRequest): Promise<Page> {
+    return this.#search(request)
+  }
+
+  listTags(request: TagsRequest): Promise<TagsPage> {
+    return this.#scanTags(request)
+  }
+
   readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
     return this.#read(() => this.#readChanges(request))
   }
@@ -133,13 +179,6 @@ export class Reader {
   close(): void {
     while (this.#waiting.length > 0) this.#readGroup()
     this.#db.close()
-  }
-
-  #read<Result>(read: () => Result): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      if (this.#waiting.length === 0) setImmediate(this.#readWaiting)
-      this.#waiting.push({ run: () => resolve(read()), reject })
-    })
   }
 
   #readGroup(): void {
@@ -204,16 +243,6 @@ function* toBatches(rows: Iterable<PlantRow>): Generator<StoredPlant[], void> {
   if (batch.length > 0) yield batch
 }
 
-/** A plant in JSON. SQLite formats a row faster than we create an object for it. */
-const PLANT_JSON = `
-  CASE WHEN tag IS NULL THEN json_object('id', id, 'name', name)
-  ELSE json_object('id', id, 'name', name, 'tag', tag) END`
-
-/** The id of a plant in JSON. To select it as a second column would take longer. */
-function idOf(json: string): bigint {
-  return BigInt(json.slice('{"id":'.length, json.indexOf(',')))
-}
-
 function prepareReads(db: Database) {
   return {
     begin: db.prepare('BEGIN'),
@@ -221,6 +250,7 @@ function prepareReads(db: Database) {
     version: db.prepare<[], number>('PRAGMA data_version').safeIntegers(false).pluck(),
     anyPlant: db.prepare('SELECT 1 FROM plants LIMIT 1'),
     plant: db.prepare<bigint, PlantRow>('SELECT * FROM plants WHERE id = ?'),
+    plantJson: db.prepare<bigint, string>(`SELECT ${PLANT_JSON} FROM plants WHERE id = ?`).pluck(),
     // With a plain `LIMIT ?` or `tag = ?`, SQLite would prepare the statement again for every run, because their values
     // can change the plan. That takes as long as reading 20 plants.
     page: db

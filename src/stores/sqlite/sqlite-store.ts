@@ -11,7 +11,10 @@ import type {
   Page,
   PageRequest,
   PlantPatch,
+  SearchRequest,
   StoredPlant,
+  TagsPage,
+  TagsRequest,
 } from '../../../service/plant-store.ts'
 import type {
   Restriction,
@@ -22,6 +25,7 @@ import type { StoredToken } from '../../../service/token-store.ts'
 import type { WebhookStore } from '../../../service/webhook-store.ts'
 import { IN_MEMORY, type OnProblem } from '../engine.ts'
 import { GroupCommit, WaitingChanges } from '../group-commit.ts'
+import { InFlight } from '../in-flight.ts'
 import { RetentionClock } from '../retention-clock.ts'
 import type { Store, StoreAdvice, StoreLink } from '../store.ts'
 import type { Metrics } from '../store-metrics.ts'
@@ -74,6 +78,7 @@ export class SqliteStore implements Store {
   readonly #write = ((...call: unknown[]) =>
     this.#groupCommit.submit(call as unknown as WriteCall)) as SubmitWrite
   readonly #reader: Reader
+  readonly #inFlight = new InFlight()
   readonly #commits: CommitSignal
   readonly #openSnapshot: () => Database
   /** Undefined in memory. */
@@ -163,6 +168,18 @@ export class SqliteStore implements Store {
     return this.#reader.list(request)
   }
 
+  getAll(ids: readonly bigint[]): Promise<Page> {
+    return this.#reader.getAll(ids)
+  }
+
+  search(request: SearchRequest): Promise<Page> {
+    return this.#inFlight.track(() => this.#reader.search(request))
+  }
+
+  listTags(request: TagsRequest): Promise<TagsPage> {
+    return this.#inFlight.track(() => this.#reader.listTags(request))
+  }
+
   update(
     id: bigint,
     patch: PlantPatch,
@@ -250,7 +267,7 @@ export class SqliteStore implements Store {
   async #close(): Promise<void> {
     this.#commits.close()
     this.#pruning.abort()
-    await this.#groupCommit.settle()
+    await Promise.all([this.#groupCommit.settle(), this.#inFlight.settle()])
     // The last connection to close removes the WAL, so it must be one that can write.
     this.#reader.close()
     this.#writer.close()

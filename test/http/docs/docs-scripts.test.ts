@@ -20,6 +20,12 @@ interface Configuration {
   readonly plugins: (typeof plantStorePage)[]
 }
 
+/** Renders an element as an array of its parts. */
+const UI = {
+  React: { createElement: (...element: unknown[]) => element },
+  getComponent: (name: string) => name,
+}
+
 /** Runs the served initializer like the page at an address, and returns Swagger UI's configuration. */
 async function configurationAt(page: string): Promise<Configuration> {
   const url = `${service.url}/documentation/static/swagger-initializer.js`
@@ -100,11 +106,7 @@ for (const [page, request, sent] of REQUESTS) {
 
 /** The component that the plugin renders for a response, and its text. */
 function shown({ wrapComponents }: Plugin, content: string, contentType?: string) {
-  const ui = {
-    React: { createElement: (...element: unknown[]) => element },
-    getComponent: (name: string) => name,
-  }
-  const show = wrapComponents.responseBody("Swagger UI's own", ui)
+  const show = wrapComponents.responseBody("Swagger UI's own", UI)
   const [component, , text] = show({ content, ...(contentType && { contentType }) }) as string[]
   return { component, text }
 }
@@ -121,7 +123,7 @@ for (const [content, text] of [
   t.test(`Swagger UI shows ${content} digit for digit`, async (t) => {
     const { plugins } = await configurationAt('http://here/documentation')
     for (const plugin of [...plugins, plantStorePage]) {
-      const json = shown(plugin(), content, 'application/json; charset=utf-8')
+      const json = shown(plugin(UI), content, 'application/json; charset=utf-8')
       t.same(json, { component: 'HighlightCode', text })
     }
   })
@@ -129,11 +131,16 @@ for (const [content, text] of [
 
 t.test('Swagger UI renders content other than JSON itself', async (t) => {
   for (const type of ['text/html', undefined]) {
-    t.match(shown(plantStorePage(), '<p>', type), { component: "Swagger UI's own" })
+    t.match(shown(plantStorePage(UI), '<p>', type), { component: "Swagger UI's own" })
   }
 })
 
 t.test('the page shows its own name at the top', async (t) => {
   t.intercept(globalThis as { document?: object }, 'document', { value: { title: 'Plant Store' } })
-  t.equal(plantStorePage().components.Logo(), 'Plant Store')
+  t.equal(plantStorePage(UI).components.Logo(), 'Plant Store')
+})
+
+t.test('the ids of a list are edited as text', async (t) => {
+  const { JsonSchema_integer_int64: field } = plantStorePage(UI).components
+  t.strictSame(field({ value: '4' }), ['JsonSchema_string', { value: '4' }])
 })

@@ -208,11 +208,17 @@ const REJECTED: [query: string, message: string][] = [
   ['limit', 'the query parameter limit must be an integer from 1 to 1000'],
   ['limit=1&limit=1', 'the query parameter limit must not be repeated'],
   ['tag=a&after=1&tag=a', 'the query parameter tag must not be repeated'],
-  ['offset=5', 'unknown query parameter "offset": this operation accepts limit, after, tag'],
-  ['Limit=5', 'unknown query parameter "Limit": this operation accepts limit, after, tag'],
-  ['tag[]=a', 'unknown query parameter "tag[]": this operation accepts limit, after, tag'],
-  ['__proto__=a', 'unknown query parameter "__proto__": this operation accepts limit, after, tag'],
-  ['toString=a', 'unknown query parameter "toString": this operation accepts limit, after, tag'],
+  ['offset=5', 'unknown query parameter "offset": this operation accepts limit, after, tag, q, id'],
+  ['Limit=5', 'unknown query parameter "Limit": this operation accepts limit, after, tag, q, id'],
+  ['tag[]=a', 'unknown query parameter "tag[]": this operation accepts limit, after, tag, q, id'],
+  [
+    '__proto__=a',
+    'unknown query parameter "__proto__": this operation accepts limit, after, tag, q, id',
+  ],
+  [
+    'toString=a',
+    'unknown query parameter "toString": this operation accepts limit, after, tag, q, id',
+  ],
   ['tag=%00', 'the query parameter tag must not contain U+0000 or a lone surrogate'],
 ]
 for (const [query, message] of REJECTED) {

@@ -6,7 +6,7 @@ import type { Plant, StoredPlant } from '../../../service/plant-store.ts'
 import { contentVersion } from '../../../service/plant-store.ts'
 import { latestCursor, readAllChanges, replay } from '../../helpers/changes.ts'
 import type { Call, Caller } from '../../helpers/service.ts'
-import { PlantModel } from '../../stores/plant-model.ts'
+import { compareCodePoints, PlantModel } from '../../stores/plant-model.ts'
 import { plantsIn } from '../../stores/plants.ts'
 
 /** Few, so that operations collide. */
@@ -26,7 +26,12 @@ const patch = fc.record(
 /** Entity tags for `If-Match`, given by the content that they stand for. */
 const expected = fc.option(fc.array(content, { minLength: 1, maxLength: 4 }), { nil: undefined })
 const page = fc.record(
-  { after: id, tag, limit: fc.integer({ min: 1, max: IDS.length }) },
+  {
+    after: id,
+    tag,
+    q: fc.constantFrom('a', 'BIES', 'x'),
+    limit: fc.integer({ min: 1, max: IDS.length }),
+  },
   { requiredKeys: ['limit'] },
 )
 
@@ -106,16 +111,25 @@ const remove: fc.Arbitrary<Step> = fc.tuple(id, expected).map(([id, before]) => 
 const list: fc.Arbitrary<Step> = page.map((query) => [
   { method: 'GET', path: `/plants?${new URLSearchParams(Object.entries(query).map(text))}` },
   (model) => {
-    const page = model.list(query)
+    const page = model.search({ ...query, text: query.q ?? '' })
     return { status: 200, json: plantsIn(page), linked: page.next !== undefined }
   },
 ])
 
-/** Random requests of each operation, apart from `listChanges`: its pages are compared with the plants at the end. */
-const STEPS: Readonly<Record<Exclude<OperationId, 'listChanges'>, fc.Arbitrary<Step>>> = {
+const listById: fc.Arbitrary<Step> = fc
+  .array(id, { minLength: 1 })
+  .map((ids) => [
+    { method: 'GET', path: `/plants?${ids.map((id) => `id=${id}`).join('&')}` },
+    (model) => ({ status: 200, json: plantsIn(model.getAll(ids)) }),
+  ])
+
+type Compared = Exclude<OperationId, 'listChanges' | 'listTags' | 'getToken'>
+
+/** Random requests of each operation whose responses the model predicts. Changes and tags are compared at the end. */
+const STEPS: Readonly<Record<Compared, fc.Arbitrary<Step>>> = {
   createPlant: create,
   createPlants: createBatch,
-  listPlants: list,
+  listPlants: fc.oneof(list, listById),
   getPlant: get,
   replacePlant: replace,
   updatePlant: update,
@@ -151,6 +165,8 @@ export async function compareWithModel(service: Caller, sequences: number): Prom
       }
       const { json } = await service.call({ method: 'GET' })
       assert.deepEqual(json, model.exportPlants())
+      const tags = (await service.call({ method: 'GET', path: '/tags' })).json as string[]
+      assert.deepEqual(tags.toSorted(compareCodePoints), model.listTags({ limit: 100 }).tags)
       const changes = await readAllChanges(service, `?after=${start}&limit=7`)
       assert.deepEqual(replay(changes), json)
     }),

@@ -11,8 +11,10 @@ const OPERATIONS: Readonly<Record<OperationId, string>> = {
   createPlants: 'operations/create-plants',
   deletePlant: 'operations/delete-plant',
   getPlant: 'operations/get-plant',
+  getToken: 'operations/get-token',
   listChanges: 'operations/list-changes',
   listPlants: 'operations/list-plants',
+  listTags: 'operations/list-tags',
   replacePlant: 'operations/change-plant',
   updatePlant: 'operations/change-plant',
 }
@@ -28,7 +30,9 @@ const OTHERS = [
   'operations/event-streams',
   'operations/long-polls',
   'operations/model',
+  'operations/plants-by-id',
   'operations/preconditions',
+  'operations/search-plants',
   'operations/statuses',
 ]
 

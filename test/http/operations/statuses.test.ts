@@ -22,6 +22,8 @@ let slow: Service
 /** Allows each token one request per hour. */
 let limited: Service
 let failing: Service
+/** Its store cannot read tokens. */
+let failingTokens: Service
 /** The error with which the failing service's store rejects. */
 let storeError: Error
 const lines: string[] = []
@@ -39,6 +41,7 @@ t.before(async () => {
     instead: Object.fromEntries(methods.map((name) => [name, fail])),
     logger: { stream: { write: (line) => void lines.push(line) } },
   })
+  failingTokens = await startService(t, { instead: { findToken: fail } })
   reader = await service.issueToken('reader', ['read'])
   writer = await service.issueToken('writer', ['write'])
   await service.call({ body: { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' } })
@@ -51,10 +54,15 @@ const noSuchVersion = { headers: { 'if-match': '"another"' } }
 
 type Produce = () => Promise<Answer | undefined>
 
-/** Statuses that all operations have. `call` succeeds unless it is changed. */
+/** Statuses that all operations with a scope have. `call` succeeds unless it is changed. */
 const ofAny = (call: Call, withoutScope: () => string) => ({
-  401: () => service.call({ ...call, token: 'wrong' }),
+  ...ofAnyToken(call, () => failing),
   403: () => service.call({ ...call, token: withoutScope() }),
+})
+
+/** Statuses that all operations have. */
+const ofAnyToken = (call: Call, failing: () => Service) => ({
+  401: () => service.call({ ...call, token: 'wrong' }),
   408: async () => {
     const head = `${call.method} ${call.path} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n`
     return (await sendRaw(slow.port, head, false))[0]
@@ -70,12 +78,12 @@ const ofAny = (call: Call, withoutScope: () => string) => ({
   431: () => service.call({ ...call, headers: { 'x-long': 'x'.repeat(20_000) } }),
   500: () => {
     storeError = new TypeError('a bug')
-    return failing.call(call)
+    return failing().call(call)
   },
   501: () => service.call({ ...call, headers: { 'transfer-encoding': 'gzip, chunked' } }),
   503: () => {
     storeError = new StoreUnavailable('busy', 'SQLITE_BUSY')
-    return failing.call(call)
+    return failing().call(call)
   },
   505: () => sendHead(service, [`${call.method} ${call.path} HTTP/2.0`, 'Host: x']),
 })
@@ -98,6 +106,8 @@ const replace = { method: 'PUT', path: '/plants/4', body: { name } }
 const update = { method: 'PATCH', path: '/plants/4', body: { name } }
 const remove = { method: 'DELETE', path: '/plants/4' }
 
+const listTags = { method: 'GET', path: '/tags' }
+const getToken = { method: 'GET', path: '/token' }
 const follow = { method: 'GET', path: '/changes' }
 
 /** A successful call of each operation. */
@@ -109,6 +119,8 @@ const CALLS: Readonly<Record<OperationId, Call>> = {
   replacePlant: replace,
   updatePlant: update,
   deletePlant: remove,
+  listTags,
+  getToken,
   listChanges: follow,
 }
 
@@ -165,6 +177,16 @@ const PRODUCE: {
     },
     400: () => service.call({ ...remove, path: '/plants/four' }),
   },
+  listTags: {
+    ...ofAny(listTags, () => writer),
+    200: () => service.call(listTags),
+    400: () => service.call({ ...listTags, path: '/tags?limit=0' }),
+  },
+  getToken: {
+    ...ofAnyToken(getToken, () => failingTokens),
+    200: () => service.call({ ...getToken, token: writer }),
+    400: () => service.call({ ...getToken, path: '/token?name=reader' }),
+  },
   listChanges: {
     ...ofAny(follow, () => writer),
     200: () => service.call(follow),
@@ -182,7 +204,7 @@ for (const { operation, status } of documentedStatuses()) {
 }
 
 for (const operation of documentedOperations()) {
-  const scopes = [operation['x-scope']].flat() as Scope[]
+  const scopes = [operation['x-scope']].flat().filter((scope) => scope !== 'any') as Scope[]
   const names = `${scopes.join(' and ')} scope${scopes.length === 1 ? '' : 's'}`
   const call = CALLS[operation.operationId as OperationId]
   // HEAD works wherever GET does, and an empty patch also returns the plant.

@@ -18,6 +18,7 @@ const WITHOUT_PARAMETERS: Call[] = [
   { method: 'PUT', path: '/plants/4', body: { name: 'Acer' } },
   { method: 'PATCH', path: '/plants/4', body: { name: 'Acer' } },
   { method: 'DELETE', path: '/plants/4' },
+  { method: 'GET', path: '/token' },
 ]
 const QUERIES: [query: string, name: string][] = [
   ...['x=1', 'x', 'x=1&x=2', 'x&y=1'].map((query): [string, string] => [query, 'x']),

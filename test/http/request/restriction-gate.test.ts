@@ -14,6 +14,8 @@ const CALLS: Readonly<Record<OperationId, Call>> = {
   listPlants: { method: 'GET' },
   getPlant: { method: 'GET', path },
   listChanges: { method: 'GET', path: '/changes' },
+  listTags: { method: 'GET', path: '/tags' },
+  getToken: { method: 'GET', path: '/token' },
   createPlant: create,
   createPlants: { path: '/plants/batch', body: [{ id: 5n, name }] },
   replacePlant: { method: 'PUT', path, body: { name: 'Acer' } },

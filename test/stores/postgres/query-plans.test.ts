@@ -2,6 +2,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { FIND_OLDEST, TAKE } from '../../../src/stores/postgres/feed/change-retention.ts'
+import { SEARCH, SEARCH_OF_TAG } from '../../../src/stores/postgres/plants/searches.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { startPostgres } from '../../../tools/postgres/server.ts'
 import { STORE_CALLS } from '../store-calls.ts'
@@ -13,6 +14,8 @@ const SCANS: Record<string, string> = {
     'reads all tokens, of which there are few',
   [FIND_OLDEST]: 'examines at most 1,000 commits',
   [TAKE]: 'examines at most 1,000 commits',
+  [SEARCH]: 'examines at most 20,000 plants',
+  [SEARCH_OF_TAG]: 'examines at most 20,000 plants',
 }
 
 const ADVICE =

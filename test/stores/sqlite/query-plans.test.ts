@@ -1,6 +1,7 @@
 import Sqlite, { type Database } from 'better-sqlite3'
 import t from 'tap'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
+import { MEASURE, MEASURE_OF_TAG } from '../../../src/stores/sqlite/plant-search.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { LEADER, LEASE, UNLEASED } from '../../../src/stores/sqlite/writer/webhook-changes.ts'
 import { STORE_CALLS } from '../store-calls.ts'
@@ -22,6 +23,8 @@ const SCANS: Record<string, string> = {
   [LEADER]: 'there are few webhooks',
   [UNLEASED]: 'there are few webhooks',
   [LEASE]: 'there are few webhooks',
+  [MEASURE]: 'measures a bounded number of plants',
+  [MEASURE_OF_TAG]: 'measures a bounded number of plants',
   'SELECT 1 FROM plants LIMIT 1': 'stops at the first row',
   'SELECT 1 FROM tokens LIMIT 1': 'stops at the first row',
 }

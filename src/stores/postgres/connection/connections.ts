@@ -1,8 +1,8 @@
+import { InFlight } from '../../in-flight.ts'
 import { OBSERVATION, type Observation, StandbyGuarantee } from '../durability/standby-guarantee.ts'
 import type { ConnectionFigures } from '../postgres-metrics.ts'
 import { Deadline } from './deadline.ts'
 import { Hosts } from './hosts.ts'
-import { InFlight } from './in-flight.ts'
 import { type Run, Session } from './session.ts'
 
 /** The part of the timeout of a call that a wait for a lock can take, so that the server gives up before the client. */

@@ -28,31 +28,54 @@ function buildPageQuery(condition: string): string {
 }
 
 const PAGE = buildPageQuery('true')
-// The index has only the hash, so the tag itself is compared too.
-const PAGE_OF_TAG = buildPageQuery('md5(tag) = md5($4) AND tag = $4')
+const PAGE_OF_TAG = buildPageQuery(hasTag('$4'))
+const PAGE_OF_IDS = buildPageQuery('id = ANY($4::int8[])')
+
+/** A condition for plants with a tag. The index has only the hash, so the tag itself is compared too. */
+export function hasTag(parameter: string): string {
+  return `md5(tag) = md5(${parameter}) AND tag = ${parameter}`
+}
 
 /** See PlantStore.list. */
 export async function listPlants(run: Run, request: PageRequest): Promise<Page> {
-  const { rows, more } = await readRows(run, request)
-  return { json: joinPlants(rows.map(toJson)), next: more ? rows.at(-1)?.id : undefined }
+  return toPage(await readRows(run, request))
 }
 
-async function readRows(
-  run: Run,
-  { after, tag, limit }: PageRequest,
-): Promise<{ rows: PlantRow[]; more: boolean }> {
+/** See PlantStore.getAll. */
+export async function getPlants(run: Run, ids: readonly bigint[]): Promise<Page> {
+  return toPage(await readRows(run, { ids, limit: ids.length }))
+}
+
+interface RowsRequest extends PageRequest {
+  /** Return only plants with these ids. Cannot be combined with a tag. */
+  readonly ids?: readonly bigint[]
+}
+
+interface Rows {
+  readonly rows: readonly PlantRow[]
+  /** Whether more rows follow. */
+  readonly more: boolean
+}
+
+async function readRows(run: Run, { after, tag, ids, limit }: RowsRequest): Promise<Rows> {
   if (after === INT64_MAX) return { rows: [], more: false }
   const from = after === undefined ? INT64_MIN : after + 1n
   const values = [from, limit + 1, BATCH_TEXT_MAX]
   const found =
-    tag === undefined
-      ? await run<PageRow>(PAGE, values)
-      : await run<PageRow>(PAGE_OF_TAG, [...values, tag])
+    ids !== undefined
+      ? await run<PageRow>(PAGE_OF_IDS, [...values, ids])
+      : tag === undefined
+        ? await run<PageRow>(PAGE, values)
+        : await run<PageRow>(PAGE_OF_TAG, [...values, tag])
   const rows = found.slice(0, limit)
   return { rows, more: Number(found[0]?.found ?? 0) > rows.length }
 }
 
-function toJson({ id, name, tag }: PlantRow): string {
+function toPage({ rows, more }: Rows): Page {
+  return { json: joinPlants(rows.map(toJson)), next: more ? rows.at(-1)?.id : undefined }
+}
+
+export function toJson({ id, name, tag }: PlantRow): string {
   const members = JSON.stringify(tag === null ? { name } : { name, tag })
   return `{"id":${id},${members.slice(1)}`
 }

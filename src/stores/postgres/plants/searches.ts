@@ -1,0 +1,67 @@
+import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
+import { type Page, SEARCH_MAX, type SearchRequest } from '../../../../service/plant-store.ts'
+import { joinPlants, type PlantRow } from '../../rows.ts'
+import type { Run } from '../connection/session.ts'
+import { hasTag, toJson } from './reads.ts'
+
+/** A plant that matches, or a single row without a plant if none does. */
+type SearchRow = (PlantRow | { readonly id: null }) & {
+  /** The last plant that was examined; null if no plants follow. */
+  readonly next: bigint | null
+}
+
+/**
+ * A query that searches plants by id. Its parameters are the first possible id, the limits on plants and bytes, the
+ * text, the number of plants to find, and the tag if the condition uses it. The search ends with the plant that reaches
+ * the limit on bytes; finding it takes longer than the search, so that happens only if there is one. With the collation
+ * "C", `lower` changes only ASCII letters, whatever the collation of the database.
+ */
+function buildSearch(condition: string): string {
+  return `
+    WITH range AS MATERIALIZED (
+      SELECT id, name, tag, octet_length(name) + coalesce(octet_length(tag), 0) AS bytes
+      FROM plants WHERE ${condition} AND id >= $1 ORDER BY id LIMIT $2
+    ),
+    progress AS (
+      SELECT last, CASE WHEN plants >= $2 OR last < greatest THEN last END AS next
+      FROM (
+        SELECT count(*) AS plants, max(id) AS greatest, CASE
+          WHEN sum(bytes) > $3 THEN (
+            SELECT min(id) FROM (SELECT id, sum(bytes) OVER (ORDER BY id) AS total FROM range) AS totals
+            WHERE total >= $3
+          ) ELSE max(id) END AS last
+        FROM range
+      ) AS measured
+    ),
+    matching AS (
+      SELECT id, name, tag FROM range
+      WHERE id <= (SELECT last FROM progress)
+        AND strpos(lower(name COLLATE "C"), lower($4::text COLLATE "C")) > 0
+      ORDER BY id LIMIT $5
+    )
+    SELECT id, name, tag, next FROM progress LEFT JOIN matching ON true ORDER BY id`
+}
+
+export const SEARCH = buildSearch('true')
+export const SEARCH_OF_TAG = buildSearch(hasTag('$6'))
+
+/** See PlantStore.search. */
+export async function searchPlants(
+  run: Run,
+  { text, after, tag, limit }: SearchRequest,
+): Promise<Page> {
+  if (after === INT64_MAX) return { json: joinPlants([]), next: undefined }
+  const from = after === undefined ? INT64_MIN : after + 1n
+  const values = [from, SEARCH_MAX.plants, SEARCH_MAX.bytes, text, limit + 1]
+  const found =
+    tag === undefined
+      ? await run<SearchRow>(SEARCH, values)
+      : await run<SearchRow>(SEARCH_OF_TAG, [...values, tag])
+  const [progress] = found as [SearchRow]
+  const plants = found.filter((row) => row.id !== null)
+  const page = plants.slice(0, limit)
+  return {
+    json: joinPlants(page.map(toJson)),
+    next: plants.length > limit ? page.at(-1)?.id : (progress.next ?? undefined),
+  }
+}

@@ -1,0 +1,37 @@
+import { LISTED_TAG_MAX, type TagsPage, type TagsRequest } from '../../../../service/plant-store.ts'
+import type { Run } from '../connection/session.ts'
+
+/** The first entry of the index after a hash. */
+const nextAfter = (hash: string) => `
+  SELECT md5(tag) AS hash, CASE WHEN char_length(tag) <= ${LISTED_TAG_MAX} THEN tag END AS listed
+  FROM plants WHERE tag IS NOT NULL AND md5(tag) > ${hash} ORDER BY md5(tag), id LIMIT 1`
+
+/**
+ * Lists tags by a skip scan of their index: it searches for each hash after the one before, instead of reading the
+ * entries of all plants. So the order is that of the hashes. Of tags with the same hash, which someone would have to
+ * construct, only one is listed.
+ */
+const NEXT_TAGS = `
+  WITH RECURSIVE found AS (
+    SELECT first.*, 1 AS number FROM (${nextAfter('$1')}) AS first
+    UNION ALL
+    SELECT next.*, number + 1 FROM found CROSS JOIN LATERAL (${nextAfter('found.hash')}) AS next
+    WHERE number < $2
+  )
+  SELECT hash, listed FROM found ORDER BY number`
+
+interface TagRow {
+  readonly hash: string
+  /** Null if the tag is too long to be listed. */
+  readonly listed: string | null
+}
+
+/** See PlantStore.listTags. */
+export async function listTags(run: Run, { after = '', limit }: TagsRequest): Promise<TagsPage> {
+  const found = await run<TagRow>(NEXT_TAGS, [after, limit + 1])
+  const page = found.slice(0, limit)
+  return {
+    tags: page.flatMap(({ listed }) => listed ?? []),
+    next: found.length > limit ? page.at(-1)?.hash : undefined,
+  }
+}

@@ -1,0 +1,50 @@
+/** GET /token: the token of the request. */
+import t from 'tap'
+import type { Scope } from '../../../contract/scopes.ts'
+import { startService } from '../../helpers/service.ts'
+
+const call = { method: 'GET', path: '/token' }
+const DAY_MS = 86_400_000
+
+t.test('a token can see its name and scopes, whatever its scopes are', async (t) => {
+  const service = await startService(t)
+  const lists: Scope[][] = [['read'], ['write'], ['read', 'write']]
+  for (const scopes of lists) {
+    const name = scopes.join(' and ')
+    const token = await service.issueToken(name, scopes)
+    t.strictSame((await service.call({ ...call, token })).json, { name, scopes })
+  }
+})
+
+t.test('a token can see when it expires', async (t) => {
+  const service = await startService(t)
+  const start = Date.now()
+  const token = await service.issueToken('expiring', ['read'], DAY_MS)
+  const { json } = await service.call({ ...call, token })
+  const { expiresAt } = json as { expiresAt: string }
+  const time = new Date(expiresAt)
+  t.equal(time.toISOString(), expiresAt)
+  t.ok(time.getTime() >= start + DAY_MS && time.getTime() <= Date.now() + DAY_MS)
+})
+
+t.test('a time that RFC 3339 cannot represent counts as never', async (t) => {
+  const service = await startService(t)
+  const token = await service.issueToken('eternal', ['read'], Number.POSITIVE_INFINITY)
+  t.strictSame((await service.call({ ...call, token })).json, { name: 'eternal', scopes: ['read'] })
+})
+
+t.test('a token from the settings has a name, too', async (t) => {
+  const token = 'a-token-from-the-settings'
+  const service = await startService(t, { config: { token } })
+  const expected = { name: 'PLANT_STORE_TOKEN', scopes: ['read', 'write'] }
+  t.strictSame((await service.call({ ...call, token })).json, expected)
+})
+
+t.test('nothing else about a token is revealed, and no one else sees it', async (t) => {
+  const service = await startService(t)
+  for (const token of [null, 'unknown']) {
+    t.equal((await service.call({ ...call, token })).status, 401)
+  }
+  const { headers } = await service.call(call)
+  t.equal(headers['cache-control'], 'no-store')
+})

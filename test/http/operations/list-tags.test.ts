@@ -1,0 +1,78 @@
+/** GET /tags: the tags that plants have, and the `Link` to the next page. */
+import t from 'tap'
+import { type Service, startService } from '../../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const list = async (query: string) => {
+  const answer = await service.call({ method: 'GET', path: `/tags${query}` })
+  return { ...answer, tags: answer.json as string[] }
+}
+
+const walk = async (start: string): Promise<string[][]> => {
+  const pages: string[][] = []
+  let query: string | undefined = start
+  while (query !== undefined) {
+    const { tags, headers }: Awaited<ReturnType<typeof list>> = await list(query)
+    pages.push(tags)
+    query = /^<(.*)>; rel="next"$/.exec(headers.link ?? '')?.[1]
+  }
+  return pages
+}
+
+t.test('a store without tags has an empty page', async (t) => {
+  await service.call({ body: { id: 0n, name: 'Abies' } })
+  t.match(await list(''), { status: 200, body: '[]', headers: { link: undefined } })
+})
+
+t.test('each tag is listed once, and survives the link', async (t) => {
+  const tags = [
+    'Tree',
+    'tree',
+    '',
+    ' ',
+    'a&b=c+d%20',
+    '"<>',
+    '\u{1f332}'.repeat(1000),
+    '\u00e9',
+    '\n',
+  ]
+  const plants = [...tags, ...tags].map((tag, index) => ({
+    id: BigInt(index) + 1n,
+    name: 'x',
+    tag,
+  }))
+  await service.store.importPlants(plants, 'stop')
+  const all = (await walk('')).flat()
+  t.strictSame(all.toSorted(), tags.toSorted())
+  for (const limit of [1, 2, 8, 9, 10]) {
+    const pages = await walk(`?limit=${limit}`)
+    t.strictSame(pages.flat(), all)
+    t.equal(pages.length, Math.ceil(tags.length / limit))
+  }
+})
+
+t.test('tags that are too long for the parameter tag are omitted', async (t) => {
+  const before = (await walk('')).flat()
+  const long = '\u{1f332}'.repeat(1001)
+  await service.store.create({ id: 1000n, name: 'x', tag: long })
+  for (const limit of [1, 100]) t.strictSame((await walk(`?limit=${limit}`)).flat(), before)
+})
+
+for (const [query, message] of [
+  ['limit=0', 'the query parameter limit must be an integer from 1 to 1000'],
+  ['after=%00', 'the query parameter after must not contain U+0000 or a lone surrogate'],
+  [
+    `after=${'x'.repeat(1001)}`,
+    'the query parameter after must not have more than 1000 characters',
+  ],
+  ['after=a&after=b', 'the query parameter after must not be repeated'],
+  ['q=a', 'unknown query parameter "q": this operation accepts limit, after'],
+] as const) {
+  t.test(`the query ${query.slice(0, 30)} is rejected`, async (t) => {
+    t.match(await list(`?${query}`), { status: 400, json: { error: 40004, message } })
+  })
+}

@@ -1,0 +1,157 @@
+/** GET /plants?q: plants whose name contains a text. */
+import t from 'tap'
+import { type Page, SEARCH_MAX, type StoredPlant } from '../../../service/plant-store.ts'
+import { type Service, startService } from '../../helpers/service.ts'
+import { pageWith } from '../../stores/plants.ts'
+
+/** As many as run at the same time. */
+const SEARCHES = 4
+
+const NAMES = [
+  'Abies alba Mill.',
+  'Acer rubrum L.',
+  'Picea abies',
+  '100% _wild_ \\',
+  'Tannenb\u00e4um&c=d+e',
+]
+const PLANTS: StoredPlant[] = NAMES.map((name, index) => ({
+  id: BigInt(index),
+  name,
+  ...(index !== 1 && { tag: 'Tree' }),
+}))
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+  await service.store.importPlants(PLANTS, 'stop')
+})
+
+const list = async (query: string, from: Service = service) => {
+  const answer = await from.call({ method: 'GET', path: `/plants?${query}` })
+  return { ...answer, plants: answer.json as StoredPlant[] }
+}
+
+const search = (text: string) => list(`q=${encodeURIComponent(text)}`)
+
+for (const [text, indexes] of [
+  ['abies', [0, 2]],
+  ['ABIES', [0, 2]],
+  ['ies a', [0]],
+  ['%', [3]],
+  ['_', [3]],
+  ['\\', [3]],
+  ['b\u00e4u', [4]],
+  ['B\u00c4U', []],
+  ['b\u00e4um&c=d+e', [4]],
+  ['none', []],
+] as const) {
+  t.test(`${JSON.stringify(text)} is found`, async (t) => {
+    const { plants, headers } = await search(text)
+    t.strictSame(
+      plants,
+      indexes.map((index) => PLANTS[index]),
+    )
+    t.equal(headers.link, undefined)
+  })
+}
+
+t.test('a search can be combined with a tag, and has pages', async (t) => {
+  t.strictSame(
+    (await list('q=a&tag=Tree')).plants.map(({ id }) => id),
+    [0n, 2n, 4n],
+  )
+  const { plants, headers } = await list('q=a&tag=Tree&limit=2')
+  t.strictSame(
+    plants.map(({ id }) => id),
+    [0n, 2n],
+  )
+  t.equal(headers.link, '<?q=a&tag=Tree&limit=2&after=2>; rel="next"')
+  t.strictSame(
+    (await list('q=a&tag=Tree&limit=2&after=2')).plants.map(({ id }) => id),
+    [4n],
+  )
+})
+
+t.test('a page without plants can have a next one', async (t) => {
+  const first = 2n ** 40n
+  const others = Array.from({ length: SEARCH_MAX.plants }, (_, index) => ({
+    id: first + BigInt(index),
+    name: 'x',
+  }))
+  const last = { id: first * 2n, name: 'Rare' }
+  await service.store.importPlants([...others, last], 'stop')
+  const { plants, headers } = await list(`q=rare&after=${first - 1n}`)
+  t.strictSame(plants, [])
+  const next = /^<\?(.*)>/.exec(headers.link ?? '')?.[1] ?? ''
+  t.strictSame((await list(next)).plants, [last])
+})
+
+t.test('the longest search has a link that can be followed', async (t) => {
+  const tag = '\u{1f332}'.repeat(1000)
+  const text = '\u{1f333}'.repeat(100)
+  const ids = [-(2n ** 63n), -(2n ** 63n) + 1n]
+  await service.store.importPlants(
+    ids.map((id) => ({ id, name: text, tag })),
+    'stop',
+  )
+  const query = `limit=1&q=${encodeURIComponent(text)}&tag=${encodeURIComponent(tag)}`
+  const { headers } = await list(query)
+  const next = /^<\?(.*)>/.exec(headers.link ?? '')?.[1] ?? ''
+  t.strictSame(
+    (await list(next)).plants.map(({ id }) => id),
+    ids.slice(1),
+  )
+})
+
+for (const [query, message] of [
+  ['q=', 'the query parameter q must not be empty'],
+  ['q', 'the query parameter q must not be empty'],
+  [`q=${'x'.repeat(101)}`, 'the query parameter q must not have more than 100 characters'],
+  ['q=a%00', 'the query parameter q must not contain U+0000 or a lone surrogate'],
+  ['q=a&q=b', 'the query parameter q must not be repeated'],
+  ['q=a&id=1', 'the query parameter id cannot be combined with q or tag'],
+] as const) {
+  t.test(`the query ${query.slice(0, 20)} is rejected`, async (t) => {
+    const answer = await list(query)
+    t.match(answer, { status: 400, json: { error: 40004, message } })
+  })
+}
+
+t.test('100 characters beyond the BMP can be searched', async (t) => {
+  t.equal((await search('\u{1f331}'.repeat(100))).status, 200)
+})
+
+t.test('beyond a few searches at once, others get 503', async (t) => {
+  let searches: PromiseWithResolvers<Page>[] = []
+  const waiting = await startService(t, {
+    instead: {
+      search: () => {
+        const search = Promise.withResolvers<Page>()
+        searches.push(search)
+        return search.promise
+      },
+    },
+  })
+  const running = Array.from({ length: SEARCHES }, () => list('q=a', waiting))
+  while (searches.length < SEARCHES) await waiting.call({ method: 'GET', path: '/plants' })
+  t.match(await list('q=a', waiting), {
+    status: 503,
+    headers: { 'retry-after': '1' },
+    json: { error: 50303, message: 'too many searches are running' },
+  })
+  t.match(await waiting.call({ method: 'GET', path: '/tags' }), {
+    status: 503,
+    json: { error: 50303 },
+  })
+  t.equal((await list('tag=a', waiting)).status, 200, 'other requests are served')
+  const [first, ...others] = searches
+  searches = []
+  first?.reject(new Error('a bug'))
+  for (const search of others) search.resolve(pageWith([]))
+  const statuses = (await Promise.all(running)).map(({ status }) => status)
+  t.strictSame(statuses.sort(), [200, 200, 200, 500])
+  const next = list('q=a', waiting)
+  while (searches.length === 0) await waiting.call({ method: 'GET', path: '/plants' })
+  searches[0]?.resolve(pageWith([]))
+  t.equal((await next).status, 200)
+})

@@ -1,0 +1,170 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Test } from 'tap'
+import { type PlantStore, SEARCH_MAX, type SearchRequest } from '../../service/plant-store.ts'
+import { PlantModel } from './plant-model.ts'
+import {
+  byId,
+  EDGES,
+  MAX,
+  MEGABYTE,
+  MIN,
+  pageWith,
+  plantsIn,
+  STRINGS,
+  samePlants,
+} from './plants.ts'
+import { type Engine, opener } from './store-suite.ts'
+
+/** Letters that other rules than ASCII's would lower, or match with ASCII letters. */
+const LETTERS = [
+  'ABC xyz',
+  'abc XYZ',
+  '\u00c9',
+  '\u00e9',
+  '\u212a',
+  'k',
+  'K',
+  '\u0130',
+  'i',
+  'I',
+  '\u1e9e',
+  'ss',
+]
+
+const NAMES = [...STRINGS, ...LETTERS, 'a%b', 'a_b', 'a\\b', 'aab', 'a.*b', '\u{1f331}\u{1f332}']
+
+/** Each name with a tag, without one, and with another. */
+const PLANTS = ['Tree', undefined, 'tree']
+  .flatMap((tag) => NAMES.map((name) => (tag === undefined ? { name } : { name, tag })))
+  .map((plant, index) => ({ ...plant, id: EDGES[index] ?? BigInt(index) * 1000n + 7n }))
+
+/** The requirements of PlantStore.search. */
+export function searchSuite(t: Test, engine: Engine): void {
+  let store: PlantStore
+  t.before(async () => {
+    const open = await opener(t, engine)
+    store = await open()
+    await store.importPlants(byId(PLANTS), 'stop')
+  })
+
+  t.test(
+    'a search finds a text anywhere in a name, and ignores only the case of ASCII',
+    async (t) => {
+      const texts = [...NAMES, 'bc x', 'C X', '\u{1f332}', '\ud83c', 'aa', 'ab', '.'].filter(
+        (text) => text !== '' && text.isWellFormed(),
+      )
+      t.strictSame(
+        await findWrongPages(
+          store,
+          texts.map((text) => ({ text, limit: 1000 })),
+        ),
+        [],
+      )
+    },
+  )
+
+  t.test('pages of a search begin after the given id, and can be those of a tag', async (t) => {
+    const requests = [undefined, MIN, 0n, 7n, MAX - 1n, MAX].flatMap((after) =>
+      [undefined, 'Tree', 'unused'].flatMap((tag) =>
+        [1, 2, 3, 1000].map((limit) => ({ text: 'a', after, tag, limit })),
+      ),
+    )
+    t.strictSame(await findWrongPages(store, requests), [])
+  })
+
+  t.test('an empty store has an empty page', async (t) => {
+    const open = await opener(t, engine)
+    t.strictSame(await (await open()).search({ text: 'a', limit: 10 }), pageWith([]))
+  })
+
+  t.test('a store completes its searches before it closes', async (t) => {
+    const open = await opener(t, engine)
+    const closing = await open()
+    const plants = Array.from({ length: 5000 }, (_, id) => ({ id: BigInt(id), name: `x${id}` }))
+    await closing.importPlants(plants, 'stop')
+    const search = closing.search({ text: 'X4999', limit: 1 })
+    const tags = closing.listTags({ limit: 1 })
+    await closing.close()
+    t.strictSame(await search, pageWith(plants.slice(-1)))
+    t.strictSame(await tags, { tags: [], next: undefined })
+  })
+
+  t.test('large stores', (t) => largeStores(t, engine))
+}
+
+/** What a search examines must be limited. */
+async function largeStores(t: Test, engine: Engine): Promise<void> {
+  const { plants: most } = SEARCH_MAX
+  const open = await opener(t, engine)
+  const store = await open()
+  const count = 2 * most + 10
+  const many = Array.from({ length: count }, (_, index) => {
+    const id = BigInt(index) - BigInt(most)
+    return index % 10_000 === 9_999 ? { id, name: 'Abies', tag: 'Tree' } : { id, name: 'x' }
+  })
+  await store.importPlants(many, 'stop')
+  const large = Array.from({ length: 12 }, (_, index) => ({
+    id: BigInt(count + index),
+    name: index % 5 === 4 ? `${MEGABYTE}Abies` : MEGABYTE,
+    tag: 'large',
+  }))
+  await store.importPlants(large, 'stop')
+  const last = { id: MAX, name: 'The last Abies', tag: 'Tree' }
+  await store.create(last)
+  const matching = [...many, ...large, last].filter(({ name }) => name.includes('Abies'))
+
+  t.test('are searched in parts', async (t) => {
+    const pages = await searchAll(store, { text: 'ABIES', limit: 10 })
+    samePlants(t, pages.flatMap(plantsIn), matching)
+    t.strictSame(plantsIn(pages[0] ?? pageWith([])), matching.slice(0, 2))
+    t.equal(pages[0]?.next, BigInt(most - 1) - BigInt(most), 'examines as many as are allowed')
+  })
+
+  t.test('have pages without a match', async (t) => {
+    const pages = await searchAll(store, { text: 'none', limit: 10 })
+    t.ok(pages.length > 3)
+    t.ok(pages.every((page) => plantsIn(page).length === 0))
+  })
+
+  t.test('never have more matches on a page than the limit', async (t) => {
+    const pages = await searchAll(store, { text: 'abies', limit: 1 })
+    t.ok(pages.every((page) => plantsIn(page).length <= 1))
+    samePlants(t, pages.flatMap(plantsIn), matching)
+    const [first] = pages
+    t.equal(first?.next, matching[0]?.id)
+  })
+
+  t.test('are limited in the text that is searched at once', async (t) => {
+    const pages = await searchAll(store, { text: 'abies', limit: 1000, after: BigInt(count - 1) })
+    samePlants(t, pages.flatMap(plantsIn), matching.slice(-3))
+    t.ok(pages.length > 5)
+  })
+
+  t.test('have short searches in a tag with few plants', async (t) => {
+    const tagged = matching.filter(({ tag }) => tag === 'Tree')
+    const pages = await searchAll(store, { text: 'abies', limit: 1000, tag: 'Tree' })
+    t.equal(pages.length, 1)
+    samePlants(t, pages.flatMap(plantsIn), tagged)
+  })
+}
+
+/** Finds the requests whose page differs from that of the model. */
+async function findWrongPages(
+  store: PlantStore,
+  requests: readonly SearchRequest[],
+): Promise<SearchRequest[]> {
+  const model = new PlantModel(PLANTS)
+  const pages = await Promise.all(requests.map((request) => store.search(request)))
+  return requests.filter(
+    (request, index) => !isDeepStrictEqual(pages[index], model.search(request)),
+  )
+}
+
+async function searchAll(store: PlantStore, request: SearchRequest) {
+  const pages = [await store.search(request)]
+  for (;;) {
+    const after = pages.at(-1)?.next
+    if (after === undefined) return pages
+    pages.push(await store.search({ ...request, after }))
+  }
+}

@@ -1,0 +1,73 @@
+import type { Test } from 'tap'
+import { LISTED_TAG_MAX, type NewPlant, type PlantStore } from '../../service/plant-store.ts'
+import { compareCodePoints } from './plant-model.ts'
+import { MEGABYTE, STRINGS } from './plants.ts'
+import { type Engine, opener } from './store-suite.ts'
+
+const LONGEST = '\u{1f331}'.repeat(LISTED_TAG_MAX)
+
+/** More than fit into a page, and those that a careless store confuses. */
+const LISTED = [
+  ...STRINGS,
+  ...Array.from({ length: 100 }, (_, index) => `tag ${index}`),
+  LONGEST,
+  LONGEST.slice(2),
+  'x'.repeat(LISTED_TAG_MAX),
+  '\u{10ffff}'.repeat(LISTED_TAG_MAX),
+]
+
+const OMITTED = [
+  MEGABYTE,
+  ...['', '\u0001', 'x', '\u{10ffff}'].flatMap((end) =>
+    [LONGEST, 'x'.repeat(LISTED_TAG_MAX), '\u{10ffff}'.repeat(LISTED_TAG_MAX)].map(
+      (begin) => `${begin}x${end}`,
+    ),
+  ),
+]
+
+/** The requirements of PlantStore.listTags. */
+export function tagSuite(t: Test, engine: Engine): void {
+  let store: PlantStore
+  t.before(async () => {
+    const open = await opener(t, engine)
+    store = await open()
+    const plants: NewPlant[] = [...LISTED, ...OMITTED]
+      .flatMap((tag) => [tag, tag, tag])
+      .map((tag, index) => ({ id: BigInt(index), name: 'Abies', tag }))
+    await store.importPlants([...plants, { id: -1n, name: 'Acer' }], 'stop')
+  })
+
+  for (const limit of [1, 2, 33, 34, 35, LISTED.length + OMITTED.length, 1000]) {
+    t.test(`pages of ${limit} contain each tag once, except those that are too long`, async (t) => {
+      const pages = await walk(store, limit)
+      const tags = pages.flat()
+      t.strictSame(tags.toSorted(compareCodePoints), LISTED.toSorted(compareCodePoints))
+      t.ok(pages.every((page) => page.length <= limit))
+      t.strictSame((await walk(store, 1000)).flat(), tags, 'in the same order')
+    })
+  }
+
+  t.test('a tag is no longer listed when its last plant has lost it', async (t) => {
+    const open = await opener(t, engine)
+    const other = await open()
+    const list = async () => (await other.listTags({ limit: 10 })).tags
+    t.strictSame(await list(), [])
+    await other.create({ id: 1n, name: 'Abies', tag: '' })
+    await other.create({ id: 2n, name: 'Abies', tag: '' })
+    t.strictSame(await list(), [''])
+    await other.remove(1n)
+    t.strictSame(await list(), [''])
+    await other.update(2n, { tag: null })
+    t.strictSame(await list(), [])
+  })
+}
+
+async function walk(store: PlantStore, limit: number): Promise<(readonly string[])[]> {
+  const pages = [await store.listTags({ limit })]
+  for (;;) {
+    const after = pages.at(-1)?.next
+    if (after === undefined) return pages.map(({ tags }) => tags)
+    if ([...after].length > LISTED_TAG_MAX) throw new Error('the position is too long')
+    pages.push(await store.listTags({ limit, after }))
+  }
+}
