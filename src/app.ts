@@ -16,6 +16,7 @@ import { Followers } from './http/operations/followers.ts'
 import { limitResponses } from './http/operations/response.ts'
 import { setCommonHeaders } from './http/operations/response-headers.ts'
 import { routeOperations } from './http/operations/routes.ts'
+import { serveRoot } from './http/page/page.ts'
 import { admitRequest } from './http/request/admission.ts'
 import { authenticateBearers } from './http/request/authentication.ts'
 import { bodyMethods, checkBodyHead, JSON_TYPES } from './http/request/body-head.ts'
@@ -28,6 +29,7 @@ import { RouteTable, routeError } from './http/request/route-table.ts'
 import { rejectUndefinedParameters } from './http/request/undefined-parameters.ts'
 import type { Certificate } from './http/server/certificate.ts'
 import { createServer } from './http/server/server.ts'
+import { StaticFiles } from './http/static-file.ts'
 import type { RequestMetrics } from './metrics/request-metrics.ts'
 
 export interface AppOptions {
@@ -114,7 +116,9 @@ export async function buildApp({
 
   // Without a token
   reportHealth(app, checkReady)
-  if (docs) await serveDocs(app, contract, threads, now)
+  const files = new StaticFiles(threads, now)
+  serveRoot(app, files, config)
+  if (docs) await serveDocs(app, contract, files)
 
   // The operations of the contract
   await app.register(async (scope) => {

@@ -17,6 +17,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     // It has no dependencies, so it also runs in browsers.
     'contract/int64.ts',
   ],
+  // Runs in browsers.
+  page: ['client'],
   'src/config': ['service', 'contract'],
   'src/threads': ['service', ...LEAVES],
   'src/stores': ['service', 'contract', 'src/threads', ...LEAVES],
@@ -46,7 +48,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   scripts: ['src', 'contract', 'service', 'client', 'tools'],
 }
 
-const files = globSync('{contract,service,client,src,tools,bench,scripts}/**/*.ts').sort()
+const files = globSync(
+  '{contract,service,client,page,src,tools,bench,scripts}/**/*.{ts,tsx}',
+).sort()
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
 
 for (const [folder, others] of Object.entries(ALLOWED)) {

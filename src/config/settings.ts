@@ -108,6 +108,13 @@ export const settings = {
     bareFlag: 'all',
     read: logRequests,
   },
+  page: {
+    argument: '[on|off]',
+    description: 'serve the page for browsers at /',
+    default: 'on',
+    bareFlag: 'on',
+    read: onOff,
+  },
   docs: {
     argument: '[on|off]',
     description: 'serve the docs and the contract',

@@ -42,6 +42,7 @@ const bad: Record<SettingName, readonly { value: string; expected: string }[]> =
   logRequests: [{ value: 'maybe', expected: 'one of off, changes, all' }],
   tlsCertificate: [{ value: '', expected: 'a non-empty string' }],
   tlsKey: [{ value: '', expected: 'a non-empty string' }],
+  page: [{ value: 'maybe', expected: 'one of on, off' }],
   docs: [{ value: 'maybe', expected: 'one of on, off' }],
   bodyLimit: ['0', '1kB', '1073741825'].map((value) => ({
     value,

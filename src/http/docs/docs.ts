@@ -1,17 +1,10 @@
-import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
-import zlib from 'node:zlib'
 import type { StaticDocumentSpec } from '@fastify/swagger'
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { CONTRACT_FILE, type ContractDocument } from '../../../contract/contract.ts'
-import { ByteBudget, type Now } from '../byte-budget.ts'
-import { entityTag, isKnown } from '../operations/conditional.ts'
-import { reserve } from '../operations/response.ts'
-import { addVary } from '../operations/response-headers.ts'
-import { preferredCoding } from '../request/accept.ts'
 import { getPath } from '../request/request-head.ts'
+import { compressFile, type StaticFile, type StaticFiles } from '../static-file.ts'
 import { plantStorePage, prepareRequest } from './docs-page.ts'
 
 /** The path of the docs page. Its files are below it. */
@@ -20,41 +13,10 @@ export const DOCS_PATH = '/documentation'
 /** Without it, phones lay out the page for a desktop screen and shrink it to a third. */
 const VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 
-/** Revalidated before each use, so that the docs match the running service. */
-const REVALIDATED = 'no-cache'
-
 /** Only an upgrade changes Swagger UI. After one, a browser may mix old files with a new page for this long. */
 const ONE_HOUR = 'max-age=3600'
 
 const SCRIPT = 'application/javascript; charset=utf-8'
-
-/** Content codings (RFC 9110 §8.4.1), best first. */
-const CODINGS = ['br', 'gzip', 'identity'] as const
-
-/** Qualities above 9 save another tenth, but take seconds for Swagger UI's bundle. */
-const BROTLI = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 8 } }
-
-/** They run in the thread pool. */
-const toBrotli = promisify<zlib.InputType, zlib.BrotliOptions, Buffer>(zlib.brotliCompress)
-const toGzip = promisify(zlib.gzip)
-
-/**
- * The limit on all docs responses in flight over TLS, where each response is encrypted into its own memory. Over plain
- * HTTP, responses share the files in memory.
- */
-const ENCRYPTED_BYTES_MAX = 2 ** 25
-
-/** The page loads nothing from third parties, and nothing inline except icons. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 interface DocsFile {
   /** Revalidated by default. */
@@ -88,31 +50,23 @@ const FILES: Readonly<Record<string, DocsFile>> = {
   ),
 }
 
-/** A file in each coding. */
-interface CodedFile extends Readonly<Record<(typeof CODINGS)[number], Buffer>> {
-  readonly type: string
-  /** The same for each coding, so its entity tag is weak (RFC 9110 §8.8.1). */
-  readonly version: string
-}
-
 /**
- * Serves Swagger UI with @fastify/swagger-ui, and the contract below it as `json` and `yaml`. `/` redirects to it. Each
- * file is compressed at the first request for it and kept in memory: the plugin would open its largest files for each
- * request, and compress none.
- *
- * @param threads how many threads share the process's limits
+ * Serves Swagger UI with @fastify/swagger-ui, and the contract below it as `json` and `yaml`. Each file is
+ * compressed at the first request for it and kept in memory: the plugin would open its largest files for each request,
+ * and compress none.
  */
 export async function serveDocs(
   app: FastifyInstance,
   contract: ContractDocument,
-  threads: number,
-  now?: Now,
+  files: StaticFiles,
 ): Promise<void> {
   const config = { open: true }
-  const get = (url: string, handler: RouteHandlerMethod) =>
-    app.route({ method: ['GET', 'HEAD'], url, config, handler })
-  get('/', (_request, reply) => reply.redirect(`.${DOCS_PATH}`))
-  get(`${DOCS_PATH}/*`, (_request, reply) => reply.callNotFound())
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: `${DOCS_PATH}/*`,
+    config,
+    handler: (_request, reply) => reply.callNotFound(),
+  })
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
     import('@fastify/swagger'),
     import('@fastify/swagger-ui'),
@@ -122,7 +76,7 @@ export async function serveDocs(
       route.method = ['GET', 'HEAD']
       route.config = { ...route.config, ...config }
     })
-    keepInMemory(scope, new ByteBudget(ENCRYPTED_BYTES_MAX / threads, now))
+    keepInMemory(scope, files)
     const specification = { document: contract } as unknown as StaticDocumentSpec
     await scope.register(swagger, { mode: 'static', specification })
     await scope.register(swaggerUi, {
@@ -165,11 +119,12 @@ function fileOf(request: FastifyRequest): DocsFile | undefined {
 }
 
 /** Makes a scope compress each file once, and send it in the coding that a client prefers. */
-function keepInMemory(scope: FastifyInstance, encrypted: ByteBudget): void {
-  const known = new Map<DocsFile, Promise<CodedFile>>()
-  const load = (file: DocsFile, reply: FastifyReply, payload: string): Promise<CodedFile> => {
+function keepInMemory(scope: FastifyInstance, files: StaticFiles): void {
+  const known = new Map<DocsFile, Promise<StaticFile>>()
+  const load = (file: DocsFile, reply: FastifyReply, payload: string): Promise<StaticFile> => {
     const type = file.type ?? String(reply.getHeader('content-type'))
-    const loading = encode(type, file.read?.() ?? withViewport(payload))
+    const reading = file.read?.() ?? withViewport(payload)
+    const loading = reading.then((content) => compressFile(type, content))
     known.set(file, loading)
     // If it cannot be read, as for lack of descriptors, the next request tries again.
     if (file.read !== undefined) loading.catch(() => known.delete(file))
@@ -190,35 +145,11 @@ function keepInMemory(scope: FastifyInstance, encrypted: ByteBudget): void {
   scope.addHook('onSend', async (request, reply, payload) => {
     const file = fileOf(request)
     if (file === undefined || reply.statusCode !== 200) return payload
-    const coded = await (known.get(file) ?? load(file, reply, String(payload)))
-    // Identity if the client accepts none, rather than 406 (RFC 9110 §12.4.1).
-    const coding = preferredCoding(request.headers, CODINGS) ?? 'identity'
-    const isFresh = isKnown(coded.version, request.headers['if-none-match'])
-    if (!isFresh && 'encrypted' in request.raw.socket) {
-      reserve(reply, encrypted, coded[coding].length)
-    }
-    reply.headers({
-      'cache-control': file.lifetime ?? REVALIDATED,
-      'content-security-policy': CONTENT_SECURITY_POLICY,
-      etag: `W/${entityTag(coded.version)}`,
-    })
-    addVary(reply, 'Accept-Encoding')
-    if (isFresh) {
-      reply.code(304).removeHeader('content-type')
-      return null
-    }
-    reply.header('content-type', coded.type)
-    if (coding !== 'identity') reply.header('content-encoding', coding)
-    return coded[coding]
+    const content = await (known.get(file) ?? load(file, reply, String(payload)))
+    return files.respond(request, reply, content, file.lifetime)
   })
 }
 
 async function withViewport(text: string): Promise<Buffer> {
   return Buffer.from(text.replace('<head>', `<head>${VIEWPORT}`))
-}
-
-async function encode(type: string, content: Promise<Buffer>): Promise<CodedFile> {
-  const identity = await content
-  const [br, gzip] = await Promise.all([toBrotli(identity, BROTLI), toGzip(identity)])
-  return { type, br, gzip, identity, version: hash('sha256', identity, 'base64url') }
 }

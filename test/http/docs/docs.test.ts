@@ -158,7 +158,7 @@ t.test('methods other than GET and HEAD are rejected', async (t) => {
 })
 
 t.test('with --docs off, neither the page nor its files exist', async (t) => {
-  const off = await startService(t, { config: { docs: false } })
+  const off = await startService(t, { config: { docs: false, page: false } })
   const files = [
     '',
     '/',

@@ -1,0 +1,56 @@
+import {
+  type AccessToken,
+  createClient,
+  type PlantStoreClient,
+  PlantStoreError,
+} from '../../client/client.ts'
+
+/** A token that the service has accepted. */
+export interface Session {
+  readonly client: PlantStoreClient
+  readonly token: AccessToken
+  readonly canRead: boolean
+  readonly canWrite: boolean
+}
+
+/** The key in the browser's storage. Other apps on this origin can use the same storage. */
+const KEY = 'plant-store-token'
+
+/**
+ * Asks the service what the token permits.
+ *
+ * @throws what `PlantStoreClient.getToken` throws
+ */
+export async function openSession(token: string): Promise<Session> {
+  // The page's own folder, because a proxy may have stripped a prefix.
+  const client = createClient({ url: new URL('.', location.href), token })
+  const accessToken = await client.getToken()
+  const { scopes } = accessToken
+  return {
+    client,
+    token: accessToken,
+    canRead: scopes.includes('read'),
+    canWrite: scopes.includes('write'),
+  }
+}
+
+/** The token of an earlier visit: in this tab, or in this browser if the person asked to keep it. */
+export function storedToken(): string | undefined {
+  return sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY) ?? undefined
+}
+
+/** @param lasting whether to keep the token in the browser rather than in this tab */
+export function storeToken(token: string, lasting: boolean): void {
+  const storage = lasting ? localStorage : sessionStorage
+  storage.setItem(KEY, token)
+}
+
+export function forgetToken(): void {
+  sessionStorage.removeItem(KEY)
+  localStorage.removeItem(KEY)
+}
+
+/** Whether the service no longer accepts, or never accepted, the token. */
+export function isRejected(error: unknown): boolean {
+  return error instanceof PlantStoreError && error.status === 401
+}

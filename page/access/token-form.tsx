@@ -1,0 +1,61 @@
+import { useState } from 'preact/hooks'
+
+/** Asks for a token. */
+export function TokenForm({
+  problem,
+  onToken,
+}: {
+  /** Why there is no session, such as a rejected token. */
+  readonly problem: string | undefined
+  readonly onToken: (token: string, lasting: boolean) => Promise<void>
+}) {
+  const [isBusy, setBusy] = useState(false)
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget as HTMLFormElement)
+    // People paste it with the scheme, as they see it in commands.
+    const token = String(form.get('token'))
+      .replace(/^\s*(Bearer\s+)?/i, '')
+      .trim()
+    setBusy(true)
+    await onToken(token, form.get('lasting') !== null)
+    setBusy(false)
+  }
+  return (
+    <main class="welcome">
+      <form class="card" onSubmit={submit}>
+        <h1>
+          <img src="page/icon.svg" alt="" width="40" height="40" /> Plants
+        </h1>
+        <p>
+          To look at the plants, paste an access token. When the service starts, it prints where the
+          first one is. If you do not run the service yourself, ask its operator.
+        </p>
+        <label class="field">
+          Token
+          <input
+            name="token"
+            type="password"
+            required
+            autocomplete="off"
+            aria-describedby="problem"
+            aria-invalid={problem !== undefined}
+          />
+        </label>
+        <p id="problem" class="problem" role="alert">
+          {problem}
+        </p>
+        <label class="choice">
+          <input name="lasting" type="checkbox" /> Keep it in this browser
+        </label>
+        <button type="submit" class="primary" disabled={isBusy}>
+          {isBusy ? 'Checking…' : 'Continue'}
+        </button>
+        <p class="hint">
+          Otherwise it is kept until you close this tab. Developers: see the{' '}
+          <a href="documentation">API docs</a>.
+        </p>
+      </form>
+    </main>
+  )
+}

@@ -1,0 +1,14 @@
+import { ConnectionError, PlantStoreError, UnexpectedAnswerError } from '../client/client.ts'
+
+/** Says in plain words why a call of the client failed. */
+export function explain(error: unknown): string {
+  if (error instanceof ConnectionError) return 'The service cannot be reached.'
+  if (error instanceof UnexpectedAnswerError) {
+    return `The service, or a proxy in front of it, responded with status ${error.status}.`
+  }
+  if (!(error instanceof PlantStoreError)) return `Unexpected error: ${String(error)}`
+  if (error.status === 401) return 'The token is unknown, expired or revoked.'
+  if (error.status === 429) return `Too many requests. Try again in ${error.retryAfter} seconds.`
+  // The service's messages are written for people.
+  return `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
+}
