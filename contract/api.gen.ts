@@ -10,14 +10,9 @@ export interface paths {
         };
         /**
          * List plants
-         * @description Returns plants in ascending id order, one page at a time. Every page except the last has a `Link`
-         *     header with the URL of the next page, relative to the request URL. A page can contain fewer plants
-         *     than `limit` even if it is not the last, because its size in bytes is also limited. Requires the
-         *     `read` scope.
-         *
-         *     Each request with `q` searches a limited number of plants, so its page can be short, or even empty, although
-         *     other plants match. To find all of them, follow `Link` until a page has none. Only a few searches can run at
-         *     the same time: others get 503 (50303).
+         * @description Returns plants in ascending id order, one page at a time. `Link` has the URL of the next page, relative to the
+         *     request URL. A page can contain fewer plants than `limit`, and with `q` even none, although others match: only
+         *     the last page has no `Link`. Requires the `read` scope.
          */
         get: operations["listPlants"];
         put?: never;
@@ -103,20 +98,15 @@ export interface paths {
         };
         /**
          * Follow changes
-         * @description Returns the changes to the plants in the order in which they were committed, so that replaying them
-         *     yields the same plants. `Link`, which is on every page, leads to the changes after this page, with the
-         *     same `limit` and `wait`. A change appears only once it is durable. The plants of a batch appear in id
-         *     order.
+         * @description Returns the changes to the plants in the order in which they were committed. Every page has a `Link` to the
+         *     changes that follow it. Requires the `read` scope.
          *
-         *     With `Accept: text/event-stream`, the response is a stream of server-sent events. Each event has the
-         *     JSON of a change as its `data`, its cursor as its `id`, and no `event` name. A comment every 15 seconds
-         *     keeps proxies from closing the connection. To resume after a disconnection, send the last `id` as
-         *     `Last-Event-ID`. A stream ends when the service stops, its token becomes invalid, the changes after its
-         *     position are no longer retained, or the store becomes unavailable.
+         *     With `Accept: text/event-stream`, the response is a stream of server-sent events, each with the JSON of a change
+         *     as its `data` and the cursor as its `id`.
          *
-         *     Changes are retained for a limited time. If the changes after a cursor are no longer available,
-         *     the response is 410: take a new cursor with `after=latest`, read all plants again, then follow the
-         *     changes from that cursor. Requires the `read` scope.
+         *     If the changes after a cursor are no longer retained, the response is 410: take a new cursor with
+         *     `after=latest`, read all plants again, then follow the changes from that cursor. In the package,
+         *     `docs/changes.md` lists the guarantees.
          */
         get: operations["listChanges"];
         put?: never;
@@ -136,11 +126,9 @@ export interface paths {
         };
         /**
          * List tags
-         * @description Returns the tags that plants have, each once, one page at a time. Their order does not change, but depends on
-         *     the kind of database. Every page except the last has a `Link` header with the URL of the next page, relative to
-         *     the request URL. Tags of more than 1,000 characters, which `GET /plants` does not accept as `tag`, are omitted,
-         *     so a page can contain fewer tags than `limit` even if it is not the last. Only a few lists of tags and searches
-         *     can run at the same time: others get 503 (50303). Requires the `read` scope.
+         * @description Returns the tags that plants have, each once, one page at a time. Their order does not change. `Link` has the URL
+         *     of the next page, relative to the request URL. Tags of more than 1,000 characters are omitted, so a page can
+         *     contain fewer tags than `limit`: only the last page has no `Link`. Requires the `read` scope.
          */
         get: operations["listTags"];
         put?: never;
@@ -184,31 +172,17 @@ export interface webhooks {
         put?: never;
         /**
          * A plant was created
-         * @description Delivers each new plant. Deliveries follow [Standard Webhooks](https://www.standardwebhooks.com). Verify
-         *     `webhook-signature` before you trust a delivery.
-         *
-         *     - **At least once.** A delivery is repeated unless the service knows that you have received it. Repetitions
-         *       have the same `webhook-id`.
-         *     - **In order for each plant.** The events of one plant arrive one at a time, in the order of its changes. Those
-         *       of different plants can arrive at the same time and overtake each other.
-         *     - **Retries.** A failed delivery is repeated with growing delays of up to an hour. After three days of
-         *       failures, the webhook is paused until the operator resumes it.
-         *     - **Timeout.** Respond within 15 seconds. The service ignores the body of your response, and does not follow
-         *       redirects.
+         * @description The body is the new plant.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description Identifies the event. Repetitions of a delivery have the same id. */
+                    /** @description The id of the event. */
                     "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this delivery was attempted, in seconds since 1970. Reject deliveries that are old. */
+                    /** @description The time of this attempt, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /**
-                     * @description The signature of `webhook-id`, `webhook-timestamp` and the body, joined by dots: HMAC-SHA256 with the
-                     *     signing secret, in base64. While a new secret replaces an old one, there are two signatures, separated by
-                     *     a space. One of them must match.
-                     */
+                    /** @description One or two signatures, separated by a space. One must match. */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                     /** @description The name of the event. */
                     "webhook-event": "newPlant";
@@ -244,21 +218,17 @@ export interface webhooks {
         put?: never;
         /**
          * A plant was changed
-         * @description Delivers the new content of each plant that has changed. Deliveries work as for `newPlant`.
+         * @description The body is the plant after the change.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description Identifies the event. Repetitions of a delivery have the same id. */
+                    /** @description The id of the event. */
                     "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this delivery was attempted, in seconds since 1970. Reject deliveries that are old. */
+                    /** @description The time of this attempt, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /**
-                     * @description The signature of `webhook-id`, `webhook-timestamp` and the body, joined by dots: HMAC-SHA256 with the
-                     *     signing secret, in base64. While a new secret replaces an old one, there are two signatures, separated by
-                     *     a space. One of them must match.
-                     */
+                    /** @description One or two signatures, separated by a space. One must match. */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                     /** @description The name of the event. */
                     "webhook-event": "plantChanged";
@@ -294,21 +264,17 @@ export interface webhooks {
         put?: never;
         /**
          * A plant was removed
-         * @description Delivers the id of each plant that was removed. Deliveries work as for `newPlant`.
+         * @description The body has the id of the plant.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
-                    /** @description Identifies the event. Repetitions of a delivery have the same id. */
+                    /** @description The id of the event. */
                     "webhook-id": components["parameters"]["WebhookId"];
-                    /** @description When this delivery was attempted, in seconds since 1970. Reject deliveries that are old. */
+                    /** @description The time of this attempt, in seconds since 1970. */
                     "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                    /**
-                     * @description The signature of `webhook-id`, `webhook-timestamp` and the body, joined by dots: HMAC-SHA256 with the
-                     *     signing secret, in base64. While a new secret replaces an old one, there are two signatures, separated by
-                     *     a space. One of them must match.
-                     */
+                    /** @description One or two signatures, separated by a space. One must match. */
                     "webhook-signature": components["parameters"]["WebhookSignature"];
                     /** @description The name of the event. */
                     "webhook-event": "plantRemoved";
@@ -515,7 +481,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description You have received the event. Any status from 200 to 299 has this meaning. */
+        /** @description You have received the event. */
         WebhookReceived: {
             headers: {
                 [name: string]: unknown;
@@ -529,10 +495,7 @@ export interface components {
             };
             content?: never;
         };
-        /**
-         * @description The delivery has failed, and the service repeats it later. With `Retry-After`, it waits at least that long,
-         *     up to an hour.
-         */
+        /** @description The service sends the event again later. */
         WebhookFailed: {
             headers: {
                 [name: string]: unknown;
@@ -773,15 +736,11 @@ export interface components {
          *     nothing (RFC 9110 §13.1.1).
          */
         IfMatch: components["schemas"]["EntityTags"];
-        /** @description Identifies the event. Repetitions of a delivery have the same id. */
+        /** @description The id of the event. */
         WebhookId: string;
-        /** @description When this delivery was attempted, in seconds since 1970. Reject deliveries that are old. */
+        /** @description The time of this attempt, in seconds since 1970. */
         WebhookTimestamp: string;
-        /**
-         * @description The signature of `webhook-id`, `webhook-timestamp` and the body, joined by dots: HMAC-SHA256 with the
-         *     signing secret, in base64. While a new secret replaces an old one, there are two signatures, separated by
-         *     a space. One of them must match.
-         */
+        /** @description One or two signatures, separated by a space. One must match. */
         WebhookSignature: string;
     };
     requestBodies: never;
@@ -826,10 +785,7 @@ export interface operations {
                 limit?: number;
                 /** @description Return only plants with an id greater than this. To read all pages, follow `Link` instead. */
                 after?: components["schemas"]["PlantId"];
-                /**
-                 * @description Return only plants with exactly this tag, such as `Tree`. The limit keeps `Link` short enough to be
-                 *     followed. Tags of plants can be longer.
-                 */
+                /** @description Return only plants with exactly this tag, such as `Tree`. */
                 tag?: string;
                 /**
                  * @description Return only plants whose name contains this text. ASCII letters match in either case. All other characters
@@ -837,8 +793,8 @@ export interface operations {
                  */
                 q?: string;
                 /**
-                 * @description Return only the plants with these ids. Repeat the parameter for up to 200 ids, such as `id=4&id=49`. The
-                 *     response omits ids that no plant has. `limit` does not apply, and `q` and `tag` cannot be used with it.
+                 * @description Return only the plants with these ids. Repeat the parameter for each id: `id=4&id=49`. The response omits
+                 *     ids that no plant has. `limit` does not apply, and `q` and `tag` cannot be used with it.
                  */
                 id?: components["schemas"]["PlantId"][];
             };

@@ -12,6 +12,8 @@ import { startProxy } from './prefix-proxy.ts'
 /** Without color transitions, so that contrast is measured on final colors. */
 const CALM = { reducedMotion: 'reduce' } as const
 
+const DESKTOP = { viewport: { width: 1280, height: 800 } }
+
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 
 /** No npm package contains a browser. */
@@ -42,15 +44,42 @@ function testDocs(program: string): void {
 
   // One page for all of these, because opening another takes more than a second.
   t.test('the docs work on a desktop', (t) =>
-    visit(t, service.url, { colorScheme: 'light', ...CALM }, async (docs) => {
+    visit(t, service.url, { colorScheme: 'light', ...CALM, ...DESKTOP }, async (docs) => {
       t.equal(docs.page.url(), `${service.url}/documentation`)
+      await assertAuthorizeInView(t, docs)
       await t.test('the docs can be used with the keyboard alone', (t) => useTheKeyboard(t, docs))
       await docs.reload()
       await t.test('the pre-filled forms work with the token from the last visit', (t) =>
         tryEveryForm(t, docs),
       )
-      await t.test('the webhooks are shown, and cannot be sent', async (t) => {
+      await t.test('a first-time reader sees limits, and no repetitions', async (t) => {
+        for (const [operationId, limits] of Object.entries({
+          listPlants: {
+            limit: '1 to 1000, default 100',
+            q: '1 to 100 characters',
+            id: '1 to 200 items (int64)',
+          },
+          listChanges: { wait: '0 to 60, default 0' },
+          getPlant: { id: 'integer($int64)' },
+        })) {
+          await docs.toggle(operationId)
+          await docs.ready(operationId)
+          const operation = docs.operation(operationId)
+          for (const [name, text] of Object.entries(limits)) {
+            t.match(await operation.locator(`tr[data-param-name="${name}"]`).innerText(), text)
+          }
+          const responses = await operation.locator('.responses-table').last().innerText()
+          t.match(responses, 'Retry-After')
+          t.notMatch(responses, 'X-Request-Id')
+          await docs.toggle(operationId)
+        }
+        t.match(await docs.page.locator('.info').innerText(), 'X-Request-Id')
+      })
+      await t.test('the webhooks are shown in one section, and cannot be sent', async (t) => {
         const webhooks = docs.page.locator('.webhooks')
+        const headings = docs.page.locator('h2:visible, h3:visible', { hasText: /^webhooks/i })
+        t.equal(await headings.count(), 1)
+        t.equal(await webhooks.locator('input:visible').count(), 0)
         for (const name of Object.keys(contract.webhooks)) {
           const block = webhooks.locator(`[id$="-${name}"]`)
           await block.locator('.opblock-summary-control').click()
@@ -190,6 +219,7 @@ function testDocs(program: string): void {
       await visit(t, url, { colorScheme: 'dark', ...CALM, ...PHONE }, async (docs) => {
         t.equal(docs.page.url(), `${url}/documentation`)
         t.equal(await docs.page.evaluate('innerWidth'), PHONE.viewport.width)
+        await assertAuthorizeInView(t, docs)
         const refused = await docs.execute('listPlants', { limit: '1', tag: 'phone' })
         t.equal(refused.status, '401')
         t.match(JSON.parse(refused.body), { error: 40101 })
@@ -204,6 +234,13 @@ function testDocs(program: string): void {
       })
     },
   )
+}
+
+/** Asserts that a reader sees the button before scrolling. */
+async function assertAuthorizeInView(t: Test, { page }: DocsPage): Promise<void> {
+  const box = await page.locator('.auth-wrapper > .authorize').boundingBox()
+  const { height } = page.viewportSize() as { height: number }
+  t.ok(box !== null && box.y > 0 && box.y + box.height <= height, 'Authorize is in view')
 }
 
 /** The buttons that overlap the text of the latest response of `listPlants`. */

@@ -38,11 +38,37 @@ export function prepareRequest(request: Record<string, unknown>): Record<string,
 }
 
 /** A React component. */
-type Component = string | ((props: ResponseBody) => unknown)
+type Component = string | ((props: never) => unknown)
 
 interface ResponseBody {
   readonly content: string
   readonly contentType?: string
+}
+
+/** A `Map` of Immutable.js, in which Swagger UI keeps the contract. */
+interface ImmutableMap<Value> {
+  get(name: string): Value | undefined
+  set(name: string, value: unknown): ImmutableMap<Value>
+  delete(name: string): ImmutableMap<Value>
+  toJS(): object
+}
+
+interface ParameterRow {
+  /** Absent for a webhook. */
+  readonly param?: ImmutableMap<unknown>
+  readonly rawParam: ImmutableMap<unknown>
+}
+
+/** The part of a parameter's schema that describes its limits. */
+interface Limits {
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly items?: { readonly format: string }
+  readonly default?: number
 }
 
 /** What Swagger UI passes to its plugins. */
@@ -54,8 +80,9 @@ interface SwaggerUi {
 }
 
 /**
- * A plugin for Swagger UI. Shows the title of the page in place of Swagger UI's logo, and the JSON of responses with
- * exact numbers: Swagger UI parses them as doubles, which rounds ids beyond 2^53.
+ * A plugin for Swagger UI. Shows the title of the page in place of Swagger UI's logo, the limits of parameters, and the
+ * JSON of responses with exact numbers: Swagger UI parses them as doubles, which rounds ids beyond 2^53. Hides what
+ * repeats: `X-Request-Id`, which the description explains, and patterns, which exist for tools.
  */
 export function plantStorePage(ui: SwaggerUi) {
   const indent = (text: string): string => {
@@ -68,6 +95,17 @@ export function plantStorePage(ui: SwaggerUi) {
       return text
     }
   }
+  /** Such as `1 to 1000, default 100`. */
+  const describe = (limits: Limits): string => {
+    const range = (min: number | undefined, max: number | undefined, unit: string) =>
+      max === undefined ? [] : [`${min ?? 'up'} to ${max}${unit}`]
+    return [
+      ...range(limits.minimum, limits.maximum, ''),
+      ...range(limits.minLength, limits.maxLength, ' characters'),
+      ...range(limits.minItems, limits.maxItems, ` items (${limits.items?.format})`),
+      ...(limits.default === undefined ? [] : [`default ${limits.default}`]),
+    ].join(', ')
+  }
   return {
     components: {
       Logo: () => document.title,
@@ -76,6 +114,30 @@ export function plantStorePage(ui: SwaggerUi) {
         ui.React.createElement(ui.getComponent('JsonSchema_string'), properties),
     },
     wrapComponents: {
+      parameterRow:
+        (original: Component, { React }: SwaggerUi) =>
+        (row: ParameterRow) => {
+          const param = row.param ?? row.rawParam
+          const limits = describe((param.get('schema') as ImmutableMap<unknown>).toJS())
+          const description = `${String(param.get('description')).trim()}  \n*${limits}*`
+          return React.createElement(original, {
+            ...row,
+            param: limits === '' ? param : param.set('description', description),
+          })
+        },
+      headers:
+        (original: Component, { React }: SwaggerUi) =>
+        (properties: { readonly headers?: ImmutableMap<unknown> }) =>
+          React.createElement(original, {
+            ...properties,
+            headers: properties.headers?.delete('X-Request-Id'),
+          }),
+      JSONSchema202012KeywordConstraint:
+        (original: Component, { React }: SwaggerUi) =>
+        (properties: { readonly constraint: { readonly value: string } }) =>
+          properties.constraint.value.startsWith('matches ')
+            ? null
+            : React.createElement(original, properties),
       responseBody:
         (original: Component, { React, getComponent }: SwaggerUi) =>
         (body: ResponseBody) => {

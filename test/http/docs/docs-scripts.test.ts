@@ -135,6 +135,58 @@ t.test('Swagger UI renders content other than JSON itself', async (t) => {
   }
 })
 
+/** Like a `Map` of Immutable.js. */
+function immutable<Value>(values: Record<string, Value>) {
+  return {
+    get: (name: string) => values[name],
+    set: (name: string, value: Value) => immutable({ ...values, [name]: value }),
+    delete: (name: string) =>
+      immutable(Object.fromEntries(Object.entries(values).filter(([key]) => key !== name))),
+    toJS: () => values,
+  }
+}
+
+/** The properties with which the plugin renders a component of Swagger UI; undefined if it does not render it. */
+function passedOn(name: keyof Plugin['wrapComponents'], properties: object) {
+  const wrap = plantStorePage(UI).wrapComponents[name] as (
+    original: string,
+    ui: typeof UI,
+  ) => (properties: object) => [string, object] | null
+  return wrap("Swagger UI's own", UI)(properties)?.[1]
+}
+
+for (const [schema, limits] of [
+  [{ type: 'integer', minimum: 0, maximum: 60, default: 0 }, '0 to 60, default 0'],
+  [{ type: 'string', minLength: 1, maxLength: 100 }, '1 to 100 characters'],
+  [{ type: 'string', maxLength: 1000 }, 'up to 1000 characters'],
+  [{ minItems: 1, maxItems: 200, items: { format: 'int64' } }, '1 to 200 items (int64)'],
+] as const) {
+  t.test(`the docs show the limits of a parameter: ${limits}`, async (t) => {
+    const param = immutable<unknown>({ description: 'It.\n', schema: immutable<unknown>(schema) })
+    for (const row of [{ param, rawParam: immutable({}) }, { rawParam: param }]) {
+      const shown = passedOn('parameterRow', row) as typeof row
+      t.equal(shown.param?.get('description'), `It.  \n*${limits}*`)
+    }
+  })
+}
+
+t.test('the docs show a parameter without limits as it is', async (t) => {
+  const param = immutable<unknown>({ description: 'It.', schema: immutable({ type: 'string' }) })
+  t.strictSame(passedOn('parameterRow', { param }), { param })
+})
+
+t.test('the docs show neither X-Request-Id for each response nor patterns', async (t) => {
+  const { headers } = passedOn('headers', {
+    headers: immutable({ 'X-Request-Id': {}, Link: {} }),
+  }) as { headers: ReturnType<typeof immutable> }
+  t.strictSame(headers.toJS(), { Link: {} })
+  t.strictSame(passedOn('headers', {}), { headers: undefined })
+  const constraint = (value: string) =>
+    passedOn('JSONSchema202012KeywordConstraint', { constraint: { value } })
+  t.equal(constraint('matches ^[0-9]+$'), undefined)
+  t.match(constraint('int64'), { constraint: { value: 'int64' } })
+})
+
 t.test('the page shows its own name at the top', async (t) => {
   t.intercept(globalThis as { document?: object }, 'document', { value: { title: 'Plant Store' } })
   t.equal(plantStorePage(UI).components.Logo(), 'Plant Store')
