@@ -74,10 +74,14 @@ function load(request: FastifyRequest): Promise<ReadonlyMap<string, StaticFile>>
   return loading
 }
 
-/** Reads the files that the package contains. In a checkout, there are only their sources. */
-async function loadPage(): Promise<ReadonlyMap<string, StaticFile>> {
-  const isBuilt = existsSync(new URL(ENTRY, PAGE_FOLDER))
-  const contents = isBuilt ? await readBuilt() : await bundlePage()
+/**
+ * Reads the files of the page if a folder contains the built ones, as in the package. Otherwise, bundles the page.
+ *
+ * @returns the files by name
+ */
+export async function loadPage(folder = PAGE_FOLDER): Promise<ReadonlyMap<string, StaticFile>> {
+  const isBuilt = existsSync(new URL(ENTRY, folder))
+  const contents = isBuilt ? await readFolder(folder) : await bundlePage()
   const files = Array.from(contents, async ([name, content]) => {
     const type = TYPES[extname(name)] as string
     return [name, await compressFile(type, content)] as const
@@ -85,10 +89,8 @@ async function loadPage(): Promise<ReadonlyMap<string, StaticFile>> {
   return new Map(await Promise.all(files))
 }
 
-async function readBuilt(): Promise<Map<string, Uint8Array>> {
-  const names = await readdir(PAGE_FOLDER)
-  const files = names.map(
-    async (name) => [name, await readFile(new URL(name, PAGE_FOLDER))] as const,
-  )
+async function readFolder(folder: URL): Promise<Map<string, Uint8Array>> {
+  const names = await readdir(folder)
+  const files = names.map(async (name) => [name, await readFile(new URL(name, folder))] as const)
   return new Map(await Promise.all(files))
 }

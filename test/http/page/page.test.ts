@@ -1,8 +1,10 @@
 /** The page at `/` and its files. */
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { pathToFileURL } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
+import { loadPage } from '../../../src/http/page/page.ts'
 import { issue, writeFiles } from '../../helpers/certificates.ts'
 import { type Service, startService } from '../../helpers/service.ts'
 import { sendTls } from '../../helpers/tls-client.ts'
@@ -202,6 +204,16 @@ t.test('with --docs off, all clients get the page', async (t) => {
     t.match(String(page.content), 'page/main.js')
   }
   t.equal((await off.call({ method: 'GET', path: '/documentation' })).status, 404)
+})
+
+t.test('a page that is built is read, as in the package', async (t) => {
+  const folder = t.testdir({ 'index.html': '<!doctype html>', 'main.js': 'render()' })
+  const files = await loadPage(pathToFileURL(`${folder}/`))
+  t.same([...files.keys()].sort(), ['index.html', 'main.js'])
+  const { type, br, identity } = files.get('main.js') ?? {}
+  t.equal(type, 'text/javascript; charset=utf-8')
+  t.equal(String(identity), 'render()')
+  t.equal(String(brotliDecompressSync(br ?? '')), 'render()')
 })
 
 t.test('the page is served over TLS', async (t) => {
