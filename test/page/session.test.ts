@@ -38,8 +38,7 @@ t.test('a token is kept for the tab, or in the browser, until it is forgotten', 
 
 t.test('a session knows what its token permits', async (t) => {
   const service = await startService(t)
-  const location = { href: `${service.url}/?from=bookmark` }
-  t.intercept(globalThis, 'location', { value: location as Location })
+  t.intercept(globalThis, 'location', { value: new URL(`${service.url}/?from=bookmark`) as never })
   const reader = await service.issueToken('reader', ['read'])
   t.match(await openSession(reader), { canRead: true, canWrite: false, token: { name: 'reader' } })
   const writer = await service.issueToken('writer', ['write'])
