@@ -11,7 +11,7 @@ export const DOCUMENT = 'index.html'
 /** The script that the page loads. */
 export const ENTRY = 'main.js'
 
-/** Supported by Chromium 111, Firefox 111 and Safari 16.4. */
+/** All browsers support it whose JSON.parse keeps ids exact. */
 const TARGET = 'es2022'
 
 /**
@@ -22,14 +22,11 @@ const TARGET = 'es2022'
  */
 export async function bundlePage(): Promise<Map<string, Uint8Array>> {
   const { build, stop } = await import('esbuild')
-  const { outputFiles, metafile } = await build({
+  const { outputFiles } = await build({
     absWorkingDir: fileURLToPath(PAGE_FOLDER),
     entryPoints: ['main.tsx'],
-    entryNames: '[name]',
-    chunkNames: '[name]-[hash]',
     outdir: '.',
     bundle: true,
-    splitting: true,
     format: 'esm',
     target: TARGET,
     jsx: 'automatic',
@@ -37,22 +34,11 @@ export async function bundlePage(): Promise<Map<string, Uint8Array>> {
     // The image has no tsconfig.json.
     tsconfigRaw: '{}',
     minify: true,
-    metafile: true,
     write: false,
     logLevel: 'silent',
   }).finally(stop)
   const files = new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]))
-  // All that the script imports loads together with it, rather than one after another.
-  const loaded = new Set([ENTRY])
-  for (const name of loaded) {
-    for (const { kind, path } of metafile.outputs[name]?.imports ?? []) {
-      if (kind === 'import-statement') loaded.add(path)
-    }
-  }
-  loaded.delete(ENTRY)
-  const preloads = Array.from(loaded, (name) => `<link rel="modulepreload" href="page/${name}">`)
-  const html = await readFile(new URL(DOCUMENT, PAGE_FOLDER), 'utf8')
-  files.set(DOCUMENT, Buffer.from(html.replace('</head>', `${preloads.join('')}</head>`)))
+  files.set(DOCUMENT, await readFile(new URL(DOCUMENT, PAGE_FOLDER)))
   files.set('icon.svg', await readFile(new URL('../docs/docs.svg', import.meta.url)))
   return files
 }

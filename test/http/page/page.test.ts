@@ -109,19 +109,6 @@ t.test('the page finds its files below it, behind any prefix', async (t) => {
   })
 })
 
-t.test('the page loads all scripts at once', async (t) => {
-  const { html, paths } = await readPage()
-  const scripts = [...html.matchAll(/(?:modulepreload" href|script type="module" src)="([^"]*)"/g)]
-  const listed = new Set(scripts.map(([, path]) => `/${path}`))
-  t.ok(listed.has('/page/main.js'))
-  for (const path of paths.filter((each) => each.endsWith('.js'))) {
-    const code = String((await call(path)).content)
-    for (const [, imported] of code.matchAll(/(?:from|import)"\.\/([^"]+)"/g)) {
-      t.ok(listed.has(`/page/${imported}`), `${path} imports ${imported}`)
-    }
-  }
-})
-
 t.test('the page loads nothing from third parties and has nothing inline', async (t) => {
   const { html, paths } = await readPage()
   t.notMatch(html, /<script[^>]*>[^<]|<style|\bstyle=|\bon\w+=|https?:/)
