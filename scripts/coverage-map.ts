@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 
-const SOURCES = globSync(['bin/compile-cache.js', '{contract,service,src,client}/**/*.ts'], {
+const SOURCES = globSync(['bin/compile-cache.js', '{contract,service,src,client,page}/**/*.ts'], {
   exclude: ['**/*.d.ts'],
 })
 

@@ -12,7 +12,8 @@ const DOCUMENTS = globSync(['*.md', 'bench/*.md', 'docs/*.md', 'src/**/*.md'], {
 const RELATIVE_LINK = /\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)/g
 
 /** A code span with a path below one of our folders, perhaps with a `*`. */
-const PATH = /`((?:bench|bin|client|contract|deploy|docs|scripts|service|src|test)\/[\w./*-]*)`/g
+const PATH =
+  /`((?:bench|bin|client|contract|deploy|docs|page|scripts|service|src|test)\/[\w./*-]*)`/g
 
 const NPM_SCRIPT = /\bnpm run\s([\w:]+)/g
 

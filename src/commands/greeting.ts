@@ -19,10 +19,11 @@ export function greeting(
   { url, adminUrl, access, certificate, acknowledgement }: Announced,
 ): string {
   const { location, bearer } = describeAccess(access)
+  const page = config.page ? `\n  page      ${url}/` : ''
   const docs = config.docs ? `\n  docs      ${docsUrl(url)}` : ''
   const admin = adminUrl === undefined ? '' : `\n  metrics   ${adminUrl}/metrics`
   const durability = acknowledgement === undefined ? '' : `\n  changes   ${acknowledgement}`
-  return `Plant Store is listening on ${url}${docs}${admin}
+  return `Plant Store is listening on ${url}${page}${docs}${admin}
   database  ${describeDatabase(config.database)}${durability}
   token     ${location}
 
@@ -36,9 +37,10 @@ Create a plant:
  * environment.
  */
 export function readyLine(config: Config, { url, adminUrl, access }: Announced): string {
+  const page = config.page ? { page: `${url}/` } : {}
   const docs = config.docs ? { docs: docsUrl(url) } : {}
   const token = 'token' in access ? { token: access.token } : {}
-  return `${JSON.stringify({ url, adminUrl, ...docs, ...token })}\n`
+  return `${JSON.stringify({ url, adminUrl, ...page, ...docs, ...token })}\n`
 }
 
 /** A curl command that verifies the certificate, even if its name differs from the URL's. */

@@ -34,9 +34,9 @@ function testDocs(program: string): void {
     t.teardown(() => browser.close())
   })
 
-  /** Opens the root with an empty profile, and fails the test on any problem that a reader would not see. */
+  /** Opens the docs with an empty profile, and fails the test on any problem that a reader would not see. */
   async function visit(t: Test, url: string, reader: Reader, read: (docs: DocsPage) => unknown) {
-    const docs = await DocsPage.open(browser, `${url}/`, reader)
+    const docs = await DocsPage.open(browser, `${url}/documentation`, reader)
     t.teardown(() => docs.close())
     await read(docs)
     t.same(docs.complaints, [])

@@ -26,6 +26,7 @@ for (const { address, url } of addresses) {
       access: { file: '/x' },
     })
     t.match(text, `listening on ${url}\n`)
+    t.match(text, `page      ${url}/\n`)
     t.match(text, `docs      ${url}/documentation\n`)
     t.match(text, `curl ${url}/plants `)
   })
@@ -138,7 +139,7 @@ t.test('the greeting shows the URL of a database server without its secrets', as
 })
 
 t.test('the ready line is JSON, and has the token only if it is stored nowhere else', async (t) => {
-  const expected = { url: here, docs: `${here}/documentation` }
+  const expected = { url: here, page: `${here}/`, docs: `${here}/documentation` }
   const line = readyLine(config, { url: here, access: { token: 'plant_x' } })
   t.match(line, /^[^\n]*\n$/)
   t.strictSame(JSON.parse(line), { ...expected, token: 'plant_x' })
@@ -148,12 +149,12 @@ t.test('the ready line is JSON, and has the token only if it is stored nowhere e
   )
 })
 
-t.test('the greeting does not link to docs that are turned off', async (t) => {
-  const withoutDocs = { ...config, docs: false }
-  const text = greeting(withoutDocs, { url: here, access: { token: 'x' } })
+t.test('the greeting does not link to a page and docs that are turned off', async (t) => {
+  const without = { ...config, page: false, docs: false }
+  const text = greeting(without, { url: here, access: { token: 'x' } })
   t.match(text, `listening on ${here}\n  database `)
   t.notMatch(text, `${here}/documentation`)
-  t.strictSame(JSON.parse(readyLine(withoutDocs, { url: here, access: { file: '/x' } })), {
+  t.strictSame(JSON.parse(readyLine(without, { url: here, access: { file: '/x' } })), {
     url: here,
   })
 })

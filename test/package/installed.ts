@@ -8,6 +8,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
+import { bundlePage } from '../../src/http/page/bundle.ts'
 import { createPlant } from '../helpers/client.ts'
 import { CHECKOUT, emptyFolder, fetchNode, pack, Tools } from './installation.ts'
 
@@ -30,6 +31,7 @@ t.test('the package contains the built files and nothing else', async (t) => {
   const assets = globSync(['src/**/*.{css,svg}', 'contract/*.json'], { cwd: CHECKOUT }).map(
     (file) => `dist/${file}`,
   )
+  const page = Array.from((await bundlePage()).keys(), (name) => `dist/page/${name}`)
   const documents = globSync(
     [
       '{CHANGELOG,README,SECURITY}.md',
@@ -51,7 +53,7 @@ t.test('the package contains the built files and nothing else', async (t) => {
     'openapi.yaml',
     'package.json',
   ]
-  const expected = [...built, ...assets, ...documents, ...others]
+  const expected = [...built, ...assets, ...page, ...documents, ...others]
   t.strictSame(files.map(({ path }) => path).sort(), expected.sort())
 })
 
@@ -152,6 +154,9 @@ async function testService(t: Test, tools: Tools, project: string): Promise<void
     t.equal((await createPlant(url, TOKEN, { id: 1, name: database })).status, 200)
     t.equal((await createPlant(url, TOKEN, { id: 4, name: 'another' })).status, 409)
     t.equal((await fetch(`${url}/documentation/`)).status, 200)
+    const page = await fetch(url, { headers: { accept: 'text/html' } })
+    t.match(await page.text(), 'page/main.js')
+    t.equal((await fetch(`${url}/page/main.js`)).status, 200)
     await stop()
   }
   t.notOk(existsSync(join(project, 'plants.db-wal')))

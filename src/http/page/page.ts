@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { ApiError } from '../api-error.ts'
 import { DOCS_PATH } from '../docs/docs.ts'
 import { addVary } from '../operations/response-headers.ts'
 import { preferredType } from '../request/accept.ts'
+import { logOf } from '../request/request-log.ts'
 import { compressFile, type StaticFile, type StaticFiles } from '../static-file.ts'
-import { bundlePage, DOCUMENT, PAGE_FOLDER } from './bundle.ts'
+import { bundlePage, DOCUMENT, ENTRY, PAGE_FOLDER } from './bundle.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -17,6 +19,9 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** Browsers prefer the second. Other clients usually accept everything, and so get the first. */
 const ROOT_TYPES = ['application/json', 'text/html'] as const
+
+/** How long a failure lasts, so that requests cannot start one process after another, or fill the log. */
+const RETRY_MS = 1000
 
 /**
  * Serves the root: the page for browsers, and a redirect to the docs for other clients. If there is only one of the
@@ -29,30 +34,22 @@ export function serveRoot(
 ): void {
   const get = (url: string, handler: RouteHandlerMethod) =>
     app.route({ method: ['GET', 'HEAD'], url, config: { open: true }, handler })
-  const redirect: RouteHandlerMethod = (_request, reply) => reply.redirect(`.${DOCS_PATH}`)
+  const redirect = (reply: FastifyReply) => reply.redirect(`.${DOCS_PATH}`)
   if (!page) {
-    if (docs) get('/', redirect)
+    if (docs) get('/', (_request, reply) => redirect(reply))
     return
   }
 
-  let loading: Promise<ReadonlyMap<string, StaticFile>> | undefined
-  const load = () => {
-    loading ??= loadPage().catch((error) => {
-      // The next request tries again.
-      loading = undefined
-      throw error
-    })
-    return loading
-  }
   const send = async (name: string, request: FastifyRequest, reply: FastifyReply) => {
-    const file = (await load()).get(name)
+    const known = await load(request)
+    const file = known.get(name)
     if (file === undefined) return reply.callNotFound()
     return reply.send(files.respond(request, reply, file))
   }
-  get('/', function (request, reply) {
-    addVary(reply, 'Accept')
-    if (docs && preferredType(request.headers, ROOT_TYPES) !== 'text/html') {
-      return redirect.call(this, request, reply)
+  get('/', (request, reply) => {
+    if (docs) {
+      addVary(reply, 'Accept')
+      if (preferredType(request.headers, ROOT_TYPES) !== 'text/html') return redirect(reply)
     }
     return send(DOCUMENT, request, reply)
   })
@@ -62,10 +59,29 @@ export function serveRoot(
   })
 }
 
-/** Reads the files that the package contains. In a checkout, there are only their sources. */
-async function loadPage(): Promise<ReadonlyMap<string, StaticFile>> {
-  const isBuilt = existsSync(new URL('main.js', PAGE_FOLDER))
-  const contents = isBuilt ? await readBuilt() : await bundlePage()
+/** The files by name, which all applications of a thread share. */
+let loading: Promise<ReadonlyMap<string, StaticFile>> | undefined
+
+/** @throws ApiError if they cannot be loaded */
+function load(request: FastifyRequest): Promise<ReadonlyMap<string, StaticFile>> {
+  loading ??= loadPage().catch((error) => {
+    logOf(request).error({ err: error }, 'the page cannot be loaded')
+    setTimeout(() => {
+      loading = undefined
+    }, RETRY_MS).unref()
+    throw new ApiError('internal-error', "the page cannot be loaded: see the service's log")
+  })
+  return loading
+}
+
+/**
+ * Reads the files of the page if a folder contains the built ones, as in the package. Otherwise, bundles the page.
+ *
+ * @returns the files by name
+ */
+export async function loadPage(folder = PAGE_FOLDER): Promise<ReadonlyMap<string, StaticFile>> {
+  const isBuilt = existsSync(new URL(ENTRY, folder))
+  const contents = isBuilt ? await readFolder(folder) : await bundlePage()
   const files = Array.from(contents, async ([name, content]) => {
     const type = TYPES[extname(name)] as string
     return [name, await compressFile(type, content)] as const
@@ -73,10 +89,8 @@ async function loadPage(): Promise<ReadonlyMap<string, StaticFile>> {
   return new Map(await Promise.all(files))
 }
 
-async function readBuilt(): Promise<Map<string, Uint8Array>> {
-  const names = await readdir(PAGE_FOLDER)
-  const files = names.map(
-    async (name) => [name, await readFile(new URL(name, PAGE_FOLDER))] as const,
-  )
+async function readFolder(folder: URL): Promise<Map<string, Uint8Array>> {
+  const names = await readdir(folder)
+  const files = names.map(async (name) => [name, await readFile(new URL(name, folder))] as const)
   return new Map(await Promise.all(files))
 }

@@ -39,7 +39,7 @@ const operations = Object.entries(dereference(contract).paths as unknown as Path
 
 /** Paths outside the contract. */
 const OTHERS = [
-  ...'/ /health/live /health/ready /nothing /plants/4/5'.split(' '),
+  ...'/ /page/main.js /page/nothing /health/live /health/ready /nothing /plants/4/5'.split(' '),
   ...'/documentation /documentation/ /documentation/json /documentation/yaml'.split(' '),
   ...['index.css', 'swagger-initializer.js', 'theme/docs.css', 'nothing.js'].map(
     (file) => `/documentation/static/${file}`,
@@ -107,6 +107,7 @@ function otherRequest(random: Random): Request {
   if (random.oneIn(2)) headers.push(['Authorization', `Bearer ${TOKEN}`])
   if (random.oneIn(2))
     headers.push(['Accept-Encoding', random.pick(['gzip', 'br', 'gzip, br', '*'])])
+  if (random.oneIn(2)) headers.push(['Accept', random.pick(['text/html', 'text/html, */*;q=0.8'])])
   return requestOf({ target, headers })
 }
 

@@ -1,0 +1,216 @@
+/** The page at `/` and its files. */
+import { type IncomingHttpHeaders, request } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { pathToFileURL } from 'node:url'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import t from 'tap'
+import { loadPage } from '../../../src/http/page/page.ts'
+import { issue, writeFiles } from '../../helpers/certificates.ts'
+import { type Service, startService } from '../../helpers/service.ts'
+import { sendTls } from '../../helpers/tls-client.ts'
+
+/** What browsers send when a person opens a URL. */
+const BROWSERS = {
+  Chromium:
+    'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8',
+  Firefox: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+  Safari: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+}
+
+const HTML = { accept: BROWSERS.Chromium }
+
+const DECODERS = {
+  br: brotliDecompressSync,
+  gzip: gunzipSync,
+  identity: (content: Buffer) => content,
+}
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+interface Fetched {
+  readonly status: number | undefined
+  readonly headers: IncomingHttpHeaders
+  readonly content: Buffer
+}
+
+/** Sends a request without a token, and decodes nothing. */
+function call(
+  path: string,
+  headers: IncomingHttpHeaders = {},
+  { method = 'GET', url = service.url } = {},
+): Promise<Fetched> {
+  return new Promise((resolve, reject) => {
+    request(url + path, { headers, method, agent: false }, async (response) => {
+      const { statusCode: status, headers } = response
+      resolve({ status, headers, content: await buffer(response) })
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+/** The page, and the paths of the files that it loads. */
+async function readPage(): Promise<{ html: string; paths: string[] }> {
+  const html = String((await call('/', HTML)).content)
+  const references = html.matchAll(/<(?:script|link) [^>]*(?:src|href)="([^"]*)"/g)
+  return { html, paths: Array.from(references, ([, reference]) => `/${reference}`) }
+}
+
+for (const [browser, accept] of Object.entries(BROWSERS)) {
+  t.test(`${browser} gets the page`, async (t) => {
+    for (const path of ['/', '/?from=bookmark']) {
+      const { status, headers, content } = await call(path, { accept })
+      t.equal(status, 200)
+      t.equal(headers['content-type'], 'text/html; charset=utf-8')
+      t.equal(headers.vary, 'Accept, Accept-Encoding')
+      t.match(String(content), /^<!doctype html>[\s\S]*<\/html>\n$/)
+    }
+  })
+}
+
+for (const accept of [
+  undefined,
+  '*/*',
+  'application/json',
+  'application/json, text/plain, */*',
+  'text/html;q=0.5, application/json',
+  'image/*',
+  ';q=1,,"',
+  // It would take long to parse.
+  `text/html${',x/y'.repeat(1000)}`,
+]) {
+  t.test(`Accept: ${accept?.slice(0, 40)} is redirected to the docs`, async (t) => {
+    const { status, headers } = await call('/', accept === undefined ? {} : { accept })
+    t.equal(status, 302)
+    t.equal(headers.location, './documentation')
+    t.equal(headers.vary, 'Accept')
+  })
+}
+
+t.test('the page finds its files below it, behind any prefix', async (t) => {
+  const { paths } = await readPage()
+  const loaded = Object.fromEntries(
+    await Promise.all(
+      paths.map(async (path) => {
+        const { status, headers, content } = await call(path)
+        t.equal(status, 200, path)
+        t.not(content.length, 0)
+        return [path, headers['content-type']]
+      }),
+    ),
+  )
+  t.match(loaded, {
+    '/page/icon.svg': 'image/svg+xml',
+    '/page/main.css': 'text/css; charset=utf-8',
+    '/page/main.js': 'text/javascript; charset=utf-8',
+  })
+})
+
+t.test('the page loads nothing from third parties and has nothing inline', async (t) => {
+  const { html, paths } = await readPage()
+  t.notMatch(html, /<script[^>]*>[^<]|<style|\bstyle=|\bon\w+=|https?:/)
+  for (const path of ['/', ...paths]) {
+    const policy = `${(await call(path, HTML)).headers['content-security-policy']}`
+    t.match(policy, "default-src 'none'; script-src 'self'; style-src 'self';")
+    t.notMatch(policy, 'unsafe')
+  }
+})
+
+t.test('the page and its files are the same in every coding', async (t) => {
+  for (const path of ['/', ...(await readPage()).paths]) {
+    const plain = await call(path, HTML)
+    for (const [coding, decode] of Object.entries(DECODERS)) {
+      const accepted = { ...HTML, 'accept-encoding': coding }
+      const { headers, content } = await call(path, accepted)
+      t.equal(headers['content-encoding'] ?? 'identity', coding)
+      t.equal(headers.etag, plain.headers.etag)
+      t.ok(decode(content).equals(plain.content))
+      const head = await call(path, accepted, { method: 'HEAD' })
+      t.match(head, { status: 200, content: { length: 0 } })
+      t.equal(head.headers['content-length'], `${content.length}`)
+    }
+  }
+})
+
+t.test('browsers revalidate the page and its files before each use', async (t) => {
+  for (const path of ['/', ...(await readPage()).paths]) {
+    const { headers } = await call(path, HTML)
+    const { etag, vary, 'cache-control': lifetime } = headers
+    t.equal(lifetime, 'no-cache')
+    const known = await call(path, { ...HTML, 'if-none-match': etag })
+    t.match(known, { status: 304, content: { length: 0 }, headers: { etag, vary } })
+  }
+})
+
+for (const path of [
+  '/page/',
+  '/page/nothing.js',
+  '/page/index.html',
+  '/page/main.tsx',
+  '/page/main.js/',
+  '/page//main.js',
+  '/page/main.js%00',
+  '/page/..%2fpackage.json',
+  '/page/../package.json',
+  '/page/constructor',
+  `/page/${'long'.repeat(1000)}`,
+]) {
+  t.test(`${path.slice(0, 60)} does not exist`, async (t) => {
+    const answer = await service.call({ method: 'GET', path, token: null })
+    t.match(answer, { status: 404, json: { error: 40401 } })
+  })
+}
+
+t.test('methods other than GET and HEAD are rejected', async (t) => {
+  for (const path of ['/', '/page/main.js']) {
+    const { status, headers } = await service.call({ path, body: {}, token: null })
+    t.equal(status, 405)
+    t.equal(headers.allow, 'GET, HEAD, OPTIONS')
+  }
+})
+
+t.test('with --page off, browsers get the redirect too, and there are no files', async (t) => {
+  const off = await startService(t, { config: { page: false } })
+  const root = await call('/', HTML, off)
+  t.match(root, { status: 302, headers: { location: './documentation' } })
+  t.equal(root.headers.vary, undefined)
+  for (const path of ['/page/', '/page/main.js', '/page/nothing']) {
+    t.equal((await off.call({ method: 'GET', path, token: null })).status, 401)
+    t.equal((await off.call({ method: 'GET', path })).status, 404)
+  }
+})
+
+t.test('with --docs off, all clients get the page', async (t) => {
+  const off = await startService(t, { config: { docs: false } })
+  for (const headers of [HTML, {}]) {
+    const page = await call('/', headers, off)
+    t.match(page, { status: 200, headers: { vary: 'Accept-Encoding' } })
+    t.match(String(page.content), 'page/main.js')
+  }
+  t.equal((await off.call({ method: 'GET', path: '/documentation' })).status, 404)
+})
+
+t.test('a page that is built is read, as in the package', async (t) => {
+  const folder = t.testdir({ 'index.html': '<!doctype html>', 'main.js': 'render()' })
+  const files = await loadPage(pathToFileURL(`${folder}/`))
+  t.same([...files.keys()].sort(), ['index.html', 'main.js'])
+  const { type, br, identity } = files.get('main.js') ?? {}
+  t.equal(type, 'text/javascript; charset=utf-8')
+  t.equal(String(identity), 'render()')
+  t.equal(String(brotliDecompressSync(br ?? '')), 'render()')
+})
+
+t.test('the page is served over TLS', async (t) => {
+  const authority = issue({ name: 'authority' })
+  const pair = issue({ name: 'plants', hosts: ['localhost'], issuer: authority })
+  const { port } = await startService(t, { config: writeFiles(t.testdir(), pair) })
+  for (const path of ['/', '/page/main.js']) {
+    const head = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n`
+    const [answer] = await sendTls(port, authority.cert, head)
+    t.match(answer, { status: 200 })
+    t.equal(answer?.headers['content-length'], `${Buffer.byteLength(answer?.body ?? '')}`)
+  }
+})
