@@ -1,4 +1,5 @@
 import type { Session } from '../access/session.ts'
+import { TransferButtons } from '../transfer/transfer.tsx'
 
 /** @param onClose forgets the token, because the person asked for it or, with a problem, the service rejects it */
 export function Plants({
@@ -9,8 +10,11 @@ export function Plants({
   readonly onClose: (problem?: string) => void
 }) {
   return (
-    <button type="button" onClick={() => onClose()}>
-      {session.token.name}
-    </button>
+    <main>
+      <button type="button" onClick={() => onClose()}>
+        Sign out
+      </button>
+      <TransferButtons session={session} filter={{}} />
+    </main>
   )
 }
