@@ -1,4 +1,5 @@
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
+import { type Reader, type Visit, visit } from './visit.ts'
 
 /** What Swagger UI shows after a request was executed. */
 export interface Shown {
@@ -10,47 +11,19 @@ export interface Shown {
   readonly curl: string
 }
 
-/** Screen size and color scheme of a reader. */
-export type Reader = BrowserContextOptions
-
 /** The docs as a first-time reader uses them. */
 export class DocsPage {
   readonly page: Page
-  /** Problems a reader would not see: errors, warnings, requests to third parties, violations of the policy. */
-  readonly complaints: string[] = []
+  readonly complaints: readonly string[]
 
-  private constructor(page: Page) {
+  private constructor({ page, complaints }: Visit) {
     this.page = page
-    const complain = (...what: unknown[]) => this.complaints.push(what.join(' '))
-    page.on('pageerror', ({ message }) => complain(message))
-    page.on('requestfailed', (request) => complain('failed:', request.url()))
-    page.on('response', (response) => {
-      const { pathname } = new URL(response.url())
-      if (pathname.includes('/documentation/') && response.status() >= 400)
-        complain(response.status(), pathname)
-    })
-    page.on('console', (message) => {
-      // The browser logs every 4xx and 5xx, but some tests request them on purpose.
-      const isStatus = message.text().startsWith('Failed to load resource: the server responded')
-      if (/error|warning/.test(message.type()) && !isStatus) complain(message.text())
-    })
+    this.complaints = complaints
   }
 
   /** @param url the URL of the docs, or one that redirects there */
   static async open(browser: Browser, url: string, reader: Reader = {}): Promise<DocsPage> {
-    const context = await browser.newContext(reader)
-    const page = await context.newPage()
-    const docs = new DocsPage(page)
-    const { origin } = new URL(url)
-    page.on('request', (request) => {
-      const asked = new URL(request.url())
-      if (/^https?:$/.test(asked.protocol) && asked.origin !== origin) {
-        docs.complaints.push(`asked elsewhere: ${asked}`)
-      }
-    })
-    await page.addInitScript(`addEventListener('securitypolicyviolation', (violation) =>
-      console.error(violation.violatedDirective, violation.blockedURI))`)
-    await page.goto(url)
+    const docs = new DocsPage(await visit(browser, url, reader))
     await docs.#loaded()
     return docs
   }
