@@ -54,8 +54,9 @@ export function guessMapping(columns: readonly Column[], sample: readonly Row[])
     }
     return undefined
   }
+  // Some of them can be wrong.
   const hasIds = ({ key }: Column) =>
-    sample.length > 0 && sample.every(({ values }) => isId(values[key]))
+    sample.filter(({ values }) => isId(values[key])).length > sample.length / 2
   return {
     id: exactId ?? chooseSimilar('id') ?? choose(hasIds),
     name:

@@ -126,6 +126,7 @@ export function detectKind(start: string): Kind {
   return first === '{' ? 'ndjson' : 'csv'
 }
 
-function describeBytes(bytes: number): string {
+export function describeBytes(bytes: number): string {
+  if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`
   return bytes < 1e9 ? `${Math.ceil(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
 }

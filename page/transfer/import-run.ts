@@ -23,7 +23,7 @@ export interface Refusal {
   readonly row: Row
   /** Without a final period. */
   readonly reason: string
-  /** The plant that has the id, if the row contradicts it. */
+  /** The stored plant that has the id. */
   readonly other?: NewPlant
 }
 
@@ -52,7 +52,7 @@ const BATCH_LENGTH = 2 ** 20
 /** The contract's limit on the number of ids in a request. */
 const IDS_MAX = 200
 
-const TAKEN = 'A different plant with this id is stored'
+const TAKEN = 'A different plant has this id'
 
 /** A valid row. */
 interface Item {
@@ -94,11 +94,13 @@ class ImportRun {
     const plant = toPlant(row)
     if (typeof plant === 'string') return this.#refuse({ row, reason: plant })
     const earlier = this.#batch.get(plant.id)?.plant
-    if (earlier !== undefined) {
-      if (isSame(earlier, plant)) this.#counts.unchanged += 1
-      else this.#refuse({ row, reason: 'An earlier row has the same id', other: earlier })
+    if (earlier !== undefined && isSame(earlier, plant)) {
+      this.#counts.unchanged += 1
       return
     }
+    // A batch with both would be refused. Once the first one is stored, or found to be in conflict, the second is compared
+    // with what is stored.
+    if (earlier !== undefined) await this.sendBatch()
     this.#batch.set(plant.id, { row, plant })
     this.#batchLength += plant.name.length + (plant.tag ?? '').length
     if (this.#batch.size === BATCH_PLANTS || this.#batchLength >= BATCH_LENGTH) {

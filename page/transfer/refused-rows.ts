@@ -12,15 +12,14 @@ const SHOWN_LENGTH = 200
 /** Characters that are kept in memory before they become part of a Blob, which a browser can keep on disk. */
 const PART_LENGTH = 2 ** 20
 
-/** The properties of a plant as text. Undefined if it does not have them. */
-type Texts = readonly (string | undefined)[]
+/** The id, the name and the tag of a plant as text. Undefined if it has none. */
+export type Texts = readonly (string | undefined)[]
 
 export interface ShownRefusal {
   readonly number: number
   readonly reason: string
-  /** The id, name and tag in the file. */
   readonly texts: Texts
-  /** The name and tag of the plant that has the id. */
+  /** Those of the stored plant that has the id. */
   readonly otherTexts: Texts | undefined
 }
 
@@ -40,8 +39,8 @@ export class RefusedRows {
 
   add({ row: { number, values }, reason, other }: Refusal): void {
     const texts = FIELDS.map((field) => toText(values[this.#mapping[field] ?? '']))
-    const otherTexts = other && [other.name, other.tag]
-    const fields = [String(number), reason, ...texts, ...(otherTexts ?? [undefined, undefined])]
+    const otherTexts = other && [String(other.id), other.name, other.tag]
+    const fields = [String(number), reason, ...texts, other?.name, other?.tag]
     this.#text += `${fields.map((text) => (text === undefined ? '' : toField(text))).join()}\n`
     if (this.#text.length >= PART_LENGTH) this.#endPart()
     if (this.shown.length < SHOWN_MAX) {
@@ -71,7 +70,7 @@ export function toText(value: unknown): string | undefined {
   return typeof value === 'string' || value === undefined ? value : toJson(value)
 }
 
-/** The start of a long text. */
+/** The start of a long string. */
 export function shorten(text: string | undefined): string | undefined {
   const isLong = text !== undefined && text.length > SHOWN_LENGTH
   return isLong ? `${text.slice(0, SHOWN_LENGTH)}…` : text

@@ -67,7 +67,7 @@ async function importRecords(
 
 const fail = (error: unknown) => Promise.reject(error)
 
-const TAKEN = 'A different plant with this id is stored'
+const TAKEN = 'A different plant has this id'
 
 t.test('rows are created in batches, and importing them again changes nothing', async (t) => {
   const records = named('Abies', ids(1, 2500))
@@ -124,7 +124,19 @@ t.test('the first row with an id wins', async (t) => {
   t.same(result, {
     created: 1,
     unchanged: 2,
-    refusals: [[3, 'An earlier row has the same id', first]],
+    refusals: [[3, TAKEN, first]],
+  })
+  const stored = { id: 9002n, name: 'Alnus' }
+  await service.store.importPlants([stored], 'stop')
+  const rows = [{ id: 9002n, name: 'Cedrus' }, { id: 9002n, name: 'Cercis' }, stored]
+  const contradicted = await importRecords(t, rows)
+  t.same(contradicted, {
+    created: 0,
+    unchanged: 1,
+    refusals: [
+      [1, TAKEN, stored],
+      [2, TAKEN, stored],
+    ],
   })
   const far = [...named('Cornus', ids(10_001, 1000)), { id: 10_001n, name: 'Corylus' }]
   const { refusals } = await importRecords(t, far)
