@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { isRejected } from './access/rejection.ts'
 import {
   forgetToken,
-  isRejected,
   openSession,
   type Session,
   storedToken,
@@ -9,13 +9,21 @@ import {
 } from './access/session.ts'
 import { TokenForm } from './access/token-form.tsx'
 import { explain } from './error-text.ts'
+import { Drafts } from './plants/drafts.ts'
 import { Plants } from './plants/plants.tsx'
+import { useModel } from './use-model.ts'
+
+const REJECTED =
+  'You are signed out, because the token is no longer valid. It may have expired or been revoked.'
 
 /** The whole page: asks for a token, then shows the plants. */
 export function App() {
   const [session, setSession] = useState<Session>()
   const [problem, setProblem] = useState<string>()
   const [isOpening, setOpening] = useState(storedToken() !== undefined)
+  const drafts = useMemo(() => new Drafts(), [])
+  useModel(drafts)
+  const { length: unsaved } = drafts.unsaved
 
   const open = async (token: string): Promise<boolean> => {
     try {
@@ -30,27 +38,37 @@ export function App() {
       setOpening(false)
     }
   }
-  const close = (problem?: string) => {
+  const close = (isRejected: boolean) => {
+    const question = 'Discard the changes that are not saved, and sign out?'
+    if (!isRejected && unsaved > 0 && !confirm(question)) return
+    if (!isRejected) drafts.clear()
     forgetToken()
     setSession(undefined)
-    setProblem(problem)
+    setProblem(isRejected ? REJECTED : undefined)
   }
 
   useEffect(() => {
     const token = storedToken()
     if (token !== undefined) open(token)
   }, [])
+  useEffect(() => {
+    if (unsaved === 0) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [unsaved])
 
   if (isOpening) return <p class="welcome">Opening…</p>
   if (session === undefined) {
     return (
       <TokenForm
         problem={problem}
+        unsaved={unsaved}
         onToken={async (token, lasting) => {
           if (await open(token)) storeToken(token, lasting)
         }}
       />
     )
   }
-  return <Plants session={session} onClose={close} />
+  return <Plants session={session} drafts={drafts} onClose={close} />
 }

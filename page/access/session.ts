@@ -1,13 +1,10 @@
-import {
-  type AccessToken,
-  createClient,
-  type PlantStoreClient,
-  PlantStoreError,
-} from '../../client/client.ts'
+import { type AccessToken, createClient, type PlantStoreClient } from '../../client/client.ts'
 
 /** A token that the service has accepted. */
 export interface Session {
   readonly client: PlantStoreClient
+  /** For following changes. It has no retries, so that a lost connection is shown at once. */
+  readonly feedClient: PlantStoreClient
   readonly token: AccessToken
   readonly canRead: boolean
   readonly canWrite: boolean
@@ -23,11 +20,13 @@ const KEY = 'plant-store-token'
  */
 export async function openSession(token: string): Promise<Session> {
   // The page's own folder, because a proxy may have stripped a prefix.
-  const client = createClient({ url: new URL('.', location.href), token })
+  const url = new URL('.', location.origin + location.pathname)
+  const client = createClient({ url, token })
   const accessToken = await client.getToken()
   const { scopes } = accessToken
   return {
     client,
+    feedClient: createClient({ url, token, retries: 0 }),
     token: accessToken,
     canRead: scopes.includes('read'),
     canWrite: scopes.includes('write'),
@@ -48,9 +47,4 @@ export function storeToken(token: string, lasting: boolean): void {
 export function forgetToken(): void {
   sessionStorage.removeItem(KEY)
   localStorage.removeItem(KEY)
-}
-
-/** Whether the service no longer accepts, or never accepted, the token. */
-export function isRejected(error: unknown): boolean {
-  return error instanceof PlantStoreError && error.status === 401
 }

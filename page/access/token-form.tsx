@@ -3,10 +3,13 @@ import { useState } from 'preact/hooks'
 /** Asks for a token. */
 export function TokenForm({
   problem,
+  unsaved,
   onToken,
 }: {
   /** Why there is no session, such as a rejected token. */
   readonly problem: string | undefined
+  /** The number of changes that are kept until there is a session again. */
+  readonly unsaved: number
   readonly onToken: (token: string, lasting: boolean) => Promise<void>
 }) {
   const [isBusy, setBusy] = useState(false)
@@ -31,6 +34,14 @@ export function TokenForm({
           To look at the plants, paste an access token. When the service starts, it prints where the
           first one is. If you do not run the service yourself, ask its operator.
         </p>
+        {unsaved > 0 && (
+          <p>
+            <strong>
+              {unsaved === 1 ? '1 change is not saved' : `${unsaved} changes are not saved`}
+            </strong>
+            , and will be there when you have signed in. Keep this page open.
+          </p>
+        )}
         <label class="field">
           Token
           <input

@@ -1,20 +1,192 @@
+import type { RefObject } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { StoredPlant } from '../../client/client.ts'
 import type { Session } from '../access/session.ts'
+import { SessionBar } from '../access/session-bar.tsx'
 import { TransferButtons } from '../transfer/transfer.tsx'
+import { useModel } from '../use-model.ts'
+import { labelOf } from './display-text.ts'
+import { DraftEditor } from './draft-editor.tsx'
+import { DraftTray } from './draft-tray.tsx'
+import type { Drafts, Sender } from './drafts.ts'
+import { parseFragment, type Selection, toFragment } from './filter.ts'
+import { Icon } from './icon.tsx'
+import { ListFooter, ListSummary } from './list-status.tsx'
+import { PlantDetails } from './plant-details.tsx'
+import { type FocusRequest, PlantTable } from './plant-table.tsx'
+import { PlantView } from './plant-view.ts'
+import { browser } from './surroundings.ts'
+import { Toolbar } from './toolbar.tsx'
+import { UndoBar } from './undo-bar.tsx'
 
-/** @param onClose forgets the token, because the person asked for it or, with a problem, the service rejects it */
+/** Shows and changes plants. */
 export function Plants({
   session,
+  drafts,
   onClose,
 }: {
   readonly session: Session
-  readonly onClose: (problem?: string) => void
+  readonly drafts: Drafts
+  /** Forgets the token, because the person asked for it or, with a problem, the service rejects it. */
+  readonly onClose: (isRejected: boolean) => void
+}) {
+  const { client, feedClient, canRead, canWrite } = session
+  const view = useMemo(
+    () =>
+      new PlantView({
+        client,
+        feedClient,
+        surroundings: browser,
+        selection: parseFragment(location.hash),
+        onChange: (change) => drafts.observe(change),
+        onRejected: () => onClose(true),
+      }),
+    [session],
+  )
+  const [deleted, setDeleted] = useState<readonly StoredPlant[]>([])
+  const [viewed, setViewed] = useState<StoredPlant>()
+  const [announcement, setAnnouncement] = useState('')
+  const [focusRequest, setFocusRequest] = useState<FocusRequest>()
+  const addButton = useRef<HTMLButtonElement>(null)
+  useModel(view)
+  useModel(drafts)
+  useEffect(() => {
+    if (canRead) view.follow()
+    return () => view.close()
+  }, [view])
+
+  const focus = (id?: bigint) => {
+    if (view.list.length > 0) setFocusRequest({ id })
+    else addButton.current?.focus()
+  }
+  const sender: Sender = {
+    client,
+    canRead,
+    onSaved: (change, draft, wasOpen) => {
+      view.apply(change)
+      const { isDeletion, before } = draft
+      setAnnouncement(`${isDeletion ? 'Deleted' : 'Saved'} ${labelOf(draft.typed)}.`)
+      if (isDeletion && before) setDeleted((earlier) => [...earlier, before])
+      if (wasOpen) focus(change.id)
+    },
+    onRejected: () => onClose(true),
+  }
+  const select = (selection: Selection) => {
+    history.replaceState(null, '', toFragment(selection))
+    view.select(selection)
+  }
+  const openDraft = drafts.open
+  const isInTable =
+    openDraft?.before !== undefined && view.list.find(openDraft.before.id) !== undefined
+  const editor = openDraft && (
+    <DraftEditor
+      key={openDraft.key}
+      drafts={drafts}
+      draft={openDraft}
+      sender={sender}
+      onClose={() => focus(openDraft.before?.id)}
+    />
+  )
+  const details = viewed && (
+    <PlantDetails
+      plant={viewed}
+      onClose={() => {
+        setViewed(undefined)
+        focus(viewed.id)
+      }}
+    />
+  )
+  const expanded = isInTable
+    ? { id: openDraft.before.id, content: editor }
+    : viewed && { id: viewed.id, content: details }
+
+  return (
+    <div class="plants">
+      <SessionBar session={session} onSignOut={() => onClose(false)} />
+      <main>
+        {canRead ? (
+          <Toolbar client={client} selection={view.selection} onSelect={select}>
+            <TransferButtons
+              session={session}
+              filter={view.selection.filter}
+              onImported={() => {
+                if (view.feed.state !== 'live') view.reload()
+              }}
+            />
+            {canWrite && (
+              <AddButton buttonRef={addButton} onAdd={() => drafts.add(suggestId(view))} />
+            )}
+          </Toolbar>
+        ) : (
+          <div class="toolbar">
+            <p class="notice">This token cannot read plants. It can only add them.</p>
+            <div class="commands">
+              <TransferButtons session={session} filter={{}} />
+              <AddButton buttonRef={addButton} onAdd={() => drafts.add('')} />
+            </div>
+          </div>
+        )}
+        <DraftTray
+          drafts={drafts}
+          sender={sender}
+          canWrite={canWrite}
+          isConnected={view.feed.state !== 'lost'}
+          onFocus={() => focus()}
+        />
+        <UndoBar
+          deleted={deleted}
+          onUndo={(plant) => {
+            setDeleted(deleted.filter((each) => each !== plant))
+            drafts.restore(plant, sender).then(() => focus(plant.id))
+          }}
+          onDismiss={() => {
+            setDeleted([])
+            focus()
+          }}
+        />
+        {!isInTable && editor && <div class="panel">{editor}</div>}
+        {canRead && (
+          <>
+            <ListSummary view={view} onSelect={select} />
+            <PlantTable
+              view={view}
+              expanded={expanded}
+              focusRequest={focusRequest}
+              isUnsaved={(id) => drafts.unsaved.some(({ before }) => before?.id === id)}
+              actions={{
+                canWrite,
+                onOpen: canWrite ? (plant) => drafts.edit(plant) : setViewed,
+                onDelete: (plant) => drafts.delete(plant, sender),
+              }}
+              footer={<ListFooter view={view} canWrite={canWrite} onSelect={select} />}
+            />
+          </>
+        )}
+        <p role="status" class={canRead ? 'for-screen-readers' : 'notice'}>
+          {announcement}
+        </p>
+      </main>
+    </div>
+  )
+}
+
+function AddButton({
+  buttonRef,
+  onAdd,
+}: {
+  readonly buttonRef: RefObject<HTMLButtonElement | null>
+  readonly onAdd: () => void
 }) {
   return (
-    <main>
-      <button type="button" onClick={() => onClose()}>
-        Sign out
-      </button>
-      <TransferButtons session={session} filter={{}} />
-    </main>
+    <button ref={buttonRef} type="button" class="primary" onClick={onAdd}>
+      <Icon name="add" /> Add plant
+    </button>
   )
+}
+
+/** An id that is probably free. */
+function suggestId({ list, selection: { filter } }: PlantView): string {
+  const isAll = list.isComplete && filter.q === undefined && filter.tag === undefined
+  const next = isAll ? (list.end ?? 0n) + 1n : BigInt(Date.now())
+  return String(next > 0n ? next : 1n)
 }

@@ -1,0 +1,96 @@
+import { type Change, type PlantStoreClient, PlantStoreError } from '../../client/client.ts'
+import { isRejected } from '../access/rejection.ts'
+import { Model } from '../model.ts'
+
+/** `off` means that the service keeps no changes. */
+export type FeedState = 'connecting' | 'live' | 'lost' | 'off'
+
+/** Shorter than proxies usually wait for a response. */
+const WAIT_SECONDS = 25
+
+const PAGE_SIZE = 200
+
+/** The first and the longest pause after a failure, in milliseconds. */
+const PAUSE_MS = 500
+const PAUSE_MS_MAX = 15_000
+
+/** What the feed needs of the browser. */
+export interface Surroundings {
+  /** Resolves at once unless nobody can see the page. */
+  visible(): Promise<void>
+  /** Resolves after some milliseconds, or earlier if the browser is online again. */
+  pause(milliseconds: number): Promise<void>
+}
+
+export interface Follower {
+  /** All plants must be loaded (again): the feed begins here. */
+  onStart(): void
+  onChanges(changes: readonly Change[]): void
+  onRejected(): void
+}
+
+/** Follows the changes of all plants by long polling, and says whether it is up to date. */
+export class ChangeFeed extends Model {
+  readonly #client: PlantStoreClient
+  readonly #surroundings: Surroundings
+  #state: FeedState = 'connecting'
+
+  /** @param client one without retries, so that a lost connection is shown at once */
+  constructor(client: PlantStoreClient, surroundings: Surroundings) {
+    super()
+    this.#client = client
+    this.#surroundings = surroundings
+  }
+
+  get state(): FeedState {
+    return this.#state
+  }
+
+  /** Resolves once the signal aborts, the token is rejected or the service turns out to keep no changes. */
+  async follow(follower: Follower, signal: AbortSignal): Promise<void> {
+    let cursor: string | undefined
+    let isStarted = false
+    let pauseMs = PAUSE_MS
+    const start = () => {
+      isStarted = true
+      follower.onStart()
+    }
+    while (!signal.aborted) {
+      try {
+        await this.#surroundings.visible()
+        const query =
+          cursor === undefined ? { after: 'latest' } : { after: cursor, wait: WAIT_SECONDS }
+        const page = await this.#client.listChanges({ ...query, limit: PAGE_SIZE }, { signal })
+        pauseMs = PAUSE_MS
+        this.#enter('live')
+        if (cursor === undefined) start()
+        else if (page.changes.length > 0) follower.onChanges(page.changes)
+        cursor = page.cursor
+      } catch (error) {
+        if (signal.aborted) return
+        if (isRejected(error)) return follower.onRejected()
+        const condition = error instanceof PlantStoreError ? error.condition : undefined
+        if (condition === 'changes-off') {
+          this.#enter('off')
+          if (!isStarted) start()
+          return
+        }
+        if (condition === 'cursor-expired' || condition === 'cursor-malformed') {
+          cursor = undefined
+          continue
+        }
+        this.#enter('lost')
+        // The plants may be readable although the feed is not.
+        if (!isStarted) start()
+        await this.#surroundings.pause(pauseMs)
+        pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)
+      }
+    }
+  }
+
+  #enter(state: FeedState): void {
+    if (state === this.#state) return
+    this.#state = state
+    this.changed()
+  }
+}

@@ -1,0 +1,27 @@
+/** More than fits into a row. Longer text would make a browser slow although most of it is not visible. */
+export const ROW_LENGTH = 300
+
+/** Enough to recognize a plant in a sentence. */
+const LABEL_LENGTH = 60
+
+/** The start of a text, with an ellipsis if there is more. Does not break surrogate pairs. */
+export function cut(text: string, length: number): string {
+  if (text.length <= length) return text
+  return `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')}…`
+}
+
+/** What to call a plant in a sentence, such as the label of a button. */
+export function labelOf({
+  id,
+  name,
+}: {
+  readonly id: bigint | string
+  readonly name: string
+}): string {
+  return isBlank(name) ? `plant ${id}` : cut(name, LABEL_LENGTH)
+}
+
+/** Whether nothing of a text would be visible. */
+export function isBlank(text: string): boolean {
+  return text.length <= ROW_LENGTH && text.trim() === ''
+}

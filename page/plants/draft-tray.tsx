@@ -1,0 +1,121 @@
+import { Conflict } from './conflict.tsx'
+import { labelOf } from './display-text.ts'
+import type { Draft, Drafts, Sender } from './drafts.ts'
+
+/** Lists the changes that are not saved, except the one that is being edited. */
+export function DraftTray({
+  drafts,
+  sender,
+  canWrite,
+  isConnected,
+  onFocus,
+}: {
+  readonly drafts: Drafts
+  readonly sender: Sender
+  readonly canWrite: boolean
+  /** Whether it makes sense to send them. */
+  readonly isConnected: boolean
+  /** Called when the focused button disappears. */
+  readonly onFocus: () => void
+}) {
+  const listed = drafts.unsaved.filter((draft) => draft !== drafts.open)
+  if (listed.length === 0) return null
+  const { length: unsent } = drafts.unsent
+  return (
+    <section class="tray" aria-labelledby="tray-title">
+      <div class="tray-head">
+        <h2 id="tray-title">
+          {listed.length === 1 ? '1 change is not saved' : `${listed.length} changes are not saved`}
+        </h2>
+        {unsent > 1 && canWrite && (
+          <button
+            type="button"
+            class={isConnected ? 'primary' : ''}
+            onClick={() => {
+              drafts.sendAll(sender)
+              onFocus()
+            }}
+          >
+            Send all again
+          </button>
+        )}
+      </div>
+      {!canWrite && <p>This token permits no changes. Sign in with another one to save them.</p>}
+      <ul>
+        {listed.map((draft) => (
+          <li key={draft.key}>
+            <DraftItem {...{ drafts, draft, sender, canWrite, onFocus }} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const STATES = {
+  editing: 'Not sent yet.',
+  sending: 'Saving…',
+  unsent: 'Not saved.',
+  refused: 'Not saved.',
+  conflict: '',
+}
+
+function DraftItem({
+  drafts,
+  draft,
+  sender,
+  canWrite,
+  onFocus,
+}: {
+  readonly drafts: Drafts
+  readonly draft: Draft
+  readonly sender: Sender
+  readonly canWrite: boolean
+  readonly onFocus: () => void
+}) {
+  const { key, state, problem, isDeletion, before, typed } = draft
+  const intent = isDeletion ? 'Delete' : before === undefined ? 'Add' : 'Edit'
+  const discard = () => {
+    drafts.discard(key)
+    onFocus()
+  }
+  return (
+    <>
+      <p>
+        <strong>
+          {intent} <bdi>{labelOf(typed)}</bdi>
+        </strong>{' '}
+        <span role="status">
+          {STATES[state]} {problem}
+        </span>
+      </p>
+      {state === 'conflict' ? (
+        canWrite && <Conflict drafts={drafts} draft={draft} sender={sender} onDiscard={discard} />
+      ) : (
+        <div class="buttons">
+          {canWrite && state === 'unsent' && (
+            <button
+              type="button"
+              onClick={() => {
+                drafts.send(key, sender)
+                onFocus()
+              }}
+            >
+              Send again
+            </button>
+          )}
+          {canWrite && !isDeletion && state !== 'sending' && (
+            <button type="button" onClick={() => drafts.openDraft(key)}>
+              Continue
+            </button>
+          )}
+          {state !== 'sending' && (
+            <button type="button" onClick={discard}>
+              Discard
+            </button>
+          )}
+        </div>
+      )}
+    </>
+  )
+}

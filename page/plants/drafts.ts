@@ -1,0 +1,256 @@
+import type { Plant, StoredPlant } from '../../client/client.ts'
+import { isRejected } from '../access/rejection.ts'
+import { explain } from '../error-text.ts'
+import { Model } from '../model.ts'
+import { deliver } from './delivery.ts'
+import { parseId } from './plant-id.ts'
+import { isSame, type PlantState } from './plant-list.ts'
+
+/**
+ * - `editing`: being typed, or waiting to be continued
+ * - `sending`: the service has not responded yet
+ * - `unsent`: the service could not be reached, or not at the moment
+ * - `refused`: it must be changed before it is sent again
+ * - `conflict`: the stored plant is different from what the person has seen
+ */
+export type DraftState = 'editing' | 'sending' | 'unsent' | 'refused' | 'conflict'
+
+/** What a person has typed. */
+export interface Typed {
+  readonly id: string
+  readonly name: string
+  /** Undefined for no tag. */
+  readonly tag: string | undefined
+}
+
+/** A change that is not saved yet. */
+export interface Draft {
+  readonly key: number
+  /** Whether the plant is to be deleted. */
+  readonly isDeletion: boolean
+  readonly typed: Typed
+  /** What the person has seen. Undefined for a plant to add. */
+  readonly before: StoredPlant | undefined
+  readonly state: DraftState
+  /** What prevents it from being saved, in words. */
+  readonly problem?: string | undefined
+  /** In a conflict, the stored plant. Undefined if there is none. */
+  readonly stored?: StoredPlant | undefined
+}
+
+/** Sends drafts. */
+export interface Sender {
+  readonly client: Parameters<typeof deliver>[0]
+  readonly canRead: boolean
+  /** Called once a change is saved. `wasOpen` says whether it was being edited. */
+  onSaved(change: PlantState, draft: Draft, wasOpen: boolean): void
+  onRejected(): void
+}
+
+/** The statuses of a service, or a proxy, that is unavailable for the moment. */
+const TRANSIENT = new Set([408, 429, 500, 502, 503, 504])
+
+/** Changes that are not saved yet. They outlive the session in which they were typed. */
+export class Drafts extends Model {
+  #drafts: readonly Draft[] = []
+  #open: number | undefined
+  #latestKey = 0
+
+  get all(): readonly Draft[] {
+    return this.#drafts
+  }
+
+  /** The one that is being edited. */
+  get open(): Draft | undefined {
+    return this.#drafts.find(({ key }) => key === this.#open)
+  }
+
+  /** Those that would be lost with the page. */
+  get unsaved(): readonly Draft[] {
+    return this.#drafts.filter((draft) => draft.state !== 'editing' || isChanged(draft))
+  }
+
+  /** Those that can be sent again as they are. */
+  get unsent(): readonly Draft[] {
+    return this.#drafts.filter(({ state }) => state === 'unsent')
+  }
+
+  of(id: bigint): Draft | undefined {
+    return this.#drafts.find(({ before }) => before?.id === id)
+  }
+
+  /** Begins, or continues, to edit a plant. */
+  edit(plant: StoredPlant): void {
+    const known = this.of(plant.id)
+    this.openDraft(known?.key ?? this.#add({ typed: typedOf(plant), before: plant }))
+  }
+
+  /** Begins, or continues, to describe a new plant. */
+  add(id: string): void {
+    const known = this.#drafts.find(({ before, state }) => !before && state === 'editing')
+    const typed = { id, name: '', tag: undefined }
+    this.openDraft(known?.key ?? this.#add({ typed, before: undefined }))
+  }
+
+  openDraft(key: number): void {
+    this.close()
+    this.#open = key
+    this.changed()
+  }
+
+  /** Stops editing. What was typed is kept. */
+  close(): void {
+    const { open } = this
+    this.#open = undefined
+    if (open?.state === 'editing' && !isChanged(open)) this.discard(open.key)
+    this.changed()
+  }
+
+  discard(key: number): void {
+    if (this.#open === key) this.#open = undefined
+    this.#drafts = this.#drafts.filter((draft) => draft.key !== key)
+    this.changed()
+  }
+
+  clear(): void {
+    for (const { key } of this.#drafts) this.discard(key)
+  }
+
+  type(key: number, typed: Partial<Typed>): void {
+    const draft = this.#find(key)
+    if (draft === undefined) return
+    // A conflict stays until the person has chosen.
+    const state = draft.state === 'conflict' ? draft.state : 'editing'
+    this.#update(key, { typed: { ...draft.typed, ...typed }, state, problem: undefined })
+  }
+
+  /** Deletes a plant. */
+  delete(plant: StoredPlant, sender: Sender): Promise<void> {
+    const known = this.of(plant.id)
+    if (known !== undefined) this.discard(known.key)
+    const key = this.#add({ typed: typedOf(plant), before: plant, isDeletion: true })
+    return this.send(key, sender)
+  }
+
+  /** Adds a deleted plant again. */
+  restore(plant: StoredPlant, sender: Sender): Promise<void> {
+    return this.send(this.#add({ typed: typedOf(plant), before: undefined }), sender)
+  }
+
+  /** In a conflict, saves the draft in place of the stored plant. */
+  keepMine(key: number, sender: Sender): Promise<void> {
+    const stored = this.#find(key)?.stored
+    this.#update(key, { before: stored, state: 'editing', stored: undefined })
+    return this.send(key, sender)
+  }
+
+  /** In a conflict, goes on with the draft, now that the person has seen the stored plant. */
+  keepEditing(key: number): void {
+    const { before, stored } = this.#find(key) ?? {}
+    // A plant to add needs another id.
+    const seen = before === undefined ? undefined : stored
+    this.#update(key, { before: seen, state: 'editing', stored: undefined })
+  }
+
+  async sendAll(sender: Sender): Promise<void> {
+    // One after the other, because a service that comes back is busy.
+    for (const { key } of this.unsent) await this.send(key, sender)
+  }
+
+  async send(key: number, sender: Sender): Promise<void> {
+    const draft = this.#find(key)
+    if (draft === undefined || draft.state === 'sending') return
+    const id = parseId(draft.typed.id)
+    if (id === undefined) {
+      const problem =
+        'The id must be a whole number from −9223372036854775808 to 9223372036854775807.'
+      this.#update(key, { state: 'refused', problem })
+      return
+    }
+    const after = draft.isDeletion ? undefined : contentOf(draft.typed)
+    this.#update(key, { state: 'sending', problem: undefined })
+    try {
+      const intent = { id, before: draft.before, after }
+      const outcome = await deliver(sender.client, intent, sender.canRead)
+      if (outcome.kind === 'conflict') {
+        this.#update(key, { state: 'conflict', stored: outcome.stored })
+        return
+      }
+      const wasOpen = this.#open === key
+      this.discard(key)
+      sender.onSaved({ id, plant: after }, draft, wasOpen)
+    } catch (error) {
+      const state = isTransient(error) ? 'unsent' : 'refused'
+      this.#update(key, { state, problem: explain(error) })
+      if (isRejected(error)) sender.onRejected()
+    }
+  }
+
+  /**
+   * Tells the person early if somebody else changes a plant that is being edited.
+   *
+   * @returns whether the change may be one that is being sent
+   */
+  observe({ id, plant }: PlantState): boolean {
+    const sent = this.#drafts.find(
+      ({ state, typed }) => state === 'sending' && parseId(typed.id) === id,
+    )
+    if (sent !== undefined) return true
+    this.#compare(id, plant)
+    return false
+  }
+
+  #compare(id: bigint, plant: Plant | undefined): void {
+    const draft = this.of(id)
+    if (draft === undefined) return
+    const stored = plant && { ...plant, id }
+    const after = draft.isDeletion ? undefined : contentOf(draft.typed)
+    if (isSame(stored, draft.before) || isSame(stored, after)) return
+    if (stored !== undefined && !isChanged(draft) && draft.state === 'editing') {
+      this.#update(draft.key, { typed: typedOf(stored), before: stored })
+    } else {
+      this.#update(draft.key, { state: 'conflict', stored, problem: undefined })
+    }
+  }
+
+  #add(draft: Pick<Draft, 'typed' | 'before'> & Partial<Draft>): number {
+    this.#latestKey += 1
+    const added: Draft = { isDeletion: false, state: 'editing', ...draft, key: this.#latestKey }
+    this.#drafts = [...this.#drafts, added]
+    return added.key
+  }
+
+  #find(key: number): Draft | undefined {
+    return this.#drafts.find((draft) => draft.key === key)
+  }
+
+  #update(key: number, changes: Partial<Draft>): void {
+    this.#drafts = this.#drafts.map((draft) =>
+      draft.key === key ? { ...draft, ...changes } : draft,
+    )
+    this.changed()
+  }
+}
+
+/** Whether a draft differs from the plant that the person has seen. */
+export function isChanged({ typed, before, isDeletion }: Draft): boolean {
+  if (isDeletion) return true
+  if (before === undefined) return typed.name !== '' || typed.tag !== undefined
+  return !isSame(contentOf(typed), before)
+}
+
+export function contentOf({ name, tag }: Typed): Plant {
+  return tag === undefined ? { name } : { name, tag }
+}
+
+function typedOf({ id, name, tag }: StoredPlant): Typed {
+  return { id: String(id), name, tag }
+}
+
+/** Whether sending the same again can help: after signing in again, if the token was rejected. */
+function isTransient(error: unknown): boolean {
+  const status = Object(error).status
+  return status === undefined
+    ? !(error instanceof TypeError)
+    : TRANSIENT.has(status) || isRejected(error)
+}

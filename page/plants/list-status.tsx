@@ -1,0 +1,92 @@
+import { explain } from '../error-text.ts'
+import { FeedStatus } from './feed-status.tsx'
+import type { Selection } from './filter.ts'
+import type { PlantView } from './plant-view.ts'
+
+/** Says how many plants there are, where the list begins, and whether it is up to date. */
+export function ListSummary({
+  view,
+  onSelect,
+}: {
+  readonly view: PlantView
+  readonly onSelect: (selection: Selection) => void
+}) {
+  const { list, marks, selection } = view
+  return (
+    <div class="summary">
+      <FeedStatus state={view.feed.state} onReload={() => view.reload()} />
+      <span role="status">
+        {summaryOf(view)}
+        {marks.size > 0 && `, ${marks.size} just changed by others`}
+      </span>
+      {list.first !== undefined && (
+        <>
+          <span>
+            from id <b>{String(list.first)}</b>
+          </span>
+          <button type="button" onClick={() => onSelect({ filter: selection.filter })}>
+            Show from the start
+          </button>
+        </>
+      )}
+    </div>
+  )
+}
+
+function summaryOf({ list, loader, isOpening }: PlantView): string {
+  const { length, isComplete, filter } = list
+  const count = length.toLocaleString('en')
+  const plants = length === 1 ? 'plant' : 'plants'
+  if (isComplete) return `${count} ${plants}`
+  if (filter.q !== undefined && loader.isLoading) return `Searching… ${count} found so far`
+  if (isOpening) return 'Loading…'
+  return `${count} ${plants} so far. Scroll down for more`
+}
+
+/** What follows the last row: progress, an error, or what to do with an empty table. */
+export function ListFooter({
+  view,
+  canWrite,
+  onSelect,
+}: {
+  readonly view: PlantView
+  readonly canWrite: boolean
+  readonly onSelect: (selection: Selection) => void
+}) {
+  const { list, loader } = view
+  if (loader.problem !== undefined) {
+    return (
+      <div class="empty">
+        <p role="alert">{explain(loader.problem)}</p>
+        <button type="button" onClick={() => loader.retry()}>
+          Try again
+        </button>
+      </div>
+    )
+  }
+  if (!list.isComplete) return <p class="loading">{loader.isLoading && 'Loading…'}</p>
+  if (list.length > 0) return null
+  const { tag, q } = list.filter
+  if (tag === undefined && q === undefined && list.first === undefined) {
+    return (
+      <div class="empty">
+        <img src="page/icon.svg" alt="" width="72" height="72" />
+        <h2>No plants yet</h2>
+        <p>
+          {canWrite
+            ? 'Add the first one, or import a file.'
+            : 'As soon as somebody adds one, it appears here.'}
+        </p>
+      </div>
+    )
+  }
+  return (
+    <div class="empty">
+      <h2>No plant matches</h2>
+      <p>Searches ignore the case of the letters A to Z only. Tags must match exactly.</p>
+      <button type="button" onClick={() => onSelect({ filter: {} })}>
+        Show all plants
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,49 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { StoredPlant } from '../../client/client.ts'
+import { cut } from './display-text.ts'
+import { Tag } from './plant-text.tsx'
+
+/** Longer text makes the browser slow, so that it is only shown on request. */
+const TEXT_LENGTH = 5000
+
+/** The whole name and tag of a plant, for those who cannot edit it. */
+export function PlantDetails({
+  plant,
+  onClose,
+}: {
+  readonly plant: StoredPlant
+  readonly onClose: () => void
+}) {
+  const { name, tag = '' } = plant
+  const [isWhole, setWhole] = useState(name.length + tag.length <= TEXT_LENGTH)
+  const closeButton = useRef<HTMLButtonElement>(null)
+  useEffect(() => closeButton.current?.focus(), [])
+  const length = isWhole ? Number.POSITIVE_INFINITY : TEXT_LENGTH
+  return (
+    <section
+      class="editor"
+      aria-label={`Plant ${plant.id}`}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onClose()
+      }}
+    >
+      <label class="field">
+        Name
+        <textarea rows={1} dir="auto" readOnly value={cut(name, length)} />
+      </label>
+      <p>
+        Tag: <Tag tag={plant.tag} length={length} />
+      </p>
+      <div class="buttons">
+        {!isWhole && (
+          <button type="button" onClick={() => setWhole(true)}>
+            Show all {(name.length + tag.length).toLocaleString('en')} characters
+          </button>
+        )}
+        <button type="button" ref={closeButton} onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </section>
+  )
+}

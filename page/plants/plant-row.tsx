@@ -1,0 +1,99 @@
+import type { StoredPlant } from '../../client/client.ts'
+import { labelOf, ROW_LENGTH } from './display-text.ts'
+import { Icon } from './icon.tsx'
+import { PlantText, Tag } from './plant-text.tsx'
+import type { Mark } from './plant-view.ts'
+
+const MARK_TEXT = { new: 'new', changed: 'changed', removed: 'deleted' }
+
+/** What a person can do with the plant of a row. */
+export interface RowActions {
+  readonly canWrite: boolean
+  onOpen(plant: StoredPlant): void
+  onDelete(plant: StoredPlant): void
+}
+
+export function PlantRow({
+  plant,
+  index,
+  top,
+  isActive,
+  mark,
+  isUnsaved,
+  actions,
+}: {
+  readonly plant: StoredPlant
+  readonly index: number
+  readonly top: number
+  /** Whether the Tab key leads here. */
+  readonly isActive: boolean
+  readonly mark: Mark | undefined
+  readonly isUnsaved: boolean
+  readonly actions: RowActions
+}) {
+  const { id, name, tag } = plant
+  const tabIndex = isActive ? 0 : -1
+  const label = labelOf(plant)
+  const note = isUnsaved ? 'not saved' : mark && MARK_TEXT[mark]
+  return (
+    <div
+      role="row"
+      class={`plant-row ${mark ? `marked ${mark}` : ''} ${isUnsaved ? 'unsaved' : ''}`}
+      aria-rowindex={index + 2}
+      data-id={String(id)}
+      tabIndex={tabIndex}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      <div role="gridcell" class="id-cell">
+        {String(id)}
+      </div>
+      <div role="gridcell" class="name-cell">
+        <span class="name">
+          <PlantText text={name} blank="no name" length={ROW_LENGTH} />
+        </span>
+        {note && <span class="note">{note}</span>}
+      </div>
+      <div role="gridcell" class="tag-cell">
+        <Tag tag={tag} length={ROW_LENGTH} />
+      </div>
+      <div role="gridcell" class="action-cell">
+        <button
+          type="button"
+          class="quiet"
+          tabIndex={tabIndex}
+          aria-label={`${actions.canWrite ? 'Edit' : 'View'} ${label}`}
+          onClick={() => actions.onOpen(plant)}
+        >
+          <Icon name={actions.canWrite ? 'edit' : 'view'} />
+        </button>
+        {actions.canWrite && (
+          <button
+            type="button"
+            class="quiet"
+            tabIndex={tabIndex}
+            aria-label={`Delete ${label}`}
+            onClick={() => actions.onDelete(plant)}
+          >
+            <Icon name="delete" />
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** A row whose plant has not been loaded yet. */
+export function PlaceholderRow({ index, top }: { readonly index: number; readonly top: number }) {
+  return (
+    <div
+      role="row"
+      class="plant-row placeholder"
+      aria-rowindex={index + 2}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      <div role="gridcell" class="name-cell">
+        <span class="blank">Loading…</span>
+      </div>
+    </div>
+  )
+}

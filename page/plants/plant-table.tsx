@@ -1,0 +1,263 @@
+import type { ComponentChildren, RefObject } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { StoredPlant } from '../../client/client.ts'
+import { PlaceholderRow, PlantRow, type RowActions } from './plant-row.tsx'
+import type { PlantView } from './plant-view.ts'
+import { RowLayout } from './row-layout.ts'
+
+/** Rows that are rendered above and below those in view, so that fast scrolling shows no gaps. */
+const OVERSCAN = 8
+
+const ROW_HEIGHT = 44
+/** On a phone, a row has two lines. */
+const PHONE_ROW_HEIGHT = 64
+/** As in main.css. */
+const PHONE = matchMedia('(max-width: 640px)')
+
+/** A row that is replaced by something higher. */
+export interface Expanded {
+  readonly id: bigint
+  readonly content: ComponentChildren
+}
+
+/** Asks the table to focus a plant, or the row that has the focus by default. */
+export interface FocusRequest {
+  readonly id?: bigint | undefined
+}
+
+/** A table of any length: only the rows in view are in the document. */
+export function PlantTable({
+  view,
+  expanded,
+  focusRequest,
+  isUnsaved,
+  actions,
+  footer,
+}: {
+  readonly view: PlantView
+  readonly expanded: Expanded | undefined
+  readonly focusRequest: FocusRequest | undefined
+  readonly isUnsaved: (id: bigint) => boolean
+  readonly actions: RowActions
+  readonly footer: ComponentChildren
+}) {
+  const { list, marks } = view
+  const scroller = useRef<HTMLDivElement>(null)
+  const expandedRow = useRef<HTMLDivElement>(null)
+  const [scrollTop, setScrollTop] = useState(0)
+  const viewHeight = useHeight(scroller, scroller)
+  const expandedHeight = useHeight(expandedRow, expanded?.id)
+  const rowHeight = useRowHeight()
+  const [activeId, setActiveId] = useState<bigint>()
+  /** The row to focus once it is loaded. */
+  const wanted = useRef<number | undefined>(undefined)
+  const hasFocus = useRef(false)
+  const anchor = useRef<{ readonly id: bigint; readonly top: number } | undefined>(undefined)
+
+  const { length } = list
+  const expandedIndex = expanded && list.rank(expanded.id)
+  const layout = new RowLayout(
+    length,
+    rowHeight,
+    expandedIndex === undefined ? undefined : { index: expandedIndex, height: expandedHeight },
+  )
+  const firstVisible = layout.indexAt(scrollTop)
+  const from = Math.max(0, firstVisible - OVERSCAN)
+  const to = Math.min(length, layout.indexAt(scrollTop + viewHeight) + 1 + OVERSCAN)
+  const active = Math.min(activeId === undefined ? firstVisible : list.rank(activeId), length - 1)
+
+  const rows = new Map(list.slice(from, to).map((plant, offset) => [from + offset, plant]))
+  // These have, or can get, the focus, so they stay in the document.
+  for (const index of [active, expandedIndex]) {
+    if (index !== undefined && !rows.has(index)) rows.set(index, list.slice(index, index + 1)[0])
+  }
+
+  const focusRow = (index: number) => {
+    wanted.current = Math.max(0, Math.min(index, length - 1))
+    const element = scroller.current
+    if (element === null) return
+    element.scrollTop = layout.reveal(wanted.current, element.scrollTop, viewHeight)
+    focusWanted()
+  }
+  const focusWanted = () => {
+    const index = wanted.current
+    const plant = index === undefined ? undefined : list.slice(index, index + 1)[0]
+    if (plant === undefined) return
+    if (plant.id !== activeId) setActiveId(plant.id)
+    const row = scroller.current?.querySelector<HTMLElement>(`[data-id="${plant.id}"]`)
+    if (!row) return
+    wanted.current = undefined
+    row.focus({ preventScroll: true })
+  }
+
+  useLayoutEffect(() => {
+    const element = scroller.current
+    if (element === null) return
+    // Rows that appear or disappear above do not move those in view.
+    const { id, top } = anchor.current ?? {}
+    const shift = id === undefined || top === undefined ? 0 : layout.top(list.rank(id)) - top
+    if (shift !== 0 && element.scrollTop > 0) element.scrollTop += shift
+    const plant = rows.get(layout.indexAt(element.scrollTop))
+    anchor.current = plant && { id: plant.id, top: layout.top(list.rank(plant.id)) }
+    if (wanted.current !== undefined) focusWanted()
+    // The row that had the focus has disappeared.
+    else if (hasFocus.current && document.activeElement === document.body) focusRow(active)
+  })
+
+  useEffect(() => {
+    const kept = [activeId, expanded?.id].filter((id) => id !== undefined)
+    view.show(firstVisible, to, kept)
+  }, [view, view.loader, firstVisible, to, activeId, expanded?.id])
+
+  useEffect(() => {
+    // A new selection begins at its top.
+    if (scroller.current) scroller.current.scrollTop = 0
+    anchor.current = undefined
+    setActiveId(undefined)
+  }, [view.selection])
+
+  useEffect(() => {
+    if (focusRequest === undefined) return
+    const { id = activeId } = focusRequest
+    focusRow(id === undefined ? firstVisible : list.rank(id))
+  }, [focusRequest])
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const target = event.target as HTMLElement
+    if (target.closest('.expanded') || event.altKey) return
+    const page = Math.max(1, Math.floor(viewHeight / rowHeight) - 1)
+    const moves: Readonly<Record<string, number>> = {
+      ArrowDown: active + 1,
+      ArrowUp: active - 1,
+      PageDown: active + page,
+      PageUp: active - page,
+      Home: 0,
+      End: length - 1,
+    }
+    const move = moves[event.key]
+    const plant = rows.get(active)
+    if (move !== undefined) focusRow(move)
+    else if (plant === undefined || !target.matches('.plant-row')) return
+    else if (event.key === 'Enter') actions.onOpen(plant)
+    else if (event.key === 'Delete' && actions.canWrite) actions.onDelete(plant)
+    else return
+    event.preventDefault()
+  }
+
+  const renderRow = (index: number, plant: StoredPlant | undefined) => {
+    const top = layout.top(index)
+    if (plant === undefined) return <PlaceholderRow key={`#${index}`} index={index} top={top} />
+    const { id } = plant
+    if (id === expanded?.id) {
+      return (
+        <div
+          key={`expanded ${id}`}
+          ref={expandedRow}
+          role="row"
+          class="expanded"
+          aria-rowindex={index + 2}
+          style={{ transform: `translateY(${top}px)` }}
+        >
+          <div role="gridcell" aria-colspan={4}>
+            {expanded.content}
+          </div>
+        </div>
+      )
+    }
+    return (
+      <PlantRow
+        key={String(id)}
+        plant={plant}
+        index={index}
+        top={top}
+        isActive={index === active}
+        mark={marks.get(id)?.mark}
+        isUnsaved={isUnsaved(id)}
+        actions={actions}
+      />
+    )
+  }
+
+  const longestId = Math.max(
+    ...[...rows.values()].map((plant) => String(plant?.id ?? '').length),
+    5,
+  )
+  return (
+    <div class="table" style={{ '--id-width': `${longestId}ch` }}>
+      <div
+        role="grid"
+        class="grid"
+        aria-label="Plants"
+        aria-rowcount={list.isComplete ? length + 1 : -1}
+        aria-colcount={4}
+        aria-busy={view.loader.isLoading}
+        onKeyDown={onKeyDown}
+        onFocusIn={(event) => {
+          hasFocus.current = true
+          const row = (event.target as HTMLElement).closest<HTMLElement>('[data-id]')
+          if (row?.dataset.id !== undefined) setActiveId(BigInt(row.dataset.id))
+        }}
+        onFocusOut={(event) => {
+          const { target, currentTarget, relatedTarget } = event
+          if (relatedTarget instanceof Node && currentTarget.contains(relatedTarget)) return
+          // A row that disappears with the focus hands it on.
+          queueMicrotask(() => {
+            if ((target as Node).isConnected) hasFocus.current = false
+          })
+        }}
+      >
+        <div role="rowgroup" class="table-head" hidden={length === 0}>
+          <div role="row" aria-rowindex={1}>
+            <div role="columnheader" class="id-cell">
+              Id
+            </div>
+            <div role="columnheader" class="name-cell">
+              Name
+            </div>
+            <div role="columnheader" class="tag-cell">
+              Tag
+            </div>
+            <div role="columnheader" class="action-cell">
+              <span class="for-screen-readers">Actions</span>
+            </div>
+          </div>
+        </div>
+        <div
+          ref={scroller}
+          class="scroller"
+          onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
+        >
+          <div role="rowgroup" class="rows" style={{ height: `${layout.height}px` }}>
+            {[...rows].sort(([a], [b]) => a - b).map((entry) => renderRow(...entry))}
+          </div>
+          {footer}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+/** The height of an element, which can appear later. */
+function useHeight(ref: RefObject<HTMLElement | null>, dependency: unknown): number {
+  const [height, setHeight] = useState(0)
+  useLayoutEffect(() => {
+    const element = ref.current
+    if (element === null) return
+    const measure = () => setHeight(element.offsetHeight)
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    measure()
+    return () => observer.disconnect()
+  }, [dependency])
+  return height
+}
+
+function useRowHeight(): number {
+  const [isPhone, setPhone] = useState(PHONE.matches)
+  useEffect(() => {
+    const change = () => setPhone(PHONE.matches)
+    PHONE.addEventListener('change', change)
+    return () => PHONE.removeEventListener('change', change)
+  }, [])
+  return isPhone ? PHONE_ROW_HEIGHT : ROW_HEIGHT
+}

@@ -1,0 +1,31 @@
+import { cut, isBlank } from './display-text.ts'
+
+/** A name or a tag. Isolated, so that its direction and its marks do not affect what surrounds it. */
+export function PlantText({
+  text,
+  blank,
+  length,
+}: {
+  readonly text: string
+  /** What to show if nothing of the text would be visible. */
+  readonly blank: string
+  readonly length: number
+}) {
+  if (isBlank(text)) return <span class="blank">{blank}</span>
+  return <bdi>{cut(text, length)}</bdi>
+}
+
+export function Tag({
+  tag,
+  length,
+}: {
+  readonly tag: string | undefined
+  readonly length: number
+}) {
+  if (tag === undefined) return <span class="blank">no tag</span>
+  return (
+    <span class="tag">
+      <PlantText text={tag} blank="empty tag" length={length} />
+    </span>
+  )
+}

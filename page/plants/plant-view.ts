@@ -1,0 +1,171 @@
+import type { Change, PlantStoreClient } from '../../client/client.ts'
+import { isRejected } from '../access/rejection.ts'
+import { Model } from '../model.ts'
+import { ChangeFeed, type Surroundings } from './change-feed.ts'
+import { matches, type Selection } from './filter.ts'
+import { ListLoader } from './list-loader.ts'
+import { PlantList, type PlantState } from './plant-list.ts'
+
+/** What somebody else has just done to a plant. A removed one is still shown while it has the mark. */
+export type Mark = 'new' | 'changed' | 'removed'
+
+/** How long a row is marked, in milliseconds. */
+const MARK_MS = 3000
+
+export interface ViewOptions {
+  readonly client: PlantStoreClient
+  /** A client without retries. */
+  readonly feedClient: PlantStoreClient
+  readonly surroundings: Surroundings
+  readonly selection: Selection
+  /** Receives every change, before the list does. Returns whether the person at this page made it. */
+  readonly onChange: (change: PlantState) => boolean
+  readonly onRejected: () => void
+}
+
+/** The plants that a person looks at, kept up to date. */
+export class PlantView extends Model {
+  readonly feed: ChangeFeed
+  readonly #options: ViewOptions
+  readonly #marks = new Map<bigint, { readonly mark: Mark }>()
+  readonly #controller = new AbortController()
+  #selection: Selection
+  #loader: ListLoader
+  #isStarted = false
+  #shown: Parameters<ListLoader['show']> = [0, 0]
+
+  constructor(options: ViewOptions) {
+    super()
+    this.#options = options
+    this.feed = new ChangeFeed(options.feedClient, options.surroundings)
+    this.#selection = options.selection
+    this.#loader = this.#createLoader(this.#listOf(options.selection))
+    this.feed.subscribe(() => {
+      if (this.feed.state === 'live' && this.#loader.problem !== undefined) this.#loader.retry()
+      this.changed()
+    })
+  }
+
+  get selection(): Selection {
+    return this.#selection
+  }
+
+  get loader(): ListLoader {
+    return this.#loader
+  }
+
+  get list(): PlantList {
+    return this.#loader.list
+  }
+
+  /** The rows that are marked now, by id. */
+  get marks(): ReadonlyMap<bigint, { readonly mark: Mark }> {
+    return this.#marks
+  }
+
+  /** Whether the first plants have not been loaded yet. */
+  get isOpening(): boolean {
+    const { list, problem } = this.#loader
+    return list.length === 0 && !list.isComplete && problem === undefined
+  }
+
+  /** Follows the changes until the view is closed. */
+  follow(): Promise<void> {
+    return this.feed.follow(
+      {
+        onStart: () => this.reload(),
+        onChanges: (changes) => this.#follow(changes),
+        onRejected: this.#options.onRejected,
+      },
+      this.#controller.signal,
+    )
+  }
+
+  close(): void {
+    this.#controller.abort()
+    this.#loader.stop()
+  }
+
+  select(selection: Selection): void {
+    this.#selection = selection
+    this.#marks.clear()
+    this.#replaceLoader(this.#listOf(selection))
+  }
+
+  /** Loads the plants in view again. */
+  reload(): void {
+    this.#isStarted = true
+    this.list.invalidate()
+    this.#replaceLoader(this.list)
+  }
+
+  /** Loads the plants of some rows. */
+  show(...shown: Parameters<ListLoader['show']>): void {
+    this.#shown = shown
+    // Plants that are read before the feed begins could miss a change.
+    if (this.#isStarted) this.#loader.show(...shown)
+  }
+
+  /** Shows a change that the person at this page has made. */
+  apply(change: PlantState): void {
+    this.#marks.delete(change.id)
+    this.#loader.apply(change)
+  }
+
+  #follow(changes: readonly Change[]): void {
+    const marked: [bigint, { readonly mark: Mark }][] = []
+    for (const change of changes) {
+      if (this.#options.onChange(change)) {
+        this.apply(change)
+        continue
+      }
+      const mark = this.#applyMarked(change)
+      if (mark === undefined) continue
+      const entry = { mark }
+      this.#marks.set(change.id, entry)
+      marked.push([change.id, entry])
+    }
+    if (marked.length > 0) setTimeout(() => this.#unmark(marked), MARK_MS)
+    this.changed()
+  }
+
+  #applyMarked(change: Change): Mark | undefined {
+    const { id, plant } = change
+    const isGone = plant === undefined || !matches(plant, this.list.filter)
+    if (isGone && this.list.find(id) !== undefined) return 'removed'
+    const isBack = this.#marks.get(id)?.mark === 'removed'
+    const effect = this.#loader.apply(change)
+    if (effect === 'added') return 'new'
+    return effect === 'changed' || isBack ? 'changed' : undefined
+  }
+
+  #unmark(marked: readonly [bigint, { readonly mark: Mark }][]): void {
+    for (const [id, mark] of marked) {
+      // It may have changed again.
+      if (this.#marks.get(id) !== mark) continue
+      this.#marks.delete(id)
+      if (mark.mark === 'removed') this.#loader.apply({ id })
+    }
+    this.changed()
+  }
+
+  #listOf({ filter, first }: Selection): PlantList {
+    return new PlantList(filter, first)
+  }
+
+  #replaceLoader(list: PlantList): void {
+    this.#loader.stop()
+    this.#loader = this.#createLoader(list)
+    this.show(...this.#shown)
+    this.changed()
+  }
+
+  #createLoader(list: PlantList): ListLoader {
+    const loader = new ListLoader(this.#options.client, list)
+    loader.subscribe(() => {
+      if (isRejected(loader.problem)) this.#options.onRejected()
+      this.changed()
+    })
+    return loader
+  }
+}

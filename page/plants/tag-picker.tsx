@@ -1,0 +1,131 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { PlantStoreClient } from '../../client/client.ts'
+import { cut } from './display-text.ts'
+
+/** How many tags are offered at once. Typing selects others. */
+const OFFERED_MAX = 100
+
+/** How many tags are loaded. Others must be typed completely. */
+const LOADED_MAX = 20_000
+
+const LABEL_LENGTH = 80
+
+interface Option {
+  /** Undefined for all plants. */
+  readonly tag: string | undefined
+  readonly label: string
+}
+
+/** Lets a person choose one of the tags that plants have. */
+export function TagPicker({
+  client,
+  tag,
+  onTag,
+}: {
+  readonly client: PlantStoreClient
+  readonly tag: string | undefined
+  readonly onTag: (tag: string | undefined) => void
+}) {
+  const [tags, setTags] = useState<readonly string[]>([])
+  const [isOpen, setOpen] = useState(false)
+  const [typed, setTyped] = useState('')
+  const [current, setCurrent] = useState(0)
+  const loading = useRef<AbortController | undefined>(undefined)
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => () => loading.current?.abort(), [])
+  useEffect(() => {
+    list.current?.children[current]?.scrollIntoView({ block: 'nearest' })
+  }, [current, isOpen])
+
+  const load = async () => {
+    loading.current?.abort()
+    loading.current = new AbortController()
+    const { signal } = loading.current
+    const loaded: string[] = []
+    try {
+      for await (const each of client.tags({ signal })) {
+        if (loaded.push(each) % 1000 === 0) setTags([...loaded])
+        if (loaded.length === LOADED_MAX) break
+      }
+    } catch {
+      // Tags can still be typed. The table says what is wrong.
+    }
+    if (!signal.aborted) setTags(loaded.sort())
+  }
+  const open = () => {
+    if (isOpen) return
+    setOpen(true)
+    setTyped('')
+    setCurrent(0)
+    load()
+  }
+  const close = () => setOpen(false)
+  const choose = (option: Option | undefined) => {
+    if (option === undefined) return
+    close()
+    if (option.tag !== tag) onTag(option.tag)
+  }
+  const options = isOpen ? optionsFor(tags, typed) : []
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      if (!isOpen) return open()
+      const step = event.key === 'ArrowDown' ? 1 : -1
+      setCurrent((current + step + options.length) % options.length)
+    } else if (event.key === 'Enter' && isOpen) choose(options[current])
+    else if (event.key === 'Escape' && isOpen) close()
+    else return
+    event.preventDefault()
+  }
+  return (
+    <div class="tag-picker">
+      <input
+        role="combobox"
+        aria-label="Tag"
+        aria-expanded={isOpen}
+        aria-controls="tag-options"
+        aria-autocomplete="list"
+        aria-activedescendant={isOpen ? `tag-option-${current}` : undefined}
+        autocomplete="off"
+        maxLength={1000}
+        placeholder={tag === undefined ? 'All tags' : 'Empty tag'}
+        value={isOpen ? typed : tag && cut(tag, LABEL_LENGTH)}
+        onFocus={open}
+        onClick={open}
+        onBlur={close}
+        onInput={({ currentTarget }) => {
+          open()
+          setTyped(currentTarget.value)
+          setCurrent(currentTarget.value === '' ? 0 : 1)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div id="tag-options" role="listbox" aria-label="Tags" ref={list} hidden={!isOpen}>
+        {options.map((option, index) => (
+          <div
+            key={`${option.tag === undefined} ${option.tag}`}
+            id={`tag-option-${index}`}
+            role="option"
+            aria-selected={index === current}
+            onMouseDown={(event) => {
+              // The input keeps the focus.
+              event.preventDefault()
+              choose(option)
+            }}
+          >
+            <bdi>{option.label}</bdi>
+          </div>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+/** The tags that contain what was typed, after one that selects all plants. */
+function optionsFor(tags: readonly string[], typed: string): readonly Option[] {
+  const wanted = typed.toLowerCase()
+  const found = tags.filter((tag) => tag.toLowerCase().includes(wanted)).slice(0, OFFERED_MAX)
+  // Not all tags may be loaded, and new ones can appear at any time.
+  if (typed !== '' && !found.includes(typed)) found.push(typed)
+  const options = found.map((tag) => ({ tag, label: cut(tag, LABEL_LENGTH) || 'Empty tag' }))
+  return [{ tag: undefined, label: 'All tags' }, ...options]
+}

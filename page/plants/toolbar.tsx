@@ -1,0 +1,109 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { PlantStoreClient } from '../../client/client.ts'
+import type { Filter, Selection } from './filter.ts'
+import { Icon } from './icon.tsx'
+import { parseId } from './plant-id.ts'
+import { TagPicker } from './tag-picker.tsx'
+
+/** How long a person pauses between two words, in milliseconds. */
+const TYPING_MS = 250
+
+/** The contract's limit on `q`. */
+const SEARCH_LENGTH_MAX = 100
+
+/** Selects what the table shows. */
+export function Toolbar({
+  client,
+  selection,
+  onSelect,
+  children,
+}: {
+  readonly client: PlantStoreClient
+  readonly selection: Selection
+  readonly onSelect: (selection: Selection) => void
+  readonly children: ComponentChildren
+}) {
+  const { filter } = selection
+  // A new filter begins at the first plant.
+  const select = (changes: { readonly [Name in keyof Filter]: Filter[Name] | undefined }) => {
+    const { tag, q } = { ...filter, ...changes }
+    onSelect({ filter: { ...(tag !== undefined && { tag }), ...(q && { q }) } })
+  }
+  return (
+    <search class="toolbar">
+      <SearchField q={filter.q ?? ''} onSearch={(q) => select({ q })} />
+      <TagPicker client={client} tag={filter.tag} onTag={(tag) => select({ tag })} />
+      <JumpField onJump={(first) => onSelect({ filter, first })} />
+      <div class="commands">{children}</div>
+    </search>
+  )
+}
+
+function SearchField({
+  q,
+  onSearch,
+}: {
+  readonly q: string
+  readonly onSearch: (q: string) => void
+}) {
+  const [typed, setTyped] = useState(q)
+  const searched = useRef(q)
+  useEffect(() => {
+    if (q === searched.current) return
+    // The filter was cleared.
+    searched.current = q
+    setTyped(q)
+  }, [q])
+  useEffect(() => {
+    if (typed === searched.current) return
+    const timer = setTimeout(() => {
+      searched.current = typed
+      onSearch(typed)
+    }, TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [typed])
+  return (
+    <label class="search">
+      <span class="for-screen-readers">Search names</span>
+      <Icon name="search" />
+      <input
+        type="search"
+        placeholder="Search names"
+        maxLength={SEARCH_LENGTH_MAX}
+        value={typed}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+    </label>
+  )
+}
+
+function JumpField({ onJump }: { readonly onJump: (first: bigint) => void }) {
+  const [typed, setTyped] = useState('')
+  return (
+    <form
+      class="jump"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const id = parseId(typed)
+        if (id === undefined) return
+        setTyped('')
+        onJump(id)
+      }}
+    >
+      <label>
+        <span class="for-screen-readers">Go to id</span>
+        <input
+          placeholder="Go to id"
+          autocomplete="off"
+          value={typed}
+          onInput={({ currentTarget }) => {
+            const isValid = currentTarget.value === '' || parseId(currentTarget.value) !== undefined
+            currentTarget.setCustomValidity(isValid ? '' : 'Enter a whole number.')
+            setTyped(currentTarget.value)
+          }}
+        />
+      </label>
+    </form>
+  )
+}
