@@ -8,8 +8,8 @@ import type { ImportFile } from './import-file.ts'
 import { type Counts, importRows } from './import-run.ts'
 import { formatCount, formatNumber } from './numbers.ts'
 import { RefusedRows, type Texts } from './refused-rows.ts'
+import { rowParts } from './row-text.tsx'
 import { TransferDialog } from './transfer-dialog.tsx'
-import { Value } from './value.tsx'
 
 /** Why an import waits for the person, and how it continues. */
 interface Pause {
@@ -181,8 +181,8 @@ function Refused({
             <b>
               {kind === 'json' ? 'Item' : 'Line'} {number}: {reason}
             </b>
-            <PlantText texts={texts} label="In the file" />
-            {otherTexts !== undefined && <PlantText texts={otherTexts} label="Stored" />}
+            <RowText texts={texts} label="In the file" />
+            {otherTexts !== undefined && <RowText texts={otherTexts} label="Stored" />}
           </li>
         ))}
       </ul>
@@ -190,22 +190,11 @@ function Refused({
   )
 }
 
-/** An id, a name and a tag, as far as they are given. */
-function PlantText({
-  label,
-  texts: [id, name, tag],
-}: {
-  readonly label: string
-  readonly texts: Texts
-}) {
+function RowText({ label, texts }: { readonly label: string; readonly texts: Texts }) {
+  const [id, name, tag] = rowParts(texts)
   return (
     <p>
-      <span class="hint">{label}:</span> {id} <Value text={name} />{' '}
-      {tag !== undefined && (
-        <span class="tag">
-          <Value text={tag} />
-        </span>
-      )}
+      <span class="hint">{label}:</span> {id} {name} {tag}
     </p>
   )
 }
