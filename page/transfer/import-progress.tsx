@@ -39,7 +39,7 @@ export function ImportProgress({
 }) {
   const [controller] = useState(() => new AbortController())
   const [refused] = useState(() => new RefusedRows(mapping, file.kind === 'json' ? 'item' : 'line'))
-  const [counts, setCounts] = useState<Counts>({ created: 0, unchanged: 0, refused: 0 })
+  const [counts, setCounts] = useState<Counts>({ created: 0, unchanged: 0 })
   const [bytes, setBytes] = useState(0)
   const [pause, setPause] = useState<Pause>()
   const [end, setEnd] = useState<End>()
@@ -89,14 +89,12 @@ export function ImportProgress({
       <dl class="counts">
         <Count label="Created" value={counts.created} />
         <Count label="Unchanged" value={counts.unchanged} />
-        <Count label="Refused" value={counts.refused} isProblem />
+        <Count label="Refused" value={refused.count} isProblem />
       </dl>
       <p class="problem" role="alert">
         {pause?.problem ?? end?.problem}
       </p>
-      {end !== undefined && counts.refused > 0 && (
-        <Refused refused={refused} count={counts.refused} file={file} />
-      )}
+      {end !== undefined && refused.count > 0 && <Refused refused={refused} file={file} />}
       <footer>
         {end === undefined && (
           <button type="button" onClick={() => controller.abort()}>
@@ -154,14 +152,12 @@ function Count({
 /** The first refused rows, and all of them as a file. */
 function Refused({
   refused,
-  count,
   file: { name, kind },
 }: {
   readonly refused: RefusedRows
-  readonly count: number
   readonly file: ImportFile
 }) {
-  const { shown } = refused
+  const { shown, count } = refused
   const save = () => download(refused.toFile(), `${name.replace(/\.\w+$/, '')}-refused.csv`)
   return (
     <section>

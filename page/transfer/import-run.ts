@@ -10,12 +10,11 @@ import type { ToPlant } from './columns.ts'
 import { FileProblem } from './file-problem.ts'
 import type { Row } from './rows.ts'
 
-/** What an import has done so far, in plants. */
+/** How many plants an import has stored so far. */
 export interface Counts {
   readonly created: number
   /** Already stored with the same content, or repeated in the file. */
   readonly unchanged: number
-  readonly refused: number
 }
 
 /** A row that is not imported. */
@@ -82,7 +81,7 @@ class ImportRun {
   readonly #options: ImportOptions
   #batch = new Map<bigint, Item>()
   #batchLength = 0
-  readonly #counts = { created: 0, unchanged: 0, refused: 0 }
+  readonly #counts = { created: 0, unchanged: 0 }
 
   constructor(options: ImportOptions) {
     this.#options = options
@@ -92,7 +91,7 @@ class ImportRun {
     const { signal, toPlant } = this.#options
     signal.throwIfAborted()
     const plant = toPlant(row)
-    if (typeof plant === 'string') return this.#refuse({ row, reason: plant })
+    if (typeof plant === 'string') return this.#options.onRefused({ row, reason: plant })
     const earlier = this.#batch.get(plant.id)?.plant
     if (earlier !== undefined && isSame(earlier, plant)) {
       this.#counts.unchanged += 1
@@ -147,7 +146,7 @@ class ImportRun {
         const middle = Math.ceil(items.length / 2)
         return [items.slice(0, middle), items.slice(middle)]
       }
-      this.#refuse({ row: item.row, reason: describeRefusal(error) })
+      this.#options.onRefused({ row: item.row, reason: describeRefusal(error) })
       return []
     } catch (failure) {
       signal.throwIfAborted()
@@ -167,7 +166,7 @@ class ImportRun {
     return items.filter(({ row, plant }) => {
       const other = stored.get(plant.id)
       const isAccepted = other === undefined || isSame(other, plant)
-      if (!isAccepted) this.#refuse({ row, reason: TAKEN, other })
+      if (!isAccepted) this.#options.onRefused({ row, reason: TAKEN, other })
       return isAccepted
     })
   }
@@ -175,11 +174,6 @@ class ImportRun {
   #addStored({ created, replayed }: BatchResult): void {
     this.#counts.created += created
     this.#counts.unchanged += replayed
-  }
-
-  #refuse(refusal: Refusal): void {
-    this.#counts.refused += 1
-    this.#options.onRefused(refusal)
   }
 }
 

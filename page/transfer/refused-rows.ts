@@ -25,6 +25,7 @@ export interface ShownRefusal {
 /** The rows that an import refuses. The columns `id`, `name` and `tag` of the file can be corrected and imported. */
 export class RefusedRows {
   readonly #mapping: Mapping
+  #count = 0
   /** The first ones. */
   readonly shown: ShownRefusal[] = []
   readonly #parts: Blob[] = []
@@ -36,7 +37,12 @@ export class RefusedRows {
     this.#text = `${counted},reason,id,name,tag,stored name,stored tag\n`
   }
 
+  get count(): number {
+    return this.#count
+  }
+
   add({ row, reason, other }: Refusal): void {
+    this.#count += 1
     const { number } = row
     const texts = textsOf(row, this.#mapping)
     const otherTexts = other && [String(other.id), other.name, other.tag]

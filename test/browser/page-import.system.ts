@@ -349,6 +349,13 @@ function testTransfer(program: string): void {
     t.same(page.complaints, [])
   })
 
+  t.test('a part of the page that cannot be loaded is reported', async (t) => {
+    const page = await open(t, await startService(t))
+    await page.page.route('**/page/export-dialog-*.js', (route) => route.abort())
+    await page.page.getByRole('button', { name: 'Export' }).click()
+    await page.page.getByText('A part of this page cannot be loaded. Reload the page.').waitFor()
+  })
+
   t.test('a token that can only read cannot import', async (t) => {
     const service = await startService(t)
     const token = await service.issueToken('read', ['read'])

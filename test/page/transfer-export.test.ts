@@ -108,6 +108,7 @@ t.test('all refused rows are in the file, and the first ones are shown in short'
   for (let number = 1; number <= count; number++) {
     refused.add({ row: { number, values }, reason: 'The id must be a whole number' })
   }
+  t.equal(refused.count, count)
   t.equal(refused.shown.length, SHOWN_MAX)
   t.strictSame(refused.shown[0], {
     number: 1,
