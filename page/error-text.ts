@@ -1,4 +1,12 @@
-import { ConnectionError, PlantStoreError, UnexpectedAnswerError } from '../client/client.ts'
+import {
+  ConnectionError,
+  PlantStoreError,
+  UnexpectedAnswerError,
+  UnknownOutcomeError,
+} from '../client/client.ts'
+
+/** The statuses of a service, or a proxy, that is unavailable for the moment. */
+const TRANSIENT = new Set([408, 429, 500, 502, 503, 504])
 
 /** Says in plain words why a call of the client failed. */
 export function explain(error: unknown): string {
@@ -12,4 +20,10 @@ export function explain(error: unknown): string {
   if (error.status === 413) return 'The name and the tag are too long for this service.'
   // The service's messages are written for people.
   return `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
+}
+
+/** Whether the same call can succeed later. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof ConnectionError || error instanceof UnknownOutcomeError) return true
+  return TRANSIENT.has(Object(error).status)
 }

@@ -1,6 +1,6 @@
 import type { Plant, StoredPlant } from '../../client/client.ts'
 import { isRejected } from '../access/rejection.ts'
-import { explain } from '../error-text.ts'
+import { explain, isTransient } from '../error-text.ts'
 import { Model } from '../model.ts'
 import { deliver } from './delivery.ts'
 import { parseId } from './plant-id.ts'
@@ -46,9 +46,6 @@ export interface Sender {
   onSaved(change: PlantState, draft: Draft, wasOpen: boolean): void
   onRejected(): void
 }
-
-/** The statuses of a service, or a proxy, that is unavailable for the moment. */
-const TRANSIENT = new Set([408, 429, 500, 502, 503, 504])
 
 /** Changes that are not saved yet. They outlive the session in which they were typed. */
 export class Drafts extends Model {
@@ -180,7 +177,8 @@ export class Drafts extends Model {
       this.discard(key)
       sender.onSaved({ id, plant: after }, draft, wasOpen)
     } catch (error) {
-      const state = isTransient(error) ? 'unsent' : 'refused'
+      // A rejected token is replaced by signing in again.
+      const state = isTransient(error) || isRejected(error) ? 'unsent' : 'refused'
       this.#update(key, { state, problem: explain(error) })
       if (isRejected(error)) sender.onRejected()
     }
@@ -245,12 +243,4 @@ export function contentOf({ name, tag }: Typed): Plant {
 
 function typedOf({ id, name, tag }: StoredPlant): Typed {
   return { id: String(id), name, tag }
-}
-
-/** Whether sending the same again can help: after signing in again, if the token was rejected. */
-function isTransient(error: unknown): boolean {
-  const status = Object(error).status
-  return status === undefined
-    ? !(error instanceof TypeError)
-    : TRANSIENT.has(status) || isRejected(error)
 }

@@ -1,5 +1,6 @@
 import type { Change, PlantStoreClient } from '../../client/client.ts'
 import { isRejected } from '../access/rejection.ts'
+import { isTransient } from '../error-text.ts'
 import { Model } from '../model.ts'
 import { ChangeFeed, type Surroundings } from './change-feed.ts'
 import { matches, type Selection } from './filter.ts'
@@ -8,6 +9,9 @@ import { PlantList, type PlantState } from './plant-list.ts'
 
 /** What somebody else has just done to a plant. A removed one is still shown while it has the mark. */
 export type Mark = 'new' | 'changed' | 'removed'
+
+/** The pause before plants that could not be loaded are requested again, in milliseconds. */
+const RETRY_MS = 3000
 
 /** How long a row is marked, in milliseconds. */
 const MARK_MS = 3000
@@ -40,10 +44,7 @@ export class PlantView extends Model {
     this.feed = new ChangeFeed(options.feedClient, options.surroundings)
     this.#selection = options.selection
     this.#loader = this.#createLoader(this.#listOf(options.selection))
-    this.feed.subscribe(() => {
-      if (this.feed.state === 'live' && this.#loader.problem !== undefined) this.#loader.retry()
-      this.changed()
-    })
+    this.feed.subscribe(() => this.changed())
   }
 
   get selection(): Selection {
@@ -162,10 +163,20 @@ export class PlantView extends Model {
 
   #createLoader(list: PlantList): ListLoader {
     const loader = new ListLoader(this.#options.client, list)
+    let known: unknown
     loader.subscribe(() => {
-      if (isRejected(loader.problem)) this.#options.onRejected()
+      const { problem } = loader
+      if (problem !== undefined && problem !== known) this.#handle(problem, loader)
+      known = problem
       this.changed()
     })
     return loader
+  }
+
+  async #handle(problem: unknown, loader: ListLoader): Promise<void> {
+    if (isRejected(problem)) return this.#options.onRejected()
+    if (!isTransient(problem)) return
+    await this.#options.surroundings.pause(RETRY_MS)
+    if (loader.problem === problem && loader === this.#loader) loader.retry()
   }
 }

@@ -97,8 +97,7 @@ class ImportRun {
       this.#counts.unchanged += 1
       return
     }
-    // A batch with both would be refused. Once the first one is stored, or found to be in conflict, the second is compared
-    // with what is stored.
+    // A batch with both would be refused. After the first one was sent, the second is compared with what is stored.
     if (earlier !== undefined) await this.sendBatch()
     this.#batch.set(plant.id, { row, plant })
     this.#batchLength += plant.name.length + (plant.tag ?? '').length
@@ -155,7 +154,7 @@ class ImportRun {
     }
   }
 
-  /** Refuses the plants that differ from stored ones, and returns the others. Other clients can change both meanwhile. */
+  /** Refuses the plants that differ from stored ones, and returns the others. */
   async #refuseConflicts(items: readonly Item[]): Promise<readonly Item[]> {
     const { client, signal } = this.#options
     const stored = new Map<bigint, StoredPlant>()

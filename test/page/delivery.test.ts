@@ -1,0 +1,138 @@
+import t, { type Test } from 'tap'
+import { deliver, type Intent } from '../../page/plants/delivery.ts'
+import {
+  answered,
+  busy,
+  connectThrough,
+  type Fault,
+  lostResponse,
+  passed,
+  thrownBy,
+} from '../client/faulty-proxy.ts'
+import { type Service, startService } from '../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const alba = { name: 'Abies alba', tag: 'Tree' }
+const acer = { name: 'Acer' }
+const unavailable = answered(...busy)
+const done = { kind: 'done' }
+
+let latest = 0n
+
+/** Stores a plant under an id that no other test uses. */
+async function store(plant?: { name: string; tag?: string }): Promise<bigint> {
+  latest += 1n
+  if (plant) await service.store.importPlants([{ ...plant, id: latest }], 'stop')
+  return latest
+}
+
+async function send(t: Test, intent: Intent, faults: Fault[] = [], canRead = true) {
+  const { client, proxy } = await connectThrough(t, service, faults, { retries: 1 })
+  const outcome = deliver(client, intent, canRead)
+  return { outcome, requests: () => proxy.requests.map(({ line }) => line.split(' ')[0]) }
+}
+
+t.test('a plant is added with one request', async (t) => {
+  const id = await store()
+  const { outcome, requests } = await send(t, { id, before: undefined, after: alba })
+  t.same(await outcome, done)
+  t.same(requests(), ['POST'])
+  t.match(await service.stored(id), alba)
+})
+
+t.test('a plant that exists is not replaced', async (t) => {
+  const id = await store(acer)
+  const { outcome } = await send(t, { id, before: undefined, after: alba })
+  t.strictSame(await outcome, { kind: 'conflict', stored: { id, ...acer } })
+  t.match(await service.stored(id), acer)
+})
+
+t.test('a token that cannot read learns that the id is taken', async (t) => {
+  const id = await store(acer)
+  const { outcome } = await send(t, { id, before: undefined, after: alba }, [], false)
+  t.match(await thrownBy(outcome), { condition: 'plant-exists' })
+})
+
+t.test('a plant is replaced', async (t) => {
+  const id = await store(acer)
+  const { outcome, requests } = await send(t, { id, before: acer, after: alba })
+  t.same(await outcome, done)
+  t.same(requests(), ['GET', 'PUT'])
+  t.match(await service.stored(id), alba)
+})
+
+t.test('a plant is deleted, once', async (t) => {
+  const id = await store(acer)
+  const intent = { id, before: acer, after: undefined }
+  t.same(await (await send(t, intent)).outcome, done)
+  t.equal(await service.stored(id), undefined)
+  t.same(await (await send(t, intent)).outcome, done, 'it is gone, as intended')
+})
+
+t.test('a plant that somebody else has changed is not replaced', async (t) => {
+  const id = await store({ name: 'Acer rubrum' })
+  for (const after of [alba, undefined]) {
+    const { outcome } = await send(t, { id, before: acer, after })
+    t.strictSame(await outcome, { kind: 'conflict', stored: { id, name: 'Acer rubrum' } })
+  }
+})
+
+t.test('a plant that somebody else has deleted is not added again', async (t) => {
+  const id = await store()
+  const { outcome } = await send(t, { id, before: acer, after: alba })
+  t.strictSame(await outcome, { kind: 'conflict', stored: undefined })
+})
+
+t.test('a plant that changes between looking and replacing is a conflict', async (t) => {
+  const id = await store(acer)
+  const changeFirst: Fault = async (exchange) => {
+    await service.call({ method: 'PUT', path: `/plants/${id}`, body: { name: 'Acer rubrum' } })
+    await passed(exchange)
+  }
+  const { outcome, requests } = await send(t, { id, before: acer, after: alba }, [
+    passed,
+    changeFirst,
+  ])
+  t.strictSame(await outcome, { kind: 'conflict', stored: { id, name: 'Acer rubrum' } })
+  t.same(requests(), ['GET', 'PUT', 'GET'])
+})
+
+t.test('a change whose response is lost is recognized', async (t) => {
+  const id = await store(acer)
+  const faults = [passed, lostResponse]
+  const replaced = await send(t, { id, before: acer, after: alba }, faults)
+  t.same(await replaced.outcome, done)
+  t.same(replaced.requests(), ['GET', 'PUT', 'PUT', 'GET'])
+})
+
+t.test('a plant that comes and goes is tried a few times', async (t) => {
+  const id = await store()
+  const exists = answered(
+    409,
+    { 'content-type': 'application/json' },
+    '{"error":40901,"message":"x"}',
+  )
+  const some = await send(t, { id, before: undefined, after: alba }, [exists, passed])
+  t.same(await some.outcome, done)
+  const other = await store()
+  const always = Array.from({ length: 4 }, () => [exists, passed]).flat()
+  const { outcome } = await send(t, { id: other, before: undefined, after: alba }, always)
+  t.match(await thrownBy(outcome), { condition: 'plant-exists' })
+})
+
+t.test('other failures are thrown, and sending again is safe', async (t) => {
+  const id = await store(acer)
+  const intent = { id, before: acer, after: alba }
+  for (const faults of [
+    [unavailable, unavailable],
+    [passed, unavailable, unavailable],
+  ]) {
+    const { outcome } = await send(t, intent, faults)
+    t.match(await thrownBy(outcome), { condition: 'store-busy' })
+  }
+  t.same(await (await send(t, intent)).outcome, done)
+})

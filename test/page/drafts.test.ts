@@ -1,0 +1,246 @@
+import t, { type Test } from 'tap'
+import { createClient } from '../../client/client.ts'
+import { type Draft, Drafts, type Sender } from '../../page/plants/drafts.ts'
+import { answered, type Fault, lost, startFaultyProxy } from '../client/faulty-proxy.ts'
+import { type Service, startService } from '../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const acer = { id: 1n, name: 'Acer' }
+
+interface Saved {
+  readonly id: bigint
+  readonly plant?: unknown
+  readonly wasOpen: boolean
+}
+
+/** Drafts, and what sends them to a service that meets faults. */
+async function begin(t: Test, faults: Fault[] = [], token = service.token) {
+  const { url } = await startFaultyProxy(t, service, faults)
+  const drafts = new Drafts()
+  const saved: Saved[] = []
+  let rejections = 0
+  const sender: Sender = {
+    client: createClient({ url, token, retries: 0 }),
+    canRead: true,
+    onSaved: ({ id, plant }, _draft, wasOpen) => saved.push({ id, plant, wasOpen }),
+    onRejected: () => {
+      rejections += 1
+    },
+  }
+  return { drafts, sender, saved, rejections: () => rejections }
+}
+
+/** Stores a plant and opens a draft of it. */
+async function beginEdit(t: Test, faults?: Fault[]) {
+  await store('Acer')
+  const begun = await begin(t, faults)
+  begun.drafts.edit(acer)
+  return { ...begun, draft: begun.drafts.open as Draft }
+}
+
+async function store(name: string): Promise<void> {
+  await service.store.importPlants([{ id: 1n, name }], 'replace')
+}
+
+t.test('a new plant', async (t) => {
+  const { drafts, sender, saved } = await begin(t)
+  drafts.add('100')
+  const { key } = drafts.open as Draft
+  t.same(drafts.unsaved, [], 'nothing is lost if nothing was typed')
+  drafts.type(key, { name: 'Abies', tag: '' })
+  t.equal(drafts.unsaved.length, 1)
+  await drafts.send(key, sender)
+  t.same(drafts.all, [])
+  t.equal(drafts.open, undefined)
+  t.strictSame(saved, [{ id: 100n, plant: { name: 'Abies', tag: '' }, wasOpen: true }])
+  t.match(await service.stored(100n), { name: 'Abies', tag: '' })
+})
+
+t.test('an invalid id is not sent', async (t) => {
+  const { drafts, sender } = await begin(t)
+  drafts.add('1.5')
+  const { key } = drafts.open as Draft
+  await drafts.send(key, sender)
+  t.match(drafts.open, { state: 'refused', problem: /whole number/ })
+  drafts.type(key, { id: '101' })
+  t.match(drafts.open, { state: 'editing', problem: undefined })
+})
+
+t.test('what the service refuses must be changed', async (t) => {
+  const { drafts, sender } = await begin(t)
+  drafts.add('102')
+  const { key } = drafts.open as Draft
+  drafts.type(key, { name: 'a\0b' })
+  await drafts.send(key, sender)
+  t.match(drafts.open, { state: 'refused' })
+  t.same(drafts.unsent, [])
+})
+
+t.test('a draft without changes is forgotten, and one with changes is kept', async (t) => {
+  const { drafts, draft } = await beginEdit(t)
+  drafts.close()
+  t.same(drafts.all, [])
+  drafts.edit(acer)
+  drafts.type((drafts.open as Draft).key, { tag: 'Tree' })
+  drafts.add('5')
+  t.same(
+    drafts.all.map(({ typed }) => typed.id),
+    ['1', '5'],
+  )
+  drafts.edit(acer)
+  t.match(drafts.open, { typed: { tag: 'Tree' } }, 'editing goes on')
+  t.equal(drafts.all.length, 1)
+  drafts.clear()
+  t.same(drafts.all, [])
+  drafts.type(draft.key, { name: 'too late' })
+  await drafts.send(draft.key, (await begin(t)).sender)
+  t.same(drafts.all, [])
+})
+
+t.test('what the connection loses is kept, and can be sent again', async (t) => {
+  const { drafts, sender, draft, saved } = await beginEdit(t, [lost, answered(502)])
+  drafts.type(draft.key, { name: 'Acer rubrum' })
+  await drafts.send(draft.key, sender)
+  t.match(drafts.unsent, [{ state: 'unsent', problem: 'The service cannot be reached.' }])
+  drafts.close()
+  await drafts.sendAll(sender)
+  t.match(drafts.unsent, [{ state: 'unsent', problem: /status 502/ }])
+  await drafts.sendAll(sender)
+  t.same(drafts.all, [])
+  t.match(saved, [{ id: 1n, wasOpen: false }])
+  t.match(await service.stored(1n), { name: 'Acer rubrum' })
+})
+
+t.test('a rejected token keeps the draft', async (t) => {
+  const { drafts, sender, rejections } = await begin(t, [], 'wrong')
+  await drafts.restore({ id: 103n, name: 'Abies' }, sender)
+  t.equal(rejections(), 1)
+  t.match(drafts.unsent, [{ typed: { id: '103', name: 'Abies', tag: undefined } }])
+})
+
+t.test('a bug is not a reason to send again', async (t) => {
+  const { drafts, sender } = await begin(t)
+  const client = { ...sender.client, createPlant: () => Promise.reject(new TypeError('a bug')) }
+  await drafts.restore({ id: 104n, name: 'x' }, { ...sender, client } as unknown as Sender)
+  t.match(drafts.all, [{ state: 'refused', problem: /a bug/ }])
+})
+
+t.test('in a conflict, the person can save the draft', async (t) => {
+  const { drafts, sender, draft } = await beginEdit(t)
+  drafts.type(draft.key, { name: 'mine' })
+  await store('theirs')
+  await drafts.send(draft.key, sender)
+  t.match(drafts.open, { state: 'conflict', stored: { name: 'theirs' } })
+  drafts.type(draft.key, { name: 'mine, after all' })
+  t.match(drafts.open, { state: 'conflict' }, 'typing is no choice')
+  await drafts.keepMine(draft.key, sender)
+  t.match(await service.stored(1n), { name: 'mine, after all' })
+})
+
+t.test('in a conflict, the person can go on editing', async (t) => {
+  const { drafts, sender, draft } = await beginEdit(t)
+  drafts.type(draft.key, { name: 'mine' })
+  await store('theirs')
+  await drafts.send(draft.key, sender)
+  drafts.keepEditing(draft.key)
+  t.match(drafts.open, { state: 'editing', before: { name: 'theirs' }, typed: { name: 'mine' } })
+  await drafts.send(draft.key, sender)
+  t.match(await service.stored(1n), { name: 'mine' })
+})
+
+t.test(
+  'a plant to add whose id is taken gets another one, or replaces the stored one',
+  async (t) => {
+    await store('Acer')
+    const { drafts, sender } = await begin(t)
+    for (const choice of ['other', 'replace']) {
+      await drafts.restore({ id: 1n, name: 'mine' }, sender)
+      const { key } = drafts.all[0] as Draft
+      t.match(drafts.all, [{ state: 'conflict', stored: { name: 'Acer' } }])
+      if (choice === 'replace') await drafts.keepMine(key, sender)
+      else {
+        drafts.keepEditing(key)
+        drafts.type(key, { id: '105' })
+        await drafts.send(key, sender)
+      }
+      t.same(drafts.all, [])
+    }
+    t.match(await service.stored(105n), { name: 'mine' })
+    t.match(await service.stored(1n), { name: 'mine' })
+  },
+)
+
+t.test('a plant is deleted, and added again', async (t) => {
+  const { drafts, sender, saved } = await beginEdit(t)
+  await drafts.delete(acer, sender)
+  t.equal(await service.stored(1n), undefined)
+  await drafts.restore(acer, sender)
+  t.match(await service.stored(1n), { name: 'Acer' })
+  t.same(
+    saved.map(({ plant }) => plant !== undefined),
+    [false, true],
+  )
+  t.same(drafts.all, [])
+})
+
+t.test('a plant that has changed is not deleted unless the person insists', async (t) => {
+  await store('theirs')
+  const { drafts, sender } = await begin(t)
+  await drafts.delete(acer, sender)
+  t.match(drafts.unsaved, [{ isDeletion: true, state: 'conflict', stored: { name: 'theirs' } }])
+  await drafts.keepMine((drafts.all[0] as Draft).key, sender)
+  t.equal(await service.stored(1n), undefined)
+})
+
+t.test('a change by others reaches the draft', async (t) => {
+  const { drafts, draft } = await beginEdit(t)
+  t.equal(drafts.observe({ id: 2n, plant: { name: 'other' } }), false)
+  drafts.observe({ id: 1n, plant: { name: 'Acer' } })
+  t.strictSame(drafts.open, draft, 'nothing has changed')
+  drafts.observe({ id: 1n, plant: { name: 'theirs' } })
+  t.match(drafts.open, { state: 'editing', typed: { name: 'theirs' } }, 'nothing was typed')
+  drafts.type(draft.key, { name: 'mine' })
+  drafts.observe({ id: 1n, plant: { name: 'mine' } })
+  t.match(drafts.open, { state: 'editing' }, 'both agree')
+  drafts.observe({ id: 1n, plant: undefined })
+  t.match(drafts.open, { state: 'conflict', stored: undefined })
+})
+
+t.test('a change by others reaches a deletion', async (t) => {
+  const { drafts, sender } = await begin(t, [lost])
+  await drafts.delete(acer, sender)
+  drafts.observe({ id: 1n, plant: undefined })
+  t.match(drafts.all, [{ state: 'unsent' }], 'sending it again succeeds')
+  drafts.observe({ id: 1n, plant: { name: 'theirs' } })
+  t.match(drafts.all, [{ state: 'conflict' }])
+})
+
+t.test('a draft is sent once at a time, and its change is recognized', async (t) => {
+  const arrived = Promise.withResolvers<void>()
+  const proceed = Promise.withResolvers<void>()
+  const wait: Fault = async ({ forward, response }) => {
+    arrived.resolve()
+    await proceed.promise
+    const { status, headers, body } = await forward()
+    response.writeHead(status, headers).end(body)
+  }
+  const { drafts, sender, draft, saved } = await beginEdit(t, [wait])
+  const changes: string[] = []
+  const stop = drafts.subscribe(() => changes.push(String(drafts.open?.state)))
+  drafts.type(draft.key, { name: 'mine' })
+  const sending = drafts.send(draft.key, sender)
+  await arrived.promise
+  await drafts.send(draft.key, sender)
+  t.equal(drafts.observe({ id: 1n, plant: { name: 'mine' } }), true)
+  t.same(saved, [])
+  proceed.resolve()
+  await sending
+  stop()
+  drafts.clear()
+  t.equal(saved.length, 1)
+  t.same(changes, ['editing', 'sending', 'undefined'])
+})

@@ -1,0 +1,324 @@
+/** The list of a view, as it loads plants from a service and follows its changes. */
+import { setImmediate } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createClient } from '../../client/client.ts'
+import type { Surroundings } from '../../page/plants/change-feed.ts'
+import type { Selection } from '../../page/plants/filter.ts'
+import { PlantView, type ViewOptions } from '../../page/plants/plant-view.ts'
+import {
+  answered,
+  busy,
+  type Fault,
+  lost,
+  passed,
+  startFaultyProxy,
+} from '../client/faulty-proxy.ts'
+import { type Service, type StartOptions, startService } from '../helpers/service.ts'
+
+const ALL: Selection = { filter: {} }
+
+/** Nobody hides the page, and it does not wait. */
+const surroundings: Surroundings = {
+  visible: () => Promise.resolve(),
+  pause: () => setImmediate(),
+}
+
+interface Options extends Partial<ViewOptions> {
+  readonly faults?: Fault[]
+  readonly token?: string
+}
+
+/** Opens a view that shows the first 20 rows. It closes when the test ends. */
+async function open(t: Test, service: Service, { faults, token, ...options }: Options = {}) {
+  const proxy = await startFaultyProxy(t, service, faults)
+  const connection = { url: proxy.url, token: token ?? service.token, retries: 0 }
+  let rejections = 0
+  const view = new PlantView({
+    client: createClient(connection),
+    feedClient: createClient(connection),
+    surroundings,
+    selection: ALL,
+    onChange: () => false,
+    onRejected: () => {
+      rejections += 1
+    },
+    ...options,
+  })
+  t.teardown(() => view.close())
+  view.show(0, 20)
+  const following = view.follow()
+  return { view, proxy, following, rejections: () => rejections }
+}
+
+/** Resolves once the view is as described. */
+function until(view: PlantView, condition: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const check = () => {
+      if (!condition()) return
+      stop()
+      resolve()
+    }
+    const stop = view.subscribe(check)
+    check()
+  })
+}
+
+async function start(t: Test, count: number, options?: StartOptions): Promise<Service> {
+  const service = await startService(t, options)
+  const plants = Array.from({ length: count }, (_, index) => ({
+    id: BigInt(index + 1),
+    name: index % 2 ? 'Abies' : 'Acer',
+    tag: 'Tree',
+  }))
+  await service.store.importPlants(plants, 'stop')
+  return service
+}
+
+const put = (service: Service, id: number, name: string) =>
+  service.call({ method: 'PUT', path: `/plants/${id}`, body: { name } })
+
+t.test('the plants in view are loaded, and some more', async (t) => {
+  const service = await start(t, 1000)
+  const { view, proxy } = await open(t, service)
+  t.ok(view.isOpening)
+  await until(view, () => view.list.length > 0 && !view.loader.isLoading)
+  t.notOk(view.isOpening)
+  t.equal(view.list.length, 400)
+  t.match(proxy.requests[0], { line: 'GET /changes?after=latest&limit=200' }, 'the feed first')
+  view.show(300, 320)
+  await until(view, () => view.list.length === 600 && !view.loader.isLoading)
+  view.show(580, 600)
+  await until(view, () => view.list.length === 800 && !view.loader.isLoading)
+  view.show(780, 800)
+  await until(view, () => view.list.isComplete)
+  t.equal(view.list.length, 1000)
+})
+
+t.test('forgotten plants are loaded again', async (t) => {
+  const service = await start(t, 2500)
+  const { view } = await open(t, service)
+  for (let row = 0; row < 2400; row += 200) {
+    view.show(row, row + 20)
+    await until(view, () => view.list.length > row + 20 && !view.loader.isLoading)
+  }
+  t.equal(view.list.find(1n), undefined)
+  view.show(0, 20)
+  await until(view, () => view.list.find(1n) !== undefined)
+  t.equal(view.list.rank(2n), 1)
+})
+
+t.test('a search follows the links until it has found enough', async (t) => {
+  // More than one request examines.
+  const service = await start(t, 20_500)
+  await put(service, 2, 'needle')
+  await put(service, 20_499, 'Needle')
+  const { view, proxy } = await open(t, service, { selection: { filter: { q: 'NEEDLE' } } })
+  await until(view, () => view.list.length === 1)
+  t.notOk(view.list.isComplete)
+  await until(view, () => view.list.isComplete)
+  t.equal(view.list.length, 2)
+  t.ok(proxy.requests.filter(({ line }) => line.includes('q=NEEDLE')).length >= 2)
+
+  view.reload()
+  await until(view, () => view.list.find(20_499n) !== undefined && view.list.find(2n) !== undefined)
+  t.equal(view.list.length, 2)
+})
+
+t.test('a range in which a search finds nothing any more is searched to its end', async (t) => {
+  const service = await start(t, 20_500)
+  await put(service, 2, 'needle')
+  const { view } = await open(t, service, {
+    selection: { filter: { q: 'needle' } },
+    feedClient: offline(),
+  })
+  await until(view, () => view.list.isComplete)
+  await put(service, 2, 'Acer')
+  await put(service, 20_499, 'needle')
+  view.reload()
+  await until(view, () => view.list.isComplete)
+  t.equal(view.list.length, 1)
+  t.ok(view.list.find(20_499n))
+})
+
+/** A client that reaches nothing. */
+function offline() {
+  return createClient({ url: 'http://127.0.0.1:1', token: 'x', retries: 0 })
+}
+
+t.test('another selection stops the previous one', async (t) => {
+  const service = await start(t, 500)
+  const { view } = await open(t, service)
+  view.select({ filter: { q: 'abies' }, first: 100n })
+  await until(view, () => view.list.isComplete)
+  t.equal(view.list.length, 201)
+  t.equal(view.list.slice(0, 1)[0]?.id, 100n)
+  t.strictSame(view.selection, { filter: { q: 'abies' }, first: 100n })
+})
+
+t.test('changes by others appear with a mark, which ends', async (t) => {
+  const service = await start(t, 3)
+  const { view } = await open(t, service)
+  await until(view, () => view.list.isComplete)
+  await service.call({ body: { id: 10, name: 'new' } })
+  await until(view, () => view.marks.get(10n)?.mark === 'new')
+  await put(service, 1, 'changed')
+  await until(view, () => view.marks.get(1n)?.mark === 'changed')
+  t.equal(view.list.find(1n)?.name, 'changed')
+  await service.call({ method: 'DELETE', path: '/plants/2' })
+  await until(view, () => view.marks.get(2n)?.mark === 'removed')
+  t.ok(view.list.find(2n), 'it is shown while it is marked')
+  await service.call({ method: 'DELETE', path: '/plants/3' })
+  await until(view, () => view.marks.has(3n))
+  await service.call({ body: { id: 3, name: 'Acer', tag: 'Tree' } })
+  await until(view, () => view.marks.get(3n)?.mark === 'changed')
+  await until(view, () => view.marks.size === 0)
+  t.same(
+    view.list.slice(0, 9).map((plant) => plant?.id),
+    [1n, 3n, 10n],
+  )
+})
+
+t.test('the filter applies to changes', async (t) => {
+  const service = await start(t, 3)
+  const { view } = await open(t, service, { selection: { filter: { tag: 'Tree' } } })
+  await until(view, () => view.list.isComplete)
+  await service.call({ body: { id: 10, name: 'no tag' } })
+  await put(service, 1, 'no tag any more')
+  await until(view, () => view.marks.get(1n)?.mark === 'removed')
+  t.equal(view.marks.has(10n), false)
+})
+
+t.test('changes by the person at this page have no mark', async (t) => {
+  const service = await start(t, 1)
+  const { view } = await open(t, service, { onChange: ({ id }) => id === 5n })
+  await until(view, () => view.list.isComplete)
+  await service.call({ body: { id: 5, name: 'mine' } })
+  await until(view, () => view.list.find(5n) !== undefined)
+  t.equal(view.marks.size, 0)
+  view.apply({ id: 6n, plant: { name: 'also mine' } })
+  t.equal(view.list.length, 3)
+})
+
+t.test('a change during a request is not undone by its response', async (t) => {
+  const service = await start(t, 3)
+  const read = Promise.withResolvers<void>()
+  const proceed = Promise.withResolvers<void>()
+  const late: Fault = async ({ forward, response }) => {
+    const { status, headers, body } = await forward()
+    read.resolve()
+    await proceed.promise
+    response.writeHead(status, headers).end(body)
+  }
+  const { view } = await open(t, service, { faults: [passed, late] })
+  await read.promise
+  view.apply({ id: 1n, plant: { name: 'newer' } })
+  view.apply({ id: 2n })
+  proceed.resolve()
+  await until(view, () => view.list.isComplete)
+  t.equal(view.list.find(1n)?.name, 'newer')
+  t.equal(view.list.find(2n), undefined)
+})
+
+t.test('a lost connection is shown, and the view catches up', async (t) => {
+  const service = await start(t, 3)
+  const paused = Promise.withResolvers<void>()
+  const proceed = Promise.withResolvers<void>()
+  const { view } = await open(t, service, {
+    faults: [passed, passed, lost],
+    surroundings: {
+      ...surroundings,
+      pause: () => {
+        paused.resolve()
+        return proceed.promise
+      },
+    },
+  })
+  await paused.promise
+  t.equal(view.feed.state, 'lost')
+  await service.call({ body: { id: 4, name: 'meanwhile' } })
+  proceed.resolve()
+  await until(view, () => view.list.find(4n) !== undefined)
+  t.equal(view.feed.state, 'live')
+  t.equal(view.marks.get(4n)?.mark, 'new')
+})
+
+t.test('what could not be loaded is loaded once the connection is back', async (t) => {
+  const service = await start(t, 3)
+  const { view } = await open(t, service, { faults: [passed, lost, lost] })
+  await until(view, () => view.loader.problem !== undefined)
+  t.notOk(view.isOpening)
+  view.show(0, 10)
+  await until(view, () => view.list.isComplete)
+  t.equal(view.loader.problem, undefined)
+})
+
+t.test('plants are shown even if the feed fails', async (t) => {
+  const service = await start(t, 3)
+  const unavailable = answered(...busy)
+  const { view } = await open(t, service, { faults: [unavailable, passed, unavailable] })
+  await until(view, () => view.list.isComplete)
+  await until(view, () => view.feed.state === 'live')
+})
+
+t.test('a service that keeps no changes is shown without them', async (t) => {
+  const service = await start(t, 3, { config: { keepChanges: 0 } })
+  const { view, following } = await open(t, service)
+  await following
+  t.equal(view.feed.state, 'off')
+  await until(view, () => view.list.isComplete)
+  await put(service, 1, 'changed')
+  view.reload()
+  await until(view, () => view.list.find(1n)?.name === 'changed')
+})
+
+t.test('if changes were missed, the plants are loaded again', async (t) => {
+  const service = await start(t, 3)
+  const expired = answered(
+    410,
+    { 'content-type': 'application/json' },
+    '{"error":41001,"message":"expired"}',
+  )
+  const { view } = await open(t, service, { faults: [passed, passed, expired] })
+  const { loader } = view
+  await until(view, () => view.loader !== loader && view.list.isComplete)
+  t.equal(view.feed.state, 'live')
+})
+
+t.test('a rejected token is reported', async (t) => {
+  const service = await start(t, 3)
+  const rejected = await open(t, service, { token: 'wrong' })
+  await rejected.following
+  t.equal(rejected.rejections(), 1)
+  const revoked = answered(
+    401,
+    { 'content-type': 'application/json' },
+    '{"error":40102,"message":"x"}',
+  )
+  const { view, rejections } = await open(t, service, { faults: [passed, revoked, passed] })
+  await until(view, () => view.loader.problem !== undefined)
+  t.ok(rejections() > 0)
+})
+
+t.test('a hidden page stops, and catches up when it is visible', async (t) => {
+  const service = await start(t, 3)
+  let visible = Promise.resolve()
+  const { view } = await open(t, service, {
+    surroundings: { ...surroundings, visible: () => visible },
+  })
+  await until(view, () => view.list.isComplete)
+  const shown = Promise.withResolvers<void>()
+  visible = shown.promise
+  await put(service, 1, 'first')
+  await until(view, () => view.list.find(1n)?.name === 'first')
+  await put(service, 1, 'second')
+  shown.resolve()
+  await until(view, () => view.list.find(1n)?.name === 'second')
+})
+
+t.test('a closed view stops', async (t) => {
+  const service = await start(t, 3)
+  const { view, following } = await open(t, service)
+  view.close()
+  await following
+  t.equal(view.list.length, 0)
+})

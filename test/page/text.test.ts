@@ -1,0 +1,96 @@
+/** Filters, ids, texts and the layout of rows. */
+import t from 'tap'
+import { cut, isBlank, labelOf } from '../../page/plants/display-text.ts'
+import { matches, parseFragment, toFragment } from '../../page/plants/filter.ts'
+import { parseId, positionBefore } from '../../page/plants/plant-id.ts'
+import { RowLayout } from '../../page/plants/row-layout.ts'
+
+t.test('a filter selects what the service selects', async (t) => {
+  t.ok(matches({ name: 'Abies alba' }, {}))
+  t.ok(matches({ name: 'Abies alba' }, { q: 'ES AL' }))
+  t.ok(matches({ name: 'ABIES' }, { q: 'abies' }))
+  t.notOk(matches({ name: 'É' }, { q: 'é' }), 'only ASCII letters match in either case')
+  t.notOk(matches({ name: 'K' }, { q: '\u212a' }), 'the Kelvin sign is no K')
+  t.notOk(matches({ name: 'Abies' }, { q: '%' }))
+  t.notOk(matches({ name: 'Abies' }, { tag: '' }), 'no tag is not an empty tag')
+  t.ok(matches({ name: 'Abies', tag: '' }, { tag: '' }))
+  t.notOk(matches({ name: 'Abies', tag: 'tree' }, { tag: 'Tree' }))
+})
+
+t.test('a selection survives in the URL', async (t) => {
+  for (const selection of [
+    { filter: {} },
+    { filter: { tag: '' } },
+    { filter: { tag: 'a&b=c#%', q: '+ é "<' }, first: -(2n ** 63n) },
+    { filter: { q: 'x' }, first: 2n ** 53n + 1n },
+  ]) {
+    t.strictSame(parseFragment(toFragment(selection)), selection)
+  }
+  t.strictSame(parseFragment(''), { filter: {} })
+  t.strictSame(parseFragment('#q=&from=x&other=1'), { filter: {} })
+})
+
+t.test('an id is any int64 as a person types it', async (t) => {
+  t.equal(parseId('5'), 5n)
+  t.equal(parseId(' +007 '), 7n)
+  t.equal(parseId('\u22125'), -5n)
+  t.equal(parseId('9223372036854775807'), 2n ** 63n - 1n)
+  t.equal(parseId('-9223372036854775808'), -(2n ** 63n))
+  for (const text of [
+    '',
+    '-',
+    '1.0',
+    '1e3',
+    '0x10',
+    '1 2',
+    '9223372036854775808',
+    '9'.repeat(30),
+  ]) {
+    t.equal(parseId(text), undefined, text)
+  }
+  t.equal(positionBefore(0n), -1n)
+  t.equal(positionBefore(-(2n ** 63n)), undefined)
+})
+
+t.test('text is cut between characters', async (t) => {
+  t.equal(cut('abc', 3), 'abc')
+  t.equal(cut('abcd', 3), 'abc…')
+  t.equal(cut('ab🌱d', 3), 'ab…')
+  t.equal(cut('x'.repeat(200_000), 300).length, 301)
+})
+
+t.test('a plant without a visible name is called by its id', async (t) => {
+  t.equal(labelOf({ id: 4n, name: ' \n\u2003' }), 'plant 4')
+  t.equal(labelOf({ id: 4n, name: 'Abies' }), 'Abies')
+  t.ok(isBlank(''))
+  t.notOk(isBlank(' '.repeat(1000)), 'a long name is not searched for a visible character')
+})
+
+t.test('rows of the same height', async (t) => {
+  const layout = new RowLayout(1000, 40)
+  t.equal(layout.height, 40_000)
+  t.equal(layout.top(7), 280)
+  t.equal(layout.indexAt(279), 6)
+  t.equal(layout.indexAt(280), 7)
+})
+
+t.test('an expanded row moves those below', async (t) => {
+  const layout = new RowLayout(10, 40, { index: 3, height: 100 })
+  t.equal(layout.height, 460)
+  t.same(
+    [3, 4, 5].map((index) => layout.top(index)),
+    [120, 220, 260],
+  )
+  t.same(
+    [119, 120, 219, 220, 259, 260].map((y) => layout.indexAt(y)),
+    [2, 3, 3, 4, 4, 5],
+  )
+})
+
+t.test('a row is revealed with the least scrolling', async (t) => {
+  const layout = new RowLayout(100, 40)
+  t.equal(layout.reveal(5, 0, 400), 0)
+  t.equal(layout.reveal(10, 0, 400), 40)
+  t.equal(layout.reveal(5, 1000, 400), 200)
+  t.equal(layout.reveal(5, 0, 30), 200, 'the top of a row that is higher than the view')
+})
