@@ -6,9 +6,8 @@ import {
   PlantStoreError,
   type StoredPlant,
 } from '../../client/client.ts'
-import type { ToPlant } from './columns.ts'
-import { FileProblem } from './file-problem.ts'
-import type { Row } from './rows.ts'
+import type { ToPlant } from './file/columns.ts'
+import { FileProblem, type Row } from './file/rows.ts'
 
 /** How many plants an import has stored so far. */
 export interface Counts {

@@ -1,9 +1,9 @@
 import { toJson } from '../../client/client.ts'
 import { toField } from '../../src/transfer/export.ts'
 import { cut, ROW_LENGTH } from '../plants/display-text.ts'
-import { FIELDS, type Mapping } from './columns.ts'
+import { FIELDS, type Mapping } from './file/columns.ts'
+import type { Row } from './file/rows.ts'
 import type { Refusal } from './import-run.ts'
-import type { Row } from './rows.ts'
 
 /** How many are shown. The file has all of them. */
 export const SHOWN_MAX = 50

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { createClient } from '../../client/client.ts'
-import { plantReader } from '../../page/transfer/columns.ts'
 import {
   type ExportFilter,
   type ExportFormat,
   exportPlants,
 } from '../../page/transfer/export-run.ts'
-import { openFile } from '../../page/transfer/import-file.ts'
+import { plantReader } from '../../page/transfer/file/columns.ts'
+import { openFile } from '../../page/transfer/file/import-file.ts'
 import { RefusedRows, SHOWN_MAX } from '../../page/transfer/refused-rows.ts'
 import { writers } from '../../src/transfer/export.ts'
 import { type Service, startService } from '../helpers/service.ts'

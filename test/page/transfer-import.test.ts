@@ -1,15 +1,14 @@
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createClient, type NewPlant } from '../../client/client.ts'
-import { plantReader } from '../../page/transfer/columns.ts'
-import { FileProblem } from '../../page/transfer/file-problem.ts'
+import { plantReader } from '../../page/transfer/file/columns.ts'
+import { FileProblem, type Row } from '../../page/transfer/file/rows.ts'
 import {
   type Counts,
   type ImportOptions,
   importRows,
   type Refusal,
 } from '../../page/transfer/import-run.ts'
-import type { Row } from '../../page/transfer/rows.ts'
 import {
   connectThrough,
   type Fault,
