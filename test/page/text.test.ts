@@ -1,6 +1,6 @@
 /** Filters, ids, texts and the layout of rows. */
 import t from 'tap'
-import { cut, isBlank, labelOf } from '../../page/plants/display-text.ts'
+import { cut, cutAtDifference, isBlank, labelOf } from '../../page/plants/display-text.ts'
 import { matches, parseFragment, toFragment } from '../../page/plants/filter.ts'
 import { parseId, positionBefore } from '../../page/plants/plant-id.ts'
 import { RowLayout } from '../../page/plants/row-layout.ts'
@@ -57,6 +57,16 @@ t.test('text is cut between characters', async (t) => {
   t.equal(cut('abcd', 3), 'abc…')
   t.equal(cut('ab🌱d', 3), 'ab…')
   t.equal(cut('x'.repeat(200_000), 300).length, 301)
+})
+
+t.test('two long texts are cut where they differ', async (t) => {
+  t.equal(cutAtDifference('abcd', 'abce', 8), 'abcd')
+  t.equal(cutAtDifference('a'.repeat(20), 'b', 8), 'aaaaaaaa…')
+  const same = 'x'.repeat(1000)
+  t.equal(cutAtDifference(`${same}mine`, `${same}theirs`, 8), '…xxmine')
+  t.equal(cutAtDifference(same, same, 8), '…xx')
+  t.equal(cutAtDifference('🌱'.repeat(500), '🌱'.repeat(499), 7), '…🌱')
+  t.equal(cutAtDifference(`${'🌱'.repeat(500)}a`, `${'🌱'.repeat(500)}b`, 4), '…a')
 })
 
 t.test('a plant without a visible name is called by its id', async (t) => {
