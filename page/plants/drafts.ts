@@ -79,7 +79,9 @@ export class Drafts extends Model {
   /** Begins, or continues, to edit a plant. */
   edit(plant: StoredPlant): void {
     const known = this.of(plant.id)
-    this.openDraft(known?.key ?? this.#add({ typed: typedOf(plant), before: plant }))
+    const isContinued = known?.isDeletion === false
+    if (known?.isDeletion) this.discard(known.key)
+    this.openDraft(isContinued ? known.key : this.#add({ typed: typedOf(plant), before: plant }))
   }
 
   /** Begins, or continues, to describe a new plant. */

@@ -80,6 +80,14 @@ export function ListFooter({
       </div>
     )
   }
+  if (list.first !== undefined) {
+    return (
+      <div class="empty">
+        <h2>No plants from here on</h2>
+        <p>All plants have a smaller id than {String(list.first)}.</p>
+      </div>
+    )
+  }
   return (
     <div class="empty">
       <h2>No plant matches</h2>

@@ -43,9 +43,11 @@ export function PlantTable({
 }) {
   const { list, marks } = view
   const scroller = useRef<HTMLDivElement>(null)
+  const head = useRef<HTMLDivElement>(null)
   const expandedRow = useRef<HTMLDivElement>(null)
   const [scrollTop, setScrollTop] = useState(0)
-  const viewHeight = useHeight(scroller, scroller)
+  // The head stays at the top.
+  const viewHeight = useHeight(scroller, undefined) - useHeight(head, undefined)
   const expandedHeight = useHeight(expandedRow, expanded?.id)
   const rowHeight = useRowHeight()
   const [activeId, setActiveId] = useState<bigint>()
@@ -183,14 +185,19 @@ export function PlantTable({
     5,
   )
   return (
-    <div class="table" style={{ '--id-width': `${longestId}ch` }}>
+    <div
+      ref={scroller}
+      class="table"
+      style={{ '--id-width': `${longestId}ch` }}
+      onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
+    >
       <div
         role="grid"
-        class="grid"
         aria-label="Plants"
         aria-rowcount={list.isComplete ? length + 1 : -1}
         aria-colcount={4}
         aria-busy={view.loader.isLoading}
+        hidden={length === 0}
         onKeyDown={onKeyDown}
         onFocusIn={(event) => {
           hasFocus.current = true
@@ -206,7 +213,7 @@ export function PlantTable({
           })
         }}
       >
-        <div role="rowgroup" class="table-head" hidden={length === 0}>
+        <div role="rowgroup" class="table-head" ref={head}>
           <div role="row" aria-rowindex={1}>
             <div role="columnheader" class="id-cell">
               Id
@@ -222,17 +229,11 @@ export function PlantTable({
             </div>
           </div>
         </div>
-        <div
-          ref={scroller}
-          class="scroller"
-          onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
-        >
-          <div role="rowgroup" class="rows" style={{ height: `${layout.height}px` }}>
-            {[...rows].sort(([a], [b]) => a - b).map((entry) => renderRow(...entry))}
-          </div>
-          {footer}
+        <div role="rowgroup" class="rows" style={{ height: `${layout.height}px` }}>
+          {[...rows].sort(([a], [b]) => a - b).map((entry) => renderRow(...entry))}
         </div>
       </div>
+      {footer}
     </div>
   )
 }

@@ -97,6 +97,7 @@ t.test('a draft without changes is forgotten, and one with changes is kept', asy
   drafts.clear()
   t.same(drafts.all, [])
   drafts.type(draft.key, { name: 'too late' })
+  drafts.keepEditing(draft.key)
   await drafts.send(draft.key, (await begin(t)).sender)
   t.same(drafts.all, [])
 })
@@ -215,6 +216,14 @@ t.test('a change by others reaches a deletion', async (t) => {
   await drafts.delete(acer, sender)
   drafts.observe({ id: 1n, plant: undefined })
   t.match(drafts.all, [{ state: 'unsent' }], 'sending it again succeeds')
+  drafts.edit(acer)
+  t.match(drafts.all, [{ isDeletion: false }], 'the person has changed their mind')
+  drafts.close()
+})
+
+t.test('a plant that changes while its deletion is not sent is not deleted', async (t) => {
+  const { drafts, sender } = await begin(t, [lost])
+  await drafts.delete(acer, sender)
   drafts.observe({ id: 1n, plant: { name: 'theirs' } })
   t.match(drafts.all, [{ state: 'conflict' }])
 })
