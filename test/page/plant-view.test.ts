@@ -252,6 +252,34 @@ t.test('what could not be loaded is loaded once the connection is back', async (
   t.equal(view.loader.problem, undefined)
 })
 
+t.test('what the service refuses is not requested again', async (t) => {
+  const service = await start(t, 3)
+  const { view, proxy } = await open(t, service, { selection: { filter: { q: 'x'.repeat(101) } } })
+  await until(view, () => view.loader.problem !== undefined && view.feed.state === 'live')
+  view.show(0, 10)
+  t.notOk(view.loader.isLoading)
+  t.equal(proxy.requests.filter(({ line }) => line.startsWith('GET /plants')).length, 1)
+  view.loader.retry()
+  t.ok(view.loader.isLoading)
+  view.loader.retry()
+})
+
+t.test('another selection is not affected by a failure of the previous one', async (t) => {
+  const service = await start(t, 3)
+  const paused = Promise.withResolvers<void>()
+  const { view } = await open(t, service, {
+    faults: [passed, lost],
+    surroundings: { ...surroundings, pause: () => paused.promise },
+  })
+  await until(view, () => view.loader.problem !== undefined)
+  view.select({ filter: { q: 'abies' } })
+  const { loader } = view
+  paused.resolve()
+  await until(view, () => view.list.isComplete)
+  t.equal(view.loader, loader)
+  t.equal(view.list.length, 1)
+})
+
 t.test('plants are shown even if the feed fails', async (t) => {
   const service = await start(t, 3)
   const unavailable = answered(...busy)
