@@ -20,6 +20,7 @@ const ALL: Selection = { filter: {} }
 /** Nobody hides the page, and it does not wait. */
 const surroundings: Surroundings = {
   visible: () => Promise.resolve(),
+  connection: () => new AbortController().signal,
   pause: () => setImmediate(),
 }
 
@@ -240,6 +241,22 @@ t.test('a lost connection is shown, and the view catches up', async (t) => {
   await until(view, () => view.list.find(4n) !== undefined)
   t.equal(view.feed.state, 'live')
   t.equal(view.marks.get(4n)?.mark, 'new')
+})
+
+t.test('a browser that goes offline is shown at once', async (t) => {
+  const service = await start(t, 3)
+  const offline = new AbortController()
+  const online = Promise.withResolvers<void>()
+  let connection = offline.signal
+  const { view } = await open(t, service, {
+    surroundings: { ...surroundings, connection: () => connection, pause: () => online.promise },
+  })
+  await until(view, () => view.list.isComplete)
+  offline.abort()
+  await until(view, () => view.feed.state === 'lost')
+  connection = new AbortController().signal
+  online.resolve()
+  await until(view, () => view.feed.state === 'live')
 })
 
 t.test('what could not be loaded is loaded once the connection is back', async (t) => {
