@@ -57,14 +57,17 @@ export function TokenForm({
           {problem}
         </p>
         <label class="choice">
-          <input name="lasting" type="checkbox" /> Keep it in this browser
+          <input name="lasting" type="checkbox" aria-describedby="lasting" />
+          Keep it in this browser
         </label>
+        <p id="lasting" class="hint">
+          Otherwise, it is forgotten when you close this tab.
+        </p>
         <button type="submit" class="primary" disabled={isBusy}>
           {isBusy ? 'Checking…' : 'Continue'}
         </button>
         <p class="hint">
-          Otherwise it is kept until you close this tab. Developers: see the{' '}
-          <a href="documentation">API docs</a>.
+          Developers: see the <a href="documentation">API docs</a>.
         </p>
       </form>
     </main>

@@ -197,7 +197,7 @@ function TagField({
             disabled={isReadOnly}
             onChange={({ currentTarget: { checked } }) => onTag(checked ? '' : undefined)}
           />
-          Empty tag instead of none
+          Save an empty tag
         </label>
       )}
     </div>

@@ -121,9 +121,11 @@ export function Plants({
             )}
           </Toolbar>
         ) : (
-          <div class="toolbar">
-            <p class="notice">This token cannot read plants. It can only add them.</p>
-            <div class="commands">
+          <div class="empty">
+            <img src="page/icon.svg" alt="" width="72" height="72" />
+            <h2>Add plants</h2>
+            <p>This token cannot read plants. It can only add them.</p>
+            <div class="buttons">
               <TransferButtons session={session} filter={{}} />
               <AddButton buttonRef={addButton} onAdd={() => drafts.add('')} />
             </div>

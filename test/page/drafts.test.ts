@@ -102,6 +102,17 @@ t.test('a draft without changes is forgotten, and one with changes is kept', asy
   t.same(drafts.all, [])
 })
 
+t.test('a plant to add that is not sent yet is continued', async (t) => {
+  const { drafts, sender } = await begin(t, [lost])
+  await drafts.restore({ id: 106n, name: 'deleted' }, sender)
+  drafts.add('7')
+  const { key } = drafts.open as Draft
+  drafts.type(key, { name: 'Abies' })
+  drafts.add('8')
+  t.match(drafts.open, { key, typed: { id: '7', name: 'Abies' } })
+  t.equal(drafts.all.length, 2)
+})
+
 t.test('what the connection loses is kept, and can be sent again', async (t) => {
   const { drafts, sender, draft, saved } = await beginEdit(t, [lost, answered(502)])
   drafts.type(draft.key, { name: 'Acer rubrum' })
