@@ -54,7 +54,13 @@ export function Plants({
   useModel(drafts)
   useEffect(() => {
     if (canRead) view.follow()
-    return () => view.close()
+    // The person has opened a bookmark, or edited the URL.
+    const navigate = () => view.select(parseFragment(location.hash))
+    addEventListener('hashchange', navigate)
+    return () => {
+      removeEventListener('hashchange', navigate)
+      view.close()
+    }
   }, [view])
 
   const focus = (id?: bigint) => {
@@ -157,7 +163,7 @@ export function Plants({
               view={view}
               expanded={expanded}
               focusRequest={focusRequest}
-              isUnsaved={(id) => drafts.unsaved.some(({ before }) => before?.id === id)}
+              draftNote={(id) => noteOf(drafts, id)}
               actions={{
                 canWrite,
                 onOpen: canWrite ? (plant) => drafts.edit(plant) : setViewed,
@@ -194,4 +200,10 @@ function suggestId({ list, selection: { filter } }: PlantView): string {
   const isAll = list.isComplete && filter.q === undefined && filter.tag === undefined
   const next = isAll ? (list.end ?? 0n) + 1n : BigInt(Date.now())
   return String(next > 0n ? next : 1n)
+}
+
+function noteOf(drafts: Drafts, id: bigint): string | undefined {
+  const draft = drafts.of(id)
+  if (draft === undefined || draft === drafts.open) return undefined
+  return draft.state === 'sending' ? 'saving…' : 'not saved'
 }
