@@ -40,10 +40,11 @@ function ndjsonLine({ id, name, tag }: StoredPlant): string {
 }
 
 function csvLine({ id, name, tag }: StoredPlant): string {
-  return `${id},${quoteIfNeeded(name)},${tag === undefined ? '' : quoteIfNeeded(tag)}\n`
+  return `${id},${toField(name)},${tag === undefined ? '' : toField(tag)}\n`
 }
 
-function quoteIfNeeded(text: string): string {
+/** A field of a CSV record. */
+export function toField(text: string): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 

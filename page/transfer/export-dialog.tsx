@@ -1,0 +1,130 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { PlantStoreClient } from '../../client/client.ts'
+import { explain } from '../error-text.ts'
+import { download } from './download.ts'
+import { type ExportFilter, type ExportFormat, exportFormats, exportPlants } from './export-run.ts'
+import { formatCount } from './numbers.ts'
+import { TransferDialog } from './transfer-dialog.tsx'
+
+const CHOICES: readonly {
+  readonly format: ExportFormat
+  readonly label: string
+  readonly hint: string
+}[] = [
+  {
+    format: 'csv',
+    label: 'CSV',
+    hint: 'Can be imported again. Names are not changed, so a spreadsheet can run one that starts with = as a formula.',
+  },
+  {
+    format: 'spreadsheet',
+    label: 'CSV for a spreadsheet',
+    hint: 'Formulas become text. Do not import this file again.',
+  },
+  { format: 'ndjson', label: 'NDJSON', hint: 'One JSON object per line. Can be imported again.' },
+]
+
+/** Exports the plants that the filter selects. */
+export function ExportDialog({
+  client,
+  filter,
+  onClose,
+}: {
+  readonly client: PlantStoreClient
+  readonly filter: ExportFilter
+  readonly onClose: () => void
+}) {
+  const [format, setFormat] = useState<ExportFormat>('csv')
+  const [run, setRun] = useState<AbortController>()
+  const [plants, setPlants] = useState(0)
+  const [problem, setProblem] = useState<string>()
+  const [savedName, setSavedName] = useState<string>()
+  const running = useRef(run)
+  running.current = run
+  useEffect(() => () => running.current?.abort(), [])
+
+  const start = async () => {
+    const controller = new AbortController()
+    const { signal } = controller
+    setRun(controller)
+    setPlants(0)
+    setProblem(undefined)
+    try {
+      const content = await exportPlants(client, filter, format, { signal, onProgress: setPlants })
+      const name = `plants.${exportFormats[format].extension}`
+      download(content, name)
+      setSavedName(name)
+    } catch (error) {
+      if (!signal.aborted) setProblem(explain(error))
+    }
+    setRun(undefined)
+  }
+
+  if (savedName !== undefined) {
+    return (
+      <TransferDialog title="Export finished" onClose={onClose}>
+        <p>
+          {formatCount(plants, 'plant')} saved as <b>{savedName}</b>.
+        </p>
+        <footer>
+          <button type="button" class="primary" onClick={onClose}>
+            Close
+          </button>
+        </footer>
+      </TransferDialog>
+    )
+  }
+  if (run !== undefined) {
+    return (
+      <TransferDialog title="Exporting plants" isBusy onClose={onClose}>
+        <label class="progress">
+          {formatCount(plants, 'plant')} so far
+          <progress />
+        </label>
+        <footer>
+          <button type="button" onClick={() => run.abort()}>
+            Cancel
+          </button>
+        </footer>
+      </TransferDialog>
+    )
+  }
+  return (
+    <TransferDialog title="Export plants" onClose={onClose}>
+      <p>{describeFilter(filter)}</p>
+      <fieldset class="formats">
+        <legend>Format</legend>
+        {CHOICES.map(({ format: each, label, hint }) => (
+          <label key={each}>
+            <input
+              type="radio"
+              name="format"
+              checked={each === format}
+              onChange={() => setFormat(each)}
+            />
+            <span>
+              <b>{label}</b> <span class="hint">{hint}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+      <footer>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" class="primary" onClick={start}>
+          Export
+        </button>
+      </footer>
+    </TransferDialog>
+  )
+}
+
+function describeFilter({ tag, q }: ExportFilter): string {
+  const name = q === undefined ? '' : ` whose name contains “${q}”`
+  if (tag === undefined) return name === '' ? 'All plants.' : `All plants${name}.`
+  return `All plants with ${tag === '' ? 'an empty tag' : `the tag “${tag}”`}${name}.`
+}

@@ -1,0 +1,116 @@
+import type { NewPlant } from '../../../client/client.ts'
+import { INT64_MAX, INT64_MIN, parseInt64 } from '../../../contract/int64.ts'
+import type { Kind } from './file-kind.ts'
+import type { Row } from './rows.ts'
+
+export const FIELDS = ['id', 'name', 'tag'] as const
+
+type Field = (typeof FIELDS)[number]
+
+/** A column of a CSV file, or a member of the objects in a JSON file. */
+export interface Column {
+  /** Its key in `Row.values`. */
+  readonly key: string
+  /** Empty if a CSV file does not name it. */
+  readonly name: string
+}
+
+/** The key of the column for each property of a plant. Without one, plants have no tag. */
+export type Mapping = { readonly [Each in Field]: string | undefined }
+
+/** Names that spreadsheets and other programs give the columns, in lower case and without other characters. */
+const SYNONYMS: { readonly [Each in Field]: readonly string[] } = {
+  id: ['id', 'plantid', 'number', 'no', 'nr', 'key', 'accessionnumber'],
+  name: [
+    'name',
+    'scientificname',
+    'botanicalname',
+    'plantname',
+    'plant',
+    'species',
+    'taxon',
+    'title',
+  ],
+  tag: ['tag', 'tags', 'category', 'group', 'type', 'growthhabit', 'habit', 'family'],
+}
+
+/**
+ * Guesses which column has which property: by the same name, by a similar one or, for ids, by the values.
+ *
+ * @param sample some rows
+ */
+export function guessMapping(columns: readonly Column[], sample: readonly Row[]): Mapping {
+  const taken = new Set<string>()
+  const choose = (isMatch: (column: Column) => boolean): string | undefined => {
+    const key = columns.find((column) => !taken.has(column.key) && isMatch(column))?.key
+    if (key !== undefined) taken.add(key)
+    return key
+  }
+  const [exactId, exactName, exactTag] = FIELDS.map((field) => choose(({ name }) => name === field))
+  const chooseSimilar = (field: Field) => {
+    for (const synonym of SYNONYMS[field]) {
+      const key = choose(({ name }) => toLetters(name) === synonym)
+      if (key !== undefined) return key
+    }
+    return undefined
+  }
+  // Some of them can be wrong.
+  const hasIds = ({ key }: Column) =>
+    sample.filter(({ values }) => isId(values[key])).length > sample.length / 2
+  return {
+    id: exactId ?? chooseSimilar('id') ?? choose(hasIds),
+    name:
+      exactName ?? chooseSimilar('name') ?? choose(({ name }) => toLetters(name).includes('name')),
+    tag: exactTag ?? chooseSimilar('tag'),
+  }
+}
+
+function toLetters(name: string): string {
+  return name.toLowerCase().replace(/[^\p{L}]/gu, '')
+}
+
+function isId(value: unknown): boolean {
+  return typeof value === 'string' ? parseInt64(value) !== undefined : typeof value === 'bigint'
+}
+
+/** Turns a row into a plant, or says why that is impossible, without a final period. */
+export type ToPlant = (row: Row) => NewPlant | string
+
+export function plantReader(mapping: Mapping, kind: Kind): ToPlant {
+  const read = ({ values }: Row, field: Field) => {
+    const key = mapping[field]
+    return key === undefined ? undefined : values[key]
+  }
+  return (row) => {
+    if (row.problem !== undefined) return row.problem
+    const value = read(row, 'id')
+    const id = kind === 'csv' && typeof value === 'string' ? parseInt64(value) : value
+    const name = read(row, 'name')
+    const tag = read(row, 'tag')
+    if (typeof id !== 'bigint') return describeId(value, kind)
+    if (name === undefined) return 'The name is missing'
+    const problem =
+      checkText('name', name) ?? (tag === undefined ? undefined : checkText('tag', tag))
+    if (problem !== undefined) return problem
+    return { id, name: name as string, ...(tag !== undefined && { tag: tag as string }) }
+  }
+}
+
+function describeId(value: unknown, kind: Kind): string {
+  if (value === undefined) return 'The id is missing'
+  if (typeof value === 'string' && kind !== 'csv') return 'The id must be a number without quotes'
+  const isBeyond =
+    typeof value === 'number' ? Number.isInteger(value) : /^-?[1-9]\d*$/.test(String(value))
+  return isBeyond
+    ? `The id must be between ${INT64_MIN} and ${INT64_MAX}`
+    : 'The id must be a whole number, written like 4 or -12'
+}
+
+function checkText(field: Field, value: unknown): string | undefined {
+  if (typeof value !== 'string')
+    return `The ${field} must be text${value === null ? ', not null' : ''}`
+  if (value.includes('\0')) return `The ${field} contains the character U+0000`
+  // Half of a surrogate pair, which UTF-8 cannot represent.
+  if (/\p{Surrogate}/u.test(value)) return `The ${field} contains half of a character`
+  return undefined
+}

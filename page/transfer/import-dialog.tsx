@@ -1,0 +1,100 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Session } from '../access/session.ts'
+import { explain } from '../error-text.ts'
+import type { Mapping } from './file/columns.ts'
+import { type ImportFile, openFile } from './file/import-file.ts'
+import { FileProblem } from './file/rows.ts'
+import { useFileDrop } from './file-drop.ts'
+import { ImportPreview } from './import-preview.tsx'
+import { ImportProgress } from './import-progress.tsx'
+import { TransferDialog } from './transfer-dialog.tsx'
+
+type Step =
+  | { readonly is: 'reading' }
+  | { readonly is: 'unusable'; readonly problem: string }
+  | { readonly is: 'ready'; readonly file: ImportFile }
+  | { readonly is: 'running'; readonly file: ImportFile; readonly mapping: Mapping }
+
+/** Imports a file: recognizes it, shows its first rows, and creates the plants. */
+export function ImportDialog({
+  session,
+  files: firstFiles,
+  onImported,
+  onClose,
+}: {
+  readonly session: Session
+  readonly files: readonly File[]
+  readonly onImported: () => void
+  readonly onClose: () => void
+}) {
+  const [files, setFiles] = useState(firstFiles)
+  const [step, setStep] = useState<Step>({ is: 'reading' })
+  // Another file can be dropped until the import starts.
+  const isOver = useFileDrop(step.is === 'running' ? undefined : setFiles)
+
+  useEffect(() => {
+    let isCurrent = true
+    setStep({ is: 'reading' })
+    recognize(files).then((step) => isCurrent && setStep(step))
+    return () => {
+      isCurrent = false
+    }
+  }, [files])
+
+  switch (step.is) {
+    case 'reading':
+      return (
+        <TransferDialog title={`Reading ${files[0]?.name}`} onClose={onClose}>
+          <progress aria-label="Reading the file" />
+          <footer>
+            <button type="button" onClick={onClose}>
+              Cancel
+            </button>
+          </footer>
+        </TransferDialog>
+      )
+    case 'unusable':
+      return (
+        <TransferDialog title="Nothing was imported" isOver={isOver} onClose={onClose}>
+          <p class="problem" role="alert">
+            {step.problem}
+          </p>
+          <footer>
+            <button type="button" class="primary" onClick={onClose}>
+              Close
+            </button>
+          </footer>
+        </TransferDialog>
+      )
+    case 'ready': {
+      const { file } = step
+      const start = (mapping: Mapping) => setStep({ is: 'running', file, mapping })
+      return <ImportPreview file={file} isOver={isOver} onStart={start} onClose={onClose} />
+    }
+    case 'running':
+      return (
+        <ImportProgress
+          session={session}
+          file={step.file}
+          mapping={step.mapping}
+          onImported={onImported}
+          onClose={onClose}
+        />
+      )
+  }
+}
+
+async function recognize(files: readonly File[]): Promise<Step> {
+  const [file, ...others] = files
+  try {
+    if (file === undefined || others.length > 0) {
+      throw new FileProblem('Choose one file at a time.')
+    }
+    return { is: 'ready', file: await openFile(file) }
+  } catch (error) {
+    return {
+      is: 'unusable',
+      problem: error instanceof FileProblem ? error.message : explain(error),
+    }
+  }
+}

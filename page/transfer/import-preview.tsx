@@ -1,0 +1,162 @@
+import { Fragment } from 'preact'
+import { useState } from 'preact/hooks'
+import { type Column, FIELDS, type Mapping, plantReader } from './file/columns.ts'
+import { describeBytes, type Encoding, type Kind } from './file/file-kind.ts'
+import type { ImportFile } from './file/import-file.ts'
+import { textsOf } from './refused-rows.ts'
+import { rowParts } from './row-text.tsx'
+import { TransferDialog } from './transfer-dialog.tsx'
+
+const KINDS: { readonly [Each in Kind]: string } = {
+  csv: 'CSV',
+  ndjson: 'NDJSON',
+  json: 'JSON array',
+}
+
+const ENCODINGS: { readonly [Each in Encoding]: string } = {
+  'utf-8': 'UTF-8',
+  'utf-16le': 'UTF-16',
+  'utf-16be': 'UTF-16',
+  'windows-1252': 'Windows-1252',
+}
+
+const LABELS = { id: 'Id', name: 'Name', tag: 'Tag' } as const
+
+/** How many columns without a meaning are named. */
+const UNUSED_MAX = 5
+
+/** Shows how a file is understood. The person can map its columns, then start the import. */
+export function ImportPreview({
+  file,
+  isOver,
+  onStart,
+  onClose,
+}: {
+  readonly file: ImportFile
+  readonly isOver: boolean
+  readonly onStart: (mapping: Mapping) => void
+  readonly onClose: () => void
+}) {
+  const { name, size, kind, encoding, columns } = file
+  const [mapping, setMapping] = useState(file.guess)
+  const start = (event: SubmitEvent) => {
+    event.preventDefault()
+    onStart(mapping)
+  }
+  return (
+    <TransferDialog title={`Import ${name}`} isOver={isOver} onClose={onClose}>
+      <form onSubmit={start}>
+        <p class="hint">
+          {KINDS[kind]} · {ENCODINGS[encoding]} · {describeBytes(size)}
+        </p>
+        {encoding === 'windows-1252' && (
+          <p class="warning">
+            The file is not valid UTF-8, so it is read as Windows-1252. If letters look wrong below,
+            save it as UTF-8 and choose it again.
+          </p>
+        )}
+        {kind === 'csv' && columns.some(({ name }) => /^-?\d+$/.test(name)) && (
+          <p class="warning">
+            The first row is taken for the names of the columns. If it is a plant, put a row such as
+            id,name,tag above it.
+          </p>
+        )}
+        <fieldset class="mapping">
+          <legend>Columns</legend>
+          {FIELDS.map((field) => (
+            <label key={field} class="field">
+              {LABELS[field]}
+              <select
+                required={field !== 'tag'}
+                value={mapping[field] ?? ''}
+                onChange={({ currentTarget: { value } }) =>
+                  setMapping({ ...mapping, [field]: value === '' ? undefined : value })
+                }
+              >
+                <option value="">{field === 'tag' ? 'No tags' : 'Choose a column'}</option>
+                {columns.map((column) => (
+                  <option key={column.key} value={column.key}>
+                    {labelColumn(column, columns)}
+                  </option>
+                ))}
+              </select>
+            </label>
+          ))}
+        </fieldset>
+        {describeUnused(columns, mapping)}
+        <Sample file={file} mapping={mapping} />
+        <footer>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            Import
+          </button>
+        </footer>
+      </form>
+    </TransferDialog>
+  )
+}
+
+function labelColumn({ key, name }: Column, columns: readonly Column[]): string {
+  const number = columns.findIndex((column) => column.key === key) + 1
+  if (name.trim() === '') return `Column ${number}`
+  const isUnique = columns.filter((column) => column.name === name).length === 1
+  return isUnique ? name : `${name} (column ${number})`
+}
+
+/** Names the columns whose data is not imported, so that a misspelled one is noticed. */
+function describeUnused(columns: readonly Column[], mapping: Mapping) {
+  const unused = columns.filter(({ key }) => !Object.values(mapping).includes(key))
+  if (unused.length === 0) return null
+  const names = unused.slice(0, UNUSED_MAX).map((column) => labelColumn(column, columns))
+  const more = unused.length > UNUSED_MAX ? ` and ${unused.length - UNUSED_MAX} more` : ''
+  return (
+    <p class="hint">
+      Not imported: {names.join(', ')}
+      {more}
+    </p>
+  )
+}
+
+/** The first rows as plants, each with its problem. */
+function Sample({ file, mapping }: { readonly file: ImportFile; readonly mapping: Mapping }) {
+  const { kind, sample } = file
+  const toPlant = plantReader(mapping, kind)
+  return (
+    <table class="sample">
+      <caption>First rows</caption>
+      <thead>
+        <tr>
+          <th scope="col">{kind === 'json' ? 'Item' : 'Line'}</th>
+          {FIELDS.map((field) => (
+            <th key={field} scope="col">
+              {LABELS[field]}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {sample.map((row) => {
+          const plant = toPlant(row)
+          return (
+            <Fragment key={row.number}>
+              <tr>
+                <td>{row.number}</td>
+                {rowParts(textsOf(row, mapping)).map((part) => (
+                  <td key={part.key}>{part}</td>
+                ))}
+              </tr>
+              {typeof plant === 'string' && (
+                <tr class="problem">
+                  <td />
+                  <td colSpan={FIELDS.length}>{plant}</td>
+                </tr>
+              )}
+            </Fragment>
+          )
+        })}
+      </tbody>
+    </table>
+  )
+}

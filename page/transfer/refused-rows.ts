@@ -1,0 +1,86 @@
+import { toJson } from '../../client/client.ts'
+import { toField } from '../../src/transfer/export.ts'
+import { cut, ROW_LENGTH } from '../plants/display-text.ts'
+import { FIELDS, type Mapping } from './file/columns.ts'
+import type { Row } from './file/rows.ts'
+import type { Refusal } from './import-run.ts'
+
+/** How many are shown. The file has all of them. */
+export const SHOWN_MAX = 50
+
+/** Characters that are kept in memory before they become part of a Blob, which a browser can keep on disk. */
+const PART_LENGTH = 2 ** 20
+
+/** The id, the name and the tag of a plant as text. Undefined if it has none. */
+export type Texts = readonly (string | undefined)[]
+
+export interface ShownRefusal {
+  readonly number: number
+  readonly reason: string
+  readonly texts: Texts
+  /** Those of the stored plant that has the id. */
+  readonly otherTexts: Texts | undefined
+}
+
+/** The rows that an import refuses. The columns `id`, `name` and `tag` of the file can be corrected and imported. */
+export class RefusedRows {
+  readonly #mapping: Mapping
+  #count = 0
+  /** The first ones. */
+  readonly shown: ShownRefusal[] = []
+  readonly #parts: Blob[] = []
+  #text: string
+
+  /** @param counted what the number of a row counts */
+  constructor(mapping: Mapping, counted: 'line' | 'item') {
+    this.#mapping = mapping
+    this.#text = `${counted},reason,id,name,tag,stored name,stored tag\n`
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  add({ row, reason, other }: Refusal): void {
+    this.#count += 1
+    const { number } = row
+    const texts = textsOf(row, this.#mapping)
+    const otherTexts = other && [String(other.id), other.name, other.tag]
+    const fields = [String(number), reason, ...texts, other?.name, other?.tag]
+    this.#text += `${fields.map((text) => (text === undefined ? '' : toField(text))).join()}\n`
+    if (this.#text.length >= PART_LENGTH) this.#endPart()
+    if (this.shown.length < SHOWN_MAX) {
+      this.shown.push({
+        number,
+        reason,
+        texts: texts.map(shorten),
+        otherTexts: otherTexts?.map(shorten),
+      })
+    }
+  }
+
+  /** A CSV file. */
+  toFile(): Blob {
+    this.#endPart()
+    return new Blob(this.#parts, { type: 'text/csv' })
+  }
+
+  #endPart(): void {
+    this.#parts.push(new Blob([this.#text]))
+    this.#text = ''
+  }
+}
+
+function shorten(text: string | undefined): string | undefined {
+  return text && cut(text, ROW_LENGTH)
+}
+
+/** The id, the name and the tag of a row. */
+export function textsOf({ values }: Row, mapping: Mapping): Texts {
+  return FIELDS.map((field) => toText(values[mapping[field] ?? '']))
+}
+
+/** A value from a file, which need not be text. */
+function toText(value: unknown): string | undefined {
+  return typeof value === 'string' || value === undefined ? value : toJson(value)
+}

@@ -1,0 +1,122 @@
+import t from 'tap'
+import { createClient } from '../../client/client.ts'
+import {
+  type ExportFilter,
+  type ExportFormat,
+  exportPlants,
+} from '../../page/transfer/export-run.ts'
+import { plantReader } from '../../page/transfer/file/columns.ts'
+import { openFile } from '../../page/transfer/file/import-file.ts'
+import { RefusedRows, SHOWN_MAX } from '../../page/transfer/refused-rows.ts'
+import { writers } from '../../src/transfer/export.ts'
+import { type Service, startService } from '../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+  await service.store.importPlants(PLANTS, 'stop')
+})
+
+const SIGNIFICANT = ['a,b;c\t"d"\r\ne', '', '=1+1', '\u202eabc', '<img onerror=alert(1)>']
+
+const ids = (start: number, count: number) =>
+  Array.from({ length: count }, (_, index) => String(start + index))
+
+const PLANTS = [
+  { id: -(2n ** 63n), name: 'Abies', tag: 'some' },
+  ...SIGNIFICANT.map((name, index) => ({ id: BigInt(index), name })),
+  ...SIGNIFICANT.map((name, index) => ({ id: BigInt(10 + index), name, tag: name })),
+  ...Array.from({ length: 2100 }, (_, index) => ({
+    id: BigInt(100 + index),
+    name: `Acer ${index}`,
+  })),
+  { id: 2n ** 63n - 1n, name: 'Abies alba', tag: 'some' },
+]
+
+function exportAll(format: ExportFormat, filter: ExportFilter = {}, progress: number[] = []) {
+  const { signal } = new AbortController()
+  const onProgress = (plants: number) => progress.push(plants)
+  return exportPlants(createClient(service), filter, format, { signal, onProgress })
+}
+
+for (const format of ['csv', 'ndjson'] as const) {
+  t.test(`${format} is written as on the command line, and read back equal`, async (t) => {
+    const progress: number[] = []
+    const blob = await exportAll(format, {}, progress)
+    const { header, line } = writers[format]
+    t.equal(await blob.text(), header + PLANTS.map(line).join(''))
+    t.same(progress, [1000, 2000, PLANTS.length])
+
+    const { rows, guess, kind } = await openFile(new File([blob], 'plants'))
+    const toPlant = plantReader(guess, kind)
+    const plants: unknown[] = []
+    for await (const row of rows()) plants.push(toPlant(row))
+    t.strictSame(plants, PLANTS)
+  })
+}
+
+t.test('CSV for spreadsheets has no formulas', async (t) => {
+  const text = await (await exportAll('spreadsheet')).text()
+  t.match(text, 'id,name,tag\n')
+  t.match(text, `\n12,"'=1+1","'=1+1"\n`)
+})
+
+t.test('a filter selects the plants', async (t) => {
+  const exportedIds = async (filter: ExportFilter) =>
+    (await (await exportAll('ndjson', filter)).text()).match(/(?<="id":)-?\d+/g)
+  t.same(await exportedIds({ tag: 'some' }), ['-9223372036854775808', '9223372036854775807'])
+  t.same(await exportedIds({ tag: '' }), ['11'])
+  t.same(await exportedIds({ q: 'ACER 209' }), ['309', ...ids(2190, 10)])
+  t.equal(await exportedIds({ tag: 'none' }), null)
+})
+
+t.test('an export ends when it is canceled', async (t) => {
+  const controller = new AbortController()
+  const reason = new Error('canceled')
+  const onProgress = () => controller.abort(reason)
+  const { signal } = controller
+  const run = exportPlants(createClient(service), {}, 'csv', { signal, onProgress })
+  await t.rejects(run, reason)
+})
+
+t.test('refused rows can be corrected and imported again', async (t) => {
+  const refused = new RefusedRows({ id: '1', name: '0', tag: undefined }, 'line')
+  const other = { id: 4n, name: 'Acer', tag: '' }
+  refused.add({ row: { number: 2, values: { 0: 'a "b"', 1: '4' } }, reason: 'Taken', other })
+  refused.add({ row: { number: 3, values: { 0: '' } }, reason: 'The id is missing' })
+  const file = new File([refused.toFile()], 'refused.csv')
+  t.equal(
+    await file.text(),
+    [
+      'line,reason,id,name,tag,stored name,stored tag',
+      '2,Taken,4,"a ""b""",,Acer,""',
+      '3,The id is missing,,"",,,',
+      '',
+    ].join('\n'),
+  )
+  const { guess, columns } = await openFile(file)
+  t.same(
+    [guess.id, guess.name, guess.tag].map((key) => columns[Number(key)]?.name),
+    ['id', 'name', 'tag'],
+  )
+})
+
+t.test('all refused rows are in the file, and the first ones are shown in short', async (t) => {
+  const refused = new RefusedRows({ id: 'id', name: 'name', tag: 'tag' }, 'item')
+  const count = 3000
+  const values = { id: [1n], name: 'n'.repeat(1000), tag: null }
+  for (let number = 1; number <= count; number++) {
+    refused.add({ row: { number, values }, reason: 'The id must be a whole number' })
+  }
+  t.equal(refused.count, count)
+  t.equal(refused.shown.length, SHOWN_MAX)
+  t.strictSame(refused.shown[0], {
+    number: 1,
+    reason: 'The id must be a whole number',
+    texts: ['[1]', `${'n'.repeat(300)}…`, 'null'],
+    otherTexts: undefined,
+  })
+  const lines = (await refused.toFile().text()).split('\n')
+  t.equal(lines.length, count + 2)
+  t.equal(lines[count], `${count},The id must be a whole number,[1],${'n'.repeat(1000)},null,,`)
+})

@@ -1,0 +1,169 @@
+import t from 'tap'
+import { describeBytes, FILE_BYTES_MAX, readText } from '../../page/transfer/file/file-kind.ts'
+import { openFile } from '../../page/transfer/file/import-file.ts'
+import { FileProblem } from '../../page/transfer/file/rows.ts'
+import { readAll } from './rows.ts'
+
+type Content = string | Uint8Array<ArrayBuffer>
+
+function fileOf(content: Content | readonly Content[], name = 'plants.csv'): File {
+  return new File([content].flat(), name)
+}
+
+const CSV = 'id,name,tag\n4,Abies é €,\n'
+
+function utf16(text: string, isBigEndian: boolean): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(Buffer.from(`\ufeff${text}`, 'utf16le'))
+  return isBigEndian ? new Uint8Array(Buffer.from(bytes).swap16()) : bytes
+}
+
+for (const { encoding, content } of [
+  { encoding: 'utf-8', content: CSV },
+  { encoding: 'utf-8', content: `\ufeff${CSV}` },
+  { encoding: 'utf-16le', content: utf16(CSV, false) },
+  { encoding: 'utf-16be', content: utf16(CSV, true) },
+  {
+    encoding: 'windows-1252',
+    content: new Uint8Array(Buffer.from(CSV.replace('€', '\x80'), 'latin1')),
+  },
+]) {
+  t.test(`${encoding} is recognized`, async (t) => {
+    const file = await openFile(fileOf(content))
+    t.equal(file.encoding, encoding)
+    t.same(file.columns[0], { key: '0', name: 'id' }, 'no byte order mark remains')
+    t.equal(file.sample[0]?.values[1], 'Abies é €')
+  })
+}
+
+t.test('invalid UTF-8 is found anywhere in a file', async (t) => {
+  const row = '4,Abies alba Mill.,Tree\n'
+  const bytes = [CSV, row.repeat(2 ** 15), new Uint8Array([0xe9]), `,\n${row}`]
+  t.equal((await openFile(fileOf(bytes))).encoding, 'windows-1252')
+  t.equal((await openFile(fileOf([CSV, new Uint8Array([0xe2, 0x82])]))).encoding, 'windows-1252')
+})
+
+t.test('a character can be split between two reads', async (t) => {
+  const text = `id,name\n4,${'é'.repeat(2 ** 17)}`
+  let read = ''
+  for await (const part of readText(fileOf(text), 'utf-8')) read += part
+  t.equal(read, text)
+})
+
+for (const { kind, content, columns } of [
+  { kind: 'csv', content: 'id;name\n4;Abies', columns: ['id', 'name'] },
+  { kind: 'csv', content: ' Plant , ,x\n4,Abies,', columns: [' Plant ', ' ', 'x'] },
+  { kind: 'csv', content: 'a,,b\n4,Abies,', columns: ['a', '', 'b'] },
+  { kind: 'ndjson', content: '\n {"id":4}\n{"name":"a","id":5}', columns: ['id', 'name'] },
+  { kind: 'json', content: '\n[{"id":4},{"x":"a","id":5}]', columns: ['id', 'x'] },
+]) {
+  t.test(`${JSON.stringify(content)} is ${kind}, whatever its name`, async (t) => {
+    for (const name of ['plants.csv', 'plants.ndjson', 'plants.json', 'plants']) {
+      const file = await openFile(fileOf(content, name))
+      t.equal(file.kind, kind)
+      t.same(
+        file.columns.map(({ name }) => name),
+        columns,
+      )
+    }
+  })
+}
+
+t.test('a file is read again from its start, with progress in bytes', async (t) => {
+  const content = `id,name\n${'4,Abies alba Mill.\n'.repeat(20_000)}`
+  const file = await openFile(fileOf(content))
+  t.equal(file.sample.length, 8)
+  const progress: number[] = []
+  const { rows } = await readAll(file.rows((bytes) => progress.push(bytes)))
+  t.equal(rows.length, 20_000)
+  t.ok(progress.length > 2)
+  t.equal(progress.at(-1), content.length)
+  t.same(
+    [...progress].sort((a, b) => a - b),
+    progress,
+  )
+  const json = await openFile(fileOf('{"id":4}\n{"id":5}'))
+  t.equal((await readAll(json.rows())).rows.length, 2)
+})
+
+t.test('objects with thousands of members offer a hundred', async (t) => {
+  const names = Array.from({ length: 5000 }, (_, index) => `"m${index}":1`)
+  t.equal((await openFile(fileOf(`{${names}}`))).columns.length, 100)
+})
+
+for (const { what, content, name, message } of [
+  { what: 'an empty file', content: '', message: 'This file is empty.' },
+  { what: 'blank lines', content: '\n\n', message: 'There are no plants in this file.' },
+  { what: 'an empty array', content: '[]', message: 'There are no plants in this file.' },
+  {
+    what: 'a header',
+    content: 'id,name\n',
+    message: 'There are no plants in this file, only column names.',
+  },
+  { what: 'a PNG', content: '\x89PNG\r\n\x1a\n', message: 'This is an image.' },
+  { what: 'a JPEG', content: '\xff\xd8\xff\xe0', message: 'This is an image.' },
+  { what: 'a PDF', content: '%PDF-1.7', message: 'This is a PDF file.' },
+  { what: 'an XLSX', content: 'PK\x03\x04', name: 'a.XLSX', message: 'This is a spreadsheet.' },
+  { what: 'a ZIP', content: 'PK\x03\x04', name: 'a.zip', message: 'This is a ZIP file' },
+  { what: 'an XLS', content: '\xd0\xcf\x11\xe0\xa1', message: 'save or export the plants as CSV' },
+  { what: 'an RTF', content: '{\\rtf1', message: 'This is a text document.' },
+  { what: 'a gzip', content: '\x1f\x8b\x08', message: 'Unpack it first.' },
+  { what: 'SQLite', content: 'SQLite format 3\0', message: 'This is a database.' },
+  { what: 'HTML', content: '<!doctype html>', message: 'This is a web page or an XML file.' },
+  { what: 'other bytes', content: '\x7fELF\0\0\0\0', message: 'This is not a text file.' },
+  { what: 'damaged UTF-16', content: '\xff\xfea\0\0\xd8a\0', message: 'This file is damaged' },
+  { what: 'a stray quote', content: 'id,name\n4,a"b\n', message: 'Line 2 has a quote in a field' },
+]) {
+  t.test(`${what} gets a sentence`, async (t) => {
+    const file = fileOf(new Uint8Array(Buffer.from(content, 'latin1')), name)
+    const error = await openFile(file).catch((error) => error)
+    t.type(error, FileProblem)
+    t.match(error, { message })
+    t.match(error, { message: /[.]$/ })
+  })
+}
+
+t.test('a file that is too large is refused before it is read', async (t) => {
+  class LargeFile extends File {
+    override readonly size = FILE_BYTES_MAX + 1
+    override slice(): never {
+      throw new Error('read')
+    }
+  }
+  const error = await openFile(new LargeFile([], 'plants.csv')).catch((error) => error)
+  t.type(error, FileProblem)
+  t.match(error, {
+    message: /^This file has 201 MB. Here, a file can have up to 200 MB. .*“plant-store import”\.$/,
+  })
+})
+
+for (const { what, readable } of [
+  { what: 'a folder', readable: 0 },
+  { what: 'a file that is removed while it is read', readable: 1 },
+]) {
+  t.test(`${what} gets a sentence`, async (t) => {
+    let reads = 0
+    class Unreadable extends File {
+      override slice(start: number, end: number): Blob {
+        reads += 1
+        const arrayBuffer = () => Promise.reject(new Error('unreadable'))
+        return reads > readable
+          ? Object.assign(new Blob(), { arrayBuffer })
+          : super.slice(start, end)
+      }
+    }
+    const error = await openFile(new Unreadable(['id,name'], 'plants')).catch((error) => error)
+    t.type(error, FileProblem)
+    t.match(error, { message: 'This file cannot be read. If it is a folder, choose a file in it.' })
+  })
+}
+
+t.test('sizes are rounded up', async (t) => {
+  t.equal(describeBytes(1), '1 kB')
+  t.equal(describeBytes(1_791_374), '2 MB')
+  t.equal(describeBytes(2 ** 31), '2.1 GB')
+})
+
+t.test('a single U+0000 is a mistake in a row', async (t) => {
+  const file = await openFile(fileOf('id,name\n4,Abies\0\n'))
+  t.equal(file.sample[0]?.values[1], 'Abies\0')
+})

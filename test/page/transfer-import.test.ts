@@ -1,0 +1,285 @@
+import { setTimeout } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createClient, type NewPlant } from '../../client/client.ts'
+import { plantReader } from '../../page/transfer/file/columns.ts'
+import { FileProblem, type Row } from '../../page/transfer/file/rows.ts'
+import {
+  type Counts,
+  type ImportOptions,
+  importRows,
+  type Refusal,
+} from '../../page/transfer/import-run.ts'
+import {
+  connectThrough,
+  type Fault,
+  lost,
+  lostResponse,
+  passed,
+  silence,
+} from '../client/faulty-proxy.ts'
+import { type Service, startService } from '../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const toPlant = plantReader({ id: 'id', name: 'name', tag: 'tag' }, 'ndjson')
+
+type Values = Row['values'] & Partial<NewPlant>
+
+async function* rowsOf(records: readonly Values[]): AsyncGenerator<Row, void> {
+  for (const [index, values] of records.entries()) yield { number: index + 1, values }
+}
+
+const ids = (start: number, count: number) =>
+  Array.from({ length: count }, (_, index) => BigInt(start + index))
+
+const named = (name: string, ids: readonly bigint[]) => ids.map((id) => ({ id, name }))
+
+/** Imports records, and checks that the counts add up. */
+async function importRecords(
+  t: Test,
+  records: readonly Values[],
+  options: Partial<ImportOptions> = {},
+) {
+  const refusals: Refusal[] = []
+  let counts: Counts = { created: 0, unchanged: 0 }
+  await importRows(rowsOf(records), {
+    client: createClient(service),
+    canRead: true,
+    toPlant,
+    signal: new AbortController().signal,
+    onRefused: (refusal) => refusals.push(refusal),
+    onProgress: (progress) => {
+      counts = progress
+    },
+    onFailure: fail,
+    ...options,
+  })
+  const { created, unchanged } = counts
+  t.equal(created + unchanged + refusals.length, records.length)
+  const described = refusals.map(({ row: { number }, reason, other }) => [number, reason, other])
+  return { created, unchanged, refusals: described }
+}
+
+const fail = (error: unknown) => Promise.reject(error)
+
+const TAKEN = 'A different plant has this id'
+
+t.test('rows are created in batches, and importing them again changes nothing', async (t) => {
+  const records = named('Abies', ids(1, 2500))
+  const progress: number[] = []
+  const options = { onProgress: ({ created }: Counts) => progress.push(created) }
+  await importRows(rowsOf(records), {
+    client: createClient(service),
+    canRead: true,
+    toPlant,
+    signal: new AbortController().signal,
+    onRefused: t.fail,
+    onFailure: fail,
+    ...options,
+  })
+  t.same(progress, [1000, 2000, 2500])
+  t.equal(await service.count('Abies'), 2500)
+  t.same(await importRecords(t, records), { created: 0, unchanged: 2500, refusals: [] })
+})
+
+t.test('invalid rows are refused, and the others are created', async (t) => {
+  const result = await importRecords(t, [
+    { id: 5001n, name: 'Acer' },
+    { name: 'Acer' },
+    { id: 5002n },
+    { id: 5003n, name: 'Acer', tag: '' },
+  ])
+  t.same(result, {
+    created: 2,
+    unchanged: 0,
+    refusals: [
+      [2, 'The id is missing', undefined],
+      [3, 'The name is missing', undefined],
+    ],
+  })
+  t.match(await service.stored(5003n), { tag: '' })
+})
+
+t.test('stored plants stay as they are, and both contents are reported', async (t) => {
+  const taken = [6003n, 6500n, 7999n]
+  const stored = taken.map((id) => ({ id, name: 'Alnus', tag: 'stored' }))
+  await service.store.importPlants([...stored, { id: 6001n, name: 'Betula' }], 'stop')
+  const result = await importRecords(t, named('Betula', ids(6001, 2000)))
+  t.same(result, {
+    created: 1996,
+    unchanged: 1,
+    refusals: stored.map((plant) => [Number(plant.id - 6000n), TAKEN, plant]),
+  })
+  t.match(await service.stored(6500n), { name: 'Alnus' })
+})
+
+t.test('the first row with an id wins', async (t) => {
+  const first = { id: 9001n, name: 'Carex' }
+  const result = await importRecords(t, [first, first, { id: 9001n, name: 'Cedrus' }, first])
+  t.same(result, {
+    created: 1,
+    unchanged: 2,
+    refusals: [[3, TAKEN, first]],
+  })
+  const stored = { id: 9002n, name: 'Alnus' }
+  await service.store.importPlants([stored], 'stop')
+  const rows = [{ id: 9002n, name: 'Cedrus' }, { id: 9002n, name: 'Cercis' }, stored]
+  const contradicted = await importRecords(t, rows)
+  t.same(contradicted, {
+    created: 0,
+    unchanged: 1,
+    refusals: [
+      [1, TAKEN, stored],
+      [2, TAKEN, stored],
+    ],
+  })
+  const far = [...named('Cornus', ids(10_001, 1000)), { id: 10_001n, name: 'Corylus' }]
+  const { refusals } = await importRecords(t, far)
+  t.same(refusals, [[1001, TAKEN, { id: 10_001n, name: 'Cornus' }]])
+})
+
+t.test('with a token that cannot read, conflicts are found without their contents', async (t) => {
+  const token = await service.issueToken('write', ['write'])
+  const taken = [12_000n, 12_400n, 12_401n]
+  await service.store.importPlants(named('Alnus', taken), 'stop')
+  const client = createClient({ url: service.url, token })
+  const records = named('Daphne', ids(12_000, 700))
+  const result = await importRecords(t, records, { client, canRead: false })
+  t.same(result, {
+    created: 697,
+    unchanged: 0,
+    refusals: taken.map((id) => [Number(id) - 11_999, TAKEN, undefined]),
+  })
+})
+
+t.test('a plant that the service refuses does not stop the others', async (t) => {
+  const records = [
+    ...named('Erica', ids(14_000, 3)),
+    { id: 14_003n, name: 'e'.repeat(2 ** 20) },
+    ...named('Erica', ids(14_004, 3)),
+  ]
+  const { created, refusals } = await importRecords(t, records)
+  t.equal(created, 6)
+  t.match(refusals, [[4, /^The service refuses the plant: .*1048576 bytes/, undefined]])
+})
+
+for (const { when, faults, created, refused } of [
+  { when: 'before the conflicts are looked up', faults: [], created: 1, refused: [2, 3] },
+  { when: 'after that', faults: [passed], created: 0, refused: [1, 3, 2] },
+]) {
+  t.test(`plants that others create and delete ${when} are noticed`, async (t) => {
+    const [removed, added, kept] = [15_001n, 15_002n, 15_003n]
+    for (const id of [removed, added, kept]) {
+      await service.call({ method: 'DELETE', path: `/plants/${id}` })
+    }
+    await service.store.importPlants(named('Alnus', [removed, kept]), 'stop')
+    const race: Fault = (exchange) => {
+      const forward = async () => {
+        const answer = await exchange.forward()
+        await service.call({ method: 'DELETE', path: `/plants/${removed}` })
+        await service.store.importPlants(named('Alnus', [added]), 'stop')
+        return answer
+      }
+      return passed({ ...exchange, forward })
+    }
+    const { client } = await connectThrough(t, service, [...faults, race])
+    const result = await importRecords(t, named('Fagus', [removed, added, kept]), { client })
+    t.equal(result.created, created)
+    t.same(
+      result.refusals.map(([number]) => number),
+      refused,
+    )
+  })
+}
+
+t.test('an import continues after a failure, and nothing is lost', async (t) => {
+  const records = named('Ginkgo', ids(16_001, 1500))
+  await service.store.importPlants(named('Alnus', [16_001n]), 'stop')
+  const { client, proxy } = await connectThrough(t, service, [lost], { retries: 0 })
+  const failures: string[] = []
+  const onFailure: ImportOptions['onFailure'] = async (error) => {
+    failures.push((error as Error).name)
+    // Next, a lost request for the stored plants, and a lost response.
+    if (failures.length === 1) proxy.faults = [passed, lost]
+    if (failures.length === 2) proxy.faults = [passed, passed, lostResponse]
+  }
+  const { created, unchanged, refusals } = await importRecords(t, records, { client, onFailure })
+  t.same(failures, ['ConnectionError', 'ConnectionError', 'ConnectionError'])
+  t.equal(created + unchanged, 1499)
+  t.equal(refusals.length, 1)
+  t.equal(await service.count('Ginkgo'), 1499)
+})
+
+t.test('a revoked token interrupts an import', async (t) => {
+  const client = createClient({ url: service.url, token: 'revoked' })
+  const stop = new Error('stopped by the person')
+  const onFailure: ImportOptions['onFailure'] = async (error) => {
+    t.match(error, { condition: 'token-invalid' })
+    throw stop
+  }
+  await t.rejects(importRecords(t, named('Hedera', [17_001n]), { client, onFailure }), stop)
+})
+
+t.test('a canceled import keeps what is stored', async (t) => {
+  const controller = new AbortController()
+  const { signal } = controller
+  const reason = new Error('canceled')
+  const progress: Counts[] = []
+  const options = {
+    signal,
+    onProgress: (counts: Counts) => {
+      progress.push(counts)
+      controller.abort(reason)
+    },
+  }
+  await t.rejects(importRecords(t, named('Ilex', ids(18_001, 2500)), options), reason)
+  t.same(progress, [{ created: 1000, unchanged: 0 }])
+  t.equal(await service.count('Ilex'), 1000)
+})
+
+t.test('canceling ends a request that hangs', async (t) => {
+  for (const faults of [[silence], [passed, silence]]) {
+    const controller = new AbortController()
+    const { signal } = controller
+    await service.store.importPlants(named('Alnus', [19_001n]), 'keep')
+    const { client, proxy } = await connectThrough(t, service, faults)
+    const reason = new Error('canceled')
+    const run = importRecords(t, named('Juglans', [19_001n]), { client, signal })
+    while (proxy.requests.length < faults.length) await setTimeout(1)
+    controller.abort(reason)
+    await t.rejects(run, reason)
+  }
+})
+
+t.test('rows before the one at which a file is malformed are imported', async (t) => {
+  const problem = new FileProblem('Line 3 has a quote.')
+  async function* malformed() {
+    yield* rowsOf(named('Larix', [20_001n, 20_002n]))
+    throw problem
+  }
+  let created = 0
+  const run = importRows(malformed(), {
+    client: createClient(service),
+    canRead: true,
+    toPlant,
+    signal: new AbortController().signal,
+    onRefused: t.fail,
+    onProgress: (counts) => {
+      created = counts.created
+    },
+    onFailure: fail,
+  })
+  await t.rejects(run, problem)
+  t.equal(created, 2)
+})
+
+t.test('large plants are sent in small batches', async (t) => {
+  const { client, proxy } = await connectThrough(t, service)
+  const records = ids(21_001, 5).map((id) => ({ id, name: 'Malus', tag: 'm'.repeat(2 ** 19) }))
+  const { created } = await importRecords(t, records, { client })
+  t.equal(created, 5)
+  t.equal(proxy.requests.length, 5)
+})
