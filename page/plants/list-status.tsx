@@ -1,7 +1,7 @@
 import { explain } from '../error-text.ts'
+import type { Selection } from '../list/filter.ts'
+import type { PlantView } from '../list/plant-view.ts'
 import { FeedStatus } from './feed-status.tsx'
-import type { Selection } from './filter.ts'
-import type { PlantView } from './plant-view.ts'
 
 /** Says how many plants there are, where the list begins, and whether it is up to date. */
 export function ListSummary({

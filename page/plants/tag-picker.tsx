@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { cut } from './display-text.ts'
+import { cut } from '../display-text.ts'
 import type { Tags } from './use-tags.ts'
 
 /** How many tags are offered at once. Typing selects others. */

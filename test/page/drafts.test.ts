@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
-import { type Draft, Drafts, type Sender } from '../../page/plants/drafts.ts'
+import { type Draft, Drafts, type Sender } from '../../page/drafts/drafts.ts'
 import { answered, type Fault, lost, startFaultyProxy } from '../client/faulty-proxy.ts'
 import { type Service, startService } from '../helpers/service.ts'
 

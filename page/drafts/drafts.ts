@@ -1,10 +1,10 @@
 import type { Plant, StoredPlant } from '../../client/client.ts'
 import { isRejected } from '../access/rejection.ts'
 import { explain, isTransient } from '../error-text.ts'
+import { parseId } from '../list/plant-id.ts'
+import { isSame, type PlantState } from '../list/plant-list.ts'
 import { Model } from '../model.ts'
 import { deliver } from './delivery.ts'
-import { parseId } from './plant-id.ts'
-import { isSame, type PlantState } from './plant-list.ts'
 
 /**
  * - `editing`: being typed, or waiting to be continued

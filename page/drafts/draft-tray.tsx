@@ -1,5 +1,5 @@
+import { labelOf } from '../display-text.ts'
 import { Conflict } from './conflict.tsx'
-import { labelOf } from './display-text.ts'
 import type { Draft, Drafts, Sender } from './drafts.ts'
 
 /** Lists the changes that are not saved, except the one that is being edited. */

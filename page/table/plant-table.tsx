@@ -1,9 +1,10 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
+import type { PlantView } from '../list/plant-view.ts'
 import { PlaceholderRow, PlantRow, type RowActions } from './plant-row.tsx'
-import type { PlantView } from './plant-view.ts'
 import { RowLayout } from './row-layout.ts'
+import './table.css'
 
 /** Rows that are rendered above and below those in view, so that fast scrolling shows no gaps. */
 const OVERSCAN = 8
