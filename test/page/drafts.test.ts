@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
-import { type Draft, Drafts, type Sender } from '../../page/plants/drafts.ts'
+import { type Draft, Drafts, type Sender } from '../../page/drafts/drafts.ts'
 import { answered, type Fault, lost, startFaultyProxy } from '../client/faulty-proxy.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
@@ -118,7 +118,9 @@ t.test('what the connection loses is kept, and can be sent again', async (t) => 
   drafts.type(draft.key, { name: 'Acer rubrum' })
   await drafts.send(draft.key, sender)
   t.match(drafts.unsent, [{ state: 'unsent', problem: 'The service cannot be reached.' }])
+  t.same(drafts.waiting, [], 'its editor shows it')
   drafts.close()
+  t.match(drafts.waiting, [{ state: 'unsent' }])
   await drafts.sendAll(sender)
   t.match(drafts.unsent, [{ state: 'unsent', problem: /status 502/ }])
   await drafts.sendAll(sender)
@@ -255,6 +257,8 @@ t.test('a draft is sent once at a time, and its change is recognized', async (t)
   const sending = drafts.send(draft.key, sender)
   await arrived.promise
   await drafts.send(draft.key, sender)
+  drafts.close()
+  t.same(drafts.waiting, [], 'nobody needs to do anything')
   t.equal(drafts.observe({ id: 1n, plant: { name: 'mine' } }), true)
   t.same(saved, [])
   proceed.resolve()
@@ -262,5 +266,5 @@ t.test('a draft is sent once at a time, and its change is recognized', async (t)
   stop()
   drafts.clear()
   t.equal(saved.length, 1)
-  t.same(changes, ['editing', 'sending', 'undefined'])
+  t.same(changes, ['editing', 'sending', 'undefined', 'undefined'])
 })

@@ -2,9 +2,9 @@
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
-import type { Surroundings } from '../../page/plants/change-feed.ts'
-import type { Selection } from '../../page/plants/filter.ts'
-import { PlantView, type ViewOptions } from '../../page/plants/plant-view.ts'
+import type { Surroundings } from '../../page/list/change-feed.ts'
+import type { Selection } from '../../page/list/filter.ts'
+import { PlantView, type ViewOptions } from '../../page/list/plant-view.ts'
 import {
   answered,
   busy,

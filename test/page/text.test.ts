@@ -6,11 +6,11 @@ import {
   UnexpectedAnswerError,
   UnknownOutcomeError,
 } from '../../client/client.ts'
+import { cut, cutAtDifference, isBlank, labelOf } from '../../page/display-text.ts'
 import { explain, isTransient } from '../../page/error-text.ts'
-import { cut, cutAtDifference, isBlank, labelOf } from '../../page/plants/display-text.ts'
-import { matches, parseFragment, toFragment } from '../../page/plants/filter.ts'
-import { parseId, positionBefore } from '../../page/plants/plant-id.ts'
-import { RowLayout } from '../../page/plants/row-layout.ts'
+import { matches, parseFragment, toFragment } from '../../page/list/filter.ts'
+import { parseId, positionBefore } from '../../page/list/plant-id.ts'
+import { RowLayout } from '../../page/table/row-layout.ts'
 
 t.test('a filter selects what the service selects', async (t) => {
   t.ok(matches({ name: 'Abies alba' }, {}))

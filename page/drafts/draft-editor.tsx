@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { cut } from '../display-text.ts'
+import type { Tags } from '../plants/use-tags.ts'
 import { Conflict } from './conflict.tsx'
-import { cut } from './display-text.ts'
 import { type Draft, type Drafts, isChanged, type Sender } from './drafts.ts'
-import type { Tags } from './use-tags.ts'
+import './drafts.css'
 
 /** Longer text makes typing slow, so that it is only shown on request. */
 const TEXT_LENGTH = 5000

@@ -7,7 +7,7 @@ import {
   type TaggedPlant,
   UnknownOutcomeError,
 } from '../../client/client.ts'
-import { isSame } from './plant-list.ts'
+import { isSame } from '../list/plant-list.ts'
 
 /** What a person wants to become of a plant. Undefined stands for no plant. */
 export interface Intent {
