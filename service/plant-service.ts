@@ -10,10 +10,7 @@ import {
   type RequestStore,
 } from './plant-store.ts'
 
-/**
- * How many searches and lists of tags can run at the same time, because each reads in several steps and holds what it
- * has found so far.
- */
+/** How many searches and lists of tags can be in progress. They run one at a time, so the last waits for three. */
 const SEARCHES_MAX = 4
 
 const TOO_MANY_SEARCHES = {
@@ -25,6 +22,7 @@ const TOO_MANY_SEARCHES = {
 export class PlantService implements Handlers {
   readonly #store: RequestStore
   #searches = 0
+  #lastSearch: Promise<unknown> = Promise.resolve()
 
   constructor(store: RequestStore) {
     this.#store = store
@@ -87,13 +85,16 @@ export class PlantService implements Handlers {
     return { body: tags, next: next === undefined ? undefined : { after: next } }
   }
 
-  async #search<Found>(search: (store: RequestStore) => Promise<Found>): Promise<Found> {
+  /** Searches after the searches before, so that the store always has time for other requests. */
+  #search<Found>(search: (store: RequestStore) => Promise<Found>): Promise<Found> {
     this.#searches++
-    try {
-      return await search(this.#store)
-    } finally {
-      this.#searches--
-    }
+    const found = this.#lastSearch
+      .then(() => search(this.#store))
+      .finally(() => {
+        this.#searches--
+      })
+    this.#lastSearch = found.catch(() => {})
+    return found
   }
 
   async getPlant({

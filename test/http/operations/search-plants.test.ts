@@ -4,7 +4,7 @@ import { type Page, SEARCH_MAX, type StoredPlant } from '../../../service/plant-
 import { type Service, startService } from '../../helpers/service.ts'
 import { pageWith } from '../../stores/plants.ts'
 
-/** As many as run at the same time. */
+/** One that runs, and those that wait. */
 const SEARCHES = 4
 
 const NAMES = [
@@ -121,8 +121,8 @@ t.test('100 characters beyond the BMP can be searched', async (t) => {
   t.equal((await search('\u{1f331}'.repeat(100))).status, 200)
 })
 
-t.test('beyond a few searches at once, others get 503', async (t) => {
-  let searches: PromiseWithResolvers<Page>[] = []
+t.test('searches run one at a time, and beyond a few, others get 503', async (t) => {
+  const searches: PromiseWithResolvers<Page>[] = []
   const waiting = await startService(t, {
     instead: {
       search: () => {
@@ -132,26 +132,33 @@ t.test('beyond a few searches at once, others get 503', async (t) => {
       },
     },
   })
-  const running = Array.from({ length: SEARCHES }, () => list('q=a', waiting))
-  while (searches.length < SEARCHES) await waiting.call({ method: 'GET', path: '/plants' })
-  t.match(await list('q=a', waiting), {
-    status: 503,
-    headers: { 'retry-after': '1' },
-    json: { error: 50303, message: 'too many searches are running' },
-  })
+  const listed = () => waiting.call({ method: 'GET', path: '/plants' })
+  const answers: Awaited<ReturnType<typeof list>>[] = []
+  const all = Array.from({ length: 2 * SEARCHES }, async () =>
+    answers.push(await list('q=a', waiting)),
+  )
+  while (answers.length < SEARCHES) t.equal((await listed()).status, 200, 'others are served')
+  for (const answer of answers.splice(0)) {
+    t.match(answer, {
+      status: 503,
+      headers: { 'retry-after': '1' },
+      json: { error: 50303, message: 'too many searches are running' },
+    })
+  }
   t.match(await waiting.call({ method: 'GET', path: '/tags' }), {
     status: 503,
     json: { error: 50303 },
   })
-  t.equal((await list('tag=a', waiting)).status, 200, 'other requests are served')
-  const [first, ...others] = searches
-  searches = []
-  first?.reject(new Error('a bug'))
-  for (const search of others) search.resolve(pageWith([]))
-  const statuses = (await Promise.all(running)).map(({ status }) => status)
-  t.strictSame(statuses.sort(), [200, 200, 200, 500])
+  for (let index = 0; index < SEARCHES; index++) {
+    while (searches.length === index) await listed()
+    t.equal(searches.length, index + 1)
+    if (index === 0) searches[0]?.reject(new Error('a bug'))
+    else searches[index]?.resolve(pageWith([]))
+  }
+  await Promise.all(all)
+  t.strictSame(answers.map(({ status }) => status).sort(), [200, 200, 200, 500])
   const next = list('q=a', waiting)
-  while (searches.length === 0) await waiting.call({ method: 'GET', path: '/plants' })
-  searches[0]?.resolve(pageWith([]))
+  while (searches.length === SEARCHES) await listed()
+  searches[SEARCHES]?.resolve(pageWith([]))
   t.equal((await next).status, 200)
 })
