@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3'
 import { LISTED_TAG_MAX, type TagsPage, type TagsRequest } from '../../../service/plant-store.ts'
 import type { Read } from './plant-search.ts'
 
-/** How many tags to search for at once: among very long tags, finding one takes milliseconds. */
-const SLICE_MAX = 10
+/** How long to search for tags at once: usually hundreds are found, but among very long ones, one takes milliseconds. */
+const SLICE_MS_MAX = 0.5
 
 /** The beginning of a tag, of LISTED_TAG_MAX characters. A shorter one is the whole tag. */
 type Beginning = string
@@ -39,13 +39,13 @@ export function prepareTagScan(
     const found: TagRow[] = []
     let more = true
     while (more && found.length <= limit) {
-      const end = Math.min(limit + 1, found.length + SLICE_MAX)
       await read(() => {
-        while (more && found.length < end) {
+        const end = performance.now() + SLICE_MS_MAX
+        do {
           const row = next.get(...endOf(found.at(-1)?.beginning ?? after))
           if (row === undefined) more = false
           else found.push(row)
-        }
+        } while (more && found.length <= limit && performance.now() < end)
       })
     }
     const page = found.slice(0, limit)
