@@ -1,9 +1,10 @@
 import { LISTED_TAG_MAX, type TagsPage, type TagsRequest } from '../../../../service/plant-store.ts'
 import type { Run } from '../connection/session.ts'
 
-/** The first entry of the index after a hash. */
+/** The first entry of the index after a hash. The length in bytes is stored, so very long tags are not read for it. */
 const nextAfter = (hash: string) => `
-  SELECT md5(tag) AS hash, CASE WHEN char_length(tag) <= ${LISTED_TAG_MAX} THEN tag END AS listed
+  SELECT md5(tag) AS hash,
+    CASE WHEN octet_length(tag) <= ${4 * LISTED_TAG_MAX} AND char_length(tag) <= ${LISTED_TAG_MAX} THEN tag END AS listed
   FROM plants WHERE tag IS NOT NULL AND md5(tag) > ${hash} ORDER BY md5(tag), id LIMIT 1`
 
 /**
