@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
-import { type PlantStore, SEARCH_MAX, type SearchRequest } from '../../service/plant-store.ts'
+import {
+  type Page,
+  type PlantStore,
+  SEARCH_MAX,
+  type SearchRequest,
+} from '../../service/plant-store.ts'
+import { BATCH_TEXT_MAX } from '../../src/stores/page-limits.ts'
 import { PlantModel } from './plant-model.ts'
 import {
   byId,
@@ -87,6 +93,23 @@ export function searchSuite(t: Test, engine: Engine): void {
     await closing.close()
     t.strictSame(await search, pageWith(plants.slice(-1)))
     t.strictSame(await tags, { tags: [], next: undefined })
+  })
+
+  t.test('pages of characters that JSON escapes are no longer than others', async (t) => {
+    const open = await opener(t, engine)
+    const other = await open()
+    // Six bytes of JSON for each.
+    const name = '\u0001'.repeat(2 ** 16)
+    const plants = Array.from({ length: 40 }, (_, id) => ({ id: BigInt(id), name }))
+    await other.importPlants(plants, 'stop')
+    const searched = await searchAll(other, { text: '\u0001', limit: 1000 })
+    const listed = [await other.list({ limit: 1000 })]
+    const some = [await other.getAll(plants.map(({ id }) => id))]
+    for (const pages of [searched, listed, some]) {
+      t.ok(pages.every(({ json }) => json.length < 2 * BATCH_TEXT_MAX))
+    }
+    samePlants(t, searched.flatMap(plantsIn), plants)
+    for (const [page] of [listed, some]) t.equal(page?.next, plantsIn(page as Page).at(-1)?.id)
   })
 
   t.test('large stores', (t) => largeStores(t, engine))

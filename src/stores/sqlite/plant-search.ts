@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { INT64_MAX, INT64_MIN } from '../../../contract/int64.ts'
 import { type Page, SEARCH_MAX, type SearchRequest } from '../../../service/plant-store.ts'
+import { BATCH_TEXT_MAX } from '../page-limits.ts'
 import { joinPlants } from '../rows.ts'
 import { idOf, PLANT_JSON } from './plant-json.ts'
 
@@ -48,14 +49,18 @@ export function prepareSearch(db: Database, read: Read): (request: SearchRequest
     const tags = tag === undefined ? [] : [tag]
     const found: string[] = []
     const examined = { plants: 0, bytes: 0 }
+    let foundText = 0
     let last = after
-    while (last !== INT64_MAX && isWithin(examined, SEARCH_MAX)) {
+    while (last !== INT64_MAX && isWithin(examined, SEARCH_MAX) && foundText < BATCH_TEXT_MAX) {
       const from = last === undefined ? INT64_MIN : last + 1n
       const slice = await read(() => {
         const slice = findSlice((plants) => toSlice(measure.get(...tags, from, plants), plants))
         if (slice.last !== undefined) {
-          const matches = match.all(...tags, from, slice.last, text, limit + 1 - found.length)
-          found.push(...(matches as string[]))
+          const wanted = limit + 1 - found.length
+          for (const plant of match.all(...tags, from, slice.last, text, wanted) as string[]) {
+            found.push(plant)
+            foundText += plant.length
+          }
         }
         return slice
       })

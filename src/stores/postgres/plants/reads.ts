@@ -53,12 +53,12 @@ interface RowsRequest extends PageRequest {
 
 interface Rows {
   readonly rows: readonly PlantRow[]
-  /** Whether more rows follow. */
-  readonly more: boolean
+  /** The id after which the next rows begin; undefined if none follow. */
+  readonly next: bigint | undefined
 }
 
 async function readRows(run: Run, { after, tag, ids, limit }: RowsRequest): Promise<Rows> {
-  if (after === INT64_MAX) return { rows: [], more: false }
+  if (after === INT64_MAX) return { rows: [], next: undefined }
   const from = after === undefined ? INT64_MIN : after + 1n
   const values = [from, limit + 1, BATCH_TEXT_MAX]
   const found =
@@ -68,14 +68,28 @@ async function readRows(run: Run, { after, tag, ids, limit }: RowsRequest): Prom
         ? await run<PageRow>(PAGE, values)
         : await run<PageRow>(PAGE_OF_TAG, [...values, tag])
   const rows = found.slice(0, limit)
-  return { rows, more: Number(found[0]?.found ?? 0) > rows.length }
+  const isLast = Number(found[0]?.found ?? 0) === rows.length
+  return { rows, next: isLast ? undefined : rows.at(-1)?.id }
 }
 
-function toPage({ rows, more }: Rows): Page {
-  return { json: joinPlants(rows.map(toJson)), next: more ? rows.at(-1)?.id : undefined }
+/**
+ * A page ends early if its JSON is very long: JSON can have six times the length of the text that a statement limits,
+ * because it escapes characters.
+ */
+export function toPage({ rows, next }: Rows): Page {
+  const plants: string[] = []
+  let text = 0
+  for (const row of rows) {
+    if (text >= BATCH_TEXT_MAX)
+      return { json: joinPlants(plants), next: rows[plants.length - 1]?.id }
+    const plant = toJson(row)
+    plants.push(plant)
+    text += plant.length
+  }
+  return { json: joinPlants(plants), next }
 }
 
-export function toJson({ id, name, tag }: PlantRow): string {
+function toJson({ id, name, tag }: PlantRow): string {
   const members = JSON.stringify(tag === null ? { name } : { name, tag })
   return `{"id":${id},${members.slice(1)}`
 }
@@ -83,13 +97,11 @@ export function toJson({ id, name, tag }: PlantRow): string {
 /** All plants by id, in batches. A consistent export needs a `run` within a snapshot. */
 export async function* exportPlants(run: Run): AsyncGenerator<StoredPlant[], void> {
   let after: bigint | undefined
-  let more = true
-  while (more) {
-    const batch = await readRows(run, { after, limit: EXPORT_BATCH_SIZE })
-    if (batch.rows.length > 0) yield batch.rows.map(toPlant)
-    after = batch.rows.at(-1)?.id
-    more = batch.more
-  }
+  do {
+    const { rows, next } = await readRows(run, { after, limit: EXPORT_BATCH_SIZE })
+    if (rows.length > 0) yield rows.map(toPlant)
+    after = next
+  } while (after !== undefined)
 }
 
 /** Limits the memory that large plants take. Larger batches are not faster. */

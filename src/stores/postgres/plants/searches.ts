@@ -1,8 +1,8 @@
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import { type Page, SEARCH_MAX, type SearchRequest } from '../../../../service/plant-store.ts'
-import { joinPlants, type PlantRow } from '../../rows.ts'
+import type { PlantRow } from '../../rows.ts'
 import type { Run } from '../connection/session.ts'
-import { hasTag, toJson } from './reads.ts'
+import { hasTag, toPage } from './reads.ts'
 
 /** A plant that matches, or a single row without a plant if none does. */
 type SearchRow = (PlantRow | { readonly id: null }) & {
@@ -50,7 +50,7 @@ export async function searchPlants(
   run: Run,
   { text, after, tag, limit }: SearchRequest,
 ): Promise<Page> {
-  if (after === INT64_MAX) return { json: joinPlants([]), next: undefined }
+  if (after === INT64_MAX) return toPage({ rows: [], next: undefined })
   const from = after === undefined ? INT64_MIN : after + 1n
   const values = [from, SEARCH_MAX.plants, SEARCH_MAX.bytes, text, limit + 1]
   const found =
@@ -59,9 +59,7 @@ export async function searchPlants(
       : await run<SearchRow>(SEARCH_OF_TAG, [...values, tag])
   const [progress] = found as [SearchRow]
   const plants = found.filter((row) => row.id !== null)
-  const page = plants.slice(0, limit)
-  return {
-    json: joinPlants(page.map(toJson)),
-    next: plants.length > limit ? page.at(-1)?.id : (progress.next ?? undefined),
-  }
+  const rows = plants.slice(0, limit)
+  const next = plants.length > limit ? rows.at(-1)?.id : (progress.next ?? undefined)
+  return toPage({ rows, next })
 }
