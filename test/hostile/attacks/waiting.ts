@@ -66,6 +66,39 @@ const reconnects: Attack = {
   },
 }
 
+const searches: Attack = {
+  name: 'searches and lists of tags',
+  run: async (attacker) => {
+    // Expensive to find, and to compare with each other.
+    const tag = 'x'.repeat(500_000)
+    const first = randomBytes(4).readUInt32BE()
+    await attacker.onConnections(attacker.scaled(10), (socket, index) =>
+      attacker.exchange(
+        socket,
+        createOf(`{"id":${first + index},"name":"x","tag":"${index}${tag}"}`),
+      ),
+    )
+    // No name matches, but those that are long almost do.
+    const text = `${'x'.repeat(99)}y`
+    const queries = [
+      `/plants?q=${text}`,
+      `/plants?q=${text}&tag=Tree&after=1000`,
+      '/tags?limit=1000',
+    ]
+    const requests = queries.map((query) => head(`GET ${query}`))
+    const end = endOf(attacker)
+    const clients: Promise<void>[] = []
+    await attacker.onConnections(attacker.scaled(100), (socket, index) => {
+      const request = requests[index % requests.length] as string
+      const repeatSearch = async () => {
+        while (performance.now() < end && (await attacker.exchange(socket, request)));
+      }
+      clients.push(repeatSearch())
+    })
+    await Promise.all(clients)
+  },
+}
+
 const eventStreams: Attack = {
   name: 'event streams over old changes',
   run: async (attacker) => {
@@ -136,6 +169,7 @@ export const waitingAttacks = [
   unreadHeads('pipelined heads of 16 KB, no token', LONG_FIELDS),
   longAcceptEncoding,
   reconnects,
+  searches,
   eventStreams,
   unreadBatches,
   slowReaders,
