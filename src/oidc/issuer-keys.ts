@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { shareResult } from '../shared-result.ts'
 
-/** The issuer is asked at most this often, whoever sends tokens and whether it responds or not. */
+/** The issuer is asked at most this often, no matter who sends tokens, and whether or not it responds. */
 const COOLDOWN_MS = 10_000
 
 /** How long the issuer can take to respond. */
