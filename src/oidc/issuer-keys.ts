@@ -65,7 +65,8 @@ async function fetchText(url: string, signal: AbortSignal): Promise<string> {
   }
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of response.body ?? []) {
+  // Only responses with another status have no body.
+  for await (const chunk of response.body as ReadableStream<Uint8Array>) {
     bytes += chunk.length
     if (bytes > RESPONSE_BYTES_MAX) {
       throw new Error(`${quote(url)} responded with more than ${RESPONSE_BYTES_MAX} bytes`)

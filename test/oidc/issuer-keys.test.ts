@@ -1,6 +1,8 @@
 /** How the service finds the keys of an issuer: OpenID Connect Discovery 1.0 §4, with an issuer that misbehaves. */
 import type { ServerResponse } from 'node:http'
+import { pino } from 'pino'
 import t, { type Test } from 'tap'
+import { issuerKeys } from '../../src/oidc/issuer-keys.ts'
 import { type Issuer, JWKS, METADATA, newKey, startIssuer } from '../helpers/issuer.ts'
 import { type StartOptions, startService } from '../helpers/service.ts'
 
@@ -116,6 +118,14 @@ for (const [what, fault, logged] of FAULTS) {
     t.ok(lines.includes(`read new keys of ${issuer.url}`))
   })
 }
+
+t.test('the log has the reason of fetch, even without a code', async (t) => {
+  const lines: string[] = []
+  const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) })
+  const oidcIssuer = 'http://127.0.0.1:9'
+  t.equal(await issuerKeys({ oidcIssuer }, log)(), undefined)
+  t.strictSame(lines, [`cannot read the keys of ${oidcIssuer}: fetch failed: bad port`])
+})
 
 t.test('tokens that cannot be verified yet count as failures', async (t) => {
   const config = { authFailureLimit: { requests: 1, window: 3_600_000 } }
