@@ -2,20 +2,27 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Conflict } from './conflict.tsx'
 import { cut } from './display-text.ts'
 import { type Draft, type Drafts, isChanged, type Sender } from './drafts.ts'
+import type { Tags } from './use-tags.ts'
 
 /** Longer text makes typing slow, so that it is only shown on request. */
 const TEXT_LENGTH = 5000
+
+/** How many tags the browser suggests. */
+const SUGGESTED_MAX = 1000
 
 /** A form for a plant: one to add or, in place of its row, one to change. */
 export function DraftEditor({
   drafts,
   draft,
   sender,
+  tags,
   onClose,
 }: {
   readonly drafts: Drafts
   readonly draft: Draft
   readonly sender: Sender
+  /** Suggestions. Undefined if the token cannot read. */
+  readonly tags: Tags | undefined
   /** Called when the form closes, with the draft saved, kept or discarded. */
   readonly onClose: () => void
 }) {
@@ -23,7 +30,9 @@ export function DraftEditor({
   const form = useRef<HTMLFormElement>(null)
   const isSending = state === 'sending'
   useEffect(() => {
-    form.current?.querySelector<HTMLElement>('textarea, input')?.focus()
+    // A suggested id rarely needs to be changed.
+    const selector = typed.id === '' ? 'input' : 'textarea'
+    form.current?.querySelector<HTMLElement>(selector)?.focus()
   }, [key])
   const save = () => drafts.send(key, sender)
   const discard = () => {
@@ -33,7 +42,7 @@ export function DraftEditor({
   return (
     <form
       ref={form}
-      class="editor"
+      class={before === undefined ? 'editor addition' : 'editor'}
       aria-label={before === undefined ? 'Add a plant' : `Edit plant ${before.id}`}
       onSubmit={(event) => {
         event.preventDefault()
@@ -71,27 +80,12 @@ export function DraftEditor({
         isReadOnly={isSending}
         onText={(name) => drafts.type(key, { name })}
       />
-      <div class="tag-field">
-        {typed.tag !== undefined && (
-          <TextField
-            label="Tag"
-            text={typed.tag}
-            isReadOnly={isSending}
-            onText={(tag) => drafts.type(key, { tag })}
-          />
-        )}
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={typed.tag !== undefined}
-            disabled={isSending}
-            onChange={({ currentTarget: { checked } }) =>
-              drafts.type(key, { tag: checked ? (before?.tag ?? '') : undefined })
-            }
-          />{' '}
-          Has a tag
-        </label>
-      </div>
+      <TagField
+        tag={typed.tag}
+        tags={tags}
+        isReadOnly={isSending}
+        onTag={(tag) => drafts.type(key, { tag })}
+      />
       <p class="problem" role="alert">
         {problem !== undefined && (state === 'unsent' ? `Not saved. ${problem}` : problem)}
       </p>
@@ -125,11 +119,13 @@ function TextField({
   readonly onText: (text: string) => void
 }) {
   const [isWhole, setWhole] = useState(text.length <= TEXT_LENGTH)
+  const field = useRef<HTMLTextAreaElement>(null)
   return (
     <div class="text-field">
       <label class="field">
         {label}
         <textarea
+          ref={field}
           rows={1}
           dir="auto"
           spellcheck={false}
@@ -139,9 +135,70 @@ function TextField({
         />
       </label>
       {!isWhole && (
-        <button type="button" onClick={() => setWhole(true)}>
+        <button
+          type="button"
+          onClick={() => {
+            setWhole(true)
+            field.current?.focus()
+          }}
+        >
           Show all {text.length.toLocaleString('en')} characters
         </button>
+      )}
+    </div>
+  )
+}
+
+/** A tag, an empty tag, or none. */
+function TagField({
+  tag,
+  tags,
+  isReadOnly,
+  onTag,
+}: {
+  readonly tag: string | undefined
+  readonly tags: Tags | undefined
+  readonly isReadOnly: boolean
+  readonly onTag: (tag: string | undefined) => void
+}) {
+  const text = tag ?? ''
+  const suggested = tags?.all.slice(0, SUGGESTED_MAX) ?? []
+  // An input would remove line breaks. Typing does not change the kind of field, which would lose the focus.
+  const [isLong] = useState(text.length > TEXT_LENGTH || /[\r\n]/.test(text))
+  return (
+    <div class="tag-field">
+      {isLong ? (
+        <TextField label="Tag" text={text} isReadOnly={isReadOnly} onText={onTag} />
+      ) : (
+        <label class="field">
+          Tag
+          <input
+            dir="auto"
+            list="suggested-tags"
+            autocomplete="off"
+            placeholder={tag === '' ? 'Empty tag' : 'No tag'}
+            value={text}
+            readOnly={isReadOnly}
+            onFocus={() => tags?.load()}
+            onInput={({ currentTarget: { value } }) => onTag(value === '' ? undefined : value)}
+          />
+        </label>
+      )}
+      <datalist id="suggested-tags">
+        {suggested.map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+      {text === '' && (
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={tag === ''}
+            disabled={isReadOnly}
+            onChange={({ currentTarget: { checked } }) => onTag(checked ? '' : undefined)}
+          />
+          Empty tag instead of none
+        </label>
       )}
     </div>
   )

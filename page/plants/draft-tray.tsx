@@ -44,7 +44,7 @@ export function DraftTray({
       <ul>
         {listed.map((draft) => (
           <li key={draft.key}>
-            <DraftItem {...{ drafts, draft, sender, canWrite, onFocus }} />
+            <DraftItem {...{ drafts, draft, sender, canWrite, isConnected, onFocus }} />
           </li>
         ))}
       </ul>
@@ -65,12 +65,14 @@ function DraftItem({
   draft,
   sender,
   canWrite,
+  isConnected,
   onFocus,
 }: {
   readonly drafts: Drafts
   readonly draft: Draft
   readonly sender: Sender
   readonly canWrite: boolean
+  readonly isConnected: boolean
   readonly onFocus: () => void
 }) {
   const { key, state, problem, isDeletion, before, typed } = draft
@@ -96,6 +98,7 @@ function DraftItem({
           {canWrite && state === 'unsent' && (
             <button
               type="button"
+              class={isConnected ? 'primary' : ''}
               onClick={() => {
                 drafts.send(key, sender)
                 onFocus()

@@ -18,6 +18,7 @@ import { PlantView } from './plant-view.ts'
 import { browser } from './surroundings.ts'
 import { Toolbar } from './toolbar.tsx'
 import { UndoBar } from './undo-bar.tsx'
+import { useTags } from './use-tags.ts'
 
 /** Shows and changes plants. */
 export function Plants({
@@ -43,6 +44,7 @@ export function Plants({
       }),
     [session],
   )
+  const tags = useTags(client)
   const [deleted, setDeleted] = useState<readonly StoredPlant[]>([])
   const [viewed, setViewed] = useState<StoredPlant>()
   const [announcement, setAnnouncement] = useState('')
@@ -84,6 +86,7 @@ export function Plants({
       drafts={drafts}
       draft={openDraft}
       sender={sender}
+      tags={canRead ? tags : undefined}
       onClose={() => focus(openDraft.before?.id)}
     />
   )
@@ -105,7 +108,7 @@ export function Plants({
       <SessionBar session={session} onSignOut={() => onClose(false)} />
       <main>
         {canRead ? (
-          <Toolbar client={client} selection={view.selection} onSelect={select}>
+          <Toolbar tags={tags} selection={view.selection} onSelect={select}>
             <TransferButtons
               session={session}
               filter={view.selection.filter}

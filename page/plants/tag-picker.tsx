@@ -1,12 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { PlantStoreClient } from '../../client/client.ts'
 import { cut } from './display-text.ts'
+import type { Tags } from './use-tags.ts'
 
 /** How many tags are offered at once. Typing selects others. */
 const OFFERED_MAX = 100
-
-/** How many tags are loaded. Others must be typed completely. */
-const LOADED_MAX = 20_000
 
 const LABEL_LENGTH = 80
 
@@ -18,46 +15,28 @@ interface Option {
 
 /** Lets a person choose one of the tags that plants have. */
 export function TagPicker({
-  client,
+  tags,
   tag,
   onTag,
 }: {
-  readonly client: PlantStoreClient
+  readonly tags: Tags
   readonly tag: string | undefined
   readonly onTag: (tag: string | undefined) => void
 }) {
-  const [tags, setTags] = useState<readonly string[]>([])
   const [isOpen, setOpen] = useState(false)
   const [typed, setTyped] = useState('')
   const [current, setCurrent] = useState(0)
-  const loading = useRef<AbortController | undefined>(undefined)
   const list = useRef<HTMLDivElement>(null)
-  useEffect(() => () => loading.current?.abort(), [])
   useEffect(() => {
     list.current?.children[current]?.scrollIntoView({ block: 'nearest' })
   }, [current, isOpen])
 
-  const load = async () => {
-    loading.current?.abort()
-    loading.current = new AbortController()
-    const { signal } = loading.current
-    const loaded: string[] = []
-    try {
-      for await (const each of client.tags({ signal })) {
-        if (loaded.push(each) % 1000 === 0) setTags([...loaded])
-        if (loaded.length === LOADED_MAX) break
-      }
-    } catch {
-      // Tags can still be typed. The table says what is wrong.
-    }
-    if (!signal.aborted) setTags(loaded.sort())
-  }
   const open = () => {
     if (isOpen) return
     setOpen(true)
     setTyped('')
     setCurrent(0)
-    load()
+    tags.load()
   }
   const close = () => setOpen(false)
   const choose = (option: Option | undefined) => {
@@ -65,7 +44,7 @@ export function TagPicker({
     close()
     if (option.tag !== tag) onTag(option.tag)
   }
-  const options = isOpen ? optionsFor(tags, typed) : []
+  const options = isOpen ? optionsFor(tags.all, typed) : []
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       if (!isOpen) return open()

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { PlantStoreClient } from '../../client/client.ts'
 import type { Filter, Selection } from './filter.ts'
 import { Icon } from './icon.tsx'
 import { parseId } from './plant-id.ts'
 import { TagPicker } from './tag-picker.tsx'
+import type { Tags } from './use-tags.ts'
 
 /** How long a person pauses between two words, in milliseconds. */
 const TYPING_MS = 250
@@ -14,12 +14,12 @@ const SEARCH_LENGTH_MAX = 100
 
 /** Selects what the table shows. */
 export function Toolbar({
-  client,
+  tags,
   selection,
   onSelect,
   children,
 }: {
-  readonly client: PlantStoreClient
+  readonly tags: Tags
   readonly selection: Selection
   readonly onSelect: (selection: Selection) => void
   readonly children: ComponentChildren
@@ -33,7 +33,7 @@ export function Toolbar({
   return (
     <search class="toolbar">
       <SearchField q={filter.q ?? ''} onSearch={(q) => select({ q })} />
-      <TagPicker client={client} tag={filter.tag} onTag={(tag) => select({ tag })} />
+      <TagPicker tags={tags} tag={filter.tag} onTag={(tag) => select({ tag })} />
       <JumpField onJump={(first) => onSelect({ filter, first })} />
       <div class="commands">{children}</div>
     </search>

@@ -19,7 +19,7 @@ export function UndoBar({
     <section class="undo" aria-label="Deleted plants">
       <p>
         Deleted <bdi>{labelOf(latest)}</bdi>
-        {others > 0 && ` and ${others} more`}.
+        {others > 0 && ` and ${others} more`}
       </p>
       <div class="buttons">
         <button type="button" onClick={() => onUndo(latest)}>

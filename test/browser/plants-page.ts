@@ -1,6 +1,38 @@
 import type { Browser, Locator, Page } from 'playwright-core'
-import type { Test } from 'tap'
+import t, { type Test } from 'tap'
+import { findBrowser, launch } from '../../tools/browser/chromium.ts'
 import { type Reader, type Visit, visit } from '../../tools/browser/visit.ts'
+
+/** No npm package contains a browser. */
+const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
+
+export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+
+/** Without transitions, so that contrast is measured on final colors. */
+export const CALM = { reducedMotion: 'reduce' } as const
+
+export interface Person extends Reader {
+  /** If given, the person signs in with it. */
+  readonly token?: string
+}
+
+/** Opens the page at a service's URL, which has no trailing slash. It closes when the test ends. */
+export type Open = (t: Test, url: string, person?: Person) => Promise<PlantsPage>
+
+/** Runs a file's tests in a browser, if there is one. */
+export function testInBrowser(what: string, tests: (open: Open) => void): void {
+  const program = findBrowser()
+  if (program === undefined) {
+    t.test(what, { skip: MISSING }, async () => {})
+    return
+  }
+  let browser: Browser
+  t.before(async () => {
+    browser = await launch(program)
+    t.teardown(() => browser.close())
+  })
+  tests((t, url, person) => PlantsPage.open(t, browser, url, person))
+}
 
 /** The page at `/`, as a person uses it. */
 export class PlantsPage {
@@ -13,17 +45,12 @@ export class PlantsPage {
     this.complaints = complaints
   }
 
-  /**
-   * Opens the page with an empty profile. It closes when the test ends.
-   *
-   * @param url the URL of the service, without a trailing slash
-   * @param token if given, signs in with it
-   */
+  /** Opens the page with an empty profile. It closes when the test ends. */
   static async open(
     t: Test,
     browser: Browser,
     url: string,
-    { token, ...reader }: Reader & { readonly token?: string } = {},
+    { token, ...reader }: Person = {},
   ): Promise<PlantsPage> {
     const plants = new PlantsPage(await visit(browser, `${url}/`, reader))
     t.teardown(() => plants.page.context().close())
@@ -34,8 +61,8 @@ export class PlantsPage {
   /** Resolves once the page shows what the token permits. */
   async signIn(token: string): Promise<void> {
     await this.page.getByLabel('Token').fill(token)
-    await this.page.getByRole('button', { name: 'Continue' }).click()
-    await this.page.getByRole('button', { name: 'Sign out' }).waitFor()
+    await this.button('Continue').click()
+    await this.button('Sign out').waitFor()
   }
 
   button(name: string | RegExp): Locator {
@@ -44,6 +71,36 @@ export class PlantsPage {
 
   /** The rows of the table that contain a text, without its header. */
   rows(text: string | RegExp = ''): Locator {
-    return this.page.locator('[role=row][aria-rowindex]').filter({ hasText: text })
+    return this.page.locator('.plant-row[data-id]').filter({ hasText: text })
+  }
+
+  /** Resolves once the page contains a text. */
+  async shows(text: string | RegExp): Promise<void> {
+    await this.page.getByText(text).first().waitFor()
+  }
+
+  /** Opens the editor of a plant, and types into it. */
+  async edit(
+    name: string,
+    typed: { readonly name?: string; readonly tag?: string },
+  ): Promise<void> {
+    await this.button(`Edit ${name}`).click()
+    await this.type(typed)
+  }
+
+  /** Types into the open editor. */
+  async type(typed: {
+    readonly id?: string
+    readonly name?: string
+    readonly tag?: string
+  }): Promise<void> {
+    const editor = this.page.locator('form.editor')
+    for (const [label, text] of [
+      ['Id', typed.id],
+      ['Name', typed.name],
+      ['Tag', typed.tag],
+    ] as const) {
+      if (text !== undefined) await editor.getByLabel(label, { exact: true }).fill(text)
+    }
   }
 }

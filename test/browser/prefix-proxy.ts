@@ -31,5 +31,8 @@ export function forward(
     outgoing.writeHead(answer.statusCode as number, answer.headers)
     answer.pipe(outgoing)
   })
+  // A request can wait for changes when the browser or the service closes its connection.
+  onward.on('error', () => outgoing.destroy())
+  outgoing.on('close', () => onward.destroy())
   incoming.pipe(onward)
 }

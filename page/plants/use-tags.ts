@@ -1,0 +1,37 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { PlantStoreClient } from '../../client/client.ts'
+
+/** How many tags are loaded. Others must be typed completely. */
+const TAGS_MAX = 20_000
+
+/** How many tags arrive before they are shown. */
+const STEP = 1000
+
+/** The tags that plants have, in alphabetical order. */
+export interface Tags {
+  readonly all: readonly string[]
+  /** Loads them, or loads them again. */
+  load(): void
+}
+
+export function useTags(client: PlantStoreClient): Tags {
+  const [all, setAll] = useState<readonly string[]>([])
+  const loading = useRef<AbortController | undefined>(undefined)
+  useEffect(() => () => loading.current?.abort(), [client])
+  const load = async () => {
+    loading.current?.abort()
+    const controller = new AbortController()
+    loading.current = controller
+    const loaded: string[] = []
+    try {
+      for await (const tag of client.tags(controller)) {
+        if (loaded.push(tag) % STEP === 0) setAll(loaded.toSorted())
+        if (loaded.length === TAGS_MAX) break
+      }
+    } catch {
+      // Tags can still be typed. The table says what is wrong.
+    }
+    if (!controller.signal.aborted) setAll(loaded.toSorted())
+  }
+  return { all, load }
+}

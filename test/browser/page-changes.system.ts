@@ -1,0 +1,189 @@
+/** Changing plants in the page, also while others do. */
+import t, { type Test } from 'tap'
+import { type Service, startService } from '../helpers/service.ts'
+import { type PlantsPage, testInBrowser } from './plants-page.ts'
+import { startNetwork } from './unreliable-network.ts'
+
+testInBrowser('changes in the page', (open) => {
+  let service: Service
+  t.before(async () => {
+    service = await startService(t)
+  })
+
+  /** Opens the page with plants that no other test uses. */
+  async function begin(t: Test, ...names: string[]): Promise<PlantsPage> {
+    const plants = names.map((name, index) => ({ id: BigInt(index + 1), name, tag: 'Tree' }))
+    for await (const id of ids()) await service.call({ method: 'DELETE', path: `/plants/${id}` })
+    await service.store.importPlants(plants, 'stop')
+    const page = await open(t, service.url, { token: service.token })
+    if (names[0] !== undefined) await page.rows(names[0]).waitFor()
+    return page
+  }
+
+  async function* ids() {
+    const { json } = await service.call({ method: 'GET', path: '/plants?limit=1000' })
+    for (const { id } of json as { id: bigint }[]) yield id
+  }
+
+  const put = (id: number, body: object) =>
+    service.call({ method: 'PUT', path: `/plants/${id}`, body })
+
+  t.test('a plant is added, edited, deleted and restored', async (t) => {
+    const plants = await begin(t)
+    await plants.shows('No plants yet')
+    await plants.button('Add plant').click()
+    t.equal(await plants.page.getByLabel('Id', { exact: true }).inputValue(), '1')
+    const id = 2n ** 53n + 1n
+    await plants.type({ id: String(id), name: 'Abies alba', tag: 'Tree' })
+    await plants.button('Save').click()
+    await plants.rows('Abies alba').waitFor()
+    t.match(await service.stored(id), { name: 'Abies alba', tag: 'Tree' })
+
+    await plants.edit('Abies alba', { name: 'Abies nigra', tag: '' })
+    await plants.page.keyboard.press('Enter')
+    await plants.rows('Abies nigra').waitFor()
+    t.match(await service.stored(id), { name: 'Abies nigra', tag: null })
+
+    await plants.edit('Abies nigra', {})
+    await plants.page.getByLabel('Empty tag instead of none').check()
+    await plants.button('Save').click()
+    await plants.rows('empty tag').waitFor()
+    t.match(await service.stored(id), { tag: '' })
+
+    await plants.button('Delete Abies nigra').click()
+    await plants.shows('No plants yet')
+    t.equal(await service.stored(id), undefined)
+    await plants.button('Undo').click()
+    await plants.rows('Abies nigra').waitFor()
+    t.strictSame(await service.stored(id), { id, name: 'Abies nigra', tag: '' })
+    t.same(plants.complaints, [])
+  })
+
+  t.test('changes by others appear with a mark', async (t) => {
+    const plants = await begin(t, 'Abies', 'Acer', 'Aconitum')
+    await service.call({ body: { id: 10, name: 'Zygophlebia' } })
+    await plants.rows('Zygophlebia').getByText('new').waitFor()
+    await put(1, { name: 'Abies alba' })
+    await plants.rows('Abies alba').getByText('changed').waitFor()
+    await service.call({ method: 'DELETE', path: '/plants/2' })
+    await plants.rows('Acer').getByText('deleted').waitFor()
+    await plants.rows('Acer').waitFor({ state: 'detached' })
+    await plants.page.locator('.marked').waitFor({ state: 'detached' })
+    await plants.shows(/^3 plants$/)
+    t.same(plants.complaints, [])
+  })
+
+  t.test('two people who edit the same plant see both versions', async (t) => {
+    const plants = await begin(t, 'Abies', 'Acer')
+    const other = await open(t, service.url, { token: service.token })
+    await other.edit('Abies', { name: 'Abies alba' })
+    await plants.edit('Abies', { name: 'Abies nigra', tag: 'Shrub' })
+    await other.button('Save').click()
+    const conflict = plants.page.locator('.conflict')
+    await conflict.getByText('Somebody has changed this plant.').waitFor()
+    t.same(
+      (await conflict.locator('dd').allInnerTexts()).map((text) => text.split(/\n+/)),
+      [
+        ['Abies nigra', 'Shrub'],
+        ['Abies alba', 'Tree'],
+      ],
+    )
+    await plants.button('Keep editing').click()
+    await plants.type({ name: 'Abies nigra L.' })
+    await plants.button('Save').click()
+    await other.rows('Abies nigra L.').waitFor()
+
+    await other.edit('Acer', { name: 'Acer rubrum' })
+    await plants.edit('Acer', { name: 'Acer nigrum' })
+    await plants.button('Save').click()
+    await other.button('Keep the stored one').click()
+    await other.rows('Acer nigrum').waitFor()
+
+    await other.edit('Acer nigrum', { name: 'Acer rubrum' })
+    await plants.button('Delete Acer nigrum').click()
+    await other.shows('Somebody has deleted this plant.')
+    await other.button('Save mine').click()
+    await plants.rows('Acer rubrum').waitFor()
+    t.same([...plants.complaints, ...other.complaints], [])
+  })
+
+  t.test('an undo whose id is taken meanwhile shows both plants', async (t) => {
+    const plants = await begin(t, 'Abies', 'Acer')
+    await plants.button('Delete Abies').click()
+    await plants.button('Undo').waitFor()
+    await service.call({ body: { id: 1, name: 'Abutilon' } })
+    await plants.button('Undo').click()
+    await plants.shows('There is already a plant with the id 1.')
+    t.same(await plants.page.locator('.conflict dd bdi').allInnerTexts(), [
+      'Abies',
+      'Tree',
+      'Abutilon',
+    ])
+    await plants.button('Choose another id').click()
+    await plants.button('Continue').click()
+    await plants.type({ id: '3' })
+    await plants.button('Save').click()
+    await plants.rows('Abies').waitFor()
+    t.match(await service.stored(3n), { name: 'Abies', tag: 'Tree' })
+    t.match(await service.stored(1n), { name: 'Abutilon' })
+  })
+
+  t.test('what was typed is kept while there is no connection', async (t) => {
+    await begin(t, 'Abies', 'Acer', 'Aconitum')
+    const network = await startNetwork(t, service.port)
+    const plants = await open(t, network.url, { token: service.token })
+    await plants.rows('Abies').waitFor()
+    network.disconnect()
+    await plants.shows('Connection lost. Trying again…')
+    await plants.edit('Abies', { name: 'Abies nigra' })
+    await plants.button('Save').click()
+    await plants.shows('Not saved. The service cannot be reached.')
+    await plants.edit('Acer', { name: 'Acer nigrum' })
+    await plants.button('Save').click()
+    await plants.button('Send again').nth(1).waitFor()
+    await plants.button('Delete Aconitum').click()
+    await plants.rows('Aconitum').getByText('not saved').waitFor()
+    t.equal(await plants.rows('not saved').count(), 2, 'the third one is being edited')
+
+    const question = plants.page.waitForEvent('dialog')
+    const closed = plants.page.close({ runBeforeUnload: true })
+    t.equal((await question).type(), 'beforeunload')
+    await (await question).dismiss()
+    await closed
+
+    await service.call({ body: { id: 10, name: 'meanwhile' } })
+    network.connect()
+    await plants.rows('meanwhile').waitFor()
+    await plants.shows('Live')
+    await plants.button('Send all again').click()
+    await plants.rows('Acer nigrum').waitFor()
+    await plants.rows('Abies nigra').waitFor()
+    await plants.page.locator('.tray').waitFor({ state: 'detached' })
+    t.match(await service.stored(1n), { name: 'Abies nigra' })
+    t.match(await service.stored(2n), { name: 'Acer nigrum' })
+    t.equal(await service.stored(3n), undefined)
+  })
+
+  t.test('a service without a feed is said to have none', async (t) => {
+    const off = await startService(t, { config: { keepChanges: 0 } })
+    const plants = await open(t, off.url, { token: off.token })
+    await plants.shows('No live updates')
+    await off.call({ body: { id: 1, name: 'Abies' } })
+    await plants.button('Reload').click()
+    await plants.rows('Abies').waitFor()
+    t.same(plants.complaints, [])
+  })
+
+  t.test('signing out with unsaved changes asks first', async (t) => {
+    const plants = await begin(t, 'Abies')
+    await plants.edit('Abies', { name: 'Abies nigra' })
+    plants.page.once('dialog', (dialog) => dialog.dismiss())
+    await plants.button('Sign out').click()
+    t.equal(await plants.page.getByLabel('Name', { exact: true }).inputValue(), 'Abies nigra')
+    plants.page.once('dialog', (dialog) => dialog.accept())
+    await plants.button('Sign out').click()
+    await plants.signIn(service.token)
+    await plants.rows('Abies').waitFor()
+    t.equal(await plants.page.locator('form.editor, .tray').count(), 0)
+  })
+})
