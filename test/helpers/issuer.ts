@@ -63,6 +63,11 @@ export class Issuer {
     return { oidcIssuer: this.url, oidcAudience: AUDIENCE }
   }
 
+  /** The same as arguments of the command. */
+  get args(): string[] {
+    return [`--oidc-issuer=${this.url}`, `--oidc-audience=${AUDIENCE}`]
+  }
+
   /** Replaces all keys, so that tokens signed with earlier ones become invalid. */
   async rotate(): Promise<void> {
     this.#signingKey = await newKey()
