@@ -16,7 +16,9 @@ import {
   type JWTPayload,
   SignJWT,
 } from 'jose'
+import type Provider from 'oidc-provider'
 import type { Owner } from './command.ts'
+import { type BrowserApp, interact, peopleSettings } from './issuer-people.ts'
 
 export const AUDIENCE = 'urn:plants'
 
@@ -47,6 +49,7 @@ export class Issuer {
   /** How many requests asked for the keys. */
   reads = 0
   #signingKey: SigningKey | undefined
+  #provider: Provider | undefined
   #serve: RequestListener | undefined
 
   constructor(port: number) {
@@ -71,12 +74,23 @@ export class Issuer {
   /** Replaces all keys, so that tokens signed with earlier ones become invalid. */
   async rotate(): Promise<void> {
     this.#signingKey = await newKey()
-    this.#serve = await createProvider(this.url, this.#signingKey.secret)
+    await this.#start()
+  }
+
+  /** Lets people sign in to an app. What they have signed in to before is kept. */
+  async register(app: BrowserApp): Promise<void> {
+    await this.#start(app)
+  }
+
+  async #start(app?: BrowserApp): Promise<void> {
+    this.#provider = await createProvider(this.url, this.signingKey.secret, app)
+    this.#serve = this.#provider.callback()
   }
 
   readonly handle: RequestListener = (request, response) => {
     if (request.url === JWKS) this.reads++
-    if (!this.fault(request, response)) this.#serve?.(request, response)
+    if (this.fault(request, response) || this.#provider === undefined) return
+    if (!interact(this.#provider, request, response)) this.#serve?.(request, response)
   }
 
   /** An access token from the token endpoint, whose subject is the client. */
@@ -130,7 +144,7 @@ export async function startIssuer(t: Owner): Promise<Issuer> {
   return issuer
 }
 
-async function createProvider(url: string, key: JWK): Promise<RequestListener> {
+async function createProvider(url: string, key: JWK, app?: BrowserApp): Promise<Provider> {
   const { warn } = console
   // It warns about its memory, and about versions of Node without long-term support.
   console.warn = () => {}
@@ -138,17 +152,21 @@ async function createProvider(url: string, key: JWK): Promise<RequestListener> {
     const { default: Provider } = await import('oidc-provider')
     const scope = 'plants:read plants:write'
     const sign = { alg: key.alg }
+    const people = app && peopleSettings(app, AUDIENCE)
     return new Provider(url, {
       jwks: { keys: [key] },
       scopes: scope.split(' '),
       clients: [
         { ...CLIENT, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] },
+        ...(people === undefined ? [] : [people.client]),
       ],
+      ...people?.configuration,
       clientDefaults: { id_token_signed_response_alg: key.alg },
-      ttl: { ClientCredentials: 600 },
+      ttl: { ...people?.ttl, ClientCredentials: 600 },
       features: {
         devInteractions: { enabled: false },
         clientCredentials: { enabled: true },
+        ...people?.features,
         resourceIndicators: {
           enabled: true,
           defaultResource: () => AUDIENCE,
@@ -160,7 +178,7 @@ async function createProvider(url: string, key: JWK): Promise<RequestListener> {
           }),
         },
       },
-    }).callback()
+    })
   } finally {
     console.warn = warn
   }
