@@ -18,7 +18,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'contract/int64.ts',
   ],
   // Runs in browsers, like the files named here.
-  page: ['client', 'contract/int64.ts', 'src/transfer/export.ts'],
+  page: ['client', 'contract/int64.ts', 'src/http/page/page-settings.ts', 'src/transfer/export.ts'],
   'src/config': ['service', 'contract', ...LEAVES],
   'src/oidc': ['service', 'contract', 'src/config', ...LEAVES],
   'src/threads': ['service', ...LEAVES],

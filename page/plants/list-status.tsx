@@ -14,7 +14,11 @@ export function ListSummary({
   const { list, marks, selection } = view
   return (
     <div class="summary">
-      <FeedStatus state={view.feed.state} onReload={() => view.reload()} />
+      <FeedStatus
+        state={view.feed.state}
+        problem={view.feed.problem}
+        onReload={() => view.reload()}
+      />
       <span role="status">
         {summaryOf(view)}
         {marks.size > 0 && `, ${marks.size} just changed by others`}

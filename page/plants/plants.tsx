@@ -122,11 +122,17 @@ export function Plants({
           </Toolbar>
         ) : (
           <div class="toolbar">
-            <p class="notice">This token cannot read plants. It can only add them.</p>
-            <div class="commands">
-              <TransferButtons session={session} filter={{}} />
-              <AddButton buttonRef={addButton} onAdd={() => drafts.add('')} />
-            </div>
+            <p class="notice">
+              {canWrite
+                ? 'You are not permitted to read plants. You can only add them.'
+                : 'You are not permitted to read or change plants. Ask the operator of this service for access.'}
+            </p>
+            {canWrite && (
+              <div class="commands">
+                <TransferButtons session={session} filter={{}} />
+                <AddButton buttonRef={addButton} onAdd={() => drafts.add('')} />
+              </div>
+            )}
           </div>
         )}
         <DraftTray
