@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
 import { createLocalJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { type Grant, scopes as ourScopes, type Scope } from '../../contract/scopes.ts'
@@ -81,7 +82,9 @@ export class IssuerTokens implements TokenIssuer {
       throw new Error('its "exp" claim has passed')
     } catch (error) {
       if (error instanceof IssuerUnavailable) throw error
-      this.#options.log?.debug(`rejected a token of the issuer: ${(error as Error).message}`)
+      // The message can quote the token's header, which can have control characters.
+      const reason = inspect((error as Error).message)
+      this.#options.log?.debug(`rejected a token of the issuer: ${reason}`)
       return undefined
     }
   }

@@ -161,6 +161,12 @@ for (const [what, reason, sign] of REJECTED) {
   })
 }
 
+t.test('the reason in the log has no control characters', async (t) => {
+  const token = await withHeader({ alg: 'ES256', crit: ['\u001b[31m'], '\u001b[31m': 1 })
+  await assertInvalid(t, service, token)
+  t.match(reasons.pop(), '"\\x1B[31m" is not recognized')
+})
+
 t.test('a token longer than the head of a request can be gets 431', async (t) => {
   const token = await issuer.sign({ padding: 'x'.repeat(75_000) })
   t.match(await service.call({ ...read, token }), { status: 431, json: { error: 43101 } })
