@@ -10,11 +10,12 @@ import {
 } from './access/session.ts'
 import type { SignIn } from './access/sign-in.ts'
 import { Welcome } from './access/welcome.tsx'
+import { stashDrafts, unstashDrafts } from './drafts/draft-storage.ts'
+import { Drafts } from './drafts/drafts.ts'
 import { explain } from './error-text.ts'
-import { stashDrafts, unstashDrafts } from './plants/draft-storage.ts'
-import { Drafts } from './plants/drafts.ts'
 import { Plants } from './plants/plants.tsx'
 import { useModel } from './use-model.ts'
+import './access/access.css'
 
 const TOKEN_REJECTED =
   'You are signed out, because the token is no longer valid. It may have expired or been revoked.'

@@ -16,6 +16,9 @@ export function explain(error: unknown): string {
   if (error instanceof UnexpectedAnswerError) {
     return `The service, or a proxy in front of it, responded with status ${error.status}.`
   }
+  if (error instanceof UnknownOutcomeError) {
+    return 'The connection was lost, so it is unknown whether this was saved. Sending it again is safe.'
+  }
   if (!(error instanceof PlantStoreError)) return `Unexpected error: ${String(error)}`
   if (error.status === 401) return 'The token is unknown, expired or revoked.'
   if (error.status === 429) return `Too many requests. Try again in ${error.retryAfter} seconds.`

@@ -1,8 +1,9 @@
+// First, so that the style sheets of components can refine it.
+import './main.css'
 import { render } from 'preact'
 import { type PageSettings, SETTINGS_NAME } from '../src/http/page/page-settings.ts'
 import { SignIn } from './access/sign-in.ts'
 import { App } from './app.tsx'
-import './main.css'
 
 const element = document.querySelector<HTMLMetaElement>(`meta[name="${SETTINGS_NAME}"]`)
 const { docs, signIn }: PageSettings = JSON.parse(String(element?.content))

@@ -42,20 +42,20 @@ export function TokenForm({
         />
       </label>
       <label class="choice">
-        <input name="lasting" type="checkbox" /> Keep it in this browser
+        <input name="lasting" type="checkbox" aria-describedby="lasting" />
+        Keep it in this browser
       </label>
+      <p id="lasting" class="hint">
+        Otherwise, it is forgotten when you close this tab.
+      </p>
       <button type="submit" class={isPrimary ? 'primary' : undefined} disabled={isBusy}>
         {isBusy ? 'Checking…' : 'Continue'}
       </button>
-      <p class="hint">
-        Otherwise it is kept until you close this tab.
-        {docs && (
-          <>
-            {' '}
-            Developers: see the <a href="documentation">API docs</a>.
-          </>
-        )}
-      </p>
+      {docs && (
+        <p class="hint">
+          Developers: see the <a href="documentation">API docs</a>.
+        </p>
+      )}
     </form>
   )
 }

@@ -1,5 +1,5 @@
 import { SignInError } from '../access/sign-in-error.ts'
-import type { FeedState } from './change-feed.ts'
+import type { FeedState } from '../list/change-feed.ts'
 
 const TEXTS = {
   connecting: 'Connecting…',

@@ -1,7 +1,7 @@
 import { explain } from '../error-text.ts'
+import type { Selection } from '../list/filter.ts'
+import type { PlantView } from '../list/plant-view.ts'
 import { FeedStatus } from './feed-status.tsx'
-import type { Selection } from './filter.ts'
-import type { PlantView } from './plant-view.ts'
 
 /** Says how many plants there are, where the list begins, and whether it is up to date. */
 export function ListSummary({
@@ -21,17 +21,13 @@ export function ListSummary({
       />
       <span role="status">
         {summaryOf(view)}
+        {list.first !== undefined && `, from id ${list.first}`}
         {marks.size > 0 && `, ${marks.size} just changed by others`}
       </span>
       {list.first !== undefined && (
-        <>
-          <span>
-            from id <b>{String(list.first)}</b>
-          </span>
-          <button type="button" onClick={() => onSelect({ filter: selection.filter })}>
-            Show from the start
-          </button>
-        </>
+        <button type="button" onClick={() => onSelect({ filter: selection.filter })}>
+          Show from the start
+        </button>
       )}
     </div>
   )
@@ -44,7 +40,7 @@ function summaryOf({ list, loader, isOpening }: PlantView): string {
   if (isComplete) return `${count} ${plants}`
   if (filter.q !== undefined && loader.isLoading) return `Searching… ${count} found so far`
   if (isOpening) return 'Loading…'
-  return `${count} ${plants} so far. Scroll down for more`
+  return `${count} ${plants} so far`
 }
 
 /** What follows the last row: progress, an error, or what to do with an empty table. */
@@ -81,6 +77,14 @@ export function ListFooter({
             ? 'Add the first one, or import a file.'
             : 'As soon as somebody adds one, it appears here.'}
         </p>
+      </div>
+    )
+  }
+  if (list.first !== undefined) {
+    return (
+      <div class="empty">
+        <h2>No plants from here on</h2>
+        <p>All plants have a smaller id than {String(list.first)}.</p>
       </div>
     )
   }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
-import { cut } from './display-text.ts'
-import { Tag } from './plant-text.tsx'
+import { cut } from '../display-text.ts'
+import { Tag } from '../plant-text.tsx'
 
 /** Longer text makes the browser slow, so that it is only shown on request. */
 const TEXT_LENGTH = 5000

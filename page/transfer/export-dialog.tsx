@@ -103,8 +103,7 @@ export function ExportDialog({
               onChange={() => setFormat(each)}
             />
             <span>
-              <b>{label}</b>
-              <span class="hint">{hint}</span>
+              <b>{label}</b> <span class="hint">{hint}</span>
             </span>
           </label>
         ))}

@@ -1,11 +1,11 @@
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
-import { type Column, FIELDS, type Mapping, plantReader } from './columns.ts'
-import { describeBytes, type Encoding, type Kind } from './file-kind.ts'
-import type { ImportFile } from './import-file.ts'
-import { toText } from './refused-rows.ts'
+import { type Column, FIELDS, type Mapping, plantReader } from './file/columns.ts'
+import { describeBytes, type Encoding, type Kind } from './file/file-kind.ts'
+import type { ImportFile } from './file/import-file.ts'
+import { textsOf } from './refused-rows.ts'
+import { rowParts } from './row-text.tsx'
 import { TransferDialog } from './transfer-dialog.tsx'
-import { Value } from './value.tsx'
 
 const KINDS: { readonly [Each in Kind]: string } = {
   csv: 'CSV',
@@ -143,10 +143,8 @@ function Sample({ file, mapping }: { readonly file: ImportFile; readonly mapping
             <Fragment key={row.number}>
               <tr>
                 <td>{row.number}</td>
-                {FIELDS.map((field) => (
-                  <td key={field}>
-                    <Value text={toText(row.values[mapping[field] ?? ''])} />
-                  </td>
+                {rowParts(textsOf(row, mapping)).map((part) => (
+                  <td key={part.key}>{part}</td>
                 ))}
               </tr>
               {typeof plant === 'string' && (

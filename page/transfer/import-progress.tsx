@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import { explain } from '../error-text.ts'
-import { type Mapping, plantReader } from './columns.ts'
 import { download } from './download.ts'
-import { FileProblem } from './file-problem.ts'
-import type { ImportFile } from './import-file.ts'
+import { type Mapping, plantReader } from './file/columns.ts'
+import type { ImportFile } from './file/import-file.ts'
+import { FileProblem } from './file/rows.ts'
 import { type Counts, importRows } from './import-run.ts'
 import { formatCount, formatNumber } from './numbers.ts'
 import { RefusedRows, type Texts } from './refused-rows.ts'
+import { rowParts } from './row-text.tsx'
 import { TransferDialog } from './transfer-dialog.tsx'
-import { Value } from './value.tsx'
 
 /** Why an import waits for the person, and how it continues. */
 interface Pause {
@@ -39,7 +39,7 @@ export function ImportProgress({
 }) {
   const [controller] = useState(() => new AbortController())
   const [refused] = useState(() => new RefusedRows(mapping, file.kind === 'json' ? 'item' : 'line'))
-  const [counts, setCounts] = useState<Counts>({ created: 0, unchanged: 0, refused: 0 })
+  const [counts, setCounts] = useState<Counts>({ created: 0, unchanged: 0 })
   const [bytes, setBytes] = useState(0)
   const [pause, setPause] = useState<Pause>()
   const [end, setEnd] = useState<End>()
@@ -89,14 +89,12 @@ export function ImportProgress({
       <dl class="counts">
         <Count label="Created" value={counts.created} />
         <Count label="Unchanged" value={counts.unchanged} />
-        <Count label="Refused" value={counts.refused} isProblem />
+        <Count label="Refused" value={refused.count} isProblem />
       </dl>
       <p class="problem" role="alert">
         {pause?.problem ?? end?.problem}
       </p>
-      {end !== undefined && counts.refused > 0 && (
-        <Refused refused={refused} count={counts.refused} file={file} />
-      )}
+      {end !== undefined && refused.count > 0 && <Refused refused={refused} file={file} />}
       <footer>
         {end === undefined && (
           <button type="button" onClick={() => controller.abort()}>
@@ -154,14 +152,12 @@ function Count({
 /** The first refused rows, and all of them as a file. */
 function Refused({
   refused,
-  count,
   file: { name, kind },
 }: {
   readonly refused: RefusedRows
-  readonly count: number
   readonly file: ImportFile
 }) {
-  const { shown } = refused
+  const { shown, count } = refused
   const save = () => download(refused.toFile(), `${name.replace(/\.\w+$/, '')}-refused.csv`)
   return (
     <section>
@@ -181,8 +177,8 @@ function Refused({
             <b>
               {kind === 'json' ? 'Item' : 'Line'} {number}: {reason}
             </b>
-            <PlantText texts={texts} label="In the file" />
-            {otherTexts !== undefined && <PlantText texts={otherTexts} label="Stored" />}
+            <RowText texts={texts} label="In the file" />
+            {otherTexts !== undefined && <RowText texts={otherTexts} label="Stored" />}
           </li>
         ))}
       </ul>
@@ -190,22 +186,11 @@ function Refused({
   )
 }
 
-/** An id, a name and a tag, as far as they are given. */
-function PlantText({
-  label,
-  texts: [id, name, tag],
-}: {
-  readonly label: string
-  readonly texts: Texts
-}) {
+function RowText({ label, texts }: { readonly label: string; readonly texts: Texts }) {
+  const [id, name, tag] = rowParts(texts)
   return (
     <p>
-      <span class="hint">{label}:</span> {id} <Value text={name} />{' '}
-      {tag !== undefined && (
-        <span class="tag">
-          <Value text={tag} />
-        </span>
-      )}
+      <span class="hint">{label}:</span> {id} {name} {tag}
     </p>
   )
 }

@@ -6,16 +6,14 @@ import {
   PlantStoreError,
   type StoredPlant,
 } from '../../client/client.ts'
-import type { ToPlant } from './columns.ts'
-import { FileProblem } from './file-problem.ts'
-import type { Row } from './rows.ts'
+import type { ToPlant } from './file/columns.ts'
+import { FileProblem, type Row } from './file/rows.ts'
 
-/** What an import has done so far, in plants. */
+/** How many plants an import has stored so far. */
 export interface Counts {
   readonly created: number
   /** Already stored with the same content, or repeated in the file. */
   readonly unchanged: number
-  readonly refused: number
 }
 
 /** A row that is not imported. */
@@ -82,7 +80,7 @@ class ImportRun {
   readonly #options: ImportOptions
   #batch = new Map<bigint, Item>()
   #batchLength = 0
-  readonly #counts = { created: 0, unchanged: 0, refused: 0 }
+  readonly #counts = { created: 0, unchanged: 0 }
 
   constructor(options: ImportOptions) {
     this.#options = options
@@ -92,14 +90,13 @@ class ImportRun {
     const { signal, toPlant } = this.#options
     signal.throwIfAborted()
     const plant = toPlant(row)
-    if (typeof plant === 'string') return this.#refuse({ row, reason: plant })
+    if (typeof plant === 'string') return this.#options.onRefused({ row, reason: plant })
     const earlier = this.#batch.get(plant.id)?.plant
     if (earlier !== undefined && isSame(earlier, plant)) {
       this.#counts.unchanged += 1
       return
     }
-    // A batch with both would be refused. Once the first one is stored, or found to be in conflict, the second is compared
-    // with what is stored.
+    // A batch with both would be refused. After the first one was sent, the second is compared with what is stored.
     if (earlier !== undefined) await this.sendBatch()
     this.#batch.set(plant.id, { row, plant })
     this.#batchLength += plant.name.length + (plant.tag ?? '').length
@@ -147,7 +144,7 @@ class ImportRun {
         const middle = Math.ceil(items.length / 2)
         return [items.slice(0, middle), items.slice(middle)]
       }
-      this.#refuse({ row: item.row, reason: describeRefusal(error) })
+      this.#options.onRefused({ row: item.row, reason: describeRefusal(error) })
       return []
     } catch (failure) {
       signal.throwIfAborted()
@@ -156,7 +153,7 @@ class ImportRun {
     }
   }
 
-  /** Refuses the plants that differ from stored ones, and returns the others. Other clients can change both meanwhile. */
+  /** Refuses the plants that differ from stored ones, and returns the others. */
   async #refuseConflicts(items: readonly Item[]): Promise<readonly Item[]> {
     const { client, signal } = this.#options
     const stored = new Map<bigint, StoredPlant>()
@@ -167,7 +164,7 @@ class ImportRun {
     return items.filter(({ row, plant }) => {
       const other = stored.get(plant.id)
       const isAccepted = other === undefined || isSame(other, plant)
-      if (!isAccepted) this.#refuse({ row, reason: TAKEN, other })
+      if (!isAccepted) this.#options.onRefused({ row, reason: TAKEN, other })
       return isAccepted
     })
   }
@@ -175,11 +172,6 @@ class ImportRun {
   #addStored({ created, replayed }: BatchResult): void {
     this.#counts.created += created
     this.#counts.unchanged += replayed
-  }
-
-  #refuse(refusal: Refusal): void {
-    this.#counts.refused += 1
-    this.#options.onRefused(refusal)
   }
 }
 

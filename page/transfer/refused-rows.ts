@@ -1,13 +1,12 @@
 import { toJson } from '../../client/client.ts'
 import { toField } from '../../src/transfer/export.ts'
-import { FIELDS, type Mapping } from './columns.ts'
+import { cut, ROW_LENGTH } from '../display-text.ts'
+import { FIELDS, type Mapping } from './file/columns.ts'
+import type { Row } from './file/rows.ts'
 import type { Refusal } from './import-run.ts'
 
 /** How many are shown. The file has all of them. */
 export const SHOWN_MAX = 50
-
-/** A name can have millions of characters. */
-const SHOWN_LENGTH = 200
 
 /** Characters that are kept in memory before they become part of a Blob, which a browser can keep on disk. */
 const PART_LENGTH = 2 ** 20
@@ -26,6 +25,7 @@ export interface ShownRefusal {
 /** The rows that an import refuses. The columns `id`, `name` and `tag` of the file can be corrected and imported. */
 export class RefusedRows {
   readonly #mapping: Mapping
+  #count = 0
   /** The first ones. */
   readonly shown: ShownRefusal[] = []
   readonly #parts: Blob[] = []
@@ -37,8 +37,14 @@ export class RefusedRows {
     this.#text = `${counted},reason,id,name,tag,stored name,stored tag\n`
   }
 
-  add({ row: { number, values }, reason, other }: Refusal): void {
-    const texts = FIELDS.map((field) => toText(values[this.#mapping[field] ?? '']))
+  get count(): number {
+    return this.#count
+  }
+
+  add({ row, reason, other }: Refusal): void {
+    this.#count += 1
+    const { number } = row
+    const texts = textsOf(row, this.#mapping)
     const otherTexts = other && [String(other.id), other.name, other.tag]
     const fields = [String(number), reason, ...texts, other?.name, other?.tag]
     this.#text += `${fields.map((text) => (text === undefined ? '' : toField(text))).join()}\n`
@@ -65,13 +71,16 @@ export class RefusedRows {
   }
 }
 
-/** A value from a file, which need not be text. */
-export function toText(value: unknown): string | undefined {
-  return typeof value === 'string' || value === undefined ? value : toJson(value)
+function shorten(text: string | undefined): string | undefined {
+  return text && cut(text, ROW_LENGTH)
 }
 
-/** The start of a long string. */
-export function shorten(text: string | undefined): string | undefined {
-  const isLong = text !== undefined && text.length > SHOWN_LENGTH
-  return isLong ? `${text.slice(0, SHOWN_LENGTH)}…` : text
+/** The id, the name and the tag of a row. */
+export function textsOf({ values }: Row, mapping: Mapping): Texts {
+  return FIELDS.map((field) => toText(values[mapping[field] ?? '']))
+}
+
+/** A value from a file, which need not be text. */
+function toText(value: unknown): string | undefined {
+  return typeof value === 'string' || value === undefined ? value : toJson(value)
 }

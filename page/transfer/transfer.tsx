@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import { useFileDrop } from './file-drop.ts'
 import './transfer.css'
@@ -25,10 +25,16 @@ export function TransferButtons({
   const input = useRef<HTMLInputElement>(null)
   const [dialog, setDialog] = useState<VNode>()
   const [problem, setProblem] = useState<string>()
+  /** What had the focus before the dialog. */
+  const opener = useRef<Element | null>(null)
   const close = () => setDialog(undefined)
+  useEffect(() => {
+    if (dialog === undefined && opener.current instanceof HTMLElement) opener.current.focus()
+  }, [dialog])
 
   /** Opens a dialog. Its code is loaded now, because few visits need it. */
   const open = async (load: () => Promise<VNode>) => {
+    opener.current = document.activeElement
     try {
       setDialog(await load())
       setProblem(undefined)

@@ -4,15 +4,19 @@ import type { Page } from 'playwright-core'
 const MOST_STOPS = 60
 
 /**
- * Presses Tab until the element with a CSS selector has the focus.
+ * Presses Tab, or another key, until the element with a CSS selector has the focus.
  *
  * @returns the HTML of the elements on the way whose focus was not visible
  * @throws Error if Tab does not reach the element
  */
-export async function tabTo(page: Page, selector: string): Promise<string[]> {
+export async function tabTo(
+  page: Page,
+  selector: string,
+  key: 'Tab' | 'Shift+Tab' = 'Tab',
+): Promise<string[]> {
   const unseen: string[] = []
   for (let stop = 0; stop < MOST_STOPS; stop++) {
-    await page.keyboard.press('Tab')
+    await page.keyboard.press(key)
     const hidden = await page.evaluate<string | undefined>(UNSEEN_FOCUS)
     if (hidden !== undefined) unseen.push(hidden)
     const there = `document.activeElement.matches(${JSON.stringify(selector)})`

@@ -66,12 +66,17 @@ export class PlantsPage {
   }
 
   button(name: string | RegExp): Locator {
-    return this.page.getByRole('button', { name })
+    return this.page.getByRole('button', { name, exact: true })
   }
 
   /** The rows of the table that contain a text, without its header. */
   rows(text: string | RegExp = ''): Locator {
     return this.page.locator('.plant-row[data-id]').filter({ hasText: text })
+  }
+
+  /** The row of a plant. */
+  row(id: bigint): Locator {
+    return this.page.locator(`.plant-row[data-id="${id}"]`)
   }
 
   /** Resolves once the page contains a text. */

@@ -1,7 +1,7 @@
 /** Drafts while the person signs in at the issuer. */
 import t from 'tap'
-import { stashDrafts, unstashDrafts } from '../../page/plants/draft-storage.ts'
-import { Drafts, type Sender } from '../../page/plants/drafts.ts'
+import { stashDrafts, unstashDrafts } from '../../page/drafts/draft-storage.ts'
+import { Drafts, type Sender } from '../../page/drafts/drafts.ts'
 import { openTab } from './tab.ts'
 
 const LARGE = 2n ** 63n - 1n

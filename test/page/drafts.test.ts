@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
-import { type Draft, Drafts, type Sender } from '../../page/plants/drafts.ts'
+import { type Draft, Drafts, type Sender } from '../../page/drafts/drafts.ts'
 import { answered, type Fault, lost, startFaultyProxy } from '../client/faulty-proxy.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
@@ -97,8 +97,20 @@ t.test('a draft without changes is forgotten, and one with changes is kept', asy
   drafts.clear()
   t.same(drafts.all, [])
   drafts.type(draft.key, { name: 'too late' })
+  drafts.keepEditing(draft.key)
   await drafts.send(draft.key, (await begin(t)).sender)
   t.same(drafts.all, [])
+})
+
+t.test('a plant to add that is not sent yet is continued', async (t) => {
+  const { drafts, sender } = await begin(t, [lost])
+  await drafts.restore({ id: 106n, name: 'deleted' }, sender)
+  drafts.add('7')
+  const { key } = drafts.open as Draft
+  drafts.type(key, { name: 'Abies' })
+  drafts.add('8')
+  t.match(drafts.open, { key, typed: { id: '7', name: 'Abies' } })
+  t.equal(drafts.all.length, 2)
 })
 
 t.test('what the connection loses is kept, and can be sent again', async (t) => {
@@ -106,7 +118,9 @@ t.test('what the connection loses is kept, and can be sent again', async (t) => 
   drafts.type(draft.key, { name: 'Acer rubrum' })
   await drafts.send(draft.key, sender)
   t.match(drafts.unsent, [{ state: 'unsent', problem: 'The service cannot be reached.' }])
+  t.same(drafts.waiting, [], 'its editor shows it')
   drafts.close()
+  t.match(drafts.waiting, [{ state: 'unsent' }])
   await drafts.sendAll(sender)
   t.match(drafts.unsent, [{ state: 'unsent', problem: /status 502/ }])
   await drafts.sendAll(sender)
@@ -215,6 +229,14 @@ t.test('a change by others reaches a deletion', async (t) => {
   await drafts.delete(acer, sender)
   drafts.observe({ id: 1n, plant: undefined })
   t.match(drafts.all, [{ state: 'unsent' }], 'sending it again succeeds')
+  drafts.edit(acer)
+  t.match(drafts.all, [{ isDeletion: false }], 'the person has changed their mind')
+  drafts.close()
+})
+
+t.test('a plant that changes while its deletion is not sent is not deleted', async (t) => {
+  const { drafts, sender } = await begin(t, [lost])
+  await drafts.delete(acer, sender)
   drafts.observe({ id: 1n, plant: { name: 'theirs' } })
   t.match(drafts.all, [{ state: 'conflict' }])
 })
@@ -235,6 +257,8 @@ t.test('a draft is sent once at a time, and its change is recognized', async (t)
   const sending = drafts.send(draft.key, sender)
   await arrived.promise
   await drafts.send(draft.key, sender)
+  drafts.close()
+  t.same(drafts.waiting, [], 'nobody needs to do anything')
   t.equal(drafts.observe({ id: 1n, plant: { name: 'mine' } }), true)
   t.same(saved, [])
   proceed.resolve()
@@ -242,5 +266,5 @@ t.test('a draft is sent once at a time, and its change is recognized', async (t)
   stop()
   drafts.clear()
   t.equal(saved.length, 1)
-  t.same(changes, ['editing', 'sending', 'undefined'])
+  t.same(changes, ['editing', 'sending', 'undefined', 'undefined'])
 })

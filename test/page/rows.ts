@@ -1,4 +1,4 @@
-import type { Row } from '../../page/transfer/rows.ts'
+import type { Row } from '../../page/transfer/file/rows.ts'
 
 /** Splits text into parts, as a file arrives. */
 export async function* partsOf(text: string, length = 2 ** 16): AsyncGenerator<string, void> {

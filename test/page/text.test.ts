@@ -1,9 +1,16 @@
-/** Filters, ids, texts and the layout of rows. */
+/** Filters, ids, texts, errors and the layout of rows. */
 import t from 'tap'
-import { cut, isBlank, labelOf } from '../../page/plants/display-text.ts'
-import { matches, parseFragment, toFragment } from '../../page/plants/filter.ts'
-import { parseId, positionBefore } from '../../page/plants/plant-id.ts'
-import { RowLayout } from '../../page/plants/row-layout.ts'
+import {
+  ConnectionError,
+  PlantStoreError,
+  UnexpectedAnswerError,
+  UnknownOutcomeError,
+} from '../../client/client.ts'
+import { cut, cutAtDifference, isBlank, labelOf } from '../../page/display-text.ts'
+import { explain, isTransient } from '../../page/error-text.ts'
+import { matches, parseFragment, toFragment } from '../../page/list/filter.ts'
+import { parseId, positionBefore } from '../../page/list/plant-id.ts'
+import { RowLayout } from '../../page/table/row-layout.ts'
 
 t.test('a filter selects what the service selects', async (t) => {
   t.ok(matches({ name: 'Abies alba' }, {}))
@@ -59,6 +66,16 @@ t.test('text is cut between characters', async (t) => {
   t.equal(cut('x'.repeat(200_000), 300).length, 301)
 })
 
+t.test('two long texts are cut where they differ', async (t) => {
+  t.equal(cutAtDifference('abcd', 'abce', 8), 'abcd')
+  t.equal(cutAtDifference('a'.repeat(20), 'b', 8), 'aaaaaaaa…')
+  const same = 'x'.repeat(1000)
+  t.equal(cutAtDifference(`${same}mine`, `${same}theirs`, 8), '…xxmine')
+  t.equal(cutAtDifference(same, same, 8), '…xx')
+  t.equal(cutAtDifference('🌱'.repeat(500), '🌱'.repeat(499), 7), '…🌱')
+  t.equal(cutAtDifference(`${'🌱'.repeat(500)}a`, `${'🌱'.repeat(500)}b`, 4), '…a')
+})
+
 t.test('a plant without a visible name is called by its id', async (t) => {
   t.equal(labelOf({ id: 4n, name: ' \n\u2003' }), 'plant 4')
   t.equal(labelOf({ id: 4n, name: 'Abies' }), 'Abies')
@@ -93,4 +110,27 @@ t.test('a row is revealed with the least scrolling', async (t) => {
   t.equal(layout.reveal(10, 0, 400), 40)
   t.equal(layout.reveal(5, 1000, 400), 200)
   t.equal(layout.reveal(5, 0, 30), 200, 'the top of a row that is higher than the view')
+})
+
+t.test('errors are explained, and some of them pass', async (t) => {
+  for (const [error, text, passes] of [
+    [new ConnectionError('x'), 'The service cannot be reached.', true],
+    [new UnknownOutcomeError('x'), /unknown whether this was saved/, true],
+    [new UnexpectedAnswerError('x', 502), /responded with status 502/, true],
+    [new UnexpectedAnswerError('x', 404), /responded with status 404/, false],
+    [new PlantStoreError('token-invalid', 'x'), /expired or revoked/, false],
+    [
+      new PlantStoreError('too-many-requests', 'x', 7),
+      'Too many requests. Try again in 7 seconds.',
+      true,
+    ],
+    [new PlantStoreError('body-too-large', 'x'), /too long/, false],
+    [new PlantStoreError('store-busy', 'the store is busy', 1), 'The store is busy.', true],
+    [new PlantStoreError('read-only-mirror', 'a mirror'), 'A mirror.', false],
+    [new TypeError('a bug'), 'Unexpected error: TypeError: a bug', false],
+    [undefined, 'Unexpected error: undefined', false],
+  ] as const) {
+    t.match(explain(error), text)
+    t.equal(isTransient(error), passes, String(error))
+  }
 })

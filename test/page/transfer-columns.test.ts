@@ -1,5 +1,5 @@
 import t from 'tap'
-import { guessMapping, plantReader } from '../../page/transfer/columns.ts'
+import { guessMapping, plantReader } from '../../page/transfer/file/columns.ts'
 
 const ALL = { id: 'id', name: 'name', tag: 'tag' }
 

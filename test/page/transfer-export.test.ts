@@ -1,12 +1,12 @@
 import t from 'tap'
 import { createClient } from '../../client/client.ts'
-import { plantReader } from '../../page/transfer/columns.ts'
 import {
   type ExportFilter,
   type ExportFormat,
   exportPlants,
 } from '../../page/transfer/export-run.ts'
-import { openFile } from '../../page/transfer/import-file.ts'
+import { plantReader } from '../../page/transfer/file/columns.ts'
+import { openFile } from '../../page/transfer/file/import-file.ts'
 import { RefusedRows, SHOWN_MAX } from '../../page/transfer/refused-rows.ts'
 import { writers } from '../../src/transfer/export.ts'
 import { type Service, startService } from '../helpers/service.ts'
@@ -108,11 +108,12 @@ t.test('all refused rows are in the file, and the first ones are shown in short'
   for (let number = 1; number <= count; number++) {
     refused.add({ row: { number, values }, reason: 'The id must be a whole number' })
   }
+  t.equal(refused.count, count)
   t.equal(refused.shown.length, SHOWN_MAX)
   t.strictSame(refused.shown[0], {
     number: 1,
     reason: 'The id must be a whole number',
-    texts: ['[1]', `${'n'.repeat(200)}…`, 'null'],
+    texts: ['[1]', `${'n'.repeat(300)}…`, 'null'],
     otherTexts: undefined,
   })
   const lines = (await refused.toFile().text()).split('\n')

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { FILE_BYTES_MAX, readText } from '../../page/transfer/file-kind.ts'
-import { FileProblem } from '../../page/transfer/file-problem.ts'
-import { openFile } from '../../page/transfer/import-file.ts'
+import { describeBytes, FILE_BYTES_MAX, readText } from '../../page/transfer/file/file-kind.ts'
+import { openFile } from '../../page/transfer/file/import-file.ts'
+import { FileProblem } from '../../page/transfer/file/rows.ts'
 import { readAll } from './rows.ts'
 
 type Content = string | Uint8Array<ArrayBuffer>
@@ -136,15 +136,31 @@ t.test('a file that is too large is refused before it is read', async (t) => {
   })
 })
 
-t.test('a folder, or a file that has been removed, gets a sentence', async (t) => {
-  class Folder extends File {
-    override slice(): Blob {
-      return Object.assign(new Blob(), { arrayBuffer: () => Promise.reject(new Error('a folder')) })
+for (const { what, readable } of [
+  { what: 'a folder', readable: 0 },
+  { what: 'a file that is removed while it is read', readable: 1 },
+]) {
+  t.test(`${what} gets a sentence`, async (t) => {
+    let reads = 0
+    class Unreadable extends File {
+      override slice(start: number, end: number): Blob {
+        reads += 1
+        const arrayBuffer = () => Promise.reject(new Error('unreadable'))
+        return reads > readable
+          ? Object.assign(new Blob(), { arrayBuffer })
+          : super.slice(start, end)
+      }
     }
-  }
-  const error = await openFile(new Folder(['a'], 'plants')).catch((error) => error)
-  t.type(error, FileProblem)
-  t.match(error, { message: 'This file cannot be read. If it is a folder, choose a file in it.' })
+    const error = await openFile(new Unreadable(['id,name'], 'plants')).catch((error) => error)
+    t.type(error, FileProblem)
+    t.match(error, { message: 'This file cannot be read. If it is a folder, choose a file in it.' })
+  })
+}
+
+t.test('sizes are rounded up', async (t) => {
+  t.equal(describeBytes(1), '1 kB')
+  t.equal(describeBytes(1_791_374), '2 MB')
+  t.equal(describeBytes(2 ** 31), '2.1 GB')
 })
 
 t.test('a single U+0000 is a mistake in a row', async (t) => {

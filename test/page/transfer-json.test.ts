@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { FileProblem } from '../../page/transfer/file-problem.ts'
-import { readJsonArray, readNdjson } from '../../page/transfer/json-rows.ts'
-import { RECORD_LENGTH_MAX } from '../../page/transfer/rows.ts'
+import { readJsonArray, readNdjson } from '../../page/transfer/file/json-rows.ts'
+import { FileProblem, RECORD_LENGTH_MAX } from '../../page/transfer/file/rows.ts'
 import { partsOf, readAll } from './rows.ts'
 
 const HUGE = '9007199254740993'

@@ -1,6 +1,5 @@
-import { toInt64 } from '../../contract/int64.ts'
-import { FileProblem } from './file-problem.ts'
-import { RECORD_LENGTH_MAX, type Row } from './rows.ts'
+import { toInt64 } from '../../../contract/int64.ts'
+import { FileProblem, RECORD_LENGTH_MAX, type Row } from './rows.ts'
 
 /**
  * Reads newline-delimited JSON (https://github.com/ndjson/ndjson-spec). Skips blank lines.

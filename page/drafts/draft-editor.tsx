@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { cut } from '../display-text.ts'
+import type { Tags } from '../plants/use-tags.ts'
 import { Conflict } from './conflict.tsx'
-import { cut } from './display-text.ts'
 import { type Draft, type Drafts, isChanged, type Sender } from './drafts.ts'
-import type { Tags } from './use-tags.ts'
+import './drafts.css'
 
 /** Longer text makes typing slow, so that it is only shown on request. */
 const TEXT_LENGTH = 5000
@@ -197,7 +198,7 @@ function TagField({
             disabled={isReadOnly}
             onChange={({ currentTarget: { checked } }) => onTag(checked ? '' : undefined)}
           />
-          Empty tag instead of none
+          Save an empty tag
         </label>
       )}
     </div>

@@ -1,9 +1,10 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
+import type { PlantView } from '../list/plant-view.ts'
 import { PlaceholderRow, PlantRow, type RowActions } from './plant-row.tsx'
-import type { PlantView } from './plant-view.ts'
 import { RowLayout } from './row-layout.ts'
+import './table.css'
 
 /** Rows that are rendered above and below those in view, so that fast scrolling shows no gaps. */
 const OVERSCAN = 8
@@ -11,6 +12,9 @@ const OVERSCAN = 8
 const ROW_HEIGHT = 44
 /** On a phone, a row has two lines. */
 const PHONE_ROW_HEIGHT = 64
+/** In characters. */
+const ID_LENGTH_MIN = 5
+
 /** As in main.css. */
 const PHONE = matchMedia('(max-width: 640px)')
 
@@ -30,28 +34,32 @@ export function PlantTable({
   view,
   expanded,
   focusRequest,
-  isUnsaved,
+  draftNote,
   actions,
   footer,
 }: {
   readonly view: PlantView
   readonly expanded: Expanded | undefined
   readonly focusRequest: FocusRequest | undefined
-  readonly isUnsaved: (id: bigint) => boolean
+  /** What is to be said about a plant whose change is not saved. */
+  readonly draftNote: (id: bigint) => string | undefined
   readonly actions: RowActions
   readonly footer: ComponentChildren
 }) {
   const { list, marks } = view
   const scroller = useRef<HTMLDivElement>(null)
+  const head = useRef<HTMLDivElement>(null)
   const expandedRow = useRef<HTMLDivElement>(null)
   const [scrollTop, setScrollTop] = useState(0)
-  const viewHeight = useHeight(scroller, scroller)
+  // The head stays at the top.
+  const viewHeight = useHeight(scroller, undefined) - useHeight(head, undefined)
   const expandedHeight = useHeight(expandedRow, expanded?.id)
   const rowHeight = useRowHeight()
   const [activeId, setActiveId] = useState<bigint>()
   /** The row to focus once it is loaded. */
   const wanted = useRef<number | undefined>(undefined)
   const hasFocus = useRef(false)
+  const idLength = useRef(ID_LENGTH_MIN)
   const anchor = useRef<{ readonly id: bigint; readonly top: number } | undefined>(undefined)
 
   const { length } = list
@@ -172,25 +180,30 @@ export function PlantTable({
         top={top}
         isActive={index === active}
         mark={marks.get(id)?.mark}
-        isUnsaved={isUnsaved(id)}
+        draftNote={draftNote(id)}
         actions={actions}
       />
     )
   }
 
-  const longestId = Math.max(
-    ...[...rows.values()].map((plant) => String(plant?.id ?? '').length),
-    5,
-  )
+  // The columns do not move while one scrolls.
+  for (const plant of rows.values()) {
+    idLength.current = Math.max(idLength.current, String(plant?.id ?? '').length)
+  }
   return (
-    <div class="table" style={{ '--id-width': `${longestId}ch` }}>
+    <div
+      ref={scroller}
+      class="table"
+      style={{ '--id-width': `${idLength.current}ch` }}
+      onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
+    >
       <div
         role="grid"
-        class="grid"
         aria-label="Plants"
         aria-rowcount={list.isComplete ? length + 1 : -1}
         aria-colcount={4}
         aria-busy={view.loader.isLoading}
+        hidden={length === 0}
         onKeyDown={onKeyDown}
         onFocusIn={(event) => {
           hasFocus.current = true
@@ -206,7 +219,7 @@ export function PlantTable({
           })
         }}
       >
-        <div role="rowgroup" class="table-head" hidden={length === 0}>
+        <div role="rowgroup" class="table-head" ref={head}>
           <div role="row" aria-rowindex={1}>
             <div role="columnheader" class="id-cell">
               Id
@@ -222,17 +235,11 @@ export function PlantTable({
             </div>
           </div>
         </div>
-        <div
-          ref={scroller}
-          class="scroller"
-          onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
-        >
-          <div role="rowgroup" class="rows" style={{ height: `${layout.height}px` }}>
-            {[...rows].sort(([a], [b]) => a - b).map((entry) => renderRow(...entry))}
-          </div>
-          {footer}
+        <div role="rowgroup" class="rows" style={{ height: `${layout.height}px` }}>
+          {[...rows].sort(([a], [b]) => a - b).map((entry) => renderRow(...entry))}
         </div>
       </div>
+      {footer}
     </div>
   )
 }

@@ -1,10 +1,10 @@
 import { type Plant, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
 import { isRejected } from '../access/rejection.ts'
 import { explain, isTransient } from '../error-text.ts'
+import { parseId } from '../list/plant-id.ts'
+import { isSame, type PlantState } from '../list/plant-list.ts'
 import { Model } from '../model.ts'
 import { deliver } from './delivery.ts'
-import { parseId } from './plant-id.ts'
-import { isSame, type PlantState } from './plant-list.ts'
 
 /**
  * - `editing`: being typed, or waiting to be continued
@@ -32,6 +32,8 @@ export interface Draft {
   /** What the person has seen. Undefined for a plant to add. */
   readonly before: StoredPlant | undefined
   readonly state: DraftState
+  /** Whether sending it has failed before. */
+  readonly hasFailed: boolean
   /** What prevents it from being saved, in words. */
   readonly problem?: string | undefined
   /** In a conflict, the stored plant. Undefined if there is none. */
@@ -67,6 +69,13 @@ export class Drafts extends Model {
     return this.#drafts.filter((draft) => draft.state !== 'editing' || isChanged(draft))
   }
 
+  /** Those that wait for the person, except the one that is being edited. */
+  get waiting(): readonly Draft[] {
+    return this.unsaved.filter(
+      ({ key, state, hasFailed }) => key !== this.#open && (state !== 'sending' || hasFailed),
+    )
+  }
+
   /** Those that can be sent again as they are. */
   get unsent(): readonly Draft[] {
     return this.#drafts.filter(({ state }) => state === 'unsent')
@@ -79,7 +88,9 @@ export class Drafts extends Model {
   /** Begins, or continues, to edit a plant. */
   edit(plant: StoredPlant): void {
     const known = this.of(plant.id)
-    this.openDraft(known?.key ?? this.#add({ typed: typedOf(plant), before: plant }))
+    const isContinued = known?.isDeletion === false
+    if (known?.isDeletion) this.discard(known.key)
+    this.openDraft(isContinued ? known.key : this.#add({ typed: typedOf(plant), before: plant }))
   }
 
   /** Begins, or continues, to describe a new plant. */
@@ -122,7 +133,7 @@ export class Drafts extends Model {
     const { drafts, open } = parseJson(json) as { drafts: readonly Draft[]; open?: number }
     // A page that is left does not learn whether what it was sending is saved.
     this.#drafts = drafts.map((each) =>
-      each.state === 'sending' ? { ...each, state: 'unsent' } : each,
+      each.state === 'sending' ? { ...each, state: 'unsent', hasFailed: true } : each,
     )
     this.#open = open
     this.#latestKey = Math.max(...drafts.map(({ key }) => key))
@@ -186,7 +197,7 @@ export class Drafts extends Model {
       const intent = { id, before: draft.before, after }
       const outcome = await deliver(sender.client, intent, sender.canRead)
       if (outcome.kind === 'conflict') {
-        this.#update(key, { state: 'conflict', stored: outcome.stored })
+        this.#update(key, { state: 'conflict', stored: outcome.stored, hasFailed: true })
         return
       }
       const wasOpen = this.#open === key
@@ -195,7 +206,7 @@ export class Drafts extends Model {
     } catch (error) {
       // A rejected token is replaced by signing in again.
       const state = isTransient(error) || isRejected(error) ? 'unsent' : 'refused'
-      this.#update(key, { state, problem: explain(error) })
+      this.#update(key, { state, problem: explain(error), hasFailed: true })
       if (isRejected(error)) sender.onRejected()
     }
   }
@@ -229,7 +240,8 @@ export class Drafts extends Model {
 
   #add(draft: Pick<Draft, 'typed' | 'before'> & Partial<Draft>): number {
     this.#latestKey += 1
-    const added: Draft = { isDeletion: false, state: 'editing', ...draft, key: this.#latestKey }
+    const initial = { isDeletion: false, state: 'editing', hasFailed: false } as const
+    const added: Draft = { ...initial, ...draft, key: this.#latestKey }
     this.#drafts = [...this.#drafts, added]
     return added.key
   }

@@ -13,3 +13,6 @@ export interface Row {
 
 /** The number of characters in the largest record. It bounds the memory that an import needs. */
 export const RECORD_LENGTH_MAX = 2 ** 22
+
+/** A file cannot be imported, or not any further. The message consists of sentences for the person. */
+export class FileProblem extends Error {}

@@ -4,12 +4,13 @@ import { cut, isBlank } from './display-text.ts'
 export function PlantText({
   text,
   blank,
-  length,
+  length = Number.POSITIVE_INFINITY,
 }: {
   readonly text: string
   /** What to show if nothing of the text would be visible. */
   readonly blank: string
-  readonly length: number
+  /** Longer text is cut. */
+  readonly length?: number
 }) {
   if (isBlank(text)) return <span class="blank">{blank}</span>
   return <bdi>{cut(text, length)}</bdi>
@@ -17,15 +18,16 @@ export function PlantText({
 
 export function Tag({
   tag,
-  length,
+  ...limit
 }: {
   readonly tag: string | undefined
-  readonly length: number
+  /** Longer text is cut. */
+  readonly length?: number
 }) {
   if (tag === undefined) return <span class="blank">no tag</span>
   return (
     <span class="tag">
-      <PlantText text={tag} blank="empty tag" length={length} />
+      <PlantText text={tag} blank="empty tag" {...limit} />
     </span>
   )
 }

@@ -202,20 +202,20 @@ export class PlantList {
     if (isKnown && isSame(known, plant)) return 'none'
     plants.splice(index, isKnown ? 1 : 0, plant)
     range.count = plants.length
-    if (plants.length > 2 * PAGE_SIZE) this.#split(range)
+    if (plants.length > 2 * PAGE_SIZE) this.#split(range, plants)
     return isKnown ? 'changed' : 'added'
   }
 
-  #split(range: Range): void {
-    const { after, end, plants = [] } = range
+  /** Keeps ranges small, because one that comes into view is fetched with one request. */
+  #split(range: Range, plants: readonly StoredPlant[]): void {
     const half = plants.slice(0, PAGE_SIZE)
-    const middle = half.at(-1)?.id ?? end
     const rest = plants.slice(PAGE_SIZE)
+    const { id: middle } = half.at(-1) as StoredPlant
     this.#ranges.splice(
       this.#ranges.indexOf(range),
       1,
-      { after, end: middle, count: half.length, plants: half },
-      { after: middle, end, count: rest.length, plants: rest },
+      { after: range.after, end: middle, count: half.length, plants: half },
+      { after: middle, end: range.end, count: rest.length, plants: rest },
     )
   }
 

@@ -10,6 +10,17 @@ export function cut(text: string, length: number): string {
   return `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
+/** The part of a text in which it differs from another one. */
+export function cutAtDifference(text: string, other: string, length: number): string {
+  let same = 0
+  while (same < text.length && text[same] === other[same]) same++
+  if (same < length) return cut(text, length)
+  const context = Math.floor(length / 4)
+  // Not between the halves of a surrogate pair.
+  const rest = text.slice(same - context).replace(/^[\uDC00-\uDFFF]/, '')
+  return `…${cut(rest, length)}`
+}
+
 /** What to call a plant in a sentence, such as the label of a button. */
 export function labelOf({
   id,

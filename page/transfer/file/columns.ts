@@ -1,5 +1,5 @@
-import type { NewPlant } from '../../client/client.ts'
-import { INT64_MAX, INT64_MIN, parseInt64 } from '../../contract/int64.ts'
+import type { NewPlant } from '../../../client/client.ts'
+import { INT64_MAX, INT64_MIN, parseInt64 } from '../../../contract/int64.ts'
 import type { Kind } from './file-kind.ts'
 import type { Row } from './rows.ts'
 

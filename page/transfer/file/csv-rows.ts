@@ -1,5 +1,4 @@
-import { FileProblem } from './file-problem.ts'
-import { RECORD_LENGTH_MAX, type Row } from './rows.ts'
+import { FileProblem, RECORD_LENGTH_MAX, type Row } from './rows.ts'
 
 /** How much of a file is searched for its separator and its line breaks. */
 const START_LENGTH = 2 ** 16

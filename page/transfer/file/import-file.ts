@@ -1,9 +1,8 @@
 import { type Column, guessMapping, type Mapping } from './columns.ts'
 import { readCsv } from './csv-rows.ts'
 import { detectEncoding, detectKind, type Encoding, type Kind, readText } from './file-kind.ts'
-import { FileProblem } from './file-problem.ts'
 import { readJsonArray, readNdjson } from './json-rows.ts'
-import type { Row } from './rows.ts'
+import { FileProblem, type Row } from './rows.ts'
 
 /** A file that can be imported. */
 export interface ImportFile {
@@ -60,8 +59,8 @@ export async function openFile(file: File): Promise<ImportFile> {
 }
 
 async function readStart(file: File, encoding: Encoding): Promise<string> {
-  for await (const text of readText(file, encoding)) return text
-  return ''
+  const first = await readText(file, encoding).next()
+  return first.value as string
 }
 
 /** The columns that the first row of a CSV file names. */

@@ -1,9 +1,10 @@
 import type { Plant } from '../../client/client.ts'
+import { cutAtDifference } from '../display-text.ts'
+import { PlantText, Tag } from '../plant-text.tsx'
 import { contentOf, type Draft, type Drafts, type Sender } from './drafts.ts'
-import { PlantText, Tag } from './plant-text.tsx'
 
 /** Enough to see what differs. */
-const TEXT_LENGTH = 1000
+const TEXT_LENGTH = 400
 
 /** Shows what is stored next to what the person wants, who chooses. */
 export function Conflict({
@@ -18,6 +19,7 @@ export function Conflict({
   readonly onDiscard: () => void
 }) {
   const { key, before, stored, isDeletion, typed } = draft
+  const mine = isDeletion ? undefined : contentOf(typed)
   const isAddition = before === undefined
   const reason = isAddition
     ? `There is already a plant with the id ${typed.id}.`
@@ -28,8 +30,8 @@ export function Conflict({
     <div class="conflict">
       <p role="alert">{reason}</p>
       <dl class="versions">
-        <Version title="Yours" plant={isDeletion ? undefined : contentOf(typed)} />
-        <Version title="Stored now" plant={stored} />
+        <Version title="Yours" plant={mine} other={stored} />
+        <Version title="Stored now" plant={stored} other={mine} />
       </dl>
       <div class="buttons">
         <button type="button" class="primary" onClick={() => drafts.keepMine(key, sender)}>
@@ -48,7 +50,15 @@ export function Conflict({
   )
 }
 
-function Version({ title, plant }: { readonly title: string; readonly plant: Plant | undefined }) {
+function Version({
+  title,
+  plant,
+  other = plant,
+}: {
+  readonly title: string
+  readonly plant: Plant | undefined
+  readonly other: Plant | undefined
+}) {
   return (
     <div class="version">
       <dt>{title}</dt>
@@ -56,9 +66,12 @@ function Version({ title, plant }: { readonly title: string; readonly plant: Pla
         <dd class="blank">Deleted</dd>
       ) : (
         <dd>
-          <PlantText text={plant.name} blank="no name" length={TEXT_LENGTH} />
+          <PlantText
+            text={cutAtDifference(plant.name, other?.name ?? '', TEXT_LENGTH)}
+            blank="no name"
+          />
           <br />
-          <Tag tag={plant.tag} length={TEXT_LENGTH} />
+          <Tag tag={plant.tag && cutAtDifference(plant.tag, other?.tag ?? '', TEXT_LENGTH)} />
         </dd>
       )}
     </div>

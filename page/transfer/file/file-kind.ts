@@ -1,4 +1,4 @@
-import { FileProblem } from './file-problem.ts'
+import { FileProblem } from './rows.ts'
 
 /** How the records of a file are written. */
 export type Kind = 'csv' | 'ndjson' | 'json'

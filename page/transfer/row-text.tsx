@@ -1,0 +1,18 @@
+import { ROW_LENGTH } from '../display-text.ts'
+import { PlantText, Tag } from '../plant-text.tsx'
+import type { Texts } from './refused-rows.ts'
+
+/** An id or a name, which a row can lack. */
+function Part({ text, what }: { readonly text: string | undefined; readonly what: string }) {
+  if (text === undefined) return <span class="blank">no {what}</span>
+  return <PlantText text={text} blank={`empty ${what}`} length={ROW_LENGTH} />
+}
+
+/** The id, the name and the tag of a row, in this order. */
+export function rowParts([id, name, tag]: Texts) {
+  return [
+    <Part key="id" text={id} what="id" />,
+    <Part key="name" text={name} what="name" />,
+    <Tag key="tag" tag={tag} length={ROW_LENGTH} />,
+  ] as const
+}

@@ -1,0 +1,184 @@
+/** The page with a keyboard, a screen reader, on a phone and in dark mode. */
+import axe, { type AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { type Service, startService } from '../helpers/service.ts'
+import { tabTo } from './keyboard.ts'
+import { CALM, PHONE, type PlantsPage, testInBrowser } from './plants-page.ts'
+import { startNetwork } from './unreliable-network.ts'
+
+testInBrowser('everybody can use the page', (open) => {
+  let service: Service
+  t.beforeEach(async (t) => {
+    service = await startService(t)
+    const plants = Array.from({ length: 300 }, (_, index) => ({
+      id: BigInt(index + 1),
+      name: `Abies ${index + 1} ${'with a very long name '.repeat(index % 4)}`,
+      ...(index % 2 === 0 && { tag: `Tree ${'of a kind '.repeat(index % 8)}` }),
+    }))
+    await service.store.importPlants(plants, 'stop')
+  })
+
+  for (const { device, reader } of [
+    { device: 'a desktop', reader: { colorScheme: 'light' } },
+    { device: 'a desktop in dark mode', reader: { colorScheme: 'dark' } },
+    { device: 'a phone', reader: { colorScheme: 'light', ...PHONE } },
+    { device: 'a phone in dark mode', reader: { colorScheme: 'dark', ...PHONE } },
+  ] as const) {
+    t.test(`axe finds nothing on ${device}, and nothing is wider than the screen`, async (t) => {
+      const network = await startNetwork(t, service.port)
+      const plants = await open(t, network.url, { ...reader, ...CALM })
+      const { page } = plants
+      await assertAccessible(t, page, 'the token form')
+      await plants.signIn(service.token)
+      await plants.row(5n).waitFor()
+      await assertAccessible(t, page, 'the table')
+
+      await service.call({ method: 'DELETE', path: '/plants/3' })
+      await plants.row(3n).getByText('deleted').waitFor()
+      await assertAccessible(t, page, 'a mark')
+
+      await page.getByRole('combobox', { name: 'Tag' }).click()
+      await page.getByRole('option').nth(3).waitFor()
+      await assertAccessible(t, page, 'the tags')
+      await page.keyboard.press('Escape')
+
+      await plants.row(2n).getByRole('button', { name: /^Edit/ }).click()
+      await plants.type({ name: `mine ${'x'.repeat(200)}` })
+      await service.call({ method: 'PUT', path: '/plants/2', body: { name: 'theirs' } })
+      await plants.shows('Somebody has changed this plant.')
+      await assertAccessible(t, page, 'a conflict')
+
+      await plants.button('Add plant').click()
+      await plants.type({ name: 'Acer' })
+      await assertAccessible(t, page, 'a plant to add, and a draft')
+      await plants.button('Save').click()
+      await plants
+        .row(298n)
+        .getByRole('button', { name: /^Delete/ })
+        .click()
+      await plants.button('Undo').waitFor()
+      await assertAccessible(t, page, 'undo')
+
+      network.disconnect()
+      await plants.shows('Connection lost.')
+      await plants
+        .row(296n)
+        .getByRole('button', { name: /^Delete/ })
+        .click()
+      await plants.shows('The service cannot be reached.')
+      await assertAccessible(t, page, 'a lost connection')
+      network.connect()
+      await page.getByRole('searchbox').fill('nothing')
+      await plants.shows('No plant matches')
+      await assertAccessible(t, page, 'no result')
+    })
+  }
+
+  t.test('the page can be used with the keyboard alone', async (t) => {
+    const plants = await open(t, service.url)
+    const { page } = plants
+    const { keyboard } = page
+    await tabTo(page, '[name=token]')
+    await keyboard.type(service.token)
+    await keyboard.press('Enter')
+    await plants.row(1n).waitFor()
+
+    const unseen = await tabTo(page, '.plant-row')
+    await assertFocus(plants, 1n)
+    await keyboard.press('ArrowDown')
+    await assertFocus(plants, 2n)
+    await keyboard.press('PageDown')
+    await keyboard.press('PageUp')
+    await assertFocus(plants, 2n)
+    await keyboard.press('End')
+    await assertFocus(plants, 300n)
+    await keyboard.press('Home')
+    await assertFocus(plants, 1n)
+    await keyboard.press('ArrowDown')
+
+    await keyboard.press('Enter')
+    await page.locator('textarea:focus').waitFor()
+    await keyboard.press('ControlOrMeta+A')
+    await keyboard.type('Abies alba')
+    await keyboard.press('Enter')
+    await plants.rows('Abies alba').waitFor()
+    await assertFocus(plants, 2n)
+
+    await keyboard.press('Delete')
+    await plants.button('Undo').waitFor()
+    await assertFocus(plants, 3n)
+    // Somebody else deletes the plant that has the focus.
+    await service.call({ method: 'DELETE', path: '/plants/3' })
+    await plants.row(3n).waitFor({ state: 'detached' })
+    await assertFocus(plants, 4n)
+
+    unseen.push(...(await tabTo(page, '.undo button', 'Shift+Tab')))
+    await keyboard.press('Shift+Tab')
+    await keyboard.press('Enter')
+    await plants.row(2n).waitFor()
+    await assertFocus(plants, 2n)
+
+    // Every row can be reached, also while rows above it change.
+    await keyboard.press('Tab')
+    await keyboard.press('Tab')
+    t.match(await page.evaluate(FOCUSED), 'Delete Abies alba')
+    await keyboard.press('Enter')
+    await plants.row(2n).waitFor({ state: 'detached' })
+    await assertFocus(plants, 4n)
+    t.same(unseen, [], 'the focus is always visible')
+    t.same(plants.complaints, [])
+  })
+
+  t.test('the focus survives while the table scrolls', async (t) => {
+    const plants = await open(t, service.url, { token: service.token })
+    await plants.row(1n).waitFor()
+    await plants.row(1n).focus()
+    await plants.page.locator('.table').evaluate((element) => element.scrollTo(0, 9000))
+    await plants.row(210n).waitFor()
+    await assertFocus(plants, 1n)
+    await plants.page.keyboard.press('ArrowDown')
+    await assertFocus(plants, 2n)
+    await plants.page.keyboard.press('Enter')
+    await plants.type({ name: 'typed' })
+    await plants.page.locator('.table').evaluate((element) => element.scrollTo(0, 9000))
+    await plants.row(210n).waitFor()
+    t.equal(await plants.page.locator('textarea:focus').inputValue(), 'typed')
+    await plants.page.keyboard.press('Escape')
+    await plants.shows('1 change is not saved')
+    await assertFocus(plants, 2n)
+  })
+
+  t.test('a screen reader is told what happens', async (t) => {
+    const plants = await open(t, service.url, { token: service.token })
+    const { page } = plants
+    const grid = page.getByRole('grid', { name: 'Plants' })
+    await page.getByRole('row', { name: 'Abies 2' }).first().waitFor()
+    t.equal(await grid.getAttribute('aria-rowcount'), '301')
+    t.same(await page.getByRole('columnheader').allInnerTexts(), ['Id', 'Name', 'Tag', 'Actions'])
+    await page.getByRole('status').filter({ hasText: '300 plants' }).waitFor()
+    await page.getByRole('searchbox', { name: 'Search names' }).fill('Abies 29')
+    await page.getByRole('status').filter({ hasText: '11 plants' }).waitFor()
+    await plants
+      .row(290n)
+      .getByRole('button', { name: /^Delete/ })
+      .click()
+    await page.getByRole('status').filter({ hasText: 'Deleted Abies 290' }).waitFor()
+  })
+})
+
+async function assertFocus({ page }: PlantsPage, id: bigint): Promise<void> {
+  await page.locator(`.plant-row[data-id="${id}"]:focus`).waitFor()
+}
+
+async function assertAccessible(t: Test, page: Page, what: string): Promise<void> {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<AxeResults>('axe.run()')
+  const problems = violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  )
+  t.same(problems, [], what)
+  t.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, what)
+}
+
+const FOCUSED = `document.activeElement.getAttribute('aria-label')`

@@ -1,0 +1,386 @@
+/** Importing and exporting plants on the page, in a real browser. */
+import { truncateSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { AxeResults } from 'axe-core'
+import type { Browser, BrowserContextOptions, Download, Locator, Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import type { StoredPlant } from '../../service/plant-store.ts'
+import { writers } from '../../src/transfer/export.ts'
+import { findBrowser, launch } from '../../tools/browser/chromium.ts'
+import { type Service, startService } from '../helpers/service.ts'
+import { tabTo } from './keyboard.ts'
+import { findIllegible } from './legibility.ts'
+import { PlantsPage } from './plants-page.ts'
+import { startProxy } from './prefix-proxy.ts'
+
+/** Without transitions, so that contrast is measured on final colors. */
+const DESK = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' } as const
+const PHONE = {
+  viewport: { width: 390, height: 844 },
+  isMobile: true,
+  hasTouch: true,
+  colorScheme: 'dark',
+  reducedMotion: 'reduce',
+} as const
+
+/** No npm package contains a browser. */
+const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
+
+const program = findBrowser()
+if (program !== undefined) testTransfer(program)
+else t.test('plants are imported and exported on the page', { skip: MISSING }, async () => {})
+
+interface DroppedFile {
+  readonly name: string
+  readonly content: string
+}
+
+/** The dialogs of import and export. */
+class TransferPage {
+  readonly #plants: PlantsPage
+  readonly page: Page
+  readonly dialog: Locator
+
+  constructor(plants: PlantsPage) {
+    this.#plants = plants
+    this.page = plants.page
+    this.dialog = this.page.getByRole('dialog')
+  }
+
+  get complaints(): readonly string[] {
+    return this.#plants.complaints
+  }
+
+  /** Drops files on the page, or on the dialog if there is one. */
+  async drop(...files: readonly DroppedFile[]): Promise<void> {
+    for (const type of ['dragenter', 'dragover', 'drop']) {
+      await this.page.evaluate(`{
+        const dataTransfer = new DataTransfer()
+        for (const { name, content } of ${JSON.stringify(files)}) {
+          dataTransfer.items.add(new File([content], name))
+        }
+        const target = document.querySelector('dialog') ?? document.body
+        const event = { dataTransfer, bubbles: true, cancelable: true }
+        target.dispatchEvent(new DragEvent(${JSON.stringify(type)}, event))
+      }`)
+    }
+  }
+
+  async choose(path: string): Promise<void> {
+    await this.page.locator('input[type=file]').setInputFiles(path)
+  }
+
+  /** Resolves once the dialog has a title. */
+  async titled(name: string): Promise<void> {
+    await this.page.getByRole('dialog', { name, exact: true }).waitFor()
+  }
+
+  async click(name: string): Promise<void> {
+    await this.dialog.getByRole('button', { name, exact: true }).click()
+  }
+
+  /** Clicks a button that saves a file. */
+  async save(name: string): Promise<{ readonly name: string; readonly content: string }> {
+    const [download] = await Promise.all([this.page.waitForEvent('download'), this.click(name)])
+    return { name: download.suggestedFilename(), content: await contentOf(download) }
+  }
+
+  /** The numbers of plants created, unchanged and refused. */
+  async counts(): Promise<readonly string[]> {
+    return this.dialog.locator('dd').allInnerTexts()
+  }
+
+  /** Problems with accessibility, on this screen and in both color schemes. */
+  async problems(): Promise<readonly string[]> {
+    const found: string[] = []
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await this.page.emulateMedia({ colorScheme })
+      found.push(...(await findIllegible(this.page, 'dialog')))
+    }
+    const { violations } = await this.page.evaluate<AxeResults>('axe.run("dialog")')
+    return [...found, ...violations.map(({ help, nodes }) => `${help}: ${nodes[0]?.html}`)]
+  }
+}
+
+async function contentOf(download: Download): Promise<string> {
+  return readFile(await download.path(), 'utf8')
+}
+
+function testTransfer(program: string): void {
+  let browser: Browser
+  t.before(async () => {
+    browser = await launch(program)
+    t.teardown(() => browser.close())
+  })
+
+  async function open(
+    t: Test,
+    service: Pick<Service, 'url' | 'token'>,
+    options: BrowserContextOptions = DESK,
+  ): Promise<TransferPage> {
+    const { url, token } = service
+    return new TransferPage(await PlantsPage.open(t, browser, url, { ...options, token }))
+  }
+
+  const named = (count: number): StoredPlant[] =>
+    Array.from({ length: count }, (_, index) => ({ id: BigInt(index + 1), name: `Acer ${index}` }))
+
+  const csvOf = (plants: readonly StoredPlant[]) =>
+    writers.csv.header + plants.map(writers.csv.line).join('')
+
+  t.test('a spreadsheet with other columns is mapped, previewed and imported', async (t) => {
+    const service = await startService(t)
+    await service.store.importPlants([{ id: 5n, name: 'Stored before', tag: '' }], 'stop')
+    const content = [
+      'Number;Plante;Remarks;Group',
+      '4;Abies alba Mill.;;Tree',
+      '5;Acer;"a ""remark""";',
+      ';Alnus;;Tree',
+      '9223372036854775807;<img src=x onerror=alert(1)>;;\u202egnirts',
+      '9223372036854775808;Betula;;',
+      '4;Cedrus;;',
+      '6;Carex;',
+      '7;Cornus;;',
+      '',
+    ]
+    const page = await open(t, service)
+    await page.drop({ name: 'My plants.txt', content: content.join('\r\n') })
+    await page.titled('Import My plants.txt')
+    t.match(await page.dialog.innerText(), 'CSV · UTF-8 · 1 kB')
+    t.match(await page.dialog.innerText(), 'Not imported: Plante, Remarks')
+    await page.dialog.getByRole('combobox', { name: 'Name' }).selectOption('Plante')
+    await page.dialog.getByRole('combobox', { name: 'Tag' }).selectOption('No tags')
+    t.match(await page.dialog.innerText(), 'Not imported: Remarks, Group')
+    await page.dialog.getByRole('combobox', { name: 'Tag' }).selectOption('Group')
+    t.same(await page.dialog.locator('tr.problem').allInnerTexts(), [
+      '\tThe id is missing',
+      '\tThe id must be between -9223372036854775808 and 9223372036854775807',
+      '\tThe row has 3 fields, but the first row has 4',
+    ])
+    t.same(await page.problems(), [])
+    await page.click('Import')
+    await page.titled('Import finished')
+    t.same(await page.counts(), ['3', '0', '5'])
+    const refused = await page.dialog.getByRole('listitem').allInnerTexts()
+    t.match(refused[0], /^Line 4: The id is missing/)
+    t.same(await page.problems(), [])
+    const { name, content: csv } = await page.save('Download')
+    t.equal(name, 'My plants-refused.csv')
+    t.equal(
+      csv,
+      [
+        'line,reason,id,name,tag,stored name,stored tag',
+        '4,The id is missing,,Alnus,Tree,,',
+        '6,The id must be between -9223372036854775808 and 9223372036854775807,9223372036854775808,Betula,,,',
+        '3,A different plant has this id,5,Acer,,Stored before,""',
+        '8,"The row has 3 fields, but the first row has 4",6,Carex,,,',
+        '7,A different plant has this id,4,Cedrus,,Abies alba Mill.,Tree',
+        '',
+      ].join('\n'),
+    )
+    await page.click('Close')
+    t.match(await service.stored(2n ** 63n - 1n), {
+      name: '<img src=x onerror=alert(1)>',
+      tag: '\u202egnirts',
+    })
+    t.match(await service.stored(5n), { name: 'Stored before' })
+    t.same(page.complaints, [])
+  })
+
+  t.test('an export can be imported again, and changes nothing', async (t) => {
+    const service = await startService(t)
+    const plants = [
+      { id: -(2n ** 63n), name: 'a,"b";\t\r\nc', tag: '' },
+      ...named(2500),
+      { id: 2n ** 63n - 1n, name: '=1+1', tag: 'Tree' },
+    ]
+    await service.store.importPlants(plants, 'stop')
+    const page = await open(t, service, PHONE)
+    for (const [label, format] of [
+      [/^CSV Can be/, 'csv'],
+      [/^NDJSON/, 'ndjson'],
+    ] as const) {
+      await page.page.getByRole('button', { name: 'Export' }).click()
+      await page.titled('Export plants')
+      t.match(await page.dialog.innerText(), 'All plants.')
+      await page.dialog.getByLabel(label).check()
+      t.same(await page.problems(), [])
+      const file = await page.save('Export')
+      await page.titled('Export finished')
+      t.match(await page.dialog.innerText(), `2,502 plants saved as plants.${format}.`)
+      await page.click('Close')
+      t.equal(file.name, `plants.${format}`)
+      const { header, line } = writers[format]
+      t.equal(file.content, header + plants.map(line).join(''))
+
+      await page.drop({ name: 'renamed.txt', content: file.content })
+      await page.titled('Import renamed.txt')
+      t.same(await page.problems(), [])
+      await page.click('Import')
+      await page.titled('Import finished')
+      t.same(await page.counts(), ['0', '2,502', '0'])
+      t.same(await page.problems(), [])
+      await page.click('Close')
+    }
+    t.same(page.complaints, [])
+  })
+
+  t.test('the filter selects what is exported', async (t) => {
+    const service = await startService(t)
+    const trees = [7n, 8n].map((id) => ({ id, name: `=Abies ${id}`, tag: 'Tree' }))
+    await service.store.importPlants([...named(5), ...trees], 'stop')
+    const page = await open(t, service)
+    await page.page.getByLabel('Search names').fill('abies 8')
+    await page.page.getByText('=Abies 7').waitFor({ state: 'detached' })
+    await page.page.getByRole('button', { name: 'Export' }).click()
+    t.match(await page.dialog.innerText(), 'All plants whose name contains “abies 8”.')
+    await page.dialog.getByLabel('CSV for a spreadsheet').check()
+    t.equal((await page.save('Export')).content, `id,name,tag\n8,"'=Abies 8","Tree"\n`)
+    t.same(page.complaints, [])
+  })
+
+  t.test('files that cannot be imported get a sentence', async (t) => {
+    const service = await startService(t)
+    const page = await open(t, service)
+    const path = `${t.testdir({})}/huge.csv`
+    writeFileSync(path, 'id,name\n')
+    truncateSync(path, 2 ** 31)
+    await page.choose(path)
+    await page.titled('Nothing was imported')
+    t.match(
+      await page.dialog.innerText(),
+      'This file has 2.1 GB. Here, a file can have up to 200 MB.',
+    )
+    for (const { files, problem } of [
+      { files: [{ name: 'a.csv', content: 'GIF89a' }], problem: 'This is an image.' },
+      { files: [{ name: 'a.xlsx', content: 'PK\x03\x04' }], problem: 'save the sheet as CSV' },
+      { files: [{ name: 'a.json', content: '[{"id":' }], problem: 'The file is incomplete' },
+      {
+        files: ['a', 'b'].map((name) => ({ name, content: 'id,name\n1,a' })),
+        problem: 'Choose one file at a time.',
+      },
+    ]) {
+      await page.drop(...files)
+      await page.dialog.getByText(problem).waitFor()
+      t.same(await page.problems(), [])
+    }
+    await page.drop({ name: 'plants.csv', content: 'id,name\n1,Abies' })
+    await page.titled('Import plants.csv')
+    t.equal(await service.count(), 0)
+    t.same(page.complaints, [])
+  })
+
+  t.test('an import pauses when the connection is lost, and continues', async (t) => {
+    const service = await startService(t)
+    const page = await open(t, service)
+    await page.drop({ name: 'plants.csv', content: csvOf(named(3000)) })
+    await page.titled('Import plants.csv')
+    let batches = 0
+    await page.page.route('**/plants/batch', (route) => {
+      batches += 1
+      return batches === 2
+        ? page.page
+            .context()
+            .setOffline(true)
+            .then(() => route.abort())
+        : route.continue()
+    })
+    await page.click('Import')
+    await page.titled('Import paused')
+    t.match(await page.dialog.innerText(), 'The service cannot be reached.')
+    t.same(await page.counts(), ['1,000', '0', '0'])
+    await page.page.keyboard.press('Escape')
+    t.ok(await page.dialog.isVisible())
+    await page.page.context().setOffline(false)
+    await page.click('Continue')
+    await page.titled('Import finished')
+    t.same(await page.counts(), ['3,000', '0', '0'])
+    t.equal(await service.count(), 3000)
+  })
+
+  t.test('an import can be canceled, and imported again', async (t) => {
+    const service = await startService(t)
+    const page = await open(t, service)
+    await page.drop({ name: 'plants.csv', content: csvOf(named(3000)) })
+    let batches = 0
+    // The second batch hangs.
+    await page.page.route('**/plants/batch', (route) => {
+      batches += 1
+      return batches === 2 ? undefined : route.continue()
+    })
+    await page.click('Import')
+    await page.dialog.getByText('1,000').waitFor()
+    await page.drop({ name: 'other.csv', content: csvOf(named(3)) })
+    await page.click('Cancel')
+    await page.titled('Import canceled')
+    t.match(await page.dialog.innerText(), 'Importing the file again is safe.')
+    await page.click('Close')
+    t.equal(await service.count(), 1000)
+    await page.drop({ name: 'plants.csv', content: csvOf(named(3000)) })
+    await page.click('Import')
+    await page.titled('Import finished')
+    t.same(await page.counts(), ['2,000', '1,000', '0'])
+    t.same(page.complaints, [])
+  })
+
+  t.test('import and export work with the keyboard alone', async (t) => {
+    const service = await startService(t)
+    const page = await open(t, service)
+    const { keyboard } = page.page
+    const path = `${t.testdir({ 'plants.csv': 'Plant no.,Name\n4,Abies' })}/plants.csv`
+    const chooser = page.page.waitForEvent('filechooser')
+    const unseen = await tabTo(page.page, '.commands > button:first-child')
+    await keyboard.press('Enter')
+    await (await chooser).setFiles(path)
+    await page.titled('Import plants.csv')
+    unseen.push(...(await tabTo(page.page, 'select')))
+    unseen.push(...(await tabTo(page.page, 'dialog .primary')))
+    await keyboard.press('Enter')
+    await page.titled('Import finished')
+    await keyboard.press('Escape')
+    await page.page.locator('button:focus', { hasText: 'Import' }).waitFor()
+    unseen.push(...(await tabTo(page.page, '.commands > button:not(:first-child)')))
+    await keyboard.press('Enter')
+    await page.titled('Export plants')
+    await keyboard.press('Escape')
+    await page.page.locator('button:focus', { hasText: 'Export' }).waitFor()
+    t.same(unseen, [], 'the focus is always visible')
+    t.match(await service.stored(4n), { name: 'Abies' })
+    t.same(page.complaints, [])
+  })
+
+  t.test('a part of the page that cannot be loaded is reported', async (t) => {
+    const page = await open(t, await startService(t))
+    await page.page.route('**/page/export-dialog-*.js', (route) => route.abort())
+    await page.page.getByRole('button', { name: 'Export' }).click()
+    await page.page.getByText('A part of this page cannot be loaded. Reload the page.').waitFor()
+  })
+
+  t.test('a token that can only read cannot import', async (t) => {
+    const service = await startService(t)
+    const token = await service.issueToken('read', ['read'])
+    const page = await open(t, { url: service.url, token })
+    await page.page.getByRole('button', { name: 'Export' }).waitFor()
+    t.equal(await page.page.getByRole('button', { name: 'Import' }).count(), 0)
+    await page.drop({ name: 'plants.csv', content: 'id,name\n1,Abies' })
+    t.equal(await page.dialog.count(), 0)
+    t.equal(page.page.url(), `${service.url}/`, 'the browser does not open the file')
+    t.same(page.complaints, [])
+  })
+
+  t.test('a token that can only write imports, also behind a prefix', async (t) => {
+    const service = await startService(t)
+    await service.store.importPlants([{ id: 1n, name: 'Secret' }], 'stop')
+    const token = await service.issueToken('write', ['write'])
+    const url = await startProxy(t, service.port, '/some/prefix')
+    const page = await open(t, { url, token })
+    t.equal(await page.page.getByRole('button', { name: 'Export' }).count(), 0)
+    await page.drop({ name: 'plants.csv', content: 'id,name\n1,Abies\n2,Acer' })
+    await page.click('Import')
+    await page.titled('Import finished')
+    t.same(await page.counts(), ['1', '0', '1'])
+    t.match(await page.dialog.innerText(), 'Line 2: A different plant has this id')
+    t.notMatch(await page.dialog.innerText(), 'Secret')
+    t.same(page.complaints, [])
+  })
+}

@@ -1,0 +1,219 @@
+/** The table of plants in the page: long lists, filters, and plants that are meant to do harm. */
+import t from 'tap'
+import type { NewPlant } from '../../client/client.ts'
+import { type Service, startService } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
+import { PHONE, type PlantsPage, testInBrowser } from './plants-page.ts'
+
+/** More than one request of a search examines. */
+const MANY = 100_000
+
+const RIGHT_TO_LEFT = '\u202Exobni \u0645\u0631\u062d\u0628\u0627 \u2066'
+
+const MALICIOUS: readonly NewPlant[] = [
+  { id: 1n, name: '<img src=x onerror="document.title=1">', tag: '<script>alert(1)</script>' },
+  { id: 2n, name: RIGHT_TO_LEFT, tag: RIGHT_TO_LEFT },
+  { id: 3n, name: '🌱'.repeat(50_000), tag: 'x'.repeat(200_000) },
+  { id: 4n, name: 'several\r\nlines\n\u0085\u2028\t' },
+  { id: 5n, name: '', tag: '' },
+  { id: -(2n ** 63n), name: '__proto__', tag: 'constructor' },
+]
+
+testInBrowser('the table of the page', (open) => {
+  let service: Service
+  t.before(async () => {
+    service = await startService(t)
+    const plants = Array.from({ length: MANY }, (_, index) => ({
+      id: BigInt(index + 1),
+      name: `${index % 1000 === 999 ? 'Quercus' : 'Abies'} ${index + 1}`,
+      ...(index % 2 === 0 && { tag: index % 100 === 0 ? 'Shrub' : 'Tree' }),
+    }))
+    await service.store.importPlants(plants, 'stop')
+  })
+
+  t.test('100,000 plants scroll, and few of them are in the document', async (t) => {
+    const plants = await open(t, service.url, { token: service.token })
+    const { page } = plants
+    await plants.rows('Abies 1').first().waitFor()
+    await page.evaluate(OBSERVE_LONG_TASKS)
+    const scroller = page.locator('.table')
+    let most = 0
+    while ((await scroller.locator('.rows').evaluate(HEIGHT)) < MANY * 44) {
+      await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight))
+      most = Math.max(most, await plants.rows().count())
+    }
+    await plants.shows('100,000 plants')
+    for (const top of [0, 2_000_000, 1_000_000, 3_333_333]) {
+      await scroller.evaluate((element, top) => element.scrollTo(0, top), top)
+      await plants
+        .rows(`${Math.ceil(top / 44) + 1}`)
+        .first()
+        .waitFor()
+    }
+    // A person who scrolls with the wheel.
+    await scroller.hover()
+    for (let turn = 0; turn < 50; turn++) {
+      await page.mouse.wheel(0, 300)
+      most = Math.max(most, await plants.rows().count())
+    }
+    t.ok(most < 100, `${most} rows`)
+    const tasks = await page.evaluate<number[]>('longTasks')
+    t.comment(`${tasks.length} long tasks, the longest of ${Math.max(0, ...tasks)} ms`)
+    t.same(plants.complaints, [])
+  })
+
+  t.test('plants by others do not move the rows in view', async (t) => {
+    const plants = await open(t, service.url, { token: service.token })
+    const scroller = plants.page.locator('.table')
+    await plants.rows('Abies 1').first().waitFor()
+    await scroller.evaluate((element) => element.scrollTo(0, 4400))
+    const row = plants.rows('Abies 105').first()
+    await row.waitFor()
+    const before = await row.boundingBox()
+    await service.call({ body: { id: 0, name: 'first' } })
+    await plants.shows('1 just changed by others')
+    const isAt = (top: number) => () =>
+      scroller.evaluate((element, top) => element.scrollTop === top, top)
+    await until('the table has moved', isAt(4444))
+    t.same(await row.boundingBox(), before)
+    await service.call({ method: 'DELETE', path: '/plants/0' })
+    await until('the table has moved back', isAt(4400))
+  })
+
+  t.test('a search shows what it finds as one types, and the URL keeps it', async (t) => {
+    const plants = await open(t, service.url, { token: service.token })
+    const { page } = plants
+    await page.getByRole('searchbox').pressSequentially('quercus', { delay: 20 })
+    await plants.rows('Quercus 1000').first().waitFor()
+    await plants.shows(/^100 plants$/)
+    t.equal(await plants.rows('Abies').count(), 0)
+    await page.getByRole('searchbox').pressSequentially(' 5')
+    await plants.shows(/^11 plants$/)
+    await page.reload()
+    await plants.shows(/^11 plants$/)
+    t.equal(await page.getByRole('searchbox').inputValue(), 'quercus 5')
+    await page.getByRole('searchbox').fill('%')
+    await plants.shows('No plant matches')
+    await plants.button('Show all plants').click()
+    await plants.rows('Abies 1').first().waitFor()
+    t.equal(await page.getByRole('searchbox').inputValue(), '')
+    t.same(plants.complaints, [])
+  })
+
+  t.test('a tag is chosen from those that exist', async (t) => {
+    const plants = await open(t, service.url, { token: service.token })
+    const picker = plants.page.getByRole('combobox', { name: 'Tag' })
+    await picker.click()
+    await plants.page.getByRole('option', { name: 'Tree' }).waitFor()
+    t.same(await plants.page.getByRole('option').allInnerTexts(), ['All tags', 'Shrub', 'Tree'])
+    await plants.page.getByRole('option', { name: 'Shrub' }).click()
+    await plants.rows('Abies 101').waitFor()
+    t.equal(await plants.rows('no tag').count(), 0)
+    await picker.press('ArrowDown')
+    await picker.pressSequentially('tr')
+    await picker.press('Enter')
+    await plants.rows('Abies 3').first().waitFor()
+    await plants.page.getByRole('searchbox').fill('Abies 99999')
+    await plants.shows(/^1 plant$/)
+    await picker.fill('unknown')
+    await picker.press('Enter')
+    await plants.shows('No plant matches')
+    await picker.click()
+    await picker.press('Escape')
+    t.equal(await picker.inputValue(), 'unknown')
+    await picker.click()
+    await plants.page.getByRole('option', { name: 'All tags' }).click()
+    await plants.shows(/^1 plant$/)
+    t.same(plants.complaints, [])
+  })
+
+  t.test('the list can begin with any id', async (t) => {
+    const plants = await open(t, service.url, { token: service.token })
+    const field = plants.page.getByLabel('Go to id')
+    await field.fill('55555')
+    await field.press('Enter')
+    await plants.row(55_555n).waitFor()
+    t.equal(await plants.row(55_554n).count(), 0)
+    await plants.button('Show from the start').click()
+    await plants.row(1n).waitFor()
+    await field.fill('9223372036854775807')
+    await field.press('Enter')
+    await plants.shows('No plants from here on')
+    await field.fill('9223372036854775808')
+    await field.press('Enter')
+    t.equal(await field.evaluate(IS_INVALID), true)
+  })
+
+  t.test('a plant that is meant to do harm is only text', async (t) => {
+    const other = await startService(t)
+    await other.store.importPlants([...MALICIOUS], 'stop')
+    for (const reader of [{}, PHONE]) {
+      const plants = await open(t, other.url, { token: other.token, ...reader })
+      const { page } = plants
+      await plants.rows().nth(5).waitFor()
+      t.equal(await page.locator('.rows :is(img, script)').count(), 0)
+      t.match(await plants.rows('onerror').innerText(), MALICIOUS[0]?.tag)
+      t.ok((await page.locator('.rows').innerText()).length < 3000, 'long text is cut')
+      await plants.rows('no name').getByText('empty tag').waitFor()
+      await plants.rows('-9223372036854775808').waitFor()
+      // The marks of a name do not reorder the rest of its row.
+      const [name, tag] = await boxes(plants, 2n, ['.name-cell', '.tag-cell'])
+      t.ok(name && tag && (name.x + name.width <= tag.x + 1 || name.y + name.height <= tag.y + 1))
+      t.equal(await page.evaluate(OVERFLOW), 0)
+      t.same(plants.complaints, [])
+    }
+    const plants = await open(t, other.url, { token: other.token })
+    await plants.button(/^Edit 🌱/).click()
+    await plants.button('Show all 100,000 characters').click()
+    await plants.button('Show all 200,000 characters').click()
+    await plants.page.getByLabel('Tag', { exact: true }).last().fill('short')
+    await plants.button('Save').click()
+    await plants.rows('short').waitFor()
+    t.equal(
+      (await other.stored(3n))?.name,
+      '🌱'.repeat(50_000),
+      'what is not edited is not changed',
+    )
+    await plants.button(/^Edit several/).click()
+    await plants.type({ tag: 'lines' })
+    await plants.button('Save').click()
+    await plants.rows('lines').getByText('lines', { exact: true }).waitFor()
+    t.match(await other.stored(4n), { name: MALICIOUS[3]?.name, tag: 'lines' })
+    t.same(plants.complaints, [])
+  })
+
+  t.test('what cannot be loaded is explained, and tried again', async (t) => {
+    let failures = 8
+    const other = await startService(t, {
+      instead: {
+        list: async (request) => {
+          if (failures-- > 0) throw new Error('a bug')
+          return other.store.list(request)
+        },
+      },
+    })
+    const plants = await open(t, other.url, { token: other.token })
+    await plants.shows('Internal')
+    while (failures > 0) await plants.button('Try again').click()
+    await plants.shows('No plants yet')
+  })
+})
+
+async function boxes(plants: PlantsPage, id: bigint, selectors: readonly string[]) {
+  const row = plants.row(id)
+  return Promise.all(selectors.map((selector) => row.locator(selector).boundingBox()))
+}
+
+declare const document: { documentElement: { scrollWidth: number } }
+declare const innerWidth: number
+const OVERFLOW = () => document.documentElement.scrollWidth - innerWidth
+const HEIGHT = (element: { clientHeight: number }) => element.clientHeight
+const IS_INVALID = (element: { matches(selector: string): boolean }) => element.matches(':invalid')
+
+/** Collects the duration of tasks that block the page for more than 50 ms. */
+const OBSERVE_LONG_TASKS = `{
+  globalThis.longTasks = []
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) longTasks.push(duration)
+  }).observe({ type: 'longtask', buffered: false })
+}`
