@@ -18,8 +18,11 @@ export interface ClientOptions extends RetryOptions {
    * be relative to the page, such as `/store`.
    */
   readonly url: string | URL
-  /** An access token with the scopes of the operations that you call. */
-  readonly token: string
+  /**
+   * An access token with the scopes of the operations that you call, or a function that supplies one. It is called for
+   * each attempt. What it throws, the call throws.
+   */
+  readonly token: string | (() => string | Promise<string>)
   /**
    * The function that sends each request. Replace it to use a proxy, for example.
    *
@@ -52,7 +55,7 @@ interface AttemptInit {
   readonly fetch: Fetch
 }
 
-/** Sends requests to one service, with one token. */
+/** Sends requests to one service. */
 export class Connection {
   readonly #http: Http
   readonly #baseUrl: string
@@ -64,7 +67,6 @@ export class Connection {
     this.#baseUrl = toBaseUrl(options.url)
     this.#http = openapiFetch<paths>({
       baseUrl: this.#baseUrl,
-      headers: { authorization: `Bearer ${options.token}` },
       bodySerializer: toJson,
       // Following a redirect can turn a POST into a GET that succeeds (RFC 9110 §15.4.2).
       redirect: 'manual',
@@ -93,10 +95,12 @@ export class Connection {
   }
 
   async #send(send: Send, signal: AbortSignal): Promise<FetchResult> {
-    const { fetch = globalThis.fetch } = this.#options
+    const { token, fetch = globalThis.fetch } = this.#options
     let sent = false
     let responded = false
     const recordingFetch: Fetch = async (request) => {
+      const bearer = typeof token === 'string' ? token : await supply(token, signal)
+      request.headers.set('authorization', `Bearer ${bearer}`)
       sent = true
       const response = await fetch(request)
       responded = true
@@ -111,6 +115,19 @@ export class Connection {
       const message = `no response from ${this.#baseUrl}`
       throw new ConnectionError(advice ? `${message}: ${advice}` : message, { cause })
     }
+  }
+}
+
+/** @throws what the function throws, or the abort reason of the signal */
+async function supply(token: () => string | Promise<string>, signal: AbortSignal): Promise<string> {
+  signal.throwIfAborted()
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', abort)
+  try {
+    return await Promise.race([token(), aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
   }
 }
 

@@ -376,7 +376,7 @@ export interface components {
          */
         AccessToken: {
             /**
-             * @description The name of the token.
+             * @description The name of the token, or of the person or program that an OpenID Connect issuer issued it to.
              * @example dashboard
              */
             name: string;
@@ -754,7 +754,10 @@ export interface components {
         AcceptEncoding: "identity";
         /** @description The media types that the operation accepts (RFC 5789 §2.2). */
         AcceptPatch: string;
-        /** @description The bearer challenge (RFC 6750 §3). `error` is absent if the request had no token. */
+        /**
+         * @description The bearer challenge (RFC 6750 §3). `error` is absent if the request had no token. `resource_metadata` (RFC
+         *     9728 §5.1) is present if the service accepts tokens of an OpenID Connect issuer.
+         */
         Challenge: string;
         /**
          * @description Identifies the request in the service's log. Include it when you report a problem. The service

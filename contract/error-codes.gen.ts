@@ -34,6 +34,7 @@ export const errorCodes = {
   'store-busy': { status: 503, error: 50301 },
   'store-unavailable': { status: 503, error: 50302 },
   'service-busy': { status: 503, error: 50303 },
+  'issuer-unavailable': { status: 503, error: 50304 },
   'unsupported-http-version': { status: 505, error: 50501 },
 } as const
 

@@ -5,6 +5,8 @@ export type Scope = (typeof scopes)[number]
 /** The name and the permissions of a valid token. */
 export interface Grant {
   readonly name: string
+  /** Whom the OpenID Connect issuer has issued the token to; undefined for a token of ours. */
+  readonly subject?: string
   readonly scopes: readonly Scope[]
   /** Undefined if the token never expires. */
   readonly expiresAt?: Date

@@ -4,12 +4,14 @@ import {
   UnexpectedAnswerError,
   UnknownOutcomeError,
 } from '../client/client.ts'
+import { SignInError } from './access/sign-in-error.ts'
 
 /** The statuses of a service, or a proxy, that is unavailable for the moment. */
 const TRANSIENT = new Set([408, 429, 500, 502, 503, 504])
 
-/** Says in plain words why a call of the client failed. */
+/** Says in plain words why signing in, or a call of the client, failed. */
 export function explain(error: unknown): string {
+  if (error instanceof SignInError) return error.message
   if (error instanceof ConnectionError) return 'The service cannot be reached.'
   if (error instanceof UnexpectedAnswerError) {
     return `The service, or a proxy in front of it, responded with status ${error.status}.`
@@ -28,5 +30,6 @@ export function explain(error: unknown): string {
 /** Whether the same call can succeed later. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof UnknownOutcomeError) return true
+  if (error instanceof SignInError) return error.kind === 'unavailable'
   return TRANSIENT.has(Object(error).status)
 }

@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Grant, type Scope, scopes } from '../contract/scopes.ts'
+import type { TokenIssuer } from './token-issuer.ts'
 import { SELECTOR_BYTES, type StoredToken, type TokenStore } from './token-store.ts'
 
 export interface TokenRequest {
@@ -7,6 +8,15 @@ export interface TokenRequest {
   readonly scopes: readonly Scope[]
   /** Undefined for a token that never expires. */
   readonly lifetimeMs?: number
+}
+
+export interface TokenOptions {
+  /** A token with all scopes that is valid in addition to those in the store. */
+  readonly fixedToken?: string | undefined
+  /** Issues tokens in addition to those in the store. */
+  readonly issuer?: TokenIssuer | undefined
+  /** Returns the current time, in milliseconds since 1970. */
+  readonly now?: () => number
 }
 
 /** Last uses are recorded to the minute only, which keeps writes rare. */
@@ -33,11 +43,13 @@ interface Verification {
 
 /**
  * Issues and verifies access tokens. They are opaque, shown once, and stored as SHA-256. An unsalted, fast
- * hash is enough for 256 random bits, which cannot be guessed.
+ * hash is enough for 256 random bits, which cannot be guessed. Tokens of another issuer are recognized by a dot, which
+ * ours do not contain.
  */
 export class AccessTokens {
   readonly #store: TokenStore
   readonly #fixedDigest: Uint8Array | undefined
+  readonly #issuer: TokenIssuer | undefined
   readonly #now: () => number
   /**
    * When the use of each valid token was last noted, in milliseconds since 1970; 0 for never. The token noted the
@@ -47,24 +59,21 @@ export class AccessTokens {
   /** By token. Cleared each turn of the event loop, so that a revocation takes effect at once. */
   #verifications = new Map<string, Verification>()
 
-  /**
-   * @param fixedToken a token with all scopes that is valid in addition to those in the store
-   * @param now returns the current time, in milliseconds since 1970
-   */
-  constructor(store: TokenStore, fixedToken?: string, now: () => number = Date.now) {
+  constructor(store: TokenStore, { fixedToken, issuer, now = Date.now }: TokenOptions = {}) {
     this.#store = store
     this.#fixedDigest = fixedToken === undefined ? undefined : hashToken(fixedToken)
+    this.#issuer = issuer
     this.#now = now
   }
 
   /**
    * Resolves to the grant of the token, or undefined if it is unknown, expired or revoked.
    *
-   * @throws StoreUnavailable
+   * @throws StoreUnavailable or IssuerUnavailable
    */
   verify(token: string): Promise<Grant | undefined> {
     const verification = this.#shareVerification(token)
-    verification.grant ??= this.#verify(verification)
+    verification.grant ??= this.#verify(token, verification)
     return verification.grant
   }
 
@@ -93,18 +102,23 @@ export class AccessTokens {
     this.#verifications = new Map()
   }
 
-  async #verify(verification: Verification): Promise<Grant | undefined> {
+  async #verify(token: string, verification: Verification): Promise<Grant | undefined> {
     const { digest, key } = verification
-    const grant = await this.#findGrant(digest, key)
+    const grant = await this.#findGrant(token, digest, key)
     if (grant === undefined) this.#uses.delete(key)
     else verification.verified = grant
     return grant
   }
 
-  async #findGrant(digest: Buffer, key: bigint): Promise<Grant | undefined> {
+  async #findGrant(token: string, digest: Buffer, key: bigint): Promise<Grant | undefined> {
     if (this.#fixedDigest !== undefined && timingSafeEqual(this.#fixedDigest, digest)) {
       if (!this.#uses.has(key)) this.#remember(key, NEVER)
       return { name: 'PLANT_STORE_TOKEN', scopes }
+    }
+    if (this.#issuer !== undefined && token.includes('.')) {
+      const grant = await this.#issuer.verify(token, digest)
+      if (grant !== undefined && !this.#uses.has(key)) this.#remember(key, NEVER)
+      return grant
     }
     const stored = await this.#store.findToken(digest.subarray(0, SELECTOR_BYTES))
     if (stored === undefined || !timingSafeEqual(stored.digest, digest)) return undefined

@@ -17,6 +17,7 @@ import { limitResponses } from './http/operations/response.ts'
 import { setCommonHeaders } from './http/operations/response-headers.ts'
 import { routeOperations } from './http/operations/routes.ts'
 import { serveRoot } from './http/page/page.ts'
+import { ProtectedResource } from './http/protected-resource.ts'
 import { admitRequest } from './http/request/admission.ts'
 import { authenticateBearers } from './http/request/authentication.ts'
 import { bodyMethods, checkBodyHead, JSON_TYPES } from './http/request/body-head.ts'
@@ -97,7 +98,9 @@ export async function buildApp({
   const routes = new RouteTable(app)
   logRequests(app, config.logRequests)
   limitResponses(app, threads, now)
-  await authenticateBearers(app, tokens, config)
+  const hasIssuer = config.oidcIssuer !== undefined
+  const resource = hasIssuer ? new ProtectedResource(app, config, certificate) : undefined
+  await authenticateBearers(app, tokens, config, resource)
   app.decorateRequest('operation')
 
   // The errors of all stages: in addition to those listed, 503 if the store is unavailable, and 500 for a bug.
@@ -116,6 +119,7 @@ export async function buildApp({
 
   // Without a token
   reportHealth(app, checkReady)
+  resource?.serve(app)
   const files = new StaticFiles(threads, now)
   serveRoot(app, files, config)
   if (docs) await serveDocs(app, contract, files)

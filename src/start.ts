@@ -6,15 +6,17 @@ import { checkReadable } from '../service/restriction.ts'
 import type { AppOptions } from './app.ts'
 import { type Config, ConfigError } from './config/config.ts'
 import { type Access, ensureFirstToken } from './first-token.ts'
-import { type Certificate, covers, loadCertificate } from './http/server/certificate.ts'
+import { type Certificate, loadCertificate } from './http/server/certificate.ts'
 import { limitToDescriptors, watchDescriptors } from './http/server/descriptors.ts'
-import { type Listening, toAuthority, toHosts } from './http/server/listener.ts'
+import { type Listening, localUrl, toAuthority, toHosts } from './http/server/listener.ts'
 import type { HttpServer } from './http-threads/http-server.ts'
 import type { HttpThreadsOptions } from './http-threads/http-threads.ts'
 import { planThreads } from './http-threads/thread-plan.ts'
 import { createLog, createProblemLog } from './log.ts'
 import { isLoopback } from './loopback.ts'
 import type { Admin } from './metrics/admin.ts'
+import { openIssuer } from './oidc/issuer.ts'
+import { issuerKeys } from './oidc/issuer-keys.ts'
 import type { StoreOptions } from './stores/engine.ts'
 import { locateDatabase, openStore } from './stores/engines.ts'
 import type { Store } from './stores/store.ts'
@@ -58,6 +60,7 @@ export interface RunningService {
  */
 export async function start(given: Config, seeding?: AbortSignal): Promise<RunningService> {
   requireSeparatePorts(given)
+  requireIssuer(given)
   const log = await createLog(given)
   const maxConnections = limitToDescriptors(given.maxConnections, (message) => log.warn(message))
   const config = { ...given, maxConnections }
@@ -72,8 +75,12 @@ export async function start(given: Config, seeding?: AbortSignal): Promise<Runni
   const watch = watchDescriptors(onProblem)
   try {
     await seedStore(store, seeding)
-    const tokens = new AccessTokens(store, config.token)
     const { links, warning } = await planThreads(config, store)
+    const readKeys = issuerKeys(config, log)
+    const tokens = new AccessTokens(store, {
+      fixedToken: config.token,
+      issuer: await openIssuer(config, readKeys, log),
+    })
     const [access] = await Promise.all([
       ensureFirstToken(config, tokens),
       // Loaded while the store starts its writer, which the first token needs.
@@ -93,7 +100,7 @@ export async function start(given: Config, seeding?: AbortSignal): Promise<Runni
             threads: 1,
             checkReady: () => checkReadable(store),
           })
-        : await prepareThreads({ config, contract, links })
+        : await prepareThreads({ config, contract, links, readKeys })
     webhooks = await startWebhooks(config, store, log)
     admin = await prepareAdminPort(config, {
       server,
@@ -130,22 +137,6 @@ export async function start(given: Config, seeding?: AbortSignal): Promise<Runni
   }
 }
 
-/**
- * The base URL for clients on this machine. Prefers the address that the service listens on, but uses `localhost` if
- * only that name is covered by the certificate.
- */
-export function localUrl(
-  { address, port }: Pick<AddressInfo, 'address' | 'port'>,
-  certificate?: Certificate,
-): string {
-  const host = address.replace(/^0\.0\.0\.0$/, '127.0.0.1').replace(/^::$/, '::1')
-  const authority = toAuthority({ address: host, port })
-  if (certificate === undefined) return `http://${authority}`
-  const { x509 } = certificate
-  const useName = isLoopback(host) && !covers(x509, host) && covers(x509, 'localhost')
-  return `https://${useName ? `localhost:${port}` : authority}`
-}
-
 /** @throws ConfigError if the service and its admin port cannot listen at the same time */
 function requireSeparatePorts({ adminPort, host, port }: Config): void {
   if (port === 0 || adminPort?.port !== port) return
@@ -154,6 +145,18 @@ function requireSeparatePorts({ adminPort, host, port }: Config): void {
   if (isShared || [...hosts, adminPort.host].some((each) => ALL_ADDRESSES.includes(each))) {
     throw new ConfigError(`--admin-port must differ from --port, which is also ${port}`)
   }
+}
+
+/** @throws ConfigError if only a part of the settings for an issuer is there */
+function requireIssuer({ oidcIssuer, oidcAudience, oidcClientId }: Config): void {
+  if (oidcIssuer !== undefined && oidcAudience === undefined) {
+    throw new ConfigError(
+      '--oidc-issuer requires --oidc-audience, because other services can have tokens of the same issuer',
+    )
+  }
+  if (oidcIssuer !== undefined) return
+  if (oidcAudience !== undefined) throw new ConfigError('--oidc-audience requires --oidc-issuer')
+  if (oidcClientId !== undefined) throw new ConfigError('--oidc-client-id requires --oidc-issuer')
 }
 
 function toStoreOptions(config: Config): StoreOptions {

@@ -20,7 +20,7 @@ function starter(t: Test) {
     const sameThread = database !== ':memory:'
     const store = await openStore({ database, lockTimeout: 5000, sameThread })
     closing.push(() => store.close())
-    const tokens = new AccessTokens(store, token)
+    const tokens = new AccessTokens(store, { fixedToken: token })
     const config = { ...defaultConfig(), database, ...(token !== undefined && { token }) }
     return { provide: () => ensureFirstToken(config, tokens), tokens, store }
   }

@@ -18,8 +18,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'contract/int64.ts',
   ],
   // Runs in browsers, like the files named here.
-  page: ['client', 'contract/int64.ts', 'src/transfer/export.ts'],
-  'src/config': ['service', 'contract'],
+  page: ['client', 'contract/int64.ts', 'src/http/page/page-settings.ts', 'src/transfer/export.ts'],
+  'src/config': ['service', 'contract', ...LEAVES],
+  'src/oidc': ['service', 'contract', 'src/config', ...LEAVES],
   'src/threads': ['service', ...LEAVES],
   'src/stores': ['service', 'contract', 'src/threads', ...LEAVES],
   'src/transfer': ['service', 'contract', 'src/config', ...LEAVES],

@@ -5,7 +5,7 @@ const NAME_LENGTH = 40
 
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 
-/** Says whose token is in use, and what it permits. */
+/** Says who is signed in, or whose token is in use, and what they are permitted to do. */
 export function SessionBar({
   session,
   onSignOut,
@@ -13,18 +13,19 @@ export function SessionBar({
   readonly session: Session
   readonly onSignOut: () => void
 }) {
-  const { token, canRead, canWrite } = session
-  const rights = canRead ? (canWrite ? 'Read and write' : 'Read only') : 'Write only'
+  const { name, expiresAt, canRead, canWrite } = session
+  const readRights = canWrite ? 'Read and write' : 'Read only'
+  const otherRights = canWrite ? 'Write only' : 'No access'
   return (
     <header class="session-bar">
       <h1>
         <img src="page/icon.svg" alt="" width="28" height="28" /> Plants
       </h1>
       <div class="token">
-        <bdi class="token-name">{cut(token.name, NAME_LENGTH)}</bdi>
+        <bdi class="token-name">{cut(name, NAME_LENGTH)}</bdi>
         <span class="hint">
-          {rights}
-          {token.expiresAt && `, until ${DATE.format(new Date(token.expiresAt))}`}
+          {canRead ? readRights : otherRights}
+          {expiresAt && `, until ${DATE.format(new Date(expiresAt))}`}
         </span>
       </div>
       <button type="button" onClick={onSignOut}>

@@ -1,50 +1,101 @@
-import { type AccessToken, createClient, type PlantStoreClient } from '../../client/client.ts'
+import { createClient, type PlantStoreClient } from '../../client/client.ts'
+import { pageUrl } from '../page-url.ts'
+import { isRejected } from './rejection.ts'
+import { isResponse, type Person, type SignIn } from './sign-in.ts'
+import { SignInError } from './sign-in-error.ts'
 
-/** A token that the service has accepted. */
+/** A person or a token that the service has accepted. */
 export interface Session {
   readonly client: PlantStoreClient
   /** For following changes. It has no retries, so that a lost connection is shown at once. */
   readonly feedClient: PlantStoreClient
-  readonly token: AccessToken
+  /** Undefined with a token of the service. */
+  readonly person: Person | undefined
+  /** The name of the person or the token. */
+  readonly name: string
+  /** When the token expires. Undefined if it never does, or is replaced. */
+  readonly expiresAt: string | undefined
   readonly canRead: boolean
   readonly canWrite: boolean
 }
 
-/** The key in the browser's storage. Other apps on this origin can use the same storage. */
-const KEY = 'plant-store-token'
+/** The keys in the browser's storage. Other apps on this origin can use the same storage. */
+const TOKEN = 'plant-store-token'
+const SIGNED_IN = 'plant-store-signed-in'
 
 /**
- * Asks the service what the token permits.
+ * Asks the service what a token, or a person who has signed in, is permitted to do.
  *
  * @throws what `PlantStoreClient.getToken` throws
+ * @throws SignInError if the service rejects the person
  */
-export async function openSession(token: string): Promise<Session> {
-  // The page's own folder, because a proxy may have stripped a prefix.
-  const url = new URL('.', location.origin + location.pathname)
+export async function openSession(access: string | Person): Promise<Session> {
+  const person = typeof access === 'string' ? undefined : access
+  const token = typeof access === 'string' ? access : () => access.accessToken()
+  const url = pageUrl()
   const client = createClient({ url, token })
-  const accessToken = await client.getToken()
-  const { scopes } = accessToken
-  return {
-    client,
-    feedClient: createClient({ url, token, retries: 0 }),
-    token: accessToken,
-    canRead: scopes.includes('read'),
-    canWrite: scopes.includes('write'),
+  try {
+    const { name, scopes, expiresAt } = await client.getToken()
+    return {
+      client,
+      feedClient: createClient({ url, token, retries: 0 }),
+      person,
+      name: person?.name ?? name,
+      expiresAt: person === undefined ? expiresAt : undefined,
+      canRead: scopes.includes('read'),
+      canWrite: scopes.includes('write'),
+    }
+  } catch (cause) {
+    if (person === undefined || !isRejected(cause)) throw cause
+    const message =
+      'You have signed in, but this service does not accept the token that you got. Ask its operator for help.'
+    throw new SignInError('failed', message, { cause })
   }
 }
 
+/** Whether there may be a session to resume. */
+export function canResume(): boolean {
+  return storedToken() !== undefined || isResponse() || sessionStorage.getItem(SIGNED_IN) !== null
+}
+
+/**
+ * Resumes the session of an earlier visit: a person comes from the issuer, a token is stored, or the person had signed
+ * in when the page was loaded again. Then the tab leaves for the issuer, which usually returns at once.
+ *
+ * @throws what `openSession` and `SignIn` throw
+ */
+export async function resumeSession(signIn: SignIn | undefined): Promise<Session | undefined> {
+  const person = await signIn?.finish()
+  if (person !== undefined) {
+    const session = await openSession(person)
+    forgetSession()
+    sessionStorage.setItem(SIGNED_IN, 'yes')
+    return session
+  }
+  const token = storedToken()
+  if (token !== undefined) return openSession(token)
+  if (signIn === undefined || sessionStorage.getItem(SIGNED_IN) === null) return undefined
+  // If it fails, the person is asked, rather than sent to the issuer again and again.
+  forgetSession()
+  const url = await signIn.begin()
+  location.replace(url)
+  return new Promise(() => {})
+}
+
 /** The token of an earlier visit: in this tab, or in this browser if the person asked to keep it. */
-export function storedToken(): string | undefined {
-  return sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY) ?? undefined
+function storedToken(): string | undefined {
+  return sessionStorage.getItem(TOKEN) ?? localStorage.getItem(TOKEN) ?? undefined
 }
 
 /** @param lasting whether to keep the token in the browser rather than in this tab */
 export function storeToken(token: string, lasting: boolean): void {
   const storage = lasting ? localStorage : sessionStorage
-  storage.setItem(KEY, token)
+  forgetSession()
+  storage.setItem(TOKEN, token)
 }
 
-export function forgetToken(): void {
-  sessionStorage.removeItem(KEY)
-  localStorage.removeItem(KEY)
+export function forgetSession(): void {
+  sessionStorage.removeItem(SIGNED_IN)
+  sessionStorage.removeItem(TOKEN)
+  localStorage.removeItem(TOKEN)
 }

@@ -1,16 +1,20 @@
 import { useState } from 'preact/hooks'
 
+/** @param lasting whether the browser keeps the token */
+export type OnToken = (token: string, lasting: boolean) => Promise<void>
+
 /** Asks for a token. */
 export function TokenForm({
+  docs,
   problem,
-  unsaved,
   onToken,
+  isPrimary = false,
 }: {
-  /** Why there is no session, such as a rejected token. */
+  readonly docs: boolean
   readonly problem: string | undefined
-  /** The number of changes that are kept until there is a session again. */
-  readonly unsaved: number
-  readonly onToken: (token: string, lasting: boolean) => Promise<void>
+  readonly onToken: OnToken
+  /** Whether a token is the only way to sign in. */
+  readonly isPrimary?: boolean
 }) {
   const [isBusy, setBusy] = useState(false)
   const submit = async (event: SubmitEvent) => {
@@ -25,51 +29,33 @@ export function TokenForm({
     setBusy(false)
   }
   return (
-    <main class="welcome">
-      <form class="card" onSubmit={submit}>
-        <h1>
-          <img src="page/icon.svg" alt="" width="40" height="40" /> Plants
-        </h1>
-        <p>
-          To look at the plants, paste an access token. When the service starts, it prints where the
-          first one is. If you do not run the service yourself, ask its operator.
-        </p>
-        {unsaved > 0 && (
-          <p>
-            <strong>
-              {unsaved === 1 ? '1 change is not saved' : `${unsaved} changes are not saved`}
-            </strong>
-            , and will be there when you have signed in. Keep this page open.
-          </p>
-        )}
-        <label class="field">
-          Token
-          <input
-            name="token"
-            type="password"
-            required
-            autocomplete="off"
-            aria-describedby="problem"
-            aria-invalid={problem !== undefined}
-          />
-        </label>
-        <p id="problem" class="problem" role="alert">
-          {problem}
-        </p>
-        <label class="choice">
-          <input name="lasting" type="checkbox" aria-describedby="lasting" />
-          Keep it in this browser
-        </label>
-        <p id="lasting" class="hint">
-          Otherwise, it is forgotten when you close this tab.
-        </p>
-        <button type="submit" class="primary" disabled={isBusy}>
-          {isBusy ? 'Checking…' : 'Continue'}
-        </button>
+    <form class="token-form" onSubmit={submit}>
+      <label class="field">
+        Token
+        <input
+          name="token"
+          type="password"
+          required
+          autocomplete="off"
+          aria-describedby="problem"
+          aria-invalid={problem !== undefined}
+        />
+      </label>
+      <label class="choice">
+        <input name="lasting" type="checkbox" aria-describedby="lasting" />
+        Keep it in this browser
+      </label>
+      <p id="lasting" class="hint">
+        Otherwise, it is forgotten when you close this tab.
+      </p>
+      <button type="submit" class={isPrimary ? 'primary' : undefined} disabled={isBusy}>
+        {isBusy ? 'Checking…' : 'Continue'}
+      </button>
+      {docs && (
         <p class="hint">
           Developers: see the <a href="documentation">API docs</a>.
         </p>
-      </form>
-    </main>
+      )}
+    </form>
   )
 }

@@ -42,7 +42,12 @@ export function DraftTray({
           </button>
         )}
       </div>
-      {!canWrite && <p>This token permits no changes. Sign in with another one to save them.</p>}
+      {!canWrite && (
+        <p>
+          You are not permitted to change plants. To save these, sign in with another account or
+          token.
+        </p>
+      )}
       <ul>
         {waiting.map((draft) => (
           <li key={draft.key}>

@@ -1,4 +1,4 @@
-import type { Plant, StoredPlant } from '../../client/client.ts'
+import { type Plant, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
 import { isRejected } from '../access/rejection.ts'
 import { explain, isTransient } from '../error-text.ts'
 import { parseId } from '../list/plant-id.ts'
@@ -122,6 +122,22 @@ export class Drafts extends Model {
 
   clear(): void {
     for (const { key } of this.#drafts) this.discard(key)
+  }
+
+  toJson(): string {
+    return toJson({ drafts: this.#drafts, open: this.#open })
+  }
+
+  /** Replaces all by those that `toJson` has returned. */
+  load(json: string): void {
+    const { drafts, open } = parseJson(json) as { drafts: readonly Draft[]; open?: number }
+    // A page that is left does not learn whether what it was sending is saved.
+    this.#drafts = drafts.map((each) =>
+      each.state === 'sending' ? { ...each, state: 'unsent', hasFailed: true } : each,
+    )
+    this.#open = open
+    this.#latestKey = Math.max(...drafts.map(({ key }) => key))
+    this.changed()
   }
 
   type(key: number, typed: Partial<Typed>): void {

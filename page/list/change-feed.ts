@@ -36,6 +36,7 @@ export class ChangeFeed extends Model {
   readonly #client: PlantStoreClient
   readonly #surroundings: Surroundings
   #state: FeedState = 'connecting'
+  #problem: unknown
 
   /** @param client one without retries, so that a lost connection is shown at once */
   constructor(client: PlantStoreClient, surroundings: Surroundings) {
@@ -46,6 +47,11 @@ export class ChangeFeed extends Model {
 
   get state(): FeedState {
     return this.#state
+  }
+
+  /** Why the connection is lost. */
+  get problem(): unknown {
+    return this.#problem
   }
 
   /** Resolves once the signal aborts, the token is rejected or the service turns out to keep no changes. */
@@ -85,7 +91,7 @@ export class ChangeFeed extends Model {
           cursor = undefined
           continue
         }
-        this.#enter('lost')
+        this.#enter('lost', error)
         // The plants may be readable although the feed is not.
         if (!isStarted) start()
         await this.#surroundings.pause(pauseMs)
@@ -94,9 +100,10 @@ export class ChangeFeed extends Model {
     }
   }
 
-  #enter(state: FeedState): void {
+  #enter(state: FeedState, problem?: unknown): void {
     if (state === this.#state) return
     this.#state = state
+    this.#problem = problem
     this.changed()
   }
 }

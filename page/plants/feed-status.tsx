@@ -1,3 +1,4 @@
+import { SignInError } from '../access/sign-in-error.ts'
 import type { FeedState } from '../list/change-feed.ts'
 
 const TEXTS = {
@@ -10,15 +11,18 @@ const TEXTS = {
 /** Says whether changes by others appear. */
 export function FeedStatus({
   state,
+  problem,
   onReload,
 }: {
   readonly state: FeedState
+  /** Why the connection is lost. */
+  readonly problem: unknown
   readonly onReload: () => void
 }) {
   return (
     <div class="feed">
       <span role="status" class={`feed-state ${state}`} title={TITLES[state]}>
-        {TEXTS[state]}
+        {problem instanceof SignInError ? problem.message : TEXTS[state]}
       </span>
       {state === 'off' && (
         <button type="button" onClick={onReload}>

@@ -14,7 +14,11 @@ export function ListSummary({
   const { list, marks, selection } = view
   return (
     <div class="summary">
-      <FeedStatus state={view.feed.state} onReload={() => view.reload()} />
+      <FeedStatus
+        state={view.feed.state}
+        problem={view.feed.problem}
+        onReload={() => view.reload()}
+      />
       <span role="status">
         {summaryOf(view)}
         {list.first !== undefined && `, from id ${list.first}`}

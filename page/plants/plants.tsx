@@ -130,12 +130,18 @@ export function Plants({
         ) : (
           <div class="empty">
             <img src="page/icon.svg" alt="" width="72" height="72" />
-            <h2>Add plants</h2>
-            <p>This token cannot read plants. It can only add them.</p>
-            <div class="buttons">
-              <TransferButtons session={session} filter={{}} />
-              <AddButton buttonRef={addButton} onAdd={() => drafts.add('')} />
-            </div>
+            <h2>{canWrite ? 'Add plants' : 'No access'}</h2>
+            <p>
+              {canWrite
+                ? 'You are not permitted to read plants. You can only add them.'
+                : 'You are not permitted to read or change plants. Ask the operator of this service for access.'}
+            </p>
+            {canWrite && (
+              <div class="buttons">
+                <TransferButtons session={session} filter={{}} />
+                <AddButton buttonRef={addButton} onAdd={() => drafts.add('')} />
+              </div>
+            )}
           </div>
         )}
         <DraftTray

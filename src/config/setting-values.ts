@@ -5,6 +5,7 @@
 import { isIP } from 'node:net'
 import ms, { type StringValue } from 'ms'
 import type { NewPlant } from '../../service/plant-store.ts'
+import { isLoopback } from '../loopback.ts'
 
 /** Which requests are logged; `changes` are those that can modify data. */
 const requestLogs = ['off', 'changes', 'all'] as const
@@ -182,6 +183,39 @@ function readOrigin(value: unknown): string {
   const origin = `${protocol}//${host}`
   if (value !== origin) throw new InvalidValue(`the origin ${origin} instead of ${value}`)
   return origin
+}
+
+/** The URL of an OpenID Connect issuer, which its tokens must repeat in the same spelling. */
+export function issuer(value: unknown): string {
+  const { protocol, hostname } = baseUrl(value) ?? {}
+  if (protocol === 'https:') return String(value)
+  if (protocol === 'http:' && isLoopback(String(hostname).replace(/^\[|\]$/g, ''))) {
+    return String(value)
+  }
+  throw new InvalidValue(
+    'a URL such as https://id.example/realms/plants, without query or fragment; http only for this machine',
+  )
+}
+
+/** An HTTP URL, which is returned without a slash at its end. */
+export function publicUrl(value: unknown): string {
+  const url = baseUrl(value)
+  if (url !== undefined) return url.href.replace(/\/$/, '')
+  throw new InvalidValue(
+    'a URL such as https://plants.example or https://example.com/plants, without query or fragment',
+  )
+}
+
+/** An HTTP URL without credentials, query or fragment. */
+function baseUrl(value: unknown): URL | undefined {
+  const url = /^https?:\/\/\S+$/.test(asText(value)) ? URL.parse(asText(value)) : null
+  return url !== null && url.href === url.origin + url.pathname ? url : undefined
+}
+
+/** An OAuth 2.0 scope (RFC 6749 §3.3). */
+export function scope(value: unknown): string {
+  if (/^[!#-[\]-~]+$/.test(asText(value))) return String(value)
+  throw new InvalidValue('a scope such as plants:read')
 }
 
 function isNetwork(text: string): boolean {

@@ -3,13 +3,16 @@ import {
   durationOrZero,
   endpoint,
   integer,
+  issuer,
   logRequests,
   networks,
   nonEmptyString,
   oneOf,
   onOff,
   origins,
+  publicUrl,
   rate,
+  scope,
   seed,
   threads,
 } from './setting-values.ts'
@@ -151,6 +154,40 @@ export const settings = {
     description: 'requests allowed per token, such as 1000/s; or off',
     default: 'off',
     read: rate,
+  },
+  oidcIssuer: {
+    argument: '<url>',
+    description:
+      'also accept access tokens of this OpenID Connect issuer, such as https://id.example/realms/plants',
+    read: issuer,
+  },
+  oidcAudience: {
+    argument: '<name>',
+    description: 'the audience that tokens of the issuer must have',
+    read: nonEmptyString,
+  },
+  oidcReadScope: {
+    argument: '<scope>',
+    description: "the issuer's scope for reading",
+    default: 'plants:read',
+    read: scope,
+  },
+  oidcWriteScope: {
+    argument: '<scope>',
+    description: "the issuer's scope for writing",
+    default: 'plants:write',
+    read: scope,
+  },
+  oidcClientId: {
+    argument: '<id>',
+    description: 'the public client of the issuer with which people sign in at /',
+    read: nonEmptyString,
+  },
+  publicUrl: {
+    argument: '<url>',
+    description:
+      'the URL at which clients reach the service, if it differs from the address that it listens on, such as https://example.com/plants',
+    read: publicUrl,
   },
   corsOrigin: {
     argument: '<origins>',

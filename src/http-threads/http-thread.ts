@@ -4,6 +4,7 @@ import { checkReadable } from '../../service/restriction.ts'
 import { serviceBusy } from '../http/api-error.ts'
 import { loadCertificate } from '../http/server/certificate.ts'
 import { createLog } from '../log.ts'
+import { openIssuer } from '../oidc/issuer.ts'
 import { joinStore } from '../stores/engines.ts'
 import type { ThreadStore } from '../stores/store.ts'
 import { RemoteCalls, serveCalls } from '../threads/remote-calls.ts'
@@ -43,7 +44,10 @@ async function buildServer(data: ThreadData) {
     { ...config, isMeasured: config.adminPort !== undefined },
     data.store,
   )
-  const tokens = new AccessTokens(store, config.token)
+  const tokens = new AccessTokens(store, {
+    fixedToken: config.token,
+    issuer: await openIssuer(config, () => main.call('readKeys'), log),
+  })
   const checkReady = async () => {
     const stuck = await main.call('findStuckThread')
     if (stuck === undefined) return

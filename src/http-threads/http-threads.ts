@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts'
 import { serviceBusy } from '../http/api-error.ts'
 import { newTicketSecret } from '../http/server/certificate.ts'
 import type { Endpoint } from '../http/server/listener.ts'
+import type { ReadKeys } from '../oidc/issuer-keys.ts'
 import { shareResult } from '../shared-result.ts'
 import type { StoreLink } from '../stores/store.ts'
 import type { Metrics } from '../stores/store-metrics.ts'
@@ -38,6 +39,8 @@ export interface HttpThreadsOptions {
   readonly contract: ContractDocument
   /** One for each thread. */
   readonly links: readonly StoreLink[]
+  /** Shared by the threads, so that their number does not matter to the issuer. */
+  readonly readKeys: ReadKeys
 }
 
 /**
@@ -48,7 +51,7 @@ export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<H
   const threads: HttpThread[] = []
   // `/health/ready` needs no token, so clients can cause any number of calls.
   const findStuckThread = shareResult(() => searchThreads(threads), SEARCH_LIFETIME_MS)
-  const main: MainMethods = { findStuckThread }
+  const main: MainMethods = { findStuckThread, readKeys: options.readKeys }
   try {
     const ticketSecret = newTicketSecret()
     for (const index of options.links.keys()) {

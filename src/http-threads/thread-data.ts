@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ContractDocument } from '../../contract/contract.ts'
 import type { Config } from '../config/config.ts'
+import type { ReadKeys } from '../oidc/issuer-keys.ts'
 import { ThreadModule } from '../threads/thread-module.ts'
 import type { HttpServer } from './http-server.ts'
 
@@ -38,6 +39,8 @@ export interface ThreadMethods extends Pick<HttpServer, 'listen' | 'close' | 're
 export interface MainMethods {
   /** Resolves to the name of a thread that does not respond, if there is one. */
   findStuckThread(): Promise<string | undefined>
+  /** Reads the keys of the issuer. */
+  readonly readKeys: ReadKeys
 }
 
 export const httpThread = new ThreadModule<ThreadData>('http-thread', import.meta.url)

@@ -41,7 +41,7 @@ import type { AnyFailure } from '../../contract/operation-types.ts'
 import type { StoreUnavailable } from '../../service/plant-store.ts'
 
 /** Values of `Retry-After` in a 503, in seconds. */
-const RETRY_AFTER = { busy: '1', failing: '5', restricted: '5' }
+const RETRY_AFTER = { busy: '1', failing: '5', restricted: '5', issuer: '10' }
 
 /** Messages quote the client's input, which can be as long as a request head. */
 const MESSAGE_LENGTH_MAX = 500
@@ -97,4 +97,10 @@ export function operationError({ failure, message }: AnyFailure): ApiError {
 /** The process has reached a limit on memory or work. */
 export function serviceBusy(): ApiError {
   return new ApiError('service-busy', 'the service is busy', { 'retry-after': RETRY_AFTER.busy })
+}
+
+/** The issuer of a token has not published its keys to the service yet. */
+export function issuerUnavailable(): ApiError {
+  const message = 'the token cannot be verified yet, because its issuer is unavailable'
+  return new ApiError('issuer-unavailable', message, { 'retry-after': RETRY_AFTER.issuer })
 }

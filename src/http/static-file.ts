@@ -28,29 +28,41 @@ const toGzip = promisify(zlib.gzip)
  */
 const ENCRYPTED_BYTES_MAX = 2 ** 25
 
-/** Pages load nothing from third parties, and nothing inline except icons. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+/** Pages load nothing from third parties, and nothing inline except icons. Scripts can call these origins. */
+function contentSecurityPolicy(origins: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    ["connect-src 'self'", ...origins].join(' '),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
 
 /** A file in each coding. */
 export interface StaticFile extends Readonly<Record<(typeof CODINGS)[number], Uint8Array>> {
   readonly type: string
+  /** The value of `Content-Security-Policy`. */
+  readonly policy: string
   /** The same for each coding, so its entity tag is weak (RFC 9110 §8.8.1). */
   readonly version: string
 }
 
-/** @param type the media type */
-export async function compressFile(type: string, identity: Uint8Array): Promise<StaticFile> {
+/**
+ * @param type the media type
+ * @param origins other origins that the page's scripts can call
+ */
+export async function compressFile(
+  type: string,
+  identity: Uint8Array,
+  origins: readonly string[] = [],
+): Promise<StaticFile> {
   const [br, gzip] = await Promise.all([toBrotli(identity, BROTLI), toGzip(identity)])
-  return { type, br, gzip, identity, version: hash('sha256', identity, 'base64url') }
+  const version = hash('sha256', identity, 'base64url')
+  return { type, br, gzip, identity, version, policy: contentSecurityPolicy(origins) }
 }
 
 /** Prepares the responses for files. */
@@ -83,7 +95,7 @@ export class StaticFiles {
     }
     reply.headers({
       'cache-control': lifetime,
-      'content-security-policy': CONTENT_SECURITY_POLICY,
+      'content-security-policy': file.policy,
       etag: `W/${entityTag(file.version)}`,
     })
     addVary(reply, 'Accept-Encoding')

@@ -98,7 +98,7 @@ export class RequestMetrics {
       help: 'Requests beyond a rate limit, which got 429.',
       toLabels: toReason,
     })
-    count(this.#errors, ['service-busy', 'store-busy', 'store-unavailable'], {
+    count(this.#errors, ['service-busy', 'store-busy', 'store-unavailable', 'issuer-unavailable'], {
       name: 'plant_store_shed_requests_total',
       help: 'Requests that could not be served at the time, which got 503.',
       toLabels: toReason,

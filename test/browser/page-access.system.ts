@@ -32,6 +32,15 @@ testInBrowser('tokens in the page', (open) => {
     t.same(plants.complaints, [])
   })
 
+  t.test('the page links to the docs if there are any', async (t) => {
+    for (const docs of [true, false]) {
+      const { url } = await startService(t, { config: { docs } })
+      const { page } = await open(t, url)
+      await page.getByLabel('Token').waitFor()
+      t.equal(await page.getByRole('link', { name: 'API docs' }).count(), docs ? 1 : 0)
+    }
+  })
+
   t.test('the page keeps the token in the browser if asked to', async (t) => {
     const plants = await open(t, service.url)
     await plants.page.getByLabel('Keep it in this browser').check()
@@ -68,7 +77,7 @@ testInBrowser('tokens in the page', (open) => {
   t.test('a token that can only write can add plants', async (t) => {
     const token = await service.issueToken('writer', ['write'])
     const plants = await open(t, service.url, { token })
-    await plants.shows('This token cannot read plants.')
+    await plants.shows('You are not permitted to read plants.')
     await plants.button('Add plant').click()
     await plants.type({ id: '5', name: 'Acer', tag: 'Tree' })
     await plants.button('Save').click()

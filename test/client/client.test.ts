@@ -6,7 +6,7 @@ import { createClient, parseJson, type StoredPlant, toJson } from '../../client/
 import { SEARCH_MAX } from '../../service/plant-store.ts'
 import { storable } from '../helpers/arbitraries.ts'
 import { type Service, startService } from '../helpers/service.ts'
-import { startFaultyProxy, thrownBy } from './faulty-proxy.ts'
+import { lost, startFaultyProxy, thrownBy } from './faulty-proxy.ts'
 
 let service: Service
 t.before(async () => {
@@ -235,6 +235,38 @@ t.test('a custom fetch is used', async (t) => {
   })
   await client.listPlants()
   t.strictSame(authorizations, [`Bearer ${token}`])
+})
+
+t.test('a function supplies a fresh token for each attempt', async (t) => {
+  const { url } = await startFaultyProxy(t, service, [lost])
+  const tokens = ['of the attempt that is lost', service.token, 'expired', service.token]
+  const client = createClient({ url, retryDelay: 1, token: () => tokens.shift() ?? '' })
+  await client.listPlants()
+  t.match(await thrownBy(client.listPlants()), { condition: 'token-invalid' })
+  await client.listPlants()
+  const later = createClient({ url, token: async () => service.token })
+  await later.listPlants()
+  t.strictSame(tokens, [])
+})
+
+t.test('a call whose token cannot be supplied rejects without a request', async (t) => {
+  const { url, requests } = await startFaultyProxy(t, service)
+  const failure = new Error('signed out')
+  const failing = createClient({ url, token: () => Promise.reject(failure) })
+  t.equal(await thrownBy(failing.listPlants()), failure)
+  const invalid = createClient({ url, token: () => 'no\nheader' })
+  t.match(await thrownBy(invalid.listPlants()), { name: 'TypeError' })
+
+  const { promise: asked, resolve } = Promise.withResolvers<void>()
+  const pending = createClient({ url, token: () => new Promise(() => resolve()) })
+  const abort = new AbortController()
+  const { signal } = abort
+  const call = pending.listPlants({}, { signal })
+  await asked
+  abort.abort(failure)
+  t.equal(await thrownBy(call), failure)
+  t.equal(await thrownBy(pending.listPlants({}, { signal })), failure)
+  t.same(requests, [])
 })
 
 for (const url of [

@@ -62,6 +62,30 @@ const bad: Record<SettingName, readonly { value: string; expected: string }[]> =
   maxConnections: [{ value: '0', expected: 'an integer from 1 to 1048576' }],
   authFailureLimit: ['0/s', '5/d', '/s', '100', 'on'].map(invalidRate),
   rateLimit: ['1000'].map(invalidRate),
+  oidcIssuer: [
+    'id.example',
+    'ftp://id.example',
+    'http://id.example',
+    'https://id.example?realm=plants',
+    'https://id.example/#plants',
+    'https://user:password@id.example',
+    ' https://id.example',
+  ].map((value) => ({
+    value,
+    expected:
+      'a URL such as https://id.example/realms/plants, without query or fragment; http only for this machine',
+  })),
+  oidcAudience: [{ value: '', expected: 'a non-empty string' }],
+  oidcReadScope: ['', 'two words', 'a"'].map(invalidScope),
+  oidcWriteScope: ['\\', 'é'].map(invalidScope),
+  oidcClientId: [{ value: '', expected: 'a non-empty string' }],
+  publicUrl: ['', 'plants.example', '/plants', 'https://plants.example/?x', 'https://'].map(
+    (value) => ({
+      value,
+      expected:
+        'a URL such as https://plants.example or https://example.com/plants, without query or fragment',
+    }),
+  ),
   corsOrigin: [
     ...[
       'null',
@@ -119,6 +143,10 @@ const bad: Record<SettingName, readonly { value: string; expected: string }[]> =
 
 function invalidDuration(value: string) {
   return { value, expected: 'a duration such as 500ms, 10s, 2m, 12h or 1d, at most 1d' }
+}
+
+function invalidScope(value: string) {
+  return { value, expected: 'a scope such as plants:read' }
 }
 
 function invalidRate(value: string) {

@@ -4,7 +4,7 @@ import t from 'tap'
 import { greeting, readyLine } from '../../src/commands/greeting.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import type { Certificate } from '../../src/http/server/certificate.ts'
-import { localUrl } from '../../src/start.ts'
+import { localUrl } from '../../src/http/server/listener.ts'
 import { type Issued, issue } from '../helpers/certificates.ts'
 
 const config = defaultConfig()

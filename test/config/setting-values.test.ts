@@ -4,11 +4,13 @@ import {
   durationOrZero,
   endpoint,
   integer,
+  issuer,
   logRequests,
   networks,
   nonEmptyString,
   onOff,
   origins,
+  publicUrl,
   rate,
   replaceInvalid,
   seed,
@@ -83,3 +85,23 @@ for (const [value, host, port] of [
     t.strictSame(endpoint(value), { host, port })
   })
 }
+
+t.test('an issuer is read in its own spelling, because its tokens repeat it', async (t) => {
+  for (const value of [
+    'https://ID.example:443/',
+    'https://id.example/realms/plants',
+    'http://localhost:8080',
+    'http://[::1]:8080/realms/plants',
+  ]) {
+    t.equal(issuer(value), value)
+  }
+  for (const value of [7, undefined, 'http://10.0.0.1', 'https://id.example\n']) {
+    t.throws(() => issuer(value), { message: /^expected a URL such as https:/ })
+  }
+})
+
+t.test('a public URL is read without a slash at its end', async (t) => {
+  t.equal(publicUrl('https://Plants.example/'), 'https://plants.example')
+  t.equal(publicUrl('http://example.com/plants/'), 'http://example.com/plants')
+  t.throws(() => publicUrl(7), { message: /^expected a URL such as https:/ })
+})

@@ -33,7 +33,7 @@ type Document = ContractDocument & {
 }
 
 /** Paths outside the contract, which documents only their errors. */
-const OPEN = /^\/($|\?|(health|documentation|page)\b)/
+const OPEN = /^\/($|\?|(health|documentation|page|\.well-known)\b)/
 
 /** Headers that HTTP itself adds. */
 const GENERAL = ['connection', 'content-length', 'content-type', 'date', 'keep-alive']

@@ -13,6 +13,8 @@ import { buildApp } from '../../src/app.ts'
 import { type Config, defaultConfig } from '../../src/config/config.ts'
 import { loadCertificate } from '../../src/http/server/certificate.ts'
 import type { RequestMetrics } from '../../src/metrics/request-metrics.ts'
+import { openIssuer } from '../../src/oidc/issuer.ts'
+import { issuerKeys } from '../../src/oidc/issuer-keys.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store, ThreadStore } from '../../src/stores/store.ts'
 import { type Answer, checkAnswer } from './contract-check.ts'
@@ -44,6 +46,8 @@ export interface StartOptions {
   /** Receives the lines of the log. */
   readonly logger?: { readonly level?: string; readonly stream: DestinationStream }
   readonly now?: () => number
+  /** See issuerKeys. */
+  readonly issuer?: { readonly cooldownMs?: number; readonly timeoutMs?: number }
   /** See AppOptions. */
   readonly logsForAll?: boolean
   /** See AppOptions. */
@@ -157,14 +161,15 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const retention = { age: config.keepChanges, bytes: config.keepChangesBytes }
   const store = await withoutCoverage(() => openStore({ ...config, retention }))
   const served = withInstead(store, options.instead)
+  const log =
+    options.logger && pino({ level: options.logger.level ?? 'info' }, options.logger.stream)
+  const issuer = await openIssuer(config, issuerKeys(config, log, options.issuer), log)
   const app = await buildApp({
     config,
     contract: loadContract(),
     store: served,
-    tokens: new AccessTokens(served, config.token),
-    ...(options.logger && {
-      log: pino({ level: options.logger.level ?? 'info' }, options.logger.stream),
-    }),
+    tokens: new AccessTokens(served, { fixedToken: config.token, issuer }),
+    log,
     ...(options.now !== undefined && { now: options.now }),
     threads: 1,
     checkReady: () => checkReadable(served),

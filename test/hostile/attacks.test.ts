@@ -1,6 +1,7 @@
 /** The short form of `npm run test:attacks`: all attacks at once, at a small scale. */
 import { join } from 'node:path'
 import t from 'tap'
+import { startIssuer } from '../helpers/issuer.ts'
 import { attacks } from './attacks/all.ts'
 import { launch } from './attacks/launch.ts'
 import { makeStock, Trial } from './trial.ts'
@@ -11,7 +12,8 @@ const SCALE = 0.05
 t.test('a service under attack serves others and loses nothing', async (t) => {
   const database = join(t.testdir(), 'plants.db')
   await makeStock(t, database, 2000, 1000)
-  const trial = await Trial.start(t, database, ['--shutdown-timeout=500ms'])
+  const { args } = await startIssuer(t)
+  const trial = await Trial.start(t, database, ['--shutdown-timeout=500ms', ...args])
   const names = attacks.map(({ name }) => name)
   const running = launch(t, names, trial.target.port, SCALE)
   await running.done

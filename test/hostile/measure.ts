@@ -3,6 +3,7 @@ import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
+import { startIssuer } from '../helpers/issuer.ts'
 import { attacks } from './attacks/all.ts'
 import { launch } from './attacks/launch.ts'
 import { inFolder, makeStock, Trial } from './trial.ts'
@@ -30,10 +31,11 @@ await inFolder(async (folder, owner) => {
   const stock = join(folder, 'stock.db')
   const database = join(folder, 'plants.db')
   await makeStock(owner, stock, 10_000, 2000)
+  const { args } = await startIssuer(owner)
   for (const { name } of attacks.filter(({ name }) => name.includes(text))) {
     for (const suffix of ['', '-wal', '-shm']) rmSync(database + suffix, { force: true })
     copyFileSync(stock, database)
-    const trial = await Trial.start(owner, database, program.args)
+    const trial = await Trial.start(owner, database, [...args, ...program.args])
     const running = launch(owner, [name], trial.target.port, scale)
     await Promise.race([running.done, delay(limit * 1000)])
     await delay(HOLD_MS)

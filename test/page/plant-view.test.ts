@@ -236,6 +236,7 @@ t.test('a lost connection is shown, and the view catches up', async (t) => {
   })
   await paused.promise
   t.equal(view.feed.state, 'lost')
+  t.match(view.feed.problem, { name: 'ConnectionError' })
   await service.call({ body: { id: 4, name: 'meanwhile' } })
   proceed.resolve()
   await until(view, () => view.list.find(4n) !== undefined)

@@ -1,46 +1,43 @@
 /** The page's token: what the service says about it, and where the browser keeps it. */
 import t from 'tap'
-import { forgetToken, openSession, storedToken, storeToken } from '../../page/access/session.ts'
+import {
+  canResume,
+  forgetSession,
+  openSession,
+  resumeSession,
+  storeToken,
+} from '../../page/access/session.ts'
 import { startService } from '../helpers/service.ts'
-
-/** The parts of the browser's storage that the page uses. */
-class MemoryStorage extends Map<string, string> {
-  getItem(key: string): string | null {
-    return this.get(key) ?? null
-  }
-  setItem(key: string, value: string): void {
-    this.set(key, value)
-  }
-  removeItem(key: string): void {
-    this.delete(key)
-  }
-}
-
-t.beforeEach((t) => {
-  for (const name of ['sessionStorage', 'localStorage']) {
-    t.intercept(globalThis, name as never, { value: new MemoryStorage() })
-  }
-})
+import { openTab } from './tab.ts'
 
 t.test('a token is kept for the tab, or in the browser, until it is forgotten', async (t) => {
-  t.equal(storedToken(), undefined)
-  for (const [lasting, storage] of [
-    [false, sessionStorage],
-    [true, localStorage],
-  ] as const) {
-    storeToken('plant_x', lasting)
-    t.equal(storedToken(), 'plant_x')
-    t.equal((storage as unknown as MemoryStorage).size, 1)
-    forgetToken()
-    t.equal(storedToken(), undefined)
+  const service = await startService(t)
+  for (const lasting of [false, true]) {
+    const tab = openTab(t)
+    tab.open(`${service.url}/`)
+    t.equal(canResume(), false)
+    t.equal(await resumeSession(undefined), undefined)
+    storeToken(service.token, lasting)
+    t.equal(tab.sessionStorage.size, lasting ? 0 : 1)
+    t.equal(tab.localStorage.size, lasting ? 1 : 0)
+    t.equal(canResume(), true)
+    t.match(await resumeSession(undefined), { name: 'test' })
+    forgetSession()
+    t.equal(canResume(), false)
   }
 })
 
 t.test('a session knows what its token permits', async (t) => {
   const service = await startService(t)
-  t.intercept(globalThis, 'location', { value: new URL(`${service.url}/?from=bookmark`) as never })
-  const reader = await service.issueToken('reader', ['read'])
-  t.match(await openSession(reader), { canRead: true, canWrite: false, token: { name: 'reader' } })
+  openTab(t).open(`${service.url}/?from=bookmark`)
+  const reader = await service.issueToken('reader', ['read'], 60_000)
+  t.match(await openSession(reader), {
+    canRead: true,
+    canWrite: false,
+    name: 'reader',
+    expiresAt: /^20/,
+    person: undefined,
+  })
   const writer = await service.issueToken('writer', ['write'])
   t.match(await openSession(writer), { canRead: false, canWrite: true })
   await t.rejects(openSession('wrong'), { name: 'PlantStoreError' })

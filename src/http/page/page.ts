@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { Config } from '../../config/config.ts'
 import { ApiError } from '../api-error.ts'
 import { DOCS_PATH } from '../docs/docs.ts'
 import { addVary } from '../operations/response-headers.ts'
@@ -9,6 +10,7 @@ import { preferredType } from '../request/accept.ts'
 import { logOf } from '../request/request-log.ts'
 import { compressFile, type StaticFile, type StaticFiles } from '../static-file.ts'
 import { bundlePage, DOCUMENT, ENTRY, PAGE_FOLDER } from './bundle.ts'
+import { addSettings, type SignInSettings } from './page-settings.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -27,11 +29,8 @@ const RETRY_MS = 1000
  * Serves the root: the page for browsers, and a redirect to the docs for other clients. If there is only one of the
  * two, all clients get it.
  */
-export function serveRoot(
-  app: FastifyInstance,
-  files: StaticFiles,
-  { page, docs }: { readonly page: boolean; readonly docs: boolean },
-): void {
+export function serveRoot(app: FastifyInstance, files: StaticFiles, config: Config): void {
+  const { page, docs } = config
   const get = (url: string, handler: RouteHandlerMethod) =>
     app.route({ method: ['GET', 'HEAD'], url, config: { open: true }, handler })
   const redirect = (reply: FastifyReply) => reply.redirect(`.${DOCS_PATH}`)
@@ -40,23 +39,38 @@ export function serveRoot(
     return
   }
 
-  const send = async (name: string, request: FastifyRequest, reply: FastifyReply) => {
+  let document: Promise<StaticFile> | undefined
+  const sendDocument = async (request: FastifyRequest, reply: FastifyReply) => {
     const known = await load(request)
-    const file = known.get(name)
-    if (file === undefined) return reply.callNotFound()
-    return reply.send(files.respond(request, reply, file))
+    document ??= configure(known.get(DOCUMENT) as StaticFile, config)
+    return reply.send(files.respond(request, reply, await document))
   }
   get('/', (request, reply) => {
     if (docs) {
       addVary(reply, 'Accept')
       if (preferredType(request.headers, ROOT_TYPES) !== 'text/html') return redirect(reply)
     }
-    return send(DOCUMENT, request, reply)
+    return sendDocument(request, reply)
   })
-  get('/page/*', (request, reply) => {
+  get('/page/*', async (request, reply) => {
     const { '*': name } = request.params as { '*': string }
-    return name === DOCUMENT ? reply.callNotFound() : send(name, request, reply)
+    const file = name === DOCUMENT ? undefined : (await load(request)).get(name)
+    if (file === undefined) return reply.callNotFound()
+    return reply.send(files.respond(request, reply, file))
   })
+}
+
+/** Adds what the page needs to know about the service to its document, and lets it call the issuer, if there is one. */
+function configure({ type, identity }: StaticFile, config: Config): Promise<StaticFile> {
+  const signIn = signInSettings(config)
+  const html = addSettings(Buffer.from(identity).toString(), { docs: config.docs, signIn })
+  return compressFile(type, Buffer.from(html), signIn && [new URL(signIn.issuer).origin])
+}
+
+function signInSettings(config: Config): SignInSettings | undefined {
+  const { oidcIssuer: issuer, oidcAudience: audience, oidcClientId: clientId } = config
+  if (issuer === undefined || audience === undefined || clientId === undefined) return undefined
+  return { issuer, clientId, audience, scopes: [config.oidcReadScope, config.oidcWriteScope] }
 }
 
 /** The files by name, which all applications of a thread share. */

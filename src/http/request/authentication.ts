@@ -3,8 +3,10 @@ import rateLimiting from '@fastify/rate-limit'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Grant, nameScopes } from '../../../contract/scopes.ts'
 import type { AccessTokens } from '../../../service/access-tokens.ts'
-import type { Limit } from '../../config/setting-values.ts'
-import { ApiError } from '../api-error.ts'
+import { IssuerUnavailable } from '../../../service/token-issuer.ts'
+import type { Config } from '../../config/config.ts'
+import { ApiError, issuerUnavailable } from '../api-error.ts'
+import type { ProtectedResource } from '../protected-resource.ts'
 import { failureLimit, tokenLimit } from './rate-limit.ts'
 import { RejectionLog } from './rejection-log.ts'
 import { getPath } from './request-head.ts'
@@ -29,38 +31,24 @@ export type Authenticate = (
   done: (error?: Error) => void,
 ) => void
 
-export interface AuthenticationLimits {
-  /** Requests without a valid token, per address. */
-  readonly authFailureLimit: Limit
-  /** Requests with a valid token, per token. */
-  readonly rateLimit: Limit
-}
-
 const REALM = 'Bearer realm="plant-store"'
-
-const MISSING_TOKEN = new ApiError(
-  'token-missing',
-  'missing access token: send it as Authorization: Bearer <token>',
-  { 'www-authenticate': REALM },
-)
-
-const INVALID_TOKEN = new ApiError(
-  'token-invalid',
-  'the access token is unknown, expired or revoked',
-  { 'www-authenticate': `${REALM}, error="invalid_token"` },
-)
 
 /**
  * Sets up `app.authenticate` for bearer tokens (RFC 6750) with @fastify/bearer-auth, called directly rather than
  * through its hook. Limits apply before the store is queried: an address that has used up its failures learns nothing
  * and costs almost nothing. A token that was valid before is exempt from the limit per address, so one client cannot
  * lock out others that share its proxy.
+ *
+ * @param resource is named in challenges; undefined without an issuer
  */
 export async function authenticateBearers(
   app: FastifyInstance,
   tokens: AccessTokens,
-  { authFailureLimit, rateLimit }: AuthenticationLimits,
+  config: Config,
+  resource: ProtectedResource | undefined,
 ): Promise<void> {
+  const { authFailureLimit, rateLimit, oidcReadScope, oidcWriteScope } = config
+  const issuerScopes = { read: oidcReadScope, write: oidcWriteScope }
   await app.register(rateLimiting, { global: false })
   const failures = failureLimit(app, authFailureLimit)
   const requests = tokenLimit(app, rateLimit)
@@ -93,10 +81,20 @@ export async function authenticateBearers(
 
   async function verify(token: string, request: FastifyRequest): Promise<Grant> {
     const limited = tokens.isKnown(token) ? undefined : await failures?.check(request)
-    const grant = limited === undefined ? await tokens.verify(token) : undefined
-    if (grant !== undefined) return grant
+    const result = limited ?? (await verifyToken(token))
+    if (!(result instanceof ApiError)) return result
     logRejection(request)
-    throw limited ?? (await failures?.count(request)) ?? INVALID_TOKEN
+    throw limited ?? (await failures?.count(request)) ?? result
+  }
+
+  /** Resolves to the error for a token that is invalid, or cannot be verified: both count as failures. */
+  async function verifyToken(token: string): Promise<Grant | ApiError> {
+    try {
+      return (await tokens.verify(token)) ?? invalidToken()
+    } catch (error) {
+      if (error instanceof IssuerUnavailable) return issuerUnavailable()
+      throw error
+    }
   }
 
   function logRejection(request: FastifyRequest): void {
@@ -108,7 +106,32 @@ export async function authenticateBearers(
   /** RFC 6750 §3.1: a request without credentials for the scheme gets a challenge without `error`. */
   async function withChallenge(error: Error, request: FastifyRequest): Promise<Error> {
     if (!(error as FastifyError).code?.startsWith('FST_BEARER_AUTH')) return error
-    return (await failures?.count(request)) ?? MISSING_TOKEN
+    return (await failures?.count(request)) ?? missingToken()
+  }
+
+  function missingToken(): ApiError {
+    const message = 'missing access token: send it as Authorization: Bearer <token>'
+    return new ApiError('token-missing', message, challenge())
+  }
+
+  function invalidToken(): ApiError {
+    const message = 'the access token is unknown, expired or revoked'
+    return new ApiError('token-invalid', message, challenge('error="invalid_token"'))
+  }
+
+  function requireScopes({ operation }: FastifyRequest, { scopes, subject }: Grant): true {
+    const needed = operation?.scopes ?? []
+    if (needed.every((scope) => scopes.includes(scope))) return true
+    const message = `this operation requires a token with the ${nameScopes(needed)}`
+    const names = subject === undefined ? needed : needed.map((scope) => issuerScopes[scope])
+    const headers = challenge('error="insufficient_scope"', `scope="${names.join(' ')}"`)
+    throw new ApiError('insufficient-scope', message, headers)
+  }
+
+  function challenge(...parameters: readonly string[]): Record<string, string> {
+    const metadata = resource && `resource_metadata="${resource.metadataUrl}"`
+    const all = [REALM, ...parameters, ...(metadata === undefined ? [] : [metadata])]
+    return { 'www-authenticate': all.join(', ') }
   }
 
   const verifyBearerAuth = app.verifyBearerAuth as bearerAuth.verifyBearerAuth
@@ -118,13 +141,4 @@ export async function authenticateBearers(
       else withChallenge(error, request).then(done)
     }),
   )
-}
-
-function requireScopes({ operation }: FastifyRequest, { scopes }: Grant): true {
-  const needed = operation?.scopes ?? []
-  if (needed.every((scope) => scopes.includes(scope))) return true
-  const message = `this operation requires a token with the ${nameScopes(needed)}`
-  throw new ApiError('insufficient-scope', message, {
-    'www-authenticate': `${REALM}, error="insufficient_scope", scope="${needed.join(' ')}"`,
-  })
 }

@@ -78,7 +78,7 @@ export function failureLimit(app: FastifyInstance, rate: Limit): RateLimit | und
   })
 }
 
-/** Limits requests with a valid token, per token; undefined if the limit is off. */
+/** Limits requests with a valid token, per token of ours or subject of the issuer; undefined if the limit is off. */
 export function tokenLimit(app: FastifyInstance, rate: Limit): RateLimit | undefined {
   if (rate === 'off') return undefined
   const { requests, window: windowMs } = rate
@@ -88,7 +88,9 @@ export function tokenLimit(app: FastifyInstance, rate: Limit): RateLimit | undef
     message: `this access token exceeded its limit of ${requests} requests in ${windowMs / 1000} s`,
     requests,
     windowMs,
-    keyOf: ({ grant }) => String(grant?.name),
+    // The name of a token has no space.
+    keyOf: ({ grant }) =>
+      grant?.subject === undefined ? `${grant?.name}` : `sub ${grant.subject}`,
   })
 }
 

@@ -42,12 +42,13 @@ export function logRequests(app: FastifyInstance, which: RequestLogs): void {
 
 /** Omits the query, headers and body, which may contain secrets. */
 function logRequest(request: FastifyRequest, reply: FastifyReply): void {
+  const { name, subject } = request.grant ?? {}
   logOf(request).info(
     {
       method: request.method,
       path: getPath(request),
       status: reply.statusCode,
-      token: request.grant?.name,
+      ...(subject === undefined ? { token: name } : { subject }),
       address: request.ip,
       milliseconds: Math.round((performance.now() - request.arrivedAt) * 1000) / 1000,
     },

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, isIPv6, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { isLoopback } from '../../loopback.ts'
+import { type Certificate, covers } from './certificate.ts'
 
 /**
  * How many listeners of the process share a port. In each turn of the event loop, libuv accepts one connection per
@@ -96,6 +98,22 @@ export async function listenOn(
 /** The part of a URL before the path, such as `[::1]:3000`. */
 export function toAuthority({ address, port }: Pick<AddressInfo, 'address' | 'port'>): string {
   return `${isIPv6(address) ? `[${address}]` : address}:${port}`
+}
+
+/**
+ * The base URL for clients on this machine. Prefers the address that the service listens on, but uses `localhost` if
+ * only that name is covered by the certificate.
+ */
+export function localUrl(
+  { address, port }: Pick<AddressInfo, 'address' | 'port'>,
+  certificate?: Certificate,
+): string {
+  const host = address.replace(/^0\.0\.0\.0$/, '127.0.0.1').replace(/^::$/, '::1')
+  const authority = toAuthority({ address: host, port })
+  if (certificate === undefined) return `http://${authority}`
+  const { x509 } = certificate
+  const useName = isLoopback(host) && !covers(x509, host) && covers(x509, 'localhost')
+  return `https://${useName ? `localhost:${port}` : authority}`
 }
 
 /** Another listener for the application's HTTP server. It stops when the application closes. */

@@ -152,6 +152,20 @@ const slowReaders: Attack = {
   },
 }
 
+/** Each has another signature, which no limit but that on failures keeps the service from checking. */
+const forgedTokens: Attack = {
+  name: 'forged tokens of the issuer',
+  run: async (attacker) => {
+    const [header, claims] = ['{"alg":"ES256","typ":"at+jwt"}', '{"sub":"grace"}'].map(btoa)
+    const end = endOf(attacker)
+    await attacker.onConnections(attacker.scaled(100), async (socket) => {
+      const forge = () => `${header}.${claims}.${randomBytes(64).toString('base64url')}`
+      const send = () => attacker.exchange(socket, head('GET /plants/4', [], forge()))
+      while (performance.now() < end && (await send()));
+    })
+  },
+}
+
 function endOf({ scale }: Attacker): number {
   return performance.now() + Math.min(1, scale) * DURATION_MS
 }
@@ -173,4 +187,5 @@ export const waitingAttacks = [
   eventStreams,
   unreadBatches,
   slowReaders,
+  forgedTokens,
 ]

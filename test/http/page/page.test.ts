@@ -193,6 +193,53 @@ t.test('with --docs off, all clients get the page', async (t) => {
   t.equal((await off.call({ method: 'GET', path: '/documentation' })).status, 404)
 })
 
+/** What the page learns from its document. */
+async function readSettings(of: Service): Promise<{ settings: unknown; policy: string }> {
+  const { content, headers } = await call('/', HTML, of)
+  const [, attribute = ''] =
+    /<meta name="plant-store" content="([^"]*)">\n<\/head>/.exec(`${content}`) ?? []
+  const json = attribute.replaceAll('&quot;', '"').replaceAll('&amp;', '&')
+  return { settings: JSON.parse(json), policy: `${headers['content-security-policy']}` }
+}
+
+t.test('the page knows whether there are docs', async (t) => {
+  t.strictSame((await readSettings(service)).settings, { docs: true })
+  const off = await startService(t, { config: { docs: false } })
+  t.strictSame((await readSettings(off)).settings, { docs: false })
+})
+
+t.test('the page knows how people sign in, and can call the issuer', async (t) => {
+  const issuer = 'https://id.example:8443/realms/"&amp;<'
+  const config = {
+    oidcIssuer: issuer,
+    oidcAudience: 'urn:plants',
+    oidcClientId: '"><script>alert(1)</script>&quot;',
+    oidcReadScope: 'read',
+  }
+  const instead = await startService(t, { config })
+  const { settings, policy } = await readSettings(instead)
+  const scopes = ['read', 'plants:write']
+  const { oidcClientId: clientId } = config
+  t.strictSame(settings, {
+    docs: true,
+    signIn: { issuer, clientId, audience: 'urn:plants', scopes },
+  })
+  const usual = (await readSettings(service)).policy
+  const connect = "connect-src 'self'"
+  t.equal(policy, usual.replace(connect, `${connect} https://id.example:8443`))
+  t.match(policy, /script-src 'self';/)
+  for (const path of ['/page/main.js', '/documentation/']) {
+    t.equal((await call(path, HTML, instead)).headers['content-security-policy'], usual)
+  }
+})
+
+t.test('without a client of the issuer, the page asks for tokens only', async (t) => {
+  const config = { oidcIssuer: 'https://id.example', oidcAudience: 'plants' }
+  const { settings, policy } = await readSettings(await startService(t, { config }))
+  t.strictSame(settings, { docs: true })
+  t.match(policy, "connect-src 'self';")
+})
+
 t.test('a page that is built is read, as in the package', async (t) => {
   const folder = t.testdir({ 'index.html': '<!doctype html>', 'main.js': 'render()' })
   const files = await loadPage(pathToFileURL(`${folder}/`))

@@ -123,6 +123,11 @@ const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>
   'store-busy': () => fail(new StoreUnavailable('busy', 'SQLITE_BUSY')),
   'store-unavailable': () => fail(new StoreUnavailable('failing', 'SQLITE_FULL')),
   'service-busy': () => fail(serviceBusy()),
+  'issuer-unavailable': async (t) => {
+    const config = { oidcIssuer: 'http://127.0.0.1:9', oidcAudience: 'urn:plants' }
+    const signingIn = await startService(t, { config })
+    return signingIn.call({ ...create, token: 'a.b.c' })
+  },
   'unsupported-http-version': () => sendHead(service, ['GET /plants HTTP/2.0', 'Host: x']),
 }
 

@@ -1,0 +1,67 @@
+import { useState } from 'preact/hooks'
+import { type OnToken, TokenForm } from './token-form.tsx'
+
+/** Asks a person to sign in, with the issuer if there is one, or with a token. */
+export function Welcome({
+  docs,
+  issuer,
+  problem,
+  unsaved,
+  onSignIn,
+  onToken,
+}: {
+  readonly docs: boolean
+  /** The host of the issuer. */
+  readonly issuer: string | undefined
+  /** Why there is no session, such as a rejected token. */
+  readonly problem: string | undefined
+  /** The number of changes that are kept until there is a session again. */
+  readonly unsaved: number
+  readonly onSignIn: () => Promise<void> | undefined
+  readonly onToken: OnToken
+}) {
+  const [isBusy, setBusy] = useState(false)
+  const signIn = async () => {
+    setBusy(true)
+    await onSignIn()
+    setBusy(false)
+  }
+  return (
+    <main class="welcome">
+      <div class="card">
+        <h1>
+          <img src="page/icon.svg" alt="" width="40" height="40" /> Plants
+        </h1>
+        <p>
+          {issuer === undefined
+            ? 'To look at the plants, paste an access token. When the service starts, it prints where the first one is. If you do not run the service yourself, ask its operator.'
+            : `To look at the plants, sign in with your account at ${issuer}.`}
+        </p>
+        {unsaved > 0 && (
+          <p>
+            <strong>
+              {unsaved === 1 ? '1 change is not saved' : `${unsaved} changes are not saved`}
+            </strong>
+            , and will be there when you have signed in. Keep this tab open.
+          </p>
+        )}
+        <p id="problem" class="problem" role="alert">
+          {problem}
+        </p>
+        {issuer === undefined ? (
+          <TokenForm docs={docs} problem={problem} onToken={onToken} isPrimary />
+        ) : (
+          <>
+            <button type="button" class="primary" disabled={isBusy} onClick={signIn}>
+              {isBusy ? 'Signing in…' : 'Sign in'}
+            </button>
+            <details>
+              <summary>Use an access token instead</summary>
+              <TokenForm docs={docs} problem={problem} onToken={onToken} />
+            </details>
+          </>
+        )}
+      </div>
+    </main>
+  )
+}

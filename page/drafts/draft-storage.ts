@@ -1,0 +1,21 @@
+import type { Drafts } from './drafts.ts'
+
+const KEY = 'plant-store-drafts'
+
+/** Moves the drafts to the tab's storage, because the tab leaves the page so that the person can sign in. */
+export function stashDrafts(drafts: Drafts): void {
+  if (drafts.unsaved.length === 0) return
+  try {
+    sessionStorage.setItem(KEY, drafts.toJson())
+    drafts.clear()
+  } catch {
+    // They are too large, so the browser asks whether to leave the page.
+  }
+}
+
+/** Moves the drafts back. */
+export function unstashDrafts(drafts: Drafts): void {
+  const json = sessionStorage.getItem(KEY)
+  sessionStorage.removeItem(KEY)
+  if (json !== null) drafts.load(json)
+}

@@ -1,0 +1,97 @@
+import { inspect } from 'node:util'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Config } from '../config/config.ts'
+import { shareResult } from '../shared-result.ts'
+
+/** The issuer is asked at most this often, no matter who sends tokens, and whether or not it responds. */
+const COOLDOWN_MS = 10_000
+
+/** How long the issuer can take to respond. */
+const TIMEOUT_MS = 5000
+
+/** More than any issuer publishes. */
+const RESPONSE_BYTES_MAX = 2 ** 18
+
+/** Resolves to the issuer's JSON Web Key Set as JSON; undefined if it could not be read. */
+export type ReadKeys = () => Promise<string | undefined>
+
+/**
+ * Creates a function that finds the issuer's keys by OpenID Connect Discovery 1.0. It reads them at most once per
+ * cooldown and never rejects: failures are logged.
+ */
+export function issuerKeys(
+  { oidcIssuer: issuer }: Pick<Config, 'oidcIssuer'>,
+  log?: FastifyBaseLogger,
+  { cooldownMs = COOLDOWN_MS, timeoutMs = TIMEOUT_MS } = {},
+): ReadKeys {
+  let known: string | undefined
+  const read = async () => {
+    try {
+      const keys = await fetchKeys(String(issuer), AbortSignal.timeout(timeoutMs))
+      if (keys !== known) log?.info(`read new keys of ${issuer}`)
+      known = keys
+      return keys
+    } catch (error) {
+      log?.warn(`cannot read the keys of ${issuer}: ${explain(error)}`)
+      return undefined
+    }
+  }
+  return shareResult(read, cooldownMs)
+}
+
+async function fetchKeys(issuer: string, signal: AbortSignal): Promise<string> {
+  const location = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+  const metadata = Object(parseJson(location, await fetchText(location, signal)))
+  // OpenID Connect Discovery 1.0 §4.3.
+  if (metadata.issuer !== issuer) {
+    throw new Error(`${location} names the issuer ${quote(metadata.issuer)}`)
+  }
+  const url = URL.parse(String(metadata.jwks_uri))
+  if (url?.protocol !== 'https:' && url?.protocol !== new URL(issuer).protocol) {
+    throw new Error(`${location} has the jwks_uri ${quote(metadata.jwks_uri)}`)
+  }
+  const keys = await fetchText(url.href, signal)
+  const { createLocalJWKSet } = await import('jose')
+  createLocalJWKSet(parseJson('the JSON Web Key Set', keys))
+  return keys
+}
+
+/** @throws Error if the response is not a success, or is too large */
+async function fetchText(url: string, signal: AbortSignal): Promise<string> {
+  const response = await fetch(url, { redirect: 'manual', signal })
+  if (response.status !== 200) {
+    await response.body?.cancel()
+    throw new Error(`${quote(url)} responded with ${response.status}`)
+  }
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  // Only responses with another status have no body.
+  for await (const chunk of response.body as ReadableStream<Uint8Array>) {
+    bytes += chunk.length
+    if (bytes > RESPONSE_BYTES_MAX) {
+      throw new Error(`${quote(url)} responded with more than ${RESPONSE_BYTES_MAX} bytes`)
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** The parser's own error would quote the text. */
+function parseJson(what: string, text: string) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`${what} is not JSON`)
+  }
+}
+
+/** The issuer's text for the log, which must not contain control characters. */
+function quote(value: unknown): string {
+  return inspect(value).slice(0, 200)
+}
+
+/** `fetch` hides the reason of a failure in the cause. */
+function explain(error: unknown): string {
+  const { message, cause } = error as { message: string; cause?: NodeJS.ErrnoException }
+  return cause === undefined ? message : `${message}: ${cause.code ?? cause.message}`
+}

@@ -1,0 +1,162 @@
+import { inspect } from 'node:util'
+import type { FastifyBaseLogger } from 'fastify'
+import { createLocalJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { type Grant, scopes as ourScopes, type Scope } from '../../contract/scopes.ts'
+import { IssuerUnavailable, type TokenIssuer } from '../../service/token-issuer.ts'
+import type { ReadKeys } from './issuer-keys.ts'
+
+/** All are asymmetric: with HS256, the issuer's public key could serve as the secret. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]
+
+/** RFC 9068 §2.1 requires the first. Issuers that do not follow it send the second, or no type. */
+const TYPES = ['at+jwt', 'jwt']
+
+/** How far the clock of the issuer can be ahead. */
+const LEEWAY_SECONDS = 60
+
+/** OpenID Connect Core 1.0 §2. It bounds the cache, the keys of rate limits and the log lines. */
+const SUBJECT_LENGTH_MAX = 255
+
+/** How long keys that the issuer has withdrawn can remain in use. */
+const KEYS_LIFETIME_MS = 600_000
+
+/** How many verified tokens to remember. */
+const VERIFIED_MAX = 10_000
+
+/** The latest time that a Date can represent. */
+const LATEST_MS = 8.64e15
+
+export interface IssuerTokensOptions {
+  readonly issuer: string
+  readonly audience: string
+  /** What the issuer calls each scope. */
+  readonly scopes: Readonly<Record<Scope, string>>
+  readonly readKeys: ReadKeys
+  readonly log?: FastifyBaseLogger | undefined
+  /** Returns the current time, in milliseconds since 1970. */
+  readonly now?: () => number
+}
+
+interface Keys {
+  readonly json: string
+  readonly find: JWTVerifyGetKey
+}
+
+type ExpiringGrant = Grant & { readonly expiresAt: Date }
+
+/** Verifies the JWT access tokens of an OpenID Connect issuer (RFC 9068). */
+export class IssuerTokens implements TokenIssuer {
+  readonly #options: IssuerTokensOptions
+  readonly #now: () => number
+  /** By the token's digest, in the order of verification. All were verified with the current keys. */
+  readonly #verified = new Map<string, ExpiringGrant>()
+  /** Kept while the issuer is unavailable. */
+  #keys: Keys | undefined
+  /** When to look for new keys. */
+  #refreshAt = 0
+
+  constructor(options: IssuerTokensOptions) {
+    this.#options = options
+    this.#now = options.now ?? Date.now
+    this.#refresh()
+  }
+
+  async verify(token: string, digest: Buffer): Promise<Grant | undefined> {
+    if (this.#now() >= this.#refreshAt) this.#refresh()
+    const key = digest.toString('latin1')
+    try {
+      const grant = this.#verified.get(key) ?? (await this.#verify(token, key))
+      if (grant.expiresAt.getTime() > this.#now()) return grant
+      throw new Error('its "exp" claim has passed')
+    } catch (error) {
+      if (error instanceof IssuerUnavailable) throw error
+      // The message can quote the token's header, which can have control characters.
+      const reason = inspect((error as Error).message)
+      this.#options.log?.debug(`rejected a token of the issuer: ${reason}`)
+      return undefined
+    }
+  }
+
+  async #verify(token: string, digest: string): Promise<ExpiringGrant> {
+    let keys = this.#keys ?? (await this.#refresh())
+    if (keys === undefined) throw new IssuerUnavailable()
+    const findKey: JWTVerifyGetKey = async (header, jws) => {
+      try {
+        return await (keys as Keys).find(header, jws)
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+        keys = (await this.#refresh()) as Keys
+        return keys.find(header, jws)
+      }
+    }
+    const { issuer, audience } = this.#options
+    const { payload, protectedHeader } = await jwtVerify(token, findKey, {
+      algorithms: ALGORITHMS,
+      issuer,
+      audience,
+      requiredClaims: ['exp', 'sub'],
+      clockTolerance: LEEWAY_SECONDS,
+      currentDate: new Date(this.#now()),
+    })
+    requireType(protectedHeader.typ)
+    const grant = this.#toGrant(payload)
+    // Otherwise, the issuer has withdrawn the key in the meantime.
+    if (keys === this.#keys) this.#remember(digest, grant)
+    return grant
+  }
+
+  #toGrant({ sub, exp, name, scope, scp }: Record<string, unknown>): ExpiringGrant {
+    if (!isSubject(sub)) throw new Error('invalid "sub" claim')
+    const granted = [scope, scp].flat().join(' ').split(' ')
+    return {
+      name: isSubject(name) ? name : sub,
+      subject: sub,
+      scopes: ourScopes.filter((each) => granted.includes(this.#options.scopes[each])),
+      expiresAt: new Date(Math.min(1000 * Number(exp), LATEST_MS)),
+    }
+  }
+
+  #remember(digest: string, grant: ExpiringGrant): void {
+    this.#verified.set(digest, grant)
+    if (this.#verified.size <= VERIFIED_MAX) return
+    const [oldest = ''] = this.#verified.keys()
+    this.#verified.delete(oldest)
+  }
+
+  /** Replaces the keys if the issuer has others, and forgets what was verified with the old ones. Never rejects. */
+  async #refresh(): Promise<Keys | undefined> {
+    this.#refreshAt = this.#now() + KEYS_LIFETIME_MS
+    // It rejects if the thread that reads them has ended.
+    const json = await this.#options.readKeys().catch(() => undefined)
+    if (json !== undefined && json !== this.#keys?.json) {
+      this.#keys = { json, find: createLocalJWKSet(JSON.parse(json)) }
+      this.#verified.clear()
+    }
+    return this.#keys
+  }
+}
+
+/** @throws Error if a token is of another type, such as a logout token */
+function requireType(type: unknown): void {
+  if (type === undefined) return
+  const name = String(type)
+    .toLowerCase()
+    .replace(/^application\//, '')
+  if (!TYPES.includes(name)) throw new Error('unexpected "typ"')
+}
+
+function isSubject(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= SUBJECT_LENGTH_MAX
+}

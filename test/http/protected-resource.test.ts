@@ -1,0 +1,67 @@
+/** The service as a protected resource of an issuer (RFC 9728). */
+import t from 'tap'
+import { startPlantStore } from '../../src/index.ts'
+import { startService } from '../helpers/service.ts'
+
+const ISSUER = 'http://127.0.0.1:9'
+const issuer = { oidcIssuer: ISSUER, oidcAudience: 'urn:plants' }
+const wellKnown = { path: '/.well-known/oauth-protected-resource', token: null }
+const get = { ...wellKnown, method: 'GET' }
+const read = { method: 'GET', path: '/plants', token: null }
+
+t.test('§3.2: the metadata name the issuer and its scopes, and need no token', async (t) => {
+  const service = await startService(t, { config: { ...issuer, oidcReadScope: 'read' } })
+  const { status, headers, json } = await service.call(get)
+  t.equal(status, 200)
+  t.equal(headers['content-type'], 'application/json')
+  t.strictSame(json, {
+    resource: service.url,
+    authorization_servers: [ISSUER],
+    scopes_supported: ['read', 'plants:write'],
+    bearer_methods_supported: ['header'],
+  })
+  t.match(await service.call({ ...get, method: 'HEAD' }), { status: 200, body: '' })
+  t.equal((await service.call(wellKnown)).headers.allow, 'GET, HEAD, OPTIONS')
+})
+
+t.test('§5.1: a challenge names the metadata', async (t) => {
+  const service = await startService(t, { config: issuer })
+  const { headers } = await service.call(read)
+  const metadata = `${service.url}${get.path}`
+  const challenge = `Bearer realm="plant-store", resource_metadata="${metadata}"`
+  t.equal(headers['www-authenticate'], challenge)
+  const token = await service.issueToken('writer', ['write'])
+  t.equal(
+    (await service.call({ ...read, token })).headers['www-authenticate'],
+    `Bearer realm="plant-store", error="insufficient_scope", scope="read", resource_metadata="${metadata}"`,
+  )
+})
+
+t.test('the URL can be set, for a service behind a proxy that strips a prefix', async (t) => {
+  const publicUrl = 'https://example.com/plants'
+  const service = await startService(t, { config: { ...issuer, publicUrl } })
+  t.match((await service.call(get)).json, { resource: publicUrl })
+  const metadata = `resource_metadata="${publicUrl}${get.path}"`
+  t.match((await service.call(read)).headers['www-authenticate'], metadata)
+})
+
+t.test('without an issuer, there is no metadata', async (t) => {
+  const service = await startService(t, { config: { publicUrl: 'https://example.com' } })
+  t.equal((await service.call({ ...get, token: service.token })).status, 404)
+  const { headers } = await service.call(get)
+  t.equal(headers['www-authenticate'], 'Bearer realm="plant-store"')
+})
+
+const INCOMPLETE: [options: object, message: string][] = [
+  [
+    { oidcIssuer: ISSUER },
+    '--oidc-issuer requires --oidc-audience, because other services can have tokens of the same issuer',
+  ],
+  [{ oidcAudience: 'urn:plants' }, '--oidc-audience requires --oidc-issuer'],
+  [{ oidcClientId: 'page' }, '--oidc-client-id requires --oidc-issuer'],
+]
+for (const [options, message] of INCOMPLETE) {
+  t.test(`${Object.keys(options)} alone is refused`, async (t) => {
+    await t.rejects(startPlantStore(options), { name: 'Error', message })
+  })
+}

@@ -1,0 +1,53 @@
+/** Sign-in with four HTTP threads, and with PostgreSQL. */
+import t from 'tap'
+import { postgres } from '../helpers/engine.ts'
+import { EventStream } from '../helpers/event-stream.ts'
+import { startIssuer } from '../helpers/issuer.ts'
+import { startOn, startService } from '../helpers/service.ts'
+import { ask, formatRequest, openLines, startThreads, THREADS } from '../helpers/threads.ts'
+import { until } from '../helpers/until.ts'
+
+t.test('all threads accept the tokens of an issuer, which sees only one reader', async (t) => {
+  const issuer = await startIssuer(t)
+  const service = await startThreads(t, { measured: true, ...issuer.config })
+  const lines = await openLines(t, service)
+  const statuses = async (token: string) => {
+    const request = formatRequest(token, 'GET /plants')
+    const answers = await Promise.all(lines.map(({ socket }) => ask(socket, request)))
+    return answers.map(({ status }) => status)
+  }
+  const earlier = await issuer.token()
+  t.strictSame(await statuses(earlier), Array(THREADS).fill(200))
+  t.equal(issuer.reads, 1)
+  await issuer.rotate()
+  const later = await issuer.token()
+  await until('all threads have the new key', async () =>
+    (await statuses(later)).every((status) => status === 200),
+  )
+  t.equal(issuer.reads, 2)
+  t.strictSame(await statuses(earlier), Array(THREADS).fill(401))
+})
+
+t.test('threads start without their issuer', async (t) => {
+  const issuer = await startIssuer(t)
+  issuer.fault = (_request, response) => response.writeHead(500).end() !== undefined
+  const service = await startThreads(t, { measured: true, ...issuer.config })
+  const lines = await openLines(t, service)
+  const token = await issuer.sign()
+  for (const { socket } of lines) {
+    t.equal((await ask(socket, formatRequest(token, 'GET /plants'))).status, 503)
+    t.equal((await ask(socket, formatRequest(service.token, 'GET /plants'))).status, 200)
+  }
+})
+
+t.test('a token of an issuer works with PostgreSQL until it expires', async (t) => {
+  startOn(await postgres())
+  const issuer = await startIssuer(t)
+  const service = await startService(t, { config: issuer.config })
+  const token = await issuer.sign({ exp: Math.floor(Date.now() / 1000) + 3 })
+  const stream = await EventStream.open(t, service, { token })
+  t.equal((await service.call({ token, body: { id: 1n, name: 'Abies' } })).status, 200)
+  t.match((await stream.next()).change, { id: 1n })
+  await stream.end()
+  t.equal((await service.call({ token, body: { id: 2n, name: 'Acer' } })).status, 401)
+})

@@ -1,0 +1,179 @@
+/** How the service finds the keys of an issuer: OpenID Connect Discovery 1.0 §4, with an issuer that misbehaves. */
+import type { ServerResponse } from 'node:http'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { issuerKeys } from '../../src/oidc/issuer-keys.ts'
+import { type Issuer, JWKS, METADATA, newKey, startIssuer } from '../helpers/issuer.ts'
+import { type StartOptions, startService } from '../helpers/service.ts'
+
+const read = { method: 'GET', path: '/plants' }
+
+/** Starts a service and its issuer, which has the fault from the beginning. */
+async function startBoth(t: Test, fault?: Issuer['fault'], options: StartOptions = {}) {
+  const issuer = await startIssuer(t)
+  if (fault !== undefined) issuer.fault = fault
+  const lines: string[] = []
+  const logger = { stream: { write: (line: string) => lines.push(JSON.parse(line).msg) } }
+  const config = { ...issuer.config, ...options.config }
+  const service = await startService(t, {
+    logger,
+    issuer: { cooldownMs: 0, timeoutMs: 200 },
+    ...options,
+    config,
+  })
+  const statusWith = async (token: string) => (await service.call({ ...read, token })).status
+  return { issuer, service, lines, statusWith }
+}
+
+const isDown: Issuer['fault'] = ({ socket }) => {
+  socket.destroy()
+  return true
+}
+
+/** Replaces the responses to one path. */
+const at =
+  (path: string, respond: (response: ServerResponse, issuer: string) => void): Issuer['fault'] =>
+  ({ url, headers }, response) => {
+    if (url !== path) return false
+    respond(response, `http://${headers.host}`)
+    return true
+  }
+
+const json = (path: string, value: unknown) =>
+  at(path, (response) => response.end(JSON.stringify(value)))
+
+const metadata = (values: object) =>
+  at(METADATA, (response, issuer) =>
+    response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}${JWKS}`, ...values })),
+  )
+
+const FAULTS: [what: string, fault: Issuer['fault'], logged: RegExp][] = [
+  ['is down', isDown, /fetch failed: UND_ERR_SOCKET$/],
+  ['never responds', () => true, /aborted due to timeout$/],
+  [
+    'stops in the middle of a response',
+    at(JWKS, (response) => response.write('{')),
+    /aborted due to timeout$/,
+  ],
+  [
+    'fails',
+    at(METADATA, (response) => response.writeHead(500).end()),
+    /openid-configuration' responded with 500$/,
+  ],
+  [
+    'redirects',
+    at(METADATA, (response, issuer) => response.writeHead(302, { location: `${issuer}/x` }).end()),
+    /responded with 302$/,
+  ],
+  [
+    'redirects to its keys',
+    at(JWKS, (response) => response.writeHead(307, { location: '/x' }).end()),
+    /jwks' responded with 307$/,
+  ],
+  [
+    'sends no JSON',
+    at(METADATA, (response) => response.end('\u001b[31m<html>')),
+    /openid-configuration is not JSON$/,
+  ],
+  ['sends another type of metadata', json(METADATA, null), /names the issuer undefined$/],
+  [
+    'sends the metadata of another issuer',
+    metadata({ issuer: 'https://id.example/\u001b' }),
+    /names the issuer 'https:\/\/id.example\/\\x1B'$/,
+  ],
+  ['names no keys', metadata({ jwks_uri: undefined }), /has the jwks_uri undefined$/],
+  [
+    'names keys that are no web page',
+    metadata({ jwks_uri: 'file:///etc/passwd' }),
+    /has the jwks_uri 'file:\/\/\/etc\/passwd'$/,
+  ],
+  ['sends no keys', json(JWKS, { keys: 'none' }), /JSON Web Key Set malformed$/],
+  [
+    'sends keys that are no JSON',
+    at(JWKS, (response) => response.end('{"keys":[]')),
+    /the JSON Web Key Set is not JSON$/,
+  ],
+  [
+    'sends a megabyte of keys',
+    json(JWKS, { keys: Array(2 ** 15).fill({ kty: 'RSA', n: 'x'.repeat(16) }) }),
+    /jwks' responded with more than 262144 bytes$/,
+  ],
+]
+for (const [what, fault, logged] of FAULTS) {
+  t.test(`if the issuer ${what}, its tokens get 503 until it recovers`, async (t) => {
+    const { issuer, service, lines, statusWith } = await startBoth(t, fault)
+    const token = await issuer.sign()
+    t.match(await service.call({ ...read, token }), {
+      status: 503,
+      headers: { 'retry-after': '10' },
+      json: { error: 50304 },
+    })
+    const prefix = `cannot read the keys of ${issuer.url}: `
+    const line = String(lines.findLast((each) => each.startsWith(prefix)))
+    t.match(line, logged)
+    t.match(line, /^[ -~]*$/)
+    t.equal((await service.call(read)).status, 200, 'the tokens of the service work')
+    issuer.fault = () => false
+    t.equal(await statusWith(token), 200)
+    t.ok(lines.includes(`read new keys of ${issuer.url}`))
+  })
+}
+
+t.test('the log has the reason of fetch, even without a code', async (t) => {
+  const lines: string[] = []
+  const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) })
+  const oidcIssuer = 'http://127.0.0.1:9'
+  t.equal(await issuerKeys({ oidcIssuer }, log)(), undefined)
+  t.strictSame(lines, [`cannot read the keys of ${oidcIssuer}: fetch failed: bad port`])
+})
+
+t.test('tokens that cannot be verified yet count as failures', async (t) => {
+  const config = { authFailureLimit: { requests: 1, window: 3_600_000 } }
+  const { issuer, statusWith } = await startBoth(t, isDown, { config })
+  const statuses: number[] = []
+  for (let sent = 0; sent < 11; sent++) statuses.push(await statusWith(await issuer.sign()))
+  t.strictSame(statuses, [...Array(10).fill(503), 429])
+})
+
+t.test('a new key is found, and tokens of the earlier one become invalid', async (t) => {
+  const { issuer, statusWith } = await startBoth(t)
+  const earlier = await issuer.token()
+  t.equal(await statusWith(earlier), 200)
+  await issuer.rotate()
+  t.equal(await statusWith(earlier), 200, 'the service knows it, and has no reason to look')
+  t.equal(await statusWith(await issuer.token()), 200)
+  t.equal(await statusWith(earlier), 401)
+})
+
+t.test('an issuer with several keys is told them apart by their ids', async (t) => {
+  const rsa = await newKey('RS256')
+  const { issuer, statusWith } = await startBoth(t)
+  const { signingKey } = issuer
+  issuer.fault = json(JWKS, { keys: [rsa.open, signingKey.open, (await newKey()).open] })
+  t.equal(await statusWith(await issuer.sign({}, {}, rsa)), 200)
+  t.equal(await statusWith(await issuer.sign()), 200)
+  const nameless = { kid: undefined as never }
+  t.equal(await statusWith(await issuer.sign({}, nameless, rsa)), 200, 'its algorithm is enough')
+  t.equal(await statusWith(await issuer.sign({}, nameless)), 401)
+})
+
+t.test('while the issuer is down, its keys stay in use', async (t) => {
+  const { issuer, statusWith } = await startBoth(t)
+  t.equal(await statusWith(await issuer.sign()), 200)
+  issuer.fault = isDown
+  t.equal(await statusWith(await issuer.sign({ sub: 'new' })), 200)
+  t.equal(await statusWith(await issuer.sign({}, {}, await newKey())), 401)
+  t.equal(await statusWith(await issuer.sign({ sub: 'newer' })), 200)
+})
+
+t.test('unknown keys make the service ask the issuer at most once per cooldown', async (t) => {
+  for (const fault of [undefined, at(JWKS, (response) => response.writeHead(500).end())]) {
+    const { issuer, statusWith } = await startBoth(t, fault, { issuer: { cooldownMs: 3_600_000 } })
+    const stranger = await newKey()
+    for (let sent = 0; sent < 10; sent++) {
+      const token = await issuer.sign({}, { kid: `key ${sent}` }, stranger)
+      t.equal(await statusWith(token), fault === undefined ? 401 : 503)
+    }
+    t.equal(issuer.reads, 1)
+  }
+})
