@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Conflict } from './conflict.tsx'
 import { cut } from './display-text.ts'
 import { type Draft, type Drafts, isChanged, type Sender } from './drafts.ts'
+import { isTypingOutside } from './focus.ts'
 import type { Tags } from './use-tags.ts'
 
 /** Longer text makes typing slow, so that it is only shown on request. */
@@ -30,9 +31,11 @@ export function DraftEditor({
   const form = useRef<HTMLFormElement>(null)
   const isSending = state === 'sending'
   useEffect(() => {
+    const element = form.current
+    if (element === null || isTypingOutside(element)) return
     // A suggested id rarely needs to be changed.
     const selector = typed.id === '' ? 'input' : 'textarea'
-    form.current?.querySelector<HTMLElement>(selector)?.focus()
+    element.querySelector<HTMLElement>(selector)?.focus()
   }, [key])
   const save = () => drafts.send(key, sender)
   const discard = () => {
@@ -57,7 +60,8 @@ export function DraftEditor({
           // Names rarely have several lines.
           if (event.shiftKey || event.isComposing) return
           event.preventDefault()
-          save()
+          // The key that has opened the editor can still be pressed.
+          if (!event.repeat) save()
         }
       }}
     >

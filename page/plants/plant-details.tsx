@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
 import { cut } from './display-text.ts'
+import { isTypingOutside } from './focus.ts'
 import { Tag } from './plant-text.tsx'
 
 /** Longer text makes the browser slow, so that it is only shown on request. */
@@ -17,7 +18,10 @@ export function PlantDetails({
   const { name, tag = '' } = plant
   const [isWhole, setWhole] = useState(name.length + tag.length <= TEXT_LENGTH)
   const closeButton = useRef<HTMLButtonElement>(null)
-  useEffect(() => closeButton.current?.focus(), [])
+  useEffect(() => {
+    const { current } = closeButton
+    if (current !== null && !isTypingOutside(current)) current.focus()
+  }, [])
   const length = isWhole ? Number.POSITIVE_INFINITY : TEXT_LENGTH
   return (
     <section

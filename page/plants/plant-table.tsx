@@ -1,6 +1,7 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
+import { isTypingOutside } from './focus.ts'
 import { PlaceholderRow, PlantRow, type RowActions } from './plant-row.tsx'
 import type { PlantView } from './plant-view.ts'
 import { RowLayout } from './row-layout.ts'
@@ -101,9 +102,13 @@ export function PlantTable({
     if (shift !== 0 && element.scrollTop > 0) element.scrollTop += shift
     const plant = rows.get(layout.indexAt(element.scrollTop))
     anchor.current = plant && { id: plant.id, top: layout.top(list.rank(plant.id)) }
+    const { activeElement } = document
+    const isFocusFree = activeElement === document.body
+    // The person has gone on before the row was loaded.
+    if (!isFocusFree && !element.contains(activeElement)) wanted.current = undefined
     if (wanted.current !== undefined) focusWanted()
-    // The row that had the focus has disappeared.
-    else if (hasFocus.current && document.activeElement === document.body) focusRow(active)
+    // The row that had the focus has disappeared, rather than become an editor.
+    else if (hasFocus.current && isFocusFree && active !== expandedIndex) focusRow(active)
   })
 
   useEffect(() => {
@@ -115,11 +120,13 @@ export function PlantTable({
     // A new selection begins at its top.
     if (scroller.current) scroller.current.scrollTop = 0
     anchor.current = undefined
+    wanted.current = undefined
     setActiveId(undefined)
   }, [view.selection])
 
   useEffect(() => {
-    if (focusRequest === undefined) return
+    if (focusRequest === undefined || !scroller.current) return
+    if (isTypingOutside(scroller.current)) return
     const { id = activeId } = focusRequest
     focusRow(id === undefined ? firstVisible : list.rank(id))
   }, [focusRequest])
@@ -139,7 +146,8 @@ export function PlantTable({
     const move = moves[event.key]
     const plant = rows.get(active)
     if (move !== undefined) focusRow(move)
-    else if (plant === undefined || !target.matches('.plant-row')) return
+    // A key that is held down is meant for one plant.
+    else if (plant === undefined || !target.matches('.plant-row') || event.repeat) return
     else if (event.key === 'Enter') actions.onOpen(plant)
     else if (event.key === 'Delete' && actions.canWrite) actions.onDelete(plant)
     else return

@@ -67,7 +67,7 @@ export function TagPicker({
         autocomplete="off"
         maxLength={1000}
         placeholder={tag === undefined ? 'All tags' : 'Empty tag'}
-        value={isOpen ? typed : tag && cut(tag, LABEL_LENGTH)}
+        value={isOpen ? typed : cut(tag ?? '', LABEL_LENGTH)}
         onFocus={open}
         onClick={open}
         onBlur={close}

@@ -62,6 +62,30 @@ testInBrowser('the table of the page', (open) => {
     t.same(plants.complaints, [])
   })
 
+  t.test('a row that is loaded late does not take the focus', async (t) => {
+    const plants = await open(t, service.url, { token: service.token })
+    const { page } = plants
+    const scroller = page.locator('.table')
+    await plants.row(1n).waitFor()
+    for (let top = 0; top <= 60_000; top += 6000) {
+      await scroller.evaluate((element, top) => element.scrollTo(0, top), top)
+      await plants.row(BigInt(Math.ceil(top / 44) + 1)).waitFor()
+    }
+    await plants.row(1365n).focus()
+    const requested = Promise.withResolvers<() => Promise<void>>()
+    await page.route('**/plants?*', (route) => requested.resolve(() => route.continue()), {
+      times: 1,
+    })
+    await page.keyboard.press('Home')
+    const proceed = await requested.promise
+    await page.getByRole('searchbox').click()
+    await proceed()
+    await plants.row(1n).waitFor()
+    await page.keyboard.type('Abies 99')
+    await plants.rows('Abies 99').first().waitFor()
+    t.equal(await page.locator('input[type=search]:focus').inputValue(), 'Abies 99')
+  })
+
   t.test('plants by others do not move the rows in view', async (t) => {
     const plants = await open(t, service.url, { token: service.token })
     const scroller = plants.page.locator('.table')
@@ -115,9 +139,14 @@ testInBrowser('the table of the page', (open) => {
     await plants.rows('Abies 3').first().waitFor()
     await plants.page.getByRole('searchbox').fill('Abies 99999')
     await plants.shows(/^1 plant$/)
+    await plants.page.getByRole('searchbox').fill('Abies 99998')
+    // Sooner than the search begins.
     await picker.fill('unknown')
     await picker.press('Enter')
     await plants.shows('No plant matches')
+    await until('the URL has both', async () =>
+      plants.page.url().endsWith('#q=Abies+99998&tag=unknown'),
+    )
     await picker.click()
     await picker.press('Escape')
     t.equal(await picker.inputValue(), 'unknown')
