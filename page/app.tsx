@@ -27,7 +27,10 @@ export function App() {
 
   const open = async (token: string): Promise<boolean> => {
     try {
-      setSession(await openSession(token))
+      const opened = await openSession(token)
+      // Without the right to change plants, nothing offers a change.
+      if (!opened.canWrite) drafts.close()
+      setSession(opened)
       setProblem(undefined)
       return true
     } catch (error) {
@@ -38,19 +41,27 @@ export function App() {
       setOpening(false)
     }
   }
-  const close = (isRejected: boolean) => {
-    const question = 'Discard the changes that are not saved, and sign out?'
-    if (!isRejected && unsaved > 0 && !confirm(question)) return
-    if (!isRejected) drafts.clear()
+  const close = (problem?: string) => {
     forgetToken()
     setSession(undefined)
-    setProblem(isRejected ? REJECTED : undefined)
+    setProblem(problem)
+  }
+  const signOut = () => {
+    if (unsaved > 0 && !confirm('Discard the changes that are not saved, and sign out?')) return
+    drafts.clear()
+    close()
   }
 
   useEffect(() => {
     const token = storedToken()
     if (token !== undefined) open(token)
   }, [])
+  useEffect(() => {
+    // Requests of an earlier session can still be rejected.
+    const listener = new AbortController()
+    session?.rejected.addEventListener('abort', () => close(REJECTED), listener)
+    return () => listener.abort()
+  }, [session])
   useEffect(() => {
     if (unsaved === 0) return
     const warn = (event: BeforeUnloadEvent) => event.preventDefault()
@@ -70,5 +81,5 @@ export function App() {
       />
     )
   }
-  return <Plants session={session} drafts={drafts} onClose={close} />
+  return <Plants session={session} drafts={drafts} onSignOut={signOut} />
 }

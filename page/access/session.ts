@@ -8,6 +8,8 @@ export interface Session {
   readonly token: AccessToken
   readonly canRead: boolean
   readonly canWrite: boolean
+  /** Aborts once the service rejects the token. */
+  readonly rejected: AbortSignal
 }
 
 /** The key in the browser's storage. Other apps on this origin can use the same storage. */
@@ -21,15 +23,23 @@ const KEY = 'plant-store-token'
 export async function openSession(token: string): Promise<Session> {
   // The page's own folder, because a proxy may have stripped a prefix.
   const url = new URL('.', location.origin + location.pathname)
-  const client = createClient({ url, token })
+  const rejection = new AbortController()
+  const watchingFetch = async (request: Request) => {
+    const response = await fetch(request)
+    if (response.status === 401) rejection.abort()
+    return response
+  }
+  const connection = { url, token, fetch: watchingFetch }
+  const client = createClient(connection)
   const accessToken = await client.getToken()
   const { scopes } = accessToken
   return {
     client,
-    feedClient: createClient({ url, token, retries: 0 }),
+    feedClient: createClient({ ...connection, retries: 0 }),
     token: accessToken,
     canRead: scopes.includes('read'),
     canWrite: scopes.includes('write'),
+    rejected: rejection.signal,
   }
 }
 

@@ -1,5 +1,4 @@
 import { type Change, type PlantStoreClient, PlantStoreError } from '../../client/client.ts'
-import { isRejected } from '../access/rejection.ts'
 import { Model } from '../model.ts'
 
 /** `off` means that the service keeps no changes. */
@@ -26,7 +25,6 @@ export interface Follower {
   /** All plants must be loaded (again): the feed begins here. */
   onStart(): void
   onChanges(changes: readonly Change[]): void
-  onRejected(): void
 }
 
 /** Follows the changes of all plants by long polling, and says whether it is up to date. */
@@ -46,7 +44,7 @@ export class ChangeFeed extends Model {
     return this.#state
   }
 
-  /** Resolves once the signal aborts, the token is rejected or the service turns out to keep no changes. */
+  /** Resolves once the signal aborts, or the service turns out to keep no changes. */
   async follow(follower: Follower, signal: AbortSignal): Promise<void> {
     let cursor: string | undefined
     let isStarted = false
@@ -58,8 +56,9 @@ export class ChangeFeed extends Model {
     while (!signal.aborted) {
       try {
         await this.#surroundings.visible()
-        const query =
-          cursor === undefined ? { after: 'latest' } : { after: cursor, wait: WAIT_SECONDS }
+        // Whether the connection is back is known at once if the service does not wait for a change.
+        const wait = this.#state === 'live' ? WAIT_SECONDS : 0
+        const query = cursor === undefined ? { after: 'latest' } : { after: cursor, wait }
         const page = await this.#client.listChanges({ ...query, limit: PAGE_SIZE }, { signal })
         pauseMs = PAUSE_MS
         this.#enter('live')
@@ -68,7 +67,6 @@ export class ChangeFeed extends Model {
         cursor = page.cursor
       } catch (error) {
         if (signal.aborted) return
-        if (isRejected(error)) return follower.onRejected()
         const condition = error instanceof PlantStoreError ? error.condition : undefined
         if (condition === 'changes-off') {
           this.#enter('off')

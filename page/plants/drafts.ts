@@ -44,7 +44,6 @@ export interface Sender {
   readonly canRead: boolean
   /** Called once a change is saved. `wasOpen` says whether it was being edited. */
   onSaved(change: PlantState, draft: Draft, wasOpen: boolean): void
-  onRejected(): void
 }
 
 /** Changes that are not saved yet. They outlive the session in which they were typed. */
@@ -124,11 +123,12 @@ export class Drafts extends Model {
   }
 
   /** Deletes a plant. */
-  delete(plant: StoredPlant, sender: Sender): Promise<void> {
+  async delete(plant: StoredPlant, sender: Sender): Promise<void> {
     const known = this.of(plant.id)
+    if (known?.isDeletion && known.state === 'sending') return
     if (known !== undefined) this.discard(known.key)
     const key = this.#add({ typed: typedOf(plant), before: plant, isDeletion: true })
-    return this.send(key, sender)
+    await this.send(key, sender)
   }
 
   /** Adds a deleted plant again. */
@@ -182,7 +182,6 @@ export class Drafts extends Model {
       // A rejected token is replaced by signing in again.
       const state = isTransient(error) || isRejected(error) ? 'unsent' : 'refused'
       this.#update(key, { state, problem: explain(error) })
-      if (isRejected(error)) sender.onRejected()
     }
   }
 

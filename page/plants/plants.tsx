@@ -24,12 +24,11 @@ import { useTags } from './use-tags.ts'
 export function Plants({
   session,
   drafts,
-  onClose,
+  onSignOut,
 }: {
   readonly session: Session
   readonly drafts: Drafts
-  /** Forgets the token, because the person asked for it or, with a problem, the service rejects it. */
-  readonly onClose: (isRejected: boolean) => void
+  readonly onSignOut: () => void
 }) {
   const { client, feedClient, canRead, canWrite } = session
   const view = useMemo(
@@ -40,13 +39,12 @@ export function Plants({
         surroundings: browser,
         selection: parseFragment(location.hash),
         onChange: (change) => drafts.observe(change),
-        onRejected: () => onClose(true),
       }),
     [session],
   )
   const tags = useTags(client)
   const [deleted, setDeleted] = useState<readonly StoredPlant[]>([])
-  const [viewed, setViewed] = useState<StoredPlant>()
+  const [viewedId, setViewedId] = useState<bigint>()
   const [announcement, setAnnouncement] = useState('')
   const [focusRequest, setFocusRequest] = useState<FocusRequest>()
   const addButton = useRef<HTMLButtonElement>(null)
@@ -71,10 +69,10 @@ export function Plants({
       if (isDeletion && before) setDeleted((earlier) => [...earlier, before])
       if (wasOpen) focus(change.id)
     },
-    onRejected: () => onClose(true),
   }
   const select = (selection: Selection) => {
     history.replaceState(null, '', toFragment(selection))
+    setViewedId(undefined)
     view.select(selection)
   }
   const openDraft = drafts.open
@@ -90,11 +88,12 @@ export function Plants({
       onClose={() => focus(openDraft.before?.id)}
     />
   )
+  const viewed = viewedId === undefined ? undefined : view.list.find(viewedId)
   const details = viewed && (
     <PlantDetails
       plant={viewed}
       onClose={() => {
-        setViewed(undefined)
+        setViewedId(undefined)
         focus(viewed.id)
       }}
     />
@@ -105,7 +104,7 @@ export function Plants({
 
   return (
     <div class="plants">
-      <SessionBar session={session} onSignOut={() => onClose(false)} />
+      <SessionBar session={session} onSignOut={onSignOut} />
       <main>
         {canRead ? (
           <Toolbar tags={tags} selection={view.selection} onSelect={select}>
@@ -158,7 +157,7 @@ export function Plants({
               isUnsaved={(id) => drafts.unsaved.some(({ before }) => before?.id === id)}
               actions={{
                 canWrite,
-                onOpen: canWrite ? (plant) => drafts.edit(plant) : setViewed,
+                onOpen: canWrite ? (plant) => drafts.edit(plant) : ({ id }) => setViewedId(id),
                 onDelete: (plant) => drafts.delete(plant, sender),
               }}
               footer={<ListFooter view={view} canWrite={canWrite} onSelect={select} />}

@@ -1,6 +1,9 @@
 /** The page's token: what the service says about it, and where the browser keeps it. */
 import t from 'tap'
+import { isRejected } from '../../page/access/rejection.ts'
 import { forgetToken, openSession, storedToken, storeToken } from '../../page/access/session.ts'
+import { AccessTokens } from '../../service/access-tokens.ts'
+import { thrownBy } from '../client/faulty-proxy.ts'
 import { startService } from '../helpers/service.ts'
 
 /** The parts of the browser's storage that the page uses. */
@@ -44,4 +47,16 @@ t.test('a session knows what its token permits', async (t) => {
   const writer = await service.issueToken('writer', ['write'])
   t.match(await openSession(writer), { canRead: false, canWrite: true })
   await t.rejects(openSession('wrong'), { name: 'PlantStoreError' })
+})
+
+t.test('a session notices that its token is no longer accepted', async (t) => {
+  const service = await startService(t)
+  t.intercept(globalThis, 'location', { value: new URL(`${service.url}/`) as never })
+  const token = await service.issueToken('revoked', ['read'])
+  const { client, feedClient, rejected } = await openSession(token)
+  await client.listPlants()
+  t.equal(rejected.aborted, false)
+  await new AccessTokens(service.store).revoke('revoked')
+  t.ok(isRejected(await thrownBy(feedClient.listChanges())))
+  t.equal(rejected.aborted, true)
 })
