@@ -16,11 +16,15 @@ import { useModel } from './use-model.ts'
 const REJECTED =
   'You are signed out, because the token is no longer valid. It may have expired or been revoked.'
 
+const IMPORT_STOPPED = 'The import has stopped. Importing the file again is safe.'
+
 /** The whole page: asks for a token, then shows the plants. */
 export function App() {
   const [session, setSession] = useState<Session>()
   const [problem, setProblem] = useState<string>()
   const [isOpening, setOpening] = useState(storedToken() !== undefined)
+  /** Whether there may be a session once the service is available again. */
+  const [canResume, setCanResume] = useState(false)
   const drafts = useMemo(() => new Drafts(), [])
   useModel(drafts)
   const { length: unsaved } = drafts.unsaved
@@ -39,11 +43,17 @@ export function App() {
       return false
     } finally {
       setOpening(false)
+      setCanResume(storedToken() !== undefined)
     }
+  }
+  const resume = () => {
+    const token = storedToken()
+    if (token !== undefined) open(token)
   }
   const close = (problem?: string) => {
     forgetToken()
     setSession(undefined)
+    setCanResume(false)
     setProblem(problem)
   }
   const signOut = () => {
@@ -52,14 +62,12 @@ export function App() {
     close()
   }
 
-  useEffect(() => {
-    const token = storedToken()
-    if (token !== undefined) open(token)
-  }, [])
+  useEffect(resume, [])
   useEffect(() => {
     // Requests of an earlier session can still be rejected.
     const listener = new AbortController()
-    session?.rejected.addEventListener('abort', () => close(REJECTED), listener)
+    const end = () => close(session?.isImporting ? `${REJECTED} ${IMPORT_STOPPED}` : REJECTED)
+    session?.rejected.addEventListener('abort', end, listener)
     return () => listener.abort()
   }, [session])
   useEffect(() => {
@@ -78,6 +86,7 @@ export function App() {
         onToken={async (token, lasting) => {
           if (await open(token)) storeToken(token, lasting)
         }}
+        onRetry={canResume ? resume : undefined}
       />
     )
   }

@@ -10,6 +10,8 @@ export interface Session {
   readonly canWrite: boolean
   /** Aborts once the service rejects the token. */
   readonly rejected: AbortSignal
+  /** Whether an import is running, which would end with the session. */
+  isImporting: boolean
 }
 
 /** The key in the browser's storage. Other apps on this origin can use the same storage. */
@@ -40,21 +42,35 @@ export async function openSession(token: string): Promise<Session> {
     canRead: scopes.includes('read'),
     canWrite: scopes.includes('write'),
     rejected: rejection.signal,
+    isImporting: false,
   }
 }
 
 /** The token of an earlier visit: in this tab, or in this browser if the person asked to keep it. */
 export function storedToken(): string | undefined {
-  return sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY) ?? undefined
+  for (const storage of storages()) {
+    const token = storage.getItem(KEY)
+    if (token !== null) return token
+  }
+  return undefined
 }
 
 /** @param lasting whether to keep the token in the browser rather than in this tab */
 export function storeToken(token: string, lasting: boolean): void {
-  const storage = lasting ? localStorage : sessionStorage
-  storage.setItem(KEY, token)
+  const [tab, browser] = storages()
+  const storage = lasting ? browser : tab
+  storage?.setItem(KEY, token)
 }
 
 export function forgetToken(): void {
-  sessionStorage.removeItem(KEY)
-  localStorage.removeItem(KEY)
+  for (const storage of storages()) storage.removeItem(KEY)
+}
+
+/** The storage of the tab and of the browser. None if the person has blocked them. */
+function storages(): readonly Storage[] {
+  try {
+    return [sessionStorage, localStorage]
+  } catch {
+    return []
+  }
 }

@@ -5,21 +5,24 @@ export function TokenForm({
   problem,
   unsaved,
   onToken,
+  onRetry,
 }: {
   /** Why there is no session, such as a rejected token. */
   readonly problem: string | undefined
   /** The number of changes that are kept until there is a session again. */
   readonly unsaved: number
   readonly onToken: (token: string, lasting: boolean) => Promise<void>
+  /** Tries the stored token again. Undefined if there is none. */
+  readonly onRetry: (() => void) | undefined
 }) {
   const [isBusy, setBusy] = useState(false)
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget as HTMLFormElement)
-    // People paste it with the scheme, as they see it in commands.
+    // People paste it with the scheme, as they see it in commands, and with what no header can contain.
     const token = String(form.get('token'))
-      .replace(/^\s*(Bearer\s+)?/i, '')
-      .trim()
+      .replace(/^\s*Bearer\s+/i, '')
+      .replace(/[^\x21-\x7e]/g, '')
     setBusy(true)
     await onToken(token, form.get('lasting') !== null)
     setBusy(false)
@@ -56,15 +59,24 @@ export function TokenForm({
         <p id="problem" class="problem" role="alert">
           {problem}
         </p>
+        {onRetry && (
+          <button type="button" onClick={onRetry}>
+            Try again with the token of your last visit
+          </button>
+        )}
         <label class="choice">
-          <input name="lasting" type="checkbox" /> Keep it in this browser
+          <input name="lasting" type="checkbox" />
+          <span>
+            Keep me signed in on this browser
+            <br />
+            <span class="hint">Otherwise until you close this tab</span>
+          </span>
         </label>
         <button type="submit" class="primary" disabled={isBusy}>
           {isBusy ? 'Checking…' : 'Continue'}
         </button>
         <p class="hint">
-          Otherwise it is kept until you close this tab. Developers: see the{' '}
-          <a href="documentation">API docs</a>.
+          Developers: see the <a href="documentation">API docs</a>.
         </p>
       </form>
     </main>

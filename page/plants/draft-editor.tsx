@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { formatNumber } from '../numbers.ts'
 import { Conflict } from './conflict.tsx'
-import { cut } from './display-text.ts'
+import { cut, fromLines, toLines } from './display-text.ts'
 import { type Draft, type Drafts, isChanged, type Sender } from './drafts.ts'
-import { isTypingOutside } from './focus.ts'
+import { isTypingOutside } from './surroundings.ts'
 import type { Tags } from './use-tags.ts'
 
 /** Longer text makes typing slow, so that it is only shown on request. */
@@ -32,11 +33,12 @@ export function DraftEditor({
   const isSending = state === 'sending'
   useEffect(() => {
     const element = form.current
-    if (element === null || isTypingOutside(element)) return
+    const { activeElement } = document
+    if (element === null || isTypingOutside(element) || element.contains(activeElement)) return
     // A suggested id rarely needs to be changed.
     const selector = typed.id === '' ? 'input' : 'textarea'
     element.querySelector<HTMLElement>(selector)?.focus()
-  }, [key])
+  }, [key, state === 'conflict'])
   const save = () => drafts.send(key, sender)
   const discard = () => {
     drafts.discard(key)
@@ -46,7 +48,7 @@ export function DraftEditor({
     <form
       ref={form}
       class={before === undefined ? 'editor addition' : 'editor'}
-      aria-label={before === undefined ? 'Add a plant' : `Edit plant ${before.id}`}
+      aria-labelledby="editor-title"
       onSubmit={(event) => {
         event.preventDefault()
         save()
@@ -65,6 +67,7 @@ export function DraftEditor({
         }
       }}
     >
+      <h2 id="editor-title">{before === undefined ? 'Add a plant' : `Edit plant ${before.id}`}</h2>
       {before === undefined && (
         <label class="field id-field">
           Id
@@ -133,9 +136,9 @@ function TextField({
           rows={1}
           dir="auto"
           spellcheck={false}
-          value={isWhole ? text : cut(text, TEXT_LENGTH)}
+          value={toLines(isWhole ? text : cut(text, TEXT_LENGTH))}
           readOnly={isReadOnly || !isWhole}
-          onInput={({ currentTarget }) => onText(currentTarget.value)}
+          onInput={({ currentTarget }) => onText(fromLines(currentTarget.value, text))}
         />
       </label>
       {!isWhole && (
@@ -146,7 +149,7 @@ function TextField({
             field.current?.focus()
           }}
         >
-          Show all {text.length.toLocaleString('en')} characters
+          Show all {formatNumber(text.length)} characters
         </button>
       )}
     </div>
@@ -167,6 +170,8 @@ function TagField({
 }) {
   const text = tag ?? ''
   const suggested = tags?.all.slice(0, SUGGESTED_MAX) ?? []
+  // Few people distinguish an empty tag from none.
+  const [canBeEmpty] = useState(tag === '')
   // An input would remove line breaks. Typing does not change the kind of field, which would lose the focus.
   const [isLong] = useState(text.length > TEXT_LENGTH || /[\r\n]/.test(text))
   return (
@@ -193,7 +198,7 @@ function TagField({
           <option key={each} value={each} />
         ))}
       </datalist>
-      {text === '' && (
+      {canBeEmpty && text === '' && (
         <label class="choice">
           <input
             type="checkbox"

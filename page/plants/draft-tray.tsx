@@ -7,14 +7,11 @@ export function DraftTray({
   drafts,
   sender,
   canWrite,
-  isConnected,
   onFocus,
 }: {
   readonly drafts: Drafts
   readonly sender: Sender
   readonly canWrite: boolean
-  /** Whether it makes sense to send them. */
-  readonly isConnected: boolean
   /** Called when the focused button disappears. */
   readonly onFocus: () => void
 }) {
@@ -30,7 +27,7 @@ export function DraftTray({
         {unsent > 1 && canWrite && (
           <button
             type="button"
-            class={isConnected ? 'primary' : ''}
+            class="primary"
             onClick={() => {
               drafts.sendAll(sender)
               onFocus()
@@ -44,7 +41,7 @@ export function DraftTray({
       <ul>
         {listed.map((draft) => (
           <li key={draft.key}>
-            <DraftItem {...{ drafts, draft, sender, canWrite, isConnected, onFocus }} />
+            <DraftItem {...{ drafts, draft, sender, canWrite, onFocus }} />
           </li>
         ))}
       </ul>
@@ -65,14 +62,12 @@ function DraftItem({
   draft,
   sender,
   canWrite,
-  isConnected,
   onFocus,
 }: {
   readonly drafts: Drafts
   readonly draft: Draft
   readonly sender: Sender
   readonly canWrite: boolean
-  readonly isConnected: boolean
   readonly onFocus: () => void
 }) {
   const { key, state, problem, isDeletion, before, typed } = draft
@@ -98,7 +93,7 @@ function DraftItem({
           {canWrite && state === 'unsent' && (
             <button
               type="button"
-              class={isConnected ? 'primary' : ''}
+              class="primary"
               onClick={() => {
                 drafts.send(key, sender)
                 onFocus()

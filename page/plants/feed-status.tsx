@@ -17,7 +17,7 @@ export function FeedStatus({
 }) {
   return (
     <div class="feed">
-      <span role="status" class={`feed-state ${state}`} title={TITLES[state]}>
+      <span role="status" class={`feed-state ${state}`}>
         {TEXTS[state]}
       </span>
       {state === 'off' && (
@@ -27,11 +27,4 @@ export function FeedStatus({
       )}
     </div>
   )
-}
-
-const TITLES = {
-  connecting: '',
-  live: 'Changes by others appear within a second.',
-  lost: 'What you see may be out of date. It is updated as soon as the connection is back.',
-  off: 'This service does not report changes. Reload to see those made by others.',
 }

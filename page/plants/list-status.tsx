@@ -1,4 +1,5 @@
 import { explain } from '../error-text.ts'
+import { formatCount, formatNumber } from '../numbers.ts'
 import { FeedStatus } from './feed-status.tsx'
 import type { Selection } from './filter.ts'
 import type { PlantView } from './plant-view.ts'
@@ -15,9 +16,9 @@ export function ListSummary({
   return (
     <div class="summary">
       <FeedStatus state={view.feed.state} onReload={() => view.reload()} />
-      <span role="status">
-        {summaryOf(view)}
-        {marks.size > 0 && `, ${marks.size} just changed by others`}
+      <span role="status">{summaryOf(view)}</span>
+      <span role="status" class="news">
+        {marks.size > 0 && `${formatNumber(marks.size)} just changed`}
       </span>
       {list.first !== undefined && (
         <>
@@ -35,12 +36,12 @@ export function ListSummary({
 
 function summaryOf({ list, loader, isOpening }: PlantView): string {
   const { length, isComplete, filter } = list
-  const count = length.toLocaleString('en')
-  const plants = length === 1 ? 'plant' : 'plants'
-  if (isComplete) return `${count} ${plants}`
-  if (filter.q !== undefined && loader.isLoading) return `Searching… ${count} found so far`
+  if (isComplete) return formatCount(length, 'plant')
+  if (filter.q !== undefined && loader.isLoading) {
+    return `Searching… ${formatNumber(length)} found so far`
+  }
   if (isOpening) return 'Loading…'
-  return `${count} ${plants} so far. Scroll down for more`
+  return length === 0 ? '' : `${formatCount(length, 'plant')} so far, more below`
 }
 
 /** What follows the last row: progress, an error, or what to do with an empty table. */

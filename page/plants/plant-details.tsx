@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
+import { formatNumber } from '../numbers.ts'
 import { cut } from './display-text.ts'
-import { isTypingOutside } from './focus.ts'
 import { Tag } from './plant-text.tsx'
+import { isTypingOutside } from './surroundings.ts'
 
 /** Longer text makes the browser slow, so that it is only shown on request. */
 const TEXT_LENGTH = 5000
@@ -41,7 +42,7 @@ export function PlantDetails({
       <div class="buttons">
         {!isWhole && (
           <button type="button" onClick={() => setWhole(true)}>
-            Show all {(name.length + tag.length).toLocaleString('en')} characters
+            Show all {formatNumber(name.length + tag.length)} characters
           </button>
         )}
         <button type="button" ref={closeButton} onClick={onClose}>

@@ -1,10 +1,10 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
-import { isTypingOutside } from './focus.ts'
 import { PlaceholderRow, PlantRow, type RowActions } from './plant-row.tsx'
 import type { PlantView } from './plant-view.ts'
 import { RowLayout } from './row-layout.ts'
+import { isTypingOutside } from './surroundings.ts'
 
 /** Rows that are rendered above and below those in view, so that fast scrolling shows no gaps. */
 const OVERSCAN = 8
@@ -64,7 +64,8 @@ export function PlantTable({
     rowHeight,
     expandedIndex === undefined ? undefined : { index: expandedIndex, height: expandedHeight },
   )
-  const firstVisible = layout.indexAt(scrollTop)
+  // Safari scrolls beyond the top, and back.
+  const firstVisible = Math.max(0, layout.indexAt(scrollTop))
   const from = Math.max(0, firstVisible - OVERSCAN)
   const to = Math.min(length, layout.indexAt(scrollTop + viewHeight) + 1 + OVERSCAN)
   const active = Math.min(activeId === undefined ? firstVisible : list.rank(activeId), length - 1)
@@ -72,7 +73,8 @@ export function PlantTable({
   const rows = new Map(list.slice(from, to).map((plant, offset) => [from + offset, plant]))
   // These have, or can get, the focus, so they stay in the document.
   for (const index of [active, expandedIndex]) {
-    if (index !== undefined && !rows.has(index)) rows.set(index, list.slice(index, index + 1)[0])
+    if (index !== undefined && index >= 0 && !rows.has(index))
+      rows.set(index, list.slice(index, index + 1)[0])
   }
 
   const focusRow = (index: number) => {

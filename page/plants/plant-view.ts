@@ -12,6 +12,9 @@ export type Mark = 'new' | 'changed' | 'deleted' | 'unmatched'
 /** The pause before plants that could not be loaded are requested again, in milliseconds. */
 const RETRY_MS = 3000
 
+/** More changes at once, such as an import, would mark the whole table. */
+const MARKED_MAX = 20
+
 /** How long a row is marked, in milliseconds. */
 const MARK_MS = 3000
 
@@ -109,8 +112,9 @@ export class PlantView extends Model {
 
   #follow(changes: readonly Change[]): void {
     const marked: [bigint, { readonly mark: Mark }][] = []
+    const isBulk = changes.length > MARKED_MAX
     for (const change of changes) {
-      if (this.#options.onChange(change)) {
+      if (this.#options.onChange(change) || isBulk) {
         this.apply(change)
         continue
       }

@@ -13,6 +13,7 @@ import { parseFragment, type Selection, toFragment } from './filter.ts'
 import { Icon } from './icon.tsx'
 import { ListFooter, ListSummary } from './list-status.tsx'
 import { PlantDetails } from './plant-details.tsx'
+import { parseId } from './plant-id.ts'
 import { type FocusRequest, PlantTable } from './plant-table.tsx'
 import { PlantView } from './plant-view.ts'
 import { browser } from './surroundings.ts'
@@ -45,14 +46,20 @@ export function Plants({
   const tags = useTags(client)
   const [deleted, setDeleted] = useState<readonly StoredPlant[]>([])
   const [viewedId, setViewedId] = useState<bigint>()
-  const [announcement, setAnnouncement] = useState('')
+  const [announcement, setAnnouncement] = useState({ text: '', isSeen: true })
   const [focusRequest, setFocusRequest] = useState<FocusRequest>()
   const addButton = useRef<HTMLButtonElement>(null)
   useModel(view)
   useModel(drafts)
   useEffect(() => {
     if (canRead) view.follow()
-    return () => view.close()
+    // A bookmark was opened, or the fragment edited.
+    const follow = () => view.select(parseFragment(location.hash))
+    addEventListener('hashchange', follow)
+    return () => {
+      removeEventListener('hashchange', follow)
+      view.close()
+    }
   }, [view])
 
   const focus = (id?: bigint) => {
@@ -62,15 +69,18 @@ export function Plants({
   const sender: Sender = {
     client,
     canRead,
-    onSaved: (change, draft, wasOpen) => {
-      view.apply(change)
-      const { isDeletion, before } = draft
-      setAnnouncement(`${isDeletion ? 'Deleted' : 'Saved'} ${labelOf(draft.typed)}.`)
+    onSaved: (change, { draft, wasOpen, isOvertaken }) => {
+      if (!isOvertaken) view.apply(change)
+      const { isDeletion, before, typed } = draft
+      const done = isDeletion ? 'Deleted' : before === undefined ? 'Added' : 'Saved'
+      const isSeen = isDeletion || view.list.find(change.id) !== undefined
+      setAnnouncement({ text: `${done} ${labelOf(typed)}.`, isSeen })
       if (isDeletion && before) setDeleted((earlier) => [...earlier, before])
       if (wasOpen) focus(change.id)
     },
   }
   const select = (selection: Selection) => {
+    setAnnouncement({ text: '', isSeen: true })
     history.replaceState(null, '', toFragment(selection))
     setViewedId(undefined)
     view.select(selection)
@@ -128,13 +138,7 @@ export function Plants({
             </div>
           </div>
         )}
-        <DraftTray
-          drafts={drafts}
-          sender={sender}
-          canWrite={canWrite}
-          isConnected={view.feed.state !== 'lost'}
-          onFocus={() => focus()}
-        />
+        <DraftTray drafts={drafts} sender={sender} canWrite={canWrite} onFocus={() => focus()} />
         <UndoBar
           deleted={deleted}
           onUndo={(plant) => {
@@ -146,6 +150,9 @@ export function Plants({
             focus()
           }}
         />
+        <p role="status" class={announcement.isSeen ? 'for-screen-readers' : 'notice'}>
+          {announcement.text}
+        </p>
         {!isInTable && editor && <div class="panel">{editor}</div>}
         {canRead && (
           <>
@@ -164,9 +171,6 @@ export function Plants({
             />
           </>
         )}
-        <p role="status" class={canRead ? 'for-screen-readers' : 'notice'}>
-          {announcement}
-        </p>
       </main>
     </div>
   )
@@ -186,9 +190,9 @@ function AddButton({
   )
 }
 
-/** An id that is probably free. */
+/** The id after the last one, or nothing if that is not known. */
 function suggestId({ list, selection: { filter } }: PlantView): string {
-  const isAll = list.isComplete && filter.q === undefined && filter.tag === undefined
-  const next = isAll ? (list.end ?? 0n) + 1n : BigInt(Date.now())
-  return String(next > 0n ? next : 1n)
+  if (!list.isComplete || filter.q !== undefined || filter.tag !== undefined) return ''
+  const next = String((list.end ?? 0n) + 1n)
+  return parseId(next) === undefined ? '' : next
 }

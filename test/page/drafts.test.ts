@@ -1,7 +1,14 @@
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
 import { type Draft, Drafts, type Sender } from '../../page/plants/drafts.ts'
-import { answered, type Fault, lost, startFaultyProxy } from '../client/faulty-proxy.ts'
+import {
+  answered,
+  type Fault,
+  lost,
+  lostResponse,
+  passed,
+  startFaultyProxy,
+} from '../client/faulty-proxy.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
 let service: Service
@@ -15,6 +22,7 @@ interface Saved {
   readonly id: bigint
   readonly plant?: unknown
   readonly wasOpen: boolean
+  readonly isOvertaken: boolean
 }
 
 /** Drafts, and what sends them to a service that meets faults. */
@@ -25,7 +33,9 @@ async function begin(t: Test, faults: Fault[] = [], token = service.token) {
   const sender: Sender = {
     client: createClient({ url, token, retries: 0 }),
     canRead: true,
-    onSaved: ({ id, plant }, _draft, wasOpen) => saved.push({ id, plant, wasOpen }),
+    onSaved: ({ id, plant }, { wasOpen, isOvertaken }) => {
+      saved.push({ id, plant, wasOpen, isOvertaken })
+    },
   }
   return { drafts, sender, saved }
 }
@@ -52,7 +62,7 @@ t.test('a new plant', async (t) => {
   await drafts.send(key, sender)
   t.same(drafts.all, [])
   t.equal(drafts.open, undefined)
-  t.strictSame(saved, [{ id: 100n, plant: { name: 'Abies', tag: '' }, wasOpen: true }])
+  t.match(saved, [{ id: 100n, plant: { name: 'Abies', tag: '' }, wasOpen: true }])
   t.match(await service.stored(100n), { name: 'Abies', tag: '' })
 })
 
@@ -83,6 +93,9 @@ t.test('a draft without changes is forgotten, and one with changes is kept', asy
   drafts.edit(acer)
   drafts.type((drafts.open as Draft).key, { tag: 'Tree' })
   drafts.add('5')
+  drafts.add('6')
+  t.match(drafts.open, { typed: { id: '5' } }, 'the plant to add is continued')
+  drafts.type((drafts.open as Draft).key, { id: '5' })
   t.same(
     drafts.all.map(({ typed }) => typed.id),
     ['1', '5'],
@@ -102,7 +115,7 @@ t.test('what the connection loses is kept, and can be sent again', async (t) => 
   const { drafts, sender, draft, saved } = await beginEdit(t, [lost, answered(502)])
   drafts.type(draft.key, { name: 'Acer rubrum' })
   await drafts.send(draft.key, sender)
-  t.match(drafts.unsent, [{ state: 'unsent', problem: 'The service cannot be reached.' }])
+  t.match(drafts.unsent, [{ state: 'unsent', problem: 'The service could not be reached.' }])
   drafts.close()
   await drafts.sendAll(sender)
   t.match(drafts.unsent, [{ state: 'unsent', problem: /status 502/ }])
@@ -160,6 +173,7 @@ t.test(
       if (choice === 'replace') await drafts.keepMine(key, sender)
       else {
         drafts.keepEditing(key)
+        t.match(drafts.all, [{ state: 'editing', typed: { id: '' } }])
         drafts.type(key, { id: '105' })
         await drafts.send(key, sender)
       }
@@ -169,6 +183,17 @@ t.test(
     t.match(await service.stored(1n), { name: 'mine' })
   },
 )
+
+t.test('another id is another plant, without a conflict', async (t) => {
+  await store('Acer')
+  const { drafts, sender } = await begin(t)
+  await drafts.restore({ id: 1n, name: 'mine' }, sender)
+  const { key } = drafts.all[0] as Draft
+  drafts.type(key, { name: 'mine, too' })
+  t.match(drafts.all, [{ state: 'conflict' }])
+  drafts.type(key, { id: '106' })
+  t.match(drafts.all, [{ state: 'editing' }])
+})
 
 t.test('a plant is deleted, and added again', async (t) => {
   const { drafts, sender, saved } = await beginEdit(t)
@@ -210,13 +235,27 @@ t.test('a change by others reaches the draft', async (t) => {
   t.match(drafts.open, { state: 'editing' }, 'both agree')
   drafts.observe({ id: 1n, plant: undefined })
   t.match(drafts.open, { state: 'conflict', stored: undefined })
+  drafts.observe({ id: 1n, plant: acer })
+  t.match(drafts.open, { state: 'conflict', stored: acer }, 'what is stored now')
+})
+
+t.test('a draft whose response was lost is saved once its change is reported', async (t) => {
+  const { drafts, sender, draft, saved } = await beginEdit(t, [passed, lostResponse])
+  drafts.type(draft.key, { name: 'mine' })
+  await drafts.send(draft.key, sender)
+  t.match(drafts.all, [{ state: 'unsent' }])
+  t.equal(drafts.observe({ id: 1n, plant: { name: 'mine' } }), true)
+  t.same(drafts.all, [])
+  t.same(saved, [])
 })
 
 t.test('a change by others reaches a deletion', async (t) => {
-  const { drafts, sender } = await begin(t, [lost])
+  const { drafts, sender } = await begin(t, [lost, lost])
   await drafts.delete(acer, sender)
   drafts.observe({ id: 1n, plant: undefined })
-  t.match(drafts.all, [{ state: 'unsent' }], 'sending it again succeeds')
+  t.match(drafts.all, [], 'somebody else has deleted it')
+  await drafts.delete(acer, sender)
+  t.match(drafts.all, [{ state: 'unsent' }])
   drafts.edit(acer)
   t.match(drafts.all, [{ isDeletion: false }], 'the person has changed their mind')
   drafts.close()
@@ -246,11 +285,12 @@ t.test('a draft is sent once at a time, and its change is recognized', async (t)
   await arrived.promise
   await drafts.send(draft.key, sender)
   t.equal(drafts.observe({ id: 1n, plant: { name: 'mine' } }), true)
+  t.equal(drafts.observe({ id: 1n, plant: { name: 'theirs' } }), false)
   t.same(saved, [])
   proceed.resolve()
   await sending
   stop()
   drafts.clear()
-  t.equal(saved.length, 1)
+  t.match(saved, [{ isOvertaken: true }], 'the table shows the later change')
   t.same(changes, ['editing', 'sending', 'undefined'])
 })

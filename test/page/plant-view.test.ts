@@ -178,6 +178,16 @@ t.test('changes by others appear with a mark, which ends', async (t) => {
   )
 })
 
+t.test('many changes at once have no marks', async (t) => {
+  const service = await start(t, 3)
+  const { view } = await open(t, service)
+  await until(view, () => view.list.isComplete)
+  const body = Array.from({ length: 100 }, (_, index) => ({ id: 10 + index, name: 'Acer' }))
+  await service.call({ path: '/plants/batch', body })
+  await until(view, () => view.list.length === 103)
+  t.equal(view.marks.size, 0)
+})
+
 t.test('the filter applies to changes', async (t) => {
   const service = await start(t, 3)
   const { view } = await open(t, service, { selection: { filter: { tag: 'Tree' } } })
@@ -251,6 +261,15 @@ t.test('what could not be loaded is loaded once the connection is back', async (
   view.show(0, 10)
   await until(view, () => view.list.isComplete)
   t.equal(view.loader.problem, undefined)
+})
+
+t.test('what the service refuses is not requested again', async (t) => {
+  const service = await start(t, 3)
+  const refused = answered(404, { 'content-type': 'text/html' }, '')
+  const { view } = await open(t, service, { faults: [passed, refused] })
+  await until(view, () => view.loader.problem !== undefined)
+  await setImmediate()
+  t.ok(view.loader.problem)
 })
 
 t.test('plants are shown even if the feed fails', async (t) => {

@@ -39,6 +39,17 @@ t.test('a token is kept for the tab, or in the browser, until it is forgotten', 
   }
 })
 
+t.test('without storage, a token is not kept', async (t) => {
+  t.intercept(globalThis, 'sessionStorage' as never, {
+    get: () => {
+      throw new DOMException('Access is denied for this document.', 'SecurityError')
+    },
+  })
+  storeToken('plant_x', false)
+  t.equal(storedToken(), undefined)
+  forgetToken()
+})
+
 t.test('a session knows what its token permits', async (t) => {
   const service = await startService(t)
   t.intercept(globalThis, 'location', { value: new URL(`${service.url}/?from=bookmark`) as never })
