@@ -8,10 +8,11 @@ import {
   storeToken,
 } from './access/session.ts'
 import { TokenForm } from './access/token-form.tsx'
+import { Drafts } from './drafts/drafts.ts'
 import { explain } from './error-text.ts'
-import { Drafts } from './plants/drafts.ts'
 import { Plants } from './plants/plants.tsx'
 import { useModel } from './use-model.ts'
+import './access/access.css'
 
 const REJECTED =
   'You are signed out, because the token is no longer valid. It may have expired or been revoked.'

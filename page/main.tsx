@@ -1,5 +1,6 @@
+// First, so that the style sheets of components can refine it.
+import './main.css'
 import { render } from 'preact'
 import { App } from './app.tsx'
-import './main.css'
 
 render(<App />, document.body)

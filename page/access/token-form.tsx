@@ -65,13 +65,12 @@ export function TokenForm({
           </button>
         )}
         <label class="choice">
-          <input name="lasting" type="checkbox" />
-          <span>
-            Keep me signed in on this browser
-            <br />
-            <span class="hint">Otherwise until you close this tab</span>
-          </span>
+          <input name="lasting" type="checkbox" aria-describedby="lasting" />
+          Keep it in this browser
         </label>
+        <p id="lasting" class="hint">
+          Otherwise, it is forgotten when you close this tab.
+        </p>
         <button type="submit" class="primary" disabled={isBusy}>
           {isBusy ? 'Checking…' : 'Continue'}
         </button>

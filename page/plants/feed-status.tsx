@@ -1,4 +1,4 @@
-import type { FeedState } from './change-feed.ts'
+import type { FeedState } from '../list/change-feed.ts'
 
 const TEXTS = {
   connecting: 'Connecting…',

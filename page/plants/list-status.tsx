@@ -1,8 +1,8 @@
 import { explain } from '../error-text.ts'
+import type { Selection } from '../list/filter.ts'
+import type { PlantView } from '../list/plant-view.ts'
 import { formatCount, formatNumber } from '../numbers.ts'
 import { FeedStatus } from './feed-status.tsx'
-import type { Selection } from './filter.ts'
-import type { PlantView } from './plant-view.ts'
 
 /** Says how many plants there are, where the list begins, and whether it is up to date. */
 export function ListSummary({
@@ -13,22 +13,21 @@ export function ListSummary({
   readonly onSelect: (selection: Selection) => void
 }) {
   const { list, marks, selection } = view
+  const summary = summaryOf(view)
   return (
     <div class="summary">
       <FeedStatus state={view.feed.state} onReload={() => view.reload()} />
-      <span role="status">{summaryOf(view)}</span>
+      <span role="status">
+        {summary}
+        {summary && list.first !== undefined && `, from id ${list.first}`}
+      </span>
       <span role="status" class="news">
         {marks.size > 0 && `${formatNumber(marks.size)} just changed`}
       </span>
       {list.first !== undefined && (
-        <>
-          <span>
-            from id <b>{String(list.first)}</b>
-          </span>
-          <button type="button" onClick={() => onSelect({ filter: selection.filter })}>
-            Show from the start
-          </button>
-        </>
+        <button type="button" onClick={() => onSelect({ filter: selection.filter })}>
+          Show from the start
+        </button>
       )}
     </div>
   )
@@ -41,7 +40,7 @@ function summaryOf({ list, loader, isOpening }: PlantView): string {
     return `Searching… ${formatNumber(length)} found so far`
   }
   if (isOpening) return 'Loading…'
-  return length === 0 ? '' : `${formatCount(length, 'plant')} so far, more below`
+  return length === 0 ? '' : `${formatCount(length, 'plant')} so far`
 }
 
 /** What follows the last row: progress, an error, or what to do with an empty table. */

@@ -3,23 +3,24 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
 import type { Session } from '../access/session.ts'
 import { SessionBar } from '../access/session-bar.tsx'
+import { labelOf } from '../display-text.ts'
+import { DraftEditor } from '../drafts/draft-editor.tsx'
+import { DraftTray } from '../drafts/draft-tray.tsx'
+import type { Drafts, Sender } from '../drafts/drafts.ts'
+import { UndoBar } from '../drafts/undo-bar.tsx'
+import { Icon } from '../icon.tsx'
+import { parseFragment, type Selection, toFragment } from '../list/filter.ts'
+import { parseId } from '../list/plant-id.ts'
+import { PlantView } from '../list/plant-view.ts'
+import { browser } from '../list/surroundings.ts'
+import { type FocusRequest, PlantTable } from '../table/plant-table.tsx'
 import { TransferButtons } from '../transfer/transfer.tsx'
 import { useModel } from '../use-model.ts'
-import { labelOf } from './display-text.ts'
-import { DraftEditor } from './draft-editor.tsx'
-import { DraftTray } from './draft-tray.tsx'
-import type { Drafts, Sender } from './drafts.ts'
-import { parseFragment, type Selection, toFragment } from './filter.ts'
-import { Icon } from './icon.tsx'
 import { ListFooter, ListSummary } from './list-status.tsx'
 import { PlantDetails } from './plant-details.tsx'
-import { parseId } from './plant-id.ts'
-import { type FocusRequest, PlantTable } from './plant-table.tsx'
-import { PlantView } from './plant-view.ts'
-import { browser } from './surroundings.ts'
 import { Toolbar } from './toolbar.tsx'
-import { UndoBar } from './undo-bar.tsx'
 import { useTags } from './use-tags.ts'
+import './plants.css'
 
 /** Shows and changes plants. */
 export function Plants({
@@ -53,11 +54,11 @@ export function Plants({
   useModel(drafts)
   useEffect(() => {
     if (canRead) view.follow()
-    // A bookmark was opened, or the fragment edited.
-    const follow = () => view.select(parseFragment(location.hash))
-    addEventListener('hashchange', follow)
+    // The person has opened a bookmark, or edited the URL.
+    const navigate = () => view.select(parseFragment(location.hash))
+    addEventListener('hashchange', navigate)
     return () => {
-      removeEventListener('hashchange', follow)
+      removeEventListener('hashchange', navigate)
       view.close()
     }
   }, [view])
@@ -130,9 +131,11 @@ export function Plants({
             )}
           </Toolbar>
         ) : (
-          <div class="toolbar">
-            <p class="notice">This token cannot read plants. It can only add them.</p>
-            <div class="commands">
+          <div class="empty">
+            <img src="page/icon.svg" alt="" width="72" height="72" />
+            <h2>Add plants</h2>
+            <p>This token cannot read plants. It can only add them.</p>
+            <div class="buttons">
               <TransferButtons session={session} filter={{}} />
               <AddButton buttonRef={addButton} onAdd={() => drafts.add('')} />
             </div>
@@ -161,7 +164,7 @@ export function Plants({
               view={view}
               expanded={expanded}
               focusRequest={focusRequest}
-              isUnsaved={(id) => drafts.unsaved.some(({ before }) => before?.id === id)}
+              draftNote={(id) => noteOf(drafts, id)}
               actions={{
                 canWrite,
                 onOpen: canWrite ? (plant) => drafts.edit(plant) : ({ id }) => setViewedId(id),
@@ -195,4 +198,10 @@ function suggestId({ list, selection: { filter } }: PlantView): string {
   if (!list.isComplete || filter.q !== undefined || filter.tag !== undefined) return ''
   const next = String((list.end ?? 0n) + 1n)
   return parseId(next) === undefined ? '' : next
+}
+
+function noteOf(drafts: Drafts, id: bigint): string | undefined {
+  const draft = drafts.of(id)
+  if (draft === undefined || draft === drafts.open) return undefined
+  return draft.state === 'sending' ? 'saving…' : 'not saved'
 }

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { cut } from './display-text.ts'
+import { cut } from '../display-text.ts'
 import type { Tags } from './use-tags.ts'
 
 /** How many tags are offered at once. Typing selects others. */
@@ -71,6 +71,8 @@ export function TagPicker({
         maxLength={1000}
         placeholder={labelFor(tag)}
         value={isOpen ? typed : cut(tag ?? '', LABEL_LENGTH)}
+        // What is typed replaces the chosen tag.
+        onFocus={({ currentTarget }) => currentTarget.select()}
         onClick={open}
         onBlur={close}
         onInput={({ currentTarget }) => {

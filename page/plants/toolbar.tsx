@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Filter, Selection } from './filter.ts'
-import { Icon } from './icon.tsx'
-import { parseId } from './plant-id.ts'
+import { Icon } from '../icon.tsx'
+import type { Filter, Selection } from '../list/filter.ts'
+import { parseId } from '../list/plant-id.ts'
 import { TagPicker } from './tag-picker.tsx'
 import type { Tags } from './use-tags.ts'
 

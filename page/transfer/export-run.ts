@@ -1,6 +1,6 @@
 import type { Page, PlantStoreClient, StoredPlant } from '../../client/client.ts'
 import { formulaFreeLine, writers } from '../../src/transfer/export.ts'
-import type { Filter } from '../plants/filter.ts'
+import type { Filter } from '../list/filter.ts'
 
 /** The files that plants can be exported to. They are written as the command line's export does. */
 export const exportFormats = {

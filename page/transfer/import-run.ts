@@ -6,7 +6,7 @@ import {
   PlantStoreError,
   type StoredPlant,
 } from '../../client/client.ts'
-import { isSame } from '../plants/plant-list.ts'
+import { isSame } from '../list/plant-list.ts'
 import type { ToPlant } from './file/columns.ts'
 import { FileProblem, type Row } from './file/rows.ts'
 

@@ -1,6 +1,6 @@
 import { toJson } from '../../client/client.ts'
 import { toField } from '../../src/transfer/export.ts'
-import { cut, ROW_LENGTH } from '../plants/display-text.ts'
+import { cut, ROW_LENGTH } from '../display-text.ts'
 import { FIELDS, type Mapping } from './file/columns.ts'
 import type { Row } from './file/rows.ts'
 import type { Refusal } from './import-run.ts'

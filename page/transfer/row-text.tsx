@@ -1,5 +1,5 @@
-import { ROW_LENGTH } from '../plants/display-text.ts'
-import { PlantText, Tag } from '../plants/plant-text.tsx'
+import { ROW_LENGTH } from '../display-text.ts'
+import { PlantText, Tag } from '../plant-text.tsx'
 import type { Texts } from './refused-rows.ts'
 
 /** An id or a name, which a row can lack. */

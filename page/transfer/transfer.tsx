@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
-import type { Filter } from '../plants/filter.ts'
+import type { Filter } from '../list/filter.ts'
 import { ExportDialog } from './export-dialog.tsx'
 import { useFileDrop } from './file-drop.ts'
 import { ImportDialog } from './import-dialog.tsx'

@@ -45,7 +45,7 @@ testInBrowser('tokens in the page', (open) => {
 
   t.test('the page keeps the token in the browser if asked to', async (t) => {
     const plants = await open(t, service.url)
-    await plants.page.getByLabel('Keep me signed in on this browser').check()
+    await plants.page.getByLabel('Keep it in this browser').check()
     await plants.signIn(service.token)
     const other = await plants.page.context().newPage()
     await other.goto(`${service.url}/`)

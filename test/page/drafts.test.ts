@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
-import { type Draft, Drafts, type Sender } from '../../page/plants/drafts.ts'
+import { type Draft, Drafts, type Sender } from '../../page/drafts/drafts.ts'
 import {
   answered,
   type Fault,
@@ -111,12 +111,25 @@ t.test('a draft without changes is forgotten, and one with changes is kept', asy
   t.same(drafts.all, [])
 })
 
+t.test('a plant to add that is not sent yet is continued', async (t) => {
+  const { drafts, sender } = await begin(t, [lost])
+  await drafts.restore({ id: 106n, name: 'deleted' }, sender)
+  drafts.add('7')
+  const { key } = drafts.open as Draft
+  drafts.type(key, { name: 'Abies' })
+  drafts.add('8')
+  t.match(drafts.open, { key, typed: { id: '7', name: 'Abies' } })
+  t.equal(drafts.all.length, 2)
+})
+
 t.test('what the connection loses is kept, and can be sent again', async (t) => {
   const { drafts, sender, draft, saved } = await beginEdit(t, [lost, answered(502)])
   drafts.type(draft.key, { name: 'Acer rubrum' })
   await drafts.send(draft.key, sender)
   t.match(drafts.unsent, [{ state: 'unsent', problem: 'The service could not be reached.' }])
+  t.same(drafts.waiting, [], 'its editor shows it')
   drafts.close()
+  t.match(drafts.waiting, [{ state: 'unsent' }])
   await drafts.sendAll(sender)
   t.match(drafts.unsent, [{ state: 'unsent', problem: /status 502/ }])
   await drafts.sendAll(sender)
@@ -284,6 +297,8 @@ t.test('a draft is sent once at a time, and its change is recognized', async (t)
   const sending = drafts.send(draft.key, sender)
   await arrived.promise
   await drafts.send(draft.key, sender)
+  drafts.close()
+  t.same(drafts.waiting, [], 'nobody needs to do anything')
   t.equal(drafts.observe({ id: 1n, plant: { name: 'mine' } }), true)
   t.equal(drafts.observe({ id: 1n, plant: { name: 'theirs' } }), false)
   t.same(saved, [])
@@ -292,5 +307,5 @@ t.test('a draft is sent once at a time, and its change is recognized', async (t)
   stop()
   drafts.clear()
   t.match(saved, [{ isOvertaken: true }], 'the table shows the later change')
-  t.same(changes, ['editing', 'sending', 'undefined'])
+  t.same(changes, ['editing', 'sending', 'undefined', 'undefined'])
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { StoredPlant } from '../../client/client.ts'
-import type { Filter } from '../../page/plants/filter.ts'
-import { PAGE_SIZE, PlantList } from '../../page/plants/plant-list.ts'
+import type { Filter } from '../../page/list/filter.ts'
+import { PAGE_SIZE, PlantList } from '../../page/list/plant-list.ts'
 
 /** Plants with the ids from `first` to `last`. */
 function plants(first: number, last: number, name = 'Abies'): StoredPlant[] {

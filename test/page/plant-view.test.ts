@@ -2,9 +2,9 @@
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
-import type { Surroundings } from '../../page/plants/change-feed.ts'
-import type { Selection } from '../../page/plants/filter.ts'
-import { PlantView, type ViewOptions } from '../../page/plants/plant-view.ts'
+import type { Surroundings } from '../../page/list/change-feed.ts'
+import type { Selection } from '../../page/list/filter.ts'
+import { PlantView, type ViewOptions } from '../../page/list/plant-view.ts'
 import {
   answered,
   busy,
@@ -20,6 +20,7 @@ const ALL: Selection = { filter: {} }
 /** Nobody hides the page, and it does not wait. */
 const surroundings: Surroundings = {
   visible: () => Promise.resolve(),
+  connection: () => new AbortController().signal,
   pause: () => setImmediate(),
 }
 
@@ -253,6 +254,22 @@ t.test('a lost connection is shown, and the view catches up', async (t) => {
   t.notMatch(proxy.requests[3]?.line, 'wait', 'which is known at once')
 })
 
+t.test('a browser that goes offline is shown at once', async (t) => {
+  const service = await start(t, 3)
+  const offline = new AbortController()
+  const online = Promise.withResolvers<void>()
+  let connection = offline.signal
+  const { view } = await open(t, service, {
+    surroundings: { ...surroundings, connection: () => connection, pause: () => online.promise },
+  })
+  await until(view, () => view.list.isComplete)
+  offline.abort()
+  await until(view, () => view.feed.state === 'lost')
+  connection = new AbortController().signal
+  online.resolve()
+  await until(view, () => view.feed.state === 'live')
+})
+
 t.test('what could not be loaded is loaded once the connection is back', async (t) => {
   const service = await start(t, 3)
   const { view } = await open(t, service, { faults: [passed, lost, lost] })
@@ -265,11 +282,30 @@ t.test('what could not be loaded is loaded once the connection is back', async (
 
 t.test('what the service refuses is not requested again', async (t) => {
   const service = await start(t, 3)
-  const refused = answered(404, { 'content-type': 'text/html' }, '')
-  const { view } = await open(t, service, { faults: [passed, refused] })
+  const { view, proxy } = await open(t, service, { selection: { filter: { q: 'x'.repeat(101) } } })
+  await until(view, () => view.loader.problem !== undefined && view.feed.state === 'live')
+  view.show(0, 10)
+  t.notOk(view.loader.isLoading)
+  t.equal(proxy.requests.filter(({ line }) => line.startsWith('GET /plants')).length, 1)
+  view.loader.retry()
+  t.ok(view.loader.isLoading)
+  view.loader.retry()
+})
+
+t.test('another selection is not affected by a failure of the previous one', async (t) => {
+  const service = await start(t, 3)
+  const paused = Promise.withResolvers<void>()
+  const { view } = await open(t, service, {
+    faults: [passed, lost],
+    surroundings: { ...surroundings, pause: () => paused.promise },
+  })
   await until(view, () => view.loader.problem !== undefined)
-  await setImmediate()
-  t.ok(view.loader.problem)
+  view.select({ filter: { q: 'abies' } })
+  const { loader } = view
+  paused.resolve()
+  await until(view, () => view.list.isComplete)
+  t.equal(view.loader, loader)
+  t.equal(view.list.length, 1)
 })
 
 t.test('plants are shown even if the feed fails', async (t) => {

@@ -6,7 +6,6 @@ import {
   UnexpectedAnswerError,
   UnknownOutcomeError,
 } from '../../client/client.ts'
-import { explain, isTransient } from '../../page/error-text.ts'
 import {
   cut,
   cutAtDifference,
@@ -14,10 +13,11 @@ import {
   isBlank,
   labelOf,
   toLines,
-} from '../../page/plants/display-text.ts'
-import { matches, parseFragment, toFragment } from '../../page/plants/filter.ts'
-import { parseId, positionBefore } from '../../page/plants/plant-id.ts'
-import { RowLayout } from '../../page/plants/row-layout.ts'
+} from '../../page/display-text.ts'
+import { explain, isTransient } from '../../page/error-text.ts'
+import { matches, parseFragment, toFragment } from '../../page/list/filter.ts'
+import { parseId, positionBefore } from '../../page/list/plant-id.ts'
+import { RowLayout } from '../../page/table/row-layout.ts'
 
 t.test('a filter selects what the service selects', async (t) => {
   t.ok(matches({ name: 'Abies alba' }, {}))

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createClient } from '../../client/client.ts'
-import type { Filter } from '../../page/plants/filter.ts'
+import type { Filter } from '../../page/list/filter.ts'
 import { type ExportFormat, exportPlants } from '../../page/transfer/export-run.ts'
 import { plantReader } from '../../page/transfer/file/columns.ts'
 import { openFile } from '../../page/transfer/file/import-file.ts'

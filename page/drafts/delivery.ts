@@ -1,4 +1,5 @@
 import {
+  type NewPlant,
   type Plant,
   type PlantStoreClient,
   PlantStoreError,
@@ -6,7 +7,7 @@ import {
   type TaggedPlant,
   UnknownOutcomeError,
 } from '../../client/client.ts'
-import { isSame } from './plant-list.ts'
+import { isSame } from '../list/plant-list.ts'
 
 /** What a person wants to become of a plant. Undefined stands for no plant. */
 export interface Intent {
@@ -33,34 +34,46 @@ const ATTEMPTS_MAX = 4
  */
 export async function deliver(
   client: PlantStoreClient,
-  { id, before, after }: Intent,
+  intent: Intent,
   canRead: boolean,
 ): Promise<Outcome> {
-  for (let attempt = 1; ; attempt++) {
+  const { id, before, after } = intent
+  const carryOut = () =>
+    before === undefined && after !== undefined
+      ? add(client, { ...after, id }, canRead)
+      : change(client, intent)
+  for (let attempt = 1; attempt < ATTEMPTS_MAX; attempt++) {
     try {
-      if (before === undefined && after !== undefined) {
-        await client.createPlant({ ...after, id })
-        return { kind: 'done' }
-      }
-      const found = await findPlant(client, id)
-      if (isSame(found?.plant, after)) return { kind: 'done' }
-      if (found === undefined || !isSame(found.plant, before)) {
-        return { kind: 'conflict', stored: found?.plant }
-      }
-      const options = { ifMatch: found.etag }
-      if (after === undefined) await client.deletePlant(id, options)
-      else await client.replacePlant(id, after, options)
-      return { kind: 'done' }
+      return await carryOut()
     } catch (error) {
-      if (has(error, 'plant-exists') && canRead) {
-        const found = await findPlant(client, id)
-        if (found !== undefined) return { kind: 'conflict', stored: found.plant }
-      } else if (!isRace(error)) {
-        throw error
-      }
-      if (attempt === ATTEMPTS_MAX) throw error
+      if (!canRead || !isRace(error)) throw error
     }
   }
+  return carryOut()
+}
+
+async function add(client: PlantStoreClient, plant: NewPlant, canRead: boolean): Promise<Outcome> {
+  try {
+    await client.createPlant(plant)
+    return { kind: 'done' }
+  } catch (error) {
+    if (!canRead || !has(error, 'plant-exists')) throw error
+    const found = await findPlant(client, plant.id)
+    if (found === undefined) throw error
+    return { kind: 'conflict', stored: found.plant }
+  }
+}
+
+async function change(client: PlantStoreClient, { id, before, after }: Intent): Promise<Outcome> {
+  const found = await findPlant(client, id)
+  if (isSame(found?.plant, after)) return { kind: 'done' }
+  if (found === undefined || !isSame(found.plant, before)) {
+    return { kind: 'conflict', stored: found?.plant }
+  }
+  const options = { ifMatch: found.etag }
+  if (after === undefined) await client.deletePlant(id, options)
+  else await client.replacePlant(id, after, options)
+  return { kind: 'done' }
 }
 
 async function findPlant(client: PlantStoreClient, id: bigint): Promise<TaggedPlant | undefined> {
@@ -75,7 +88,8 @@ async function findPlant(client: PlantStoreClient, id: bigint): Promise<TaggedPl
 /** Whether the plant has changed, or may have, between looking at it and changing it. */
 function isRace(error: unknown): boolean {
   if (error instanceof UnknownOutcomeError) return true
-  return has(error, 'plant-changed') || has(error, 'plant-not-found')
+  const races = ['plant-exists', 'plant-changed', 'plant-not-found'] as const
+  return races.some((condition) => has(error, condition))
 }
 
 function has(error: unknown, condition: PlantStoreError['condition']): boolean {

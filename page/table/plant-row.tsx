@@ -1,8 +1,8 @@
 import type { StoredPlant } from '../../client/client.ts'
-import { labelOf, ROW_LENGTH } from './display-text.ts'
-import { Icon } from './icon.tsx'
-import { PlantText, Tag } from './plant-text.tsx'
-import type { Mark } from './plant-view.ts'
+import { labelOf, ROW_LENGTH } from '../display-text.ts'
+import { Icon } from '../icon.tsx'
+import type { Mark } from '../list/plant-view.ts'
+import { PlantText, Tag } from '../plant-text.tsx'
 
 const MARK_TEXT = {
   new: 'new',
@@ -24,7 +24,7 @@ export function PlantRow({
   top,
   isActive,
   mark,
-  isUnsaved,
+  draftNote,
   actions,
 }: {
   readonly plant: StoredPlant
@@ -33,17 +33,18 @@ export function PlantRow({
   /** Whether the Tab key leads here. */
   readonly isActive: boolean
   readonly mark: Mark | undefined
-  readonly isUnsaved: boolean
+  /** What is to be said about a change that is not saved. */
+  readonly draftNote: string | undefined
   readonly actions: RowActions
 }) {
   const { id, name, tag } = plant
   const tabIndex = isActive ? 0 : -1
   const label = labelOf(plant)
-  const note = isUnsaved ? 'not saved' : mark && MARK_TEXT[mark]
+  const note = draftNote ?? (mark && MARK_TEXT[mark])
   return (
     <div
       role="row"
-      class={`plant-row ${mark ? `marked ${mark}` : ''} ${isUnsaved ? 'unsaved' : ''}`}
+      class={`plant-row ${mark ? `marked ${mark}` : ''} ${draftNote === undefined ? '' : 'unsaved'}`}
       aria-rowindex={index + 2}
       data-id={String(id)}
       tabIndex={tabIndex}

@@ -1,5 +1,11 @@
 import type { Surroundings } from './change-feed.ts'
 
+let connection = new AbortController()
+addEventListener('offline', () => {
+  connection.abort()
+  connection = new AbortController()
+})
+
 export const browser: Surroundings = {
   visible: () =>
     document.visibilityState === 'visible'
@@ -7,6 +13,7 @@ export const browser: Surroundings = {
       : new Promise((resolve) => {
           document.addEventListener('visibilitychange', () => resolve(), { once: true })
         }),
+  connection: () => connection.signal,
   pause: (milliseconds) =>
     new Promise((resolve) => {
       const timer = setTimeout(end, milliseconds)

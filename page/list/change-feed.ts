@@ -17,6 +17,8 @@ const PAUSE_MS_MAX = 15_000
 export interface Surroundings {
   /** Resolves at once unless nobody can see the page. */
   visible(): Promise<void>
+  /** Aborts when the browser loses its connection, which requests notice late. */
+  connection(): AbortSignal
   /** Resolves after some milliseconds, or earlier if the browser is online again. */
   pause(milliseconds: number): Promise<void>
 }
@@ -56,10 +58,13 @@ export class ChangeFeed extends Model {
     while (!signal.aborted) {
       try {
         await this.#surroundings.visible()
-        // Whether the connection is back is known at once if the service does not wait for a change.
-        const wait = this.#state === 'live' ? WAIT_SECONDS : 0
-        const query = cursor === undefined ? { after: 'latest' } : { after: cursor, wait }
-        const page = await this.#client.listChanges({ ...query, limit: PAGE_SIZE }, { signal })
+        // After a failure, a request that does not wait shows whether the connection is back.
+        const wait = cursor !== undefined && this.#state === 'live' ? { wait: WAIT_SECONDS } : {}
+        const connected = AbortSignal.any([signal, this.#surroundings.connection()])
+        const page = await this.#client.listChanges(
+          { after: cursor ?? 'latest', ...wait, limit: PAGE_SIZE },
+          { signal: connected },
+        )
         pauseMs = PAUSE_MS
         this.#enter('live')
         if (cursor === undefined) start()

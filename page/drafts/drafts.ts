@@ -2,10 +2,10 @@ import type { Plant, StoredPlant } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
 import { isRejected } from '../access/rejection.ts'
 import { explain, isTransient } from '../error-text.ts'
+import { parseId } from '../list/plant-id.ts'
+import { isSame, type PlantState } from '../list/plant-list.ts'
 import { Model } from '../model.ts'
 import { deliver } from './delivery.ts'
-import { parseId } from './plant-id.ts'
-import { isSame, type PlantState } from './plant-list.ts'
 
 /**
  * - `editing`: being typed, or waiting to be continued
@@ -33,6 +33,8 @@ export interface Draft {
   /** What the person has seen. Undefined for a plant to add. */
   readonly before: StoredPlant | undefined
   readonly state: DraftState
+  /** Whether sending it has failed before. */
+  readonly hasFailed: boolean
   /** What prevents it from being saved, in words. */
   readonly problem?: string | undefined
   /** In a conflict, the stored plant. Undefined if there is none. */
@@ -75,6 +77,13 @@ export class Drafts extends Model {
   /** Those that would be lost with the page. */
   get unsaved(): readonly Draft[] {
     return this.#drafts.filter((draft) => draft.state !== 'editing' || isChanged(draft))
+  }
+
+  /** Those that wait for the person, except the one that is being edited. */
+  get waiting(): readonly Draft[] {
+    return this.unsaved.filter(
+      ({ key, state, hasFailed }) => key !== this.#open && (state !== 'sending' || hasFailed),
+    )
   }
 
   /** Those that can be sent again as they are. */
@@ -192,7 +201,7 @@ export class Drafts extends Model {
       const intent = { id, before: draft.before, after }
       const outcome = await deliver(sender.client, intent, sender.canRead)
       if (outcome.kind === 'conflict') {
-        this.#update(key, { state: 'conflict', stored: outcome.stored })
+        this.#update(key, { state: 'conflict', stored: outcome.stored, hasFailed: true })
         return
       }
       const wasOpen = this.#open === key
@@ -202,7 +211,7 @@ export class Drafts extends Model {
     } catch (error) {
       // A rejected token is replaced by signing in again.
       const state = isTransient(error) || isRejected(error) ? 'unsent' : 'refused'
-      this.#update(key, { state, problem: explain(error) })
+      this.#update(key, { state, problem: explain(error), hasFailed: true })
     }
   }
 
@@ -243,7 +252,8 @@ export class Drafts extends Model {
 
   #add(draft: Pick<Draft, 'typed' | 'before'> & Partial<Draft>): number {
     this.#latestKey += 1
-    const added: Draft = { isDeletion: false, state: 'editing', ...draft, key: this.#latestKey }
+    const initial = { isDeletion: false, state: 'editing', hasFailed: false } as const
+    const added: Draft = { ...initial, ...draft, key: this.#latestKey }
     this.#drafts = [...this.#drafts, added]
     return added.key
   }

@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { cut, fromLines, toLines } from '../display-text.ts'
+import { isTypingOutside } from '../list/surroundings.ts'
 import { formatNumber } from '../numbers.ts'
+import type { Tags } from '../plants/use-tags.ts'
 import { Conflict } from './conflict.tsx'
-import { cut, fromLines, toLines } from './display-text.ts'
 import { type Draft, type Drafts, isChanged, type Sender } from './drafts.ts'
-import { isTypingOutside } from './surroundings.ts'
-import type { Tags } from './use-tags.ts'
+import './drafts.css'
 
 /** Longer text makes typing slow, so that it is only shown on request. */
 const TEXT_LENGTH = 5000
@@ -206,7 +207,7 @@ function TagField({
             disabled={isReadOnly}
             onChange={({ currentTarget: { checked } }) => onTag(checked ? '' : undefined)}
           />
-          Empty tag instead of none
+          Save an empty tag
         </label>
       )}
     </div>

@@ -1,10 +1,11 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
+import type { PlantView } from '../list/plant-view.ts'
+import { isTypingOutside } from '../list/surroundings.ts'
 import { PlaceholderRow, PlantRow, type RowActions } from './plant-row.tsx'
-import type { PlantView } from './plant-view.ts'
 import { RowLayout } from './row-layout.ts'
-import { isTypingOutside } from './surroundings.ts'
+import './table.css'
 
 /** Rows that are rendered above and below those in view, so that fast scrolling shows no gaps. */
 const OVERSCAN = 8
@@ -12,6 +13,9 @@ const OVERSCAN = 8
 const ROW_HEIGHT = 44
 /** On a phone, a row has two lines. */
 const PHONE_ROW_HEIGHT = 64
+/** In characters. */
+const ID_LENGTH_MIN = 5
+
 /** As in main.css. */
 const PHONE = matchMedia('(max-width: 640px)')
 
@@ -31,14 +35,15 @@ export function PlantTable({
   view,
   expanded,
   focusRequest,
-  isUnsaved,
+  draftNote,
   actions,
   footer,
 }: {
   readonly view: PlantView
   readonly expanded: Expanded | undefined
   readonly focusRequest: FocusRequest | undefined
-  readonly isUnsaved: (id: bigint) => boolean
+  /** What is to be said about a plant whose change is not saved. */
+  readonly draftNote: (id: bigint) => string | undefined
   readonly actions: RowActions
   readonly footer: ComponentChildren
 }) {
@@ -55,6 +60,7 @@ export function PlantTable({
   /** The row to focus once it is loaded. */
   const wanted = useRef<number | undefined>(undefined)
   const hasFocus = useRef(false)
+  const idLength = useRef(ID_LENGTH_MIN)
   const anchor = useRef<{ readonly id: bigint; readonly top: number } | undefined>(undefined)
 
   const { length } = list
@@ -184,21 +190,21 @@ export function PlantTable({
         top={top}
         isActive={index === active}
         mark={marks.get(id)?.mark}
-        isUnsaved={isUnsaved(id)}
+        draftNote={draftNote(id)}
         actions={actions}
       />
     )
   }
 
-  const longestId = Math.max(
-    ...[...rows.values()].map((plant) => String(plant?.id ?? '').length),
-    5,
-  )
+  // The columns do not move while one scrolls.
+  for (const plant of rows.values()) {
+    idLength.current = Math.max(idLength.current, String(plant?.id ?? '').length)
+  }
   return (
     <div
       ref={scroller}
       class="table"
-      style={{ '--id-width': `${longestId}ch` }}
+      style={{ '--id-width': `${idLength.current}ch` }}
       onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
     >
       <div

@@ -1,5 +1,5 @@
+import { labelOf } from '../display-text.ts'
 import { Conflict } from './conflict.tsx'
-import { labelOf } from './display-text.ts'
 import type { Draft, Drafts, Sender } from './drafts.ts'
 
 /** Lists the changes that are not saved, except the one that is being edited. */
@@ -15,14 +15,16 @@ export function DraftTray({
   /** Called when the focused button disappears. */
   readonly onFocus: () => void
 }) {
-  const listed = drafts.unsaved.filter((draft) => draft !== drafts.open)
-  if (listed.length === 0) return null
+  const { waiting } = drafts
+  if (waiting.length === 0) return null
   const { length: unsent } = drafts.unsent
   return (
     <section class="tray" aria-labelledby="tray-title">
       <div class="tray-head">
         <h2 id="tray-title">
-          {listed.length === 1 ? '1 change is not saved' : `${listed.length} changes are not saved`}
+          {waiting.length === 1
+            ? '1 change is not saved'
+            : `${waiting.length} changes are not saved`}
         </h2>
         {unsent > 1 && canWrite && (
           <button
@@ -39,7 +41,7 @@ export function DraftTray({
       </div>
       {!canWrite && <p>This token permits no changes. Sign in with another one to save them.</p>}
       <ul>
-        {listed.map((draft) => (
+        {waiting.map((draft) => (
           <li key={draft.key}>
             <DraftItem {...{ drafts, draft, sender, canWrite, onFocus }} />
           </li>

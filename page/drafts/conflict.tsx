@@ -1,7 +1,7 @@
 import type { Plant } from '../../client/client.ts'
-import { cutAtDifference } from './display-text.ts'
+import { cutAtDifference } from '../display-text.ts'
+import { PlantText, Tag } from '../plant-text.tsx'
 import { contentOf, type Draft, type Drafts, type Sender } from './drafts.ts'
-import { PlantText, Tag } from './plant-text.tsx'
 
 /** Enough to see what differs. */
 const TEXT_LENGTH = 400
