@@ -21,6 +21,8 @@ const TOKEN_REJECTED =
   'You are signed out, because the token is no longer valid. It may have expired or been revoked.'
 const PERSON_REJECTED = 'You are signed out, because your session has ended.'
 
+const IMPORT_STOPPED = 'The import has stopped. Importing the file again is safe.'
+
 /** The whole page: asks a person to sign in, then shows the plants. */
 export function App({
   docs,
@@ -34,6 +36,8 @@ export function App({
   const [session, setSession] = useState<Session>()
   const [problem, setProblem] = useState<string>()
   const [isOpening, setOpening] = useState(canResume)
+  /** Whether the token of an earlier visit can be tried again, once the service is available. */
+  const [canRetry, setCanRetry] = useState(false)
   const drafts = useMemo(() => new Drafts(), [])
   useModel(drafts)
 
@@ -41,6 +45,8 @@ export function App({
   const enter = async (open: () => Promise<Session | undefined>): Promise<boolean> => {
     try {
       const opened = await open()
+      // Without the right to change plants, nothing offers a change.
+      if (opened?.canWrite === false) drafts.close()
       setSession(opened)
       setProblem(undefined)
       return opened !== undefined
@@ -50,6 +56,7 @@ export function App({
       return false
     } finally {
       setOpening(false)
+      setCanRetry(canResume())
     }
   }
   const leave = async (signIn: SignIn) => {
@@ -61,15 +68,21 @@ export function App({
       setProblem(explain(error))
     }
   }
-  const close = (isRejected: boolean) => {
-    const question = 'Discard the changes that are not saved, and sign out?'
-    if (!isRejected && drafts.unsaved.length > 0 && !confirm(question)) return
-    if (!isRejected) drafts.clear()
+  const resume = () => {
+    enter(() => resumeSession(signIn))
+  }
+  const close = (problem?: string) => {
     forgetSession()
     setSession(undefined)
+    setCanRetry(false)
+    setProblem(problem)
+  }
+  const signOut = () => {
+    const question = 'Discard the changes that are not saved, and sign out?'
+    if (drafts.unsaved.length > 0 && !confirm(question)) return
+    drafts.clear()
+    close()
     const person = session?.person
-    if (isRejected) return setProblem(person === undefined ? TOKEN_REJECTED : PERSON_REJECTED)
-    setProblem(undefined)
     if (person === undefined || signIn === undefined) return
     const url = person.signOutUrl()
     if (url !== undefined) location.assign(url)
@@ -77,7 +90,18 @@ export function App({
   }
 
   useEffect(() => {
-    enter(() => resumeSession(signIn))
+    if (session === undefined) return
+    // Requests of an earlier session can still be rejected.
+    const listener = new AbortController()
+    const end = () => {
+      const reason = session.person === undefined ? TOKEN_REJECTED : PERSON_REJECTED
+      close(session.isImporting ? `${reason} ${IMPORT_STOPPED}` : reason)
+    }
+    session.rejected.addEventListener('abort', end, listener)
+    return () => listener.abort()
+  }, [session])
+  useEffect(() => {
+    resume()
     const warn = (event: BeforeUnloadEvent) => {
       if (drafts.unsaved.length > 0) event.preventDefault()
     }
@@ -104,8 +128,9 @@ export function App({
         onToken={async (token, lasting) => {
           if (await enter(() => openSession(token))) storeToken(token, lasting)
         }}
+        onRetry={canRetry ? resume : undefined}
       />
     )
   }
-  return <Plants session={session} drafts={drafts} onClose={close} />
+  return <Plants session={session} drafts={drafts} onSignOut={signOut} />
 }

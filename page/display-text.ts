@@ -36,3 +36,13 @@ export function labelOf({
 export function isBlank(text: string): boolean {
   return text.length <= ROW_LENGTH && text.trim() === ''
 }
+
+/** A text as a textarea shows it, whose line breaks are all \n. */
+export function toLines(text: string): string {
+  return text.replace(/\r\n?/g, '\n')
+}
+
+/** What was typed into a textarea, with the kind of line breaks that the text had before. */
+export function fromLines(lines: string, before: string): string {
+  return before.includes('\r\n') ? lines.replaceAll('\n', '\r\n') : lines
+}

@@ -12,7 +12,7 @@ const TRANSIENT = new Set([408, 429, 500, 502, 503, 504])
 /** Says in plain words why signing in, or a call of the client, failed. */
 export function explain(error: unknown): string {
   if (error instanceof SignInError) return error.message
-  if (error instanceof ConnectionError) return 'The service cannot be reached.'
+  if (error instanceof ConnectionError) return 'The service could not be reached.'
   if (error instanceof UnexpectedAnswerError) {
     return `The service, or a proxy in front of it, responded with status ${error.status}.`
   }

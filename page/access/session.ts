@@ -17,6 +17,10 @@ export interface Session {
   readonly expiresAt: string | undefined
   readonly canRead: boolean
   readonly canWrite: boolean
+  /** Aborts once the service rejects the token. */
+  readonly rejected: AbortSignal
+  /** Whether an import is running, which would end with the session. */
+  isImporting: boolean
 }
 
 /** The keys in the browser's storage. Other apps on this origin can use the same storage. */
@@ -31,19 +35,37 @@ const SIGNED_IN = 'plant-store-signed-in'
  */
 export async function openSession(access: string | Person): Promise<Session> {
   const person = typeof access === 'string' ? undefined : access
-  const token = typeof access === 'string' ? access : () => access.accessToken()
-  const url = pageUrl()
-  const client = createClient({ url, token })
+  const rejection = new AbortController()
+  const freshToken = async (person: Person) => {
+    try {
+      return await person.accessToken()
+    } catch (error) {
+      if (isRejected(error)) rejection.abort()
+      throw error
+    }
+  }
+  const connection = {
+    url: pageUrl(),
+    token: typeof access === 'string' ? access : () => freshToken(access),
+    fetch: async (request: Request) => {
+      const response = await fetch(request)
+      if (response.status === 401) rejection.abort()
+      return response
+    },
+  }
+  const client = createClient(connection)
   try {
     const { name, scopes, expiresAt } = await client.getToken()
     return {
       client,
-      feedClient: createClient({ url, token, retries: 0 }),
+      feedClient: createClient({ ...connection, retries: 0 }),
       person,
       name: person?.name ?? name,
       expiresAt: person === undefined ? expiresAt : undefined,
       canRead: scopes.includes('read'),
       canWrite: scopes.includes('write'),
+      rejected: rejection.signal,
+      isImporting: false,
     }
   } catch (cause) {
     if (person === undefined || !isRejected(cause)) throw cause
@@ -55,7 +77,7 @@ export async function openSession(access: string | Person): Promise<Session> {
 
 /** Whether there may be a session to resume. */
 export function canResume(): boolean {
-  return storedToken() !== undefined || isResponse() || sessionStorage.getItem(SIGNED_IN) !== null
+  return storedToken() !== undefined || isResponse() || hasSignedIn()
 }
 
 /**
@@ -74,7 +96,7 @@ export async function resumeSession(signIn: SignIn | undefined): Promise<Session
   }
   const token = storedToken()
   if (token !== undefined) return openSession(token)
-  if (signIn === undefined || sessionStorage.getItem(SIGNED_IN) === null) return undefined
+  if (signIn === undefined || !hasSignedIn()) return undefined
   // If it fails, the person is asked, rather than sent to the issuer again and again.
   forgetSession()
   const url = await signIn.begin()
@@ -82,20 +104,39 @@ export async function resumeSession(signIn: SignIn | undefined): Promise<Session
   return new Promise(() => {})
 }
 
+function hasSignedIn(): boolean {
+  return storages().some((storage) => storage.getItem(SIGNED_IN) !== null)
+}
+
 /** The token of an earlier visit: in this tab, or in this browser if the person asked to keep it. */
 function storedToken(): string | undefined {
-  return sessionStorage.getItem(TOKEN) ?? localStorage.getItem(TOKEN) ?? undefined
+  for (const storage of storages()) {
+    const token = storage.getItem(TOKEN)
+    if (token !== null) return token
+  }
+  return undefined
 }
 
 /** @param lasting whether to keep the token in the browser rather than in this tab */
 export function storeToken(token: string, lasting: boolean): void {
-  const storage = lasting ? localStorage : sessionStorage
   forgetSession()
-  storage.setItem(TOKEN, token)
+  const [tab, browser] = storages()
+  const storage = lasting ? browser : tab
+  storage?.setItem(TOKEN, token)
 }
 
 export function forgetSession(): void {
-  sessionStorage.removeItem(SIGNED_IN)
-  sessionStorage.removeItem(TOKEN)
-  localStorage.removeItem(TOKEN)
+  for (const storage of storages()) {
+    storage.removeItem(TOKEN)
+    storage.removeItem(SIGNED_IN)
+  }
+}
+
+/** The storage of the tab and of the browser. None if the person has blocked them. */
+function storages(): readonly Storage[] {
+  try {
+    return [sessionStorage, localStorage]
+  } catch {
+    return []
+  }
 }

@@ -9,21 +9,24 @@ export function TokenForm({
   problem,
   onToken,
   isPrimary = false,
+  onRetry,
 }: {
   readonly docs: boolean
   readonly problem: string | undefined
   readonly onToken: OnToken
   /** Whether a token is the only way to sign in. */
   readonly isPrimary?: boolean
+  /** Tries the stored token again. Undefined if there is none. */
+  readonly onRetry: (() => void) | undefined
 }) {
   const [isBusy, setBusy] = useState(false)
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget as HTMLFormElement)
-    // People paste it with the scheme, as they see it in commands.
+    // People paste it with the scheme, as they see it in commands, and with what no header can contain.
     const token = String(form.get('token'))
-      .replace(/^\s*(Bearer\s+)?/i, '')
-      .trim()
+      .replace(/^\s*Bearer\s+/i, '')
+      .replace(/[^\x21-\x7e]/g, '')
     setBusy(true)
     await onToken(token, form.get('lasting') !== null)
     setBusy(false)
@@ -41,6 +44,11 @@ export function TokenForm({
           aria-invalid={problem !== undefined}
         />
       </label>
+      {onRetry && (
+        <button type="button" onClick={onRetry}>
+          Try again with the token of your last visit
+        </button>
+      )}
       <label class="choice">
         <input name="lasting" type="checkbox" aria-describedby="lasting" />
         Keep it in this browser

@@ -9,6 +9,7 @@ export function Welcome({
   unsaved,
   onSignIn,
   onToken,
+  onRetry,
 }: {
   readonly docs: boolean
   /** The host of the issuer. */
@@ -19,6 +20,8 @@ export function Welcome({
   readonly unsaved: number
   readonly onSignIn: () => Promise<void> | undefined
   readonly onToken: OnToken
+  /** Tries the stored token again. Undefined if there is none. */
+  readonly onRetry: (() => void) | undefined
 }) {
   const [isBusy, setBusy] = useState(false)
   const signIn = async () => {
@@ -49,7 +52,7 @@ export function Welcome({
           {problem}
         </p>
         {issuer === undefined ? (
-          <TokenForm docs={docs} problem={problem} onToken={onToken} isPrimary />
+          <TokenForm docs={docs} problem={problem} onToken={onToken} onRetry={onRetry} isPrimary />
         ) : (
           <>
             <button type="button" class="primary" disabled={isBusy} onClick={signIn}>
@@ -57,7 +60,7 @@ export function Welcome({
             </button>
             <details>
               <summary>Use an access token instead</summary>
-              <TokenForm docs={docs} problem={problem} onToken={onToken} />
+              <TokenForm docs={docs} problem={problem} onToken={onToken} onRetry={onRetry} />
             </details>
           </>
         )}

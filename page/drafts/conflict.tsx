@@ -20,29 +20,34 @@ export function Conflict({
 }) {
   const { key, before, stored, isDeletion, typed } = draft
   const mine = isDeletion ? undefined : contentOf(typed)
+  const { reason, save, discard } = wordsFor(draft)
   const isAddition = before === undefined
-  const reason = isAddition
-    ? `There is already a plant with the id ${typed.id}.`
-    : stored === undefined
-      ? 'Somebody has deleted this plant.'
-      : 'Somebody has changed this plant.'
   return (
     <div class="conflict">
       <p role="alert">{reason}</p>
       <dl class="versions">
-        <Version title="Yours" plant={mine} other={stored} />
-        <Version title="Stored now" plant={stored} other={mine} />
+        {mine && <Version title="Yours" plant={mine} other={stored} />}
+        {stored && <Version title="Stored now" plant={stored} other={mine} />}
       </dl>
       <div class="buttons">
-        <button type="button" class="primary" onClick={() => drafts.keepMine(key, sender)}>
-          {isDeletion ? 'Delete it anyway' : 'Save mine'}
+        {isAddition && (
+          <button type="button" class="primary" onClick={() => drafts.keepEditing(key)}>
+            Choose another id
+          </button>
+        )}
+        <button
+          type="button"
+          class={isAddition ? '' : 'primary'}
+          onClick={() => drafts.keepMine(key, sender)}
+        >
+          {save}
         </button>
         <button type="button" onClick={onDiscard}>
-          Keep the stored one
+          {discard}
         </button>
-        {!isDeletion && (
+        {!isDeletion && !isAddition && (
           <button type="button" onClick={() => drafts.keepEditing(key)}>
-            {isAddition ? 'Choose another id' : 'Keep editing'}
+            Keep editing
           </button>
         )}
       </div>
@@ -50,30 +55,41 @@ export function Conflict({
   )
 }
 
+/** What has happened, and the labels of the buttons that save and discard the draft. */
+function wordsFor({ before, stored, isDeletion, typed }: Draft) {
+  const discard = 'Keep the stored one'
+  if (before === undefined) {
+    const reason = `There is already a plant with the id ${typed.id}.`
+    return { reason, save: 'Replace the stored one', discard }
+  }
+  if (stored === undefined) {
+    const reason = 'Somebody has deleted this plant.'
+    return { reason, save: 'Add it again', discard: 'Leave it deleted' }
+  }
+  const reason = 'Somebody has changed this plant.'
+  return { reason, save: isDeletion ? 'Delete it anyway' : 'Save mine', discard }
+}
+
 function Version({
   title,
   plant,
-  other = plant,
+  other,
 }: {
   readonly title: string
-  readonly plant: Plant | undefined
+  readonly plant: Plant
   readonly other: Plant | undefined
 }) {
   return (
     <div class="version">
       <dt>{title}</dt>
-      {plant === undefined ? (
-        <dd class="blank">Deleted</dd>
-      ) : (
-        <dd>
-          <PlantText
-            text={cutAtDifference(plant.name, other?.name ?? '', TEXT_LENGTH)}
-            blank="no name"
-          />
-          <br />
-          <Tag tag={plant.tag && cutAtDifference(plant.tag, other?.tag ?? '', TEXT_LENGTH)} />
-        </dd>
-      )}
+      <dd>
+        <PlantText
+          text={cutAtDifference(plant.name, other?.name ?? '', TEXT_LENGTH)}
+          blank="no name"
+        />
+        <br />
+        <Tag tag={plant.tag && cutAtDifference(plant.tag, other?.tag ?? '', TEXT_LENGTH)} />
+      </dd>
     </div>
   )
 }

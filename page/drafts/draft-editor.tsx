@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { cut } from '../display-text.ts'
+import { cut, fromLines, toLines } from '../display-text.ts'
+import { isTypingOutside } from '../list/surroundings.ts'
+import { formatNumber } from '../numbers.ts'
 import type { Tags } from '../plants/use-tags.ts'
 import { Conflict } from './conflict.tsx'
 import { type Draft, type Drafts, isChanged, type Sender } from './drafts.ts'
@@ -31,10 +33,13 @@ export function DraftEditor({
   const form = useRef<HTMLFormElement>(null)
   const isSending = state === 'sending'
   useEffect(() => {
+    const element = form.current
+    const { activeElement } = document
+    if (element === null || isTypingOutside(element) || element.contains(activeElement)) return
     // A suggested id rarely needs to be changed.
     const selector = typed.id === '' ? 'input' : 'textarea'
-    form.current?.querySelector<HTMLElement>(selector)?.focus()
-  }, [key])
+    element.querySelector<HTMLElement>(selector)?.focus()
+  }, [key, state === 'conflict'])
   const save = () => drafts.send(key, sender)
   const discard = () => {
     drafts.discard(key)
@@ -44,7 +49,7 @@ export function DraftEditor({
     <form
       ref={form}
       class={before === undefined ? 'editor addition' : 'editor'}
-      aria-label={before === undefined ? 'Add a plant' : `Edit plant ${before.id}`}
+      aria-labelledby="editor-title"
       onSubmit={(event) => {
         event.preventDefault()
         save()
@@ -58,10 +63,12 @@ export function DraftEditor({
           // Names rarely have several lines.
           if (event.shiftKey || event.isComposing) return
           event.preventDefault()
-          save()
+          // The key that has opened the editor can still be pressed.
+          if (!event.repeat) save()
         }
       }}
     >
+      <h2 id="editor-title">{before === undefined ? 'Add a plant' : `Edit plant ${before.id}`}</h2>
       {before === undefined && (
         <label class="field id-field">
           Id
@@ -130,9 +137,9 @@ function TextField({
           rows={1}
           dir="auto"
           spellcheck={false}
-          value={isWhole ? text : cut(text, TEXT_LENGTH)}
+          value={toLines(isWhole ? text : cut(text, TEXT_LENGTH))}
           readOnly={isReadOnly || !isWhole}
-          onInput={({ currentTarget }) => onText(currentTarget.value)}
+          onInput={({ currentTarget }) => onText(fromLines(currentTarget.value, text))}
         />
       </label>
       {!isWhole && (
@@ -143,7 +150,7 @@ function TextField({
             field.current?.focus()
           }}
         >
-          Show all {text.length.toLocaleString('en')} characters
+          Show all {formatNumber(text.length)} characters
         </button>
       )}
     </div>
@@ -164,6 +171,8 @@ function TagField({
 }) {
   const text = tag ?? ''
   const suggested = tags?.all.slice(0, SUGGESTED_MAX) ?? []
+  // Few people distinguish an empty tag from none.
+  const [canBeEmpty] = useState(tag === '')
   // An input would remove line breaks. Typing does not change the kind of field, which would lose the focus.
   const [isLong] = useState(text.length > TEXT_LENGTH || /[\r\n]/.test(text))
   return (
@@ -190,7 +199,7 @@ function TagField({
           <option key={each} value={each} />
         ))}
       </datalist>
-      {text === '' && (
+      {canBeEmpty && text === '' && (
         <label class="choice">
           <input
             type="checkbox"

@@ -7,14 +7,11 @@ export function DraftTray({
   drafts,
   sender,
   canWrite,
-  isConnected,
   onFocus,
 }: {
   readonly drafts: Drafts
   readonly sender: Sender
   readonly canWrite: boolean
-  /** Whether it makes sense to send them. */
-  readonly isConnected: boolean
   /** Called when the focused button disappears. */
   readonly onFocus: () => void
 }) {
@@ -32,7 +29,7 @@ export function DraftTray({
         {unsent > 1 && canWrite && (
           <button
             type="button"
-            class={isConnected ? 'primary' : ''}
+            class="primary"
             onClick={() => {
               drafts.sendAll(sender)
               onFocus()
@@ -51,7 +48,7 @@ export function DraftTray({
       <ul>
         {waiting.map((draft) => (
           <li key={draft.key}>
-            <DraftItem {...{ drafts, draft, sender, canWrite, isConnected, onFocus }} />
+            <DraftItem {...{ drafts, draft, sender, canWrite, onFocus }} />
           </li>
         ))}
       </ul>
@@ -72,14 +69,12 @@ function DraftItem({
   draft,
   sender,
   canWrite,
-  isConnected,
   onFocus,
 }: {
   readonly drafts: Drafts
   readonly draft: Draft
   readonly sender: Sender
   readonly canWrite: boolean
-  readonly isConnected: boolean
   readonly onFocus: () => void
 }) {
   const { key, state, problem, isDeletion, before, typed } = draft
@@ -105,7 +100,7 @@ function DraftItem({
           {canWrite && state === 'unsent' && (
             <button
               type="button"
-              class={isConnected ? 'primary' : ''}
+              class="primary"
               onClick={() => {
                 drafts.send(key, sender)
                 onFocus()

@@ -1,4 +1,5 @@
 import { type Plant, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
+import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
 import { isRejected } from '../access/rejection.ts'
 import { explain, isTransient } from '../error-text.ts'
 import { parseId } from '../list/plant-id.ts'
@@ -44,9 +45,16 @@ export interface Draft {
 export interface Sender {
   readonly client: Parameters<typeof deliver>[0]
   readonly canRead: boolean
-  /** Called once a change is saved. `wasOpen` says whether it was being edited. */
-  onSaved(change: PlantState, draft: Draft, wasOpen: boolean): void
-  onRejected(): void
+  /** Called once a change is saved. */
+  onSaved(change: PlantState, saved: Saved): void
+}
+
+export interface Saved {
+  readonly draft: Draft
+  /** Whether it was being edited. */
+  readonly wasOpen: boolean
+  /** Whether somebody else has changed the plant since. */
+  readonly isOvertaken: boolean
 }
 
 /** Changes that are not saved yet. They outlive the session in which they were typed. */
@@ -54,6 +62,8 @@ export class Drafts extends Model {
   #drafts: readonly Draft[] = []
   #open: number | undefined
   #latestKey = 0
+  /** Those whose change was followed by another one before the response arrived. */
+  readonly #overtaken = new Set<number>()
 
   get all(): readonly Draft[] {
     return this.#drafts
@@ -101,7 +111,7 @@ export class Drafts extends Model {
   }
 
   openDraft(key: number): void {
-    this.close()
+    if (key !== this.#open) this.close()
     this.#open = key
     this.changed()
   }
@@ -143,17 +153,20 @@ export class Drafts extends Model {
   type(key: number, typed: Partial<Typed>): void {
     const draft = this.#find(key)
     if (draft === undefined) return
-    // A conflict stays until the person has chosen.
-    const state = draft.state === 'conflict' ? draft.state : 'editing'
-    this.#update(key, { typed: { ...draft.typed, ...typed }, state, problem: undefined })
+    const all = { ...draft.typed, ...typed }
+    // A conflict stays until the person has chosen. A plant to add has chosen with another id.
+    const isConflict = draft.state === 'conflict' && all.id === draft.typed.id
+    const state = isConflict ? 'conflict' : 'editing'
+    this.#update(key, { typed: all, state, problem: undefined })
   }
 
   /** Deletes a plant. */
-  delete(plant: StoredPlant, sender: Sender): Promise<void> {
+  async delete(plant: StoredPlant, sender: Sender): Promise<void> {
     const known = this.of(plant.id)
+    if (known?.isDeletion && known.state === 'sending') return
     if (known !== undefined) this.discard(known.key)
     const key = this.#add({ typed: typedOf(plant), before: plant, isDeletion: true })
-    return this.send(key, sender)
+    await this.send(key, sender)
   }
 
   /** Adds a deleted plant again. */
@@ -170,10 +183,17 @@ export class Drafts extends Model {
 
   /** In a conflict, goes on with the draft, now that the person has seen the stored plant. */
   keepEditing(key: number): void {
-    const { before, stored } = this.#find(key) ?? {}
-    // A plant to add needs another id.
-    const seen = before === undefined ? undefined : stored
-    this.#update(key, { before: seen, state: 'editing', stored: undefined })
+    const draft = this.#find(key)
+    if (draft === undefined) return
+    const { before, stored, typed } = draft
+    const isAddition = before === undefined
+    this.#update(key, {
+      before: isAddition ? undefined : stored,
+      // A plant to add needs another one.
+      typed: isAddition ? { ...typed, id: '' } : typed,
+      state: 'editing',
+      stored: undefined,
+    })
   }
 
   async sendAll(sender: Sender): Promise<void> {
@@ -186,12 +206,12 @@ export class Drafts extends Model {
     if (draft === undefined || draft.state === 'sending') return
     const id = parseId(draft.typed.id)
     if (id === undefined) {
-      const problem =
-        'The id must be a whole number from −9223372036854775808 to 9223372036854775807.'
+      const problem = `The id must be a whole number from ${INT64_MIN} to ${INT64_MAX}.`
       this.#update(key, { state: 'refused', problem })
       return
     }
-    const after = draft.isDeletion ? undefined : contentOf(draft.typed)
+    const after = wantedOf(draft)
+    this.#overtaken.delete(key)
     this.#update(key, { state: 'sending', problem: undefined })
     try {
       const intent = { id, before: draft.before, after }
@@ -202,35 +222,43 @@ export class Drafts extends Model {
       }
       const wasOpen = this.#open === key
       this.discard(key)
-      sender.onSaved({ id, plant: after }, draft, wasOpen)
+      const isOvertaken = this.#overtaken.has(key)
+      sender.onSaved({ id, plant: after }, { draft, wasOpen, isOvertaken })
     } catch (error) {
       // A rejected token is replaced by signing in again.
       const state = isTransient(error) || isRejected(error) ? 'unsent' : 'refused'
       this.#update(key, { state, problem: explain(error), hasFailed: true })
-      if (isRejected(error)) sender.onRejected()
     }
   }
 
   /**
    * Tells the person early if somebody else changes a plant that is being edited.
    *
-   * @returns whether the change may be one that is being sent
+   * @returns whether the change is one that was sent
    */
   observe({ id, plant }: PlantState): boolean {
     const sent = this.#drafts.find(
-      ({ state, typed }) => state === 'sending' && parseId(typed.id) === id,
+      ({ state, typed }) => (state === 'sending' || state === 'unsent') && parseId(typed.id) === id,
     )
-    if (sent !== undefined) return true
-    this.#compare(id, plant)
-    return false
+    const isMine = sent !== undefined && isSame(plant, wantedOf(sent))
+    if (sent?.state === 'sending') {
+      if (isMine) this.#overtaken.delete(sent.key)
+      else this.#overtaken.add(sent.key)
+    } else if (isMine) {
+      // Its response was lost.
+      this.discard(sent.key)
+    } else {
+      this.#compare(id, plant)
+    }
+    return isMine
   }
 
   #compare(id: bigint, plant: Plant | undefined): void {
     const draft = this.of(id)
     if (draft === undefined) return
     const stored = plant && { ...plant, id }
-    const after = draft.isDeletion ? undefined : contentOf(draft.typed)
-    if (isSame(stored, draft.before) || isSame(stored, after)) return
+    const isExpected = isSame(stored, draft.before) || isSame(stored, wantedOf(draft))
+    if (isExpected && draft.state !== 'conflict') return
     if (stored !== undefined && !isChanged(draft) && draft.state === 'editing') {
       this.#update(draft.key, { typed: typedOf(stored), before: stored })
     } else {
@@ -263,6 +291,11 @@ export function isChanged({ typed, before, isDeletion }: Draft): boolean {
   if (isDeletion) return true
   if (before === undefined) return typed.name !== '' || typed.tag !== undefined
   return !isSame(contentOf(typed), before)
+}
+
+/** What is to become of the plant. */
+function wantedOf({ isDeletion, typed }: Draft): Plant | undefined {
+  return isDeletion ? undefined : contentOf(typed)
 }
 
 export function contentOf({ name, tag }: Typed): Plant {

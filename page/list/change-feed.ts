@@ -1,5 +1,4 @@
 import { type Change, type PlantStoreClient, PlantStoreError } from '../../client/client.ts'
-import { isRejected } from '../access/rejection.ts'
 import { Model } from '../model.ts'
 
 /** `off` means that the service keeps no changes. */
@@ -28,7 +27,6 @@ export interface Follower {
   /** All plants must be loaded (again): the feed begins here. */
   onStart(): void
   onChanges(changes: readonly Change[]): void
-  onRejected(): void
 }
 
 /** Follows the changes of all plants by long polling, and says whether it is up to date. */
@@ -54,7 +52,7 @@ export class ChangeFeed extends Model {
     return this.#problem
   }
 
-  /** Resolves once the signal aborts, the token is rejected or the service turns out to keep no changes. */
+  /** Resolves once the signal aborts, or the service turns out to keep no changes. */
   async follow(follower: Follower, signal: AbortSignal): Promise<void> {
     let cursor: string | undefined
     let isStarted = false
@@ -80,7 +78,6 @@ export class ChangeFeed extends Model {
         cursor = page.cursor
       } catch (error) {
         if (signal.aborted) return
-        if (isRejected(error)) return follower.onRejected()
         const condition = error instanceof PlantStoreError ? error.condition : undefined
         if (condition === 'changes-off') {
           this.#enter('off')

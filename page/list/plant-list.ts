@@ -8,6 +8,9 @@ export const PAGE_SIZE = 200
 /** Plants further than this from the visible rows, in rows, are forgotten, and fetched again when they come into view. */
 const KEPT_ROWS = 1000
 
+/** With more characters than this in memory, only the plants near the visible rows are kept. */
+const CHARACTERS_MAX = 20_000_000
+
 /** Firefox cannot show an element that is higher than about 17 million pixels. */
 const ROWS_MAX = 200_000
 
@@ -158,12 +161,19 @@ export class PlantList {
    * @param kept ids of plants to keep, wherever they are
    */
   forget(from: number, to: number, kept: readonly bigint[] = []): void {
-    const near = this.#overlapping(from - KEPT_ROWS, to + KEPT_ROWS).map(({ range }) => range)
+    const margin = this.#characters > CHARACTERS_MAX ? 0 : KEPT_ROWS
+    const near = this.#overlapping(from - margin, to + margin).map(({ range }) => range)
     const ranges = new Set([...near, ...kept.map((id) => this.#rangeOf(id))])
     for (const range of this.#ranges) {
       // Without rows, a range would never come into view to be fetched again.
       if (!ranges.has(range) && range.count > 0) range.plants = undefined
     }
+  }
+
+  /** The length of all names and tags in memory. */
+  get #characters(): number {
+    const plants = this.#ranges.flatMap(({ plants = [] }) => plants)
+    return plants.reduce((sum, { name, tag = '' }) => sum + name.length + tag.length, 0)
   }
 
   /** Forgets all plants, but not how many there are, because changes may have been missed. */

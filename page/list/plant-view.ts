@@ -1,5 +1,4 @@
 import type { Change, PlantStoreClient } from '../../client/client.ts'
-import { isRejected } from '../access/rejection.ts'
 import { isTransient } from '../error-text.ts'
 import { Model } from '../model.ts'
 import { ChangeFeed, type Surroundings } from './change-feed.ts'
@@ -7,11 +6,14 @@ import { matches, type Selection } from './filter.ts'
 import { ListLoader } from './list-loader.ts'
 import { PlantList, type PlantState } from './plant-list.ts'
 
-/** What somebody else has just done to a plant. A removed one is still shown while it has the mark. */
-export type Mark = 'new' | 'changed' | 'removed'
+/** What somebody else has just done to a plant. One that is no longer in the list is shown while it has the mark. */
+export type Mark = 'new' | 'changed' | 'deleted' | 'unmatched'
 
 /** The pause before plants that could not be loaded are requested again, in milliseconds. */
 const RETRY_MS = 3000
+
+/** More changes at once, such as an import, would mark the whole table. */
+const MARKED_MAX = 20
 
 /** How long a row is marked, in milliseconds. */
 const MARK_MS = 3000
@@ -24,7 +26,6 @@ export interface ViewOptions {
   readonly selection: Selection
   /** Receives every change, before the list does. Returns whether the person at this page made it. */
   readonly onChange: (change: PlantState) => boolean
-  readonly onRejected: () => void
 }
 
 /** The plants that a person looks at, kept up to date. */
@@ -73,11 +74,7 @@ export class PlantView extends Model {
   /** Follows the changes until the view is closed. */
   follow(): Promise<void> {
     return this.feed.follow(
-      {
-        onStart: () => this.reload(),
-        onChanges: (changes) => this.#follow(changes),
-        onRejected: this.#options.onRejected,
-      },
+      { onStart: () => this.reload(), onChanges: (changes) => this.#follow(changes) },
       this.#controller.signal,
     )
   }
@@ -115,8 +112,9 @@ export class PlantView extends Model {
 
   #follow(changes: readonly Change[]): void {
     const marked: [bigint, { readonly mark: Mark }][] = []
+    const isBulk = changes.length > MARKED_MAX
     for (const change of changes) {
-      if (this.#options.onChange(change)) {
+      if (this.#options.onChange(change) || isBulk) {
         this.apply(change)
         continue
       }
@@ -126,26 +124,28 @@ export class PlantView extends Model {
       this.#marks.set(change.id, entry)
       marked.push([change.id, entry])
     }
-    if (marked.length > 0) setTimeout(() => this.#unmark(marked), MARK_MS)
     this.changed()
+    if (marked.length > 0) this.#unmark(marked)
   }
 
   #applyMarked(change: Change): Mark | undefined {
     const { id, plant } = change
-    const isGone = plant === undefined || !matches(plant, this.list.filter)
-    if (isGone && this.list.find(id) !== undefined) return 'removed'
-    const isBack = this.#marks.get(id)?.mark === 'removed'
+    const isShown = this.list.find(id) !== undefined
+    if (plant === undefined && isShown) return 'deleted'
+    if (plant !== undefined && isShown && !matches(plant, this.list.filter)) return 'unmatched'
+    const isBack = isGone(this.#marks.get(id)?.mark)
     const effect = this.#loader.apply(change)
     if (effect === 'added') return 'new'
     return effect === 'changed' || isBack ? 'changed' : undefined
   }
 
-  #unmark(marked: readonly [bigint, { readonly mark: Mark }][]): void {
+  async #unmark(marked: readonly [bigint, { readonly mark: Mark }][]): Promise<void> {
+    await this.#options.surroundings.pause(MARK_MS)
     for (const [id, mark] of marked) {
       // It may have changed again.
       if (this.#marks.get(id) !== mark) continue
       this.#marks.delete(id)
-      if (mark.mark === 'removed') this.#loader.apply({ id })
+      if (isGone(mark.mark)) this.#loader.apply({ id })
     }
     this.changed()
   }
@@ -174,9 +174,12 @@ export class PlantView extends Model {
   }
 
   async #handle(problem: unknown, loader: ListLoader): Promise<void> {
-    if (isRejected(problem)) return this.#options.onRejected()
     if (!isTransient(problem)) return
     await this.#options.surroundings.pause(RETRY_MS)
     if (loader.problem === problem && loader === this.#loader) loader.retry()
   }
+}
+
+function isGone(mark: Mark | undefined): boolean {
+  return mark === 'deleted' || mark === 'unmatched'
 }

@@ -21,7 +21,7 @@ export function FeedStatus({
 }) {
   return (
     <div class="feed">
-      <span role="status" class={`feed-state ${state}`} title={TITLES[state]}>
+      <span role="status" class={`feed-state ${state}`}>
         {problem instanceof SignInError ? problem.message : TEXTS[state]}
       </span>
       {state === 'off' && (
@@ -31,11 +31,4 @@ export function FeedStatus({
       )}
     </div>
   )
-}
-
-const TITLES = {
-  connecting: '',
-  live: 'Changes by others appear within a second.',
-  lost: 'What you see may be out of date. It is updated as soon as the connection is back.',
-  off: 'This service does not report changes. Reload to see those made by others.',
 }

@@ -1,6 +1,7 @@
 import { explain } from '../error-text.ts'
 import type { Selection } from '../list/filter.ts'
 import type { PlantView } from '../list/plant-view.ts'
+import { formatCount, formatNumber } from '../numbers.ts'
 import { FeedStatus } from './feed-status.tsx'
 
 /** Says how many plants there are, where the list begins, and whether it is up to date. */
@@ -12,6 +13,7 @@ export function ListSummary({
   readonly onSelect: (selection: Selection) => void
 }) {
   const { list, marks, selection } = view
+  const summary = summaryOf(view)
   return (
     <div class="summary">
       <FeedStatus
@@ -20,9 +22,11 @@ export function ListSummary({
         onReload={() => view.reload()}
       />
       <span role="status">
-        {summaryOf(view)}
-        {list.first !== undefined && `, from id ${list.first}`}
-        {marks.size > 0 && `, ${marks.size} just changed by others`}
+        {summary}
+        {summary && list.first !== undefined && `, from id ${list.first}`}
+      </span>
+      <span role="status" class="news">
+        {marks.size > 0 && `${formatNumber(marks.size)} just changed`}
       </span>
       {list.first !== undefined && (
         <button type="button" onClick={() => onSelect({ filter: selection.filter })}>
@@ -35,12 +39,12 @@ export function ListSummary({
 
 function summaryOf({ list, loader, isOpening }: PlantView): string {
   const { length, isComplete, filter } = list
-  const count = length.toLocaleString('en')
-  const plants = length === 1 ? 'plant' : 'plants'
-  if (isComplete) return `${count} ${plants}`
-  if (filter.q !== undefined && loader.isLoading) return `Searching… ${count} found so far`
+  if (isComplete) return formatCount(length, 'plant')
+  if (filter.q !== undefined && loader.isLoading) {
+    return `Searching… ${formatNumber(length)} found so far`
+  }
   if (isOpening) return 'Loading…'
-  return `${count} ${plants} so far`
+  return length === 0 ? '' : `${formatCount(length, 'plant')} so far`
 }
 
 /** What follows the last row: progress, an error, or what to do with an empty table. */

@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
 import { cut } from '../display-text.ts'
+import { isTypingOutside } from '../list/surroundings.ts'
+import { formatNumber } from '../numbers.ts'
 import { Tag } from '../plant-text.tsx'
 
 /** Longer text makes the browser slow, so that it is only shown on request. */
@@ -17,7 +19,10 @@ export function PlantDetails({
   const { name, tag = '' } = plant
   const [isWhole, setWhole] = useState(name.length + tag.length <= TEXT_LENGTH)
   const closeButton = useRef<HTMLButtonElement>(null)
-  useEffect(() => closeButton.current?.focus(), [])
+  useEffect(() => {
+    const { current } = closeButton
+    if (current !== null && !isTypingOutside(current)) current.focus()
+  }, [])
   const length = isWhole ? Number.POSITIVE_INFINITY : TEXT_LENGTH
   return (
     <section
@@ -37,7 +42,7 @@ export function PlantDetails({
       <div class="buttons">
         {!isWhole && (
           <button type="button" onClick={() => setWhole(true)}>
-            Show all {(name.length + tag.length).toLocaleString('en')} characters
+            Show all {formatNumber(name.length + tag.length)} characters
           </button>
         )}
         <button type="button" ref={closeButton} onClick={onClose}>

@@ -10,6 +10,7 @@ import type { Drafts, Sender } from '../drafts/drafts.ts'
 import { UndoBar } from '../drafts/undo-bar.tsx'
 import { Icon } from '../icon.tsx'
 import { parseFragment, type Selection, toFragment } from '../list/filter.ts'
+import { parseId } from '../list/plant-id.ts'
 import { PlantView } from '../list/plant-view.ts'
 import { browser } from '../list/surroundings.ts'
 import { type FocusRequest, PlantTable } from '../table/plant-table.tsx'
@@ -25,12 +26,11 @@ import './plants.css'
 export function Plants({
   session,
   drafts,
-  onClose,
+  onSignOut,
 }: {
   readonly session: Session
   readonly drafts: Drafts
-  /** Forgets the token, because the person asked for it or, with a problem, the service rejects it. */
-  readonly onClose: (isRejected: boolean) => void
+  readonly onSignOut: () => void
 }) {
   const { client, feedClient, canRead, canWrite } = session
   const view = useMemo(
@@ -41,14 +41,13 @@ export function Plants({
         surroundings: browser,
         selection: parseFragment(location.hash),
         onChange: (change) => drafts.observe(change),
-        onRejected: () => onClose(true),
       }),
     [session],
   )
   const tags = useTags(client)
   const [deleted, setDeleted] = useState<readonly StoredPlant[]>([])
-  const [viewed, setViewed] = useState<StoredPlant>()
-  const [announcement, setAnnouncement] = useState('')
+  const [viewedId, setViewedId] = useState<bigint>()
+  const [announcement, setAnnouncement] = useState({ text: '', isSeen: true })
   const [focusRequest, setFocusRequest] = useState<FocusRequest>()
   const addButton = useRef<HTMLButtonElement>(null)
   useModel(view)
@@ -71,17 +70,20 @@ export function Plants({
   const sender: Sender = {
     client,
     canRead,
-    onSaved: (change, draft, wasOpen) => {
-      view.apply(change)
-      const { isDeletion, before } = draft
-      setAnnouncement(`${isDeletion ? 'Deleted' : 'Saved'} ${labelOf(draft.typed)}.`)
+    onSaved: (change, { draft, wasOpen, isOvertaken }) => {
+      if (!isOvertaken) view.apply(change)
+      const { isDeletion, before, typed } = draft
+      const done = isDeletion ? 'Deleted' : before === undefined ? 'Added' : 'Saved'
+      const isSeen = isDeletion || view.list.find(change.id) !== undefined
+      setAnnouncement({ text: `${done} ${labelOf(typed)}.`, isSeen })
       if (isDeletion && before) setDeleted((earlier) => [...earlier, before])
       if (wasOpen) focus(change.id)
     },
-    onRejected: () => onClose(true),
   }
   const select = (selection: Selection) => {
+    setAnnouncement({ text: '', isSeen: true })
     history.replaceState(null, '', toFragment(selection))
+    setViewedId(undefined)
     view.select(selection)
   }
   const openDraft = drafts.open
@@ -97,11 +99,12 @@ export function Plants({
       onClose={() => focus(openDraft.before?.id)}
     />
   )
+  const viewed = viewedId === undefined ? undefined : view.list.find(viewedId)
   const details = viewed && (
     <PlantDetails
       plant={viewed}
       onClose={() => {
-        setViewed(undefined)
+        setViewedId(undefined)
         focus(viewed.id)
       }}
     />
@@ -112,7 +115,7 @@ export function Plants({
 
   return (
     <div class="plants">
-      <SessionBar session={session} onSignOut={() => onClose(false)} />
+      <SessionBar session={session} onSignOut={onSignOut} />
       <main>
         {canRead ? (
           <Toolbar tags={tags} selection={view.selection} onSelect={select}>
@@ -144,13 +147,7 @@ export function Plants({
             )}
           </div>
         )}
-        <DraftTray
-          drafts={drafts}
-          sender={sender}
-          canWrite={canWrite}
-          isConnected={view.feed.state !== 'lost'}
-          onFocus={() => focus()}
-        />
+        <DraftTray drafts={drafts} sender={sender} canWrite={canWrite} onFocus={() => focus()} />
         <UndoBar
           deleted={deleted}
           onUndo={(plant) => {
@@ -162,6 +159,9 @@ export function Plants({
             focus()
           }}
         />
+        <p role="status" class={announcement.isSeen ? 'for-screen-readers' : 'notice'}>
+          {announcement.text}
+        </p>
         {!isInTable && editor && <div class="panel">{editor}</div>}
         {canRead && (
           <>
@@ -173,16 +173,13 @@ export function Plants({
               draftNote={(id) => noteOf(drafts, id)}
               actions={{
                 canWrite,
-                onOpen: canWrite ? (plant) => drafts.edit(plant) : setViewed,
+                onOpen: canWrite ? (plant) => drafts.edit(plant) : ({ id }) => setViewedId(id),
                 onDelete: (plant) => drafts.delete(plant, sender),
               }}
               footer={<ListFooter view={view} canWrite={canWrite} onSelect={select} />}
             />
           </>
         )}
-        <p role="status" class={canRead ? 'for-screen-readers' : 'notice'}>
-          {announcement}
-        </p>
       </main>
     </div>
   )
@@ -202,11 +199,11 @@ function AddButton({
   )
 }
 
-/** An id that is probably free. */
+/** The id after the last one, or nothing if that is not known. */
 function suggestId({ list, selection: { filter } }: PlantView): string {
-  const isAll = list.isComplete && filter.q === undefined && filter.tag === undefined
-  const next = isAll ? (list.end ?? 0n) + 1n : BigInt(Date.now())
-  return String(next > 0n ? next : 1n)
+  if (!list.isComplete || filter.q !== undefined || filter.tag !== undefined) return ''
+  const next = String((list.end ?? 0n) + 1n)
+  return parseId(next) === undefined ? '' : next
 }
 
 function noteOf(drafts: Drafts, id: bigint): string | undefined {

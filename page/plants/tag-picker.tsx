@@ -25,8 +25,12 @@ export function TagPicker({
 }) {
   const [isOpen, setOpen] = useState(false)
   const [typed, setTyped] = useState('')
-  const [current, setCurrent] = useState(0)
+  /** The option that the person has moved to. */
+  const [moved, setMoved] = useState<number>()
   const list = useRef<HTMLDivElement>(null)
+  const options = isOpen ? optionsFor(tags.all, typed) : []
+  const chosen = options.findIndex((option) => option.tag === tag)
+  const current = moved ?? Math.max(0, chosen)
   useEffect(() => {
     list.current?.children[current]?.scrollIntoView({ block: 'nearest' })
   }, [current, isOpen])
@@ -35,7 +39,7 @@ export function TagPicker({
     if (isOpen) return
     setOpen(true)
     setTyped('')
-    setCurrent(0)
+    setMoved(undefined)
     tags.load()
   }
   const close = () => setOpen(false)
@@ -44,12 +48,11 @@ export function TagPicker({
     close()
     if (option.tag !== tag) onTag(option.tag)
   }
-  const options = isOpen ? optionsFor(tags.all, typed) : []
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       if (!isOpen) return open()
       const step = event.key === 'ArrowDown' ? 1 : -1
-      setCurrent((current + step + options.length) % options.length)
+      setMoved((current + step + options.length) % options.length)
     } else if (event.key === 'Enter' && isOpen) choose(options[current])
     else if (event.key === 'Escape' && isOpen) close()
     else return
@@ -66,8 +69,8 @@ export function TagPicker({
         aria-activedescendant={isOpen ? `tag-option-${current}` : undefined}
         autocomplete="off"
         maxLength={1000}
-        placeholder={tag === undefined ? 'All tags' : 'Empty tag'}
-        value={isOpen ? typed : tag && cut(tag, LABEL_LENGTH)}
+        placeholder={labelFor(tag)}
+        value={isOpen ? typed : cut(tag ?? '', LABEL_LENGTH)}
         // What is typed replaces the chosen tag.
         onFocus={({ currentTarget }) => currentTarget.select()}
         onClick={open}
@@ -75,7 +78,7 @@ export function TagPicker({
         onInput={({ currentTarget }) => {
           open()
           setTyped(currentTarget.value)
-          setCurrent(currentTarget.value === '' ? 0 : 1)
+          setMoved(currentTarget.value === '' ? 0 : 1)
         }}
         onKeyDown={onKeyDown}
       />
@@ -106,6 +109,10 @@ function optionsFor(tags: readonly string[], typed: string): readonly Option[] {
   const found = tags.filter((tag) => tag.toLowerCase().includes(wanted)).slice(0, OFFERED_MAX)
   // Not all tags may be loaded, and new ones can appear at any time.
   if (typed !== '' && !found.includes(typed)) found.push(typed)
-  const options = found.map((tag) => ({ tag, label: cut(tag, LABEL_LENGTH) || 'Empty tag' }))
-  return [{ tag: undefined, label: 'All tags' }, ...options]
+  const options = found.map((tag) => ({ tag, label: labelFor(tag) }))
+  return [{ tag: undefined, label: labelFor(undefined) }, ...options]
+}
+
+function labelFor(tag: string | undefined): string {
+  return tag === undefined ? 'All tags' : cut(tag, LABEL_LENGTH) || 'Empty tag'
 }

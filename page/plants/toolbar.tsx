@@ -49,6 +49,8 @@ function SearchField({
 }) {
   const [typed, setTyped] = useState(q)
   const searched = useRef(q)
+  const latest = useRef(onSearch)
+  latest.current = onSearch
   useEffect(() => {
     if (q === searched.current) return
     // The filter was cleared.
@@ -59,7 +61,8 @@ function SearchField({
     if (typed === searched.current) return
     const timer = setTimeout(() => {
       searched.current = typed
-      onSearch(typed)
+      // Meanwhile, a tag can have been chosen.
+      latest.current(typed)
     }, TYPING_MS)
     return () => clearTimeout(timer)
   }, [typed])

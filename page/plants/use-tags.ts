@@ -4,9 +4,6 @@ import type { PlantStoreClient } from '../../client/client.ts'
 /** How many tags are loaded. Others must be typed completely. */
 const TAGS_MAX = 20_000
 
-/** How many tags arrive before they are shown. */
-const STEP = 1000
-
 /** The tags that plants have, in alphabetical order. */
 export interface Tags {
   readonly all: readonly string[]
@@ -25,13 +22,12 @@ export function useTags(client: PlantStoreClient): Tags {
     const loaded: string[] = []
     try {
       for await (const tag of client.tags(controller)) {
-        if (loaded.push(tag) % STEP === 0) setAll(loaded.toSorted())
-        if (loaded.length === TAGS_MAX) break
+        if (loaded.push(tag) === TAGS_MAX) break
       }
+      setAll(loaded.toSorted())
     } catch {
-      // Tags can still be typed. The table says what is wrong.
+      // Those of last time remain, and others can be typed. The table says what is wrong.
     }
-    if (!controller.signal.aborted) setAll(loaded.toSorted())
   }
   return { all, load }
 }

@@ -4,7 +4,12 @@ import { Icon } from '../icon.tsx'
 import type { Mark } from '../list/plant-view.ts'
 import { PlantText, Tag } from '../plant-text.tsx'
 
-const MARK_TEXT = { new: 'new', changed: 'changed', removed: 'deleted' }
+const MARK_TEXT = {
+  new: 'new',
+  changed: 'changed',
+  deleted: 'deleted',
+  unmatched: 'no longer matches',
+}
 
 /** What a person can do with the plant of a row. */
 export interface RowActions {

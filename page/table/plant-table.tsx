@@ -2,6 +2,7 @@ import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
 import type { PlantView } from '../list/plant-view.ts'
+import { isTypingOutside } from '../list/surroundings.ts'
 import { PlaceholderRow, PlantRow, type RowActions } from './plant-row.tsx'
 import { RowLayout } from './row-layout.ts'
 import './table.css'
@@ -69,7 +70,8 @@ export function PlantTable({
     rowHeight,
     expandedIndex === undefined ? undefined : { index: expandedIndex, height: expandedHeight },
   )
-  const firstVisible = layout.indexAt(scrollTop)
+  // Safari scrolls beyond the top, and back.
+  const firstVisible = Math.max(0, layout.indexAt(scrollTop))
   const from = Math.max(0, firstVisible - OVERSCAN)
   const to = Math.min(length, layout.indexAt(scrollTop + viewHeight) + 1 + OVERSCAN)
   const active = Math.min(activeId === undefined ? firstVisible : list.rank(activeId), length - 1)
@@ -77,7 +79,8 @@ export function PlantTable({
   const rows = new Map(list.slice(from, to).map((plant, offset) => [from + offset, plant]))
   // These have, or can get, the focus, so they stay in the document.
   for (const index of [active, expandedIndex]) {
-    if (index !== undefined && !rows.has(index)) rows.set(index, list.slice(index, index + 1)[0])
+    if (index !== undefined && index >= 0 && !rows.has(index))
+      rows.set(index, list.slice(index, index + 1)[0])
   }
 
   const focusRow = (index: number) => {
@@ -107,9 +110,13 @@ export function PlantTable({
     if (shift !== 0 && element.scrollTop > 0) element.scrollTop += shift
     const plant = rows.get(layout.indexAt(element.scrollTop))
     anchor.current = plant && { id: plant.id, top: layout.top(list.rank(plant.id)) }
+    const { activeElement } = document
+    const isFocusFree = activeElement === document.body
+    // The person has gone on before the row was loaded.
+    if (!isFocusFree && !element.contains(activeElement)) wanted.current = undefined
     if (wanted.current !== undefined) focusWanted()
-    // The row that had the focus has disappeared.
-    else if (hasFocus.current && document.activeElement === document.body) focusRow(active)
+    // The row that had the focus has disappeared, rather than become an editor.
+    else if (hasFocus.current && isFocusFree && active !== expandedIndex) focusRow(active)
   })
 
   useEffect(() => {
@@ -121,11 +128,13 @@ export function PlantTable({
     // A new selection begins at its top.
     if (scroller.current) scroller.current.scrollTop = 0
     anchor.current = undefined
+    wanted.current = undefined
     setActiveId(undefined)
   }, [view.selection])
 
   useEffect(() => {
-    if (focusRequest === undefined) return
+    if (focusRequest === undefined || !scroller.current) return
+    if (isTypingOutside(scroller.current)) return
     const { id = activeId } = focusRequest
     focusRow(id === undefined ? firstVisible : list.rank(id))
   }, [focusRequest])
@@ -145,7 +154,8 @@ export function PlantTable({
     const move = moves[event.key]
     const plant = rows.get(active)
     if (move !== undefined) focusRow(move)
-    else if (plant === undefined || !target.matches('.plant-row')) return
+    // A key that is held down is meant for one plant.
+    else if (plant === undefined || !target.matches('.plant-row') || event.repeat) return
     else if (event.key === 'Enter') actions.onOpen(plant)
     else if (event.key === 'Delete' && actions.canWrite) actions.onDelete(plant)
     else return

@@ -1,9 +1,12 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../client/client.ts'
+import { cut } from '../display-text.ts'
 import { explain } from '../error-text.ts'
+import type { Filter } from '../list/filter.ts'
+import { formatCount } from '../numbers.ts'
 import { download } from './download.ts'
-import { type ExportFilter, type ExportFormat, exportFormats, exportPlants } from './export-run.ts'
-import { formatCount } from './numbers.ts'
+import { type ExportFormat, exportFormats, exportPlants } from './export-run.ts'
 import { TransferDialog } from './transfer-dialog.tsx'
 
 const CHOICES: readonly {
@@ -24,6 +27,9 @@ const CHOICES: readonly {
   { format: 'ndjson', label: 'NDJSON', hint: 'One JSON object per line. Can be imported again.' },
 ]
 
+/** Enough to recognize a tag. */
+const TAG_LENGTH = 80
+
 /** Exports the plants that the filter selects. */
 export function ExportDialog({
   client,
@@ -31,7 +37,7 @@ export function ExportDialog({
   onClose,
 }: {
   readonly client: PlantStoreClient
-  readonly filter: ExportFilter
+  readonly filter: Filter
   readonly onClose: () => void
 }) {
   const [format, setFormat] = useState<ExportFormat>('csv')
@@ -123,8 +129,10 @@ export function ExportDialog({
   )
 }
 
-function describeFilter({ tag, q }: ExportFilter): string {
-  const name = q === undefined ? '' : ` whose name contains “${q}”`
-  if (tag === undefined) return name === '' ? 'All plants.' : `All plants${name}.`
-  return `All plants with ${tag === '' ? 'an empty tag' : `the tag “${tag}”`}${name}.`
+function describeFilter({ tag, q }: Filter): ComponentChildren {
+  const parts: ComponentChildren[] = ['All plants']
+  if (tag === '') parts.push(' with an empty tag')
+  else if (tag !== undefined) parts.push(' with the tag “', <bdi>{cut(tag, TAG_LENGTH)}</bdi>, '”')
+  if (q !== undefined) parts.push(' whose name contains “', <bdi>{q}</bdi>, '”')
+  return [...parts, '.']
 }

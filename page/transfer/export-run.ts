@@ -1,5 +1,6 @@
 import type { Page, PlantStoreClient, StoredPlant } from '../../client/client.ts'
 import { formulaFreeLine, writers } from '../../src/transfer/export.ts'
+import type { Filter } from '../list/filter.ts'
 
 /** The files that plants can be exported to. They are written as the command line's export does. */
 export const exportFormats = {
@@ -9,12 +10,6 @@ export const exportFormats = {
 } as const
 
 export type ExportFormat = keyof typeof exportFormats
-
-/** Selects plants. An empty tag is a tag. */
-export interface ExportFilter {
-  readonly tag?: string
-  readonly q?: string
-}
 
 const PAGE_SIZE = 1000
 
@@ -27,7 +22,7 @@ const PAGE_SIZE = 1000
  */
 export async function exportPlants(
   client: Pick<PlantStoreClient, 'listPlants'>,
-  filter: ExportFilter,
+  filter: Filter,
   format: ExportFormat,
   {
     signal,

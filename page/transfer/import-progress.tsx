@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import { explain } from '../error-text.ts'
+import { formatCount, formatNumber } from '../numbers.ts'
 import { download } from './download.ts'
 import { type Mapping, plantReader } from './file/columns.ts'
 import type { ImportFile } from './file/import-file.ts'
 import { FileProblem } from './file/rows.ts'
 import { type Counts, importRows } from './import-run.ts'
-import { formatCount, formatNumber } from './numbers.ts'
-import { RefusedRows, type Texts } from './refused-rows.ts'
+import { RefusedRows, type ShownRefusal, type Texts } from './refused-rows.ts'
 import { rowParts } from './row-text.tsx'
 import { TransferDialog } from './transfer-dialog.tsx'
 
@@ -68,6 +68,7 @@ export function ImportProgress({
       },
       onFailure: waitForPerson,
     })
+    session.isImporting = true
     // Closing the tab would end the import.
     window.addEventListener('beforeunload', preventDefault)
     run
@@ -76,6 +77,7 @@ export function ImportProgress({
         (error) => setEnd(describeEnd(error, signal)),
       )
       .finally(() => {
+        session.isImporting = false
         window.removeEventListener('beforeunload', preventDefault)
         if (created > 0) onImported()
       })
@@ -129,7 +131,7 @@ function describeEnd(error: unknown, signal: AbortSignal): End {
     }
   }
   const problem = error instanceof FileProblem ? error.message : explain(error)
-  return { title: 'Import stopped', problem: `${problem} The plants before are imported.` }
+  return { title: 'Import stopped', problem: `${problem} The rows before it were imported.` }
 }
 
 function Count({
@@ -172,7 +174,7 @@ function Refused({
         </button>
       </header>
       <ul class="refused">
-        {shown.map(({ number, reason, texts, otherTexts }) => (
+        {shown.toSorted(byNumber).map(({ number, reason, texts, otherTexts }) => (
           <li key={number}>
             <b>
               {kind === 'json' ? 'Item' : 'Line'} {number}: {reason}
@@ -184,6 +186,11 @@ function Refused({
       </ul>
     </section>
   )
+}
+
+/** Conflicts are found after other problems. */
+function byNumber(one: ShownRefusal, other: ShownRefusal): number {
+  return one.number - other.number
 }
 
 function RowText({ label, texts }: { readonly label: string; readonly texts: Texts }) {

@@ -6,6 +6,7 @@ import {
   PlantStoreError,
   type StoredPlant,
 } from '../../client/client.ts'
+import { isSame } from '../list/plant-list.ts'
 import type { ToPlant } from './file/columns.ts'
 import { FileProblem, type Row } from './file/rows.ts'
 
@@ -173,10 +174,6 @@ class ImportRun {
     this.#counts.created += created
     this.#counts.unchanged += replayed
   }
-}
-
-function isSame(a: NewPlant, b: NewPlant): boolean {
-  return a.name === b.name && a.tag === b.tag
 }
 
 /** Whether the plants are the reason, so that sending them again is useless. */

@@ -1,14 +1,11 @@
 import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
+import type { Filter } from '../list/filter.ts'
+import { ExportDialog } from './export-dialog.tsx'
 import { useFileDrop } from './file-drop.ts'
+import { ImportDialog } from './import-dialog.tsx'
 import './transfer.css'
-
-/** The plants that the table shows. An empty tag is a tag. */
-export interface TransferFilter {
-  readonly tag?: string
-  readonly q?: string
-}
 
 /** The toolbar's buttons that import plants and export those that the filter selects. */
 export function TransferButtons({
@@ -17,14 +14,13 @@ export function TransferButtons({
   onImported = () => {},
 }: {
   readonly session: Session
-  readonly filter: TransferFilter
+  readonly filter: Filter
   /** Called once plants have been imported. */
   readonly onImported?: () => void
 }) {
   const { canRead, canWrite } = session
   const input = useRef<HTMLInputElement>(null)
   const [dialog, setDialog] = useState<VNode>()
-  const [problem, setProblem] = useState<string>()
   /** What had the focus before the dialog. */
   const opener = useRef<Element | null>(null)
   const close = () => setDialog(undefined)
@@ -32,27 +28,14 @@ export function TransferButtons({
     if (dialog === undefined && opener.current instanceof HTMLElement) opener.current.focus()
   }, [dialog])
 
-  /** Opens a dialog. Its code is loaded now, because few visits need it. */
-  const open = async (load: () => Promise<VNode>) => {
+  const open = (dialog: VNode) => {
     opener.current = document.activeElement
-    try {
-      setDialog(await load())
-      setProblem(undefined)
-    } catch {
-      setProblem('A part of this page cannot be loaded. Reload the page.')
-    }
+    setDialog(dialog)
   }
   const openImport = (files: readonly File[]) =>
-    open(async () => {
-      const { ImportDialog } = await import('./import-dialog.tsx')
-      const properties = { session, files, onImported, onClose: close }
-      return <ImportDialog {...properties} />
-    })
+    open(<ImportDialog {...{ session, files, onImported }} onClose={close} />)
   const openExport = () =>
-    open(async () => {
-      const { ExportDialog } = await import('./export-dialog.tsx')
-      return <ExportDialog client={session.client} filter={filter} onClose={close} />
-    })
+    open(<ExportDialog client={session.client} filter={filter} onClose={close} />)
   const isOver = useFileDrop(canWrite && dialog === undefined ? openImport : undefined)
 
   return (
@@ -80,11 +63,6 @@ export function TransferButtons({
         <button type="button" onClick={openExport}>
           Export
         </button>
-      )}
-      {problem !== undefined && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
       )}
       {isOver && (
         <div class="drop-target" aria-hidden="true">

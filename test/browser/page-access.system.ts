@@ -1,8 +1,9 @@
 /** Signing in to the page, and what each token permits. */
+import type { Route } from 'playwright-core'
 import t from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { type Service, startService } from '../helpers/service.ts'
-import { testInBrowser } from './plants-page.ts'
+import { type PlantsPage, testInBrowser } from './plants-page.ts'
 import { startProxy } from './prefix-proxy.ts'
 
 testInBrowser('tokens in the page', (open) => {
@@ -19,9 +20,19 @@ testInBrowser('tokens in the page', (open) => {
     await page.getByLabel('Token').fill('wrong')
     await plants.button('Continue').click()
     await plants.shows('The token is unknown, expired or revoked.')
-    await plants.signIn(`Bearer ${service.token} `)
+    // No header can contain it.
+    await page.getByLabel('Token').fill('растение')
+    await plants.button('Continue').click()
+    await plants.button('Continue').waitFor()
+    t.match(await page.locator('#problem').innerText(), 'The token is unknown')
+    await plants.signIn(`Bearer ${service.token}\u200b `)
     await plants.rows('Abies alba').waitFor()
     await page.reload()
+    await plants.rows('Abies alba').waitFor()
+    await page.route('**/token', (route) => route.fulfill({ status: 404 }), { times: 1 })
+    await page.reload()
+    await plants.shows('responded with status 404')
+    await plants.button(/^Try again/).click()
     await plants.rows('Abies alba').waitFor()
     const other = await page.context().newPage()
     await other.goto(`${service.url}/`)
@@ -69,8 +80,18 @@ testInBrowser('tokens in the page', (open) => {
     await plants.page.keyboard.press('Enter')
     t.equal(await plants.page.getByLabel('Name', { exact: true }).inputValue(), 'Abies alba')
     t.equal(await plants.page.getByLabel('Name', { exact: true }).isEditable(), false)
+    await service.call({ method: 'PUT', path: '/plants/4', body: { name: 'Abies nigra' } })
+    await plants.shows('Tag: no tag')
+    t.equal(await plants.page.getByLabel('Name', { exact: true }).inputValue(), 'Abies nigra')
     await plants.page.keyboard.press('Escape')
     await plants.page.locator('.plant-row:focus').waitFor()
+
+    await service.store.importPlants([{ id: 6n, name: 'Acer' }], 'stop')
+    await plants.button('View Abies nigra').click()
+    await service.call({ method: 'DELETE', path: '/plants/4' })
+    await plants.page.locator('.editor').waitFor({ state: 'detached' })
+    t.equal((await plants.row(6n).boundingBox())?.y, await topOf(plants))
+    await service.store.importPlants([{ id: 4n, name: 'Abies alba', tag: 'Tree' }], 'replace')
     t.same(plants.complaints, [])
   })
 
@@ -81,7 +102,7 @@ testInBrowser('tokens in the page', (open) => {
     await plants.button('Add plant').click()
     await plants.type({ id: '5', name: 'Acer', tag: 'Tree' })
     await plants.button('Save').click()
-    await plants.shows('Saved Acer.')
+    await plants.shows('Added Acer.')
     t.match(await service.stored(5n), { name: 'Acer', tag: 'Tree' })
     await plants.button('Add plant').click()
     await plants.type({ id: '4', name: 'Acer' })
@@ -97,10 +118,40 @@ testInBrowser('tokens in the page', (open) => {
     await new AccessTokens(service.store).revoke('revoked')
     await plants.shows('the token is no longer valid')
     await plants.shows('1 change is not saved')
+    const reader = await service.issueToken('another reader', ['read'])
+    await plants.signIn(reader)
+    await plants.shows('This token permits no changes.')
+    t.equal(await plants.page.getByRole('button', { name: /Save|Send|Continue/ }).count(), 0)
+    plants.page.once('dialog', (dialog) => dialog.dismiss())
+    await plants.button('Sign out').click()
+    await new AccessTokens(service.store).revoke('another reader')
+    await plants.shows('the token is no longer valid')
     await plants.signIn(service.token)
+    await plants.button('Continue').click()
     await plants.page.getByLabel('Name', { exact: true }).press('Enter')
     await plants.rows('Abies nigra').waitFor()
     t.match(await service.stored(4n), { name: 'Abies nigra' })
+  })
+
+  t.test('a late response to an earlier session does not end the current one', async (t) => {
+    const token = await service.issueToken('earlier', ['read', 'write'])
+    const plants = await open(t, service.url, { token })
+    const { page } = plants
+    await plants.rows().first().waitFor()
+    const arrived = Promise.withResolvers<() => Promise<void>>()
+    const hold = (route: Route) => arrived.resolve(() => route.continue())
+    await page.route('**/plants/*', hold, { times: 1 })
+    await plants.rows().first().press('Delete')
+    const proceed = await arrived.promise
+    page.once('dialog', (dialog) => dialog.accept())
+    await plants.button('Sign out').click()
+    await new AccessTokens(service.store).revoke('earlier')
+    await plants.signIn(service.token)
+    const late = page.waitForResponse((response) => response.status() === 401)
+    await proceed()
+    await late
+    await page.reload()
+    await plants.rows().first().waitFor()
   })
 
   t.test('the page works behind a proxy that strips a prefix', async (t) => {
@@ -115,3 +166,8 @@ testInBrowser('tokens in the page', (open) => {
     t.same(plants.complaints, [])
   })
 })
+
+/** Where the first row of the table is. */
+async function topOf({ page }: PlantsPage): Promise<number> {
+  return page.locator('.rows').evaluate((element) => element.getBoundingClientRect().top)
+}

@@ -66,7 +66,7 @@ testInBrowser('everybody can use the page', (open) => {
         .row(296n)
         .getByRole('button', { name: /^Delete/ })
         .click()
-      await plants.shows('The service cannot be reached.')
+      await plants.shows('The service could not be reached.')
       await assertAccessible(t, page, 'a lost connection')
       network.connect()
       await page.getByRole('searchbox').fill('nothing')
@@ -105,9 +105,12 @@ testInBrowser('everybody can use the page', (open) => {
     await plants.rows('Abies alba').waitFor()
     await assertFocus(plants, 2n)
 
-    await keyboard.press('Delete')
+    await keyboard.down('Delete')
     await plants.button('Undo').waitFor()
     await assertFocus(plants, 3n)
+    await keyboard.down('Delete')
+    await keyboard.up('Delete')
+    t.ok(await plants.row(3n).isVisible(), 'a key that is held down deletes one plant')
     // Somebody else deletes the plant that has the focus.
     await service.call({ method: 'DELETE', path: '/plants/3' })
     await plants.row(3n).waitFor({ state: 'detached' })
@@ -147,6 +150,28 @@ testInBrowser('everybody can use the page', (open) => {
     await plants.page.keyboard.press('Escape')
     await plants.shows('1 change is not saved')
     await assertFocus(plants, 2n)
+  })
+
+  t.test('nothing takes the focus from a person who types', async (t) => {
+    const plants = await open(t, service.url, { token: service.token })
+    const { page } = plants
+    const search = page.getByRole('searchbox')
+    await plants.row(2n).getByRole('button', { name: /^Edit/ }).click()
+    await page.locator('textarea:focus').waitFor()
+    await search.click()
+    await page.keyboard.type('Abies 29')
+    await plants.shows(/^11 plants$/)
+    await page.locator('.panel textarea').waitFor()
+    await page.keyboard.type('9')
+    await plants.shows(/^1 plant$/)
+    t.equal(await search.inputValue(), 'Abies 299')
+    t.match(await page.locator('.panel textarea').inputValue(), /^Abies 2 /)
+    await page.keyboard.type('0')
+    await plants.shows('No plant matches')
+    await search.fill('')
+    await page.locator('.expanded textarea').waitFor()
+    await page.locator('input[type=search]:focus').waitFor()
+    t.same(plants.complaints, [])
   })
 
   t.test('a screen reader is told what happens', async (t) => {

@@ -25,7 +25,7 @@ testInBrowser('changes in the page', (open) => {
     for (const { id } of json as { id: bigint }[]) yield id
   }
 
-  const put = (id: number, body: object) =>
+  const put = (id: number | bigint, body: object) =>
     service.call({ method: 'PUT', path: `/plants/${id}`, body })
 
   t.test('a plant is added, edited, deleted and restored', async (t) => {
@@ -44,18 +44,28 @@ testInBrowser('changes in the page', (open) => {
     await plants.rows('Abies nigra').waitFor()
     t.match(await service.stored(id), { name: 'Abies nigra', tag: null })
 
-    await plants.edit('Abies nigra', {})
-    await plants.page.getByLabel('Save an empty tag').check()
-    await plants.button('Save').click()
+    await put(id, { name: 'Abies nigra', tag: '' })
     await plants.rows('empty tag').waitFor()
-    t.match(await service.stored(id), { tag: '' })
+    await plants.edit('Abies nigra', {})
+    await plants.page.getByLabel('Save an empty tag').uncheck()
+    await plants.button('Save').click()
+    await plants.rows('no tag').waitFor()
+    t.match(await service.stored(id), { tag: null })
+    await plants.edit('Abies nigra', { tag: 'Tree' })
+    await plants.button('Save').click()
+    await plants.rows('Tree').waitFor()
 
     await plants.button('Delete Abies nigra').click()
     await plants.shows('No plants yet')
+    t.equal(await plants.page.locator('.rows > *').count(), 0)
     t.equal(await service.stored(id), undefined)
+    await plants.page.getByRole('searchbox').fill('other')
+    await plants.shows('No plant matches')
     await plants.button('Undo').click()
+    await plants.page.locator('.notice', { hasText: 'Added Abies nigra.' }).waitFor()
+    await plants.button('Show all plants').click()
     await plants.rows('Abies nigra').waitFor()
-    t.strictSame(await service.stored(id), { id, name: 'Abies nigra', tag: '' })
+    t.strictSame(await service.stored(id), { id, name: 'Abies nigra', tag: 'Tree' })
     t.same(plants.complaints, [])
   })
 
@@ -102,7 +112,7 @@ testInBrowser('changes in the page', (open) => {
     await other.edit('Acer nigrum', { name: 'Acer rubrum' })
     await plants.button('Delete Acer nigrum').click()
     await other.shows('Somebody has deleted this plant.')
-    await other.button('Save mine').click()
+    await other.button('Add it again').click()
     await plants.rows('Acer rubrum').waitFor()
     t.same([...plants.complaints, ...other.complaints], [])
   })
@@ -137,7 +147,7 @@ testInBrowser('changes in the page', (open) => {
     await plants.shows('Connection lost. Trying again…')
     await plants.edit('Abies', { name: 'Abies nigra' })
     await plants.button('Save').click()
-    await plants.shows('Not saved. The service cannot be reached.')
+    await plants.shows('Not saved. The service could not be reached.')
     await plants.edit('Acer', { name: 'Acer nigrum' })
     await plants.button('Save').click()
     await plants.button('Send again').nth(1).waitFor()

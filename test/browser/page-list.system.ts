@@ -62,6 +62,30 @@ testInBrowser('the table of the page', (open) => {
     t.same(plants.complaints, [])
   })
 
+  t.test('a row that is loaded late does not take the focus', async (t) => {
+    const plants = await open(t, service.url, { token: service.token })
+    const { page } = plants
+    const scroller = page.locator('.table')
+    await plants.row(1n).waitFor()
+    for (let top = 0; top <= 60_000; top += 6000) {
+      await scroller.evaluate((element, top) => element.scrollTo(0, top), top)
+      await plants.row(BigInt(Math.ceil(top / 44) + 1)).waitFor()
+    }
+    await plants.row(1365n).focus()
+    const requested = Promise.withResolvers<() => Promise<void>>()
+    await page.route('**/plants?*', (route) => requested.resolve(() => route.continue()), {
+      times: 1,
+    })
+    await page.keyboard.press('Home')
+    const proceed = await requested.promise
+    await page.getByRole('searchbox').click()
+    await proceed()
+    await plants.row(1n).waitFor()
+    await page.keyboard.type('Abies 99')
+    await plants.rows('Abies 99').first().waitFor()
+    t.equal(await page.locator('input[type=search]:focus').inputValue(), 'Abies 99')
+  })
+
   t.test('plants by others do not move the rows in view', async (t) => {
     const plants = await open(t, service.url, { token: service.token })
     const scroller = plants.page.locator('.table')
@@ -71,7 +95,7 @@ testInBrowser('the table of the page', (open) => {
     await row.waitFor()
     const before = await row.boundingBox()
     await service.call({ body: { id: 0, name: 'first' } })
-    await plants.shows('1 just changed by others')
+    await plants.shows('1 just changed')
     const isAt = (top: number) => () =>
       scroller.evaluate((element, top) => element.scrollTop === top, top)
     await until('the table has moved', isAt(4444))
@@ -92,6 +116,11 @@ testInBrowser('the table of the page', (open) => {
     await page.reload()
     await plants.shows(/^11 plants$/)
     t.equal(await page.getByRole('searchbox').inputValue(), 'quercus 5')
+    await page.evaluate('location.hash = "#q=quercus&tag=unknown"')
+    await plants.shows('No plant matches')
+    t.equal(await page.getByRole('searchbox').inputValue(), 'quercus')
+    await plants.button('Show all plants').click()
+    await plants.rows('Abies 1').first().waitFor()
     await page.getByRole('searchbox').fill('%')
     await plants.shows('No plant matches')
     await plants.button('Show all plants').click()
@@ -110,14 +139,22 @@ testInBrowser('the table of the page', (open) => {
     await plants.rows('Abies 101').waitFor()
     t.equal(await plants.rows('no tag').count(), 0)
     await picker.press('ArrowDown')
+    await picker.press('Enter')
+    t.equal(await picker.inputValue(), 'Shrub', 'it begins with the chosen one')
+    await picker.press('ArrowDown')
     await picker.pressSequentially('tr')
     await picker.press('Enter')
     await plants.rows('Abies 3').first().waitFor()
     await plants.page.getByRole('searchbox').fill('Abies 99999')
     await plants.shows(/^1 plant$/)
+    await plants.page.getByRole('searchbox').fill('Abies 99998')
+    // Sooner than the search begins.
     await picker.fill('unknown')
     await picker.press('Enter')
     await plants.shows('No plant matches')
+    await until('the URL has both', async () =>
+      plants.page.url().endsWith('#q=Abies+99998&tag=unknown'),
+    )
     await picker.click()
     await picker.press('Escape')
     t.equal(await picker.inputValue(), 'unknown')

@@ -1,7 +1,14 @@
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
 import { type Draft, Drafts, type Sender } from '../../page/drafts/drafts.ts'
-import { answered, type Fault, lost, startFaultyProxy } from '../client/faulty-proxy.ts'
+import {
+  answered,
+  type Fault,
+  lost,
+  lostResponse,
+  passed,
+  startFaultyProxy,
+} from '../client/faulty-proxy.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
 let service: Service
@@ -15,6 +22,7 @@ interface Saved {
   readonly id: bigint
   readonly plant?: unknown
   readonly wasOpen: boolean
+  readonly isOvertaken: boolean
 }
 
 /** Drafts, and what sends them to a service that meets faults. */
@@ -22,16 +30,14 @@ async function begin(t: Test, faults: Fault[] = [], token = service.token) {
   const { url } = await startFaultyProxy(t, service, faults)
   const drafts = new Drafts()
   const saved: Saved[] = []
-  let rejections = 0
   const sender: Sender = {
     client: createClient({ url, token, retries: 0 }),
     canRead: true,
-    onSaved: ({ id, plant }, _draft, wasOpen) => saved.push({ id, plant, wasOpen }),
-    onRejected: () => {
-      rejections += 1
+    onSaved: ({ id, plant }, { wasOpen, isOvertaken }) => {
+      saved.push({ id, plant, wasOpen, isOvertaken })
     },
   }
-  return { drafts, sender, saved, rejections: () => rejections }
+  return { drafts, sender, saved }
 }
 
 /** Stores a plant and opens a draft of it. */
@@ -56,7 +62,7 @@ t.test('a new plant', async (t) => {
   await drafts.send(key, sender)
   t.same(drafts.all, [])
   t.equal(drafts.open, undefined)
-  t.strictSame(saved, [{ id: 100n, plant: { name: 'Abies', tag: '' }, wasOpen: true }])
+  t.match(saved, [{ id: 100n, plant: { name: 'Abies', tag: '' }, wasOpen: true }])
   t.match(await service.stored(100n), { name: 'Abies', tag: '' })
 })
 
@@ -87,6 +93,9 @@ t.test('a draft without changes is forgotten, and one with changes is kept', asy
   drafts.edit(acer)
   drafts.type((drafts.open as Draft).key, { tag: 'Tree' })
   drafts.add('5')
+  drafts.add('6')
+  t.match(drafts.open, { typed: { id: '5' } }, 'the plant to add is continued')
+  drafts.type((drafts.open as Draft).key, { id: '5' })
   t.same(
     drafts.all.map(({ typed }) => typed.id),
     ['1', '5'],
@@ -117,7 +126,7 @@ t.test('what the connection loses is kept, and can be sent again', async (t) => 
   const { drafts, sender, draft, saved } = await beginEdit(t, [lost, answered(502)])
   drafts.type(draft.key, { name: 'Acer rubrum' })
   await drafts.send(draft.key, sender)
-  t.match(drafts.unsent, [{ state: 'unsent', problem: 'The service cannot be reached.' }])
+  t.match(drafts.unsent, [{ state: 'unsent', problem: 'The service could not be reached.' }])
   t.same(drafts.waiting, [], 'its editor shows it')
   drafts.close()
   t.match(drafts.waiting, [{ state: 'unsent' }])
@@ -130,9 +139,8 @@ t.test('what the connection loses is kept, and can be sent again', async (t) => 
 })
 
 t.test('a rejected token keeps the draft', async (t) => {
-  const { drafts, sender, rejections } = await begin(t, [], 'wrong')
+  const { drafts, sender } = await begin(t, [], 'wrong')
   await drafts.restore({ id: 103n, name: 'Abies' }, sender)
-  t.equal(rejections(), 1)
   t.match(drafts.unsent, [{ typed: { id: '103', name: 'Abies', tag: undefined } }])
 })
 
@@ -178,6 +186,7 @@ t.test(
       if (choice === 'replace') await drafts.keepMine(key, sender)
       else {
         drafts.keepEditing(key)
+        t.match(drafts.all, [{ state: 'editing', typed: { id: '' } }])
         drafts.type(key, { id: '105' })
         await drafts.send(key, sender)
       }
@@ -187,6 +196,17 @@ t.test(
     t.match(await service.stored(1n), { name: 'mine' })
   },
 )
+
+t.test('another id is another plant, without a conflict', async (t) => {
+  await store('Acer')
+  const { drafts, sender } = await begin(t)
+  await drafts.restore({ id: 1n, name: 'mine' }, sender)
+  const { key } = drafts.all[0] as Draft
+  drafts.type(key, { name: 'mine, too' })
+  t.match(drafts.all, [{ state: 'conflict' }])
+  drafts.type(key, { id: '106' })
+  t.match(drafts.all, [{ state: 'editing' }])
+})
 
 t.test('a plant is deleted, and added again', async (t) => {
   const { drafts, sender, saved } = await beginEdit(t)
@@ -199,6 +219,12 @@ t.test('a plant is deleted, and added again', async (t) => {
     [false, true],
   )
   t.same(drafts.all, [])
+})
+
+t.test('a plant that is being deleted is not deleted again', async (t) => {
+  const { drafts, sender, saved } = await beginEdit(t)
+  await Promise.all([drafts.delete(acer, sender), drafts.delete(acer, sender)])
+  t.equal(saved.length, 1)
 })
 
 t.test('a plant that has changed is not deleted unless the person insists', async (t) => {
@@ -222,13 +248,27 @@ t.test('a change by others reaches the draft', async (t) => {
   t.match(drafts.open, { state: 'editing' }, 'both agree')
   drafts.observe({ id: 1n, plant: undefined })
   t.match(drafts.open, { state: 'conflict', stored: undefined })
+  drafts.observe({ id: 1n, plant: acer })
+  t.match(drafts.open, { state: 'conflict', stored: acer }, 'what is stored now')
+})
+
+t.test('a draft whose response was lost is saved once its change is reported', async (t) => {
+  const { drafts, sender, draft, saved } = await beginEdit(t, [passed, lostResponse])
+  drafts.type(draft.key, { name: 'mine' })
+  await drafts.send(draft.key, sender)
+  t.match(drafts.all, [{ state: 'unsent' }])
+  t.equal(drafts.observe({ id: 1n, plant: { name: 'mine' } }), true)
+  t.same(drafts.all, [])
+  t.same(saved, [])
 })
 
 t.test('a change by others reaches a deletion', async (t) => {
-  const { drafts, sender } = await begin(t, [lost])
+  const { drafts, sender } = await begin(t, [lost, lost])
   await drafts.delete(acer, sender)
   drafts.observe({ id: 1n, plant: undefined })
-  t.match(drafts.all, [{ state: 'unsent' }], 'sending it again succeeds')
+  t.match(drafts.all, [], 'somebody else has deleted it')
+  await drafts.delete(acer, sender)
+  t.match(drafts.all, [{ state: 'unsent' }])
   drafts.edit(acer)
   t.match(drafts.all, [{ isDeletion: false }], 'the person has changed their mind')
   drafts.close()
@@ -260,11 +300,12 @@ t.test('a draft is sent once at a time, and its change is recognized', async (t)
   drafts.close()
   t.same(drafts.waiting, [], 'nobody needs to do anything')
   t.equal(drafts.observe({ id: 1n, plant: { name: 'mine' } }), true)
+  t.equal(drafts.observe({ id: 1n, plant: { name: 'theirs' } }), false)
   t.same(saved, [])
   proceed.resolve()
   await sending
   stop()
   drafts.clear()
-  t.equal(saved.length, 1)
+  t.match(saved, [{ isOvertaken: true }], 'the table shows the later change')
   t.same(changes, ['editing', 'sending', 'undefined', 'undefined'])
 })

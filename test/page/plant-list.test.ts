@@ -87,6 +87,15 @@ t.test('plants that are far from the rows in view are forgotten, and fetched aga
   t.match(list.missing(190, 210), { after: 200n, end: 400n })
 })
 
+t.test('plants with long names are forgotten sooner', async (t) => {
+  const list = listOf(400)
+  const name = 'x'.repeat(100_000)
+  for (let id = 1n; id <= 400n; id++) list.apply({ id, plant: { name } })
+  list.forget(0, 20)
+  t.equal(list.find(20n)?.name, name)
+  t.equal(list.find(350n), undefined)
+})
+
 t.test('the plant that has the focus is not forgotten', async (t) => {
   const list = listOf(10_000)
   list.forget(9000, 9020, [50n, 20_000n])

@@ -1,5 +1,6 @@
 /** The page's token: what the service says about it, and where the browser keeps it. */
 import t from 'tap'
+import { isRejected } from '../../page/access/rejection.ts'
 import {
   canResume,
   forgetSession,
@@ -7,6 +8,8 @@ import {
   resumeSession,
   storeToken,
 } from '../../page/access/session.ts'
+import { AccessTokens } from '../../service/access-tokens.ts'
+import { thrownBy } from '../client/faulty-proxy.ts'
 import { startService } from '../helpers/service.ts'
 import { openTab } from './tab.ts'
 
@@ -27,6 +30,18 @@ t.test('a token is kept for the tab, or in the browser, until it is forgotten', 
   }
 })
 
+t.test('without storage, a token is not kept', async (t) => {
+  openTab(t)
+  t.intercept(globalThis, 'sessionStorage' as never, {
+    get: () => {
+      throw new DOMException('Access is denied for this document.', 'SecurityError')
+    },
+  })
+  storeToken('plant_x', false)
+  t.equal(canResume(), false)
+  forgetSession()
+})
+
 t.test('a session knows what its token permits', async (t) => {
   const service = await startService(t)
   openTab(t).open(`${service.url}/?from=bookmark`)
@@ -41,4 +56,16 @@ t.test('a session knows what its token permits', async (t) => {
   const writer = await service.issueToken('writer', ['write'])
   t.match(await openSession(writer), { canRead: false, canWrite: true })
   await t.rejects(openSession('wrong'), { name: 'PlantStoreError' })
+})
+
+t.test('a session notices that its token is no longer accepted', async (t) => {
+  const service = await startService(t)
+  openTab(t).open(`${service.url}/`)
+  const token = await service.issueToken('revoked', ['read'])
+  const { client, feedClient, rejected } = await openSession(token)
+  await client.listPlants()
+  t.equal(rejected.aborted, false)
+  await new AccessTokens(service.store).revoke('revoked')
+  t.ok(isRejected(await thrownBy(feedClient.listChanges())))
+  t.equal(rejected.aborted, true)
 })

@@ -6,7 +6,14 @@ import {
   UnexpectedAnswerError,
   UnknownOutcomeError,
 } from '../../client/client.ts'
-import { cut, cutAtDifference, isBlank, labelOf } from '../../page/display-text.ts'
+import {
+  cut,
+  cutAtDifference,
+  fromLines,
+  isBlank,
+  labelOf,
+  toLines,
+} from '../../page/display-text.ts'
 import { explain, isTransient } from '../../page/error-text.ts'
 import { matches, parseFragment, toFragment } from '../../page/list/filter.ts'
 import { parseId, positionBefore } from '../../page/list/plant-id.ts'
@@ -76,6 +83,12 @@ t.test('two long texts are cut where they differ', async (t) => {
   t.equal(cutAtDifference(`${'🌱'.repeat(500)}a`, `${'🌱'.repeat(500)}b`, 4), '…a')
 })
 
+t.test('a textarea keeps the kind of line breaks', async (t) => {
+  t.equal(toLines('a\r\nb\rc\nd'), 'a\nb\nc\nd')
+  t.equal(fromLines('a\nb!\n', 'a\r\nb'), 'a\r\nb!\r\n')
+  t.equal(fromLines('a\nb!', 'a\nb'), 'a\nb!')
+})
+
 t.test('a plant without a visible name is called by its id', async (t) => {
   t.equal(labelOf({ id: 4n, name: ' \n\u2003' }), 'plant 4')
   t.equal(labelOf({ id: 4n, name: 'Abies' }), 'Abies')
@@ -114,7 +127,7 @@ t.test('a row is revealed with the least scrolling', async (t) => {
 
 t.test('errors are explained, and some of them pass', async (t) => {
   for (const [error, text, passes] of [
-    [new ConnectionError('x'), 'The service cannot be reached.', true],
+    [new ConnectionError('x'), 'The service could not be reached.', true],
     [new UnknownOutcomeError('x'), /unknown whether this was saved/, true],
     [new UnexpectedAnswerError('x', 502), /responded with status 502/, true],
     [new UnexpectedAnswerError('x', 404), /responded with status 404/, false],

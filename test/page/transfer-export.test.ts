@@ -1,10 +1,7 @@
 import t from 'tap'
 import { createClient } from '../../client/client.ts'
-import {
-  type ExportFilter,
-  type ExportFormat,
-  exportPlants,
-} from '../../page/transfer/export-run.ts'
+import type { Filter } from '../../page/list/filter.ts'
+import { type ExportFormat, exportPlants } from '../../page/transfer/export-run.ts'
 import { plantReader } from '../../page/transfer/file/columns.ts'
 import { openFile } from '../../page/transfer/file/import-file.ts'
 import { RefusedRows, SHOWN_MAX } from '../../page/transfer/refused-rows.ts'
@@ -33,7 +30,7 @@ const PLANTS = [
   { id: 2n ** 63n - 1n, name: 'Abies alba', tag: 'some' },
 ]
 
-function exportAll(format: ExportFormat, filter: ExportFilter = {}, progress: number[] = []) {
+function exportAll(format: ExportFormat, filter: Filter = {}, progress: number[] = []) {
   const { signal } = new AbortController()
   const onProgress = (plants: number) => progress.push(plants)
   return exportPlants(createClient(service), filter, format, { signal, onProgress })
@@ -62,7 +59,7 @@ t.test('CSV for spreadsheets has no formulas', async (t) => {
 })
 
 t.test('a filter selects the plants', async (t) => {
-  const exportedIds = async (filter: ExportFilter) =>
+  const exportedIds = async (filter: Filter) =>
     (await (await exportAll('ndjson', filter)).text()).match(/(?<="id":)-?\d+/g)
   t.same(await exportedIds({ tag: 'some' }), ['-9223372036854775808', '9223372036854775807'])
   t.same(await exportedIds({ tag: '' }), ['11'])

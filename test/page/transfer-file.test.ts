@@ -99,6 +99,11 @@ for (const { what, content, name, message } of [
     content: 'id,name\n',
     message: 'There are no plants in this file, only column names.',
   },
+  {
+    what: 'a JSON object',
+    content: JSON.stringify({ plants: [{ id: 4, name: 'Abies' }] }, null, 2),
+    message: 'Write the plants as an array in brackets',
+  },
   { what: 'a PNG', content: '\x89PNG\r\n\x1a\n', message: 'This is an image.' },
   { what: 'a JPEG', content: '\xff\xd8\xff\xe0', message: 'This is an image.' },
   { what: 'a PDF', content: '%PDF-1.7', message: 'This is a PDF file.' },

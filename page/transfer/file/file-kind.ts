@@ -65,7 +65,7 @@ function refuseOthers(start: Uint8Array, name: string): void {
     throw new FileProblem(
       SPREADSHEET_NAME.test(name)
         ? 'This is a spreadsheet. Open it, and save the sheet as CSV.'
-        : 'This is a ZIP file, or a document in that format. If it is a spreadsheet, save the sheet as CSV. Otherwise unpack it first.',
+        : 'This is a ZIP file. Unpack it first. If it is a spreadsheet, save it as CSV.',
     )
   }
   const problem = OTHERS.find(([other]) => hasStart(other))?.[1]

@@ -50,6 +50,9 @@ export async function openFile(file: File): Promise<ImportFile> {
     const rest = header === undefined ? '' : ', only column names'
     throw new FileProblem(`There are no plants in this file${rest}.`)
   }
+  if (kind === 'ndjson' && sample.every(({ problem }) => problem !== undefined)) {
+    throw new FileProblem('Write the plants as an array in brackets, or one object per line.')
+  }
   const columns = header === undefined ? listMembers(sample) : listColumns(header)
   const rows = (onRead?: (bytes: number) => void) =>
     header === undefined ? read(onRead) : withoutFirst(read(onRead))
