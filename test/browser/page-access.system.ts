@@ -120,7 +120,7 @@ testInBrowser('tokens in the page', (open) => {
     await plants.shows('1 change is not saved')
     const reader = await service.issueToken('another reader', ['read'])
     await plants.signIn(reader)
-    await plants.shows('This token permits no changes.')
+    await plants.shows('You are not permitted to change plants.')
     t.equal(await plants.page.getByRole('button', { name: /Save|Send|Continue/ }).count(), 0)
     plants.page.once('dialog', (dialog) => dialog.dismiss())
     await plants.button('Sign out').click()
