@@ -33,17 +33,14 @@ interface Slice {
   readonly isLast: boolean
 }
 
-/** Reads a slice, and resolves to the result. */
-export type ReadSlice = <Result>(read: () => Result) => Promise<Result>
+/** Reads in a group, and resolves to the result. */
+export type Read = <Result>(read: () => Result) => Promise<Result>
 
 /**
  * Prepares a function that searches plants by name. It reads small slices, between which other requests are served, and
  * finds the end of each slice without reading large plants: SQLite stores the length of a text with the row.
  */
-export function prepareSearch(
-  db: Database,
-  read: ReadSlice,
-): (request: SearchRequest) => Promise<Page> {
+export function prepareSearch(db: Database, read: Read): (request: SearchRequest) => Promise<Page> {
   const anyTag = { measure: db.prepare(MEASURE), match: db.prepare(MATCH).pluck() }
   const oneTag = { measure: db.prepare(MEASURE_OF_TAG), match: db.prepare(MATCH_OF_TAG).pluck() }
 

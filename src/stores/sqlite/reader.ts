@@ -18,7 +18,7 @@ import { toWebhook, type WebhookRow } from '../webhook-row.ts'
 import { type ChangeLimits, prepareExcess } from './feed/change-pruner.ts'
 import { prepareChangeRead } from './feed/change-reader.ts'
 import { idOf, PLANT_JSON } from './plant-json.ts'
-import { prepareSearch, type ReadSlice } from './plant-search.ts'
+import { prepareSearch, type Read } from './plant-search.ts'
 import { mapError } from './sqlite-errors.ts'
 import { prepareTagScan } from './tag-scan.ts'
 import { prepareRestrictionRead } from './writer/restriction-changes.ts'
@@ -53,20 +53,18 @@ export class Reader {
     // `close` may have read them.
     if (this.#waiting.length > 0) this.#readGroup()
   }
-  /** Slices wait for each other, so that any other read waits for one at most. */
-  readonly #readSlice: ReadSlice = (read) => {
-    const slice = this.#slices.then(() => this.#read(read))
-    this.#slices = slice.catch(() => {})
-    return slice
-  }
+  readonly #read: Read = (read) =>
+    new Promise((resolve, reject) => {
+      if (this.#waiting.length === 0) setImmediate(this.#readWaiting)
+      this.#waiting.push({ run: () => resolve(read()), reject })
+    })
   #waiting: WaitingRead[] = []
-  #slices: Promise<unknown> = Promise.resolve()
 
   constructor(db: Database) {
     this.#db = db
     this.#statements = prepareReads(db)
-    this.#search = prepareSearch(db, this.#readSlice)
-    this.#scanTags = prepareTagScan(db, this.#readSlice)
+    this.#search = prepareSearch(db, this.#read)
+    this.#scanTags = prepareTagScan(db, this.#read)
     this.#readChanges = prepareChangeRead(db)
     this.#findExcess = prepareExcess(db)
     this.#readRestriction = prepareRestrictionRead(db)
@@ -181,13 +179,6 @@ export class Reader {
   close(): void {
     while (this.#waiting.length > 0) this.#readGroup()
     this.#db.close()
-  }
-
-  #read<Result>(read: () => Result): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      if (this.#waiting.length === 0) setImmediate(this.#readWaiting)
-      this.#waiting.push({ run: () => resolve(read()), reject })
-    })
   }
 
   #readGroup(): void {

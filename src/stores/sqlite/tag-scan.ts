@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { LISTED_TAG_MAX, type TagsPage, type TagsRequest } from '../../../service/plant-store.ts'
-import type { ReadSlice } from './plant-search.ts'
+import type { Read } from './plant-search.ts'
 
 /** How long to search for tags at once: usually hundreds are found, but among very long ones, one takes milliseconds. */
 const SLICE_MS_MAX = 0.5
@@ -28,7 +28,7 @@ const LAST_BYTE = Buffer.of(0xff)
  */
 export function prepareTagScan(
   db: Database,
-  read: ReadSlice,
+  read: Read,
 ): (request: TagsRequest) => Promise<TagsPage> {
   const next = db.prepare<[string, string | Buffer], TagRow>(
     `SELECT substr(tag, 1, ${LISTED_TAG_MAX}) AS beginning, length(tag) <= ${LISTED_TAG_MAX} AS listed

@@ -57,24 +57,6 @@ t.test('other work has its turn between many expensive reads', async (t) => {
   t.equal(new Set((await Promise.all(reads)).map(({ json }) => json)).size, 1)
 })
 
-t.test('however many searches run, other reads wait for one slice at most', async (t) => {
-  const { store } = await storeWithPlants(t)
-  const countSlices = async (searches: number) => {
-    const text = 'not found'
-    const found = Array.from({ length: searches }, () => store.search({ text, limit: 1 }))
-    let isDone = false
-    Promise.all(found).then(() => {
-      isDone = true
-    })
-    let reads = 0
-    for (; !isDone; reads++) await store.get(0n)
-    return reads
-  }
-  const slices = await countSlices(1)
-  t.ok(slices > 1, 'a search has slices')
-  t.ok((await countSlices(4)) > 2 * slices, 'and those of several searches are not read together')
-})
-
 t.test('closing the store serves the reads that are waiting', async (t) => {
   const { store } = await storeWithPlants(t)
   const read = store.get(0n)
@@ -106,16 +88,6 @@ t.test('an export of a damaged file fails and is released', async (t) => {
   await t.rejects(rest(), new StoreUnavailable('failing', 'SQLITE_CORRUPT'))
   t.strictSame(await parts.next(), { done: true, value: undefined })
   t.equal(canTruncateWal(file), true)
-})
-
-t.test('each search of a damaged file fails', async (t) => {
-  const { store, file } = await storeWithPlants(t)
-  t.equal(canTruncateWal(file), true)
-  const bytes = readFileSync(file)
-  writeFileSync(file, bytes.fill(0xff, bytes.length / 2), { flag: 'r+' })
-  const failure = new StoreUnavailable('failing', 'SQLITE_CORRUPT')
-  const search = () => store.search({ text: 'not found', limit: 1 })
-  await Promise.all([t.rejects(search(), failure), t.rejects(search(), failure)])
 })
 
 t.test('an export of a deleted file fails', async (t) => {
