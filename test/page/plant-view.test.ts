@@ -60,13 +60,22 @@ function until(view: PlantView, condition: () => boolean): Promise<void> {
   })
 }
 
+let shared: Service
+t.before(async () => {
+  shared = await startService(t)
+})
+
+/** A service with these plants only. Tests with few of them share it. */
 async function start(t: Test, count: number, options?: StartOptions): Promise<Service> {
-  const service = await startService(t, options)
+  const isFew = count < 10 && options === undefined
+  const service = isFew ? shared : await startService(t, options)
   const plants = Array.from({ length: count }, (_, index) => ({
     id: BigInt(index + 1),
     name: index % 2 ? 'Abies' : 'Acer',
     tag: 'Tree',
   }))
+  const client = createClient(service)
+  for await (const { id } of client.plants()) await client.deletePlant(id)
   await service.store.importPlants(plants, 'stop')
   return service
 }
