@@ -29,6 +29,7 @@ const PROCESSES: Readonly<Record<string, readonly string[]>> = {
   sqlite: ['stores/**/*.test.ts'],
   users: ['{client,crash,hostile,webhooks}/**/*.test.ts'],
   others: ['**/*.test.ts'],
+  'system/browser': ['browser/*.system.ts'],
   'system/clusters': ['{failover,faults,replicas}/*.system.ts'],
   'system/kills': ['crash/*.system.ts', 'mirror/model.system.ts', 'webhooks/processes.system.ts'],
   'system/postgres': ['stores/postgres/*.system.ts', '**/postgres.system.ts'],

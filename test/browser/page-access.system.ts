@@ -6,7 +6,7 @@ import { type Service, startService } from '../helpers/service.ts'
 import { type PlantsPage, testInBrowser } from './plants-page.ts'
 import { startProxy } from './prefix-proxy.ts'
 
-testInBrowser('tokens in the page', (open) => {
+testInBrowser(t, 'tokens in the page', (open) => {
   let service: Service
   t.before(async () => {
     service = await startService(t)

@@ -7,7 +7,7 @@ import { tabTo } from './keyboard.ts'
 import { CALM, PHONE, type PlantsPage, testInBrowser } from './plants-page.ts'
 import { startNetwork } from './unreliable-network.ts'
 
-testInBrowser('everybody can use the page', (open) => {
+testInBrowser(t, 'everybody can use the page', (open) => {
   let service: Service
   t.beforeEach(async (t) => {
     service = await startService(t)

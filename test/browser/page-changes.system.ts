@@ -4,7 +4,7 @@ import { type Service, startService } from '../helpers/service.ts'
 import { type PlantsPage, testInBrowser } from './plants-page.ts'
 import { startNetwork } from './unreliable-network.ts'
 
-testInBrowser('changes in the page', (open) => {
+testInBrowser(t, 'changes in the page', (open) => {
   let service: Service
   t.before(async () => {
     service = await startService(t)

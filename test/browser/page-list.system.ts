@@ -19,7 +19,7 @@ const MALICIOUS: readonly NewPlant[] = [
   { id: -(2n ** 63n), name: '__proto__', tag: 'constructor' },
 ]
 
-testInBrowser('the table of the page', (open) => {
+testInBrowser(t, 'the table of the page', (open) => {
   let service: Service
   t.before(async () => {
     service = await startService(t)

@@ -78,7 +78,7 @@ function countTokens(issuer: Issuer): { count: number } {
   return requests
 }
 
-testInBrowser('signing in to the page', (open) => {
+testInBrowser(t, 'signing in to the page', (open) => {
   t.test('a person signs in, and the page says who it is', async (t) => {
     const setting = await start(t)
     const plants = await open(t, setting.service.url)

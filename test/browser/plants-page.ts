@@ -1,5 +1,5 @@
 import type { Browser, Locator, Page } from 'playwright-core'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { findBrowser, launch } from '../../tools/browser/chromium.ts'
 import { type Reader, type Visit, visit } from '../../tools/browser/visit.ts'
 
@@ -19,8 +19,12 @@ export interface Person extends Reader {
 /** Opens the page at a service's URL, which has no trailing slash. It closes when the test ends. */
 export type Open = (t: Test, url: string, person?: Person) => Promise<PlantsPage>
 
-/** Runs a file's tests in a browser, if there is one. */
-export function testInBrowser(what: string, tests: (open: Open) => void): void {
+/**
+ * Runs a file's tests in a browser, if there is one.
+ *
+ * @param t the file's
+ */
+export function testInBrowser(t: Test, what: string, tests: (open: Open) => void): void {
   const program = findBrowser()
   if (program === undefined) {
     t.test(what, { skip: MISSING }, async () => {})
