@@ -61,7 +61,7 @@ export function TokenForm({
         </p>
         {onRetry && (
           <button type="button" onClick={onRetry}>
-            Try again with the token of your last visit
+            Try again
           </button>
         )}
         <label class="choice">
