@@ -9,15 +9,12 @@ export function TokenForm({
   problem,
   onToken,
   isPrimary = false,
-  onRetry,
 }: {
   readonly docs: boolean
   readonly problem: string | undefined
   readonly onToken: OnToken
   /** Whether a token is the only way to sign in. */
   readonly isPrimary?: boolean
-  /** Tries the stored token again. Undefined if there is none. */
-  readonly onRetry: (() => void) | undefined
 }) {
   const [isBusy, setBusy] = useState(false)
   const submit = async (event: SubmitEvent) => {
@@ -44,11 +41,6 @@ export function TokenForm({
           aria-invalid={problem !== undefined}
         />
       </label>
-      {onRetry && (
-        <button type="button" onClick={onRetry}>
-          Try again with the token of your last visit
-        </button>
-      )}
       <label class="choice">
         <input name="lasting" type="checkbox" aria-describedby="lasting" />
         Keep it in this browser

@@ -51,8 +51,13 @@ export function Welcome({
         <p id="problem" class="problem" role="alert">
           {problem}
         </p>
+        {onRetry && (
+          <button type="button" onClick={onRetry}>
+            Try again
+          </button>
+        )}
         {issuer === undefined ? (
-          <TokenForm docs={docs} problem={problem} onToken={onToken} onRetry={onRetry} isPrimary />
+          <TokenForm docs={docs} problem={problem} onToken={onToken} isPrimary />
         ) : (
           <>
             <button type="button" class="primary" disabled={isBusy} onClick={signIn}>
@@ -60,7 +65,7 @@ export function Welcome({
             </button>
             <details>
               <summary>Use an access token instead</summary>
-              <TokenForm docs={docs} problem={problem} onToken={onToken} onRetry={onRetry} />
+              <TokenForm docs={docs} problem={problem} onToken={onToken} />
             </details>
           </>
         )}
