@@ -55,9 +55,8 @@ for (const { title, summarize = (output: string) => output, missing } of TOOLS) 
         /^(?:Output: `(.*)`|Newman's summary: (.*)\.$)/m.exec(section) ?? []
       const expected = output ?? summary ?? 'a line that starts with "Output:"'
       const { printed } = await run(t, commandsOf(section))
-      const isReported = summarize(printed).includes(expected)
-      if (!isReported) t.comment(printed)
-      t.ok(isReported, expected)
+      // Not a comment: after one with a carriage return, as in curl's progress, tap ignores the failure.
+      t.ok(summarize(printed).includes(expected), expected, { printed })
     },
   )
 }
