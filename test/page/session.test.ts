@@ -8,6 +8,8 @@ import {
   resumeSession,
   storeToken,
 } from '../../page/access/session.ts'
+import type { Person } from '../../page/access/sign-in.ts'
+import { SignInError } from '../../page/access/sign-in-error.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { thrownBy } from '../client/faulty-proxy.ts'
 import { startService } from '../helpers/service.ts'
@@ -67,5 +69,25 @@ t.test('a session notices that its token is no longer accepted', async (t) => {
   t.equal(rejected.aborted, false)
   await new AccessTokens(service.store).revoke('revoked')
   t.ok(isRejected(await thrownBy(feedClient.listChanges())))
+  t.equal(rejected.aborted, true)
+})
+
+t.test('a session notices that the issuer has ended it', async (t) => {
+  const service = await startService(t)
+  openTab(t).open(`${service.url}/`)
+  const outcomes = [
+    async () => service.token,
+    () => Promise.reject(new SignInError('unavailable', 'The issuer is unavailable.')),
+    () => Promise.reject(new SignInError('ended', 'Your session has ended.')),
+  ]
+  const person: Person = {
+    name: 'Ada',
+    accessToken: () => (outcomes.shift() ?? t.fail)() as Promise<string>,
+    signOutUrl: () => undefined,
+  }
+  const { feedClient, rejected } = await openSession(person)
+  await t.rejects(feedClient.listPlants(), { message: 'The issuer is unavailable.' })
+  t.equal(rejected.aborted, false)
+  await t.rejects(feedClient.listPlants(), { message: 'Your session has ended.' })
   t.equal(rejected.aborted, true)
 })
