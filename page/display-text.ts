@@ -4,13 +4,13 @@ export const ROW_LENGTH = 300
 /** Enough to recognize a plant in a sentence. */
 const LABEL_LENGTH = 60
 
-/** The start of a text, with an ellipsis if there is more. Does not break surrogate pairs. */
+/** The start of a string, with an ellipsis if there is more. Does not break surrogate pairs. */
 export function cut(text: string, length: number): string {
   if (text.length <= length) return text
   return `${text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
-/** The part of a text in which it differs from another one. */
+/** The part of a string in which it differs from another one. */
 export function cutAtDifference(text: string, other: string, length: number): string {
   let same = 0
   while (same < text.length && text[same] === other[same]) same++
@@ -32,12 +32,12 @@ export function labelOf({
   return isBlank(name) ? `plant ${id}` : cut(name, LABEL_LENGTH)
 }
 
-/** Whether nothing of a text would be visible. */
+/** Whether nothing of a string would be visible. */
 export function isBlank(text: string): boolean {
   return text.length <= ROW_LENGTH && text.trim() === ''
 }
 
-/** A text as a textarea shows it, whose line breaks are all \n. */
+/** A string as a textarea shows it, whose line breaks are all \n. */
 export function toLines(text: string): string {
   return text.replace(/\r\n?/g, '\n')
 }

@@ -114,7 +114,7 @@ export function DraftEditor({
   )
 }
 
-/** A text of any length, which can have several lines. */
+/** A text field of any length, which can have several lines. */
 function TextField({
   label,
   text,

@@ -1,7 +1,7 @@
 import { SignInError } from '../access/sign-in-error.ts'
 import type { FeedState } from '../list/change-feed.ts'
 
-const TEXTS = {
+const MESSAGES = {
   connecting: 'Connecting…',
   live: 'Live',
   lost: 'Connection lost. Trying again…',
@@ -22,7 +22,7 @@ export function FeedStatus({
   return (
     <div class="feed">
       <span role="status" class={`feed-state ${state}`}>
-        {problem instanceof SignInError ? problem.message : TEXTS[state]}
+        {problem instanceof SignInError ? problem.message : MESSAGES[state]}
       </span>
       {state === 'off' && (
         <button type="button" onClick={onReload}>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { type Column, FIELDS, type Mapping, plantReader } from './file/columns.ts'
 import { describeBytes, type Encoding, type Kind } from './file/file-kind.ts'
 import type { ImportFile } from './file/import-file.ts'
-import { textsOf } from './refused-rows.ts'
+import { fieldsOf } from './refused-rows.ts'
 import { rowParts } from './row-text.tsx'
 import { TransferDialog } from './transfer-dialog.tsx'
 
@@ -143,7 +143,7 @@ function Sample({ file, mapping }: { readonly file: ImportFile; readonly mapping
             <Fragment key={row.number}>
               <tr>
                 <td>{row.number}</td>
-                {rowParts(textsOf(row, mapping)).map((part) => (
+                {rowParts(fieldsOf(row, mapping)).map((part) => (
                   <td key={part.key}>{part}</td>
                 ))}
               </tr>

@@ -7,7 +7,7 @@ import { type Mapping, plantReader } from './file/columns.ts'
 import type { ImportFile } from './file/import-file.ts'
 import { FileProblem } from './file/rows.ts'
 import { type Counts, importRows } from './import-run.ts'
-import { RefusedRows, type ShownRefusal, type Texts } from './refused-rows.ts'
+import { type PlantFields, RefusedRows, type ShownRefusal } from './refused-rows.ts'
 import { rowParts } from './row-text.tsx'
 import { TransferDialog } from './transfer-dialog.tsx'
 
@@ -174,13 +174,13 @@ function Refused({
         </button>
       </header>
       <ul class="refused">
-        {shown.toSorted(byNumber).map(({ number, reason, texts, otherTexts }) => (
+        {shown.toSorted(byNumber).map(({ number, reason, fields, storedFields }) => (
           <li key={number}>
             <b>
               {kind === 'json' ? 'Item' : 'Line'} {number}: {reason}
             </b>
-            <RowText texts={texts} label="In the file" />
-            {otherTexts !== undefined && <RowText texts={otherTexts} label="Stored" />}
+            <RowText fields={fields} label="In the file" />
+            {storedFields !== undefined && <RowText fields={storedFields} label="Stored" />}
           </li>
         ))}
       </ul>
@@ -193,8 +193,8 @@ function byNumber(one: ShownRefusal, other: ShownRefusal): number {
   return one.number - other.number
 }
 
-function RowText({ label, texts }: { readonly label: string; readonly texts: Texts }) {
-  const [id, name, tag] = rowParts(texts)
+function RowText({ label, fields }: { readonly label: string; readonly fields: PlantFields }) {
+  const [id, name, tag] = rowParts(fields)
   return (
     <p>
       <span class="hint">{label}:</span> {id} {name} {tag}

@@ -12,14 +12,14 @@ export const SHOWN_MAX = 50
 const PART_LENGTH = 2 ** 20
 
 /** The id, the name and the tag of a plant as text. Undefined if it has none. */
-export type Texts = readonly (string | undefined)[]
+export type PlantFields = readonly (string | undefined)[]
 
 export interface ShownRefusal {
   readonly number: number
   readonly reason: string
-  readonly texts: Texts
+  readonly fields: PlantFields
   /** Those of the stored plant that has the id. */
-  readonly otherTexts: Texts | undefined
+  readonly storedFields: PlantFields | undefined
 }
 
 /** The rows that an import refuses. The columns `id`, `name` and `tag` of the file can be corrected and imported. */
@@ -44,17 +44,17 @@ export class RefusedRows {
   add({ row, reason, other }: Refusal): void {
     this.#count += 1
     const { number } = row
-    const texts = textsOf(row, this.#mapping)
-    const otherTexts = other && [String(other.id), other.name, other.tag]
-    const fields = [String(number), reason, ...texts, other?.name, other?.tag]
+    const given = fieldsOf(row, this.#mapping)
+    const storedFields = other && [String(other.id), other.name, other.tag]
+    const fields = [String(number), reason, ...given, other?.name, other?.tag]
     this.#text += `${fields.map((text) => (text === undefined ? '' : toField(text))).join()}\n`
     if (this.#text.length >= PART_LENGTH) this.#endPart()
     if (this.shown.length < SHOWN_MAX) {
       this.shown.push({
         number,
         reason,
-        texts: texts.map(shorten),
-        otherTexts: otherTexts?.map(shorten),
+        fields: given.map(shorten),
+        storedFields: storedFields?.map(shorten),
       })
     }
   }
@@ -76,7 +76,7 @@ function shorten(text: string | undefined): string | undefined {
 }
 
 /** The id, the name and the tag of a row. */
-export function textsOf({ values }: Row, mapping: Mapping): Texts {
+export function fieldsOf({ values }: Row, mapping: Mapping): PlantFields {
   return FIELDS.map((field) => toText(values[mapping[field] ?? '']))
 }
 

@@ -1,6 +1,6 @@
 import { ROW_LENGTH } from '../display-text.ts'
 import { PlantText, Tag } from '../plant-text.tsx'
-import type { Texts } from './refused-rows.ts'
+import type { PlantFields } from './refused-rows.ts'
 
 /** An id or a name, which a row can lack. */
 function Part({ text, what }: { readonly text: string | undefined; readonly what: string }) {
@@ -9,7 +9,7 @@ function Part({ text, what }: { readonly text: string | undefined; readonly what
 }
 
 /** The id, the name and the tag of a row, in this order. */
-export function rowParts([id, name, tag]: Texts) {
+export function rowParts([id, name, tag]: PlantFields) {
   return [
     <Part key="id" text={id} what="id" />,
     <Part key="name" text={name} what="name" />,

@@ -73,7 +73,7 @@ export class PlantsPage {
     return this.page.getByRole('button', { name, exact: true })
   }
 
-  /** The rows of the table that contain a text, without its header. */
+  /** The rows of the table that contain a string, without its header. */
   rows(text: string | RegExp = ''): Locator {
     return this.page.locator('.plant-row[data-id]').filter({ hasText: text })
   }
@@ -83,7 +83,7 @@ export class PlantsPage {
     return this.page.locator(`.plant-row[data-id="${id}"]`)
   }
 
-  /** Resolves once the page contains a text. */
+  /** Resolves once the page contains a string. */
   async shows(text: string | RegExp): Promise<void> {
     await this.page.getByText(text).first().waitFor()
   }

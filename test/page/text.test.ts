@@ -1,4 +1,4 @@
-/** Filters, ids, texts, errors and the layout of rows. */
+/** Filters, ids, shown strings, errors and the layout of rows. */
 import t from 'tap'
 import {
   ConnectionError,
@@ -73,7 +73,7 @@ t.test('text is cut between characters', async (t) => {
   t.equal(cut('x'.repeat(200_000), 300).length, 301)
 })
 
-t.test('two long texts are cut where they differ', async (t) => {
+t.test('two long strings are cut where they differ', async (t) => {
   t.equal(cutAtDifference('abcd', 'abce', 8), 'abcd')
   t.equal(cutAtDifference('a'.repeat(20), 'b', 8), 'aaaaaaaa…')
   const same = 'x'.repeat(1000)

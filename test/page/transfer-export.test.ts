@@ -110,8 +110,8 @@ t.test('all refused rows are in the file, and the first ones are shown in short'
   t.strictSame(refused.shown[0], {
     number: 1,
     reason: 'The id must be a whole number',
-    texts: ['[1]', `${'n'.repeat(300)}…`, 'null'],
-    otherTexts: undefined,
+    fields: ['[1]', `${'n'.repeat(300)}…`, 'null'],
+    storedFields: undefined,
   })
   const lines = (await refused.toFile().text()).split('\n')
   t.equal(lines.length, count + 2)
