@@ -85,13 +85,23 @@ interface Paged<Id extends OperationId> {
   readonly next?: Partial<SentParameters<Id, 'query'>> | undefined
 }
 
+/** Who has sent a request, and waits for the response. */
+export interface Client {
+  readonly grant: Grant
+  /** Aborts when the client has closed its side of the connection. */
+  readonly signal: AbortSignal
+}
+
 /** One method for each `operationId`. */
 export type Handlers = {
-  [Id in OperationId]: (request: OperationRequest<Id>, grant: Grant) => Promise<OperationResult<Id>>
+  [Id in OperationId]: (
+    request: OperationRequest<Id>,
+    client: Client,
+  ) => Promise<OperationResult<Id>>
 }
 
 /** A handler of any operation. `Handlers` has the exact types. */
-export type Handler = (request: object, grant: Grant | undefined) => Promise<AnyResult>
+export type Handler = (request: object, client: Client) => Promise<AnyResult>
 
 /** The result of any operation. */
 export type AnyResult = AnyFailure | AnySuccess

@@ -1,4 +1,5 @@
 import type { components } from '../contract/api.gen.ts'
+import type { AcquireSlot } from './short-read.ts'
 
 /** A committed change to one plant. */
 export type Change = components['schemas']['Change']
@@ -48,7 +49,7 @@ export interface ChangeFeed {
    *
    * @throws StoreUnavailable
    */
-  readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges>
+  readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangesPage | NoChanges>
 
   /**
    * Resolves soon after the next commit by any process that may have made changes: within 50 ms on SQLite, within

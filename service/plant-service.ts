@@ -1,6 +1,11 @@
-import type { Handlers, OperationRequest, OperationResult } from '../contract/operation-types.ts'
-import type { Grant } from '../contract/scopes.ts'
+import type {
+  Client,
+  Handlers,
+  OperationRequest,
+  OperationResult,
+} from '../contract/operation-types.ts'
 import { CHANGES_OFF, type ChangesPage, type NoChanges } from './change-feed.ts'
+import type { LongReads } from './long-reads.ts'
 import {
   conflictMessage,
   contentVersion,
@@ -10,22 +15,14 @@ import {
   type RequestStore,
 } from './plant-store.ts'
 
-/** How many searches and lists of tags can be in progress. They run one at a time, so the last waits for three. */
-const SEARCHES_MAX = 4
-
-const TOO_MANY_SEARCHES = {
-  failure: 'service-busy',
-  message: 'too many searches are running',
-} as const
-
 /** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
   readonly #store: RequestStore
-  #searches = 0
-  #lastSearch: Promise<unknown> = Promise.resolve()
+  readonly #longReads: LongReads
 
-  constructor(store: RequestStore) {
+  constructor(store: RequestStore, longReads: LongReads) {
     this.#store = store
+    this.#longReads = longReads
   }
 
   async createPlant({
@@ -62,46 +59,42 @@ export class PlantService implements Handlers {
     return { body: { created: result.created, replayed: result.replayed + repeated } }
   }
 
-  async listPlants({
-    query,
-  }: OperationRequest<'listPlants'>): Promise<OperationResult<'listPlants'>> {
+  async listPlants(
+    { query }: OperationRequest<'listPlants'>,
+    client: Client,
+  ): Promise<OperationResult<'listPlants'>> {
     const { id, q, tag, after, limit } = query
     if (id !== undefined && (q ?? tag) !== undefined) {
       const message = 'the query parameter id cannot be combined with q or tag'
       return { failure: 'invalid-parameter', message }
     }
-    if (q !== undefined && this.#searches === SEARCHES_MAX) return TOO_MANY_SEARCHES
-    const { json, next } = await (id !== undefined
-      ? this.#store.getAll(inOrder(id, after))
-      : q !== undefined
-        ? this.#search((store) => store.search({ text: q, after, tag, limit }))
-        : this.#store.list(query))
+    const { json, next } = await this.#longReads.perform(client, (acquireSlot) =>
+      id !== undefined
+        ? this.#store.getAll(inOrder(id, after), acquireSlot)
+        : q !== undefined
+          ? this.#store.search({ text: q, after, tag, limit }, acquireSlot)
+          : this.#store.list(query, acquireSlot),
+    )
     return { body: json, next: next === undefined ? undefined : { after: next } }
   }
 
-  async listTags({ query }: OperationRequest<'listTags'>): Promise<OperationResult<'listTags'>> {
-    if (this.#searches === SEARCHES_MAX) return TOO_MANY_SEARCHES
-    const { tags, next } = await this.#search((store) => store.listTags(query))
+  async listTags(
+    { query }: OperationRequest<'listTags'>,
+    client: Client,
+  ): Promise<OperationResult<'listTags'>> {
+    const { tags, next } = await this.#longReads.perform(client, (acquireSlot) =>
+      this.#store.listTags(query, acquireSlot),
+    )
     return { body: tags, next: next === undefined ? undefined : { after: next } }
   }
 
-  /** Searches after the searches before, so that the store always has time for other requests. */
-  #search<Found>(search: (store: RequestStore) => Promise<Found>): Promise<Found> {
-    this.#searches++
-    const found = this.#lastSearch
-      .then(() => search(this.#store))
-      .finally(() => {
-        this.#searches--
-      })
-    this.#lastSearch = found.catch(() => {})
-    return found
-  }
-
-  async getPlant({
-    params: { id },
-    expected,
-  }: OperationRequest<'getPlant'>): Promise<OperationResult<'getPlant'>> {
-    const plant = await this.#store.get(id)
+  async getPlant(
+    { params: { id }, expected }: OperationRequest<'getPlant'>,
+    client: Client,
+  ): Promise<OperationResult<'getPlant'>> {
+    const plant = await this.#longReads.perform(client, (acquireSlot) =>
+      this.#store.get(id, acquireSlot),
+    )
     if (plant === undefined) return toFailure(id, 'not-found')
     const version = contentVersion(plant)
     const matches = expected === undefined || expected.includes(version)
@@ -139,15 +132,19 @@ export class PlantService implements Handlers {
     return result === 'removed' ? {} : toFailure(id, result)
   }
 
-  async listChanges({
-    query: { after, limit },
-  }: OperationRequest<'listChanges'>): Promise<OperationResult<'listChanges'>> {
-    return changesResult(await this.#store.readChanges({ after, limit }))
+  async listChanges(
+    { query: { after, limit } }: OperationRequest<'listChanges'>,
+    client: Client,
+  ): Promise<OperationResult<'listChanges'>> {
+    const page = await this.#longReads.perform(client, (acquireSlot) =>
+      this.#store.readChanges({ after, limit }, acquireSlot),
+    )
+    return changesResult(page)
   }
 
   async getToken(
     _request: OperationRequest<'getToken'>,
-    { name, expiresAt, ...grant }: Grant,
+    { grant: { name, expiresAt, ...grant } }: Client,
   ): Promise<OperationResult<'getToken'>> {
     const scopes = [...grant.scopes]
     if (expiresAt === undefined || expiresAt > LAST_DATE_TIME) return { body: { name, scopes } }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { components } from '../contract/api.gen.ts'
 import type { Json } from '../contract/operation-types.ts'
 import type { ChangeFeed } from './change-feed.ts'
+import type { AcquireSlot } from './short-read.ts'
 
 export type Plant = components['schemas']['Plant']
 export type NewPlant = components['schemas']['NewPlant']
@@ -121,33 +122,33 @@ export interface PlantStore extends ChangeFeed {
   createAll(plants: readonly NewPlant[]): Promise<BatchResult>
 
   /** Resolves to the plant with the id, or undefined if there is none. */
-  get(id: bigint): Promise<StoredPlant | undefined>
+  get(id: bigint, acquireSlot?: AcquireSlot): Promise<StoredPlant | undefined>
 
   /**
    * Resolves to a page of plants. The cost is independent of the position of the page and of the number of
    * stored plants.
    */
-  list(request: PageRequest): Promise<Page>
+  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<Page>
 
   /**
    * Resolves to a page of the plants with some ids.
    *
    * @param ids in ascending order, each once. Those without a plant are ignored.
    */
-  getAll(ids: readonly bigint[]): Promise<Page>
+  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<Page>
 
   /**
    * Resolves to a page of the plants that match. Examines no more than SEARCH_MAX, in id order, so `next` can be the id
-   * of a plant that does not match.
+   * of a plant that does not match. Always a long read.
    */
-  search(request: SearchRequest): Promise<Page>
+  search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<Page>
 
   /**
    * Resolves to a page of the tags that plants have, each once, in an order that the engine chooses and never changes.
    * Omits tags of more than LISTED_TAG_MAX characters, so a page can be shorter than its limit. The cost is independent
-   * of the number of stored plants.
+   * of the number of stored plants. Always a long read.
    */
-  listTags(request: TagsRequest): Promise<TagsPage>
+  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage>
 
   /**
    * Applies a patch and resolves to the updated plant.

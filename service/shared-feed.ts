@@ -2,6 +2,7 @@ import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import type { ChangeFeed, ChangesPage, ChangesRequest, NoChanges } from './change-feed.ts'
 
 type Result = ChangesPage | NoChanges
+export type ReadChanges = (request: ChangesRequest) => Promise<Result>
 
 /**
  * Pauses between two wake-ups, per waiting reader and in total. While changes arrive all the time, each wake-up makes
@@ -46,12 +47,14 @@ export class SharedFeed {
    * signal aborts. Then the page is empty. Changes of the last few milliseconds can be missing from a page that has
    * others; they are on the next one.
    *
+   * @param read reads a page that no other reader has read, by default with `readChanges`
    * @throws StoreUnavailable
    */
   async readNext(
     { after, limit }: ChangesRequest,
     waitMs: number,
     signal?: AbortSignal,
+    read: ReadChanges = (request) => this.#feed.readChanges(request),
   ): Promise<Result> {
     const reader: WaitingRead = { isWoken: false, isOver: signal?.aborted ?? false, wake: () => {} }
     const end = () => {
@@ -67,7 +70,7 @@ export class SharedFeed {
       for (;;) {
         // Before the read, so that it misses nothing.
         reader.isWoken = false
-        const page = await this.#readPage({ after: position, limit })
+        const page = await this.#readPage({ after: position, limit }, read)
         if (typeof page === 'string' || page.changes.length > 0) return page
         position = page.next
         if (!reader.isWoken && !reader.isOver) await sleep(reader)
@@ -80,11 +83,12 @@ export class SharedFeed {
     }
   }
 
-  #readPage(request: ChangesRequest): Promise<Result> {
-    const key = `${request.limit} ${request.after}`
-    const known = this.#pages.get(key)
-    if (known !== undefined) return known
-    const page = this.#feed.readChanges(request)
+  #readPage(request: ChangesRequest, read: ReadChanges): Promise<Result> {
+    const key = JSON.stringify([request.limit, request.after])
+    const shared = this.#pages.get(key)
+    // A failure can be that of the client alone for which the page was read.
+    if (shared !== undefined) return shared.catch(() => read(request))
+    const page = read(request)
     if (this.#pages.size === PAGES_MAX) this.#pages.clear()
     this.#pages.set(key, page)
     page.catch(() => this.#pages.delete(key))

@@ -1,7 +1,10 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { ContractDocument } from '../contract/contract.ts'
+import type { Client } from '../contract/operation-types.ts'
 import { loadRoutes } from '../contract/routes.ts'
 import type { AccessTokens } from '../service/access-tokens.ts'
+import type { ChangesRequest } from '../service/change-feed.ts'
+import { LongReads } from '../service/long-reads.ts'
 import { PlantService } from '../service/plant-service.ts'
 import type { RequestStore } from '../service/plant-store.ts'
 import type { RestrictionReader } from '../service/restriction.ts'
@@ -140,8 +143,12 @@ export async function buildApp({
     // Validation against the contract: 400.
     scope.setValidatorCompiler(requestValidators())
     // The operation and its response: what the contract documents for each, and 304.
-    const service = new PlantService(store)
-    const follow = followChanges(service, new SharedFeed(store), new Followers(app, tokens))
+    const longReads = new LongReads()
+    const service = new PlantService(store, longReads)
+    const feed = new SharedFeed(store)
+    const readFor = (client: Client) => (request: ChangesRequest) =>
+      longReads.perform(client, (acquireSlot) => store.readChanges(request, acquireSlot))
+    const follow = followChanges(service, feed, readFor, new Followers(app, tokens))
     const toRoute = routeOperations(contract, service, follow)
     for (const route of await loadRoutes(contract)) scope.route(toRoute(route))
   })

@@ -90,8 +90,7 @@ export function unavailable({ reason, notice }: StoreUnavailable): ApiError {
 
 /** The error for a failure that an operation has returned. */
 export function operationError({ failure, message }: AnyFailure): ApiError {
-  const isBusy = errorCodes[failure].status === 503
-  return new ApiError(failure, message, isBusy ? { 'retry-after': RETRY_AFTER.busy } : {})
+  return new ApiError(failure, message)
 }
 
 /** The process has reached a limit on memory or work. */

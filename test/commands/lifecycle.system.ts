@@ -65,6 +65,23 @@ t.test('a request that never ends does not delay the stop', async (t) => {
   t.notOk(existsSync(`${database}-wal`))
 })
 
+t.test('long reads that wait do not delay the stop', async (t) => {
+  const { command, url } = await start(t)
+  for (let id = 1; id <= 20; id++) {
+    t.equal((await createPlant(url, TOKEN, { id, name: 'x'.repeat(1_000_000) })).status, 200)
+  }
+  const request = `GET /plants?limit=1000 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`
+  const answered = Array.from({ length: 500 }, async () => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+    socket.write(request)
+    await once(socket, 'data')
+    socket.resume()
+  })
+  await Promise.race(answered)
+  command.process.kill('SIGTERM')
+  t.match(await command.finished(), { code: 0, stderr: /"msg":"stopped"/ })
+})
+
 t.test('an unavailable address stops the start with a one-line error', async (t) => {
   const folder = t.testdir()
   const other = createServer().listen(0, '127.0.0.1')

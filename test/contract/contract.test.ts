@@ -1,9 +1,10 @@
 import t from 'tap'
 import { type ContractDocument, loadContract, matchOperations } from '../../contract/contract.ts'
+import { LongReads } from '../../service/long-reads.ts'
 import { PlantService } from '../../service/plant-service.ts'
 import type { PlantStore } from '../../service/plant-store.ts'
 
-const service = new PlantService({} as PlantStore)
+const service = new PlantService({} as PlantStore, new LongReads())
 
 t.test('the scopes, media types and status of an operation come from the contract', async (t) => {
   const json = { mediaTypes: ['application/json'], bodyRequired: true }
@@ -114,7 +115,10 @@ for (const [what, change, message] of INVALID) {
 }
 
 t.test('an inherited method is not a handler', async (t) => {
-  t.throws(() => matchOperations(loadContract(), new Inheriting({} as PlantStore)), {
-    message: 'the operation listPlants has no handler',
-  })
+  t.throws(
+    () => matchOperations(loadContract(), new Inheriting({} as PlantStore, new LongReads())),
+    {
+      message: 'the operation listPlants has no handler',
+    },
+  )
 })

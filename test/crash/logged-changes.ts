@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import Sqlite from 'better-sqlite3'
 import type { Change } from '../../service/change-feed.ts'
 import type { Plant, StoredPlant } from '../../service/plant-store.ts'
+import { UNLIMITED } from '../../src/stores/limited-read.ts'
 import { prepareChangeRead } from '../../src/stores/sqlite/feed/change-reader.ts'
 import { replay } from '../stores/changes.ts'
 import { byId } from '../stores/plants.ts'
@@ -53,8 +54,8 @@ export function changesIn(file: string): Change[] {
     const changes: Change[] = []
     let after: string | undefined
     for (;;) {
-      const page = read({ after, limit: 1000 })
-      if (typeof page === 'string') throw new Error(`the log is ${page}`)
+      const page = read({ after, limit: 1000 }, UNLIMITED)
+      if (typeof page !== 'object') throw new Error(`the log is ${String(page)}`)
       changes.push(...page.changes)
       if (page.changes.length === 0) return changes
       after = page.next

@@ -34,6 +34,7 @@ class Feed implements ChangeFeed {
     this.reads.push(`${limit} ${after}`)
     const start = after === 'latest' ? this.changes.length : Number(after)
     const changes = this.changes.slice(start, start + limit)
+    if (Number.isNaN(start)) return this.result ?? 'malformed'
     return this.result ?? { changes, next: `${start + changes.length}` }
   }
 
@@ -64,7 +65,7 @@ function setUp() {
   const stop = new AbortController()
   const read = (after?: string, waitMs = LONG_MS, limit = 10) =>
     shared.readNext({ after, limit }, waitMs, stop.signal)
-  return { feed, stop, read }
+  return { feed, shared, stop, read }
 }
 
 const cursors = (page: ChangesPage | NoChanges) =>
@@ -89,6 +90,24 @@ t.test('readers at other positions, or with another limit, read on their own', a
     ['2', '3'],
     ['1', '2'],
   ])
+})
+
+t.test('a cursor that spells undefined is not shared with readers without a cursor', async (t) => {
+  const { feed, read } = setUp()
+  feed.commit()
+  const pages = await Promise.all([read('undefined'), read()])
+  t.strictSame(pages.map(cursors), ['malformed', ['1']])
+})
+
+t.test('a failure of a read is not shared', async (t) => {
+  const { feed, shared } = setUp()
+  feed.commit()
+  const refusal = new Error('the client has disconnected')
+  const request = { after: '0', limit: 10 }
+  const refused = shared.readNext(request, LONG_MS, undefined, () => Promise.reject(refusal))
+  const page = shared.readNext(request, LONG_MS)
+  await t.rejects(refused, refusal)
+  t.strictSame(cursors(await page), ['1'])
 })
 
 t.test('a commit during a read is not missed', async (t) => {

@@ -7,6 +7,7 @@ import { exportSuite } from './export-suite.ts'
 import { feedSuite } from './feed-suite.ts'
 import { importSuite } from './import-suite.ts'
 import { lastingSuite } from './lasting-suite.ts'
+import { longReadSuite } from './long-read-suite.ts'
 import { modelSuite } from './model-suite.ts'
 import { readSuite } from './read-suite.ts'
 import { restrictionSuite } from './restriction-suite.ts'
@@ -34,6 +35,7 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['creating plants', createSuite],
     ['creating batches of plants', batchSuite],
     ['reading plants', readSuite],
+    ['long reads', longReadSuite],
     ['searching plants', searchSuite],
     ['listing tags', tagSuite],
     ['changing plants', changeSuite],

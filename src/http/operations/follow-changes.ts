@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AnyResult } from '../../../contract/operation-types.ts'
+import type { AnyResult, Client } from '../../../contract/operation-types.ts'
 import type { ChangesPage } from '../../../service/change-feed.ts'
 import { changesResult, type PlantService } from '../../../service/plant-service.ts'
-import type { SharedFeed } from '../../../service/shared-feed.ts'
+import type { ReadChanges, SharedFeed } from '../../../service/shared-feed.ts'
 import {
   COMMENT_INTERVAL_SECONDS,
   EVENT_STREAM_HEADERS,
@@ -14,6 +14,7 @@ import {
 } from './event-stream.ts'
 import type { Followers } from './followers.ts'
 import { serialize } from './response.ts'
+import { WaitingClient } from './waiting-client.ts'
 
 interface Query {
   readonly after?: string
@@ -32,11 +33,13 @@ export type Follow = (
  * first read never waits, so that errors are ordinary responses and the wait begins at a known position.
  *
  * @param service reads a page without waiting, and sees every change that was acknowledged before
- * @param feed reads pages for all followers, and waits for changes
+ * @param feed waits for changes, and shares a page among the followers that need it
+ * @param readFor returns a function that reads a page on behalf of a client
  */
 export function followChanges(
   service: Pick<PlantService, 'listChanges'>,
   feed: SharedFeed,
+  readFor: (client: Client) => ReadChanges,
   followers: Followers,
 ): Follow {
   let format: StreamSource['format'] | undefined
@@ -46,13 +49,15 @@ export function followChanges(
 
   async function poll(request: FastifyRequest, reply: FastifyReply) {
     const query = request.query as Query
-    const result = await service.listChanges({ query })
+    const client = new WaitingClient(request, reply)
+    const result = await service.listChanges({ query }, client)
     if ('failure' in result || query.wait === 0 || request.method === 'HEAD') return result
     if ((result.body as ChangesPage['changes']).length > 0) return result
     const { signal, leave } = followers.joinPoll(request, reply)
     try {
       const next = { limit: query.limit, ...result.next }
-      return changesResult(await feed.readNext(next, 1000 * query.wait, signal))
+      const read = readFor({ grant: client.grant, signal })
+      return changesResult(await feed.readNext(next, 1000 * query.wait, signal, read))
     } finally {
       leave()
     }
@@ -61,7 +66,9 @@ export function followChanges(
   async function stream(request: FastifyRequest, reply: FastifyReply) {
     const { after } = request.query as Query
     const start = (request.headers['last-event-id'] as string | undefined) ?? after
-    const page = await feed.readNext({ after: start, limit: STREAM_PAGE_LIMIT }, 0)
+    const client = new WaitingClient(request, reply)
+    const firstRequest = { after: start, limit: STREAM_PAGE_LIMIT }
+    const page = await feed.readNext(firstRequest, 0, undefined, readFor(client))
     if (typeof page === 'string') return changesResult(page)
     if (request.method === 'HEAD') {
       reply.headers(EVENT_STREAM_HEADERS).send()
@@ -76,7 +83,8 @@ export function followChanges(
       first = undefined
       if (known !== undefined) return known
       const nextRequest = { after: position, limit: STREAM_PAGE_LIMIT }
-      const next = await feed.readNext(nextRequest, 1000 * COMMENT_INTERVAL_SECONDS, signal)
+      const read = readFor({ grant: client.grant, signal })
+      const next = await feed.readNext(nextRequest, 1000 * COMMENT_INTERVAL_SECONDS, signal, read)
       return typeof next === 'string' ? undefined : next
     }
     // Not awaited, because that would keep the page in memory.

@@ -13,6 +13,7 @@ import { operationError } from '../api-error.ts'
 import { entityTag, expectedVersions, isKnown } from './conditional.ts'
 import type { Follow } from './follow-changes.ts'
 import { sendError, sendJson, serialize } from './response.ts'
+import { WaitingClient } from './waiting-client.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -50,8 +51,11 @@ export function routeOperations(document: ContractDocument, handlers: Handlers, 
 }
 
 function performWith(handle: Handler) {
-  return ({ params, query, body, headers, grant }: FastifyRequest): Promise<AnyResult> =>
-    handle({ params, query, body, expected: expectedVersions(headers['if-match']) }, grant)
+  return (request: FastifyRequest, reply: FastifyReply): Promise<AnyResult> => {
+    const { params, query, body, headers } = request
+    const expected = expectedVersions(headers['if-match'])
+    return handle({ params, query, body, expected }, new WaitingClient(request, reply))
+  }
 }
 
 /** Sends the result of an operation. */

@@ -19,6 +19,7 @@ import type {
   RestrictionResult,
   RestrictionStep,
 } from '../../../service/restriction.ts'
+import type { AcquireSlot } from '../../../service/short-read.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit, WaitingChanges } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
@@ -123,23 +124,25 @@ export class PostgresStore implements Store {
     return this.#batches.submit(plants)
   }
 
-  get(id: bigint): Promise<StoredPlant | undefined> {
-    return this.#pointReads.load(id)
+  get(id: bigint, acquireSlot?: AcquireSlot): Promise<StoredPlant | undefined> {
+    return this.#pointReads(id, acquireSlot)
   }
 
-  list(request: PageRequest): Promise<Page> {
-    return listPlants(this.#read, request)
+  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+    return listPlants(this.#read, request, acquireSlot)
   }
 
-  getAll(ids: readonly bigint[]): Promise<Page> {
-    return getPlants(this.#read, ids)
+  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<Page> {
+    return getPlants(this.#read, ids, acquireSlot)
   }
 
-  search(request: SearchRequest): Promise<Page> {
+  async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+    await acquireSlot?.()
     return searchPlants(this.#read, request)
   }
 
-  listTags(request: TagsRequest): Promise<TagsPage> {
+  async listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage> {
+    await acquireSlot?.()
     return listTags(this.#read, request)
   }
 
@@ -213,8 +216,11 @@ export class PostgresStore implements Store {
     return this.#inFlight.track(() => this.#tokens.noteUse(name, at))
   }
 
-  readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
-    return this.#log.readChanges(request)
+  readChanges(
+    request: ChangesRequest,
+    acquireSlot?: AcquireSlot,
+  ): Promise<ChangesPage | NoChanges> {
+    return this.#log.readChanges(request, acquireSlot)
   }
 
   nextCommit(): Promise<void> {

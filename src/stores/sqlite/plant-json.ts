@@ -3,6 +3,9 @@ export const PLANT_JSON = `
   CASE WHEN tag IS NULL THEN json_object('id', id, 'name', name)
   ELSE json_object('id', id, 'name', name, 'tag', tag) END`
 
+/** The bytes of a plant's text. SQLite stores the lengths with the row, so this does not read the text. */
+export const TEXT_BYTES = 'ifnull(octet_length(name), 0) + ifnull(octet_length(tag), 0)'
+
 /** The id of a plant in JSON. To select it as a second column would take longer. */
 export function idOf(json: string): bigint {
   return BigInt(json.slice('{"id":'.length, json.indexOf(',')))

@@ -3,14 +3,14 @@ import { INT64_MAX, INT64_MIN } from '../../../contract/int64.ts'
 import { type Page, SEARCH_MAX, type SearchRequest } from '../../../service/plant-store.ts'
 import { BATCH_TEXT_MAX } from '../page-limits.ts'
 import { joinPlants } from '../rows.ts'
-import { idOf, PLANT_JSON } from './plant-json.ts'
+import { idOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
 
 /** How much of a search runs at once, unless one plant is larger. Takes a fraction of a millisecond. */
 const SLICE_MAX = { plants: 1000, bytes: 2 ** 16 }
 
 const buildMeasure = (condition: string) => `
   SELECT count(*) AS plants, sum(bytes) AS bytes, max(id) AS last
-  FROM (SELECT id, octet_length(name) + ifnull(octet_length(tag), 0) AS bytes
+  FROM (SELECT id, ${TEXT_BYTES} AS bytes
         FROM plants WHERE ${condition} id >= ? ORDER BY id LIMIT ? + 0)`
 
 // SQLite's lower changes only ASCII letters. LIKE would ignore their case too, but is slow for hostile names.
@@ -38,7 +38,7 @@ export type Read = <Result>(read: () => Result) => Promise<Result>
 
 /**
  * Prepares a function that searches plants by name. It reads small slices, between which other requests are served, and
- * finds the end of each slice without reading large plants: SQLite stores the length of a text with the row.
+ * finds the end of each slice without reading large plants.
  */
 export function prepareSearch(db: Database, read: Read): (request: SearchRequest) => Promise<Page> {
   const anyTag = { measure: db.prepare(MEASURE), match: db.prepare(MATCH).pluck() }

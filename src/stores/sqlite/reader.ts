@@ -1,23 +1,26 @@
 import type { Database } from 'better-sqlite3'
 import { INT64_MAX, INT64_MIN } from '../../../contract/int64.ts'
 import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
-import type {
-  Page,
-  PageRequest,
-  SearchRequest,
-  StoredPlant,
-  TagsPage,
-  TagsRequest,
+import {
+  type Page,
+  type PageRequest,
+  type SearchRequest,
+  type StoredPlant,
+  StoreUnavailable,
+  type TagsPage,
+  type TagsRequest,
 } from '../../../service/plant-store.ts'
 import type { Restriction } from '../../../service/restriction.ts'
+import type { AcquireSlot } from '../../../service/short-read.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import type { Webhook } from '../../../service/webhook-store.ts'
-import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../page-limits.ts'
+import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../limited-read.ts'
+import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROW_TEXT_MAX, ROWS_MAX } from '../page-limits.ts'
 import { joinPlants, measureText, type PlantRow, type TokenRow, toPlant, toToken } from '../rows.ts'
 import { toWebhook, type WebhookRow } from '../webhook-row.ts'
 import { type ChangeLimits, prepareExcess } from './feed/change-pruner.ts'
 import { prepareChangeRead } from './feed/change-reader.ts'
-import { idOf, PLANT_JSON } from './plant-json.ts'
+import { idOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
 import { prepareSearch, type Read } from './plant-search.ts'
 import { mapError } from './sqlite-errors.ts'
 import { prepareTagScan } from './tag-scan.ts'
@@ -50,7 +53,7 @@ export class Reader {
   readonly #findExcess: ReturnType<typeof prepareExcess>
   readonly #readRestriction: ReturnType<typeof prepareRestrictionRead>
   readonly #readWaiting = () => {
-    // `close` may have read them.
+    // `close` may have rejected them.
     if (this.#waiting.length > 0) this.#readGroup()
   }
   readonly #read: Read = (read) =>
@@ -82,75 +85,97 @@ export class Reader {
     }
   }
 
-  ping(): void {
-    readNow(() => this.#statements.anyPlant.get())
+  /** Takes the same way as a read, so that it fails or waits if reads do. */
+  ping(): Promise<unknown> {
+    return this.#read(() => this.#statements.exists.get(INT64_MIN))
   }
 
-  get(id: bigint): Promise<StoredPlant | undefined> {
-    return this.#read(() => {
-      const row = this.#statements.plant.get(id)
-      return row && toPlant(row)
+  get(id: bigint, acquireSlot?: AcquireSlot): Promise<StoredPlant | undefined> {
+    return this.#readLimited(acquireSlot, (max) => {
+      const row = this.#statements.plant.get(id, max.text)
+      return row === undefined ? this.#whyMissing(id, max) : toPlant(row)
     })
   }
 
-  list(request: PageRequest): Promise<Page> {
-    return this.#read(() => this.#list(request))
+  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+    return this.#readLimited(acquireSlot, (max) => this.#list(request, max))
   }
 
-  #list({ after, tag, limit }: PageRequest): Page {
+  #list({ after, tag, limit }: PageRequest, max: ReadLimit): Page | typeof TOO_LONG {
     const plants: string[] = []
     let text = 0
     let last = after
     while (last !== INT64_MAX) {
       const wanted = Math.min(limit + 1 - plants.length, ROWS_MAX)
       const found = this.#page(tag, last === undefined ? INT64_MIN : last + 1n, wanted)
-      for (const plant of found) {
-        if (plants.length === limit || text >= BATCH_TEXT_MAX) {
-          return { json: joinPlants(plants), next: idOf(plants.at(-1) as string) }
-        }
+      for (const row of found) {
+        if (plants.length === limit || text >= BATCH_TEXT_MAX) return toPage(plants)
+        const plant =
+          typeof row === 'string' ? row : this.#statements.json.get(row, max.text - text)
+        if (plant === undefined) return TOO_LONG
         plants.push(plant)
         text += plant.length
+        if (text > max.text || plants.length > max.rows) return TOO_LONG
       }
       if (found.length < wanted) break
-      last = idOf(found.at(-1) as string)
+      last = idOf(plants.at(-1) as string)
     }
     return { json: joinPlants(plants), next: undefined }
   }
 
-  #page(tag: string | undefined, from: bigint, limit: number): string[] {
+  /** The plants as JSON, or their ids if they are large. */
+  #page(tag: string | undefined, from: bigint, limit: number): (string | bigint)[] {
     const { page, pageOfTag } = this.#statements
     return tag === undefined ? page.all(from, limit) : pageOfTag.all(tag, from, limit)
   }
 
-  getAll(ids: readonly bigint[]): Promise<Page> {
-    return this.#read(() => this.#getAll(ids))
+  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<Page> {
+    return this.#readLimited(acquireSlot, (max) => this.#getAll(ids, max))
   }
 
-  #getAll(ids: readonly bigint[]): Page {
+  #getAll(ids: readonly bigint[], max: ReadLimit): Page | typeof TOO_LONG {
     const plants: string[] = []
     let text = 0
     for (const id of ids) {
-      const plant = this.#statements.plantJson.get(id)
+      if (text >= BATCH_TEXT_MAX) return toPage(plants)
+      const plant = this.#statements.json.get(id, max.text - text) ?? this.#whyMissing(id, max)
       if (plant === undefined) continue
-      if (text >= BATCH_TEXT_MAX) {
-        return { json: joinPlants(plants), next: idOf(plants.at(-1) as string) }
-      }
+      if (plant === TOO_LONG) return TOO_LONG
       plants.push(plant)
       text += plant.length
+      if (text > max.text || plants.length > max.rows) return TOO_LONG
     }
     return { json: joinPlants(plants), next: undefined }
   }
 
-  search(request: SearchRequest): Promise<Page> {
+  async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+    await acquireSlot?.()
     return this.#search(request)
   }
 
-  listTags(request: TagsRequest): Promise<TagsPage> {
+  async listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage> {
+    await acquireSlot?.()
     return this.#scanTags(request)
   }
 
-  readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
-    return this.#read(() => this.#readChanges(request))
+  readChanges(
+    request: ChangesRequest,
+    acquireSlot?: AcquireSlot,
+  ): Promise<ChangesPage | NoChanges> {
+    return this.#readLimited(acquireSlot, (max) => this.#readChanges(request, max))
+  }
+
+  #readLimited<Result>(
+    acquireSlot: AcquireSlot | undefined,
+    read: (max: ReadLimit) => Result | typeof TOO_LONG,
+  ): Promise<Result> {
+    return readLimited(acquireSlot, (max) => this.#read(() => read(max)))
+  }
+
+  /** Why a limited read of a plant has found none. */
+  #whyMissing(id: bigint, max: ReadLimit): undefined | typeof TOO_LONG {
+    if (max === UNLIMITED) return undefined
+    return this.#statements.exists.get(id) === undefined ? undefined : TOO_LONG
   }
 
   hasExcess(limits: ChangeLimits): boolean {
@@ -175,9 +200,12 @@ export class Reader {
     return readNow(() => this.#statements.webhooks.all()).map((row) => toWebhook(row, now))
   }
 
-  /** Serves the waiting reads first. */
+  /** Rejects the waiting reads. */
   close(): void {
-    while (this.#waiting.length > 0) this.#readGroup()
+    for (const { reject } of this.#waiting) {
+      reject(new StoreUnavailable('failing', 'it is closed'))
+    }
+    this.#waiting = []
     this.#db.close()
   }
 
@@ -243,24 +271,36 @@ function* toBatches(rows: Iterable<PlantRow>): Generator<StoredPlant[], void> {
   if (batch.length > 0) yield batch
 }
 
+function toPage(plants: readonly string[]): Page {
+  return { json: joinPlants(plants), next: idOf(plants.at(-1) as string) }
+}
+
+const JSON_OR_ID = `CASE WHEN ${TEXT_BYTES} > ${ROW_TEXT_MAX} THEN id ELSE ${PLANT_JSON} END`
+
 function prepareReads(db: Database) {
   return {
     begin: db.prepare('BEGIN'),
     rollback: db.prepare('ROLLBACK'),
     version: db.prepare<[], number>('PRAGMA data_version').safeIntegers(false).pluck(),
-    anyPlant: db.prepare('SELECT 1 FROM plants LIMIT 1'),
-    plant: db.prepare<bigint, PlantRow>('SELECT * FROM plants WHERE id = ?'),
-    plantJson: db.prepare<bigint, string>(`SELECT ${PLANT_JSON} FROM plants WHERE id = ?`).pluck(),
+    exists: db.prepare<bigint>('SELECT 1 FROM plants WHERE id = ?'),
+    plant: db.prepare<[bigint, number], PlantRow>(
+      `SELECT * FROM plants WHERE id = ? AND ${TEXT_BYTES} <= ?`,
+    ),
+    json: db
+      .prepare<[bigint, number], string>(
+        `SELECT ${PLANT_JSON} FROM plants WHERE id = ? AND ${TEXT_BYTES} <= ?`,
+      )
+      .pluck(),
     // With a plain `LIMIT ?` or `tag = ?`, SQLite would prepare the statement again for every run, because their values
     // can change the plan. That takes as long as reading 20 plants.
     page: db
-      .prepare<[bigint, number], string>(
-        `SELECT ${PLANT_JSON} FROM plants WHERE id >= ? ORDER BY id LIMIT ? + 0`,
+      .prepare<[bigint, number], string | bigint>(
+        `SELECT ${JSON_OR_ID} FROM plants WHERE id >= ? ORDER BY id LIMIT ? + 0`,
       )
       .pluck(),
     pageOfTag: db
-      .prepare<[string, bigint, number], string>(
-        `SELECT ${PLANT_JSON} FROM plants WHERE tag = +? AND id >= ? ORDER BY id LIMIT ? + 0`,
+      .prepare<[string, bigint, number], string | bigint>(
+        `SELECT ${JSON_OR_ID} FROM plants WHERE tag = +? AND id >= ? ORDER BY id LIMIT ? + 0`,
       )
       .pluck(),
     token: db.prepare<Uint8Array, TokenRow>('SELECT * FROM tokens WHERE selector = ?'),

@@ -21,6 +21,7 @@ import type {
   RestrictionResult,
   RestrictionStep,
 } from '../../../service/restriction.ts'
+import type { AcquireSlot } from '../../../service/short-read.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import type { WebhookStore } from '../../../service/webhook-store.ts'
 import { IN_MEMORY, type OnProblem } from '../engine.ts'
@@ -160,24 +161,24 @@ export class SqliteStore implements Store {
     return this.#write('createAll', plants)
   }
 
-  get(id: bigint): Promise<StoredPlant | undefined> {
-    return this.#reader.get(id)
+  get(id: bigint, acquireSlot?: AcquireSlot): Promise<StoredPlant | undefined> {
+    return this.#reader.get(id, acquireSlot)
   }
 
-  list(request: PageRequest): Promise<Page> {
-    return this.#reader.list(request)
+  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+    return this.#reader.list(request, acquireSlot)
   }
 
-  getAll(ids: readonly bigint[]): Promise<Page> {
-    return this.#reader.getAll(ids)
+  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<Page> {
+    return this.#reader.getAll(ids, acquireSlot)
   }
 
-  search(request: SearchRequest): Promise<Page> {
-    return this.#inFlight.track(() => this.#reader.search(request))
+  search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+    return this.#inFlight.track(() => this.#reader.search(request, acquireSlot))
   }
 
-  listTags(request: TagsRequest): Promise<TagsPage> {
-    return this.#inFlight.track(() => this.#reader.listTags(request))
+  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage> {
+    return this.#inFlight.track(() => this.#reader.listTags(request, acquireSlot))
   }
 
   update(
@@ -210,7 +211,7 @@ export class SqliteStore implements Store {
 
   async ping(): Promise<void> {
     this.#file?.assertInPlace()
-    this.#reader.ping()
+    await this.#reader.ping()
   }
 
   async findToken(selector: Uint8Array): Promise<StoredToken | undefined> {
@@ -237,8 +238,11 @@ export class SqliteStore implements Store {
     return this.#write('noteTokenUse', name, at)
   }
 
-  readChanges(request: ChangesRequest): Promise<ChangesPage | NoChanges> {
-    return this.#reader.readChanges(request)
+  readChanges(
+    request: ChangesRequest,
+    acquireSlot?: AcquireSlot,
+  ): Promise<ChangesPage | NoChanges> {
+    return this.#reader.readChanges(request, acquireSlot)
   }
 
   nextCommit(): Promise<void> {

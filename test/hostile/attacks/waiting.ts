@@ -99,6 +99,27 @@ const searches: Attack = {
   },
 }
 
+/** Each keeps the store busy for milliseconds, and nobody waits for the response. */
+const abandonedReads: Attack = {
+  name: 'long reads on connections that close',
+  run: async (attacker) => {
+    const name = 'x'.repeat(1_000_000)
+    const first = randomBytes(4).readUInt32BE()
+    await attacker.onConnections(36, (socket, index) =>
+      attacker.exchange(socket, createOf(`{"id":${first + index},"name":"${name}"}`)),
+    )
+    const queries = [
+      `/plants?limit=1000&after=${first - 1}`,
+      `/plants/${first}`,
+      '/changes?limit=1000',
+    ]
+    const requests = queries.map((query) => head(`GET ${query}`))
+    await attacker.onConnections(attacker.scaled(4000), (socket, index) => {
+      socket.write(requests[index % requests.length] as string, () => socket.destroy())
+    })
+  },
+}
+
 const eventStreams: Attack = {
   name: 'event streams over old changes',
   run: async (attacker) => {
@@ -184,6 +205,7 @@ export const waitingAttacks = [
   longAcceptEncoding,
   reconnects,
   searches,
+  abandonedReads,
   eventStreams,
   unreadBatches,
   slowReaders,

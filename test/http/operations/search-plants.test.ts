@@ -1,11 +1,7 @@
 /** GET /plants?q: plants whose name contains a text. */
 import t from 'tap'
-import { type Page, SEARCH_MAX, type StoredPlant } from '../../../service/plant-store.ts'
+import { SEARCH_MAX, type StoredPlant } from '../../../service/plant-store.ts'
 import { type Service, startService } from '../../helpers/service.ts'
-import { pageWith } from '../../stores/plants.ts'
-
-/** One that runs, and those that wait. */
-const SEARCHES = 4
 
 const NAMES = [
   'Abies alba Mill.',
@@ -119,46 +115,4 @@ for (const [query, message] of [
 
 t.test('100 characters beyond the BMP can be searched', async (t) => {
   t.equal((await search('\u{1f331}'.repeat(100))).status, 200)
-})
-
-t.test('searches run one at a time, and beyond a few, others get 503', async (t) => {
-  const searches: PromiseWithResolvers<Page>[] = []
-  const waiting = await startService(t, {
-    instead: {
-      search: () => {
-        const search = Promise.withResolvers<Page>()
-        searches.push(search)
-        return search.promise
-      },
-    },
-  })
-  const listed = () => waiting.call({ method: 'GET', path: '/plants' })
-  const answers: Awaited<ReturnType<typeof list>>[] = []
-  const all = Array.from({ length: 2 * SEARCHES }, async () =>
-    answers.push(await list('q=a', waiting)),
-  )
-  while (answers.length < SEARCHES) t.equal((await listed()).status, 200, 'others are served')
-  for (const answer of answers.splice(0)) {
-    t.match(answer, {
-      status: 503,
-      headers: { 'retry-after': '1' },
-      json: { error: 50303, message: 'too many searches are running' },
-    })
-  }
-  t.match(await waiting.call({ method: 'GET', path: '/tags' }), {
-    status: 503,
-    json: { error: 50303 },
-  })
-  for (let index = 0; index < SEARCHES; index++) {
-    while (searches.length === index) await listed()
-    t.equal(searches.length, index + 1)
-    if (index === 0) searches[0]?.reject(new Error('a bug'))
-    else searches[index]?.resolve(pageWith([]))
-  }
-  await Promise.all(all)
-  t.strictSame(answers.map(({ status }) => status).sort(), [200, 200, 200, 500])
-  const next = list('q=a', waiting)
-  while (searches.length === SEARCHES) await listed()
-  searches[SEARCHES]?.resolve(pageWith([]))
-  t.equal((await next).status, 200)
 })

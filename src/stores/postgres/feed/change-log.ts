@@ -4,8 +4,10 @@ import type {
   ChangesRequest,
   NoChanges,
 } from '../../../../service/change-feed.ts'
+import type { AcquireSlot } from '../../../../service/short-read.ts'
 import { decodeCursor, encodeCursor } from '../../cursor.ts'
 import type { OnProblem, Retention } from '../../engine.ts'
+import { type ReadLimit, readLimited, type TOO_LONG } from '../../limited-read.ts'
 import type { Connections } from '../connection/connections.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { Run } from '../connection/session.ts'
@@ -21,6 +23,9 @@ const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY 
 
 /** An import updates the ledger after this many plants, because no service may be running that would. */
 const IMPORTED_MAX = 50_000
+
+/** Undefined if a concurrent change interfered. */
+type PageResult = ChangesPage | 'expired' | 'off' | typeof TOO_LONG | undefined
 
 /** Implements ChangeFeed. */
 export class ChangeLog implements ChangeFeed {
@@ -82,16 +87,22 @@ export class ChangeLog implements ChangeFeed {
     await this.#update().catch(() => {})
   }
 
-  async readChanges({ after, limit }: ChangesRequest): Promise<ChangesPage | NoChanges> {
+  async readChanges(
+    { after, limit }: ChangesRequest,
+    acquireSlot?: AcquireSlot,
+  ): Promise<ChangesPage | NoChanges> {
+    const read = (attempt: (max: ReadLimit) => Promise<PageResult>) =>
+      readLimited(acquireSlot, (max) => retryOptimistically(() => attempt(max)))
     try {
       if (!(await this.#update())) return 'off'
-      if (after === undefined) return await retryOptimistically(() => this.#readOldest(limit))
+      if (after === undefined) return await read((max) => this.#readOldest(limit, max))
       if (after === 'latest') return await retryOptimistically(() => this.#readLatest())
       const cursor = decodeCursor(after)
       if (cursor === undefined) return 'malformed'
       const { sequence } = cursor
       if (sequence === undefined) return 'expired'
-      return await retryOptimistically(() => this.#read({ ...cursor, sequence }, limit))
+      const position = { ...cursor, sequence }
+      return await read((max) => this.#read(position, limit, max))
     } catch (error) {
       // Another server may have taken over, without all of the commits.
       this.#confirmed = -1n
@@ -139,10 +150,10 @@ export class ChangeLog implements ChangeFeed {
     return true
   }
 
-  async #readOldest(limit: number): Promise<ChangesPage | 'off' | undefined> {
+  async #readOldest(limit: number, max: ReadLimit): Promise<PageResult> {
     const oldest = await findEnd(this.#run, 'oldest')
     if (oldest === undefined) return 'off'
-    const page = await this.#read(oldest, limit)
+    const page = await this.#read(oldest, limit, max)
     // The changes were removed from the log between the two statements.
     return page === 'expired' ? undefined : page
   }
@@ -152,12 +163,9 @@ export class ChangeLog implements ChangeFeed {
     return last === undefined ? 'off' : this.#confirm({ changes: [], last })
   }
 
-  async #read(
-    after: Position,
-    limit: number,
-  ): Promise<ChangesPage | 'expired' | 'off' | undefined> {
-    const page = await readPage(this.#run, after, limit)
-    return typeof page === 'string' ? page : this.#confirm(page)
+  async #read(after: Position, limit: number, max: ReadLimit): Promise<PageResult> {
+    const page = await readPage(this.#run, after, limit, max)
+    return typeof page === 'object' ? this.#confirm(page) : page
   }
 
   /** Waits until the standbys have the page. Resolves to undefined if its last commit is no longer in the ledger. */

@@ -1,5 +1,6 @@
 import type { Change } from '../../../../service/change-feed.ts'
 import { type Cursor, encodeCursor } from '../../cursor.ts'
+import { type ReadLimit, TOO_LONG } from '../../limited-read.ts'
 import { BATCH_TEXT_MAX } from '../../page-limits.ts'
 import { toChange } from '../../rows.ts'
 import type { Run } from '../connection/session.ts'
@@ -42,6 +43,8 @@ interface PageRow {
   readonly committedAt: bigint
   readonly sequence: bigint
   readonly at: Date
+  /** Whether the change has its text. */
+  readonly isShort: boolean
   readonly type: string
   readonly id: bigint
   readonly name: string | null
@@ -57,30 +60,32 @@ const AFTER = 'CASE WHEN commits.position = $1 THEN $2::bigint ELSE 0 END'
  */
 function sumBefore(all: string, least: number): string {
   return `
-                 sum(CASE WHEN sequences[1] > after THEN ${all} ELSE ${least} END) OVER (
-                   ORDER BY position, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-                 )`
+    sum(CASE WHEN sequences[1] > after THEN ${all} ELSE ${least} END) OVER (
+      ORDER BY position, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    )`
 }
 
 /**
- * The parameters are a position, the number of changes and the limit on text. The page ends with the change that
- * reaches the limit on text. The same statement checks the position, so that nothing is deleted between the check and
- * the read. Only rows that can be in the page are taken apart.
+ * The parameters are a position, the number of changes, the limit on text and the text that may be read. The page ends
+ * with the change that reaches the limit on text. The same statement checks the position, so that nothing is deleted
+ * between the check and the read. Only rows that can be in the page are taken apart.
  */
 const PAGE = `
   SELECT log.id AS log, page.*,
          $1 >= log.oldest
          AND EXISTS (SELECT FROM plant_commits WHERE position = $1 AND sequence >= $2 AND at = $3) AS "isKept"
   FROM plant_change_log AS log LEFT JOIN LATERAL (
-    SELECT position, "committedAt", sequence, at, type, id, name, tag
+    SELECT position, "committedAt", sequence, at, "isShort", type, id, name, tag
     FROM (
       SELECT *, sum(${TEXT_LENGTH}) OVER (
                   ORDER BY position, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
                 ) AS before
       FROM (
-        SELECT position, "committedAt", at, change.*
+        SELECT position, "committedAt", at, "isShort", change.*
         FROM (
-          SELECT *,${sumBefore('cardinality(sequences)', 1)} AS changes_before,${sumBefore('text', 0)} AS text_before
+          SELECT *, sum(text) OVER (ORDER BY position, sequence ROWS UNBOUNDED PRECEDING) <= $6 AS "isShort",
+                 ${sumBefore('cardinality(sequences)', 1)} AS changes_before,
+                 ${sumBefore('text', 0)} AS text_before
           FROM (
             SELECT commits.position, commits.at AS "committedAt", ${AFTER} AS after, rows.*
             FROM plant_commits AS commits CROSS JOIN LATERAL (
@@ -91,7 +96,9 @@ const PAGE = `
             WHERE commits.position >= $1 ORDER BY commits.position, rows.sequence LIMIT $4
           ) AS following
         ) AS counted
-        CROSS JOIN unnest(sequences, types, ids, names, tags) AS change (sequence, type, id, name, tag)
+        CROSS JOIN unnest(
+          sequences, types, ids, CASE WHEN "isShort" THEN names END, CASE WHEN "isShort" THEN tags END
+        ) AS change (sequence, type, id, name, tag)
         WHERE (changes_before IS NULL OR changes_before < $4 AND text_before < $5) AND change.sequence > after
         ORDER BY position, change.sequence LIMIT $4
       ) AS next
@@ -106,21 +113,31 @@ export interface PageRead {
   readonly last: Position
 }
 
-/** Reads the changes after a position. */
+/** Reads the changes after a position. Counts the text of the first row even if the page begins within it. */
 export async function readPage(
   run: Run,
   after: Position,
   limit: number,
-): Promise<PageRead | 'expired' | 'off'> {
+  max: ReadLimit,
+): Promise<PageRead | 'expired' | 'off' | typeof TOO_LONG> {
   const { position, sequence, at } = after
-  const rows = await run<PageRow>(PAGE, [position, sequence, at, limit, BATCH_TEXT_MAX])
+  const rows = await run<PageRow>(PAGE, [
+    position,
+    sequence,
+    at,
+    Math.min(limit, max.rows + 1),
+    BATCH_TEXT_MAX,
+    max.text,
+  ])
+  if (rows.length > max.rows) return TOO_LONG
   const [{ log, isKept }] = rows as [PageRow]
   if (log === null) return 'off'
   if (log.compare(after.log) !== 0 || !isKept) return 'expired'
   const changes: Change[] = []
   let last = after
-  for (const { position, committedAt, sequence, at, type, ...plant } of rows) {
+  for (const { position, committedAt, sequence, at, isShort, type, ...plant } of rows) {
     if (position === null) break
+    if (!isShort) return TOO_LONG
     last = { log, position, sequence, at: Number(committedAt) }
     const change = { ...plant, at: at.getTime(), type: CHANGE_TYPES[type] as Change['type'] }
     changes.push(toChange(encodeCursor(last), change))

@@ -1,6 +1,8 @@
 import DataLoader from 'dataloader'
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import type { Page, PageRequest, StoredPlant } from '../../../../service/plant-store.ts'
+import { type AcquireSlot, SHORT_READ } from '../../../../service/short-read.ts'
+import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../limited-read.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../../page-limits.ts'
 import { joinPlants, type PlantRow, toPlant } from '../../rows.ts'
 import type { Run } from '../connection/session.ts'
@@ -10,26 +12,34 @@ interface PageRow extends PlantRow {
   readonly found: bigint
 }
 
+/** The name is null if the text of the plants read is too long. */
+type LimitedRow<Row extends PlantRow> = Row | (Omit<Row, 'name'> & { readonly name: null })
+
 /**
  * A query for a page of plants by id. Its parameters are the first possible id, the number of plants, the limit on
- * text, and the tag if the condition uses it. The page ends with the plant that reaches the limit on text.
+ * text, the text that may be read, and the tag if the condition uses it. The page ends with the plant that reaches the
+ * limit on text.
  */
 function buildPageQuery(condition: string): string {
   return `
-    SELECT id, name, tag, found
+    SELECT id, CASE WHEN total <= $4 THEN name END AS name, CASE WHEN total <= $4 THEN tag END AS tag, found
     FROM (
-      SELECT id, name, tag, count(*) OVER () AS found,
-             sum(octet_length(name) + coalesce(octet_length(tag), 0))
-               OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-      FROM (SELECT id, name, tag FROM plants WHERE ${condition} AND id >= $1 ORDER BY id LIMIT $2) AS page
+      SELECT *, count(*) OVER () AS found, sum(text) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS total
+      FROM (
+        SELECT id, name, tag, ${TEXT} AS text
+        FROM plants WHERE ${condition} AND id >= $1 ORDER BY id LIMIT $2
+      ) AS page
     ) AS measured
-    WHERE before IS NULL OR before < $3
+    WHERE total - text < $3
     ORDER BY id`
 }
 
+/** The length of a plant's text, in bytes. PostgreSQL stores it with the row, so this does not read large text. */
+const TEXT = 'octet_length(name) + coalesce(octet_length(tag), 0)'
+
 const PAGE = buildPageQuery('true')
-const PAGE_OF_TAG = buildPageQuery(hasTag('$4'))
-const PAGE_OF_IDS = buildPageQuery('id = ANY($4::int8[])')
+const PAGE_OF_TAG = buildPageQuery(hasTag('$5'))
+const PAGE_OF_IDS = buildPageQuery('id = ANY($5::int8[])')
 
 /** A condition for plants with a tag. The index has only the hash, so the tag itself is compared too. */
 export function hasTag(parameter: string): string {
@@ -37,13 +47,26 @@ export function hasTag(parameter: string): string {
 }
 
 /** See PlantStore.list. */
-export async function listPlants(run: Run, request: PageRequest): Promise<Page> {
-  return toPage(await readRows(run, request))
+export function listPlants(
+  run: Run,
+  request: PageRequest,
+  acquireSlot?: AcquireSlot,
+): Promise<Page> {
+  return readPage(run, request, acquireSlot)
 }
 
 /** See PlantStore.getAll. */
-export async function getPlants(run: Run, ids: readonly bigint[]): Promise<Page> {
-  return toPage(await readRows(run, { ids, limit: ids.length }))
+export function getPlants(
+  run: Run,
+  ids: readonly bigint[],
+  acquireSlot?: AcquireSlot,
+): Promise<Page> {
+  return readPage(run, { ids, limit: ids.length }, acquireSlot)
+}
+
+async function readPage(run: Run, request: RowsRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+  const rows = await readLimited(acquireSlot, (max) => readRows(run, request, max))
+  return toPage(rows)
 }
 
 interface RowsRequest extends PageRequest {
@@ -57,19 +80,28 @@ interface Rows {
   readonly next: bigint | undefined
 }
 
-async function readRows(run: Run, { after, tag, ids, limit }: RowsRequest): Promise<Rows> {
+async function readRows(
+  run: Run,
+  { after, tag, ids, limit }: RowsRequest,
+  max: ReadLimit,
+): Promise<Rows | typeof TOO_LONG> {
   if (after === INT64_MAX) return { rows: [], next: undefined }
   const from = after === undefined ? INT64_MIN : after + 1n
-  const values = [from, limit + 1, BATCH_TEXT_MAX]
+  const values = [from, Math.min(limit, max.rows) + 1, BATCH_TEXT_MAX, max.text]
   const found =
     ids !== undefined
-      ? await run<PageRow>(PAGE_OF_IDS, [...values, ids])
+      ? await run<LimitedRow<PageRow>>(PAGE_OF_IDS, [...values, ids])
       : tag === undefined
-        ? await run<PageRow>(PAGE, values)
-        : await run<PageRow>(PAGE_OF_TAG, [...values, tag])
+        ? await run<LimitedRow<PageRow>>(PAGE, values)
+        : await run<LimitedRow<PageRow>>(PAGE_OF_TAG, [...values, tag])
   const rows = found.slice(0, limit)
+  if (!rows.every(isShort) || rows.length > max.rows) return TOO_LONG
   const isLast = Number(found[0]?.found ?? 0) === rows.length
   return { rows, next: isLast ? undefined : rows.at(-1)?.id }
+}
+
+function isShort<Row extends PlantRow>(row: LimitedRow<Row>): row is Row {
+  return row.name !== null
 }
 
 /**
@@ -98,28 +130,44 @@ function toJson({ id, name, tag }: PlantRow): string {
 export async function* exportPlants(run: Run): AsyncGenerator<StoredPlant[], void> {
   let after: bigint | undefined
   do {
-    const { rows, next } = await readRows(run, { after, limit: EXPORT_BATCH_SIZE })
+    const { rows, next } = (await readRows(
+      run,
+      { after, limit: EXPORT_BATCH_SIZE },
+      UNLIMITED,
+    )) as Rows
     if (rows.length > 0) yield rows.map(toPlant)
     after = next
   } while (after !== undefined)
 }
 
-/** Limits the memory that large plants take. Larger batches are not faster. */
+/** Limits the memory that the results take. Larger batches are not faster. */
 const READ_BATCH_SIZE = 100
 
-/** Finds plants by id. Ids requested in one turn of the event loop share a statement. */
-export function pointReads(run: Run): DataLoader<bigint, StoredPlant | undefined> {
+/** A query for plants by id. Its parameters are the ids and the text that may be read of each. */
+const PLANTS = `
+  SELECT id, CASE WHEN ${TEXT} <= $2::int8 THEN name END AS name, CASE WHEN ${TEXT} <= $2::int8 THEN tag END AS tag
+  FROM plants WHERE id = ANY($1::int8[])`
+
+/** Prepares PlantStore.get. Ids requested in one turn of the event loop share a statement, unless they are long reads. */
+export function pointReads(
+  run: Run,
+): (id: bigint, acquireSlot?: AcquireSlot) => Promise<StoredPlant | undefined> {
   const findAll = async (ids: readonly bigint[]) => {
-    const rows = await run<PlantRow>(
-      'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[])',
-      [ids],
-    )
-    const found = new Map(rows.map((row) => [row.id, toPlant(row)]))
+    const rows = await run<LimitedRow<PlantRow>>(PLANTS, [ids, SHORT_READ.text])
+    const found = new Map<bigint, StoredPlant | typeof TOO_LONG>()
+    for (const row of rows) found.set(row.id, isShort(row) ? toPlant(row) : TOO_LONG)
     return ids.map((id) => found.get(id))
   }
-  return new DataLoader(findAll, {
+  const loader = new DataLoader(findAll, {
     cache: false,
     maxBatchSize: READ_BATCH_SIZE,
     batchScheduleFn: (dispatch) => setImmediate(dispatch),
   })
+  return async (id, acquireSlot) => {
+    const plant = await loader.load(id)
+    if (plant !== TOO_LONG) return plant
+    await acquireSlot?.()
+    const [row] = await run<PlantRow>(PLANTS, [[id], UNLIMITED.text])
+    return row && toPlant(row)
+  }
 }

@@ -6,8 +6,10 @@ import type {
   NoChanges,
 } from '../../../../service/change-feed.ts'
 import { decodeCursor, encodeCursor } from '../../cursor.ts'
-import { BATCH_TEXT_MAX, ROWS_MAX } from '../../page-limits.ts'
-import { measureText, toChange } from '../../rows.ts'
+import { type ReadLimit, TOO_LONG } from '../../limited-read.ts'
+import { BATCH_TEXT_MAX, ROW_TEXT_MAX, ROWS_MAX } from '../../page-limits.ts'
+import { toChange } from '../../rows.ts'
+import { TEXT_BYTES } from '../plant-json.ts'
 import { CHANGE_TYPES } from './change-triggers.ts'
 
 /** Where a cursor points to. */
@@ -19,8 +21,10 @@ interface Position {
 interface Row extends Position {
   readonly type: bigint
   readonly id: bigint
+  /** Null if the plant was removed or is large. */
   readonly name: string | null
   readonly tag: string | null
+  readonly bytes: bigint
 }
 
 /** Before the first row. */
@@ -33,8 +37,8 @@ const BEGINNING = -1n
  */
 export function prepareChangeRead(
   db: Database,
-): (request: ChangesRequest) => ChangesPage | NoChanges {
-  const { logId, end, timeOf, page } = prepareStatements(db)
+): (request: ChangesRequest, max: ReadLimit) => ChangesPage | NoChanges | typeof TOO_LONG {
+  const { logId, end, timeOf, page, plantAt } = prepareStatements(db)
 
   const rowAt = (position: bigint) => ({ position, at: timeOf.get(position) ?? -1n })
   /** The position after which to read, which has a row, or is BEGINNING. */
@@ -49,7 +53,7 @@ export function prepareChangeRead(
     return row.at === BigInt(cursor.at) ? row : 'expired'
   }
 
-  return ({ after, limit }) => {
+  return ({ after, limit }, max) => {
     const log = logId.get()
     if (log === undefined) return 'off'
     const start = locate(log, after)
@@ -63,19 +67,24 @@ export function prepareChangeRead(
       const rows = page.all(last.position, wanted)
       for (const row of rows) {
         if (text >= BATCH_TEXT_MAX) break
+        text += Number(row.bytes)
+        if (text > max.text || changes.length === max.rows) return TOO_LONG
         last = row
         const type = CHANGE_TYPES[Number(row.type)]
         // The start of the log is not a change.
         if (type === undefined) continue
-        const { id, name, tag } = row
+        const { id, position } = row
+        const { name, tag } = row.bytes > ROW_TEXT_MAX ? (plantAt.get(position) as Row) : row
         changes.push(toChange(toCursor(row), { at: Number(row.at), type, id, name, tag }))
-        text += measureText({ name: name ?? undefined, tag })
       }
       if (rows.length < wanted) break
     }
     return { changes, next: changes.at(-1)?.cursor ?? toCursor(last) }
   }
 }
+
+const small = (column: string) =>
+  `CASE WHEN ${TEXT_BYTES} <= ${ROW_TEXT_MAX} THEN ${column} END AS ${column}`
 
 function prepareStatements(db: Database) {
   return {
@@ -84,8 +93,9 @@ function prepareStatements(db: Database) {
     timeOf: db.prepare<bigint, bigint>('SELECT at FROM changes WHERE position = ?').pluck(),
     // See the statements of Reader for the form of the limit.
     page: db.prepare<[bigint, number], Row>(
-      `SELECT position, at, type, id, name, tag FROM changes
+      `SELECT position, at, type, id, ${small('name')}, ${small('tag')}, ${TEXT_BYTES} AS bytes FROM changes
        WHERE position > ? ORDER BY position LIMIT ? + 0`,
     ),
+    plantAt: db.prepare<bigint, Row>('SELECT name, tag FROM changes WHERE position = ?'),
   }
 }

@@ -1,0 +1,87 @@
+import type { Client } from '../contract/operation-types.ts'
+import { StoreUnavailable } from './plant-store.ts'
+import type { AcquireSlot } from './short-read.ts'
+
+/**
+ * How many long reads can wait. Each takes a few milliseconds, so the last one starts within a second even if a single
+ * client has sent them all.
+ */
+const WAITING_MAX = 64
+
+/** A long read that waits or runs. */
+interface LongRead {
+  readonly owner: string
+  /** Reads start in the order of their rounds. A client has one read in each. */
+  readonly round: number
+  readonly start: () => void
+  readonly refuse: (reason: string) => void
+}
+
+/**
+ * Runs the long reads of a thread one at a time, so that the store always has time for short ones. Clients take turns
+ * (round-robin). If too many reads wait, the last one is refused: the latest of the client that has most.
+ */
+export class LongReads {
+  /** In the order in which they start. */
+  readonly #waiting: LongRead[] = []
+  #running: LongRead | undefined
+
+  /**
+   * Performs a read that may turn out to be long.
+   *
+   * @param read waits for its parameter before it reads more than SHORT_READ. See AcquireSlot.
+   * @throws StoreUnavailable if too many long reads wait, or if the client disconnects while this one waits
+   */
+  async perform<Result>(
+    client: Client,
+    read: (acquireSlot: AcquireSlot) => Promise<Result>,
+  ): Promise<Result> {
+    let slot: LongRead | undefined
+    const acquireSlot = async () => {
+      slot = this.#running === undefined ? this.#run(client) : await this.#wait(client)
+    }
+    try {
+      return await read(acquireSlot)
+    } finally {
+      if (slot !== undefined) this.#release()
+    }
+  }
+
+  #run({ grant: { name, subject = name } }: Client): LongRead {
+    this.#running = { owner: subject, round: 0, start: () => {}, refuse: () => {} }
+    return this.#running
+  }
+
+  async #wait({ grant: { name, subject = name }, signal }: Client): Promise<LongRead> {
+    const { promise, resolve, reject } = Promise.withResolvers<LongRead>()
+    const read = {
+      owner: subject,
+      round: this.#roundOf(subject),
+      start: () => resolve(read),
+      refuse: (reason: string) => reject(new StoreUnavailable('busy', reason)),
+    }
+    const index = this.#waiting.findIndex(({ round }) => round > read.round)
+    this.#waiting.splice(index === -1 ? this.#waiting.length : index, 0, read)
+    if (this.#waiting.length > WAITING_MAX)
+      this.#waiting.pop()?.refuse('too many long reads are waiting')
+    const abandon = () => {
+      const position = this.#waiting.indexOf(read)
+      if (position !== -1) this.#waiting.splice(position, 1)
+      read.refuse('the client has disconnected')
+    }
+    if (signal.aborted) abandon()
+    signal.addEventListener('abort', abandon)
+    return promise.finally(() => signal.removeEventListener('abort', abandon))
+  }
+
+  /** The round of the next read of a client: after its own last one, or with the next ones of others. */
+  #roundOf(owner: string): number {
+    const last = this.#waiting.findLast((read) => read.owner === owner) ?? this.#running
+    return (last?.round ?? 0) + 1
+  }
+
+  #release(): void {
+    this.#running = this.#waiting.shift()
+    this.#running?.start()
+  }
+}
