@@ -275,7 +275,9 @@ function toPage(plants: readonly string[]): Page {
   return { json: joinPlants(plants), next: idOf(plants.at(-1) as string) }
 }
 
-const JSON_OR_ID = `CASE WHEN ${TEXT_BYTES} > ${ROW_TEXT_MAX} THEN id ELSE ${PLANT_JSON} END`
+const JSON_OR_ID = `
+  CASE WHEN octet_length(name) > ${ROW_TEXT_MAX} OR octet_length(tag) > ${ROW_TEXT_MAX} THEN id
+  ELSE ${PLANT_JSON} END`
 
 function prepareReads(db: Database) {
   return {
