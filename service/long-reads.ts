@@ -8,11 +8,14 @@ import type { AcquireSlot } from './short-read.ts'
  */
 const WAITING_MAX = 64
 
-/** A long read that waits or runs. */
+/** A long read that runs. */
 interface LongRead {
   readonly owner: string
   /** Reads start in the order of their rounds. A client has one read in each. */
   readonly round: number
+}
+
+interface WaitingRead extends LongRead {
   readonly start: () => void
   readonly refuse: (reason: string) => void
 }
@@ -23,7 +26,7 @@ interface LongRead {
  */
 export class LongReads {
   /** In the order in which they start. */
-  readonly #waiting: LongRead[] = []
+  readonly #waiting: WaitingRead[] = []
   #running: LongRead | undefined
 
   /**
@@ -36,28 +39,28 @@ export class LongReads {
     client: Client,
     read: (acquireSlot: AcquireSlot) => Promise<Result>,
   ): Promise<Result> {
-    let slot: LongRead | undefined
+    const { name, subject = name } = client.grant
+    let runs = false
     const acquireSlot = async () => {
-      slot = this.#running === undefined ? this.#run(client) : await this.#wait(client)
+      if (this.#running === undefined) this.#running = { owner: subject, round: 0 }
+      else await this.#wait(subject, client.signal, this.#running)
+      runs = true
     }
     try {
       return await read(acquireSlot)
     } finally {
-      if (slot !== undefined) this.#release()
+      if (runs) this.#release()
     }
   }
 
-  #run({ grant: { name, subject = name } }: Client): LongRead {
-    this.#running = { owner: subject, round: 0, start: () => {}, refuse: () => {} }
-    return this.#running
-  }
-
-  async #wait({ grant: { name, subject = name }, signal }: Client): Promise<LongRead> {
-    const { promise, resolve, reject } = Promise.withResolvers<LongRead>()
-    const read = {
-      owner: subject,
-      round: this.#roundOf(subject),
-      start: () => resolve(read),
+  async #wait(owner: string, signal: AbortSignal, running: LongRead): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    // After the last read of its owner, or with the next ones of others.
+    const last = this.#waiting.findLast((read) => read.owner === owner) ?? running
+    const read: WaitingRead = {
+      owner,
+      round: last.round + 1,
+      start: resolve,
       refuse: (reason: string) => reject(new StoreUnavailable('busy', reason)),
     }
     const index = this.#waiting.findIndex(({ round }) => round > read.round)
@@ -74,14 +77,9 @@ export class LongReads {
     return promise.finally(() => signal.removeEventListener('abort', abandon))
   }
 
-  /** The round of the next read of a client: after its own last one, or with the next ones of others. */
-  #roundOf(owner: string): number {
-    const last = this.#waiting.findLast((read) => read.owner === owner) ?? this.#running
-    return (last?.round ?? 0) + 1
-  }
-
   #release(): void {
-    this.#running = this.#waiting.shift()
-    this.#running?.start()
+    const next = this.#waiting.shift()
+    this.#running = next
+    next?.start()
   }
 }

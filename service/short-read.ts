@@ -6,7 +6,7 @@ export const SHORT_READ = { rows: 100, text: 2 ** 16 }
 
 /**
  * Waits until a long read may begin. A store awaits it at most once per read, before it reads more than SHORT_READ, and
- * then begins the read anew, so that the result still comes from one moment.
+ * then starts the read again, so that the result still comes from one moment.
  *
  * @throws StoreUnavailable, which ends the read
  */

@@ -22,7 +22,7 @@ export class WaitingClient implements Client {
     const abort = () => controller.abort()
     const { socket } = this.#request.raw
     const { raw: response } = this.#reply
-    if (response.closed || socket.readableEnded) abort()
+    if (!socket.readable) abort()
     response.once('close', abort)
     socket.once('end', abort)
     response.once('close', () => socket.off('end', abort))

@@ -11,15 +11,20 @@ import { pageWith } from '../../stores/plants.ts'
 /** How many can wait. */
 const PLACES = 64
 
-/** A service whose searches run until the test ends them. */
+/** A service whose searches run until the test ends them. Those for `late` wait for `proceed` before they are long. */
 async function startSearches(t: Test) {
+  const late = Promise.withResolvers<void>()
+  const refused = Promise.withResolvers<Error>()
   const started: string[] = []
   const begun = Promise.withResolvers<void>()
   const end = Promise.withResolvers<Page>()
   const service = await startService(t, {
     instead: {
       search: async ({ text }: SearchRequest, acquireSlot?: AcquireSlot) => {
-        await acquireSlot?.()
+        if (text === 'late') {
+          await late.promise
+          await acquireSlot?.().catch(refused.resolve)
+        } else await acquireSlot?.()
         started.push(text)
         begun.resolve()
         return end.promise
@@ -28,7 +33,14 @@ async function startSearches(t: Test) {
   })
   const running = search(service, 'running')
   await begun.promise
-  return { service, running, started, end: () => end.resolve(pageWith([])) }
+  return {
+    service,
+    running,
+    started,
+    proceed: () => late.resolve(),
+    refused: refused.promise,
+    end: () => end.resolve(pageWith([])),
+  }
 }
 
 const search = (caller: Caller, text: string) =>
@@ -40,12 +52,15 @@ async function receives(service: Service, requests: number): Promise<void> {
 }
 
 /** Sends a search on a connection of its own. Resolves to both ends of the connection when it has been received. */
-async function sendSearch(service: Service): Promise<{ client: Socket; server: Socket }> {
+async function sendSearch(
+  service: Service,
+  text = 'a',
+): Promise<{ client: Socket; server: Socket }> {
   const connected = once(service.app.server, 'connection')
   const client = connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true })
   const received = receives(service, 1)
   client.write(
-    `GET /plants?q=a HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.token}\r\n\r\n`,
+    `GET /plants?q=${text} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.token}\r\n\r\n`,
   )
   const [server] = await connected
   await received
@@ -82,6 +97,19 @@ for (const { departure, event, leave } of departures) {
     const statuses = (await Promise.all([running, ...others])).map(({ status }) => status)
     t.strictSame([...new Set(statuses)], [200], 'all places were free again')
     t.equal(started.length, 1 + PLACES)
+  })
+
+  t.test(`if a client ${departure} before its read is long, it does not wait`, async (t) => {
+    const { service, running, proceed, refused, end } = await startSearches(t)
+    const { client, server } = await sendSearch(service, 'late')
+    t.teardown(() => client.destroy())
+    const noticed = new Promise((resolve) => server.once(event, resolve))
+    leave(client)
+    await noticed
+    proceed()
+    t.equal((await refused).message, 'the store is busy: the client has disconnected')
+    end()
+    t.equal((await running).status, 200)
   })
 }
 
