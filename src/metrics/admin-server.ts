@@ -1,6 +1,6 @@
-import type { AddressInfo, Server, Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { isIP } from 'node:net'
-import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import type { ListenAddress } from '../config/setting-values.ts'
 import { ApiError } from '../http/api-error.ts'
 import { handleErrors } from '../http/error-handler.ts'
@@ -67,7 +67,7 @@ export function createAdminServer({
     threads: 1,
     responseTimeoutMs: lifetimeMs,
   })
-  const connections = replaceOldestConnection(app.server, lifetimeMs)
+  const connections = replaceOldestConnection(app, lifetimeMs)
   limitResponses(app, 1)
   app.decorate('authenticate', (_request, _reply, done) => done())
   handleErrors(app)
@@ -101,36 +101,39 @@ export function createAdminServer({
 }
 
 /**
- * Lets each connection serve one request, and limits its lifetime. When too many are open, a new one replaces the
- * oldest, preferably one that has not sent a request, so that slow clients cannot make a health check fail.
+ * Lets each connection serve one request, and limits its lifetime. When too many are open, a new one replaces one of the
+ * others, so that slow clients cannot make a health check fail: preferably the one that has waited longest for its
+ * client, to send a head or to read a response.
  *
  * @returns the open connections
  */
-function replaceOldestConnection(server: Server, lifetimeMs: number): ReadonlySet<Socket> {
+function replaceOldestConnection(app: FastifyInstance, lifetimeMs: number): ReadonlySet<Socket> {
   const open = new Set<Socket>()
-  /** Connections that have not sent a complete head. */
-  const idle = new Set<Socket>()
+  const waiting = new Set<Socket>()
   const forget = (connection: Socket) => {
     open.delete(connection)
-    idle.delete(connection)
+    waiting.delete(connection)
   }
-  server.on('connection', (connection: Socket) => {
+  app.server.on('connection', (connection: Socket) => {
     if (open.size === ADMIN_CONNECTIONS_MAX) {
-      const [replaced] = [...idle, ...open] as [Socket]
+      const [replaced] = [...waiting, ...open] as [Socket]
       replaced.destroy()
       forget(replaced)
     }
     open.add(connection)
-    idle.add(connection)
+    waiting.add(connection)
     const timer = setTimeout(() => connection.destroy(), lifetimeMs).unref()
     connection.once('close', () => {
       clearTimeout(timer)
       forget(connection)
     })
   })
-  server.prependListener('request', ({ socket }, response) => {
-    idle.delete(socket)
+  app.server.prependListener('request', ({ socket }, response) => {
+    waiting.delete(socket)
     response.shouldKeepAlive = false
+  })
+  app.addHook('onSend', async ({ raw: { socket } }) => {
+    if (open.has(socket)) waiting.add(socket)
   })
   return open
 }

@@ -272,6 +272,20 @@ t.test('if all have sent a request, a new connection replaces the oldest', async
   for (const socket of others) t.match(answersOf(await readAll(socket)), [{ status: 200 }])
 })
 
+t.test('responses that nobody reads make no health check fail', async (t) => {
+  // More than the system buffers.
+  const large = { ...PAGE, content: 'x'.repeat(2 ** 24) }
+  let count = 0
+  const port = await start(t, async () => (++count > 64 ? PAGE : large))
+  for (let unread = 0; unread < 64; unread++) {
+    const socket = open(t, port)
+    socket.write(GET)
+    await once(socket, 'readable')
+  }
+  const checks = await Promise.all(Array.from({ length: 66 }, () => get(port, '/page')))
+  for (const { status } of checks) t.equal(status, 200)
+})
+
 t.test('closing cuts off the connections', async (t) => {
   const asked = Promise.withResolvers<void>()
   const server = createAdminServer({
