@@ -52,7 +52,9 @@ async function fetchKeys(issuer: string, signal: AbortSignal): Promise<string> {
   }
   const keys = await fetchText(url.href, signal)
   const { createLocalJWKSet } = await import('jose')
-  createLocalJWKSet(parseJson('the JSON Web Key Set', keys))
+  const { jwks } = createLocalJWKSet(parseJson('the JSON Web Key Set', keys))
+  // No token could be verified, so it is more likely a fault than the withdrawal of all keys.
+  if (jwks().keys.length === 0) throw new Error('the JSON Web Key Set is empty')
   return keys
 }
 

@@ -87,7 +87,8 @@ const FAULTS: [what: string, fault: Issuer['fault'], logged: RegExp][] = [
     metadata({ jwks_uri: 'file:///etc/passwd' }),
     /has the jwks_uri 'file:\/\/\/etc\/passwd'$/,
   ],
-  ['sends no keys', json(JWKS, { keys: 'none' }), /JSON Web Key Set malformed$/],
+  ['sends no list of keys', json(JWKS, { keys: 'none' }), /JSON Web Key Set malformed$/],
+  ['sends no keys', json(JWKS, { keys: [] }), /the JSON Web Key Set is empty$/],
   [
     'sends keys that are no JSON',
     at(JWKS, (response) => response.end('{"keys":[]')),
@@ -164,6 +165,15 @@ t.test('while the issuer is down, its keys stay in use', async (t) => {
   t.equal(await statusWith(await issuer.sign({ sub: 'new' })), 200)
   t.equal(await statusWith(await issuer.sign({}, {}, await newKey())), 401)
   t.equal(await statusWith(await issuer.sign({ sub: 'newer' })), 200)
+})
+
+t.test('an issuer that publishes no keys for a while withdraws none', async (t) => {
+  const { issuer, lines, statusWith } = await startBoth(t)
+  t.equal(await statusWith(await issuer.sign()), 200)
+  issuer.fault = json(JWKS, { keys: [] })
+  await statusWith(await issuer.sign({}, {}, await newKey()))
+  t.ok(lines.some((line) => line.endsWith('the JSON Web Key Set is empty')))
+  t.equal(await statusWith(await issuer.sign({ sub: 'later' })), 200)
 })
 
 t.test('unknown keys make the service ask the issuer at most once per cooldown', async (t) => {
