@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
-import { createLocalJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { createLocalJWKSet, errors, type JWTVerifyGetKey, jwtVerify, UnsecuredJWT } from 'jose'
 import { type Grant, scopes as ourScopes, type Scope } from '../../contract/scopes.ts'
 import { IssuerUnavailable, type TokenIssuer } from '../../service/token-issuer.ts'
 import type { ReadKeys } from './issuer-keys.ts'
@@ -22,6 +22,9 @@ const ALGORITHMS = [
 
 /** RFC 9068 §2.1 requires the first. Issuers that do not follow it send the second, or no type. */
 const TYPES = ['at+jwt', 'jwt']
+
+/** The header of a token without a signature, whose claims can be checked without a key. */
+const UNSECURED = Buffer.from('{"alg":"none"}').toString('base64url')
 
 /** How far the clock of the issuer can be ahead. */
 const LEEWAY_SECONDS = 60
@@ -90,27 +93,29 @@ export class IssuerTokens implements TokenIssuer {
   }
 
   async #verify(token: string, digest: string): Promise<ExpiringGrant> {
-    let keys = this.#keys ?? (await this.#refresh())
-    if (keys === undefined) throw new IssuerUnavailable()
-    const findKey: JWTVerifyGetKey = async (header, jws) => {
-      try {
-        return await (keys as Keys).find(header, jws)
-      } catch (error) {
-        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
-        keys = (await this.#refresh()) as Keys
-        return keys.find(header, jws)
-      }
-    }
     const { issuer, audience } = this.#options
-    const { payload, protectedHeader } = await jwtVerify(token, findKey, {
-      algorithms: ALGORITHMS,
+    const conditions = {
       issuer,
       audience,
       requiredClaims: ['exp', 'sub'],
       clockTolerance: LEEWAY_SECONDS,
       currentDate: new Date(this.#now()),
-    })
-    requireType(protectedHeader.typ)
+    }
+    let keys = this.#keys
+    const findKey: JWTVerifyGetKey = async (header, jws) => {
+      requireType(header.typ)
+      try {
+        if (keys !== undefined) return await keys.find(header, jws)
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+      }
+      // No key could make the token valid.
+      UnsecuredJWT.decode(`${UNSECURED}.${jws.payload}.`, conditions)
+      keys = await this.#refresh()
+      if (keys === undefined) throw new IssuerUnavailable()
+      return keys.find(header, jws)
+    }
+    const { payload } = await jwtVerify(token, findKey, { algorithms: ALGORITHMS, ...conditions })
     const grant = this.#toGrant(payload)
     // Otherwise, the issuer has withdrawn the key in the meantime.
     if (keys === this.#keys) this.#remember(digest, grant)

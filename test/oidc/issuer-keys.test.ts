@@ -128,6 +128,21 @@ t.test('the log has the reason of fetch, even without a code', async (t) => {
   t.strictSame(lines, [`cannot read the keys of ${oidcIssuer}: fetch failed: bad port`])
 })
 
+t.test(
+  'a token that no key could make valid gets 401 even before the keys were read',
+  async (t) => {
+    const { issuer, service, statusWith } = await startBoth(t, isDown)
+    const exp = Math.floor(Date.now() / 1000) - 100
+    for (const claims of [{ iss: 'https://id.example' }, { aud: 'urn:other' }, { exp }]) {
+      const token = await issuer.sign(claims)
+      t.match(await service.call({ ...read, token }), { status: 401, json: { error: 40102 } })
+    }
+    t.equal(await statusWith(await issuer.sign({}, { typ: 'logout+jwt' })), 401)
+    t.equal(await statusWith('a.b.c'), 401)
+    t.equal(await statusWith(await issuer.sign()), 503)
+  },
+)
+
 t.test('tokens that cannot be verified yet count as failures', async (t) => {
   const config = { authFailureLimit: { requests: 1, window: 3_600_000 } }
   const { issuer, statusWith } = await startBoth(t, isDown, { config })

@@ -8,6 +8,7 @@ import {
   operations,
   responsesOutsideOperations,
 } from '../../helpers/contract-check.ts'
+import { Issuer, newKey } from '../../helpers/issuer.ts'
 import { makeMirror } from '../../helpers/mirrors.ts'
 import { sendHead } from '../../helpers/send-head.ts'
 import { type Call, type Service, sendRaw, startService } from '../../helpers/service.ts'
@@ -124,9 +125,9 @@ const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>
   'store-unavailable': () => fail(new StoreUnavailable('failing', 'SQLITE_FULL')),
   'service-busy': () => fail(serviceBusy()),
   'issuer-unavailable': async (t) => {
-    const config = { oidcIssuer: 'http://127.0.0.1:9', oidcAudience: 'urn:plants' }
-    const signingIn = await startService(t, { config })
-    return signingIn.call({ ...create, token: 'a.b.c' })
+    const issuer = new Issuer(9)
+    const signingIn = await startService(t, { config: issuer.config })
+    return signingIn.call({ ...create, token: await issuer.sign({}, {}, await newKey()) })
   },
   'unsupported-http-version': () => sendHead(service, ['GET /plants HTTP/2.0', 'Host: x']),
 }
