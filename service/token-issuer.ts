@@ -11,5 +11,13 @@ export interface TokenIssuer {
   verify(token: string, digest: Buffer): Promise<Grant | undefined>
 }
 
-/** No token of the issuer can be verified yet. */
-export class IssuerUnavailable extends Error {}
+/** A token cannot be verified yet, because its key is unknown and the issuer does not respond. */
+export class IssuerUnavailable extends Error {
+  /** How long until the issuer is asked again. */
+  readonly retryAfterMs: number
+
+  constructor(retryAfterMs: number) {
+    super()
+    this.retryAfterMs = retryAfterMs
+  }
+}

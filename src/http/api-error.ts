@@ -39,9 +39,10 @@ import type { ErrorCode } from '../../contract/error-codes.gen.ts'
 import { errorCodes } from '../../contract/error-codes.gen.ts'
 import type { AnyFailure } from '../../contract/operation-types.ts'
 import type { StoreUnavailable } from '../../service/plant-store.ts'
+import type { IssuerUnavailable } from '../../service/token-issuer.ts'
 
 /** Values of `Retry-After` in a 503, in seconds. */
-const RETRY_AFTER = { busy: '1', failing: '5', restricted: '5', issuer: '10' }
+const RETRY_AFTER = { busy: '1', failing: '5', restricted: '5' }
 
 /** Messages quote the client's input, which can be as long as a request head. */
 const MESSAGE_LENGTH_MAX = 500
@@ -98,8 +99,10 @@ export function serviceBusy(): ApiError {
   return new ApiError('service-busy', 'the service is busy', { 'retry-after': RETRY_AFTER.busy })
 }
 
-/** The issuer of a token has not published its keys to the service yet. */
-export function issuerUnavailable(): ApiError {
+/** The issuer has not published the key of a token to the service yet. */
+export function issuerUnavailable({ retryAfterMs }: IssuerUnavailable): ApiError {
   const message = 'the token cannot be verified yet, because its issuer is unavailable'
-  return new ApiError('issuer-unavailable', message, { 'retry-after': RETRY_AFTER.issuer })
+  // 0 would make clients retry at once.
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000))
+  return new ApiError('issuer-unavailable', message, { 'retry-after': String(seconds) })
 }

@@ -12,8 +12,15 @@ const TIMEOUT_MS = 5000
 /** More than any issuer publishes. */
 const RESPONSE_BYTES_MAX = 2 ** 18
 
-/** Resolves to the issuer's JSON Web Key Set as JSON; undefined if it could not be read. */
-export type ReadKeys = () => Promise<string | undefined>
+/** The result of the last attempt to read the keys. */
+export interface KeysReading {
+  /** The issuer's JSON Web Key Set; undefined if it could not be read. */
+  readonly json: string | undefined
+  /** How long until the issuer can be asked again. */
+  readonly retryAfterMs: number
+}
+
+export type ReadKeys = () => Promise<KeysReading>
 
 /**
  * Creates a function that finds the issuer's keys by OpenID Connect Discovery 1.0. It reads them at most once per
@@ -26,6 +33,10 @@ export function issuerKeys(
 ): ReadKeys {
   let known: string | undefined
   const read = async () => {
+    const json = await tryToRead()
+    return { json, nextAt: performance.now() + cooldownMs }
+  }
+  const tryToRead = async () => {
     try {
       const keys = await fetchKeys(String(issuer), AbortSignal.timeout(timeoutMs))
       if (keys !== known) log?.info(`read new keys of ${issuer}`)
@@ -36,7 +47,11 @@ export function issuerKeys(
       return undefined
     }
   }
-  return shareResult(read, cooldownMs)
+  const readShared = shareResult(read, cooldownMs)
+  return async () => {
+    const { json, nextAt } = await readShared()
+    return { json, retryAfterMs: nextAt - performance.now() }
+  }
 }
 
 async function fetchKeys(issuer: string, signal: AbortSignal): Promise<string> {

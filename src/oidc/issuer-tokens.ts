@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { createLocalJWKSet, errors, type JWTVerifyGetKey, jwtVerify, UnsecuredJWT } from 'jose'
 import { type Grant, scopes as ourScopes, type Scope } from '../../contract/scopes.ts'
 import { IssuerUnavailable, type TokenIssuer } from '../../service/token-issuer.ts'
-import type { ReadKeys } from './issuer-keys.ts'
+import type { KeysReading, ReadKeys } from './issuer-keys.ts'
 
 /** All are asymmetric: with HS256, the issuer's public key could serve as the secret. */
 const ALGORITHMS = [
@@ -37,6 +37,8 @@ const KEYS_LIFETIME_MS = 600_000
 
 /** How many verified tokens to remember. */
 const VERIFIED_MAX = 10_000
+
+const UNREAD: KeysReading = { json: undefined, retryAfterMs: 0 }
 
 /** The latest time that a Date can represent. */
 const LATEST_MS = 8.64e15
@@ -111,8 +113,9 @@ export class IssuerTokens implements TokenIssuer {
       }
       // No key could make the token valid.
       UnsecuredJWT.decode(`${UNSECURED}.${jws.payload}.`, conditions)
-      keys = await this.#refresh()
-      if (keys === undefined) throw new IssuerUnavailable()
+      const { json, retryAfterMs } = await this.#refresh()
+      if (json === undefined) throw new IssuerUnavailable(retryAfterMs)
+      keys = this.#keys as Keys
       return keys.find(header, jws)
     }
     const { payload } = await jwtVerify(token, findKey, { algorithms: ALGORITHMS, ...conditions })
@@ -141,15 +144,16 @@ export class IssuerTokens implements TokenIssuer {
   }
 
   /** Replaces the keys if the issuer has others, and forgets what was verified with the old ones. Never rejects. */
-  async #refresh(): Promise<Keys | undefined> {
+  async #refresh(): Promise<KeysReading> {
     this.#refreshAt = this.#now() + KEYS_LIFETIME_MS
     // It rejects if the thread that reads them has ended.
-    const json = await this.#options.readKeys().catch(() => undefined)
+    const reading = await this.#options.readKeys().catch(() => UNREAD)
+    const { json } = reading
     if (json !== undefined && json !== this.#keys?.json) {
       this.#keys = { json, find: createLocalJWKSet(JSON.parse(json)) }
       this.#verified.clear()
     }
-    return this.#keys
+    return reading
   }
 }
 

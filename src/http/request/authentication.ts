@@ -81,19 +81,17 @@ export async function authenticateBearers(
 
   async function verify(token: string, request: FastifyRequest): Promise<Grant> {
     const limited = tokens.isKnown(token) ? undefined : await failures?.check(request)
-    const result = limited ?? (await verifyToken(token))
-    if (!(result instanceof ApiError)) return result
+    const grant = limited === undefined ? await verifyToken(token) : undefined
+    if (grant !== undefined) return grant
     logRejection(request)
-    throw limited ?? (await failures?.count(request)) ?? result
+    throw limited ?? (await failures?.count(request)) ?? invalidToken()
   }
 
-  /** Resolves to the error for a token that is invalid, or cannot be verified: both count as failures. */
-  async function verifyToken(token: string): Promise<Grant | ApiError> {
+  async function verifyToken(token: string): Promise<Grant | undefined> {
     try {
-      return (await tokens.verify(token)) ?? invalidToken()
+      return await tokens.verify(token)
     } catch (error) {
-      if (error instanceof IssuerUnavailable) return issuerUnavailable()
-      throw error
+      throw error instanceof IssuerUnavailable ? issuerUnavailable(error) : error
     }
   }
 
