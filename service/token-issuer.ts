@@ -11,13 +11,20 @@ export interface TokenIssuer {
   verify(token: string, digest: Buffer): Promise<Grant | undefined>
 }
 
-/** A token cannot be verified yet, because its key is unknown and the issuer does not respond. */
+/** A token cannot be verified yet, because its key is not known. */
 export class IssuerUnavailable extends Error {
-  /** How long until the issuer is asked again. */
+  /**
+   * - `failing`: The issuer's keys cannot be read.
+   * - `key-unknown`: They have been read so recently that they cannot be read again yet. The token is forged, or its key
+   *   is new.
+   */
+  readonly reason: 'failing' | 'key-unknown'
+  /** How long until the issuer can be asked again. */
   readonly retryAfterMs: number
 
-  constructor(retryAfterMs: number) {
+  constructor(reason: IssuerUnavailable['reason'], retryAfterMs: number) {
     super()
+    this.reason = reason
     this.retryAfterMs = retryAfterMs
   }
 }

@@ -99,10 +99,12 @@ export function serviceBusy(): ApiError {
   return new ApiError('service-busy', 'the service is busy', { 'retry-after': RETRY_AFTER.busy })
 }
 
-/** The issuer has not published the key of a token to the service yet. */
-export function issuerUnavailable({ retryAfterMs }: IssuerUnavailable): ApiError {
-  const message = 'the token cannot be verified yet, because its issuer is unavailable'
+/** The key of a token is not known yet. */
+export function issuerUnavailable({ reason, retryAfterMs }: IssuerUnavailable): ApiError {
+  const why = reason === 'failing' ? 'its issuer is unavailable' : 'its key is unknown'
   // 0 would make clients retry at once.
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000))
-  return new ApiError('issuer-unavailable', message, { 'retry-after': String(seconds) })
+  return new ApiError('issuer-unavailable', `the token cannot be verified yet, because ${why}`, {
+    'retry-after': String(seconds),
+  })
 }

@@ -16,6 +16,8 @@ const RESPONSE_BYTES_MAX = 2 ** 18
 export interface KeysReading {
   /** The issuer's JSON Web Key Set; undefined if it could not be read. */
   readonly json: string | undefined
+  /** Whether it was read for this call, rather than for an earlier one. */
+  readonly isNew: boolean
   /** How long until the issuer can be asked again. */
   readonly retryAfterMs: number
 }
@@ -32,7 +34,9 @@ export function issuerKeys(
   { cooldownMs = COOLDOWN_MS, timeoutMs = TIMEOUT_MS } = {},
 ): ReadKeys {
   let known: string | undefined
+  let reads = 0
   const read = async () => {
+    reads++
     const json = await tryToRead()
     return { json, nextAt: performance.now() + cooldownMs }
   }
@@ -49,8 +53,11 @@ export function issuerKeys(
   }
   const readShared = shareResult(read, cooldownMs)
   return async () => {
-    const { json, nextAt } = await readShared()
-    return { json, retryAfterMs: nextAt - performance.now() }
+    const earlierReads = reads
+    const reading = readShared()
+    const isNew = reads > earlierReads
+    const { json, nextAt } = await reading
+    return { json, isNew, retryAfterMs: nextAt - performance.now() }
   }
 }
 

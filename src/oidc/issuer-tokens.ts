@@ -1,6 +1,14 @@
 import { inspect } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
-import { createLocalJWKSet, errors, type JWTVerifyGetKey, jwtVerify, UnsecuredJWT } from 'jose'
+import {
+  type CryptoKey,
+  createLocalJWKSet,
+  errors,
+  type JWSHeaderParameters,
+  type JWTVerifyGetKey,
+  jwtVerify,
+  UnsecuredJWT,
+} from 'jose'
 import { type Grant, scopes as ourScopes, type Scope } from '../../contract/scopes.ts'
 import { IssuerUnavailable, type TokenIssuer } from '../../service/token-issuer.ts'
 import type { KeysReading, ReadKeys } from './issuer-keys.ts'
@@ -38,7 +46,7 @@ const KEYS_LIFETIME_MS = 600_000
 /** How many verified tokens to remember. */
 const VERIFIED_MAX = 10_000
 
-const UNREAD: KeysReading = { json: undefined, retryAfterMs: 0 }
+const UNREAD: KeysReading = { json: undefined, isNew: true, retryAfterMs: 0 }
 
 /** The latest time that a Date can represent. */
 const LATEST_MS = 8.64e15
@@ -56,7 +64,8 @@ export interface IssuerTokensOptions {
 
 interface Keys {
   readonly json: string
-  readonly find: JWTVerifyGetKey
+  /** Resolves to undefined if no key matches. */
+  readonly find: (header: JWSHeaderParameters) => Promise<CryptoKey | undefined>
 }
 
 type ExpiringGrant = Grant & { readonly expiresAt: Date }
@@ -106,17 +115,17 @@ export class IssuerTokens implements TokenIssuer {
     let keys = this.#keys
     const findKey: JWTVerifyGetKey = async (header, jws) => {
       requireType(header.typ)
-      try {
-        if (keys !== undefined) return await keys.find(header, jws)
-      } catch (error) {
-        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
-      }
+      const known = await keys?.find(header)
+      if (known !== undefined) return known
       // No key could make the token valid.
       UnsecuredJWT.decode(`${UNSECURED}.${jws.payload}.`, conditions)
-      const { json, retryAfterMs } = await this.#refresh()
-      if (json === undefined) throw new IssuerUnavailable(retryAfterMs)
-      keys = this.#keys as Keys
-      return keys.find(header, jws)
+      const { json, isNew, retryAfterMs } = await this.#refresh()
+      if (json === undefined) throw new IssuerUnavailable('failing', retryAfterMs)
+      keys = this.#keys
+      const found = await keys?.find(header)
+      if (found !== undefined) return found
+      if (isNew) throw new Error('the issuer has no key for it')
+      throw new IssuerUnavailable('key-unknown', retryAfterMs)
     }
     const { payload } = await jwtVerify(token, findKey, { algorithms: ALGORITHMS, ...conditions })
     const grant = this.#toGrant(payload)
@@ -150,10 +159,22 @@ export class IssuerTokens implements TokenIssuer {
     const reading = await this.#options.readKeys().catch(() => UNREAD)
     const { json } = reading
     if (json !== undefined && json !== this.#keys?.json) {
-      this.#keys = { json, find: createLocalJWKSet(JSON.parse(json)) }
+      this.#keys = { json, find: keyFinder(json) }
       this.#verified.clear()
     }
     return reading
+  }
+}
+
+function keyFinder(json: string): Keys['find'] {
+  const find = createLocalJWKSet(JSON.parse(json))
+  return async (header) => {
+    try {
+      return await find(header)
+    } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey) return undefined
+      throw error
+    }
   }
 }
 

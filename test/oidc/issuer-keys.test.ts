@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { issuerKeys } from '../../src/oidc/issuer-keys.ts'
 import { type Issuer, JWKS, METADATA, newKey, startIssuer } from '../helpers/issuer.ts'
 import { type StartOptions, startService } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
 
 const read = { method: 'GET', path: '/plants' }
 
@@ -203,12 +204,47 @@ t.test('an issuer that publishes no keys for a while withdraws none', async (t) 
 
 t.test('unknown keys make the service ask the issuer at most once per cooldown', async (t) => {
   for (const fault of [undefined, at(JWKS, (response) => response.writeHead(500).end())]) {
-    const { issuer, statusWith } = await startBoth(t, fault, { issuer: { cooldownMs: 3_600_000 } })
+    const { issuer, service } = await startBoth(t, fault, { issuer: { cooldownMs: 3_600_000 } })
     const stranger = await newKey()
     for (let sent = 0; sent < 10; sent++) {
       const token = await issuer.sign({}, { kid: `key ${sent}` }, stranger)
-      t.equal(await statusWith(token), fault === undefined ? 401 : 503)
+      t.match(await service.call({ ...read, token }), {
+        status: 503,
+        headers: { 'retry-after': /^3(600|5\d\d)$/ },
+        json: { error: 50304 },
+      })
     }
     t.equal(issuer.reads, 1)
   }
+})
+
+t.test('a new key that follows a forged one is found after the cooldown', async (t) => {
+  const { issuer, service, statusWith } = await startBoth(t, undefined, {
+    issuer: { cooldownMs: 2000 },
+  })
+  const stranger = await newKey()
+  const forge = () => issuer.sign({}, {}, stranger)
+  t.equal(await statusWith(await issuer.sign()), 200)
+  await until('the keys are read for the forged token', async () => {
+    return (await statusWith(await forge())) === 401
+  })
+  await issuer.rotate()
+  const token = await issuer.sign()
+  const { status, headers } = await service.call({ ...read, token })
+  t.equal(status, 503)
+  t.match(headers['retry-after'], /^[12]$/)
+  await until('the new key is found', async () => (await statusWith(token)) === 200)
+})
+
+t.test('tokens of an unknown key count as failures if the keys could be read', async (t) => {
+  const config = { authFailureLimit: { requests: 1, window: 3_600_000 } }
+  const issuerOptions = { cooldownMs: 3_600_000 }
+  const { issuer, statusWith } = await startBoth(t, undefined, { config, issuer: issuerOptions })
+  t.equal(await statusWith(await issuer.sign()), 200)
+  const stranger = await newKey()
+  const statuses: number[] = []
+  for (let sent = 0; sent < 11; sent++) {
+    statuses.push(await statusWith(await issuer.sign({ jti: `${sent}` }, {}, stranger)))
+  }
+  t.strictSame(statuses, [...Array(10).fill(503), 429])
 })

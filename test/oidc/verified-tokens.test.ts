@@ -21,7 +21,7 @@ function setUp() {
     scopes: { read: 'plants:read', write: 'plants:write' },
     readKeys: async () => {
       state.reads++
-      return { json: await state.read(), retryAfterMs: 0 }
+      return { json: await state.read(), isNew: true, retryAfterMs: 0 }
     },
     now: () => state.now,
   })

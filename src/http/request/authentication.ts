@@ -81,17 +81,21 @@ export async function authenticateBearers(
 
   async function verify(token: string, request: FastifyRequest): Promise<Grant> {
     const limited = tokens.isKnown(token) ? undefined : await failures?.check(request)
-    const grant = limited === undefined ? await verifyToken(token) : undefined
-    if (grant !== undefined) return grant
+    const result = limited ?? (await verifyToken(token))
+    if (!(result instanceof ApiError)) return result
     logRejection(request)
-    throw limited ?? (await failures?.count(request)) ?? invalidToken()
+    throw limited ?? (await failures?.count(request)) ?? result
   }
 
-  async function verifyToken(token: string): Promise<Grant | undefined> {
+  /** Resolves to the error for a token that counts as a failure. */
+  async function verifyToken(token: string): Promise<Grant | ApiError> {
     try {
-      return await tokens.verify(token)
+      return (await tokens.verify(token)) ?? invalidToken()
     } catch (error) {
-      throw error instanceof IssuerUnavailable ? issuerUnavailable(error) : error
+      if (!(error instanceof IssuerUnavailable)) throw error
+      const unavailable = issuerUnavailable(error)
+      if (error.reason === 'failing') throw unavailable
+      return unavailable
     }
   }
 
