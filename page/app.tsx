@@ -36,7 +36,7 @@ export function App({
   const [session, setSession] = useState<Session>()
   const [problem, setProblem] = useState<string>()
   const [isOpening, setOpening] = useState(canResume)
-  /** Whether the token of an earlier visit can be tried again, once the service is available. */
+  /** Whether the session of an earlier visit can be resumed, once the service is available. */
   const [canRetry, setCanRetry] = useState(false)
   const drafts = useMemo(() => new Drafts(), [])
   useModel(drafts)

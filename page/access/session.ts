@@ -69,6 +69,7 @@ export async function openSession(access: string | Person): Promise<Session> {
     }
   } catch (cause) {
     if (person === undefined || !isRejected(cause)) throw cause
+    forgetSession()
     const message =
       'You have signed in, but this service does not accept the token that you got. Ask its operator for help.'
     throw new SignInError('failed', message, { cause })
@@ -89,10 +90,10 @@ export function canResume(): boolean {
 export async function resumeSession(signIn: SignIn | undefined): Promise<Session | undefined> {
   const person = await signIn?.finish()
   if (person !== undefined) {
-    const session = await openSession(person)
     forgetSession()
+    // Even if the service is unavailable, so that the person can try again.
     sessionStorage.setItem(SIGNED_IN, 'yes')
-    return session
+    return openSession(person)
   }
   const token = storedToken()
   if (token !== undefined) return openSession(token)

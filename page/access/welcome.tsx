@@ -20,7 +20,7 @@ export function Welcome({
   readonly unsaved: number
   readonly onSignIn: () => Promise<void> | undefined
   readonly onToken: OnToken
-  /** Tries the stored token again. Undefined if there is none. */
+  /** Resumes the session of an earlier visit. Undefined if there is none. */
   readonly onRetry: (() => void) | undefined
 }) {
   const [isBusy, setBusy] = useState(false)

@@ -10,8 +10,10 @@ import {
 } from '../../page/access/session.ts'
 import type { Person } from '../../page/access/sign-in.ts'
 import { SignInError } from '../../page/access/sign-in-error.ts'
+import { isTransient } from '../../page/error-text.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { thrownBy } from '../client/faulty-proxy.ts'
+import { startIssuer } from '../helpers/issuer.ts'
 import { startService } from '../helpers/service.ts'
 import { openTab } from './tab.ts'
 
@@ -90,4 +92,23 @@ t.test('a session notices that the issuer has ended it', async (t) => {
   t.equal(rejected.aborted, false)
   await t.rejects(feedClient.listPlants(), { message: 'Your session has ended.' })
   t.equal(rejected.aborted, true)
+})
+
+t.test('a session continues while the service cannot read a new key of the issuer', async (t) => {
+  const issuer = await startIssuer(t)
+  const config = issuer.config
+  const service = await startService(t, { config, issuer: { cooldownMs: 3000 } })
+  openTab(t).open(`${service.url}/`)
+  const person = {
+    name: 'Ada',
+    accessToken: () => issuer.sign(),
+    signOutUrl: () => undefined,
+  }
+  const { client, feedClient, rejected } = await openSession(person)
+  await issuer.rotate()
+  const error = await thrownBy(feedClient.listPlants())
+  t.match(error, { status: 503, condition: 'issuer-unavailable' })
+  t.equal(isTransient(error), true)
+  t.same((await client.listPlants()).plants, [])
+  t.equal(rejected.aborted, false)
 })

@@ -4,7 +4,7 @@ import { isRejected } from '../../page/access/rejection.ts'
 import { canResume, resumeSession } from '../../page/access/session.ts'
 import { type Person, SignIn } from '../../page/access/sign-in.ts'
 import { explain, isTransient } from '../../page/error-text.ts'
-import { AUDIENCE, type Issuer, startIssuer } from '../helpers/issuer.ts'
+import { AUDIENCE, type Issuer, JWKS, startIssuer } from '../helpers/issuer.ts'
 import { type BrowserApp, PAGE_CLIENT } from '../helpers/issuer-people.ts'
 import { startService } from '../helpers/service.ts'
 import { openTab, type Tab } from './tab.ts'
@@ -255,6 +255,26 @@ t.test('a person whom the service rejects has no session', async (t) => {
   tab.open(await authenticate(await signIn.begin()))
   await t.rejects(resumeSession(signIn), { message: /does not accept the token/ })
   t.equal(canResume(), false)
+})
+
+t.test('a person who has signed in can try again if the service is unavailable', async (t) => {
+  const issuer = await startIssuer(t)
+  issuer.fault = ({ url }, response) => url === JWKS && Boolean(response.writeHead(500).end())
+  const service = await startService(t, {
+    config: { ...issuer.config, ...PAGE_CLIENT },
+    // The client does not wait for that long.
+    issuer: { cooldownMs: 3_600_000 },
+  })
+  const url = `${service.url}/`
+  await issuer.register({ url })
+  const tab = openTab(t)
+  tab.open(url)
+  const signIn = new SignIn(settingsOf(issuer))
+  tab.open(await authenticate(await signIn.begin()))
+  const error = await resumeSession(signIn).catch((error) => error)
+  t.match(explain(error), /^The token cannot be verified yet/)
+  t.equal(isRejected(error), false)
+  t.equal(canResume(), true)
 })
 
 t.test('a person without a name is called as in the access token', async (t) => {
