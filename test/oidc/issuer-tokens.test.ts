@@ -227,7 +227,7 @@ t.test('forged tokens count as failures, but do not lock out verified ones', asy
   const config = { ...issuer.config, authFailureLimit: { requests: 1, window: 3_600_000 } }
   const other = await startService(t, { config })
   const verified = await issuer.sign()
-  const late = await issuer.sign({ sub: 'late' })
+  const next = await issuer.sign({ jti: 'next' })
   t.equal((await other.call({ ...read, token: verified })).status, 200)
   const statuses: number[] = []
   for (const forged of [...Array(11).keys()]) {
@@ -235,7 +235,8 @@ t.test('forged tokens count as failures, but do not lock out verified ones', asy
     statuses.push((await other.call({ ...read, token })).status)
   }
   t.strictSame(statuses, [...Array(10).fill(401), 429])
-  t.equal((await other.call({ ...read, token: late })).status, 429, 'its signature is not checked')
+  const { status } = await other.call({ ...read, token: next })
+  t.equal(status, 429, 'the next token of the same person is not checked')
   t.equal((await other.call({ ...read, token: verified })).status, 200)
 })
 

@@ -37,7 +37,7 @@ const REALM = 'Bearer realm="plant-store"'
  * Sets up `app.authenticate` for bearer tokens (RFC 6750) with @fastify/bearer-auth, called directly rather than
  * through its hook. Limits apply before the store is queried: an address that has used up its failures learns nothing
  * and costs almost nothing. A token that was valid before is exempt from the limit per address, so one client cannot
- * lock out others that share its proxy.
+ * lock out others that share its proxy and keep their tokens.
  *
  * @param resource is named in challenges; undefined without an issuer
  */
