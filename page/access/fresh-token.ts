@@ -10,10 +10,7 @@ const LEEWAY_MS = 10_000
 /** The pause after an attempt to replace a token that is still valid. */
 const RETRY_MS = 5000
 
-export type Tokens = Pick<
-  TokenEndpointResponse,
-  'access_token' | 'expires_in' | 'refresh_token' | 'id_token'
->
+export type Tokens = Pick<TokenEndpointResponse, 'access_token' | 'expires_in' | 'refresh_token'>
 
 /**
  * Asks the issuer for new tokens.
@@ -34,11 +31,6 @@ export class FreshToken {
     this.#refresh = refresh
     this.#tokens = tokens
     this.#schedule()
-  }
-
-  /** The latest ID token. */
-  get idToken(): string | undefined {
-    return this.#tokens.id_token
   }
 
   /**

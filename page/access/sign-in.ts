@@ -56,7 +56,10 @@ export interface Person {
    * @throws SignInError
    */
   accessToken(): Promise<string>
-  /** Where the person signs out at the issuer. Undefined if the issuer does not offer it. */
+  /**
+   * Where the person signs out at the issuer, which can ask for confirmation. Without an `id_token_hint` (OpenID Connect
+   * RP-Initiated Logout 1.0 §2), because browsers, proxies and logs keep URLs. Undefined if the issuer does not offer it.
+   */
   signOutUrl(): URL | undefined
 }
 
@@ -157,7 +160,6 @@ export class SignIn {
         server.end_session_endpoint === undefined
           ? undefined
           : withParameters(server.end_session_endpoint, {
-              id_token_hint: String(token.idToken),
               client_id: this.#settings.clientId,
               post_logout_redirect_uri: pageUrl().href,
             }),

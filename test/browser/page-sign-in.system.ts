@@ -238,6 +238,7 @@ testInBrowser(t, 'signing in to the page', (open) => {
     const plants = await openAs(t, open, setting)
     await plants.button('Sign out').click()
     await plants.page.waitForURL(`${setting.issuer.url}/session/end**`)
+    t.notMatch(plants.page.url(), /token/)
     await plants.button('Sign out').click()
     await plants.button('Sign in').click()
     await plants.page.getByLabel('Name').waitFor()

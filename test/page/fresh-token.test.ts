@@ -7,7 +7,6 @@ const FIRST: Tokens = {
   access_token: 'first',
   expires_in: 300,
   refresh_token: 'refresh',
-  id_token: 'id',
 }
 
 const UNAVAILABLE = new SignInError('unavailable', 'the issuer is unavailable')
@@ -34,7 +33,6 @@ t.test('a token is replaced a minute before it expires', async (t) => {
   advance(1)
   t.same(await Promise.all([token.get(), token.get()]), ['after refresh', 'first'])
   t.same(used, ['refresh'])
-  t.equal(token.idToken, 'id', 'the issuer need not repeat it')
   advance(300)
   const last = 'after refresh+'
   t.same(await Promise.all([token.get(), token.get()]), [last, last], 'both wait for one request')
