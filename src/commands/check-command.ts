@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { defaultConfig } from '../config/config.ts'
 import { findEngine } from '../stores/engines.ts'
+import { escapeControlCharacters } from '../transfer/unknown-fields.ts'
 import { databaseOption } from './options.ts'
 
 const help = `
@@ -30,7 +31,9 @@ async function check(database: string): Promise<void> {
   const { lockTimeout } = defaultConfig()
   const results = findEngine(database).check({ database, lockTimeout })
   for await (const { subject, status, message } of results) {
-    process.stdout.write(`${LABELS[status].padEnd(4)}  ${subject}: ${message}\n`)
+    // It can name what others have added to the database.
+    const line = `${LABELS[status].padEnd(4)}  ${subject}: ${escapeControlCharacters(message)}`
+    process.stdout.write(`${line}\n`)
     if (status === 'fault') process.exitCode = FAULTY
   }
 }

@@ -26,3 +26,12 @@ t.test('the exit code tells an intact database from a faulty one', async (t) => 
   t.match(faulty.stdout, /^FAIL {2}tokens: damaged: short; /m)
   t.match(faulty.stdout, /^ok {4}plants: 0$/m, 'the remaining checks still run')
 })
+
+t.test('names in a database cannot control the terminal', async (t) => {
+  const file = join(t.testdir(), 'plants.db')
+  const service = openDatabase({ file, lockTimeout: 0 })
+  service.exec('CREATE INDEX "a\x1b[2J\nb" ON plants (name)').close()
+  const { code, stdout } = await runHere(['check', '--database', file])
+  t.equal(code, 2)
+  t.match(stdout, /^ok .*\nFAIL .* DROP INDEX "a\\u001b\[2J\\nb"\n$/)
+})

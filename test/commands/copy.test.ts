@@ -124,8 +124,9 @@ t.test('webhooks are not copied to a database without a change feed', async (t) 
 t.test('a name that is taken during the copy is reported', async (t) => {
   const { from, to, use, copy } = await databases(t)
   await use(from, (store) => new AccessTokens(store).issue({ name: 'a', scopes: [] }))
-  // As if another process had taken the name just before.
-  sql('CREATE TRIGGER taken BEFORE INSERT ON tokens BEGIN SELECT raise(IGNORE); END')(to)
+  // A token with another name and the same key conflicts only when it is added, like one that was added meanwhile.
+  sql(`ATTACH '${from}' AS source; INSERT INTO tokens SELECT * FROM source.tokens;
+       UPDATE tokens SET name = 'other'`)(to)
   const stderr = `plant-store: token a was added to ${to} meanwhile\n`
   t.strictSame(await copy('token'), { code: 1, stdout: '', stderr })
 })

@@ -2,6 +2,7 @@ import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
 import { runHere } from '../helpers/command-here.ts'
 
 /** Creates a database as another program would. */
@@ -30,6 +31,15 @@ const files = [
   },
 ]
 
+const views = {
+  what: 'a view in place of a table',
+  make: (file: string) => {
+    openDatabase({ file, lockTimeout: 0 }).close()
+    database(file, 'DROP TABLE tokens; CREATE VIEW tokens AS SELECT 1 AS name')
+  },
+  says: /: table tokens is missing; expected CREATE TABLE tokens \(/,
+}
+
 /** The files in a folder, byte for byte. */
 function contents(folder: string) {
   return readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'latin1')])
@@ -44,7 +54,7 @@ async function refuses(t: Test, file: string, says: string | RegExp): Promise<vo
   t.match(stderr, says)
 }
 
-for (const { what, make, says } of files) {
+for (const { what, make, says } of [...files, views]) {
   t.test(`${what} stops the start and is not modified`, async (t) => {
     const folder = t.testdir()
     make(join(folder, 'plants.db'))

@@ -10,21 +10,23 @@ import {
   ok,
   schemaFinding,
   tokensFinding,
+  warning,
 } from '../check-result.ts'
 import { StoreError } from '../store-error.ts'
 import { checkChecksum } from './backup/checksum.ts'
 import { isLogOn, LOG_VERSION, START } from './feed/change-triggers.ts'
 import { openExisting, type SqliteOptions } from './file/database.ts'
 import { checkFileModes } from './file/file-modes-check.ts'
+import { compareSchema } from './schema-comparison.ts'
 import { explain } from './sqlite-errors.ts'
 import { findIncompatibility, readSchemaVersion, SCHEMA_VERSION } from './sqlite-schema.ts'
 
 type Check = (db: Database) => Iterable<Finding>
 
-/** The checks by subject, quick ones first. If the first finds a fault, the others are skipped. */
+/** The checks by subject, quick ones first. */
 const CHECKS: Record<string, Check> = {
   kind,
-  schema: (db) => [schemaFinding(readSchemaVersion(db), SCHEMA_VERSION)],
+  schema,
   file,
   journal,
   access: (db) => checkFileModes(db.name),
@@ -33,6 +35,9 @@ const CHECKS: Record<string, Check> = {
   plants: (db) => [countFinding(countRows(db, 'plants'))],
   changes,
 }
+
+/** If one of these finds a fault, the checks that follow are skipped, because they use the schema. */
+const REQUIRED: readonly Check[] = [kind, schema]
 
 /** The maximum number of ids listed in a message. */
 const IDS_MAX = 10
@@ -59,7 +64,7 @@ export function* checkDatabase(options: SqliteOptions): Generator<CheckResult> {
         isFaulty ||= finding.status === 'fault'
         yield { subject, ...finding }
       }
-      if (check === kind && isFaulty) return
+      if (REQUIRED.includes(check) && isFaulty) return
     }
   } catch (error) {
     if (!(error instanceof Sqlite.SqliteError)) throw error
@@ -85,9 +90,22 @@ function kind(db: Database): Finding[] {
   return [reason === undefined ? OWN_DATABASE : fault(reason)]
 }
 
-/** Why a file is not a database of this program, or of a version it supports; undefined if it is. */
-export function findKindFault(db: Database): string | undefined {
+function findKindFault(db: Database): string | undefined {
   return findIncompatibility(db) ?? (readSchemaVersion(db) === 0 ? 'it is empty' : undefined)
+}
+
+/** Why a file is not a database of this program, of a version it supports, with its schema; undefined if it is. */
+export function findFault(db: Database): string | undefined {
+  return findKindFault(db) ?? compareSchema(db).differences[0]
+}
+
+function schema(db: Database): Finding[] {
+  const { differences, foreign } = compareSchema(db)
+  if (differences.length > 0) return differences.map(fault)
+  const finding = schemaFinding(readSchemaVersion(db), SCHEMA_VERSION)
+  if (foreign.length === 0) return [finding]
+  const names = foreign.map((name) => JSON.stringify(name)).join(', ')
+  return [warning(`${finding.message}; not ours, and not verified: ${names}`)]
 }
 
 function file(db: Database): Finding[] {
@@ -131,14 +149,21 @@ function* integrity(db: Database): Generator<Finding> {
 
 /**
  * The faults that SQLite finds in pages, the order of rows, indexes that differ from their tables, and values that do
- * not fit the types of their columns: about a hundred at most.
+ * not fit the types of their columns: about a hundred at most. If the database has foreign tables, only ours are
+ * verified.
  *
  * @throws SqliteError after the last of them if SQLite cannot continue
  */
 export function* findIntegrityFaults(db: Database): Generator<string> {
-  for (const row of db.prepare('PRAGMA integrity_check').pluck().iterate()) {
-    const lines = String(row).split('\n')
-    yield* lines.filter((line) => line !== 'ok' && !line.startsWith('*** in database '))
+  const { tables, foreign } = compareSchema(db)
+  // Indexes and constraints of foreign tables can have expressions that take any time.
+  const scopes =
+    foreign.length === 0 ? [''] : ['sqlite_schema', ...tables].map((table) => `(${table})`)
+  for (const scope of scopes) {
+    for (const row of db.prepare(`PRAGMA integrity_check${scope}`).pluck().iterate()) {
+      const lines = String(row).split('\n')
+      yield* lines.filter((line) => line !== 'ok' && !line.startsWith('*** in database '))
+    }
   }
 }
 

@@ -10,7 +10,7 @@ import type { BackupOptions, BackupSummary } from '../../engine.ts'
 import { StoreError } from '../../store-error.ts'
 import { openExisting } from '../file/database.ts'
 import { COMPANION_SUFFIXES } from '../file/file-modes-check.ts'
-import { findKindFault } from '../sqlite-check.ts'
+import { findFault } from '../sqlite-check.ts'
 import { explain } from '../sqlite-errors.ts'
 import { CHECKSUM_SUFFIX, checksumLine } from './checksum.ts'
 import type { Verification } from './copy-verification.ts'
@@ -83,7 +83,7 @@ async function copyPages(copy: string, options: BackupOptions): Promise<void> {
     // SQLite restarts a backup whenever another connection writes, so under load it would never end. Within a
     // transaction it copies that transaction's snapshot instead.
     db.exec('BEGIN')
-    const reason = findKindFault(db)
+    const reason = findFault(db)
     if (reason !== undefined) throw copyError(options.database, reason)
     const { totalPages } = await db.backup(copy, {
       progress({ totalPages, remainingPages }) {

@@ -5,6 +5,7 @@ import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../file-modes.ts'
 import { IN_MEMORY, type StoreOptions } from '../../engine.ts'
 import { MissingDatabase, StoreError } from '../../store-error.ts'
 import { switchLog } from '../feed/change-triggers.ts'
+import { compareSchema } from '../schema-comparison.ts'
 import { explain } from '../sqlite-errors.ts'
 import { findIncompatibility, migrate } from '../sqlite-schema.ts'
 import { type FileIdentity, OpenFile } from './file-identity.ts'
@@ -51,7 +52,8 @@ export function openDatabase({
     db = new Sqlite(file, { timeout: lockTimeout, fileMustExist: identity !== undefined })
     // SQLite opens a read-only file without an error, and fails only at the first change.
     if (existsSync(file)) accessSync(file, constants.W_OK)
-    const reason = findIncompatibility(db)
+    // A connection that the process already has open has compared the schema.
+    const reason = identity === undefined ? findObstacle(db) : findIncompatibility(db)
     if (reason !== undefined) throw new StoreError(`cannot use the database ${file}: ${reason}`)
     makeDurable(db, { file, lockTimeout })
     migrate(db)
@@ -62,6 +64,12 @@ export function openDatabase({
     if (error instanceof StoreError) throw error
     throw new StoreError(`cannot use the database ${file}: ${explain(error)}`, { cause: error })
   }
+}
+
+/** Why a database cannot be used; undefined if it can. */
+function findObstacle(db: Database): string | undefined {
+  // In one transaction, because another process may be upgrading the schema.
+  return db.transaction(() => findIncompatibility(db) ?? compareSchema(db).differences[0])()
 }
 
 /**

@@ -32,7 +32,8 @@ const BARRIER = ['INSERT', 'UPDATE', 'DELETE'].map((event) => ({
     END`,
 }))
 
-const RAISE_BARRIER = BARRIER.map(
+/** Begins to refuse changes. */
+export const RAISE_BARRIER = BARRIER.map(
   ({ name, definition }) => `CREATE TRIGGER ${name} ${definition.trim()};`,
 ).join('\n')
 

@@ -1,0 +1,225 @@
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { INT64_MIN } from '../../../contract/int64.ts'
+import type { Restriction } from '../../../service/restriction.ts'
+import type { CheckResult } from '../../../src/stores/check-result.ts'
+import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
+import { restoreDatabase } from '../../../src/stores/sqlite/backup/database-restore.ts'
+import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
+import { checkDatabase } from '../../../src/stores/sqlite/sqlite-check.ts'
+import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/sqlite-schema.ts'
+import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { StoreError } from '../../../src/stores/store-error.ts'
+import { overwritePage, sql, thrownBy } from './files.ts'
+
+/** Takes many minutes for a row. */
+const SLOW = 'instr(hex(zeroblob(4000000)) || text, hex(zeroblob(2000000)) || 1)'
+
+/** A closed database with a plant, and its backup. */
+const original = join(t.testdir(), 'plants.db')
+openDatabase({ file: original, lockTimeout: 0 }).close()
+sql("INSERT INTO plants VALUES (1, 'Abies', 'Tree')")(original)
+const originalBackup = `${original}.backup`
+await backUp(original, originalBackup)
+
+function makeDatabase(t: Test): string {
+  const file = join(t.testdir(), 'plants.db')
+  copyFileSync(original, file)
+  return file
+}
+
+function check(file: string): CheckResult[] {
+  return [...checkDatabase({ file, lockTimeout: 0 })]
+}
+
+function copying() {
+  return { lockTimeout: 0, onProgress() {}, signal: new AbortController().signal }
+}
+
+function backUp(database: string, file: string) {
+  return backUpDatabase({ ...copying(), database, file })
+}
+
+function restore(backup: string, database: string) {
+  return restoreDatabase({ ...copying(), backup, database })
+}
+
+const DIFFERS = `its schema differs from version ${SCHEMA_VERSION}: `
+
+/** Changes to a schema, and the differences that are found. */
+const DIFFERENCES: [what: string, statements: string, differences: string[]][] = [
+  [
+    'a trigger, on the table in capitals',
+    'CREATE TRIGGER "x""y" AFTER INSERT ON PLANTS BEGIN DELETE FROM plants; END',
+    ['unexpected trigger on plants; remove it with DROP TRIGGER "x""y"'],
+  ],
+  [
+    'an index on an expression',
+    'CREATE INDEX slow ON plants (upper(name))',
+    ['unexpected index on plants; remove it with DROP INDEX "slow"'],
+  ],
+  [
+    'a view in place of a table',
+    'DROP TABLE plant_webhooks; CREATE VIEW plant_webhooks AS SELECT 1 AS name',
+    [
+      'table plant_webhooks is missing; expected CREATE TABLE plant_webhooks ( name TEXT PRIMARY KEY, ',
+    ],
+  ],
+  [
+    'a view that returns nothing in place of the log',
+    `DROP TABLE change_log; CREATE VIEW change_log AS
+     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0`,
+    ['table change_log is missing; expected CREATE TABLE change_log (id BLOB NOT NULL) STRICT'],
+  ],
+  [
+    'a table and an index less',
+    'DROP TABLE plant_webhooks; DROP INDEX plants_by_tag',
+    [
+      'index plants_by_tag is missing; expected CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL',
+      'table plant_webhooks is missing; expected CREATE TABLE plant_webhooks ( name TEXT PRIMARY KEY, ',
+    ],
+  ],
+  [
+    'another index of the same name',
+    'DROP INDEX plants_by_tag; CREATE INDEX plants_by_tag ON plants (tag)',
+    ['index plants_by_tag differs; expected CREATE INDEX plants_by_tag ON plants (tag) WHERE'],
+  ],
+  [
+    'a column more',
+    'ALTER TABLE change_log ADD COLUMN at ANY',
+    ['table change_log differs; expected CREATE TABLE '],
+  ],
+  [
+    'a trigger of the log less',
+    'DROP TRIGGER log_changed',
+    [
+      'trigger log_changed is missing; expected CREATE TRIGGER log_changed AFTER UPDATE ON plants WHEN ',
+    ],
+  ],
+  [
+    'triggers of a log that is off',
+    'DELETE FROM change_log',
+    ['created', 'changed', 'removed'].map(
+      (event) => `unexpected trigger on plants; remove it with DROP TRIGGER "log_${event}"`,
+    ),
+  ],
+  [
+    'a restriction without its triggers',
+    'INSERT INTO plant_restriction DEFAULT VALUES',
+    ['insert', 'update', 'delete'].map(
+      (event) =>
+        `trigger refuse_${event} is missing; expected CREATE TRIGGER refuse_${event} BEFORE `,
+    ),
+  ],
+]
+for (const [what, statements, differences] of DIFFERENCES) {
+  t.test(`a database with ${what} is refused`, async (t) => {
+    const file = makeDatabase(t)
+    sql(statements)(file)
+    const [first] = differences
+    const reason = `${DIFFERS}${first}`
+
+    const results = check(file)
+    t.same(
+      results.map(({ subject, status }) => `${status} ${subject}`),
+      ['ok kind', ...differences.map(() => 'fault schema')],
+      'nothing that uses the schema is checked',
+    )
+    for (const [index, difference] of differences.entries()) {
+      t.ok(results[index + 1]?.message.startsWith(DIFFERS + difference), difference)
+    }
+    for (const open of [openDatabase, (options: Options) => new SqliteStore(options)]) {
+      const error = thrownBy(() => open({ file, lockTimeout: 0 }))
+      t.ok(error instanceof StoreError)
+      t.ok(error?.message.startsWith(`cannot use the database ${file}: ${reason}`))
+      t.notMatch(error?.message, '\n')
+    }
+    await t.rejects(backUp(file, `${file}.copy`), { constructor: StoreError, message: reason })
+    // Without its checksum.
+    const backup = join(t.testdirName, 'backup.db')
+    copyFileSync(originalBackup, backup)
+    sql(statements)(backup)
+    const restored = restore(backup, join(t.testdirName, 'restored.db'))
+    await t.rejects(restored, { constructor: StoreError, message: reason })
+  })
+}
+
+/** Makes the condition of the index expensive, which SQLite would have evaluated when it was created. */
+function makeSlow(file: string): void {
+  const db = new Sqlite(file).unsafeMode()
+  db.pragma('writable_schema = ON')
+  db.prepare('UPDATE sqlite_schema SET sql = replace(sql, ?, ?)').run("text = '' AND ", '')
+  db.close()
+}
+
+type Options = Parameters<typeof openDatabase>[0]
+
+const CURSOR = 'AAAA'
+const RESTRICTIONS: Record<string, Restriction> = {
+  frozen: 'frozen',
+  mirror: { source: 'https://source.example', cursor: CURSOR, copyFrom: INT64_MIN },
+}
+for (const [what, restriction] of Object.entries(RESTRICTIONS)) {
+  t.test(`a database that is ${what} is used, and again after it`, async (t) => {
+    const file = join(t.testdir(), 'plants.db')
+    const options = { file, lockTimeout: 0, sameThread: true }
+    for (const [expected, next] of [
+      [undefined, restriction],
+      [restriction, undefined],
+    ]) {
+      const store = new SqliteStore(options)
+      t.equal(await store.restrict({ expected, next }), 'done')
+      await store.close()
+      t.ok(check(file).every(({ status }) => status === 'ok'))
+      openDatabase({ file, lockTimeout: 0 }).close()
+      await backUp(file, `${file}.${next}`)
+      await restore(`${file}.${next}`, join(t.testdirName, `${next}.db`))
+    }
+  })
+}
+
+t.test('a database whose log was turned off, and on again, is used', async (t) => {
+  const file = makeDatabase(t)
+  for (const age of [0, 1000]) {
+    openDatabase({ file, lockTimeout: 0, retention: { age, bytes: 1e6 } }).close()
+    t.ok(check(file).every(({ status }) => status === 'ok'))
+  }
+  openDatabase({ file, lockTimeout: 0 }).close()
+})
+
+for (let version = 1; version <= SCHEMA_VERSION; version++) {
+  t.test(`a database of version ${version} is compared with that version`, async (t) => {
+    const file = join(t.testdir(), 'plants.db')
+    const db = new Sqlite(file)
+    migrate(db, version)
+    t.match(check(file).at(1), { subject: 'schema', status: 'ok' })
+    db.exec('CREATE INDEX by_name ON plants (name)')
+    t.match(check(file).at(1)?.message, `differs from version ${version}: unexpected index`)
+    db.exec('DROP INDEX by_name').close()
+    openDatabase({ file, lockTimeout: 0 }).close()
+  })
+}
+
+t.test('tables and views of others are named, not refused, and not checked', async (t) => {
+  const file = makeDatabase(t)
+  sql(`
+    CREATE TABLE notes (text TEXT);
+    CREATE VIEW latest AS SELECT * FROM plants;
+    INSERT INTO notes VALUES ('x');
+    CREATE TRIGGER forget AFTER INSERT ON notes BEGIN DELETE FROM notes; END;
+    CREATE INDEX slow ON notes (text) WHERE text = '' AND ${SLOW};
+    ANALYZE plants;
+  `)(file)
+  makeSlow(file)
+  const message = `version ${SCHEMA_VERSION}; not ours, and not verified: "notes", "latest", "sqlite_stat1"`
+  const results = check(file)
+  t.match(results[1], { subject: 'schema', status: 'warning', message })
+  t.ok(results.every(({ status }) => status !== 'fault'))
+  openDatabase({ file, lockTimeout: 0 }).close()
+  await backUp(file, `${file}.copy`)
+  await restore(`${file}.copy`, join(t.testdirName, 'restored.db'))
+  overwritePage(file, 'plants')
+  t.match(check(file)[6], { subject: 'integrity', status: 'fault' })
+})
