@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { readFile, watch } from 'node:fs/promises'
+import { open, readFile, watch } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
@@ -99,6 +99,18 @@ t.test('a named pipe is written to, not replaced', async (t) => {
   const [text, finished] = await Promise.all([readFile(pipe, 'utf8'), write(pipe)])
   t.strictSame(finished, { code: 0, stdout: '', stderr: summary(pipe) })
   t.equal(text, csv)
+})
+
+t.test('an export to a named pipe fails if the reader leaves', async (t) => {
+  const { folder, write } = await exportsOf(t, many)
+  const pipe = join(folder, 'pipe.csv')
+  spawnSync('mkfifo', [pipe])
+  const finished = write(pipe)
+  const reader = await open(pipe)
+  await reader.read()
+  await reader.close()
+  const stderr = `plant-store: cannot write ${pipe}: broken pipe\n`
+  t.strictSame(await finished, { code: 1, stdout: '', stderr })
 })
 
 t.test('a target that cannot be written causes a one-line error and leaves no files', async (t) => {

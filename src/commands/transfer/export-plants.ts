@@ -31,7 +31,7 @@ export interface ExportOptions {
 /**
  * Exports all plants to a file, or to standard output for `-`, and prints their number on standard error. If a signal
  * interrupts it, the exit code is that of the signal. If the reader of standard output goes away, as `| head` does, the
- * export succeeds.
+ * export succeeds. If the reader of a named pipe does, the export fails.
  *
  * @throws ConfigError if the file cannot be written, or an option does not apply to its format
  */
@@ -76,9 +76,9 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     const target = file === STDIO ? 'standard output' : resolve(file)
     summary = `exported ${count.toLocaleString('en')} plants from ${describeDatabase(database)} to ${target}\n`
   } catch (error) {
-    if (!signal.aborted && !isClosedPipe(error)) {
-      throw fileError(file === STDIO ? STDOUT_ERROR : `cannot write ${file}`, error)
-    }
+    if (file === STDIO) {
+      if (!isClosedPipe(error)) throw fileError(STDOUT_ERROR, error)
+    } else if (!signal.aborted) throw fileError(`cannot write ${file}`, error)
   } finally {
     progress?.end()
     await destination?.discard()
