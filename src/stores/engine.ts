@@ -124,6 +124,8 @@ export interface BackupOptions extends DatabaseOptions {
   /** Path of the backup. */
   readonly file: string
   readonly onProgress: OnProgress
+  /** Called right before the backup gets its name. From then on, `signal` has no effect. */
+  readonly onPublish?: () => void
   /** Removes the unfinished backup before `abort()` returns, and then rejects the promise. */
   readonly signal: AbortSignal
 }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createPlant, logged } from '../helpers/client.ts'
-import { Command } from '../helpers/command.ts'
+import { Command, run } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { fill } from './large-database.ts'
 
@@ -70,7 +70,49 @@ t.test('a signal ends a restore immediately and leaves no files', async (t) => {
   const command = new Command(t, ['restore', backup, '--database', database], { measured: true })
   await logged(command, 'restore: copied, now verifying')
   command.process.kill('SIGTERM')
-  t.match(await command.finished(), { code: null, stdout: '' })
+  const { code, stdout, stderr } = await command.finished()
+  t.match({ code, stdout }, { code: null, stdout: '' })
+  t.match(stderr, `\nplant-store: interrupted: ${database} was not created\n`)
   t.equal(command.process.signalCode, 'SIGTERM')
   t.same(readdirSync(join(folder, 'data')), [])
 })
+
+/** Sends the process a signal right after a copy has got its name, and waits until the process has it. */
+const SIGNAL_AFTER_LINK = `
+  import { once } from 'node:events'
+  import fs from 'node:fs/promises'
+  import { syncBuiltinESMExports } from 'node:module'
+  const { link } = fs
+  fs.link = async (...paths) => {
+    await link(...paths)
+    // Waiting for a signal does not keep a process alive.
+    const timer = setInterval(() => {}, 1000)
+    const received = once(process, 'SIGTERM')
+    process.kill(process.pid, 'SIGTERM')
+    await received
+    clearInterval(timer)
+  }
+  syncBuiltinESMExports()`
+
+for (const [what, done, files] of [
+  ['backup', 'backed up', ['new.db', 'new.db.sha256']],
+  ['restore', 'restored', ['new.db']],
+] as const) {
+  t.test(`a ${what} is completed if a signal arrives once it has its name`, async (t) => {
+    const folder = t.testdir({ target: {} })
+    const database = join(folder, 'plants.db')
+    const backup = join(folder, 'backup.db')
+    const target = join(folder, 'target', 'new.db')
+    fill(database, 1)
+    t.match(await runHere(['backup', backup, '--database', database]), { code: 0 })
+    const node = ['--import', `data:text/javascript,${encodeURIComponent(SIGNAL_AFTER_LINK)}`]
+    const [file, other] = what === 'backup' ? [target, database] : [backup, target]
+    const args = [what, file, '--database', other]
+    const { code, stdout, stderr } = await run(t, args, { measured: true, node })
+    t.equal(code, 0)
+    t.match(stdout, `${done} to ${target}: 1 plants, `)
+    t.notMatch(stderr, 'interrupted')
+    t.same(readdirSync(join(folder, 'target')).sort(), files)
+    t.match(await runHere(['check', '--database', target]), { code: 0 })
+  })
+}

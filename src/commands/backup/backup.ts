@@ -45,32 +45,44 @@ const TASKS = {
   restore: { unit: 'bytes', done: 'restored' },
 }
 
-/** Shows the progress of a copy, interrupts it if a signal ends the process, and prints its size. */
+/**
+ * Shows the progress of a copy, and prints its size. If a signal ends the process, the unfinished copy is removed. Once
+ * the copy gets its name, signals are ignored, so that what is there is always complete and reported.
+ */
 async function copy<Summary extends BackupSummary>(
   what: keyof typeof TASKS,
   file: string,
-  run: (options: Pick<BackupOptions, 'onProgress' | 'signal'>) => Promise<Summary>,
+  run: (options: Pick<BackupOptions, 'onProgress' | 'onPublish' | 'signal'>) => Promise<Summary>,
 ): Promise<Summary> {
   const start = performance.now()
   const { unit, done } = TASKS[what]
   const abort = new AbortController()
   let progress: Progress | undefined
-  const endProgress = () => progress?.end()
+  let isPublishing = false
   const stopHandling = onSignal(() => {
-    endProgress()
+    if (isPublishing) return false
+    progress?.end()
     abort.abort()
+    process.stderr.write(`plant-store: interrupted: ${resolve(file)} was not created\n`)
+    return true
   })
   const onProgress = (copied: number, total: number) => {
     progress ??= startProgress({ what, unit, total })
     progress.update(copied)
     if (copied === total) progress.printLine(`${what}: copied, now verifying the copy`)
   }
-  const summary = await run({ onProgress, signal: abort.signal }).finally(() => {
+  const onPublish = () => {
+    isPublishing = true
+  }
+  try {
+    const summary = await run({ onProgress, onPublish, signal: abort.signal })
+    progress?.end()
+    process.stdout.write(`${done} to ${describeFile(file, summary, start)}\n`)
+    return summary
+  } finally {
+    progress?.end()
     stopHandling()
-    endProgress()
-  })
-  process.stdout.write(`${done} to ${describeFile(file, summary, start)}\n`)
-  return summary
+  }
 }
 
 /** @param start when the copy began, as `performance.now()` */
@@ -82,14 +94,15 @@ export function describeFile(file: string, summary: BackupSummary, start: number
 }
 
 /**
- * Cleans up when a signal arrives, then raises it again: shells and supervisors check which signal ended a process.
+ * Calls a function when a signal arrives. If it returns true, raises the signal again: shells and supervisors check which
+ * signal ended a process.
  *
  * @returns a function that restores the default handling
  */
-function onSignal(cleanUp: () => void): () => void {
+function onSignal(cleanUp: () => boolean): () => void {
   const end = (signal: NodeJS.Signals) => {
+    if (!cleanUp()) return
     stopHandling()
-    cleanUp()
     process.kill(process.pid, signal)
   }
   const stopHandling = () => {

@@ -33,7 +33,7 @@ export function backUpDatabase(options: BackupOptions): Promise<BackupSummary> {
  * removed, except after a kill -9.
  *
  * @param copyTo writes the copy to a path
- * @param publish gets the path of the verified copy, and links the file to it
+ * @param publish gets the path of the verified copy, which is on disk, and links the file to it
  */
 export async function copyVerified(
   options: BackupOptions,
@@ -50,6 +50,10 @@ export async function copyVerified(
     const copy = join(folder, 'plants.db')
     await withReadErrors(options, () => copyTo(copy, options))
     const summary = await withReadErrors(options, () => verify(copy, options))
+    await withWriteErrors(file, () => sync(copy))
+    signal.throwIfAborted()
+    signal.removeEventListener('abort', removeFolder)
+    options.onPublish?.()
     await withWriteErrors(file, () => publish(copy, file, summary.sha256))
     return summary
   } finally {
@@ -128,9 +132,8 @@ async function publishWithChecksum(copy: string, file: string, sha256: string): 
   await sync(dirname(resolve(file)))
 }
 
-/** Gives the copy its name atomically once it is on disk, unless the name has been taken meanwhile. */
+/** Gives the copy its name atomically, unless the name has been taken meanwhile. */
 export async function publish(copy: string, file: string): Promise<void> {
-  await sync(copy)
   // Unlike a rename, a link replaces nothing.
   await link(copy, file)
   await sync(dirname(resolve(file)))
