@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
+import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { commitsIn } from './files.ts'
 
@@ -13,6 +14,14 @@ t.test('commits of the writer wait for the disk', async (t) => {
   t.same(settings, [{ journal: 'wal', synchronous: 2n }])
   thread.postMessage('close')
   await once(thread, 'exit')
+})
+
+// SQLite from 3.7.0 to 3.51.2 can corrupt a database if two connections write and checkpoint at the same instant, as our
+// threads and commands can: https://www.sqlite.org/wal.html#walresetbug
+t.test('the version of SQLite is one without the WAL-reset bug', async (t) => {
+  const db = openDatabase({ file: ':memory:', lockTimeout: 0 })
+  t.equal(db.prepare('SELECT sqlite_version()').pluck().get(), '3.54.1')
+  db.close()
 })
 
 t.test('a single create is a transaction, and is in the WAL before it resolves', async (t) => {
