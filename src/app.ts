@@ -93,7 +93,6 @@ export async function buildApp({
     log,
     logsForAll,
     certificate,
-    threads,
     cors,
     requestMetrics,
     responseTimeoutMs,

@@ -7,7 +7,7 @@ import type { AppOptions } from './app.ts'
 import { type Config, ConfigError } from './config/config.ts'
 import { type Access, ensureFirstToken } from './first-token.ts'
 import { type Certificate, loadCertificate } from './http/server/certificate.ts'
-import { limitToDescriptors, watchDescriptors } from './http/server/descriptors.ts'
+import { connectionsPossible, watchDescriptors } from './http/server/descriptors.ts'
 import { type Listening, localUrl, toAuthority, toHosts } from './http/server/listener.ts'
 import type { HttpServer } from './http-threads/http-server.ts'
 import type { HttpThreadsOptions } from './http-threads/http-threads.ts'
@@ -58,12 +58,10 @@ export interface RunningService {
  * @param seeding interrupts the import of a seed; see Seeder
  * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable
  */
-export async function start(given: Config, seeding?: AbortSignal): Promise<RunningService> {
-  requireSeparatePorts(given)
-  requireIssuer(given)
-  const log = await createLog(given)
-  const maxConnections = limitToDescriptors(given.maxConnections, (message) => log.warn(message))
-  const config = { ...given, maxConnections }
+export async function start(config: Config, seeding?: AbortSignal): Promise<RunningService> {
+  requireSeparatePorts(config)
+  requireIssuer(config)
+  const log = await createLog(config)
   const contract = loadContract()
   const certificate = await loadCertificate(config)
   const seedStore = await prepareSeed(config.seed)
@@ -112,7 +110,15 @@ export async function start(given: Config, seeding?: AbortSignal): Promise<Runni
     const close = closeOnce({ server, store, admin, log, webhooks, watch })
     // Listens first, so that the service accepts no connections if the admin port is unavailable.
     const adminAddress = await admin?.listen()
-    const listening = await server.listen({ hosts: toHosts(config.host), port: config.port })
+    const listening = await server.listen({
+      hosts: toHosts(config.host),
+      port: config.port,
+      connectionsPossible: connectionsPossible(
+        config.maxConnections,
+        links.length || 1,
+        (message) => log.warn(message),
+      ),
+    })
     admin?.setAccepting(true)
     const adminUrl = adminAddress && localUrl(adminAddress)
     logListening(log, listening, certificate)

@@ -1,4 +1,5 @@
 import { type AppOptions, buildApp } from '../app.ts'
+import { connectionsPerThread } from '../http/server/connection-limit.ts'
 import { type Endpoint, type Listening, prepareToListen } from '../http/server/listener.ts'
 import { gracefulShutdown } from '../http/server/shutdown.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
@@ -27,7 +28,15 @@ export async function prepareHttpServer(options: AppOptions, thread?: string): P
   const app = await buildApp({ ...options, requestMetrics })
   const listen = await prepareToListen(app, config.host, threads)
   return {
-    listen,
+    listen: (endpoint) => {
+      const { connectionsPossible } = endpoint
+      app.connectionCounts.max = connectionsPerThread(
+        config.maxConnections,
+        threads,
+        connectionsPossible,
+      )
+      return listen(endpoint)
+    },
     checkReady,
     close: gracefulShutdown(app, config.shutdownTimeout),
     readMetrics: async () => requestMetrics?.registry.getMetricsAsJSON() ?? [],

@@ -28,12 +28,13 @@ export async function canSharePort(): Promise<boolean> {
  */
 export async function listenOnAll(
   listeners: readonly ((endpoint: Endpoint) => Promise<Listening>)[],
-  { hosts, port }: Endpoint,
+  { hosts, port, ...options }: Endpoint,
 ): Promise<Listening> {
   const { addresses, unavailable, release } = await reservePort(hosts, port)
   try {
     const [first] = addresses as [AddressInfo]
     const endpoint = {
+      ...options,
       hosts: addresses.map(({ address }) => address),
       port: first.port,
       reusePort: await canSharePort(),

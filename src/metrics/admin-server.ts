@@ -64,7 +64,6 @@ export function createAdminServer({
     },
     bodyMethods: new Set(),
     log,
-    threads: 1,
     responseTimeoutMs: lifetimeMs,
   })
   const connections = replaceOldestConnection(app, lifetimeMs)

@@ -3,10 +3,16 @@ import type { Server, Socket } from 'node:net'
 /** Counts of the connections of one thread. */
 export class ConnectionCounts {
   open = 0
+  /** New connections are closed while as many are open. */
+  max: number
   /** New connections that were closed because there were too many. */
   refused = 0
   /** Connections that were closed because another request arrived before a response had ended. */
   pipelined = 0
+
+  constructor(max: number) {
+    this.max = max
+  }
 }
 
 /**
@@ -14,16 +20,20 @@ export class ConnectionCounts {
  * so some threads get more than their part: by four standard deviations in one of 30,000 cases.
  *
  * @param max how many connections the process should accept
- * @param possible how many it can
+ * @param possible how many it can: no thread accepts more than an equal part of them
  */
-export function connectionsPerThread(max: number, threads: number, possible: number): number {
+export function connectionsPerThread(
+  max: number,
+  threads: number,
+  possible = Number.POSITIVE_INFINITY,
+): number {
   const part = max / threads
   return Math.min(max, Math.ceil(part + 4 * Math.sqrt(part)), Math.floor(possible / threads))
 }
 
 /**
  * Counts the open connections of a server, including those that another listener passes to it, and makes it close new
- * ones immediately while it has `max` or more. Node compares `maxConnections` with the listener's own connections only,
+ * ones immediately while `counts.max` or more are open. Node compares `maxConnections` with the listener's own connections only,
  * and reads it for each new one.
  *
  * @param onRefusal is called for each connection that is closed
@@ -31,14 +41,13 @@ export function connectionsPerThread(max: number, threads: number, possible: num
 export function limitConnections(
   server: Server,
   counts: ConnectionCounts,
-  max: number,
   onRefusal: () => void,
 ): void {
   server.on('connection', (connection: Socket) => {
     counts.open++
     connection.once('close', () => counts.open--)
   })
-  const get = () => (counts.open < max ? Number.POSITIVE_INFINITY : 0)
+  const get = () => (counts.open < counts.max ? Number.POSITIVE_INFINITY : 0)
   Object.defineProperty(server, 'maxConnections', { get })
   server.on('drop', () => {
     counts.refused++

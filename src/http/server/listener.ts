@@ -23,6 +23,8 @@ export interface Endpoint {
   readonly hosts: readonly string[]
   /** 0 for any free port. */
   readonly port: number
+  /** How many connections the process has descriptors for. No limit by default. */
+  readonly connectionsPossible?: number
   /** Whether other listeners can use the same port. */
   readonly reusePort?: boolean
 }

@@ -22,12 +22,17 @@ import {
   rejectParserErrors,
   rejectTinyChunks,
 } from './client-errors.ts'
-import { ConnectionCounts, connectionsPerThread, limitConnections } from './connection-limit.ts'
+import { ConnectionCounts, limitConnections } from './connection-limit.ts'
 import { closeSlowConnections } from './connection-timeouts.ts'
-import { connectionsPossible } from './descriptors.ts'
 import { oneRequestPerConnection } from './one-request.ts'
 import { createSocketRejecter, type Reject } from './socket-errors.ts'
 import { serveTls, withTls } from './tls.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    connectionCounts: ConnectionCounts
+  }
+}
 
 /** How often Node checks for requests that take too long. */
 const TIMEOUT_CHECK_MS = 1000
@@ -44,8 +49,6 @@ export interface ServerParts {
   readonly certificate?: Certificate | undefined
   /** See AppOptions. */
   readonly logsForAll?: boolean | undefined
-  /** How many threads share the limit of connections. */
-  readonly threads: number
   /** Undefined if CORS is off. */
   readonly cors?: Cors | undefined
   /** Undefined if requests are not measured. */
@@ -64,7 +67,6 @@ export function createServer({
   log,
   certificate,
   logsForAll = true,
-  threads,
   cors,
   requestMetrics,
   responseTimeoutMs = RESPONSE_TIMEOUT_MS,
@@ -77,12 +79,12 @@ export function createServer({
   if (certificate !== undefined) serveTls(app, certificate, logsForAll)
   const { server } = app
   app.decorate('requestMetrics', requestMetrics)
-  const counts = new ConnectionCounts()
-  // A thread may accept more than its part, but all threads together no more than the descriptors allow.
-  const maxConnections = connectionsPerThread(config.maxConnections, threads, connectionsPossible())
-  const reason = `new connections are closed, because ${maxConnections} are open`
+  const counts = new ConnectionCounts(config.maxConnections)
+  app.decorate('connectionCounts', counts)
   const onProblem = createProblemLog(app.log)
-  limitConnections(server, counts, maxConnections, () => onProblem(reason))
+  limitConnections(server, counts, () => {
+    onProblem(`new connections are closed, because ${counts.max} are open`)
+  })
   const { requestTimeout: requestTimeoutMs, trustProxy } = config
   const isSecure = certificate !== undefined || trustProxy !== undefined
   const [serve] = server.listeners('request') as [RequestListener]

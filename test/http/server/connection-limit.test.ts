@@ -31,9 +31,9 @@ t.test('connections beyond the limit are closed until there is room', async (t) 
       .resume()
       .write('hello'),
   )
-  const counts = new ConnectionCounts()
+  const counts = new ConnectionCounts(2)
   let reported = 0
-  limitConnections(server, counts, 2, () => {
+  limitConnections(server, counts, () => {
     reported++
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
