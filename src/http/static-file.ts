@@ -78,7 +78,7 @@ export class StaticFiles {
    * Sets the status and the headers of the response for a file, in the coding that the client prefers.
    *
    * @param lifetime the value of `Cache-Control`
-   * @returns the content to send; null for 304
+   * @returns the content to send; undefined for 304
    * @throws ApiError if too many files are being sent over TLS
    */
   respond(
@@ -86,7 +86,7 @@ export class StaticFiles {
     reply: FastifyReply,
     file: StaticFile,
     lifetime: string = REVALIDATED,
-  ): Uint8Array | null {
+  ): Uint8Array | undefined {
     // Identity if the client accepts none, rather than 406 (RFC 9110 §12.4.1).
     const coding = preferredCoding(request.headers, CODINGS) ?? 'identity'
     const isFresh = isKnown(file.version, request.headers['if-none-match'])
@@ -101,7 +101,7 @@ export class StaticFiles {
     addVary(reply, 'Accept-Encoding')
     if (isFresh) {
       reply.code(304).removeHeader('content-type')
-      return null
+      return undefined
     }
     reply.header('content-type', file.type)
     if (coding !== 'identity') reply.header('content-encoding', coding)

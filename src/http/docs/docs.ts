@@ -146,7 +146,8 @@ function keepInMemory(scope: FastifyInstance, files: StaticFiles): void {
     const file = fileOf(request)
     if (file === undefined || reply.statusCode !== 200) return payload
     const content = await (known.get(file) ?? load(file, reply, String(payload)))
-    return files.respond(request, reply, content, file.lifetime)
+    // After `undefined`, Fastify would send what it was given before.
+    return files.respond(request, reply, content, file.lifetime) ?? null
   })
 }
 

@@ -140,8 +140,14 @@ t.test('browsers revalidate the page and its files before each use', async (t) =
     const { headers } = await call(path, HTML)
     const { etag, vary, 'cache-control': lifetime } = headers
     t.equal(lifetime, 'no-cache')
-    const known = await call(path, { ...HTML, 'if-none-match': etag })
-    t.match(known, { status: 304, content: { length: 0 }, headers: { etag, vary } })
+    for (const method of ['GET', 'HEAD']) {
+      const known = await call(path, { ...HTML, 'if-none-match': etag }, { method })
+      t.match(known, { status: 304, content: { length: 0 }, headers: { etag, vary } })
+      // They would replace those of the response that a cache has stored (RFC 9111 §3.2).
+      for (const name of ['content-type', 'content-encoding', 'content-length']) {
+        t.equal(known.headers[name], undefined, name)
+      }
+    }
   }
 })
 
