@@ -24,9 +24,8 @@ export function handleErrors(app: FastifyInstance): void {
 
 /** Fastify's error handler: sends any error as one of the contract's. See api-error.ts for the whole flow. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  // Fastify closes the connection after an invalid body. While the client is still sending, that can reset the
-  // connection before the client has read the response. So it stays open if the client wants that: Node reads and
-  // discards the rest until the request timeout. (During shutdown, the header is set on `raw` and stays.)
+  // Fastify closes the connection after an invalid body. It stays open if the client wants that: Node reads and discards
+  // the rest until the request timeout. (During shutdown, the header is set on `raw` and stays.)
   const stopping = reply.raw.hasHeader('connection')
   if (!stopping && reply.hasHeader('connection')) {
     reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close')

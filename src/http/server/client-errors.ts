@@ -99,8 +99,9 @@ export function rejectTinyChunks(request: IncomingMessage, reject: Reject): void
   if (request.headers['transfer-encoding'] === undefined) return
   const error = new ApiError('malformed-request', 'the chunks of the body are too small')
   limitChunks(request, () => {
-    reject(request.socket, error)
+    // Until the connection closes, which can be after its response.
     request.socket.pause()
+    reject(request.socket, error)
   })
 }
 
@@ -117,7 +118,8 @@ function limitChunks(request: IncomingMessage, reject: () => void): void {
   let rejected = false
   // Node's parser delivers each chunk through this method.
   request.push = (chunk: Buffer | null, ...rest) => {
-    if (rejected) return false
+    // After false, Node would pause the connection.
+    if (rejected) return true
     chunks++
     bytes += chunk?.length ?? 0
     if (chunk === null || chunks <= FREE_CHUNKS || bytes >= chunks * CHUNK_BYTES_MIN) {
@@ -125,6 +127,6 @@ function limitChunks(request: IncomingMessage, reject: () => void): void {
     }
     rejected = true
     reject()
-    return false
+    return true
   }
 }

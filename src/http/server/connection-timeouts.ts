@@ -1,17 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { latestResponse } from './one-request.ts'
+import { type ConnectionTimeouts, latestResponse } from './one-request.ts'
 
 /** How often to check connections; more often if a timeout is short. */
 const INTERVAL_MS = 1000
-
-export interface ConnectionTimeouts {
-  /** How long a request can take to arrive. */
-  readonly requestTimeoutMs: number
-  /** How long a client can take to read some of the bytes that wait for it. */
-  readonly responseTimeoutMs: number
-}
 
 /** Bytes that a client has not read yet, and when it last read some. */
 interface Backlog {

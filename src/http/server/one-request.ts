@@ -5,8 +5,8 @@ import type { ConnectionCounts } from './connection-limit.ts'
 /** Makes Node's parser ignore the rest of a chunk, as it does after an upgrade. */
 const PARSE_NO_MORE = 2
 
-/** How long to wait between two reads of bytes that are discarded. */
-const DISCARD_INTERVAL_MS = 50
+/** How many bytes of a client that does not stop sending are discarded. Further ones are left unread. */
+const DISCARDED_BYTES_MAX = 2 ** 25
 
 const latest = Symbol('the response to the latest served request')
 const closing = Symbol('whether the connection accepts no more requests')
@@ -15,6 +15,13 @@ const closing = Symbol('whether the connection accepts no more requests')
 type Connection = Socket & {
   [latest]?: ServerResponse
   [closing]?: boolean
+}
+
+export interface ConnectionTimeouts {
+  /** How long a request can take to arrive. */
+  readonly requestTimeoutMs: number
+  /** How long a client can take to read some of the bytes that wait for it. */
+  readonly responseTimeoutMs: number
 }
 
 /** The part of Node's parser that decides what happens after a head. */
@@ -38,11 +45,16 @@ export function isClosing(connection: Connection): boolean {
  * it never reads. If another request arrives before the response has ended, the connection accepts no more requests and
  * closes after that response. Clients that pipeline must expect that (RFC 9112 §9.3.2).
  *
- * @param lingerMs how long such a client can take to read the part of the response that the system has buffered
- * @param counts includes the connections closed for that reason
+ * In both that case and when the last response of a connection precedes the end of its request, as for a refused body,
+ * the client can still read the response: see `linger`.
+ *
+ * @param counts includes the connections closed because another request arrived
  * @returns `admit`, which calls `serve` if the request can be served, and the open connections that have sent a request
  */
-export function oneRequestPerConnection(lingerMs: number, counts: ConnectionCounts) {
+export function oneRequestPerConnection(
+  { requestTimeoutMs, responseTimeoutMs }: ConnectionTimeouts,
+  counts: ConnectionCounts,
+) {
   const connections = new Set<Socket>()
   return { admit, connections: connections as ReadonlySet<Socket> }
 
@@ -67,11 +79,18 @@ export function oneRequestPerConnection(lingerMs: number, counts: ConnectionCoun
     connection[latest] = response
   }
 
-  function track(connection: Socket): void {
+  function track(connection: Connection): void {
     // Node caches the address when it is first read, and the log needs it after the connection has closed.
     void connection.remoteAddress
     connections.add(connection)
     connection.once('close', () => connections.delete(connection))
+    const { destroySoon } = connection
+    // Node calls this after the last response. It would reset the connection if the client is still sending.
+    connection.destroySoon = () => {
+      if (connection[latest]?.req.complete) return destroySoon.call(connection)
+      takeNoMore(connection)
+      linger(connection, requestTimeoutMs)
+    }
   }
 
   function refuse(inFlight: ServerResponse<IncomingMessage>): void {
@@ -80,7 +99,7 @@ export function oneRequestPerConnection(lingerMs: number, counts: ConnectionCoun
     connection[latest] = inFlight
     takeNoMore(connection)
     if (!inFlight.headersSent) inFlight.shouldKeepAlive = false
-    inFlight.once('finish', () => linger(connection, lingerMs))
+    inFlight.once('finish', () => linger(connection, responseTimeoutMs))
   }
 }
 
@@ -98,20 +117,24 @@ function takeNoMore(connection: Connection): void {
   // From now on, Node passes the bytes that it reads to this listener instead of the parser.
   connection.removeAllListeners('data').on('data', () => connection.pause())
   connection.pause()
-  // Node calls this after the last response. It would reset the connection.
   connection.destroySoon = () => {}
 }
 
 /**
  * Ends our side of a connection and discards further bytes from the client. Otherwise the connection would be reset,
  * and the client would lose the data that it has not read (RFC 9112 §9.6).
+ *
+ * @param lingerMs how long the client can take to close its side
  */
 function linger(connection: Socket, lingerMs: number): void {
   connection.end()
-  connection.removeAllListeners('data').on('data', () => {
-    connection.pause()
-    setTimeout(() => connection.resume(), DISCARD_INTERVAL_MS).unref()
+  let discarded = 0
+  connection.removeAllListeners('data').on('data', ({ length }: Buffer) => {
+    discarded += length
+    if (discarded > DISCARDED_BYTES_MAX) connection.pause()
   })
+  // If a body has made the parser stop the system's reads, the stream would wait for one that never comes.
+  connection.push('')
   connection.resume()
   const timer = setTimeout(() => connection.destroy(), lingerMs).unref()
   connection.once('close', () => clearTimeout(timer))

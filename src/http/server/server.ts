@@ -86,9 +86,10 @@ export function createServer({
     onProblem(`new connections are closed, because ${counts.max} are open`)
   })
   const { requestTimeout: requestTimeoutMs, trustProxy } = config
+  const timeouts = { requestTimeoutMs, responseTimeoutMs }
   const isSecure = certificate !== undefined || trustProxy !== undefined
   const [serve] = server.listeners('request') as [RequestListener]
-  const { admit, connections } = oneRequestPerConnection(responseTimeoutMs, counts)
+  const { admit, connections } = oneRequestPerConnection(timeouts, counts)
   // A single listener, because Node copies a list of several for each request.
   server.off('request', serve).on('request', (request, response) => {
     rejectTinyChunks(request, reject)
@@ -99,7 +100,7 @@ export function createServer({
   })
   // One more than the limit, because most versions of Node drop further fields.
   server.maxHeadersCount = HEADER_FIELDS_MAX + 1
-  closeSlowConnections(app, connections, { requestTimeoutMs, responseTimeoutMs })
+  closeSlowConnections(app, connections, timeouts)
   serveExpectations(server)
   rejectConnect(server, reject)
   requestMetrics?.watch(app)

@@ -1,6 +1,6 @@
 /** Errors for requests that have no Fastify reply, written directly to the socket. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import type { RequestMetrics } from '../../metrics/request-metrics.ts'
 import { type ApiError, toErrorResponse } from '../api-error.ts'
 import { commonHeaders, newRequestId } from '../operations/response-headers.ts'
@@ -41,7 +41,7 @@ export function createSocketRejecter(
     const headers = request && cors?.headersFor(request)
     const sendAndClose = (replaced?: ServerResponse) => {
       if (connection.writable) metrics?.reject(error, replaced)
-      close(connection, serialize(error, headers))
+      close(connection, error, serialize(error, headers))
     }
     if (response === undefined) return sendAndClose()
     // The malformed request comes after the latest one.
@@ -51,7 +51,7 @@ export function createSocketRejecter(
     const awaitsBody = bodyMethods.has(String(response.req.method))
     if (awaitsBody && !response.headersSent) return sendAndClose(response)
     if (!response.headersSent) response.setHeader('connection', 'close')
-    afterResponse(response, () => close(connection))
+    afterResponse(response, () => close(connection, error))
   }
 }
 
@@ -67,9 +67,11 @@ function afterResponse(response: ServerResponse, act: () => void): void {
   else response.prependOnceListener('finish', () => response.shouldKeepAlive && act())
 }
 
-function close(connection: Socket, response?: string): void {
+function close(connection: Socket, { code }: ApiError, response?: string): void {
   if (response !== undefined && connection.writable) connection.write(response)
-  connection.destroySoon()
+  // A client that has used up its time gets no more to send the rest.
+  if (code === 'request-timeout') Socket.prototype.destroySoon.call(connection)
+  else connection.destroySoon()
 }
 
 function serialize(error: ApiError, added?: HeaderFields): string {
