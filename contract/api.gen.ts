@@ -1229,7 +1229,7 @@ export interface operations {
             query?: {
                 /** @description The maximum number of tags to return. */
                 limit?: number;
-                /** @description The position after which the page begins, from a `Link`. */
+                /** @description The position after which the page begins, from a `Link`. A tag is not a position. */
                 after?: string;
             };
             header?: never;

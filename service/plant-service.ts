@@ -82,9 +82,14 @@ export class PlantService implements Handlers {
     { query }: OperationRequest<'listTags'>,
     client: Client,
   ): Promise<OperationResult<'listTags'>> {
-    const { tags, next } = await this.#longReads.perform(client, (acquireSlot) =>
+    const page = await this.#longReads.perform(client, (acquireSlot) =>
       this.#store.listTags(query, acquireSlot),
     )
+    if (page === 'malformed') {
+      const message = 'the query parameter after must be a position from a Link header'
+      return { failure: 'invalid-parameter', message }
+    }
+    const { tags, next } = page
     return { body: tags, next: next === undefined ? undefined : { after: next } }
   }
 

@@ -76,6 +76,9 @@ export interface Page {
 /** The longest tag that is listed, in characters: the longest that the contract accepts as a parameter. */
 export const LISTED_TAG_MAX = 1000
 
+/** The longest position in a list of tags, in characters. Its schema in the contract has the same limit. */
+export const TAG_POSITION_MAX = 5344
+
 /**
  * How much a search examines at most, not counting its last plant: in bytes, the names and tags. A few milliseconds of
  * work.
@@ -91,7 +94,10 @@ export interface TagsRequest {
 
 export interface TagsPage {
   readonly tags: readonly string[]
-  /** The position after which the next page begins, in at most LISTED_TAG_MAX characters; undefined on the last page. */
+  /**
+   * The position after which the next page begins: at most TAG_POSITION_MAX letters, digits, `-` and `_`. Undefined on
+   * the last page.
+   */
   readonly next: string | undefined
 }
 
@@ -146,9 +152,10 @@ export interface PlantStore extends ChangeFeed {
   /**
    * Resolves to a page of the tags that plants have, each once, in an order that the engine chooses and never changes.
    * Omits tags of more than LISTED_TAG_MAX characters, so a page can be shorter than its limit. The cost is independent
-   * of the number of stored plants. Always a long read.
+   * of the number of stored plants. Always a long read. `malformed` if `after` is not a position that this engine has
+   * issued.
    */
-  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage>
+  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage | 'malformed'>
 
   /**
    * Applies a patch and resolves to the updated plant.

@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { decodeCursor, encodeCursor } from '../../src/stores/cursor.ts'
+import { LISTED_TAG_MAX, TAG_POSITION_MAX } from '../../service/plant-store.ts'
+import {
+  decodeCursor,
+  decodeTagPosition,
+  encodeCursor,
+  encodeTagPosition,
+} from '../../src/stores/cursor.ts'
 
 t.test('every cursor can be decoded', async () => {
   const cursor = fc.record(
@@ -63,4 +69,21 @@ t.test('a cursor from before there were checksums can be decoded', async (t) => 
     t.ok(decodeCursor(old))
     t.same(decodeCursor(old), decodeCursor(cursor))
   }
+})
+
+t.test('every position in a list of tags can be decoded, and only in its order', async () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (tag) => {
+      const position = encodeTagPosition('code-points', tag)
+      t.match(position, /^[\w-]+$/)
+      t.equal(decodeTagPosition('code-points', position), tag)
+      t.equal(decodeTagPosition('md5', position), undefined)
+      t.equal(decodeTagPosition('code-points', tag), undefined)
+    }),
+  )
+})
+
+t.test('the longest tag that is listed has the longest position', async (t) => {
+  const tag = '\u{10ffff}'.repeat(LISTED_TAG_MAX)
+  t.equal(encodeTagPosition('code-points', tag).length, TAG_POSITION_MAX)
 })

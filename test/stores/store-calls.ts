@@ -57,7 +57,7 @@ const METHOD_CALLS: Record<
   ],
   listTags: [
     (store) => store.listTags({ limit: 10 }),
-    (store) => store.listTags({ limit: 10, after: 'tag 1' }),
+    async (store) => store.listTags({ limit: 10, after: await tagPositionIn(store) }),
   ],
   update: [
     (store) => store.update(1n, { name: 'x', tag: null }),
@@ -140,4 +140,9 @@ async function cursorIn(store: Store): Promise<string | undefined> {
 async function versionIn(store: Store): Promise<string> {
   const stored = await store.get(1n)
   return stored === undefined ? '' : contentVersion(stored)
+}
+
+async function tagPositionIn(store: Store): Promise<string | undefined> {
+  const page = await store.listTags({ limit: 1 })
+  return page === 'malformed' ? undefined : page.next
 }

@@ -1,5 +1,13 @@
 import type { Test } from 'tap'
-import { LISTED_TAG_MAX, type NewPlant, type PlantStore } from '../../service/plant-store.ts'
+import {
+  LISTED_TAG_MAX,
+  type NewPlant,
+  type PlantStore,
+  TAG_POSITION_MAX,
+  type TagsPage,
+  type TagsRequest,
+} from '../../service/plant-store.ts'
+import { encodeTagPosition } from '../../src/stores/cursor.ts'
 import { compareCodePoints } from './plant-model.ts'
 import { MEGABYTE, STRINGS } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
@@ -47,10 +55,20 @@ export function tagSuite(t: Test, engine: Engine): void {
     })
   }
 
+  t.test('a position that the engine has not issued is malformed', async (t) => {
+    const { next = '' } = await pageOf(store, { limit: 3 })
+    const positions = [encodeTagPosition('code-points', 'Tree'), encodeTagPosition('md5', 'Tree')]
+    for (const after of [...LISTED, 'Tree', '0'.repeat(32), `${next}0`, next.slice(1)]) {
+      t.equal(await store.listTags({ after, limit: 3 }), 'malformed', after.slice(0, 40))
+    }
+    const results = await Promise.all(positions.map((after) => store.listTags({ after, limit: 3 })))
+    t.equal(results.filter((result) => result === 'malformed').length, 1)
+  })
+
   t.test('a tag is no longer listed when its last plant has lost it', async (t) => {
     const open = await opener(t, engine)
     const other = await open()
-    const list = async () => (await other.listTags({ limit: 10 })).tags
+    const list = async () => (await pageOf(other, { limit: 10 })).tags
     t.strictSame(await list(), [])
     await other.create({ id: 1n, name: 'Abies', tag: '' })
     await other.create({ id: 2n, name: 'Abies', tag: '' })
@@ -63,11 +81,17 @@ export function tagSuite(t: Test, engine: Engine): void {
 }
 
 async function walk(store: PlantStore, limit: number): Promise<(readonly string[])[]> {
-  const pages = [await store.listTags({ limit })]
+  const pages = [await pageOf(store, { limit })]
   for (;;) {
     const after = pages.at(-1)?.next
     if (after === undefined) return pages.map(({ tags }) => tags)
-    if ([...after].length > LISTED_TAG_MAX) throw new Error('the position is too long')
-    pages.push(await store.listTags({ limit, after }))
+    if (after.length > TAG_POSITION_MAX) throw new Error('the position is too long')
+    pages.push(await pageOf(store, { limit, after }))
   }
+}
+
+async function pageOf(store: PlantStore, request: TagsRequest): Promise<TagsPage> {
+  const page = await store.listTags(request)
+  if (page === 'malformed') throw new Error(`the position ${request.after} is malformed`)
+  return page
 }

@@ -141,9 +141,8 @@ export class PostgresStore implements Store {
     return searchPlants(this.#read, request)
   }
 
-  async listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage> {
-    await acquireSlot?.()
-    return listTags(this.#read, request)
+  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage | 'malformed'> {
+    return listTags(this.#read, request, acquireSlot)
   }
 
   update(

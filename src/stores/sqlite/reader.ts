@@ -153,9 +153,8 @@ export class Reader {
     return this.#search(request)
   }
 
-  async listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage> {
-    await acquireSlot?.()
-    return this.#scanTags(request)
+  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage | 'malformed'> {
+    return this.#scanTags(request, acquireSlot)
   }
 
   readChanges(

@@ -177,7 +177,7 @@ export class SqliteStore implements Store {
     return this.#inFlight.track(() => this.#reader.search(request, acquireSlot))
   }
 
-  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage> {
+  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage | 'malformed'> {
     return this.#inFlight.track(() => this.#reader.listTags(request, acquireSlot))
   }
 

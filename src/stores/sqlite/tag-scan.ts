@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { LISTED_TAG_MAX, type TagsPage, type TagsRequest } from '../../../service/plant-store.ts'
+import type { AcquireSlot } from '../../../service/short-read.ts'
+import { decodeTagPosition, encodeTagPosition } from '../cursor.ts'
 import type { Read } from './plant-search.ts'
 
 /** How long to search for tags at once: usually hundreds are found, but among very long ones, one takes milliseconds. */
@@ -29,20 +31,23 @@ const LAST_BYTE = Buffer.of(0xff)
 export function prepareTagScan(
   db: Database,
   read: Read,
-): (request: TagsRequest) => Promise<TagsPage> {
+): (request: TagsRequest, acquireSlot?: AcquireSlot) => Promise<TagsPage | 'malformed'> {
   const next = db.prepare<[string, string | Buffer], TagRow>(
     `SELECT substr(tag, 1, ${LISTED_TAG_MAX}) AS beginning, length(tag) <= ${LISTED_TAG_MAX} AS listed
      FROM plants WHERE tag >= ? || ? ORDER BY tag LIMIT 1`,
   )
 
-  return async ({ after, limit }) => {
+  return async ({ after, limit }, acquireSlot) => {
+    const start = after === undefined ? after : decodeTagPosition('code-points', after)
+    if (start === undefined && after !== undefined) return 'malformed'
+    await acquireSlot?.()
     const found: TagRow[] = []
     let more = true
     while (more && found.length <= limit) {
       await read(() => {
         const end = performance.now() + SLICE_MS_MAX
         do {
-          const row = next.get(...endOf(found.at(-1)?.beginning ?? after))
+          const row = next.get(...endOf(found.at(-1)?.beginning ?? start))
           if (row === undefined) more = false
           else found.push(row)
         } while (more && found.length <= limit && performance.now() < end)
@@ -50,7 +55,8 @@ export function prepareTagScan(
     }
     const page = found.slice(0, limit)
     const tags = page.filter(({ listed }) => listed === 1n).map(({ beginning }) => beginning)
-    return { tags, next: more ? page.at(-1)?.beginning : undefined }
+    const last = more ? page.at(-1)?.beginning : undefined
+    return { tags, next: last === undefined ? last : encodeTagPosition('code-points', last) }
   }
 }
 

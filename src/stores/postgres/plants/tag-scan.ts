@@ -1,4 +1,6 @@
 import { LISTED_TAG_MAX, type TagsPage, type TagsRequest } from '../../../../service/plant-store.ts'
+import type { AcquireSlot } from '../../../../service/short-read.ts'
+import { decodeTagPosition, encodeTagPosition } from '../../cursor.ts'
 import type { Run } from '../connection/session.ts'
 
 /** The first entry of the index after a hash. The length in bytes is stored, so very long tags are not read for it. */
@@ -28,11 +30,19 @@ interface TagRow {
 }
 
 /** See PlantStore.listTags. */
-export async function listTags(run: Run, { after = '', limit }: TagsRequest): Promise<TagsPage> {
-  const found = await run<TagRow>(NEXT_TAGS, [after, limit + 1])
+export async function listTags(
+  run: Run,
+  { after, limit }: TagsRequest,
+  acquireSlot?: AcquireSlot,
+): Promise<TagsPage | 'malformed'> {
+  const from = after === undefined ? '' : decodeTagPosition('md5', after)
+  if (from === undefined) return 'malformed'
+  await acquireSlot?.()
+  const found = await run<TagRow>(NEXT_TAGS, [from, limit + 1])
   const page = found.slice(0, limit)
+  const last = found.length > limit ? page.at(-1)?.hash : undefined
   return {
     tags: page.flatMap(({ listed }) => listed ?? []),
-    next: found.length > limit ? page.at(-1)?.hash : undefined,
+    next: last && encodeTagPosition('md5', last),
   }
 }
