@@ -21,9 +21,9 @@ export class ProtectedResource {
     })
   }
 
-  /** The URL of the metadata, for challenges (RFC 9728 §5.1). */
+  /** The URL of the metadata, for challenges (RFC 9728 §5.1). Its path is inserted before that of the service (§3). */
   get metadataUrl(): string {
-    return this.#url + METADATA_PATH
+    return this.#url.replace(/^\w+:\/\/[^/]+/, `$&${METADATA_PATH}`)
   }
 
   /** Serves the metadata. It needs no token. */

@@ -37,13 +37,18 @@ t.test('§5.1: a challenge names the metadata', async (t) => {
   )
 })
 
-t.test('the URL can be set, for a service behind a proxy that strips a prefix', async (t) => {
-  const publicUrl = 'https://example.com/plants'
-  const service = await startService(t, { config: { ...issuer, publicUrl } })
-  t.match((await service.call(get)).json, { resource: publicUrl })
-  const metadata = `resource_metadata="${publicUrl}${get.path}"`
-  t.match((await service.call(read)).headers['www-authenticate'], metadata)
-})
+for (const [publicUrl, metadata] of [
+  ['https://example.com', 'https://example.com/.well-known/oauth-protected-resource'],
+  ['https://example.com/store', 'https://example.com/.well-known/oauth-protected-resource/store'],
+  ['http://[::1]:80/a/b%20c', 'http://[::1]:80/.well-known/oauth-protected-resource/a/b%20c'],
+] as const) {
+  t.test(`§3: the metadata of ${publicUrl} are at ${metadata}`, async (t) => {
+    const service = await startService(t, { config: { ...issuer, publicUrl } })
+    t.match((await service.call(get)).json, { resource: publicUrl })
+    const challenge = `Bearer realm="plant-store", resource_metadata="${metadata}"`
+    t.equal((await service.call(read)).headers['www-authenticate'], challenge)
+  })
+}
 
 t.test('without an issuer, there is no metadata', async (t) => {
   const service = await startService(t, { config: { publicUrl: 'https://example.com' } })
