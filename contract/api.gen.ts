@@ -390,7 +390,7 @@ export interface components {
             scopes: ("read" | "write")[];
             /**
              * Format: date-time
-             * @description When the token becomes invalid. Absent if it never does.
+             * @description When the token becomes invalid. Absent if it never does, or not before the year 10000.
              * @example 2027-02-19T15:00:00.000Z
              */
             expiresAt?: string;
