@@ -23,13 +23,18 @@ const FREE_CHUNKS = 128
 /** The minimum average size of a body's chunks after that. */
 const CHUNK_BYTES_MIN = 64
 
-/** A `clientErrorHandler` for Fastify: rejects requests that Node's parser gives up on. */
-export function rejectParserErrors(reject: Reject, requestTimeoutMs: number) {
-  return ({ code }: NodeJS.ErrnoException, connection: Socket): void =>
-    reject(connection, parserError(code, requestTimeoutMs))
+interface ParserError extends NodeJS.ErrnoException {
+  /** What the parser expected. */
+  readonly reason?: string
 }
 
-function parserError(code: string | undefined, requestTimeoutMs: number): ApiError {
+/** A `clientErrorHandler` for Fastify: rejects requests that Node's parser gives up on. */
+export function rejectParserErrors(reject: Reject, requestTimeoutMs: number) {
+  return (error: ParserError, connection: Socket): void =>
+    reject(connection, parserError(error, requestTimeoutMs))
+}
+
+function parserError({ code, reason }: ParserError, requestTimeoutMs: number): ApiError {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ApiError(
@@ -48,7 +53,14 @@ function parserError(code: string | undefined, requestTimeoutMs: number): ApiErr
         'the request does not start with a known HTTP method; methods are case-sensitive',
       )
     case 'HPE_INVALID_VERSION':
-      return new ApiError('malformed-request', 'the HTTP version must be 1.1 or 1.0')
+      return new ApiError(
+        'malformed-request',
+        reason === 'Expected HTTP/2 Connection Preface'
+          ? 'PRI is only for the start of HTTP/2, which is not supported'
+          : 'the request line must end with HTTP/1.1 or HTTP/1.0, and CR LF',
+      )
+    case 'HPE_CR_EXPECTED':
+      return new ApiError('malformed-request', 'lines must end with CR LF, not with LF alone')
     // The start of HTTP/2 without TLS (RFC 9113 §3.4).
     case 'HPE_PAUSED_H2_UPGRADE':
       return unsupportedVersion('2.0')
@@ -87,7 +99,7 @@ function headError({ method = '', rawHeaders }: IncomingMessage): ApiError | und
   // Node's parser accepts methods that its list omits, such as PRI and those of RTSP. Not even Fastify's route for
   // unknown paths matches them.
   if (!METHOD_NAMES.has(method)) {
-    return new ApiError('malformed-request', `${method} is not an HTTP method`)
+    return new ApiError('malformed-request', `${method} is not a method of HTTP/1.1`)
   }
   if (rawHeaders.length <= 2 * HEADER_FIELDS_MAX) return undefined
   const message = `a request must not have more than ${HEADER_FIELDS_MAX} header fields`

@@ -53,13 +53,22 @@ for (const [what, bytes] of MALFORMED) {
   })
 }
 
+const VERSION_MESSAGE = 'the request line must end with HTTP/1.1 or HTTP/1.0, and CR LF'
+const PRI_MESSAGE = 'PRI is only for the start of HTTP/2, which is not supported'
 for (const [line, message] of [
   ['BREW /plants HTTP/1.1', METHOD_MESSAGE],
   ['get /plants HTTP/1.1', METHOD_MESSAGE],
-  ['GET /plants HTTP/1.2', 'the HTTP version must be 1.1 or 1.0'],
+  ['GET /plants HTTP/1.2', VERSION_MESSAGE],
+  ['GET /plants HTTP/1.11', VERSION_MESSAGE],
+  ['GET /plants HTTP/1.1\nX: y', VERSION_MESSAGE],
+  ['GET /plants HTTP/1.1\r\nX: y\nY: z', 'lines must end with CR LF, not with LF alone'],
+  ['PRI /plants HTTP/1.1', PRI_MESSAGE],
+  ['PRI * HTTP/1.1', PRI_MESSAGE],
+  ['PRI * HTTP/2.0', PRI_MESSAGE],
+  ['PLAY /plants RTSP/1.0', 'PLAY is not a method of HTTP/1.1'],
   ['GET /plants http/1.1', 'the request is not well-formed HTTP/1.1'],
 ] as const) {
-  test(`the message for ${line} names what is wrong`, async (t) => {
+  test(`the message for ${JSON.stringify(line)} names what is wrong`, async (t) => {
     const [answer] = await sendRaw(service.port, `${line}\r\nHost: x\r\n\r\n`)
     t.match(answer, { status: 400, body: JSON.stringify({ error: 40003, message }) })
   })
