@@ -288,20 +288,16 @@ class PlantStoreClient implements Operations {
    * Replaces the name and tag of a plant. Without a `tag`, the plant loses its tag.
    *
    * @example
-   * await plants.replacePlant(4n, { name: 'Abies alba' })
+   * const { etag } = await plants.replacePlant(4n, { name: 'Abies alba' })
    *
    * @throws PlantStoreError with the condition `plant-not-found` or, with `ifMatch`, `plant-changed`
    * @throws UnknownOutcomeError with `ifMatch`
    */
-  async replacePlant(
-    id: bigint,
-    plant: Plant,
-    options?: ChangeOptions,
-  ): Promise<{ plant: StoredPlant }> {
+  async replacePlant(id: bigint, plant: Plant, options?: ChangeOptions): Promise<TaggedPlant> {
     const params = changeParameters(id, options)
     return this.#connection.call(
       (http, init) => http.PUT('/plants/{id}', { ...init, params, body: plant }),
-      (result) => ({ plant: readContent(result, isStoredPlant) }),
+      readTaggedPlant,
       options,
     )
   }

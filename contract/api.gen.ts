@@ -67,9 +67,8 @@ export interface paths {
         /**
          * Replace a plant
          * @description Replaces the name and tag of an existing plant. Omitting `tag` removes the tag. The body can contain
-         *     the plant's `id`, but cannot change it. The response contains only what you sent, and has no
-         *     `ETag`, because the stored plant is not identical to the request body (RFC 9110 §9.3.4). Requires
-         *     the `write` scope.
+         *     the plant's `id`, but cannot change it. The response contains only what you sent. `ETag` is that of the
+         *     plant in the response, so you can change it again without reading it first. Requires the `write` scope.
          */
         put: operations["replacePlant"];
         post?: never;
@@ -1030,6 +1029,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {

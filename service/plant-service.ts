@@ -13,6 +13,7 @@ import {
   type NewPlant,
   type NoMatch,
   type RequestStore,
+  type StoredPlant,
 } from './plant-store.ts'
 
 /** The operations of the contract: one method for each `operationId`. */
@@ -112,8 +113,7 @@ export class PlantService implements Handlers {
     expected,
   }: OperationRequest<'replacePlant'>): Promise<OperationResult<'replacePlant'>> {
     if (bodyId !== id) return toMismatch(id, bodyId)
-    const result = await this.#store.update(id, { name, tag: tag ?? null }, expected)
-    return typeof result === 'string' ? toFailure(id, result) : { body: result }
+    return toUpdated(id, await this.#store.update(id, { name, tag: tag ?? null }, expected))
   }
 
   async updatePlant({
@@ -124,9 +124,7 @@ export class PlantService implements Handlers {
     if (bodyId !== id) return toMismatch(id, bodyId)
     // Undocumented members, such as a number that is not exact, do not reach the store.
     const patch = { ...(name !== undefined && { name }), ...(tag !== undefined && { tag }) }
-    const result = await this.#store.update(id, patch, expected)
-    if (typeof result === 'string') return toFailure(id, result)
-    return { body: result, version: contentVersion(result) }
+    return toUpdated(id, await this.#store.update(id, patch, expected))
   }
 
   async deletePlant({
@@ -195,6 +193,11 @@ const NO_CHANGES = {
 function toMismatch(pathId: bigint, bodyId: bigint) {
   const message = `body/id is ${bodyId}, but the path has the id ${pathId}`
   return { failure: 'id-mismatch', message } as const
+}
+
+function toUpdated(id: bigint, result: StoredPlant | NoMatch) {
+  if (typeof result === 'string') return toFailure(id, result)
+  return { body: result, version: contentVersion(result) }
 }
 
 function toFailure(id: bigint, reason: NoMatch) {

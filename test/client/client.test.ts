@@ -40,8 +40,10 @@ t.test('a plant is created, fetched, changed and deleted', async (t) => {
   t.strictSame(await client.getPlant(4n), updated, 'the entity tag is current')
   t.strictSame(await client.listPlants({ after: 3n, limit: 1 }), { plants: [untagged] })
 
-  const replaced = await client.replacePlant(4n, { name: 'Abies', tag: 'Tree' })
-  t.strictSame(replaced, { plant: { id: 4n, name: 'Abies', tag: 'Tree' } })
+  const content = { name: 'Abies', tag: 'Tree' }
+  const replaced = await client.replacePlant(4n, content, { ifMatch: updated.etag })
+  t.strictSame(replaced.plant, { id: 4n, ...content })
+  t.strictSame(await client.getPlant(4n), replaced, 'the entity tag is current')
   t.equal(await client.deletePlant(4n), undefined)
   t.equal(await service.stored(4n), undefined)
 })
@@ -104,7 +106,7 @@ t.test('every plant is returned exactly as sent', async () => {
       const page = await client.listPlants({ ...after, limit: 1 })
       assert.deepEqual(page.plants, [plant])
       assert.deepEqual((await client.updatePlant(id, {})).plant, plant)
-      assert.deepEqual(await client.replacePlant(id, content), { plant })
+      assert.deepEqual((await client.replacePlant(id, content)).plant, plant)
       await client.deletePlant(id)
     }),
     {

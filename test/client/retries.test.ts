@@ -79,8 +79,8 @@ const CASES: Readonly<Record<OperationId, Case>> = {
     before,
   ],
   replacePlant: [
-    (client, id) => client.replacePlant(id, { name: 'replaced' }),
-    (id) => ({ plant: { id, name: 'replaced' } }),
+    async (client, id) => (await client.replacePlant(id, { name: 'replaced' })).plant,
+    (id) => ({ id, name: 'replaced' }),
     { name: 'replaced', tag: null },
   ],
   updatePlant: [

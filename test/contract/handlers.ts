@@ -76,10 +76,10 @@ export const fetched: OperationResult<'getPlant'>[] = [
 ]
 
 export const replaced: OperationResult<'replacePlant'>[] = [
-  { body: stored },
-  changed,
-  // @ts-expect-error the contract has no ETag for this operation
   { body: stored, version: 'x' },
+  changed,
+  // @ts-expect-error the contract requires an ETag
+  { body: stored },
 ]
 
 export const updated: OperationResult<'updatePlant'>[] = [

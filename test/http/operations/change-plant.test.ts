@@ -40,9 +40,25 @@ t.test('PUT with an empty tag stores an empty tag', async (t) => {
   t.same(await service.stored(ID), { id: ID, name: '', tag: '' })
 })
 
+t.test('the entity tag of a PUT is that of the plant, for the next change', async (t) => {
+  // Longer ones are hashed.
+  for (const name of ['Acer', 'x'.repeat(100)]) {
+    const { headers } = await put({ colour: 'green', name })
+    t.match(headers, { etag: await etagNow(), 'cache-control': 'no-cache' })
+    t.equal((await put({ name: 'Abies' }, { headers: { 'if-match': headers.etag } })).status, 200)
+    t.equal((await put({ name: 'Larix' }, { headers: { 'if-match': headers.etag } })).status, 412)
+  }
+})
+
+t.test('a token that cannot read gets the entity tag of what it has sent', async (t) => {
+  const token = await service.issueToken('writer', ['write'])
+  t.equal((await put({ name: 'Acer' }, { token })).headers.etag, '"name=Acer"')
+})
+
 t.test('a repeated PUT returns the first response', async (t) => {
   const answers = [await put({ name: 'Acer' }), await put({ name: 'Acer' })]
   t.same(answers[0]?.json, answers[1]?.json)
+  t.equal(answers[0]?.headers.etag, answers[1]?.headers.etag)
   t.same(await service.stored(ID), { id: ID, name: 'Acer', tag: null })
 })
 

@@ -87,6 +87,7 @@ const replace: fc.Arbitrary<Step> = fc.tuple(id, content, expected).map(([id, pl
     changed(model.update(id, { tag: null, ...plant }, before?.map(contentVersion)), (json) => ({
       status: 200,
       json,
+      etag: tagOf(json),
     })),
 ])
 

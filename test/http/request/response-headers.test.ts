@@ -27,7 +27,7 @@ const CALLS: [what: string, cacheControl: string, call: Call][] = [
   ['a change', NO_CACHE, { method: 'PATCH', path: '/plants/4', body: {} }],
   [
     'a replacement',
-    NO_STORE,
+    NO_CACHE,
     { method: 'PUT', path: '/plants/4', body: { name: 'Abies alba Mill.' } },
   ],
   ['a removal', NO_STORE, { method: 'DELETE', path: '/plants/4' }],
