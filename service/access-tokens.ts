@@ -120,12 +120,17 @@ export class AccessTokens {
       if (grant !== undefined && !this.#uses.has(key)) this.#remember(key, NEVER)
       return grant
     }
+    const stored = await this.#findStored(digest)
+    if (stored !== undefined) this.#noteUse(stored, key, this.#now())
+    return stored
+  }
+
+  /** Resolves to undefined if the token is unknown or expired. */
+  async #findStored(digest: Buffer): Promise<StoredToken | undefined> {
     const stored = await this.#store.findToken(digest.subarray(0, SELECTOR_BYTES))
     if (stored === undefined || !timingSafeEqual(stored.digest, digest)) return undefined
-    const now = this.#now()
-    if (stored.expiresAt !== undefined && stored.expiresAt.getTime() <= now) return undefined
-    this.#noteUse(stored, key, now)
-    return stored
+    const { expiresAt } = stored
+    return expiresAt !== undefined && expiresAt.getTime() <= this.#now() ? undefined : stored
   }
 
   #noteUse({ name, lastUsedAt }: StoredToken, key: bigint, now: number): void {
@@ -158,10 +163,29 @@ export class AccessTokens {
     return (await this.#store.addToken(stored)) ? token : undefined
   }
 
-  /** Like `issue`, but resolves to undefined if the store already has a token. */
-  async issueFirst(request: TokenRequest): Promise<string | undefined> {
+  /**
+   * Issues a token unless the store has one. Resolves to whether it did.
+   *
+   * @param save keeps the token before it becomes valid, so that it cannot be lost
+   * @throws StoreUnavailable
+   */
+  async issueFirst(
+    request: TokenRequest,
+    save: (token: string) => Promise<void>,
+  ): Promise<boolean> {
+    if (await this.exist()) return false
     const { token, stored } = this.#createToken(request)
-    return (await this.#store.addFirstToken(stored)) ? token : undefined
+    await save(token)
+    return this.#store.addFirstToken(stored)
+  }
+
+  /**
+   * Whether the store has the token. Does not count as a use of it.
+   *
+   * @throws StoreUnavailable
+   */
+  async isStored(token: string): Promise<boolean> {
+    return (await this.#findStored(hashToken(token))) !== undefined
   }
 
   /**

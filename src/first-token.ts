@@ -1,4 +1,6 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { link, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { scopes } from '../contract/scopes.ts'
 import type { AccessTokens } from '../service/access-tokens.ts'
 import { type Config, TOKEN_VARIABLE } from './config/config.ts'
@@ -33,40 +35,49 @@ export async function ensureFirstToken(config: Config, tokens: AccessTokens): Pr
   const place = locateDatabase(config.database)
   // Replicas share the server, and only one of them could have the file.
   if ('server' in place) return { command: CREATE_COMMAND, hasTokens: await tokens.exist() }
-  const first = await tokens.issueFirst({ name: 'first', scopes })
-  if ('memory' in place) return { token: first as string }
-  const { file } = place
-  const files = locateTokenFiles(file)
-  if (first === undefined) {
-    for (const file of Object.values(files)) {
-      if (await hasValidToken(tokens, file)) return { file }
-    }
-    return { command: CREATE_COMMAND, hasTokens: true }
+  const request = { name: 'first', scopes }
+  if ('memory' in place) {
+    let token = ''
+    await tokens.issueFirst(request, async (first) => {
+      token = first
+    })
+    return { token }
   }
-  try {
-    return { file: await writeTokenFile(first, files) }
-  } catch (cause) {
-    await tokens.revoke('first')
-    throw new StoreError(`cannot write the access token to ${files.own}`, { cause })
+  const { shared, own } = locateTokenFiles(place.file)
+  const fail = (cause: unknown) => {
+    throw new StoreError(`cannot write the access token to ${own}`, { cause })
   }
+  await tokens.issueFirst(request, (token) =>
+    writeFile(`${own}.${randomUUID()}`, `${token}\n`, { mode: PRIVATE_MODE, flag: 'wx' }).catch(
+      fail,
+    ),
+  )
+  const drafts = await findDrafts(own)
+  for (const found of [shared, own, ...drafts]) {
+    const token = await readFile(found, 'utf8').catch(() => '')
+    if (!(await tokens.isStored(token.trim()))) continue
+    const file = drafts.includes(found) ? await publish(found, shared, own).catch(fail) : found
+    for (const other of drafts) await rm(other, { force: true })
+    return { file }
+  }
+  return { command: CREATE_COMMAND, hasTokens: true }
 }
 
-/** Writes the shared file of the folder, or the database's own if another database has taken the shared one. */
-async function writeTokenFile(token: string, { shared, own }: { shared: string; own: string }) {
-  // Never an existing file, which could be a symbolic link or readable by others.
-  const options = { mode: PRIVATE_MODE, flag: 'wx' }
+/** What starts have written before they stored a token. That of a killed start stays. */
+async function findDrafts(own: string): Promise<string[]> {
+  const names = await readdir(dirname(own))
+  return names
+    .filter((name) => name.startsWith(`${basename(own)}.`))
+    .map((name) => join(dirname(own), name))
+}
+
+/** Gives a draft the shared name of the folder, or the database's own if another database has taken the shared one. */
+async function publish(draft: string, shared: string, own: string): Promise<string> {
   try {
-    await writeFile(shared, `${token}\n`, options)
+    await link(draft, shared)
     return shared
   } catch {
-    await rm(own, { force: true })
-    await writeFile(own, `${token}\n`, options)
+    await rename(draft, own)
     return own
   }
-}
-
-/** Whether the file can be read and contains a token that is valid for this store. */
-async function hasValidToken(tokens: AccessTokens, file: string): Promise<boolean> {
-  const token = await readFile(file, 'utf8').catch(() => '')
-  return (await tokens.verify(token.trim())) !== undefined
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../service/access-tokens.ts'
@@ -67,23 +67,70 @@ t.test('a second database writes its own token file if there is none yet', async
   t.same(await provide(), { file: join(folder, 'other.db.access-token') })
 })
 
-t.test(
-  'a token that cannot be written to a file is revoked, and the next start creates another',
-  async (t) => {
-    const start = starter(t)
+t.test('a token that cannot be written to a file is not stored', async (t) => {
+  // A longer name is not possible.
+  const database = join(t.testdir(), `${'x'.repeat(230)}.db`)
+  const { provide, store } = await starter(t)(database)
+  const message = `cannot write the access token to ${database}.access-token`
+  await t.rejects(provide(), { constructor: StoreError, message })
+  t.same(await store.listTokens(), [])
+})
+
+t.test('if neither name is free, the token stays until the next start', async (t) => {
+  const folder = t.testdir()
+  const database = join(folder, 'plants.db')
+  const file = join(folder, 'access-token')
+  for (const taken of [file, `${database}.access-token`]) mkdirSync(taken)
+  const { provide, tokens } = await starter(t)(database)
+  const message = `cannot write the access token to ${database}.access-token`
+  await t.rejects(provide(), { constructor: StoreError, message })
+  rmSync(file, { recursive: true })
+  t.same(await provide(), { file })
+  t.match(await tokens.verify(secretIn(file)), { name: 'first' })
+})
+
+t.test('a start that is killed leaves no token without a file', async (t) => {
+  for (const storesFirst of [false, true]) {
     const folder = t.testdir()
-    const database = join(folder, 'plants.db')
+    const { store, tokens, provide } = await starter(t)(join(folder, 'plants.db'))
+    const add = store.addFirstToken
+    store.addFirstToken = async (token) => {
+      if (storesFirst) await add.call(store, token)
+      throw new Error('killed')
+    }
+    await t.rejects(provide(), { message: 'killed' })
+    store.addFirstToken = add
     const file = join(folder, 'access-token')
-    for (const taken of [file, `${database}.access-token`]) mkdirSync(taken)
-    const { provide, tokens, store } = await start(database)
-    const message = `cannot write the access token to ${database}.access-token`
-    await t.rejects(provide(), { constructor: StoreError, message })
-    t.same(await store.listTokens(), [])
-    rmSync(file, { recursive: true })
     t.same(await provide(), { file })
     t.match(await tokens.verify(secretIn(file)), { name: 'first' })
-  },
-)
+    t.same(
+      readdirSync(folder).filter((name) => name.includes('access-token')),
+      ['access-token'],
+      'no draft is left',
+    )
+  }
+})
+
+t.test('of two first starts at once, both name the file of the one that was first', async (t) => {
+  const folder = t.testdir()
+  const { store, provide } = await starter(t)(join(folder, 'plants.db'))
+  const add = store.addFirstToken
+  const file = join(folder, 'access-token')
+  store.addFirstToken = async (token) => {
+    store.addFirstToken = add
+    t.same(await provide(), { file })
+    return add.call(store, token)
+  }
+  t.same(await provide(), { file })
+  t.equal((await store.listTokens()).length, 1)
+})
+
+t.test('a start is no use of the token', async (t) => {
+  const { store, provide } = await starter(t)(join(t.testdir(), 'plants.db'))
+  await provide()
+  await provide()
+  t.match(await store.listTokens(), [{ name: 'first', lastUsedAt: undefined }])
+})
 
 t.test('the token of a database in memory is returned but not written to a file', async (t) => {
   const { provide, tokens } = await starter(t)(':memory:')
