@@ -8,14 +8,19 @@ import { countWaiting, nameOf } from './sessions.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 
+async function connected(t: Test, url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  t.teardown(() => client.end())
+  return client
+}
+
 /** Makes a call while a transaction has inserted plant 2 and has not committed; resolves to the call's result. */
 async function overlap<Result>(t: Test, call: (store: PostgresStore) => Promise<Result>) {
   const url = await emptyDatabase()
   const store = await PostgresStore.open({ url, timeout: 10_000 })
   t.teardown(() => store.close())
-  const other = new pg.Client({ connectionString: url })
-  await other.connect()
-  t.teardown(() => other.end())
+  const other = await connected(t, url)
   await other.query(`BEGIN; INSERT INTO plants (id, name) VALUES (2, 'theirs')`)
   const called = call(store)
   const commitOnceItWaits = async () => {
@@ -46,4 +51,18 @@ t.test('a batch with the plant that took its id creates the others', async (t) =
   const { result, stored } = await overlap(t, (store) => store.createAll(plants))
   t.strictSame(result, { created: 1, replayed: 1 })
   t.strictSame(stored, plants)
+})
+
+t.test('of two conflicts that arise while a batch waits, it names the first', async (t) => {
+  const url = await emptyDatabase()
+  const store = await PostgresStore.open({ url, timeout: 10_000 })
+  t.teardown(() => store.close())
+  const [updating, creating] = await Promise.all([connected(t, url), connected(t, url)])
+  await updating.query(`INSERT INTO plants (id, name) VALUES (2, 'ours')`)
+  await updating.query(`BEGIN; UPDATE plants SET name = 'theirs' WHERE id = 2`)
+  const called = store.createAll([1n, 2n].map((id) => ({ id, name: 'ours' })))
+  while ((await countWaiting(server, nameOf(url))) === 0);
+  await creating.query(`INSERT INTO plants (id, name) VALUES (1, 'theirs')`)
+  await updating.query('COMMIT')
+  t.strictSame(await called, { conflict: 1n })
 })

@@ -8,7 +8,7 @@ import {
 import { type PlantRow, toPlant } from '../../rows.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { Run, Session } from '../connection/session.ts'
-import { INSERT, insertAll, insertingTransaction, toColumns } from './plant-inserts.ts'
+import { IdTaken, INSERT, insertAll, insertingTransaction, toColumns } from './plant-inserts.ts'
 
 /**
  * The lock makes a replay wait for the standbys, as a change does. Without it the row might not be on a standby yet,
@@ -79,7 +79,8 @@ async function attemptBatches(
   run: Run,
   batches: readonly (readonly NewPlant[])[],
 ): Promise<BatchResult[]> {
-  const rows = await run<PlantRow>(FIND_LOCKED, [batches.flat().map(({ id }) => id)])
+  const ids = batches.flat().map(({ id }) => id)
+  const rows = await run<PlantRow>(FIND_LOCKED, [ids])
   const stored = new Map<bigint, Plant>(rows.map((row) => [row.id, toPlant(row)]))
   const created: NewPlant[] = []
   const results: BatchResult[] = []
@@ -93,6 +94,12 @@ async function attemptBatches(
     for (const plant of fresh) stored.set(plant.id, plant)
     created.push(...fresh)
     results.push({ created: fresh.length, replayed: plants.length - fresh.length })
+  }
+  if (results.some((result) => 'conflict' in result)) {
+    // While the statement waited for a lock, others can have created plants that it did not see: perhaps a conflict
+    // that comes first.
+    const again = await run<PlantRow>(FIND_LOCKED, [ids])
+    if (again.length > rows.length) throw new IdTaken()
   }
   await insertAll(run, created)
   return results

@@ -3,7 +3,7 @@ import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { Run, Session } from '../connection/session.ts'
 
 /** Thrown to roll a transaction back, because another one has taken an id that was free. */
-class IdTaken extends Error {}
+export class IdTaken extends Error {}
 
 /** Plants as three arrays, the parameters of UNNESTED. */
 export function toColumns(
