@@ -50,6 +50,13 @@ t.test('the package contains what its pages link to', async (t) => {
   }
 })
 
+t.test('the README has the commands to start the service and to test it', async (t) => {
+  const blocks = [...read('README.md').matchAll(/^```sh\n([^`]*)```$/gm)].map(([, block]) => block)
+  for (const command of ['npm ci && npm start', 'npm ci && npm test']) {
+    t.ok(blocks.includes(`${command}\n`), command)
+  }
+})
+
 t.test('the README links to every page in docs/', async (t) => {
   const readme = read('README.md')
   for (const page of globSync('docs/*.md', { cwd: ROOT })) {
