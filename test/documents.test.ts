@@ -57,6 +57,18 @@ t.test('the README has the commands to start the service and to test it', async 
   }
 })
 
+t.test('git ignores what the commands of the docs write into a checkout', async (t) => {
+  const ignored = new Set(read('.gitignore').split('\n'))
+  const documents = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })].map(read).join('\n')
+  const commands = documents.match(/^.*\bplant-store .*$/gm) ?? []
+  const files = commands
+    .join('\n')
+    .matchAll(/(?: > | 2> |--cursor |export )(?<name>[a-z-]+(?:\.[a-z]+)?)(?: &)?$/gm)
+  const names = [...files].map(({ groups }) => groups?.name ?? '')
+  t.ok(names.includes('move-token'))
+  for (const name of names) t.ok(ignored.has(`/${name}`), name)
+})
+
 t.test('the README links to every page in docs/', async (t) => {
   const readme = read('README.md')
   for (const page of globSync('docs/*.md', { cwd: ROOT })) {

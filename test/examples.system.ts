@@ -58,6 +58,27 @@ t.test("the README's tour ends with the changes that its reader has made", async
   t.match(readFileSync(join(folder, 'plants.csv'), 'utf8'), /^id,name,tag\n/)
 })
 
+t.test('a backup can be restored twice as docs/operating.md says', async (t) => {
+  const service = await startService(t)
+  await service.call({ body: { id: 4, name: 'Abies alba Mill.' } })
+  const folder = makeFolder(t, tmpdir())
+  const command = `"${process.execPath}" "${join(ROOT, 'bin/plant-store.js')}"`
+  const [, restoring = ''] =
+    /^### Restoring a backup$([\s\S]*?)^### /m.exec(read('docs/operating.md')) ?? []
+  const [commands = ''] = codeBlocksOf(restoring, 'sh')
+  const restore = commands.replace('npm start', '').replaceAll('npx plant-store', command)
+  const script = `mkdir data
+    ${command} backup BACKUP
+    cp BACKUP data/plants.db
+    export PLANT_STORE_DATABASE=data/plants.db
+    ${restore}
+    ${restore}`
+  const env = { ...cleanEnvironment(), PLANT_STORE_DATABASE: service.database }
+  const child = spawn('bash', ['-e', '-c', script], { cwd: folder, env, stdio: 'ignore' })
+  t.strictSame(await once(child, 'close'), [0, null])
+  t.equal(globSync('data/before-*/plants.db', { cwd: folder }).length, 2)
+})
+
 t.test("the README's example of the client works", async (t) => {
   const service = await startService(t)
   const [example = ''] = codeBlocks('README.md', 'ts')
