@@ -1,4 +1,5 @@
 import pg from 'pg'
+import pgpass from 'pgpass'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { ConnectionFigures } from '../postgres-metrics.ts'
 import type { Deadline } from './deadline.ts'
@@ -81,6 +82,7 @@ export class Hosts {
   #open({ options }: Server, timeoutMs: number): pg.Pool {
     const pool = new pg.Pool({
       ...options,
+      Client: PasswordFileClient,
       application_name: 'plant-store',
       max: CONNECTIONS_MAX,
       connectionTimeoutMillis: timeoutMs,
@@ -98,6 +100,19 @@ export class Hosts {
     // The same for a connection lost between two statements. The next statement fails.
     pool.on('connect', (client) => client.on('error', () => {}))
     return pool
+  }
+}
+
+/**
+ * Without another password, reads it from the user's password file (libpq's `~/.pgpass`). That of `pg` is deprecated, and
+ * its option `password` is ignored beside a connection string.
+ */
+class PasswordFileClient extends pg.Client {
+  constructor(config?: string | pg.ClientConfig) {
+    super(config)
+    const read = (connection: pg.ClientConfig) =>
+      new Promise((resolve) => pgpass(connection, resolve))
+    Object.assign(this, { password: this.password ?? read })
   }
 }
 
