@@ -16,13 +16,8 @@ export type Access =
   | { readonly variable: string }
   | { readonly file: string }
   | { readonly token: string }
-  | {
-      readonly command: string
-      /** Whether there are tokens, such as those of a restored backup. */
-      readonly hasTokens: boolean
-    }
-
-const CREATE_COMMAND = `plant-store token create --name mine --scope ${scopes.join()}`
+  /** Whether there are tokens, such as those of a restored backup. */
+  | { readonly hasTokens: boolean }
 
 /**
  * Creates a token unless the environment or the store has one. Writes it to a private file next to the database, or
@@ -34,7 +29,7 @@ export async function ensureFirstToken(config: Config, tokens: AccessTokens): Pr
   if (config.token !== undefined) return { variable: TOKEN_VARIABLE }
   const place = locateDatabase(config.database)
   // Replicas share the server, and only one of them could have the file.
-  if ('server' in place) return { command: CREATE_COMMAND, hasTokens: await tokens.exist() }
+  if ('server' in place) return { hasTokens: await tokens.exist() }
   const request = { name: 'first', scopes }
   if ('memory' in place) {
     let token = ''
@@ -60,7 +55,7 @@ export async function ensureFirstToken(config: Config, tokens: AccessTokens): Pr
     for (const other of drafts) await rm(other, { force: true })
     return { file }
   }
-  return { command: CREATE_COMMAND, hasTokens: true }
+  return { hasTokens: true }
 }
 
 /** What starts have written before they stored a token. That of a killed start stays. */

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { loadContract } from '../contract/contract.ts'
 import { AccessTokens } from '../service/access-tokens.ts'
-import { checkReadable } from '../service/restriction.ts'
+import { checkReadable, type Restriction } from '../service/restriction.ts'
 import type { AppOptions } from './app.ts'
 import { type Config, ConfigError } from './config/config.ts'
 import { type Access, ensureFirstToken } from './first-token.ts'
@@ -40,6 +40,8 @@ export interface RunningService {
   readonly certificate: Certificate | undefined
   /** See StoreAdvice. Undefined if there is nothing to report, as on SQLite. */
   readonly acknowledgement: string | undefined
+  /** At the start. */
+  readonly restriction: Restriction | undefined
   /** For the operator: how the service differs from what the configuration asks for. */
   readonly warning: string | undefined
   /**
@@ -130,6 +132,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
       access,
       certificate,
       acknowledgement,
+      restriction: await store.readRestriction(),
       warning,
       close,
     }

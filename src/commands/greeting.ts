@@ -1,4 +1,6 @@
 import { resolve } from 'node:path'
+import { scopes } from '../../contract/scopes.ts'
+import { restrictedError } from '../../service/restriction.ts'
 import type { Config } from '../config/config.ts'
 import type { Access } from '../first-token.ts'
 import { DOCS_PATH } from '../http/docs/docs.ts'
@@ -9,26 +11,38 @@ import { describeDatabase } from './store-access.ts'
 /** A name without a wildcard, in the notation of X509Certificate.subjectAltName. */
 const DNS_NAME = /(?:^|, )DNS:([\w.-]+)(?:,|$)/
 
+const CREATE_COMMAND = `plant-store token create --name mine --scope ${scopes.join()}`
+
+const PLANT = '{"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}'
+
 /** The announced properties of a running service. */
 export type Announced = Pick<RunningService, 'url' | 'access'> &
-  Partial<Pick<RunningService, 'adminUrl' | 'certificate' | 'acknowledgement'>>
+  Partial<Pick<RunningService, 'adminUrl' | 'certificate' | 'acknowledgement' | 'restriction'>>
 
 /** The message for the user who started the service, with a curl command that works as pasted. */
 export function greeting(
   config: Config,
-  { url, adminUrl, access, certificate, acknowledgement }: Announced,
+  { url, adminUrl, access, certificate, acknowledgement, restriction }: Announced,
 ): string {
-  const { location, bearer } = describeAccess(access)
+  const database = describeDatabase(config.database)
+  const { location, bearer } = describeAccess(access, database)
   const page = config.page ? `\n  page      ${url}/` : ''
   const docs = config.docs ? `\n  docs      ${docsUrl(url)}` : ''
   const admin = adminUrl === undefined ? '' : `\n  metrics   ${adminUrl}/metrics`
-  const durability = acknowledgement === undefined ? '' : `\n  changes   ${acknowledgement}`
+  const refusal =
+    restriction && `are refused: ${restrictedError(restriction).detail} ${option(database)}`
+  const durability = refusal ?? acknowledgement
+  const changes = durability === undefined ? '' : `\n  changes   ${durability}`
+  const request = `${curl(`${url}/plants`, certificate)} -H "Authorization: Bearer ${bearer}"`
+  const example =
+    restriction === undefined
+      ? `Create a plant:\n  ${request} -H 'Content-Type: application/json' -d '${PLANT}'`
+      : `Read the plants:\n  ${request}`
   return `Plant Store is listening on ${url}${page}${docs}${admin}
-  database  ${describeDatabase(config.database)}${durability}
+  database  ${database}${changes}
   token     ${location}
 
-Create a plant:
-  ${curl(`${url}/plants`, certificate)} -H "Authorization: Bearer ${bearer}" -H 'Content-Type: application/json' -d '{"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}'
+${example}
 `
 }
 
@@ -45,13 +59,14 @@ export function readyLine(config: Config, { url, adminUrl, access }: Announced):
 
 /** A curl command that verifies the certificate, even if its name differs from the URL's. */
 function curl(url: string, certificate?: Certificate): string {
-  if (certificate === undefined) return `curl ${url}`
+  // Quoted, because zsh would expand the brackets of an IPv6 address.
+  if (certificate === undefined) return `curl '${url}'`
   const { x509, files } = certificate
   const { hostname, host, port, pathname } = new URL(url)
   const name = DNS_NAME.exec(`${x509.subjectAltName}`)?.[1]
   const command = ['curl']
-  if (name === undefined || covers(x509, hostname.replace(/[[\]]/g, ''))) command.push(url)
-  else command.push(`https://${name}:${port}${pathname}`, '--connect-to', `'::${host}'`)
+  if (name === undefined || covers(x509, hostname.replace(/[[\]]/g, ''))) command.push(`'${url}'`)
+  else command.push(`'https://${name}:${port}${pathname}'`, '--connect-to', `'::${host}'`)
   const isSelfSigned = x509.checkIssued(x509)
   if (isSelfSigned) command.push('--cacert', `'${escapeForShell(resolve(files.certificate))}'`)
   return command.join(' ')
@@ -61,7 +76,8 @@ function docsUrl(url: string): string {
   return url + DOCS_PATH
 }
 
-function describeAccess(access: Access): { location: string; bearer: string } {
+/** @param database as `describeDatabase` names it */
+function describeAccess(access: Access, database: string): { location: string; bearer: string } {
   if ('token' in access) return { location: access.token, bearer: access.token }
   if ('variable' in access) {
     return { location: `in ${access.variable}`, bearer: `$${access.variable}` }
@@ -69,9 +85,13 @@ function describeAccess(access: Access): { location: string; bearer: string } {
   if ('file' in access) {
     return { location: access.file, bearer: `$(cat '${escapeForShell(access.file)}')` }
   }
-  const { command, hasTokens } = access
-  const location = `${hasTokens ? 'use an existing one or ' : ''}create one with ${command}`
+  const existing = access.hasTokens ? 'use an existing one or ' : ''
+  const location = `${existing}create one with ${CREATE_COMMAND} ${option(database)}`
   return { location, bearer: '<token>' }
+}
+
+function option(database: string): string {
+  return `--database '${escapeForShell(database)}'`
 }
 
 /** Escapes text for use between single quotes in a POSIX shell. */

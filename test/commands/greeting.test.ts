@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { resolve } from 'node:path'
 import t from 'tap'
+import type { Restriction } from '../../service/restriction.ts'
 import { greeting, readyLine } from '../../src/commands/greeting.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import type { Certificate } from '../../src/http/server/certificate.ts'
@@ -28,7 +29,7 @@ for (const { address, url } of addresses) {
     t.match(text, `listening on ${url}\n`)
     t.match(text, `page      ${url}/\n`)
     t.match(text, `docs      ${url}/documentation\n`)
-    t.match(text, `curl ${url}/plants `)
+    t.match(text, `curl '${url}/plants' `)
   })
 }
 
@@ -63,7 +64,7 @@ for (const { hosts, address, url, curl } of [
     hosts: ['*.example.com', 'plants.example.com'],
     address: '::1',
     url: 'https://[::1]:3000',
-    curl: "curl https://plants.example.com:3000/plants --connect-to '::[::1]:3000' -H",
+    curl: "curl 'https://plants.example.com:3000/plants' --connect-to '::[::1]:3000' -H",
   },
   { hosts: ['*.example.com'], address: '127.0.0.1', url: 'https://127.0.0.1:3000' },
 ]) {
@@ -75,7 +76,7 @@ for (const { hosts, address, url, curl } of [
       t.equal(found, url)
       const text = greeting(config, { url: found, access: { file: '/x' }, certificate })
       t.match(text, `listening on ${url}\n`)
-      t.match(text, curl ?? `curl ${url}/plants -H`)
+      t.match(text, curl ?? `curl '${url}/plants' -H`)
     },
   )
 }
@@ -87,8 +88,10 @@ t.test('the curl command trusts a self-signed certificate', async (t) => {
     access: { file: '/x' },
     certificate,
   })
-  t.match(text, `curl https://127.0.0.1:3000/plants --cacert '${resolve('cert.pem')}' -H`)
+  t.match(text, `curl 'https://127.0.0.1:3000/plants' --cacert '${resolve('cert.pem')}' -H`)
 })
+
+const CREATE_COMMAND = `plant-store token create --name mine --scope read,write --database '${resolve('data/plants.db')}'`
 
 const accesses = [
   {
@@ -100,13 +103,13 @@ const accesses = [
   { access: { variable: 'A_TOKEN' }, location: 'in A_TOKEN', bearer: '$A_TOKEN' },
   { access: { token: 'plant_x' }, location: 'plant_x', bearer: 'plant_x' },
   {
-    access: { command: 'make-token', hasTokens: false },
-    location: 'create one with make-token',
+    access: { hasTokens: false },
+    location: `create one with ${CREATE_COMMAND}`,
     bearer: '<token>',
   },
   {
-    access: { command: 'make-token', hasTokens: true },
-    location: 'use an existing one or create one with make-token',
+    access: { hasTokens: true },
+    location: `use an existing one or create one with ${CREATE_COMMAND}`,
     bearer: '<token>',
   },
 ]
@@ -136,6 +139,20 @@ t.test('the greeting shows the URL of a database server without its secrets', as
   const text = greeting({ ...config, database }, { url: here, access: { variable: 'A_TOKEN' } })
   t.match(text, 'database  postgres://me@one:5433,two/plants\n')
   t.notMatch(text, 's3cret')
+})
+
+t.test('with a restriction, the greeting says how to end it, and creates no plant', async (t) => {
+  const database = 'postgres://me:s3cret@one/plants'
+  const announced = { url: here, access: { hasTokens: true }, acknowledgement: 'are durable' }
+  const of = (restriction: Restriction) =>
+    greeting({ ...config, database }, { ...announced, restriction })
+  const option = "--database 'postgres://me@one/plants'"
+  const mirror = of({ source: 'https://plants.example', cursor: '' })
+  const reason = 'it mirrors https://plants.example; plant-store promote ends this'
+  t.match(mirror, `changes   are refused: ${reason} ${option}\n`)
+  t.match(of('frozen'), `; plant-store unfreeze ends this ${option}\n`)
+  t.match(mirror, `Read the plants:\n  curl '${here}/plants' -H "Authorization: Bearer <token>"\n`)
+  t.notMatch(mirror, 'are durable')
 })
 
 t.test('the ready line is JSON, and has the token only if it is stored nowhere else', async (t) => {

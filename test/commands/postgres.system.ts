@@ -91,7 +91,7 @@ t.test(
     t.match(service.stdout, `database  ${url}\n`)
     t.match(
       service.stdout,
-      'token     create one with plant-store token create --name mine --scope read,write\n',
+      `token     create one with plant-store token create --name mine --scope read,write --database '${url}'\n`,
     )
 
     const { stdout } = await token('create', '--name', 'ci', '--scope', 'read,write')

@@ -71,7 +71,7 @@ t.test(
     t.match(await page.text(), /<html/)
 
     const line = /^ {2}curl .*$/m.exec(command.stdout)?.[0] ?? ''
-    t.ok(line.startsWith(`  curl ${url}/plants`))
+    t.ok(line.startsWith(`  curl '${url}/plants'`))
     const answer = await paste(line, join(folder, 'stand-in.mjs'))
     t.same(JSON.parse(answer), { name: 'Abies alba Mill.', tag: 'Tree' })
     t.equal(statSync(token).mode & 0o777, 0o600)
