@@ -5,7 +5,7 @@ import { type NewPlant, type PlantStore, StoreUnavailable } from './plant-store.
  * - `frozen`: the operator has stopped changes, to move the plants to another database;
  * - a mirror: the plants are those of another service, and only `plant-store mirror` changes them.
  *
- * Tokens and webhooks are not restricted.
+ * Tokens and webhooks can be changed. A mirror delivers to no webhook.
  */
 export type Restriction = 'frozen' | Mirror
 

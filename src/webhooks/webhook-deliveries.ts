@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { ChangeFeed } from '../../service/change-feed.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
+import type { RestrictionReader } from '../../service/restriction.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
 import {
   WEBHOOK_LEASE_MS,
@@ -43,7 +44,7 @@ const CONNECTIONS_MAX = 64
 const CLOSE_MS = 1000
 
 export interface WebhookDeliveriesOptions extends SenderOptions {
-  readonly store: ChangeFeed & { readonly webhooks: WebhookStore }
+  readonly store: ChangeFeed & RestrictionReader & { readonly webhooks: WebhookStore }
   readonly log: FastifyBaseLogger
   /** How long changes are retained, in milliseconds. */
   readonly keepChanges: number
@@ -66,7 +67,7 @@ interface Delivery {
 
 /**
  * Delivers changes to the webhooks in a store. Other processes can do the same: the one that has the lease delivers,
- * the others wait for it to end.
+ * the others wait for it to end. While the database is a mirror, none delivers: the source delivers these changes.
  *
  * Without webhooks, it costs one read of an empty table a second, and no module for deliveries is loaded.
  */
@@ -83,6 +84,7 @@ export class WebhookDeliveries {
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
   #webhooks: readonly Webhook[] = []
+  #isMirror = false
   #inFlightMax = IN_FLIGHT_MAX
   /** When the lease was requested for the last time, by the clock. */
   #leasedAt = NEVER
@@ -179,9 +181,12 @@ export class WebhookDeliveries {
 
   /** Reads the webhooks, and brings the deliveries in line with them. */
   async #refresh(): Promise<void> {
-    this.#webhooks = await this.#options.store.webhooks.list()
+    const { store } = this.#options
+    this.#webhooks = await store.webhooks.list()
+    this.#isMirror =
+      this.#webhooks.length > 0 && typeof (await store.readRestriction()) === 'object'
     this.#webhookLog.retain(new Set(this.#webhooks.map(({ name }) => name)))
-    const owned = this.#webhooks.filter(({ owner }) => owner === this.#owner)
+    const owned = this.#isMirror ? [] : this.#webhooks.filter(({ owner }) => owner === this.#owner)
     const names = new Set(owned.map(({ name }) => name))
     const share = Math.max(1, Math.floor(CONNECTIONS_MAX / owned.length))
     this.#inFlightMax = Math.min(IN_FLIGHT_MAX, share)
@@ -195,6 +200,7 @@ export class WebhookDeliveries {
 
   /** Whether to take or renew the lease. */
   #needsLease(): boolean {
+    if (this.#isMirror) return false
     const active = this.#webhooks.filter(({ progress }) => progress.pausedAt === undefined)
     const owners = new Set(active.map(({ owner }) => owner))
     const isFree = owners.delete(undefined)

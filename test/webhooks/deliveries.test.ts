@@ -6,6 +6,7 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
 import { webhookEvents } from '../../service/webhook-store.ts'
 import { newSecret } from '../../src/webhooks/message.ts'
 import { contract, dereference, schemaErrors } from '../helpers/contract-check.ts'
+import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
 import { plantsIn, type Received, type Respond, startReceiver, status } from './receiver.ts'
 import {
   createPlants,
@@ -553,6 +554,41 @@ t.test('one process at a time delivers, and another continues after it', async (
   for (const receiver of receivers) {
     t.same(plantsIn((await receiver.until(200)).slice(100)), idsFrom(101, 100))
   }
+})
+
+t.test('a mirror delivers nothing until it is promoted', async (t) => {
+  const { store, add, deliver } = await newPlace(t)
+  const receiver = await startReceiver(t)
+  let reads = 0
+  const webhooks = replacing(store.webhooks, {
+    list: async () => {
+      reads++
+      return store.webhooks.list()
+    },
+  })
+  const isReadAgain = () => {
+    const before = reads
+    return eventually(() => reads > before + 2)
+  }
+  await add('earlier', receiver.url)
+  const deliveries = deliver({ store: replacing(store, { webhooks }) })
+  await eventually(() => deliveries.figures()[0]?.lag !== undefined)
+  await makeMirror(store)
+  await isReadAgain()
+  await add('orders', receiver.url)
+  const stored = [{ id: 1n, name: 'mirrored' }]
+  await store.restrict({ expected: CONSISTENT, next: CONSISTENT, stored })
+  await isReadAgain()
+  t.same(receiver.received, [])
+  t.match(deliveries.figures(), [
+    { name: 'earlier', lag: undefined },
+    { name: 'orders', lag: undefined },
+  ])
+  await store.webhooks.remove('orders')
+  await add('orders', receiver.url)
+  await store.restrict({ expected: CONSISTENT, next: undefined })
+  await store.create({ id: 2n, name: 'created' })
+  t.same(plantsIn(await receiver.until(1)), [2n])
 })
 
 t.test('many webhooks share the connections', async (t) => {
