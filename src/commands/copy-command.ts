@@ -16,6 +16,8 @@ interface Kind<Item> {
   content(item: Item): unknown
   /** Resolves to a function that adds an item, and resolves to false if its name is taken. */
   adder(store: Store): Promise<(item: Item) => Promise<boolean>>
+  /** Removes an item that is to be copied again. Resolves to false if it stays. */
+  discard(store: Store, name: string): Promise<boolean>
 }
 
 /** Defines `plant-store token copy`. */
@@ -26,6 +28,7 @@ export function copyTokensCommand(): Command {
     list: (store) => store.listTokens(),
     content: ({ lastUsedAt: _, ...content }) => content,
     adder: async (store) => (token) => store.addToken(token),
+    discard: async () => false,
   })
 }
 
@@ -42,6 +45,9 @@ export function copyWebhooksCommand(): Command {
       return async ({ progress: { pausedAt }, ...webhook }) =>
         (await store.webhooks.add({ ...webhook, cursor, pausedAt })) === 'added'
     },
+    // The source has delivered what a mirror has received since an earlier copy.
+    discard: async (store, name) =>
+      typeof (await store.readRestriction()) === 'object' && store.webhooks.remove(name),
   })
 }
 
@@ -64,13 +70,13 @@ function copyCommand<Item extends { readonly name: string }>(
 /** @throws ConfigError if there are different items with these names, or too many. Nothing is added then. */
 async function addMissing<Item extends { readonly name: string }>(
   items: readonly Item[],
-  { kind, max, list, content, adder }: Kind<Item>,
+  { kind, max, list, content, adder, discard }: Kind<Item>,
   store: Store,
   database: string,
 ): Promise<void> {
   const target = describeDatabase(database)
   const present = new Map((await list(store)).map((item) => [item.name, item]))
-  const missing = items.filter(({ name }) => !present.has(name))
+  const missing = items.filter(({ name }) => !present.has(name)).length
   for (const item of items) {
     const other = present.get(item.name) ?? item
     if (isDeepStrictEqual(content(item), content(other))) continue
@@ -78,16 +84,19 @@ async function addMissing<Item extends { readonly name: string }>(
       `${target} has a different ${kind} named ${item.name}; nothing was copied`,
     )
   }
-  if (present.size + missing.length > max) {
+  if (present.size + missing > max) {
     throw new ConfigError(`${target} would have more than ${max} ${kind}s; nothing was copied`)
   }
   const add = await adder(store)
+  let copied = 0
   for (const item of items) {
-    const isMissing = !present.has(item.name)
+    const { name } = item
+    const isMissing = !present.has(name) || (await discard(store, name))
     if (isMissing && !(await add(item))) {
-      throw new ConfigError(`${kind} ${item.name} was added to ${target} meanwhile`)
+      throw new ConfigError(`${kind} ${name} was added to ${target} meanwhile`)
     }
-    process.stdout.write(`${isMissing ? 'copied' : 'skipped'} ${item.name}\n`)
+    if (isMissing) copied++
+    process.stdout.write(`${isMissing ? 'copied' : 'skipped'} ${name}\n`)
   }
-  process.stdout.write(`copied ${missing.length} of ${items.length} ${kind}s to ${target}\n`)
+  process.stdout.write(`copied ${copied} of ${items.length} ${kind}s to ${target}\n`)
 }

@@ -7,6 +7,7 @@ import type { StoreOptions } from '../../src/stores/engine.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { runHere } from '../helpers/command-here.ts'
+import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
 import { sql } from '../stores/sqlite/files.ts'
 import { newWebhook } from '../stores/webhook-suite.ts'
 
@@ -84,6 +85,23 @@ t.test('a copied webhook keeps its secrets and continues after the latest change
   t.match(await copy('webhook'), { code: 0, stdout: /^skipped paused\nskipped rotated\n/ })
   await use(from, (store) => store.webhooks.rotateSecret('paused', 'whsec_C', UNTIL))
   t.match(await copy('webhook'), { code: 1, stderr: /has a different webhook named paused;/ })
+})
+
+t.test('a webhook is copied to a mirror again, to continue after the latest change', async (t) => {
+  const { from, to, use, copy } = await databases(t)
+  await use(from, (store) => store.webhooks.add(newWebhook('orders')))
+  await use(to, (store) => makeMirror(store))
+  const copied = { code: 0, stdout: `copied orders\ncopied 1 of 1 webhooks to ${to}\n`, stderr: '' }
+  t.strictSame(await copy('webhook'), copied)
+  const latest = await use(to, async (store) => {
+    const stored = [{ id: 1n, name: 'delivered by the source' }]
+    await store.restrict({ expected: CONSISTENT, next: CONSISTENT, stored })
+    const page = await store.readChanges({ after: 'latest', limit: 1 })
+    return typeof page === 'object' && page.next
+  })
+  t.strictSame(await copy('webhook'), copied)
+  const webhooks = await use(to, (store) => store.webhooks.list())
+  t.match(webhooks, [{ name: 'orders', progress: { cursor: latest } }])
 })
 
 t.test('nothing is copied if there is a different token with the same name', async (t) => {
