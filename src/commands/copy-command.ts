@@ -6,12 +6,23 @@ import type { Store } from '../stores/store.ts'
 import { databaseOption, sourceArgument } from './options.ts'
 import { describeDatabase, withStore } from './store-access.ts'
 
+interface Options {
+  readonly database: string
+  readonly wait?: true
+}
+
 interface Kind<Item> {
   /** Such as `token`. */
   readonly kind: string
   /** How many a database can have. */
   readonly max: number
   list(store: Store): Promise<Item[]>
+  /**
+   * Resolves when the items of a source can be copied.
+   *
+   * @throws ConfigError if they cannot
+   */
+  prepare(source: Store, from: string, options: Options): Promise<void>
   /** The properties that must be the same in both databases. */
   content(item: Item): unknown
   /** Resolves to a function that adds an item, and resolves to false if its name is taken. */
@@ -26,6 +37,7 @@ export function copyTokensCommand(): Command {
     kind: 'token',
     max: Number.POSITIVE_INFINITY,
     list: (store) => store.listTokens(),
+    prepare: async () => {},
     content: ({ lastUsedAt: _, ...content }) => content,
     adder: async (store) => (token) => store.addToken(token),
     discard: async () => false,
@@ -38,6 +50,10 @@ export function copyWebhooksCommand(): Command {
     kind: 'webhook',
     max: WEBHOOKS_MAX,
     list: (store) => store.webhooks.list(),
+    async prepare(source, from, { wait }) {
+      const { requireDelivered } = await import('./webhook-lag.ts')
+      await requireDelivered(source, from, wait)
+    },
     content: ({ progress: _, owner: __, ...content }) => content,
     async adder(store) {
       const { readLatest } = await import('./webhook.ts')
@@ -48,7 +64,7 @@ export function copyWebhooksCommand(): Command {
     // The source has delivered what a mirror has received since an earlier copy.
     discard: async (store, name) =>
       typeof (await store.readRestriction()) === 'object' && store.webhooks.remove(name),
-  })
+  }).option('--wait', 'wait until a frozen source has delivered the events of all webhooks')
 }
 
 function copyCommand<Item extends { readonly name: string }>(
@@ -59,8 +75,10 @@ function copyCommand<Item extends { readonly name: string }>(
     .description(description)
     .addArgument(sourceArgument)
     .addOption(databaseOption)
-    .action((from: string, { database }: { database: string }) =>
+    .action((from: string, options: Options) =>
       withStore({ database: from }, async (source) => {
+        await kind.prepare(source, from, options)
+        const { database } = options
         const items = await kind.list(source)
         await withStore({ database }, (store) => addMissing(items, kind, store, database))
       }),

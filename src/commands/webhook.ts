@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import ms from 'ms'
 import { CHANGES_OFF, type ChangesPage, type NoChanges } from '../../service/change-feed.ts'
 import { WEBHOOKS_MAX, type Webhook, type WebhookEvent } from '../../service/webhook-store.ts'
 import { ConfigError } from '../config/config.ts'
 import type { Store } from '../stores/store.ts'
 import { type InvalidEndpoint, parseEndpoint } from '../webhooks/endpoint.ts'
-import { eventOf, newSecret, SAMPLE, toMessage } from '../webhooks/message.ts'
+import { newSecret, SAMPLE, toMessage } from '../webhooks/message.ts'
 import { Sender } from '../webhooks/sender.ts'
 import { formatMinute, formatTable } from './output.ts'
 import { describeDatabase, withStore } from './store-access.ts'
+import { describeLag } from './webhook-lag.ts'
 
 export interface AddOptions {
   readonly database: string
@@ -31,9 +31,6 @@ export interface TestOptions {
 
 /** How long the old secret signs too after a rotation: 24 hours. */
 const ROTATION_MS = 86_400_000
-
-/** How many changes are searched for the next one to deliver. */
-const LAG_PAGE_SIZE = 1000
 
 const KEEP_SAFE = 'Keep it safe: it is not shown again.'
 
@@ -198,17 +195,4 @@ function describeState({ progress }: Webhook): string {
   const { attempts, pausedAt } = progress
   if (pausedAt !== undefined) return 'paused'
   return attempts === 0 ? 'active' : `failing (${attempts}×)`
-}
-
-/** How long the first change to deliver has been waiting: a time, `none`, `expired` or `off`. */
-async function describeLag(store: Store, webhook: Webhook): Promise<string> {
-  const { events, progress } = webhook
-  const page = await store.readChanges({ after: progress.cursor, limit: LAG_PAGE_SIZE })
-  // To the operator, a cursor of another log is an expired one.
-  if (typeof page === 'string') return page === 'malformed' ? 'expired' : page
-  const { changes } = page
-  const next = changes.find((change) => events.includes(eventOf(change)))
-  // While there is nothing to deliver, the stored cursor lags.
-  const change = next ?? (changes.length === LAG_PAGE_SIZE ? changes.at(-1) : undefined)
-  return change === undefined ? 'none' : ms(Math.max(0, Date.now() - Date.parse(change.at)))
 }

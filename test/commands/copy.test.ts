@@ -2,14 +2,17 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import type { ChangesPage } from '../../service/change-feed.ts'
 import { WEBHOOKS_MAX } from '../../service/webhook-store.ts'
 import type { StoreOptions } from '../../src/stores/engine.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
+import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
 import { sql } from '../stores/sqlite/files.ts'
-import { newWebhook } from '../stores/webhook-suite.ts'
+import { newWebhook, save } from '../stores/webhook-suite.ts'
+import { webhookIn } from '../webhooks/setting.ts'
 
 const UNTIL = new Date('2026-11-21T12:34:56.789Z')
 
@@ -102,6 +105,70 @@ t.test('a webhook is copied to a mirror again, to continue after the latest chan
   t.strictSame(await copy('webhook'), copied)
   const webhooks = await use(to, (store) => store.webhooks.list())
   t.match(webhooks, [{ name: 'orders', progress: { cursor: latest } }])
+})
+
+/** A frozen database with an event that its webhook `orders` has not received, and another one. */
+async function frozenDatabases(t: Test) {
+  const { use, from, to, ...others } = await databases(t)
+  await use(from, async (store) => {
+    await store.create({ id: 1n, name: 'undelivered' })
+    await store.webhooks.add(newWebhook('orders'))
+    await store.webhooks.add(newWebhook('removals', { events: ['plantRemoved'] }))
+    await store.restrict({ expected: undefined, next: 'frozen' })
+  })
+  /** Does what a service on the source does to its webhook. */
+  const progress = (change: { cursor: string } | { pausedAt: Date }) =>
+    use(from, async (store) => {
+      await store.webhooks.lease('service')
+      const { progress } = await webhookIn(store, 'orders')
+      t.equal(await save(store, 'service', 'orders', { ...progress, ...change }), true)
+    })
+  const deliver = async () => {
+    const page = await use(from, (store) => store.readChanges({ after: 'latest', limit: 1 }))
+    await progress({ cursor: (page as ChangesPage).next })
+  }
+  const copying = ['webhook', 'copy', from, '--database', to]
+  return { ...others, use, from, to, progress, deliver, copying }
+}
+
+t.test('webhooks of a frozen database are not copied before all is delivered', async (t) => {
+  const { from, to, use, copy, progress } = await frozenDatabases(t)
+  const refused = (state: string) => {
+    const named = from.replaceAll('.', '\\.')
+    const undelivered = `${named} has undelivered events for orders \\(lag \\d+m?s${state}\\)`
+    return new RegExp(`^plant-store: ${undelivered}; nothing was copied. .*remove.*\n$`)
+  }
+  t.match(await copy('webhook'), { code: 1, stdout: '', stderr: refused('') })
+  await progress({ pausedAt: UNTIL })
+  for (const wait of [[], ['--wait']]) {
+    const copied = await runHere(['webhook', 'copy', from, '--database', to, ...wait])
+    t.match(copied, { code: 1, stdout: '', stderr: refused(', paused') })
+  }
+  t.same(await use(to, (store) => store.webhooks.list()), [])
+  await runHere(['webhook', 'remove', 'orders', '--database', from])
+  t.match(await copy('webhook'), { code: 0, stdout: /^copied removals\n/ })
+})
+
+t.test('webhook copy --wait copies once all is delivered', async (t) => {
+  const { from, use, to, deliver, copying } = await frozenDatabases(t)
+  const command = new Command(t, [...copying, '--wait'], { measured: true })
+  await command.says(/^waiting .*\n/)
+  t.same(await use(to, (store) => store.webhooks.list()), [])
+  await deliver()
+  t.strictSame(await command.finished(), {
+    code: 0,
+    stdout: `waiting for the service of ${from} to deliver to orders\ncopied orders\ncopied removals\ncopied 2 of 2 webhooks to ${to}\n`,
+    stderr: '',
+  })
+})
+
+t.test('a signal ends webhook copy --wait', async (t) => {
+  const { copying } = await frozenDatabases(t)
+  const command = new Command(t, [...copying, '--wait'], { measured: true })
+  await command.says(/^waiting .*\n/)
+  command.process.kill('SIGINT')
+  const stderr = 'plant-store: interrupted: nothing was copied\n'
+  t.match(await command.finished(), { code: 130, stdout: /^.*\n$/, stderr })
 })
 
 t.test('nothing is copied if there is a different token with the same name', async (t) => {
