@@ -1,4 +1,4 @@
-/** Moves a service from SQLite to PostgreSQL under load, with the commands of docs/moving.md in their order. */
+/** Moves a service from SQLite to PostgreSQL under load, with the commands of docs/moving.md in their order, and back. */
 import { writeFileSync } from 'node:fs'
 import { Agent, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -126,6 +126,29 @@ t.test('a move to PostgreSQL under load refuses changes for seconds and loses no
   const { code, stderr } = await stillRunning.finished()
   t.equal(code, 1)
   t.match(stderr, /has promoted the database/)
+
+  t.comment('Going back')
+  const back = join(folder, 'back.db')
+  const backToken = join(folder, 'back-token')
+  const issued = ['token', 'create', '--name', 'back', '--database', target.database]
+  writeFileSync(backToken, await plantStore(t, ...issued))
+  const returning = [next.url, '--database', back, '--token-file', backToken]
+  await plantStore(t, 'mirror', ...returning, '--once')
+  await plantStore(t, 'token', 'copy', target.database, '--database', back)
+  const last = await serve(t, back)
+  await plantStore(t, 'freeze', '--database', target.database)
+  await plantStore(t, 'mirror', ...returning, '--once')
+  t.match(await plantStore(t, 'compare', ...returning), /^equal: /)
+  await plantStore(t, 'webhook', 'copy', target.database, '--wait', '--database', back)
+  await plantStore(t, 'promote', '--database', back)
+  const isBack = async () => (await send(last.url, CHANGE)).status === 404
+  await until('the first engine accepts changes again', isBack)
+  const delivered = receiver.received.length
+  const removed: HttpRequest = { method: 'DELETE', path: `/plants/${stored[0]?.id}` }
+  t.equal((await send(last.url, removed)).status, 204)
+  await receiver.until(delivered + 1)
+  t.equal(receiver.received.length, delivered + 1, 'only the new event is delivered')
+  t.equal(receiver.received.at(-1)?.body, `{"id":${stored[0]?.id}}`)
   agent.destroy()
 })
 
