@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { WEBHOOKS_MAX } from '../../service/webhook-store.ts'
 import { ConfigError } from '../config/config.ts'
 import type { Store } from '../stores/store.ts'
+import { escapeControlCharacters } from '../transfer/unknown-fields.ts'
 import { databaseOption, sourceArgument } from './options.ts'
 import { describeDatabase, withStore } from './store-access.ts'
 
@@ -114,7 +115,8 @@ async function addMissing<Item extends { readonly name: string }>(
       throw new ConfigError(`${kind} ${name} was added to ${target} meanwhile`)
     }
     if (isMissing) copied++
-    process.stdout.write(`${isMissing ? 'copied' : 'skipped'} ${name}\n`)
+    const action = isMissing ? 'copied' : 'skipped'
+    process.stdout.write(`${action} ${escapeControlCharacters(name)}\n`)
   }
   process.stdout.write(`copied ${copied} of ${items.length} ${kind}s to ${target}\n`)
 }

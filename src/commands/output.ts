@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises'
 import { fileError } from '../config/config.ts'
+import { escapeControlCharacters } from '../transfer/unknown-fields.ts'
 
 /** The start of the error message when standard output cannot be written. */
 export const STDOUT_ERROR = 'cannot write to standard output'
@@ -22,8 +23,9 @@ export function isClosedPipe(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'EPIPE'
 }
 
-/** Aligns columns with spaces. */
-export function formatTable(rows: readonly (readonly string[])[]): string {
+/** Aligns columns with spaces, and escapes control characters, which the database can contain. */
+export function formatTable(cells: readonly (readonly string[])[]): string {
+  const rows = cells.map((row) => row.map(escapeControlCharacters))
   const width = (column: number) => Math.max(...rows.map((row) => String(row[column]).length))
   return rows
     .map((row) => row.map((cell, column) => cell.padEnd(width(column))).join('  '))

@@ -3,6 +3,7 @@ import type { Webhook } from '../../service/webhook-store.ts'
 import { ConfigError } from '../config/config.ts'
 import type { Store } from '../stores/store.ts'
 import { Interrupted } from '../transfer/source.ts'
+import { escapeControlCharacters } from '../transfer/unknown-fields.ts'
 import { systemClock } from '../webhooks/clock.ts'
 import { eventOf } from '../webhooks/message.ts'
 import { onStopSignal } from './signals.ts'
@@ -56,7 +57,7 @@ export async function requireDelivered(
       const described = lagging.map(({ description }) => description).join(', ')
       throw new ConfigError(`${source} has undelivered events for ${described}; ${WAYS_OUT}`)
     }
-    const names = lagging.map(({ name }) => name).join(', ')
+    const names = escapeControlCharacters(lagging.map(({ name }) => name).join(', '))
     if (names !== waitingFor) {
       process.stdout.write(`waiting for the service of ${source} to deliver to ${names}\n`)
     }

@@ -25,9 +25,16 @@ function findMeant(name: string): string | undefined {
   })
 }
 
-/** Replaces control characters with JSON escapes, so that quoted input cannot control the user's terminal. */
+/**
+ * Replaces control characters with the escapes of JSON, so that quoted input cannot control the user's terminal. JSON
+ * itself does not escape DEL and the C1 control characters, such as CSI.
+ */
 export function escapeControlCharacters(text: string): string {
-  return text.replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1))
+  return text.replace(/\p{Cc}/gu, (control) =>
+    control < ' '
+      ? JSON.stringify(control).slice(1, -1)
+      : `\\u00${control.charCodeAt(0).toString(16)}`,
+  )
 }
 
 /** Quotes the start of a string from a file. */

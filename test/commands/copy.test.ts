@@ -216,6 +216,22 @@ t.test('a name that is taken during the copy is reported', async (t) => {
   t.strictSame(await copy('token'), { code: 1, stdout: '', stderr })
 })
 
+t.test('a database cannot control the terminal', async (t) => {
+  const { from, to, use, copy } = await databases(t)
+  const hostile = 'a\u001b[2J\u009b2J\u007f\n'
+  const name = 'a\\u001b[2J\\u009b2J\\u007f\\n'
+  await use(from, async (store) => {
+    await new AccessTokens(store).issue({ name: hostile, scopes: [] })
+    await store.webhooks.add(newWebhook(hostile))
+  })
+  for (const kind of ['token', 'webhook']) {
+    const stdout = `copied ${name}\ncopied 1 of 1 ${kind}s to ${to}\n`
+    t.strictSame(await copy(kind), { code: 0, stdout, stderr: '' })
+    const { stdout: listed } = await runHere([kind, 'list', '--database', to])
+    t.ok(listed.split('\n')[1]?.startsWith(`${name}  `))
+  }
+})
+
 t.test('both databases must exist', async (t) => {
   const { to: existing } = await databases(t)
   const missing = `${existing}.none`

@@ -228,9 +228,12 @@ t.test('a source that stays unavailable ends the comparison', async (t) => {
 
 t.test('a source cannot control the terminal', async (t) => {
   const { source, compare } = await setUp(t)
-  const fault = answered(200, { 'content-type': 'application/json' }, '"\u001b[2J\n"')
+  const fault = answered(200, { 'content-type': 'application/json' }, '"\u001b[2J\u009b2J\n"')
   const { url } = await startFaultyProxy(t, source, [fault])
-  t.match(await compare({ url }), { code: 1, stderr: /^plant-store: .*"\\u001b\[2J\\n".*\n$/ })
+  t.match(await compare({ url }), {
+    code: 1,
+    stderr: /^plant-store: .*"\\u001b\[2J\\u009b2J\\n".*\n$/,
+  })
 })
 
 t.test('the token can be in a file', async (t) => {

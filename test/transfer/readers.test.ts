@@ -399,8 +399,8 @@ t.test('csv: unknown columns are refused, listed and compared with the known one
     ['id,name,tags', `an unknown column, "tags" (did you mean "tag"?)${rest}`],
     ['id,colour,nmae,name', `2 unknown columns, "colour", "nmae" (did you mean "name"?)${rest}`],
     [
-      `id,name,${'x'.repeat(50)},\x1b[2J`,
-      `2 unknown columns, "${'x'.repeat(40)}…", "\\u001b[2J"${rest}`,
+      `id,name,${'x'.repeat(50)},\x1b[2J\x7f\x80\x9f`,
+      `2 unknown columns, "${'x'.repeat(40)}…", "\\u001b[2J\\u007f\\u0080\\u009f"${rest}`,
     ],
     [
       `id,name${',x'.repeat(1000)}`,

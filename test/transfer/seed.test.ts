@@ -82,6 +82,12 @@ const invalidFiles = [
     says: /repeats id 1 of line 1 with different content$/,
   },
   { what: 'an escape sequence', text: '\x1b[2J', line: 1, says: /^\P{Cc}*$/u },
+  {
+    what: 'a C1 control character',
+    text: '{"id":1,"name":"a","\x9b2J\x7f":1}\n',
+    line: 1,
+    says: /^\P{Cc}* "\\u009b2J\\u007f"$/u,
+  },
 ]
 
 for (const { what, name = 'plants.jsonl', text, line, says } of invalidFiles) {

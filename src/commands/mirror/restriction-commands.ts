@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { isConsistent, type Mirror, type Restriction } from '../../../service/restriction.ts'
 import { ConfigError } from '../../config/config.ts'
 import type { Store } from '../../stores/store.ts'
+import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 import { databaseOption } from '../options.ts'
 import { describeDatabase, withStore } from '../store-access.ts'
 
@@ -69,7 +70,7 @@ export function promoteCommand(): Command {
           assertPromotable(restriction, `cannot promote ${name}`)
           return undefined
         })
-        const { source } = before as Mirror
+        const source = escapeControlCharacters((before as Mirror).source)
         process.stdout.write(
           `promoted: ${name} no longer mirrors ${source} and accepts changes${afterPromotion}`,
         )
