@@ -79,7 +79,8 @@ export type { PlantStoreClient }
  * const plants = createClient({ url: 'http://127.0.0.1:3000', token })
  * await plants.createPlant({ id: 4n, name: 'Abies alba Mill.', tag: 'Tree' })
  *
- * @throws TypeError if the URL is not an HTTP URL, or has credentials, a query or a fragment
+ * @throws TypeError if the URL is not an HTTP URL, or has credentials, a query or a fragment; if there is no token; or if
+ * the platform is older than Node 22 and the browsers of its time
  */
 export function createClient(options: ClientOptions): PlantStoreClient {
   return new PlantStoreClient(new Connection(options))

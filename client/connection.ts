@@ -61,8 +61,10 @@ export class Connection {
   readonly #baseUrl: string
   readonly #options: ClientOptions
 
-  /** @throws TypeError if the URL is not an HTTP URL, or has credentials, a query or a fragment */
+  /** @throws TypeError for the reasons that `createClient` lists */
   constructor(options: ClientOptions) {
+    requirePlatform()
+    requireToken(options.token)
     this.#options = options
     this.#baseUrl = toBaseUrl(options.url)
     this.#http = openapiFetch<paths>({
@@ -142,4 +144,20 @@ function toBaseUrl(url: string | URL): string {
   let { length } = href
   while (href[length - 1] === '/') length--
   return href.slice(0, length)
+}
+
+/** JSON with exact ids needs https://github.com/tc39/proposal-json-parse-with-source. */
+function requirePlatform(): void {
+  if ('rawJSON' in JSON) return
+  throw new TypeError(
+    'plant-store/client needs Node 22 or later, or a browser that has JSON.rawJSON',
+  )
+}
+
+/** Programs in JavaScript can pass anything, such as an environment variable that is not set. */
+function requireToken(token: unknown): void {
+  if (typeof token === 'function' || (typeof token === 'string' && token !== '')) return
+  throw new TypeError(
+    'the option token is missing: expected an access token, or a function that returns one',
+  )
 }

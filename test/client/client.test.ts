@@ -251,6 +251,22 @@ t.test('a function supplies a fresh token for each attempt', async (t) => {
   t.strictSame(tokens, [])
 })
 
+t.test('a token that is not set is rejected', async (t) => {
+  const message = /^the option token is missing: expected an access token, or a function /
+  for (const token of [undefined, '', 5, {}]) {
+    const options = { url: 'http://127.0.0.1', token: token as string }
+    t.throws(() => createClient(options), { name: 'TypeError', message })
+  }
+})
+
+t.test('a platform that cannot write exact ids is named', async (t) => {
+  const { rawJSON } = JSON as unknown as { rawJSON: unknown }
+  t.teardown(() => Object.assign(JSON, { rawJSON }))
+  Reflect.deleteProperty(JSON, 'rawJSON')
+  const message = 'plant-store/client needs Node 22 or later, or a browser that has JSON.rawJSON'
+  t.throws(() => createClient({ url: 'http://127.0.0.1', token: 'x' }), { message })
+})
+
 t.test('a call whose token cannot be supplied rejects without a request', async (t) => {
   const { url, requests } = await startFaultyProxy(t, service)
   const failure = new Error('signed out')
