@@ -32,6 +32,12 @@ t.test('threads of a mirror are ready once it is consistent', async (t) => {
   const store = await openStore({ database: service.database, lockTimeout: 30_000 })
   t.teardown(() => store.close())
   const ready = { method: 'GET', path: '/health/ready', token: null }
+  const lines = await openLines(t, service)
+  const read = formatRequest(service.token, 'GET /plants')
+  const statuses = async () => {
+    const answers = await Promise.all(lines.map(({ socket }) => ask(socket, read)))
+    return new Set(answers.map(({ status }) => status))
+  }
   const readyForOperators = () => fetch(`${service.adminUrl}/health/ready`)
   await makeMirror(store, BEGUN)
   let answer = await service.call(ready)
@@ -41,7 +47,9 @@ t.test('threads of a mirror are ready once it is consistent', async (t) => {
     'the store is temporarily unavailable: it is still copying the plants of https://plants.example'
   t.match(answer, { status: 503, json: { error: 50302, message } })
   t.match(await (await readyForOperators()).json(), { error: 50302, message })
+  while ((await statuses()).has(200));
   await store.restrict({ expected: BEGUN, next: CONSISTENT })
   while ((await service.call(ready)).status !== 200);
+  t.strictSame([...(await statuses())], [200], 'every thread can be read')
   while ((await readyForOperators()).status !== 200);
 })

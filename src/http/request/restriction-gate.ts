@@ -1,6 +1,7 @@
 import type { onRequestHookHandler } from 'fastify'
 import {
   assertReadable,
+  isConsistent,
   type Restriction,
   type RestrictionReader,
   restrictedError,
@@ -8,7 +9,7 @@ import {
 import { shareResult } from '../../shared-result.ts'
 import { ApiError } from '../api-error.ts'
 
-/** How long a restriction stays known. Other processes change it, which must take effect within a second. */
+/** How long a restriction stays known, unless it makes reads fail. Other processes change it, which must take effect within a second. */
 const LIFETIME_MS = 500
 
 /**
@@ -23,7 +24,9 @@ export function enforceRestriction(store: RestrictionReader): onRequestHookHandl
   const read = shareResult(async () => {
     const begun = performance.now()
     known = await store.readRestriction()
-    knownUntil = begun + LIFETIME_MS
+    // A mirror becomes readable at the moment at which it becomes ready, which is not remembered either.
+    const isPartial = typeof known === 'object' && !isConsistent(known)
+    if (!isPartial) knownUntil = begun + LIFETIME_MS
   })
   return ({ method }, _reply, next) => {
     if (performance.now() < knownUntil) {

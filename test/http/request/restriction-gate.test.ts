@@ -156,3 +156,15 @@ t.test('a service notices within a second that a mirror begins and ends', async 
   await service.store.restrict({ expected: CONSISTENT, next: undefined })
   t.ok((await waitFor(200)) < 1000)
 })
+
+t.test('a mirror is ready and readable at the same moment', async (t) => {
+  const service = await startRestricted(t, BEGUN)
+  const calls = [{ method: 'GET' }, { method: 'GET', path: '/health/ready', token: null }]
+  const statuses = async () => {
+    const answers = await Promise.all(calls.map((call) => service.call(call)))
+    return answers.map(({ status }) => status)
+  }
+  t.strictSame(await statuses(), [503, 503])
+  await service.store.restrict({ expected: BEGUN, next: CONSISTENT })
+  t.strictSame(await statuses(), [200, 200])
+})
