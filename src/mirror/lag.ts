@@ -9,8 +9,10 @@ export interface MirrorReport {
   caughtUp(): void
 }
 
-/** A mirror is behind if it has not applied a change after this time. */
+/** A mirror is behind if it has not applied a change after this time, or cannot know whether there is one. */
 const LAG_MS_MAX = 10_000
+
+const SILENT = `nothing was read or applied for ${LAG_MS_MAX / 1000} s`
 
 /** How often to ask where the feed ends, while it does not seem to end. */
 const INTERVAL_MS = 1000
@@ -20,6 +22,10 @@ export class Lag {
   isBehind = true
   readonly #source: Source
   readonly #report: MirrorReport
+  /** Fires if there are no more steps. */
+  #timer: NodeJS.Timeout | undefined
+  /** The failure of the last step, if it has failed. */
+  #failure: string | undefined
   #reason: string | undefined
   #endedAt = Number.NEGATIVE_INFINITY
   /** The end of the feed at some time. Under load, the mirror may never read an empty page. */
@@ -28,6 +34,25 @@ export class Lag {
   constructor(source: Source, report: MirrorReport) {
     this.#source = source
     this.#report = report
+    this.step()
+  }
+
+  /** Takes note of a step that has succeeded. */
+  step(): void {
+    this.stop()
+    this.#timer = setTimeout(() => this.#fallBehind(this.#failure ?? SILENT), LAG_MS_MAX)
+    this.#failure = undefined
+  }
+
+  /** Takes note of a step that has failed. A single failure is not reported at once. */
+  fail(reason: string): void {
+    if (this.#failure !== undefined) this.#fallBehind(reason)
+    this.#failure = reason
+  }
+
+  /** Ends the reports. */
+  stop(): void {
+    clearTimeout(this.#timer)
   }
 
   /** Takes note of changes that were applied, or of the end of the feed. */
@@ -40,7 +65,7 @@ export class Lag {
     const { cursor, at } = this.#end ?? { at: now }
     const isEnd = last === undefined || changes.some((change) => change.cursor === cursor)
     if (last !== undefined && now - at > LAG_MS_MAX) {
-      this.fallBehind('there are more changes than the mirror can apply in time')
+      this.#fallBehind('there are more changes than the mirror can apply in time')
     } else if (isEnd) {
       this.#catchUp()
     }
@@ -50,7 +75,7 @@ export class Lag {
     }
   }
 
-  fallBehind(reason: string): void {
+  #fallBehind(reason: string): void {
     this.isBehind = true
     if (reason !== this.#reason) this.#report.behind(reason)
     this.#reason = reason

@@ -29,8 +29,8 @@ export interface MirrorOptions {
 /** Services look at the restriction of their database twice a second, unless they are very busy. */
 const NOTICE_MS = 2000
 
-/** Proxies commonly close a connection after a minute without a response. */
-const WAIT_SECONDS = 30
+/** Short, so that a silent network is soon noticed. */
+const WAIT_SECONDS = 4
 
 const RETRY_MS_MIN = 250
 const RETRY_MS_MAX = 5000
@@ -49,19 +49,27 @@ const REFUSALS: { readonly [result in Exclude<RestrictionResult, 'done'>]: strin
  * @throws MirrorError
  */
 export async function mirror(options: MirrorOptions): Promise<void> {
-  const { signal, once } = options
   const run = new MirrorRun(options)
+  try {
+    await repeat(run, options)
+  } finally {
+    run.lag.stop()
+  }
+}
+
+async function repeat(run: MirrorRun, { signal, once }: MirrorOptions): Promise<void> {
   let failures = 0
   while (!signal.aborted && (run.lag.isBehind || !once)) {
     try {
       await run.step()
+      run.lag.step()
       failures = 0
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof SourceUnavailable || error instanceof StoreUnavailable)) throw error
       const place = error instanceof StoreUnavailable ? "the mirror's database: " : ''
-      if (failures++ > 0) run.lag.fallBehind(`${place}${error.message}`)
-      const delayMs = Math.min(RETRY_MS_MIN * 2 ** failures, RETRY_MS_MAX)
+      run.lag.fail(`${place}${error.message}`)
+      const delayMs = Math.min(RETRY_MS_MIN * 2 ** ++failures, RETRY_MS_MAX)
       // Jitter keeps mirrors from retrying in lockstep.
       const jitter = 0.5 + Math.random() / 2
       await setTimeout(delayMs * jitter, undefined, { signal }).catch(() => {})

@@ -13,6 +13,9 @@ export const PAGE_SIZE = 1000
 /** Bounds the memory. A page has some 2 MiB at most, unless the source accepts larger names. */
 const ANSWER_BYTES_MAX = 2 ** 26
 
+/** After this time without any data, a connection no longer works. A source waits for less than this. */
+const SILENCE_MS_MAX = 8000
+
 export interface PlantPage {
   readonly plants: readonly StoredPlant[]
   /** The id after which the next page begins. Undefined if there are no more plants. */
@@ -95,9 +98,25 @@ function rethrow(error: unknown): never {
   throw explainFailure(error)
 }
 
-/** Refuses answers that are too large, and content that is not JSON in UTF-8, whose faults `fetch` would replace. */
+/**
+ * Refuses answers that are too large or never arrive, and content that is not JSON in UTF-8, whose faults `fetch` would
+ * replace.
+ */
 async function fetchBounded(request: Request): Promise<Response> {
-  const response = await fetch(request)
+  const silence = new AbortController()
+  const abort = () =>
+    silence.abort(new Error(`nothing was received for ${SILENCE_MS_MAX / 1000} s`))
+  const timer = setTimeout(abort, SILENCE_MS_MAX)
+  try {
+    const signal = AbortSignal.any([request.signal, silence.signal])
+    return await readAnswer(await fetch(request, { signal }), timer)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** @param timer is started again whenever data arrives */
+async function readAnswer(response: Response, timer: NodeJS.Timeout): Promise<Response> {
   const type = response.headers.get('content-type') ?? 'none'
   if (response.ok && !/^application\/json\s*(;|$)/i.test(type)) {
     throw brokenAnswer(`content of the type ${type} instead of application/json`)
@@ -106,6 +125,7 @@ async function fetchBounded(request: Request): Promise<Response> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response.body) {
+    timer.refresh()
     bytes += chunk.length
     if (bytes > ANSWER_BYTES_MAX) {
       throw brokenAnswer(`an answer of more than ${ANSWER_BYTES_MAX} bytes`)

@@ -1,4 +1,4 @@
-/** A TCP proxy between a mirror and its source that cuts connections. */
+/** A TCP proxy between a mirror and its source that cuts connections, or silently stops forwarding. */
 import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Owner } from '../helpers/command.ts'
@@ -11,6 +11,7 @@ export class CuttingProxy {
   readonly #sockets = new Set<Socket>()
   readonly #events = new EventEmitter<{ chunk: []; cut: []; refusal: [] }>()
   #isCutting = false
+  #isSilent = false
   #refusals = 0
 
   private constructor(port: number) {
@@ -44,7 +45,18 @@ export class CuttingProxy {
     while (this.#refusals > 0) await once(this.#events, 'refusal')
   }
 
+  /** Stops forwarding, without closing anything. */
+  silence(which: 'existing' | 'all'): void {
+    for (const socket of this.#sockets) socket.unpipe().removeAllListeners('data').pause()
+    this.#isSilent = which === 'all'
+  }
+
   #connect(client: Socket): void {
+    if (this.#isSilent) {
+      this.#sockets.add(client)
+      client.on('error', () => {})
+      return
+    }
     if (this.#refusals > 0) {
       this.#refusals -= 1
       client.destroy()

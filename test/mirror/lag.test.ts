@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import type { Change } from '../../service/change-feed.ts'
 import { Lag } from '../../src/mirror/lag.ts'
@@ -28,6 +29,7 @@ function follow(t: Test) {
     behind: (reason) => lines.push(reason),
     caughtUp: () => lines.push('caught up'),
   })
+  t.teardown(() => lag.stop())
   const pass = async (ms: number, changesPerSecond: number) => {
     for (const end = now + ms; now < end; ) {
       now += 100
@@ -64,8 +66,36 @@ t.test('a mirror that is slower than its source falls behind, and catches up', a
 t.test('each reason is reported once until the mirror has caught up', async (t) => {
   const { lag, lines } = follow(t)
   await lag.note([])
-  for (const reason of ['a', 'a', 'b', 'b']) lag.fallBehind(reason)
+  for (const reason of ['once', 'a', 'a', 'b', 'b']) lag.fail(reason)
+  lag.step()
   await lag.note([])
-  lag.fallBehind('b')
+  for (const reason of ['once', 'b']) lag.fail(reason)
   t.strictSame(lines, ['caught up', 'a', 'b', 'caught up', 'b'])
+})
+
+t.test('a mirror without steps for ten seconds is behind', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const { lag, lines } = follow(t)
+  await lag.note([])
+  for (let second = 0; second < 60; second += 6) {
+    mock.timers.tick(6000)
+    lag.step()
+  }
+  t.strictSame(lines, ['caught up'])
+  mock.timers.tick(9999)
+  t.notOk(lag.isBehind)
+  mock.timers.tick(1)
+  t.ok(lag.isBehind)
+  t.strictSame(lines, ['caught up', 'nothing was read or applied for 10 s'])
+  lag.step()
+  await lag.note([])
+  lag.fail('lost')
+  mock.timers.tick(10_000)
+  t.strictSame(lines.slice(2), ['caught up', 'lost'])
+  lag.step()
+  await lag.note([])
+  lag.stop()
+  mock.timers.tick(10_000)
+  t.equal(lines.length, 5)
 })
