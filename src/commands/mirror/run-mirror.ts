@@ -1,6 +1,9 @@
+import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { defaultConfig } from '../../config/config.ts'
 import { type MirrorOptions, mirror } from '../../mirror/mirror.ts'
+import type { StoreOptions } from '../../stores/engine.ts'
 import { openStore } from '../../stores/engines.ts'
+import type { Store } from '../../stores/store.ts'
 import { Interrupted } from '../../transfer/source.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 import { type Progress, startProgress } from '../progress.ts'
@@ -37,12 +40,16 @@ export async function runMirror(url: string, options: MirrorCommandOptions): Pro
     progress?.end()
     progress = undefined
   }
-  const store = await openStore({
-    database,
-    lockTimeout: defaultConfig().lockTimeout,
-    retention: { age: keepChanges, bytes: keepChangesBytes },
-    onProblem: printLine,
-  })
+  let store: Store | undefined
+  const openOnce = async () => {
+    store ??= await openAvailable({
+      database,
+      lockTimeout: defaultConfig().lockTimeout,
+      retention: { age: keepChanges, bytes: keepChangesBytes },
+      onProblem: printLine,
+    })
+    return store
+  }
   const interrupt = (exitCode = 0) => stop.abort(new Interrupted(exitCode, INTERRUPTED))
   onStopSignal(interrupt)
   onNpmExit(interrupt)
@@ -50,7 +57,12 @@ export async function runMirror(url: string, options: MirrorCommandOptions): Pro
   try {
     await mirror({
       source,
-      store,
+      // The first call opens the store, and is repeated until the database is available.
+      store: {
+        readRestriction: async () => (await openOnce()).readRestriction(),
+        restrict: async (step) => (await openOnce()).restrict(step),
+        list: async (request) => (await openOnce()).list(request),
+      },
       once,
       restart,
       signal: stop.signal,
@@ -72,7 +84,25 @@ export async function runMirror(url: string, options: MirrorCommandOptions): Pro
     })
   } finally {
     endProgress()
-    await store.close()
+    await store?.close()
   }
   if (once && !isCaughtUp) stop.signal.throwIfAborted()
+}
+
+/** Waiting does not help: the server rejects the role or the password, or does not have the database. */
+const PERMANENT = /^(28|3D)/
+
+/**
+ * Opens a store.
+ *
+ * @throws StoreUnavailable if it may succeed later; StoreError
+ */
+async function openAvailable(options: StoreOptions): Promise<Store> {
+  try {
+    return await openStore(options)
+  } catch (error) {
+    const { cause } = error as Error
+    const isTemporary = cause instanceof StoreUnavailable && !PERMANENT.test(cause.detail)
+    throw isTemporary ? cause : error
+  }
 }
