@@ -6,12 +6,16 @@ import { compileComponent } from '../../contract/validators.ts'
 import type { Change } from '../../service/change-feed.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { brokenAnswer, explainFailure } from './failures.ts'
+import { ValueCount } from './value-count.ts'
 
 /** The contract's limit for pages. */
 export const PAGE_SIZE = 1000
 
 /** Bounds the memory. A page has some 2 MiB at most, unless the source accepts larger names. */
 const ANSWER_BYTES_MAX = 2 ** 26
+
+/** Bounds the time and memory of parsing. A change has some ten values. */
+const ANSWER_VALUES_MAX = 100_000
 
 /** After this time without any data, a connection no longer works. A source waits for less than this. */
 const SILENCE_MS_MAX = 8000
@@ -123,12 +127,16 @@ async function readAnswer(response: Response, timer: NodeJS.Timeout): Promise<Re
   }
   if (response.body === null) return response
   const chunks: Uint8Array[] = []
+  const values = new ValueCount()
   let bytes = 0
   for await (const chunk of response.body) {
     timer.refresh()
     bytes += chunk.length
     if (bytes > ANSWER_BYTES_MAX) {
       throw brokenAnswer(`an answer of more than ${ANSWER_BYTES_MAX} bytes`)
+    }
+    if (values.add(chunk) > ANSWER_VALUES_MAX) {
+      throw brokenAnswer(`an answer of more than ${ANSWER_VALUES_MAX} values`)
     }
     chunks.push(chunk)
   }

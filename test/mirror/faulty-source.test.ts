@@ -115,6 +115,21 @@ const faults: { what: string; fault: Fault; says: RegExp }[] = [
   },
 ]
 
+const TINY = '{"id":1,"name":""},'
+
+faults.push(
+  {
+    what: 'is 60 MB of tiny plants',
+    fault: edited(() => `[${TINY.repeat(3_000_000)}{}]`),
+    says: /^the source has sent an answer of more than 100000 values; check/,
+  },
+  {
+    what: 'is 60 MB of nested arrays',
+    fault: edited(() => '['.repeat(60_000_000)),
+    says: /^the source has sent an answer of more than 100000 values; check/,
+  },
+)
+
 async function refuses(t: Test, matching: RegExp, fault: Fault, says: RegExp): Promise<void> {
   const before = { plants: await plantsOf(copy.store), position: await copy.position() }
   const from = await faultySource(t, matching, fault)
@@ -210,6 +225,15 @@ t.test('names of 1 MB are mirrored', async (t) => {
   await copy.run()
   await create(2_000_000)
   await change(service.store)
+  await copy.run()
+  t.strictSame(await plantsOf(copy.store), await plantsOf(service.store))
+})
+
+t.test('strings are not values, whatever they contain', async (t) => {
+  const name = '\\",[{:'.repeat(100_000)
+  await service.store.create({ id: 1_000_000n, name })
+  await copy.run()
+  await service.store.create({ id: 1_000_001n, name: `${name}\\` })
   await copy.run()
   t.strictSame(await plantsOf(copy.store), await plantsOf(service.store))
 })
