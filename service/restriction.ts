@@ -45,10 +45,12 @@ export interface RestrictionStep {
 /**
  * The result of a step. Unless it is `done`, nothing has changed:
  * - `unexpected`: the restriction was not the expected one;
+ * - `not-new`: a database that was restricted before cannot become a mirror. Otherwise, a `plant-store mirror` that is
+ *   started again automatically would make a promoted database without plants a mirror again;
  * - `not-empty`: a database with plants cannot become a mirror;
  * - `diverged`: the effect was not the required one.
  */
-export type RestrictionResult = 'done' | 'unexpected' | 'not-empty' | 'diverged'
+export type RestrictionResult = 'done' | 'unexpected' | 'not-new' | 'not-empty' | 'diverged'
 
 /**
  * The restriction of a database. While there is one, the database itself refuses every other change to plants, of any

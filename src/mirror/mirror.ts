@@ -37,6 +37,8 @@ const RETRY_MS_MAX = 5000
 
 const REFUSALS: { readonly [result in Exclude<RestrictionResult, 'done'>]: string } = {
   unexpected: 'another command has promoted the database, or mirrors a service to it',
+  'not-new':
+    'the database was promoted or unfrozen, and only a new one can become a mirror; use a new database',
   'not-empty': 'the database contains plants, but a mirror needs an empty one',
   diverged:
     'the database differs from the source, whose feed has skipped or repeated changes; use --restart to copy all plants again',

@@ -1,9 +1,12 @@
 import { INT64_MIN } from '../../contract/int64.ts'
 import type { Mirror, Restriction } from '../../service/restriction.ts'
 
-/** The row of the table `plant_restriction`. There is none if the database is not restricted. */
+/**
+ * The row of the table `plant_restriction`. There is none if the database has never been restricted. Once a restriction
+ * has ended, the row has only the cursor ENDED.
+ */
 export interface RestrictionRow {
-  /** Null if the database is frozen. */
+  /** Null if the database is not a mirror. */
   readonly source: string | null
   readonly cursor: string | null
   readonly copy_from: bigint | null
@@ -13,9 +16,12 @@ export interface RestrictionRow {
 /** The columns in the order of `restrictionValues`. */
 export const RESTRICTION_COLUMNS = ['source', 'cursor', 'copy_from', 'consistent_at'] as const
 
-export function toRestriction(row: RestrictionRow): Restriction {
+const ENDED = 'ended'
+
+export function toRestriction(row: RestrictionRow | undefined): Restriction | undefined {
+  if (row === undefined) return undefined
   const { source, cursor, copy_from: copyFrom, consistent_at: consistentAt } = row
-  if (source === null) return 'frozen'
+  if (source === null) return cursor === ENDED ? undefined : 'frozen'
   const mirror: Mirror = { source, cursor: cursor as string }
   return {
     ...mirror,
@@ -24,7 +30,8 @@ export function toRestriction(row: RestrictionRow): Restriction {
   }
 }
 
-export function restrictionValues(restriction: Restriction): (string | bigint | null)[] {
+export function restrictionValues(restriction?: Restriction): (string | bigint | null)[] {
+  if (restriction === undefined) return [null, ENDED, null, null]
   if (restriction === 'frozen') return RESTRICTION_COLUMNS.map(() => null)
   const { source, cursor, copyFrom = null, consistentAt = null } = restriction
   return [source, cursor, copyFrom, consistentAt]
@@ -32,7 +39,6 @@ export function restrictionValues(restriction: Restriction): (string | bigint | 
 
 /** Whether two restrictions are the same in every part. */
 export function isSameRestriction(one?: Restriction, other?: Restriction): boolean {
-  if (one === undefined || other === undefined) return one === other
   const values = restrictionValues(other)
   return restrictionValues(one).every((value, index) => value === values[index])
 }

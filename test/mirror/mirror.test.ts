@@ -219,6 +219,17 @@ t.test('a promoted database does not become a mirror again by a retry', async (t
   t.equal(await copy.store.readRestriction(), undefined)
 })
 
+t.test('a promoted database does not become a mirror again by a later command', async (t) => {
+  await copy.run()
+  await copy.store.restrict({ expected: await copy.position(), next: undefined })
+  await change(service.store)
+  for (const restart of [false, true]) {
+    await t.rejects(copy.run({ restart }), { message: /was promoted or unfrozen.* new database/ })
+  }
+  t.equal(await copy.store.readRestriction(), undefined)
+  t.strictSame(await plantsOf(copy.store), [])
+})
+
 t.test('of two mirror commands on one database, one ends', async (t) => {
   await copy.run()
   const second = await openStore({ database: copy.database, lockTimeout: 30_000 })

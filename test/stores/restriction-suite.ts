@@ -159,6 +159,23 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     t.equal(await store.restrict(FREEZE), 'done')
   })
 
+  t.test('a database whose restriction has ended cannot become a mirror', async (t) => {
+    for (const previous of ['frozen', MIRROR] as const) {
+      const store = await openOne(t, engine)
+      await store.restrict({ expected: undefined, next: previous })
+      await store.restrict({ expected: previous, next: undefined })
+      for (const stored of [[], [A]]) {
+        if (stored.length > 0) await store.createAll(stored)
+        t.equal(await store.restrict(BEGIN), 'not-new')
+        t.equal(await store.readRestriction(), undefined)
+      }
+      t.equal(await store.restrict(FREEZE), 'done')
+      await t.rejects(store.create(B), { ...restrictedError('frozen') })
+      t.equal(await store.restrict(UNFREEZE), 'done')
+      t.equal(await store.create(B), 'created')
+    }
+  })
+
   for (const [what, restriction] of [
     ['frozen database', 'frozen'],
     ['mirror', MIRROR],

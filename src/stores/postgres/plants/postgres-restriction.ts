@@ -80,8 +80,6 @@ const REMOVE = `
   WITH removed AS (DELETE FROM plants WHERE id = ANY($1::int8[]) RETURNING id)
   SELECT count(*) FROM removed`
 
-const CLEAR = 'DELETE FROM plant_restriction'
-
 const SET = `
   INSERT INTO plant_restriction (${COLUMNS}) VALUES ($1, $2, $3, $4)
   ON CONFLICT (is_only) DO UPDATE SET (${COLUMNS}) = ROW($1, $2, $3, $4)`
@@ -99,7 +97,7 @@ class StepRefused extends Error {
 /** See RestrictionStore.readRestriction. */
 export async function readRestriction(run: Run): Promise<Restriction | undefined> {
   const [row] = await run<RestrictionRow>(FIND)
-  return row && toRestriction(row)
+  return toRestriction(row)
 }
 
 /**
@@ -117,9 +115,10 @@ export async function restrict(
   const make = async (run: Run) => {
     await limitLockWait(run, lockWaitMs)
     const [found] = await run<RestrictionRow>(LOCK)
-    if (!isSameRestriction(expected, found && toRestriction(found))) {
+    if (!isSameRestriction(expected, toRestriction(found))) {
       throw new StepRefused('unexpected')
     }
+    if (beginsMirror(step) && found !== undefined) throw new StepRefused('not-new')
     // Locked before the plants, as when the log is turned on or off.
     const log = hasFeed && beginsCopy(next) ? await lockLog(run, lockWaitMs) : undefined
     if (expected === undefined) await changeTriggers(run, ENABLE_BARRIER, BARRIER)
@@ -127,8 +126,7 @@ export async function restrict(
     if (beginsMirror(step) && (await run(ANY_PLANT)).length > 0) throw new StepRefused('not-empty')
     if (log?.isOn) await beginLog(run, log)
     await changePlants(run, step)
-    if (next === undefined) await run(CLEAR)
-    else await run(SET, restrictionValues(next))
+    await run(SET, restrictionValues(next))
   }
   try {
     await connections.verified((session) => session.transaction(make))

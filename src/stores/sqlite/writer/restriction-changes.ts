@@ -48,10 +48,7 @@ export function prepareRestrictionRead(db: Database): () => Restriction | undefi
   const find = db.prepare<[], RestrictionRow>(
     `SELECT ${RESTRICTION_COLUMNS.join()} FROM plant_restriction WHERE is_only = 1`,
   )
-  return () => {
-    const row = find.get()
-    return row && toRestriction(row)
-  }
+  return () => toRestriction(find.get())
 }
 
 /**
@@ -71,6 +68,7 @@ export function prepareRefusal(db: Database): (error: unknown) => unknown {
 export function prepareRestrictionChanges(db: Database): RestrictionChanges {
   const read = prepareRestrictionRead(db)
   const anyPlant = db.prepare('SELECT 1 FROM plants LIMIT 1')
+  const anyRestriction = db.prepare('SELECT 1 FROM plant_restriction')
   const clear = db.prepare('DELETE FROM plant_restriction')
   const set = db.prepare(
     `INSERT INTO plant_restriction (${RESTRICTION_COLUMNS.join()})
@@ -103,7 +101,7 @@ export function prepareRestrictionChanges(db: Database): RestrictionChanges {
     if (effect !== undefined && (created !== effect.created || gone !== effect.removed)) {
       throw new Diverged()
     }
-    if (next !== undefined) set.run(...restrictionValues(next))
+    set.run(...restrictionValues(next))
     if (expected === undefined && next !== undefined) db.exec(RAISE_BARRIER)
     if (expected !== undefined && next === undefined) db.exec(REMOVE_BARRIER)
     if (beginsCopy(next)) db.exec(RENEW_LOG)
@@ -111,6 +109,7 @@ export function prepareRestrictionChanges(db: Database): RestrictionChanges {
   return {
     restrict(step) {
       if (!isSameRestriction(step.expected, read())) return 'unexpected'
+      if (beginsMirror(step) && anyRestriction.get() !== undefined) return 'not-new'
       if (beginsMirror(step) && anyPlant.get() !== undefined) return 'not-empty'
       try {
         make(step)
