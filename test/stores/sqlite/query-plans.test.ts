@@ -13,6 +13,7 @@ const SCANS: Record<string, string> = {
   'SELECT * FROM plants ORDER BY id': 'an export reads all plants',
   'SELECT * FROM tokens ORDER BY name': 'reads all tokens, of which there are few',
   'SELECT id FROM change_log': 'reads the only row',
+  'SELECT 1 FROM plant_restriction': 'reads the only row',
   'DELETE FROM changes WHERE position > ?': 'deletes what its own transaction has logged',
   'DELETE FROM changes WHERE position < ?':
     'deletes up to a position that bounds the number of rows',
