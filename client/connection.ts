@@ -156,7 +156,7 @@ function requirePlatform(): void {
 
 /** Programs in JavaScript can pass anything, such as an environment variable that is not set. */
 function requireToken(token: unknown): void {
-  if (typeof token === 'function' || (typeof token === 'string' && token !== '')) return
+  if (typeof token === 'function' || typeof token === 'string') return
   throw new TypeError(
     'the option token is missing: expected an access token, or a function that returns one',
   )
