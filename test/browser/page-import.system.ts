@@ -103,6 +103,11 @@ class TransferPage {
   }
 }
 
+/** How much wider than the element its content is. */
+function overflowOf(locator: Locator): Promise<number> {
+  return locator.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+}
+
 async function contentOf(download: Download): Promise<string> {
   return readFile(await download.path(), 'utf8')
 }
@@ -191,6 +196,17 @@ function testTransfer(program: string): void {
     t.match(await service.stored(5n), { name: 'Stored before' })
     t.same(page.complaints, [])
   })
+
+  for (const [device, options] of Object.entries({ 'a desktop': DESK, 'a phone': PHONE })) {
+    t.test(`a long name and tag without spaces leave Import in sight on ${device}`, async (t) => {
+      const page = await open(t, await startService(t), options)
+      const long = 'x'.repeat(300)
+      await page.drop({ name: 'plants.csv', content: `id,name,tag\n1,${long},${long}` })
+      await page.titled('Import plants.csv')
+      t.equal(await overflowOf(page.dialog), 0)
+      t.same(await page.problems(), [])
+    })
+  }
 
   t.test('an export can be imported again, and changes nothing', async (t) => {
     const service = await startService(t)
