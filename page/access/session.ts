@@ -134,7 +134,7 @@ export function forgetSession(): void {
 }
 
 /** The storage of the tab and of the browser. None if the person has blocked them. */
-function storages(): readonly Storage[] {
+export function storages(): readonly Storage[] {
   try {
     return [sessionStorage, localStorage]
   } catch {

@@ -1,3 +1,4 @@
+import { storages } from '../access/session.ts'
 import type { Drafts } from './drafts.ts'
 
 const KEY = 'plant-store-drafts'
@@ -15,7 +16,8 @@ export function stashDrafts(drafts: Drafts): void {
 
 /** Moves the drafts back. */
 export function unstashDrafts(drafts: Drafts): void {
-  const json = sessionStorage.getItem(KEY)
-  sessionStorage.removeItem(KEY)
-  if (json !== null) drafts.load(json)
+  const [tab] = storages()
+  const json = tab?.getItem(KEY)
+  tab?.removeItem(KEY)
+  if (json) drafts.load(json)
 }

@@ -172,6 +172,24 @@ testInBrowser(t, 'changes in the page', (open) => {
     t.equal(await service.stored(3n), undefined)
   })
 
+  t.test('without storage, the browser still asks before what was typed is lost', async (t) => {
+    const plants = await begin(t)
+    const { page } = plants
+    await page.addInitScript(`for (const name of ['sessionStorage', 'localStorage']) {
+      Object.defineProperty(window, name, { get() { throw new DOMException('', 'SecurityError') } })
+    }`)
+    await page.reload()
+    await plants.signIn(service.token)
+    await plants.button('Add plant').click()
+    await plants.type({ name: 'Abies' })
+    const question = page.waitForEvent('dialog')
+    const closed = page.close({ runBeforeUnload: true })
+    t.equal((await question).type(), 'beforeunload')
+    await (await question).accept()
+    await closed
+    t.same(plants.complaints, [])
+  })
+
   t.test('a service without a feed is said to have none', async (t) => {
     const off = await startService(t, { config: { keepChanges: 0 } })
     const plants = await open(t, off.url, { token: off.token })

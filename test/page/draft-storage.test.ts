@@ -2,7 +2,7 @@
 import t from 'tap'
 import { stashDrafts, unstashDrafts } from '../../page/drafts/draft-storage.ts'
 import { Drafts, type Sender } from '../../page/drafts/drafts.ts'
-import { openTab } from './tab.ts'
+import { blockStorage, openTab } from './tab.ts'
 
 const LARGE = 2n ** 63n - 1n
 
@@ -60,5 +60,16 @@ t.test('drafts that are too large for the storage stay', async (t) => {
   drafts.add('1')
   drafts.type(Number(drafts.open?.key), { name: 'new' })
   stashDrafts(drafts)
+  t.equal(drafts.unsaved.length, 1)
+})
+
+t.test('without storage, drafts stay', async (t) => {
+  openTab(t)
+  blockStorage(t)
+  const drafts = new Drafts()
+  drafts.add('1')
+  drafts.type(Number(drafts.open?.key), { name: 'new' })
+  stashDrafts(drafts)
+  unstashDrafts(drafts)
   t.equal(drafts.unsaved.length, 1)
 })

@@ -15,7 +15,7 @@ import { AccessTokens } from '../../service/access-tokens.ts'
 import { thrownBy } from '../client/faulty-proxy.ts'
 import { startIssuer } from '../helpers/issuer.ts'
 import { startService } from '../helpers/service.ts'
-import { openTab } from './tab.ts'
+import { blockStorage, openTab } from './tab.ts'
 
 t.test('a token is kept for the tab, or in the browser, until it is forgotten', async (t) => {
   const service = await startService(t)
@@ -36,11 +36,7 @@ t.test('a token is kept for the tab, or in the browser, until it is forgotten', 
 
 t.test('without storage, a token is not kept', async (t) => {
   openTab(t)
-  t.intercept(globalThis, 'sessionStorage' as never, {
-    get: () => {
-      throw new DOMException('Access is denied for this document.', 'SecurityError')
-    },
-  })
+  blockStorage(t)
   storeToken('plant_x', false)
   t.equal(canResume(), false)
   forgetSession()

@@ -42,3 +42,12 @@ export function openTab(t: Test, changes: Partial<Tab> = {}): Tab {
     t.intercept(globalThis, name as never, { get: () => tab[name] as never })
   return tab
 }
+
+/** Makes the browser refuse the page its storage until the test ends. */
+export function blockStorage(t: Test): void {
+  t.intercept(globalThis, 'sessionStorage' as never, {
+    get: () => {
+      throw new DOMException('Access is denied for this document.', 'SecurityError')
+    },
+  })
+}
