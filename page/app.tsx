@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { isRejected } from './access/rejection.ts'
 import {
   canResume,
@@ -10,7 +10,7 @@ import {
 } from './access/session.ts'
 import type { SignIn } from './access/sign-in.ts'
 import { Welcome } from './access/welcome.tsx'
-import { stashDrafts, unstashDrafts } from './drafts/draft-storage.ts'
+import { forgetStash, stashDrafts, unstashDrafts } from './drafts/draft-storage.ts'
 import { Drafts } from './drafts/drafts.ts'
 import { explain } from './error-text.ts'
 import { Plants } from './plants/plants.tsx'
@@ -40,6 +40,8 @@ export function App({
   const [canRetry, setCanRetry] = useState(false)
   const drafts = useMemo(() => new Drafts(), [])
   useModel(drafts)
+  /** Whether the page is about to leave with its drafts in the tab's storage. */
+  const isStashed = useRef(false)
 
   /** Returns whether there is a session now. */
   const enter = async (open: () => Promise<Session | undefined>): Promise<boolean> => {
@@ -47,6 +49,8 @@ export function App({
       const opened = await open()
       // Without the right to change plants, nothing offers a change.
       if (opened?.canWrite === false) drafts.close()
+      // From now on, they can differ from those of the page.
+      if (opened !== undefined) forgetStash()
       setSession(opened)
       setProblem(undefined)
       return opened !== undefined
@@ -62,7 +66,7 @@ export function App({
   const leave = async (signIn: SignIn) => {
     try {
       const url = await signIn.begin()
-      stashDrafts(drafts)
+      isStashed.current = stashDrafts(drafts)
       location.assign(url)
     } catch (error) {
       setProblem(explain(error))
@@ -103,7 +107,8 @@ export function App({
   useEffect(() => {
     resume()
     const warn = (event: BeforeUnloadEvent) => {
-      if (drafts.unsaved.length > 0) event.preventDefault()
+      if (drafts.unsaved.length > 0 && !isStashed.current) event.preventDefault()
+      isStashed.current = false
     }
     // Also after the person went back from the issuer.
     const unstash = () => unstashDrafts(drafts)

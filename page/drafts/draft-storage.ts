@@ -3,21 +3,32 @@ import type { Drafts } from './drafts.ts'
 
 const KEY = 'plant-store-drafts'
 
-/** Moves the drafts to the tab's storage, because the tab leaves the page so that the person can sign in. */
-export function stashDrafts(drafts: Drafts): void {
-  if (drafts.unsaved.length === 0) return
+/**
+ * Copies the drafts to the tab's storage, because the tab leaves the page so that the person can sign in. The page keeps
+ * them too, because the person can stop it from leaving.
+ *
+ * @returns whether they can be read again. Otherwise, they are too large, or storage is blocked
+ */
+export function stashDrafts(drafts: Drafts): boolean {
+  if (drafts.unsaved.length === 0) return false
   try {
     sessionStorage.setItem(KEY, drafts.toJson())
-    drafts.clear()
+    return true
   } catch {
-    // They are too large, so the browser asks whether to leave the page.
+    return false
   }
 }
 
-/** Moves the drafts back. */
+/** Replaces the drafts by those in the tab's storage, if there are any. */
 export function unstashDrafts(drafts: Drafts): void {
+  const json = forgetStash()
+  if (json) drafts.load(json)
+}
+
+/** Removes the drafts from the tab's storage, and returns them as JSON. */
+export function forgetStash(): string | null | undefined {
   const [tab] = storages()
   const json = tab?.getItem(KEY)
   tab?.removeItem(KEY)
-  if (json) drafts.load(json)
+  return json
 }

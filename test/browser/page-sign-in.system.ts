@@ -183,6 +183,40 @@ testInBrowser(t, 'signing in to the page', (open) => {
     t.equal(await plants.page.getByText('not saved').count(), 0)
   })
 
+  t.test('what was typed stays in view if a person stops the page from leaving', async (t) => {
+    const setting = await start(t, SHORT)
+    const plants = await openAs(t, open, setting)
+    const { page } = plants
+    const devtools = await page.context().newCDPSession(page)
+    await plants.edit('Abies alba', { name: 'Abies nigra' })
+    await signOutAtIssuer(plants, setting.issuer)
+    await plants.shows('1 change is not saved')
+    const asked = Promise.withResolvers<void>()
+    setting.issuer.fault = ({ url }) => {
+      if (!url?.startsWith('/auth?')) return false
+      asked.resolve()
+      return true
+    }
+    await plants.button('Sign in').click({ noWaitAfter: true })
+    await asked.promise
+    // As the Esc key does.
+    await devtools.send('Page.stopLoading')
+    await plants.shows('1 change is not saved')
+    const question = page.waitForEvent('dialog')
+    const left = page.goto('about:blank').catch(() => {})
+    t.equal((await question).type(), 'beforeunload', 'no copy is taken for granted')
+    await (await question).dismiss()
+    await left
+
+    await page.getByText('Use an access token instead').click()
+    await plants.signIn(setting.service.token)
+    await plants.button('Save').click()
+    await plants.rows('Abies nigra').waitFor()
+    await page.reload()
+    await plants.rows('Abies nigra').waitFor()
+    t.equal(await page.getByText('not saved').count(), 0, 'the copy is forgotten')
+  })
+
   t.test('without refresh tokens, the session ends with the token', async (t) => {
     const setting = await start(t, { ...SHORT, refreshes: false })
     const plants = await openAs(t, open, setting)

@@ -1,20 +1,20 @@
 /** Drafts while the person signs in at the issuer. */
 import t from 'tap'
-import { stashDrafts, unstashDrafts } from '../../page/drafts/draft-storage.ts'
+import { forgetStash, stashDrafts, unstashDrafts } from '../../page/drafts/draft-storage.ts'
 import { Drafts, type Sender } from '../../page/drafts/drafts.ts'
 import { blockStorage, openTab } from './tab.ts'
 
 const LARGE = 2n ** 63n - 1n
 
-t.test('drafts move to the storage of the tab and back', async (t) => {
+t.test('drafts are copied to the storage of the tab, and back', async (t) => {
   const tab = openTab(t)
   const before = new Drafts()
   before.edit({ id: LARGE, name: 'Acer', tag: 'Tree' })
   before.type(Number(before.open?.key), { name: 'mine', tag: undefined })
   before.add('7')
   before.type(Number(before.open?.key), { name: 'new' })
-  stashDrafts(before)
-  t.same(before.all, [], 'the browser does not ask whether to leave the page')
+  t.equal(stashDrafts(before), true)
+  t.equal(before.unsaved.length, 2, 'they stay in view until the page is left')
 
   const drafts = new Drafts()
   unstashDrafts(drafts)
@@ -47,8 +47,20 @@ t.test('nothing is stored unless a change would be lost', async (t) => {
   const tab = openTab(t)
   const drafts = new Drafts()
   drafts.edit({ id: 1n, name: 'Acer' })
-  stashDrafts(drafts)
+  t.equal(stashDrafts(drafts), false)
   t.equal(tab.sessionStorage.size, 0)
+})
+
+t.test('a copy that is forgotten does not come back', async (t) => {
+  openTab(t)
+  const drafts = new Drafts()
+  drafts.add('1')
+  drafts.type(Number(drafts.open?.key), { name: 'new' })
+  stashDrafts(drafts)
+  forgetStash()
+  drafts.clear()
+  unstashDrafts(drafts)
+  t.same(drafts.all, [])
 })
 
 t.test('drafts that are too large for the storage stay', async (t) => {
@@ -59,7 +71,7 @@ t.test('drafts that are too large for the storage stay', async (t) => {
   const drafts = new Drafts()
   drafts.add('1')
   drafts.type(Number(drafts.open?.key), { name: 'new' })
-  stashDrafts(drafts)
+  t.equal(stashDrafts(drafts), false, 'so the browser asks whether to leave the page')
   t.equal(drafts.unsaved.length, 1)
 })
 
