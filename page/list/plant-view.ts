@@ -38,6 +38,9 @@ export class PlantView extends Model {
   #loader: ListLoader
   #isStarted = false
   #shown: Parameters<ListLoader['show']> = [0, 0]
+  #isHeld = false
+  /** The marked rows that disappear once rows are no longer held. */
+  readonly #due = new Set<bigint>()
 
   constructor(options: ViewOptions) {
     super()
@@ -65,6 +68,11 @@ export class PlantView extends Model {
     return this.#marks
   }
 
+  /** How many rows somebody has just changed. */
+  get news(): number {
+    return this.#marks.size - this.#due.size
+  }
+
   /** Whether the first plants have not been loaded yet. */
   get isOpening(): boolean {
     const { list, problem } = this.#loader
@@ -87,6 +95,7 @@ export class PlantView extends Model {
   select(selection: Selection): void {
     this.#selection = selection
     this.#marks.clear()
+    this.#due.clear()
     this.#replaceLoader(this.#listOf(selection))
   }
 
@@ -106,8 +115,39 @@ export class PlantView extends Model {
 
   /** Shows a change that the person at this page has made. */
   apply(change: PlantState): void {
-    this.#marks.delete(change.id)
-    this.#loader.apply(change)
+    if (change.plant === undefined) {
+      this.#remove(change.id, 'deleted')
+    } else {
+      this.#marks.delete(change.id)
+      this.#due.delete(change.id)
+      this.#loader.apply(change)
+    }
+  }
+
+  /**
+   * While rows are held, those whose plants are gone stay. Otherwise, another row would move under the pointer, and get a
+   * click that is not meant for it.
+   */
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld
+    if (isHeld || this.#due.size === 0) return
+    for (const id of this.#due) {
+      this.#marks.delete(id)
+      this.#loader.apply({ id })
+    }
+    this.#due.clear()
+    this.changed()
+  }
+
+  #remove(id: bigint, mark: Mark): void {
+    if (this.#isHeld && this.list.find(id) !== undefined) {
+      this.#marks.set(id, { mark })
+      this.#due.add(id)
+      this.changed()
+    } else {
+      this.#marks.delete(id)
+      this.#loader.apply({ id })
+    }
   }
 
   #follow(changes: readonly Change[]): void {
@@ -130,6 +170,8 @@ export class PlantView extends Model {
 
   #applyMarked(change: Change): Mark | undefined {
     const { id, plant } = change
+    if (plant === undefined && this.#due.has(id)) return undefined
+    this.#due.delete(id)
     const isShown = this.list.find(id) !== undefined
     if (plant === undefined && isShown) return 'deleted'
     if (plant !== undefined && isShown && !matches(plant, this.list.filter)) return 'unmatched'
@@ -144,8 +186,8 @@ export class PlantView extends Model {
     for (const [id, mark] of marked) {
       // It may have changed again.
       if (this.#marks.get(id) !== mark) continue
-      this.#marks.delete(id)
-      if (isGone(mark.mark)) this.#loader.apply({ id })
+      if (isGone(mark.mark)) this.#remove(id, mark.mark)
+      else this.#marks.delete(id)
     }
     this.changed()
   }
@@ -180,6 +222,6 @@ export class PlantView extends Model {
   }
 }
 
-function isGone(mark: Mark | undefined): boolean {
+function isGone(mark: Mark | undefined): mark is 'deleted' | 'unmatched' {
   return mark === 'deleted' || mark === 'unmatched'
 }

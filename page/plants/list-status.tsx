@@ -12,7 +12,7 @@ export function ListSummary({
   readonly view: PlantView
   readonly onSelect: (selection: Selection) => void
 }) {
-  const { list, marks, selection } = view
+  const { list, news, selection } = view
   const summary = summaryOf(view)
   return (
     <div class="summary">
@@ -26,7 +26,7 @@ export function ListSummary({
         {summary && list.first !== undefined && `, from id ${list.first}`}
       </span>
       <span role="status" class="news">
-        {marks.size > 0 && `${formatNumber(marks.size)} just changed`}
+        {news > 0 && `${formatNumber(news)} just changed`}
       </span>
       {list.first !== undefined && (
         <button type="button" onClick={() => onSelect({ filter: selection.filter })}>

@@ -147,21 +147,6 @@ export function Plants({
             )}
           </div>
         )}
-        <DraftTray drafts={drafts} sender={sender} canWrite={canWrite} onFocus={() => focus()} />
-        <UndoBar
-          deleted={deleted}
-          onUndo={(plant) => {
-            setDeleted(deleted.filter((each) => each !== plant))
-            drafts.restore(plant, sender).then(() => focus(plant.id))
-          }}
-          onDismiss={() => {
-            setDeleted([])
-            focus()
-          }}
-        />
-        <p role="status" class={announcement.isSeen ? 'for-screen-readers' : 'notice'}>
-          {announcement.text}
-        </p>
         {!isInTable && editor && <div class="panel">{editor}</div>}
         {canRead && (
           <>
@@ -180,6 +165,22 @@ export function Plants({
             />
           </>
         )}
+        {/* Below the table, where they move no row. */}
+        <DraftTray drafts={drafts} sender={sender} canWrite={canWrite} onFocus={() => focus()} />
+        <UndoBar
+          deleted={deleted}
+          onUndo={(plant) => {
+            setDeleted(deleted.filter((each) => each !== plant))
+            drafts.restore(plant, sender).then(() => focus(plant.id))
+          }}
+          onDismiss={() => {
+            setDeleted([])
+            focus()
+          }}
+        />
+        <p role="status" class={announcement.isSeen ? 'for-screen-readers' : 'notice'}>
+          {announcement.text}
+        </p>
       </main>
     </div>
   )

@@ -63,25 +63,29 @@ export function PlantRow({
         <Tag tag={tag} length={ROW_LENGTH} />
       </div>
       <div role="gridcell" class="action-cell">
-        <button
-          type="button"
-          class="quiet"
-          tabIndex={tabIndex}
-          aria-label={`${actions.canWrite ? 'Edit' : 'View'} ${label}`}
-          onClick={() => actions.onOpen(plant)}
-        >
-          <Icon name={actions.canWrite ? 'edit' : 'view'} />
-        </button>
-        {actions.canWrite && (
-          <button
-            type="button"
-            class="quiet"
-            tabIndex={tabIndex}
-            aria-label={`Delete ${label}`}
-            onClick={() => actions.onDelete(plant)}
-          >
-            <Icon name="delete" />
-          </button>
+        {mark !== 'deleted' && (
+          <>
+            <button
+              type="button"
+              class="quiet"
+              tabIndex={tabIndex}
+              aria-label={`${actions.canWrite ? 'Edit' : 'View'} ${label}`}
+              onClick={() => actions.onOpen(plant)}
+            >
+              <Icon name={actions.canWrite ? 'edit' : 'view'} />
+            </button>
+            {actions.canWrite && (
+              <button
+                type="button"
+                class="quiet"
+                tabIndex={tabIndex}
+                aria-label={`Delete ${label}`}
+                onClick={() => actions.onDelete(plant)}
+              >
+                <Icon name="delete" />
+              </button>
+            )}
+          </>
         )}
       </div>
     </div>

@@ -16,6 +16,9 @@ const PHONE_ROW_HEIGHT = 64
 /** In characters. */
 const ID_LENGTH_MIN = 5
 
+/** How long the rows' buttons do nothing after rows have moved, in milliseconds: a click is meant for what was there. */
+const SETTLE_MS = 500
+
 /** As in main.css. */
 const PHONE = matchMedia('(max-width: 640px)')
 
@@ -50,6 +53,7 @@ export function PlantTable({
   const { list, marks } = view
   const scroller = useRef<HTMLDivElement>(null)
   const head = useRef<HTMLDivElement>(null)
+  const rowGroup = useRef<HTMLDivElement>(null)
   const expandedRow = useRef<HTMLDivElement>(null)
   const [scrollTop, setScrollTop] = useState(0)
   // The head stays at the top.
@@ -62,6 +66,8 @@ export function PlantTable({
   const hasFocus = useRef(false)
   const idLength = useRef(ID_LENGTH_MIN)
   const anchor = useRef<{ readonly id: bigint; readonly top: number } | undefined>(undefined)
+  /** Where the rows were in the document, and how far the person had scrolled. */
+  const seen = useRef({ tops: new Map<bigint, number>(), scrollTop: 0 })
 
   const { length } = list
   const expandedIndex = expanded && list.rank(expanded.id)
@@ -87,7 +93,9 @@ export function PlantTable({
     wanted.current = Math.max(0, Math.min(index, length - 1))
     const element = scroller.current
     if (element === null) return
-    element.scrollTop = layout.reveal(wanted.current, element.scrollTop, viewHeight)
+    const top = layout.reveal(wanted.current, element.scrollTop, viewHeight)
+    if (top !== element.scrollTop) ignoreClicks()
+    element.scrollTop = top
     focusWanted()
   }
   const focusWanted = () => {
@@ -107,7 +115,9 @@ export function PlantTable({
     // Rows that appear or disappear above do not move those in view.
     const { id, top } = anchor.current ?? {}
     const shift = id === undefined || top === undefined ? 0 : layout.top(list.rank(id)) - top
-    if (shift !== 0 && element.scrollTop > 0) element.scrollTop += shift
+    const { scrollTop } = element
+    if (shift !== 0 && scrollTop > 0) element.scrollTop += shift
+    const shifted = element.scrollTop - scrollTop
     const plant = rows.get(layout.indexAt(element.scrollTop))
     anchor.current = plant && { id: plant.id, top: layout.top(list.rank(plant.id)) }
     const { activeElement } = document
@@ -117,7 +127,31 @@ export function PlantTable({
     if (wanted.current !== undefined) focusWanted()
     // The row that had the focus has disappeared, rather than become an editor.
     else if (hasFocus.current && isFocusFree && active !== expandedIndex) focusRow(active)
+    settle(element, shifted)
   })
+
+  /** Disables the rows' buttons for a moment if rows have moved, except by scrolling. */
+  const settle = (element: HTMLElement, shift: number) => {
+    const tops = new Map<bigint, number>()
+    for (const [index, plant] of rows) {
+      if (plant !== undefined) tops.set(plant.id, element.offsetTop + layout.top(index))
+    }
+    // While all plants are being loaded again, none has a place.
+    if (tops.size === 0) return
+    const before = seen.current
+    // The browser keeps it in range.
+    const scrollTopMax = element.scrollHeight - element.clientHeight
+    const scrolled = Math.min(before.scrollTop + shift, scrollTopMax) - before.scrollTop
+    seen.current = { tops, scrollTop: element.scrollTop }
+    const hasMoved = [...tops].some(([id, top]) => {
+      const earlier = before.tops.get(id)
+      return earlier !== undefined && Math.abs(top - earlier - scrolled) >= 1
+    })
+    if (hasMoved) ignoreClicks()
+  }
+  const ignoreClicks = () => {
+    rowGroup.current?.animate({ '--row-events': ['none', 'none'] }, SETTLE_MS)
+  }
 
   useEffect(() => {
     const kept = [activeId, expanded?.id].filter((id) => id !== undefined)
@@ -139,6 +173,14 @@ export function PlantTable({
     focusRow(id === undefined ? firstVisible : list.rank(id))
   }, [focusRequest])
 
+  useEffect(() => {
+    const release = ({ target }: PointerEvent) => {
+      if (!rowGroup.current?.contains(target as Node)) view.hold(false)
+    }
+    addEventListener('pointerdown', release)
+    return () => removeEventListener('pointerdown', release)
+  }, [view])
+
   const onKeyDown = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement
     if (target.closest('.expanded') || event.altKey) return
@@ -156,6 +198,7 @@ export function PlantTable({
     if (move !== undefined) focusRow(move)
     // A key that is held down is meant for one plant.
     else if (plant === undefined || !target.matches('.plant-row') || event.repeat) return
+    else if (marks.get(plant.id)?.mark === 'deleted') return
     else if (event.key === 'Enter') actions.onOpen(plant)
     else if (event.key === 'Delete' && actions.canWrite) actions.onDelete(plant)
     else return
@@ -205,7 +248,10 @@ export function PlantTable({
       ref={scroller}
       class="table"
       style={{ '--id-width': `${idLength.current}ch` }}
-      onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
+      onScroll={({ currentTarget: { scrollTop } }) => {
+        seen.current.scrollTop = scrollTop
+        setScrollTop(scrollTop)
+      }}
     >
       <div
         role="grid"
@@ -245,7 +291,17 @@ export function PlantTable({
             </div>
           </div>
         </div>
-        <div role="rowgroup" class="rows" style={{ height: `${layout.height}px` }}>
+        <div
+          ref={rowGroup}
+          role="rowgroup"
+          class="rows"
+          style={{ height: `${layout.height}px` }}
+          onPointerEnter={() => view.hold(true)}
+          onPointerLeave={({ pointerType }) => {
+            // A finger leaves the screen after each tap, and usually comes back to the same place.
+            if (pointerType !== 'touch') view.hold(false)
+          }}
+        >
           {[...rows].sort(([a], [b]) => a - b).map((entry) => renderRow(...entry))}
         </div>
       </div>

@@ -88,6 +88,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
 
     await service.store.importPlants([{ id: 6n, name: 'Acer' }], 'stop')
     await plants.button('View Abies nigra').click()
+    await plants.page.mouse.move(0, 0)
     await service.call({ method: 'DELETE', path: '/plants/4' })
     await plants.page.locator('.editor').waitFor({ state: 'detached' })
     t.equal((await plants.row(6n).boundingBox())?.y, await topOf(plants))

@@ -1,8 +1,19 @@
 /** Changing plants in the page, also while others do. */
+import type { Locator } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { type Service, startService } from '../helpers/service.ts'
-import { type PlantsPage, testInBrowser } from './plants-page.ts'
+import { PHONE, type PlantsPage, testInBrowser } from './plants-page.ts'
 import { startNetwork } from './unreliable-network.ts'
+
+/** A point of the screen, in pixels. */
+type Place = readonly [x: number, y: number]
+
+async function centerOf(locator: Locator): Promise<Place> {
+  const { x, y, width, height } = await locator.evaluate((element) =>
+    element.getBoundingClientRect().toJSON(),
+  )
+  return [x + width / 2, y + height / 2]
+}
 
 testInBrowser(t, 'changes in the page', (open) => {
   let service: Service
@@ -56,6 +67,8 @@ testInBrowser(t, 'changes in the page', (open) => {
     await plants.rows('Tree').waitFor()
 
     await plants.button('Delete Abies nigra').click()
+    await plants.rows('deleted').waitFor()
+    await plants.page.mouse.move(0, 0)
     await plants.shows('No plants yet')
     t.equal(await plants.page.locator('.rows > *').count(), 0)
     t.equal(await service.stored(id), undefined)
@@ -80,6 +93,70 @@ testInBrowser(t, 'changes in the page', (open) => {
     await plants.rows('Acer').waitFor({ state: 'detached' })
     await plants.page.locator('.marked').waitFor({ state: 'detached' })
     await plants.shows(/^3 plants$/)
+    t.same(plants.complaints, [])
+  })
+
+  for (const [device, reader] of Object.entries({ 'a desktop': {}, 'a phone': PHONE })) {
+    t.test(`a second click in the same place deletes no other plant on ${device}`, async (t) => {
+      await begin(t, 'Abies', 'Acer', 'Aconitum', 'Alnus', 'Arum')
+      const plants = await open(t, service.url, { ...reader, token: service.token })
+      const { page } = plants
+      const press = async ([x, y]: Place) => {
+        if (device === 'a phone') await page.touchscreen.tap(x, y)
+        else await page.mouse.click(x, y)
+      }
+      const deletions: string[] = []
+      page.on('request', (request) => {
+        if (request.method() === 'DELETE') deletions.push(new URL(request.url()).pathname)
+      })
+      const place = await centerOf(plants.button('Delete Acer'))
+      const other = await centerOf(plants.rows('Arum'))
+      await press(place)
+      await plants.rows('Acer').getByText('deleted').waitFor()
+      await plants.button('Undo').waitFor()
+      t.same(await centerOf(plants.rows('Arum')), other, 'the notice moves no row')
+      t.equal(await plants.rows('Acer').getByRole('button').count(), 0)
+      await press(place)
+      await press(place)
+      await plants.shows(/^5 plants$/)
+
+      // Once the pointer has left the row, the others move up.
+      await press(await centerOf(plants.page.getByRole('heading', { name: 'Plants' })))
+      await plants.rows('Acer').waitFor({ state: 'detached' })
+      await press(place)
+      t.ok(await plants.rows('Aconitum').isVisible())
+      await plants.button('Undo').click()
+      await plants.rows('Acer').waitFor()
+      t.same(deletions, ['/plants/2'])
+      t.equal(await service.count(), 5)
+      t.same(plants.complaints, [])
+    })
+  }
+
+  t.test('a click where others have just deleted a plant does nothing', async (t) => {
+    const plants = await begin(t, 'Abies', 'Acer', 'Aconitum')
+    const { page } = plants
+    const [x, y] = await centerOf(plants.button('Delete Acer'))
+    await page.mouse.move(x, y)
+    await service.call({ method: 'DELETE', path: '/plants/2' })
+    await plants.rows('Acer').getByText('deleted').waitFor()
+    t.equal(await plants.rows('Acer').getByRole('button').count(), 0)
+    await page.mouse.click(x, y)
+    await plants.row(2n).focus()
+    await page.keyboard.press('Delete')
+    await page.keyboard.press('Enter')
+    await page.mouse.move(0, 0)
+    await plants.rows('Acer').waitFor({ state: 'detached' })
+
+    await page.mouse.move(x, y)
+    await service.call({ body: { id: 0, name: 'Abelia' } })
+    await plants.rows('Abelia').waitFor()
+    await page.mouse.click(x, y)
+    await plants.shows(/^3 plants$/)
+    t.equal(await service.count(), 3)
+    await plants.button('Delete Abies').click()
+    await plants.rows('Abies').getByText('deleted').waitFor()
+    t.equal(await service.stored(1n), undefined, 'soon, clicks work again')
     t.same(plants.complaints, [])
   })
 

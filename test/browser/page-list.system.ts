@@ -100,6 +100,7 @@ testInBrowser(t, 'the table of the page', (open) => {
       scroller.evaluate((element, top) => element.scrollTop === top, top)
     await until('the table has moved', isAt(4444))
     t.same(await row.boundingBox(), before)
+    await plants.page.mouse.move(0, 0)
     await service.call({ method: 'DELETE', path: '/plants/0' })
     await until('the table has moved back', isAt(4400))
   })

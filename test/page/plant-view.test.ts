@@ -239,6 +239,54 @@ t.test('a change during a request is not undone by its response', async (t) => {
   t.equal(view.list.find(2n), undefined)
 })
 
+t.test('rows whose plants are gone stay while rows are held', async (t) => {
+  const service = await start(t, 4)
+  const { view } = await open(t, service, { selection: { filter: { tag: 'Tree' } } })
+  await until(view, () => view.list.isComplete)
+  view.hold(true)
+  view.apply({ id: 1n })
+  view.apply({ id: 9n })
+  t.same([...view.marks], [[1n, { mark: 'deleted' }]])
+  t.equal(view.news, 0, 'the person knows')
+  await service.call({ method: 'DELETE', path: '/plants/1' })
+  await service.call({ method: 'DELETE', path: '/plants/2' })
+  await put(service, 3, 'untagged')
+  await until(view, () => view.marks.size === 3 && view.news === 0)
+  t.same(
+    [...view.marks],
+    [
+      [1n, { mark: 'deleted' }],
+      [2n, { mark: 'deleted' }],
+      [3n, { mark: 'unmatched' }],
+    ],
+  )
+  t.equal(view.list.length, 4)
+  view.hold(false)
+  t.equal(view.list.length, 1)
+  t.equal(view.marks.size, 0)
+})
+
+t.test('a row whose plant is added again stays when rows are no longer held', async (t) => {
+  const service = await start(t, 3)
+  const { view } = await open(t, service)
+  await until(view, () => view.list.isComplete)
+  view.hold(true)
+  view.apply({ id: 1n })
+  view.apply({ id: 1n, plant: { name: 'again' } })
+  t.equal(view.marks.size, 0)
+  view.apply({ id: 2n })
+  await put(service, 2, 'by others')
+  await until(view, () => view.marks.get(2n)?.mark === 'changed')
+  view.hold(false)
+  t.equal(view.list.find(1n)?.name, 'again')
+  t.equal(view.list.find(2n)?.name, 'by others')
+  view.hold(true)
+  view.apply({ id: 3n })
+  view.select(ALL)
+  t.equal(view.news, 0)
+  view.hold(false)
+})
+
 t.test('a lost connection is shown, and the view catches up', async (t) => {
   const service = await start(t, 3)
   const paused = Promise.withResolvers<void>()
