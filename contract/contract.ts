@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { readDerived } from './derived.ts'
+import { parse } from 'yaml'
 import { PACKAGE } from './package.ts'
 import { type Scope, scopes } from './scopes.ts'
 
@@ -62,17 +61,15 @@ const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'pat
 /** The contract that ships with this package. */
 export const CONTRACT_FILE = new URL('openapi.yaml', PACKAGE)
 
-/** Loads the contract that ships with this package. Each caller gets a copy of its own. */
-export function loadContract(file = CONTRACT_FILE): ContractDocument {
-  const text = readFileSync(file, 'utf8')
-  return readDerived('contract', text) ?? parseContract(text)
-}
+let contract: ContractDocument | undefined
 
-/** Parses the YAML of a contract, which takes a hundred times as long as reading what `npm run generate` stores. */
-export function parseContract(text: string): ContractDocument {
-  // Imported late, because few starts need it.
-  const { parse }: typeof import('yaml') = createRequire(import.meta.url)('yaml')
-  return parse(text)
+/**
+ * The contract that ships with this package. It is parsed once per process, because that takes a tenth of a second, so
+ * every caller gets the same document and must not change it.
+ */
+export function loadContract(): ContractDocument {
+  contract ??= parse(readFileSync(CONTRACT_FILE, 'utf8')) as ContractDocument
+  return contract
 }
 
 /**
@@ -178,4 +175,24 @@ export function resolveReference(document: object, reference: string): unknown {
   let found: unknown = document
   for (const name of path) found = (found as Record<string, unknown>)[name]
   return found
+}
+
+/**
+ * A copy of the contract for Fastify's serializer. A schema with alternatives becomes one with the members of all of
+ * them, because the serializer would validate each value against every alternative.
+ */
+export function forSerializer(document: ContractDocument): ContractDocument {
+  const copy = structuredClone(document)
+  const { schemas } = copy.components
+  for (const [name, { oneOf }] of Object.entries(schemas)) {
+    if (oneOf !== undefined) schemas[name] = mergeAlternatives(copy, oneOf)
+  }
+  return copy
+}
+
+/** An object schema with the members of some others. Those of the first ones take precedence. */
+function mergeAlternatives(document: ContractDocument, alternatives: readonly Schema[]): Schema {
+  const schemas = alternatives.map(({ $ref }) => resolveReference(document, String($ref)) as Schema)
+  const properties = Object.assign({}, ...schemas.toReversed().map((each) => each.properties))
+  return { type: 'object', properties }
 }

@@ -55,6 +55,11 @@ type HeaderOf<Id extends OperationId> = [SentParameters<Id, 'header'>] extends [
   ? never
   : keyof SentParameters<Id, 'header'>
 
+/** The header parameters, with their names in lower case, as Node passes them. Handlers receive none of them. */
+export type HeadersOf<Id extends OperationId> = {
+  readonly [Name in HeaderOf<Id> as Lowercase<Name & string>]?: SentParameters<Id, 'header'>[Name]
+}
+
 interface Precondition {
   /** The versions in `If-Match`: the plant must have one of them. Undefined allows any. */
   readonly expected?: readonly string[] | undefined
@@ -100,8 +105,17 @@ export type Handlers = {
   ) => Promise<OperationResult<Id>>
 }
 
+/** A request for any operation. `OperationRequest` has the exact types. */
+export interface AnyRequest {
+  readonly params: object
+  readonly query: object
+  readonly headers: object
+  readonly body: unknown
+  readonly expected: readonly string[] | undefined
+}
+
 /** A handler of any operation. `Handlers` has the exact types. */
-export type Handler = (request: object, client: Client) => Promise<AnyResult>
+export type Handler = (request: AnyRequest, client: Client) => Promise<AnyResult>
 
 /** The result of any operation. */
 export type AnyResult = AnyFailure | AnySuccess

@@ -1,10 +1,7 @@
-/** Generates what derives from the contract: types, the table of error codes, and what a start needs of it. */
-import { readFileSync } from 'node:fs'
+/** Generates what derives from the contract: types and the table of error codes. */
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
-import { CONTRACT_FILE, parseContract, resolveReference } from '../contract/contract.ts'
-import { derivedFile, formatDerived } from '../contract/derived.ts'
-import { deriveRoutes } from '../contract/routes.ts'
+import { loadContract, resolveReference } from '../contract/contract.ts'
 
 const NOTICE = '// Generated from openapi.yaml by `npm run generate`; edit that instead.\n\n'
 
@@ -27,9 +24,7 @@ interface Parameter {
 
 /** Generates the content of each file, by its URL. */
 export async function generatedFiles(): Promise<Map<URL, string>> {
-  const text = readFileSync(CONTRACT_FILE, 'utf8')
-  const parsed = parseContract(text)
-  const document = parsed as unknown as Contract
+  const document = loadContract() as unknown as Contract
   const types = (await generateTypes(document)) + generateDefaultedParameters(document)
   return new Map([
     [new URL('../contract/api.gen.ts', import.meta.url), NOTICE + types],
@@ -37,8 +32,6 @@ export async function generatedFiles(): Promise<Map<URL, string>> {
       new URL('../contract/error-codes.gen.ts', import.meta.url),
       NOTICE + generateErrorCodes(document),
     ],
-    [derivedFile('contract'), formatDerived(text, parsed)],
-    [derivedFile('routes'), formatDerived(JSON.stringify(parsed), await deriveRoutes(parsed))],
   ])
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { ContractDocument } from '../contract/contract.ts'
+import openapiGlue from 'fastify-openapi-glue'
+import { type ContractDocument, forSerializer } from '../contract/contract.ts'
 import type { Client } from '../contract/operation-types.ts'
-import { loadRoutes } from '../contract/routes.ts'
 import type { AccessTokens } from '../service/access-tokens.ts'
 import type { ChangesRequest } from '../service/change-feed.ts'
 import { LongReads } from '../service/long-reads.ts'
@@ -18,7 +18,7 @@ import { followChanges } from './http/operations/follow-changes.ts'
 import { Followers } from './http/operations/followers.ts'
 import { limitResponses } from './http/operations/response.ts'
 import { setCommonHeaders } from './http/operations/response-headers.ts'
-import { routeOperations } from './http/operations/routes.ts'
+import { resolveOperations } from './http/operations/routes.ts'
 import { serveRoot } from './http/page/page.ts'
 import { ProtectedResource } from './http/protected-resource.ts'
 import { admitRequest } from './http/request/admission.ts'
@@ -148,8 +148,10 @@ export async function buildApp({
     const readFor = (client: Client) => (request: ChangesRequest) =>
       longReads.perform(client, (acquireSlot) => store.readChanges(request, acquireSlot))
     const follow = followChanges(service, feed, readFor, new Followers(app, tokens))
-    const toRoute = routeOperations(contract, service, follow)
-    for (const route of await loadRoutes(contract)) scope.route(toRoute(route))
+    await scope.register(openapiGlue, {
+      specification: forSerializer(contract),
+      operationResolver: resolveOperations(contract, service, follow),
+    })
   })
 
   return app

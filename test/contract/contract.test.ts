@@ -1,5 +1,10 @@
 import t from 'tap'
-import { type ContractDocument, loadContract, matchOperations } from '../../contract/contract.ts'
+import {
+  type ContractDocument,
+  forSerializer,
+  loadContract,
+  matchOperations,
+} from '../../contract/contract.ts'
 import { LongReads } from '../../service/long-reads.ts'
 import { PlantService } from '../../service/plant-service.ts'
 import type { PlantStore } from '../../service/plant-store.ts'
@@ -107,7 +112,7 @@ const INVALID: InvalidCase[] = [
 ]
 for (const [what, change, message] of INVALID) {
   t.test(`${what} is reported by name`, async (t) => {
-    const document = loadContract()
+    const document = structuredClone(loadContract())
     for (const item of Object.values(document.paths)) item.parameters = [] as never
     change(document)
     t.throws(() => matchOperations(document, service), { message })
@@ -121,4 +126,12 @@ t.test('an inherited method is not a handler', async (t) => {
       message: 'the operation listPlants has no handler',
     },
   )
+})
+
+t.test('the contract for the serializer has one schema for all kinds of changes', async (t) => {
+  const { components } = forSerializer(loadContract())
+  const { type, oneOf, properties = {} } = components.schemas.Change ?? {}
+  t.strictSame([type, oneOf], ['object', undefined])
+  t.strictSame(Object.keys(properties).sort(), ['at', 'cursor', 'id', 'plant', 'type'])
+  t.ok(properties.plant, 'the plant of a change with one')
 })

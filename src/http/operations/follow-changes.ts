@@ -1,5 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AnyResult, Client } from '../../../contract/operation-types.ts'
+import type {
+  AnyResult,
+  Client,
+  HeadersOf,
+  OperationRequest,
+} from '../../../contract/operation-types.ts'
 import type { ChangesPage } from '../../../service/change-feed.ts'
 import { changesResult, type PlantService } from '../../../service/plant-service.ts'
 import type { ReadChanges, SharedFeed } from '../../../service/shared-feed.ts'
@@ -16,14 +21,13 @@ import type { Followers } from './followers.ts'
 import { serialize } from './response.ts'
 import { WaitingClient } from './waiting-client.ts'
 
-interface Query {
-  readonly after?: string
-  readonly limit: number
-  readonly wait: number
+type ListChanges = OperationRequest<'listChanges'> & {
+  readonly headers: HeadersOf<'listChanges'>
 }
 
 /** Serves a request, and resolves to the result to send; undefined if the response has been sent. */
 export type Follow = (
+  parts: ListChanges,
   request: FastifyRequest,
   reply: FastifyReply,
 ) => Promise<AnyResult | undefined>
@@ -44,11 +48,10 @@ export function followChanges(
 ): Follow {
   let format: StreamSource['format'] | undefined
 
-  return (request, reply) =>
-    prefersEvents(request) ? stream(request, reply) : poll(request, reply)
+  return (parts, request, reply) =>
+    prefersEvents(request) ? stream(parts, request, reply) : poll(parts, request, reply)
 
-  async function poll(request: FastifyRequest, reply: FastifyReply) {
-    const query = request.query as Query
+  async function poll({ query }: ListChanges, request: FastifyRequest, reply: FastifyReply) {
     const client = new WaitingClient(request, reply)
     const result = await service.listChanges({ query }, client)
     if ('failure' in result || query.wait === 0 || request.method === 'HEAD') return result
@@ -63,9 +66,12 @@ export function followChanges(
     }
   }
 
-  async function stream(request: FastifyRequest, reply: FastifyReply) {
-    const { after } = request.query as Query
-    const start = (request.headers['last-event-id'] as string | undefined) ?? after
+  async function stream(
+    { query, headers }: ListChanges,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) {
+    const start = headers['last-event-id'] ?? query.after
     const client = new WaitingClient(request, reply)
     const firstRequest = { after: start, limit: STREAM_PAGE_LIMIT }
     const page = await feed.readNext(firstRequest, 0, undefined, readFor(client))

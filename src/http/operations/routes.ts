@@ -2,13 +2,13 @@ import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { ContractDocument, Operation } from '../../../contract/contract.ts'
 import { matchOperations } from '../../../contract/contract.ts'
 import type {
+  AnyRequest,
   AnyResult,
   AnySuccess,
   Handler,
   Handlers,
   OperationId,
 } from '../../../contract/operation-types.ts'
-import type { OperationRoute } from '../../../contract/routes.ts'
 import { operationError } from '../api-error.ts'
 import { entityTag, expectedVersions, isKnown } from './conditional.ts'
 import type { Follow } from './follow-changes.ts'
@@ -22,47 +22,58 @@ declare module 'fastify' {
   }
 }
 
+interface Parameters {
+  readonly [name: string]: unknown
+}
+
+/** A request that has passed validation. */
+type ValidRequest = FastifyRequest<{ Params: Parameters; Querystring: Parameters }>
+
+/** Serves a request, and resolves to the result to send; undefined if the response has been sent. */
+type Serve = (
+  parts: AnyRequest,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => Promise<AnyResult | undefined>
+
 /**
- * Serves the route of each operation with the handler of its `operationId`.
+ * Returns the `operationResolver` of fastify-openapi-glue, which serves the route of each operation with the handler of
+ * its `operationId`.
  *
  * @param follow serves the operations that can be followed
  * @throws ContractError if the contract and the handlers do not match
  */
-export function routeOperations(document: ContractDocument, handlers: Handlers, follow: Follow) {
+export function resolveOperations(document: ContractDocument, handlers: Handlers, follow: Follow) {
   const operations = matchOperations(document, handlers)
-  return ({ method, url, schema }: OperationRoute): RouteOptions => {
-    const id = schema.operationId
+  return (id: string, method: string): RouteOptions => {
     const operation = operations.get(id) as Operation
-    const perform = operation.isFollowable
-      ? follow
-      : performWith(handlers[id as OperationId].bind(handlers) as Handler)
-    return {
-      url,
-      schema,
+    const handler = handlers[id as OperationId].bind(handlers) as Handler
+    const serve = operation.isFollowable ? (follow as Serve) : serveWith(handler)
+    const route = {
       method: method === 'GET' ? ['GET', 'HEAD'] : method,
       config: { operation },
-      handler: async (request: FastifyRequest, reply: FastifyReply) => {
-        const result = await perform(request, reply)
+      handler: async (request: ValidRequest, reply: FastifyReply) => {
+        const { params, query, headers, body } = request
+        const expected = expectedVersions(headers['if-match'])
+        const result = await serve({ params, query, headers, body, expected }, request, reply)
         // Returns nothing: a reply is thenable, so Fastify would wait for it.
         if (result !== undefined) respond(result, operation, request, reply)
       },
     }
+    // fastify-openapi-glue adds the URL and the schemas.
+    return route as RouteOptions
   }
 }
 
-function performWith(handle: Handler) {
-  return (request: FastifyRequest, reply: FastifyReply): Promise<AnyResult> => {
-    const { params, query, body, headers } = request
-    const expected = expectedVersions(headers['if-match'])
-    return handle({ params, query, body, expected }, new WaitingClient(request, reply))
-  }
+function serveWith(handle: Handler): Serve {
+  return (parts, request, reply) => handle(parts, new WaitingClient(request, reply))
 }
 
 /** Sends the result of an operation. */
 function respond(
   result: AnyResult,
   { success }: Operation,
-  request: FastifyRequest,
+  request: ValidRequest,
   reply: FastifyReply,
 ): void {
   if ('failure' in result) sendError(reply, operationError(result))
@@ -72,7 +83,7 @@ function respond(
 function sendSuccess(
   { body, version, next }: AnySuccess,
   status: number,
-  { method, headers, query }: FastifyRequest,
+  { method, headers, query }: ValidRequest,
   reply: FastifyReply,
 ): void {
   const added: Record<string, string> = {}
@@ -90,7 +101,7 @@ function sendSuccess(
     reply.code(status).send()
     return
   }
-  if (next !== undefined) added.link = linkToNext({ ...(query as object), ...next })
+  if (next !== undefined) added.link = linkToNext({ ...query, ...next })
   const json = typeof body === 'string' ? body : serialize(body, reply, status)
   sendJson(reply, status, json, added)
 }
