@@ -11,3 +11,11 @@ export function isLoopback(host: string): boolean {
   if (family === 0) return host.toLowerCase() === 'localhost'
   return LOOPBACK.check(host, family === 6 ? 'ipv6' : 'ipv4')
 }
+
+/** The addresses of `localhost`, without asking the system's resolver (RFC 6761 §6.3). */
+const LOCALHOST = ['127.0.0.1', '::1'] as const
+
+/** The addresses to listen on for the value of `--host`. */
+export function toHosts(host: string): readonly string[] {
+  return host === 'localhost' ? LOCALHOST : [host]
+}

@@ -2,29 +2,23 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { loadContract } from '../contract/contract.ts'
 import { AccessTokens } from '../service/access-tokens.ts'
-import { checkReadable, type Restriction } from '../service/restriction.ts'
-import type { AppOptions } from './app.ts'
-import { type Config, ConfigError } from './config/config.ts'
+import type { Restriction } from '../service/restriction.ts'
+import { type Config, storeOptions } from './config/config.ts'
+import { requireConsistency } from './config/consistency.ts'
 import { type Access, ensureFirstToken } from './first-token.ts'
 import { type Certificate, loadCertificate } from './http/server/certificate.ts'
 import { connectionsPossible, watchDescriptors } from './http/server/descriptors.ts'
-import { type Listening, localUrl, toAuthority, toHosts } from './http/server/listener.ts'
+import { type Listening, localUrl, toAuthority } from './http/server/listener.ts'
 import type { HttpServer } from './http-threads/http-server.ts'
-import type { HttpThreadsOptions } from './http-threads/http-threads.ts'
 import { planThreads } from './http-threads/thread-plan.ts'
 import { createLog, createProblemLog } from './log.ts'
-import { isLoopback } from './loopback.ts'
+import { isLoopback, toHosts } from './loopback.ts'
 import type { Admin } from './metrics/admin.ts'
-import { openIssuer } from './oidc/issuer.ts'
 import { issuerKeys } from './oidc/issuer-keys.ts'
-import type { StoreOptions } from './stores/engine.ts'
 import { locateDatabase, openStore } from './stores/engines.ts'
-import type { Store } from './stores/store.ts'
+import type { Store, StoreLink } from './stores/store.ts'
 import { prepareSeed } from './transfer/seed.ts'
 import type { WebhookDeliveries } from './webhooks/webhook-deliveries.ts'
-
-/** Listening on one of these takes the port on every address. */
-const ALL_ADDRESSES = ['0.0.0.0', '::']
 
 const UNENCRYPTED =
   'other machines can connect without TLS, which exposes tokens and plants to the network: ' +
@@ -61,46 +55,27 @@ export interface RunningService {
  * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable
  */
 export async function start(config: Config, seeding?: AbortSignal): Promise<RunningService> {
-  requireSeparatePorts(config)
-  requireIssuer(config)
+  requireConsistency(config)
   const log = await createLog(config)
-  const contract = loadContract()
   const certificate = await loadCertificate(config)
   const seedStore = await prepareSeed(config.seed)
   const onProblem = createProblemLog(log)
-  const store = await openStore({ ...toStoreOptions(config), onProblem })
-  let server: HttpServer | undefined
+  const store = await openStore({ ...storeOptions(config), onProblem })
+  let preparing: Promise<HttpServer> | undefined
   let admin: Admin | undefined
   let webhooks: WebhookDeliveries | undefined
   const watch = watchDescriptors(onProblem)
   try {
     await seedStore(store, seeding)
     const { links, warning } = await planThreads(config, store)
-    const readKeys = issuerKeys(config, log)
-    const tokens = new AccessTokens(store, {
-      fixedToken: config.token,
-      issuer: await openIssuer(config, readKeys, log),
-    })
-    const [access] = await Promise.all([
-      ensureFirstToken(config, tokens),
-      // Loaded while the store starts its writer, which the first token needs.
-      links.length === 0 ? import('./http-threads/http-server.ts') : undefined,
-    ])
+    // Meanwhile, the store starts its writer, which the first token needs.
+    preparing = prepareServer(config, store, links, log)
+    // If it fails first, the error is thrown once the token exists.
+    preparing.catch(() => {})
+    const access = await ensureFirstToken(config, new AccessTokens(store))
+    const server = await preparing
     const { warnings, acknowledgement } = store.advise()
     for (const each of warnings) log.warn(each)
-    server =
-      links.length === 0
-        ? await prepareHere({
-            config,
-            contract,
-            store,
-            tokens,
-            log,
-            certificate,
-            threads: 1,
-            checkReady: () => checkReadable(store),
-          })
-        : await prepareThreads({ config, contract, links, readKeys })
     webhooks = await startWebhooks(config, store, log)
     admin = await prepareAdminPort(config, {
       server,
@@ -138,7 +113,10 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
     }
   } catch (error) {
     clearInterval(watch)
-    await server?.close()
+    await preparing?.then(
+      (server) => server.close(),
+      () => {},
+    )
     await webhooks?.close()
     await store.close()
     await admin?.close()
@@ -146,47 +124,21 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
   }
 }
 
-/** @throws ConfigError if the service and its admin port cannot listen at the same time */
-function requireSeparatePorts({ adminPort, host, port }: Config): void {
-  if (port === 0 || adminPort?.port !== port) return
-  const hosts = toHosts(host)
-  const isShared = hosts.includes(adminPort.host)
-  if (isShared || [...hosts, adminPort.host].some((each) => ALL_ADDRESSES.includes(each))) {
-    throw new ConfigError(`--admin-port must differ from --port, which is also ${port}`)
-  }
-}
-
-/** @throws ConfigError if only a part of the settings for an issuer is there */
-function requireIssuer({ oidcIssuer, oidcAudience, oidcClientId }: Config): void {
-  if (oidcIssuer !== undefined && oidcAudience === undefined) {
-    throw new ConfigError(
-      '--oidc-issuer requires --oidc-audience, because other services can have tokens of the same issuer',
-    )
-  }
-  if (oidcIssuer !== undefined) return
-  if (oidcAudience !== undefined) throw new ConfigError('--oidc-audience requires --oidc-issuer')
-  if (oidcClientId !== undefined) throw new ConfigError('--oidc-client-id requires --oidc-issuer')
-}
-
-function toStoreOptions(config: Config): StoreOptions {
-  const { keepChanges: age, keepChangesBytes: bytes, adminPort } = config
-  return { ...config, retention: { age, bytes }, isMeasured: adminPort !== undefined }
-}
-
 // No process needs all of the following, so they are imported late.
 
-async function prepareHere(options: AppOptions): Promise<HttpServer> {
-  const [{ prepareHttpServer }, { listenOnAll }] = await Promise.all([
-    import('./http-threads/http-server.ts'),
-    import('./http-threads/port-reservation.ts'),
-  ])
-  const server = await prepareHttpServer(options)
-  return { ...server, listen: (endpoint) => listenOnAll([server.listen], endpoint) }
-}
-
-async function prepareThreads(options: HttpThreadsOptions): Promise<HttpServer> {
+async function prepareServer(
+  config: Config,
+  store: Store,
+  links: readonly StoreLink[],
+  log: FastifyBaseLogger,
+): Promise<HttpServer> {
+  if (links.length === 0) {
+    const { prepareHttpServer } = await import('./http-threads/http-server.ts')
+    return prepareHttpServer({ config, contract: loadContract(), store, log })
+  }
   const { prepareHttpThreads } = await import('./http-threads/http-threads.ts')
-  return prepareHttpThreads(options)
+  const readKeys = issuerKeys(config, log)
+  return prepareHttpThreads({ config, contract: loadContract(), links, readKeys })
 }
 
 async function prepareAdminPort(

@@ -60,6 +60,11 @@ export function defaultConfig(): Config {
   return config as Config
 }
 
+/** The options of the store. */
+export function storeOptions({ keepChanges: age, keepChangesBytes: bytes, ...config }: Config) {
+  return { ...config, retention: { age, bytes }, isMeasured: config.adminPort !== undefined }
+}
+
 /**
  * Adds the defaults to the options of an embedding program. Undefined options count as missing.
  *

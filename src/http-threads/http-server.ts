@@ -1,9 +1,17 @@
+import type { FastifyInstance } from 'fastify'
+import { AccessTokens } from '../../service/access-tokens.ts'
+import { checkReadable } from '../../service/restriction.ts'
 import { type AppOptions, buildApp } from '../app.ts'
+import { loadCertificate } from '../http/server/certificate.ts'
 import { connectionsPerThread } from '../http/server/connection-limit.ts'
 import { type Endpoint, type Listening, prepareToListen } from '../http/server/listener.ts'
 import { gracefulShutdown } from '../http/server/shutdown.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
+import { openIssuer } from '../oidc/issuer.ts'
+import { issuerKeys, type ReadKeys } from '../oidc/issuer-keys.ts'
+import type { ThreadStore } from '../stores/store.ts'
 import type { Metrics } from '../stores/store-metrics.ts'
+import { listenOnAll } from './port-reservation.ts'
 
 /** A running application: in the main thread, or one in each HTTP thread. */
 export interface HttpServer {
@@ -17,39 +25,71 @@ export interface HttpServer {
   readMetrics(): Promise<Metrics>
 }
 
+export interface HttpServerOptions
+  extends Omit<AppOptions, 'store' | 'tokens' | 'certificate' | 'checkReady' | 'threads'> {
+  readonly store: ThreadStore
+  /** How many threads serve. One by default. */
+  readonly threads?: number
+  /** The number of the HTTP thread, from 1. Undefined in the main thread, which measures its delays itself. */
+  readonly thread?: number
+  /** Resolves if the process can serve requests. By default, if the store can be read. */
+  readonly checkReady?: () => Promise<void>
+  /** Reads the keys of the issuer. By default, this thread does. */
+  readonly readKeys?: ReadKeys
+  /** See Certificate. By default, a new one. */
+  readonly ticketSecret?: Uint8Array
+}
+
 /**
- * Builds the application. Everything is ready when it resolves, except that the application does not listen yet.
+ * Builds what serves the requests of one thread: the certificate, the tokens, the application and its listeners.
+ * Everything is ready when it resolves, except that the application does not listen yet. Closing it does not close the
+ * store.
  *
- * @param thread the name of an HTTP thread in metrics; undefined in the main thread, which measures its delays itself
+ * @throws ConfigError, ContractError
  */
-export async function prepareHttpServer(options: AppOptions, thread?: string): Promise<HttpServer> {
-  const { config, threads, checkReady } = options
-  const requestMetrics = config.adminPort === undefined ? undefined : await createMetrics(thread)
-  const app = await buildApp({ ...options, requestMetrics })
+export async function prepareHttpServer({
+  thread,
+  threads = 1,
+  ticketSecret,
+  ...options
+}: HttpServerOptions): Promise<HttpServer & { readonly app: FastifyInstance }> {
+  const { config, store, log } = options
+  const { checkReady = () => checkReadable(store), readKeys = issuerKeys(config, log) } = options
+  const { adminPort, maxConnections, shutdownTimeout } = config
+  const certificate = await loadCertificate(config, ticketSecret)
+  const issuer = await openIssuer(config, readKeys, log)
+  const tokens = new AccessTokens(store, { fixedToken: config.token, issuer })
+  const requestMetrics = adminPort === undefined ? undefined : await createMetrics(thread)
+  const app = await buildApp({
+    requestMetrics,
+    ...options,
+    certificate,
+    tokens,
+    checkReady,
+    threads,
+  })
   const listen = await prepareToListen(app, config.host, threads)
   return {
+    app,
     listen: (endpoint) => {
       const { connectionsPossible } = endpoint
-      app.connectionCounts.max = connectionsPerThread(
-        config.maxConnections,
-        threads,
-        connectionsPossible,
-      )
-      return listen(endpoint)
+      const max = connectionsPerThread(maxConnections, threads, connectionsPossible)
+      app.connectionCounts.max = max
+      return thread === undefined ? listenOnAll([listen], endpoint) : listen(endpoint)
     },
     checkReady,
-    close: gracefulShutdown(app, config.shutdownTimeout),
+    close: gracefulShutdown(app, shutdownTimeout),
     readMetrics: async () => requestMetrics?.registry.getMetricsAsJSON() ?? [],
   }
 }
 
-async function createMetrics(thread: string | undefined): Promise<RequestMetrics> {
+async function createMetrics(thread: number | undefined): Promise<RequestMetrics> {
   const [{ RequestMetrics }, { measureEventLoop }] = await Promise.all([
     import('../metrics/request-metrics.ts'),
     import('../metrics/event-loop.ts'),
   ])
   const metrics = new RequestMetrics()
   // Until the thread ends.
-  if (thread !== undefined) measureEventLoop(metrics.registry, thread)
+  if (thread !== undefined) measureEventLoop(metrics.registry, `${thread}`)
   return metrics
 }

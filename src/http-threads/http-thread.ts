@@ -1,10 +1,8 @@
 /** Runs the application in a thread of its own, as the main thread tells it to. */
-import { AccessTokens } from '../../service/access-tokens.ts'
 import { checkReadable } from '../../service/restriction.ts'
+import { storeOptions } from '../config/config.ts'
 import { serviceBusy } from '../http/api-error.ts'
-import { loadCertificate } from '../http/server/certificate.ts'
 import { createLog } from '../log.ts'
-import { openIssuer } from '../oidc/issuer.ts'
 import { joinStore } from '../stores/engines.ts'
 import type { ThreadStore } from '../stores/store.ts'
 import { RemoteCalls, serveCalls } from '../threads/remote-calls.ts'
@@ -37,33 +35,26 @@ serveCalls<keyof ThreadMethods>(data.control, {
 })
 
 async function buildServer(data: ThreadData) {
-  const { config, contract, logsForAll, threads, ticketSecret } = data
+  const { config, contract, logsForAll, threads, ticketSecret, number: thread } = data
   const log = await createLog(config, data.isTerminal)
-  const certificate = await loadCertificate(config, ticketSecret)
-  const store = await joinStore(
-    { ...config, isMeasured: config.adminPort !== undefined },
-    data.store,
-  )
-  const tokens = new AccessTokens(store, {
-    fixedToken: config.token,
-    issuer: await openIssuer(config, () => main.call('readKeys'), log),
-  })
+  const store = await joinStore(storeOptions(config), data.store)
   const checkReady = async () => {
     const stuck = await main.call('findStuckThread')
     if (stuck === undefined) return
     log.warn(`${stuck} does not respond`)
     throw serviceBusy()
   }
-  const options = {
+  const server = await prepareHttpServer({
     config,
     contract,
     store,
-    tokens,
     log,
     logsForAll,
-    certificate,
+    thread,
     threads,
     checkReady,
-  }
-  return { store, server: await prepareHttpServer(options, `${data.number}`) }
+    readKeys: () => main.call('readKeys'),
+    ticketSecret,
+  })
+  return { store, server }
 }

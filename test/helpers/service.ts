@@ -1,19 +1,14 @@
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect, type Socket } from 'node:net'
-import { Validator } from '@seriousme/openapi-schema-validator'
 import type { FastifyInstance } from 'fastify'
 import { type DestinationStream, pino } from 'pino'
 import type { Test } from 'tap'
 import { loadContract } from '../../contract/contract.ts'
 import type { Scope } from '../../contract/scopes.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
-import { checkReadable } from '../../service/restriction.ts'
-import { buildApp } from '../../src/app.ts'
-import { type Config, defaultConfig } from '../../src/config/config.ts'
-import { loadCertificate } from '../../src/http/server/certificate.ts'
-import type { RequestMetrics } from '../../src/metrics/request-metrics.ts'
-import { openIssuer } from '../../src/oidc/issuer.ts'
+import { type Config, defaultConfig, storeOptions } from '../../src/config/config.ts'
+import { type HttpServerOptions, prepareHttpServer } from '../../src/http-threads/http-server.ts'
 import { issuerKeys } from '../../src/oidc/issuer-keys.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store, ThreadStore } from '../../src/stores/store.ts'
@@ -39,20 +34,15 @@ export interface Call {
   readonly token?: string | null
 }
 
-export interface StartOptions {
+export interface StartOptions
+  extends Pick<HttpServerOptions, 'now' | 'logsForAll' | 'requestMetrics' | 'responseTimeoutMs'> {
   readonly config?: Partial<Config>
   /** Methods that replace the store's. */
   readonly instead?: Partial<ThreadStore>
   /** Receives the lines of the log. */
   readonly logger?: { readonly level?: string; readonly stream: DestinationStream }
-  readonly now?: () => number
   /** See issuerKeys. */
   readonly issuer?: { readonly cooldownMs?: number; readonly timeoutMs?: number }
-  /** See AppOptions. */
-  readonly logsForAll?: boolean
-  /** See AppOptions. */
-  readonly requestMetrics?: RequestMetrics
-  readonly responseTimeoutMs?: number
 }
 
 /** Sends requests to a service. */
@@ -88,15 +78,27 @@ export class Caller {
   }
 }
 
+interface ServiceParts {
+  readonly app: FastifyInstance
+  /** Stops the service as its operator would. */
+  readonly close: () => Promise<void>
+  readonly store: Store
+  readonly place: Place
+  readonly port: number
+  readonly token: string
+}
+
 /** The service as in production, with its own socket and storage. */
 export class Service extends Caller {
   readonly app: FastifyInstance
+  readonly close: () => Promise<void>
   readonly store: Store
   readonly #place: Place
 
-  constructor(app: FastifyInstance, store: Store, place: Place, token: string) {
-    super((app.server.address() as AddressInfo).port, token)
+  constructor({ app, close, store, place, port, token }: ServiceParts) {
+    super(port, token)
     this.app = app
+    this.close = close
     this.store = store
     this.#place = place
   }
@@ -125,22 +127,6 @@ export class Service extends Caller {
   }
 }
 
-/** A method that the package's types omit. */
-interface SchemaCompiler {
-  getAjvValidator(version: string): unknown
-}
-
-const compiler = Validator.prototype as Validator & SchemaCompiler
-const compile = compiler.getAjvValidator
-const compiled = new Map<string, unknown>()
-
-// Compiling OpenAPI's own schema takes half the time that a service needs to start, so once per process is enough.
-compiler.getAjvValidator = function (version) {
-  const validator = compiled.get(version) ?? compile.call(this, version)
-  compiled.set(version, validator)
-  return validator
-}
-
 let engine: Engine = sqlite
 
 /** Long enough that a slow machine does not cause a 503. */
@@ -157,38 +143,27 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   // Teardowns run in reverse order, so the service stops before its place is removed.
   let stop = async () => {}
   t.teardown(() => stop())
-  const config = { ...defaultConfig(), ...PATIENCE, ...options.config, database: place.database }
-  const retention = { age: config.keepChanges, bytes: config.keepChangesBytes }
-  const store = await withoutCoverage(() => openStore({ ...config, retention }))
-  const served = withInstead(store, options.instead)
-  const log =
-    options.logger && pino({ level: options.logger.level ?? 'info' }, options.logger.stream)
-  const issuer = await openIssuer(config, issuerKeys(config, log, options.issuer), log)
-  const app = await buildApp({
+  const { instead, logger, issuer, config: settings, ...parts } = options
+  const config = { ...defaultConfig(), ...PATIENCE, ...settings, database: place.database }
+  const store = await withoutCoverage(() => openStore(storeOptions(config)))
+  const log = logger && pino({ level: logger.level ?? 'info' }, logger.stream)
+  const { app, listen, close } = await prepareHttpServer({
+    ...parts,
     config,
     contract: loadContract(),
-    store: served,
-    tokens: new AccessTokens(served, { fixedToken: config.token, issuer }),
+    store: withInstead(store, instead),
     log,
-    ...(options.now !== undefined && { now: options.now }),
-    threads: 1,
-    checkReady: () => checkReadable(served),
-    logsForAll: options.logsForAll ?? true,
-    requestMetrics: options.requestMetrics,
-    responseTimeoutMs: options.responseTimeoutMs,
-    certificate: await loadCertificate(config),
+    readKeys: issuerKeys(config, log, issuer),
   })
-  const token = (await new AccessTokens(store).issue({
-    name: 'test',
-    scopes: ['read', 'write'],
-  })) as string
-  await app.listen({ host: '127.0.0.1', port: 0 })
+  const issued = await new AccessTokens(store).issue({ name: 'test', scopes: ['read', 'write'] })
+  const { addresses } = await listen({ hosts: ['127.0.0.1'], port: 0 })
   stop = async () => {
     app.server.closeAllConnections()
-    await app.close()
+    await close()
     await store.close()
   }
-  return new Service(app, store, place, token)
+  const { port } = addresses[0] as AddressInfo
+  return new Service({ app, close, store, place, port, token: issued as string })
 }
 
 function withInstead(store: ThreadStore, instead: Partial<ThreadStore> = {}): ThreadStore {

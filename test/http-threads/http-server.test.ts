@@ -1,17 +1,14 @@
 import t, { type Test } from 'tap'
-import { loadContract } from '../../contract/contract.ts'
-import { AccessTokens } from '../../service/access-tokens.ts'
-import { defaultConfig } from '../../src/config/config.ts'
+import { type ContractDocument, loadContract } from '../../contract/contract.ts'
+import { defaultConfig, storeOptions } from '../../src/config/config.ts'
 import { type HttpServer, prepareHttpServer } from '../../src/http-threads/http-server.ts'
 import { openStore } from '../../src/stores/engines.ts'
 
 async function prepare(t: Test, contract = loadContract()): Promise<HttpServer> {
   const config = { ...defaultConfig(), database: ':memory:' }
-  const store = await openStore(config)
+  const store = await openStore(storeOptions(config))
   t.teardown(() => store.close())
-  const tokens = new AccessTokens(store)
-  const checkReady = () => store.ping()
-  return prepareHttpServer({ config, contract, store, tokens, threads: 1, checkReady })
+  return prepareHttpServer({ config, contract, store })
 }
 
 t.test('without an admin port, a server measures nothing', async (t) => {
@@ -22,7 +19,16 @@ t.test('without an admin port, a server measures nothing', async (t) => {
 
 t.test('a contract that is not valid OpenAPI is not served', async (t) => {
   const log = t.capture(console, 'log')
-  const contract = Object.assign(loadContract(), { tags: 'plants' })
+  const contract = { ...loadContract(), tags: 'plants' }
   await t.rejects(prepare(t, contract), { message: /valid specification/ })
   t.match(log()[0]?.args[0], /"instancePath": "\/tags"/, 'the reason is printed')
+})
+
+t.test('an operation without a handler is not served', async (t) => {
+  const { paths, ...rest } = loadContract()
+  const { get } = paths['/plants'] as NonNullable<(typeof paths)[string]>
+  const contract = { ...rest, paths: { ...paths, '/trees': { get: { ...get, operationId: 'x' } } } }
+  await t.rejects(prepare(t, contract as ContractDocument), {
+    message: 'the operation x has no handler',
+  })
 })

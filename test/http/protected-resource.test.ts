@@ -1,6 +1,5 @@
 /** The service as a protected resource of an issuer (RFC 9728). */
 import t from 'tap'
-import { startPlantStore } from '../../src/index.ts'
 import { startService } from '../helpers/service.ts'
 
 const ISSUER = 'http://127.0.0.1:9'
@@ -56,17 +55,3 @@ t.test('without an issuer, there is no metadata', async (t) => {
   const { headers } = await service.call(get)
   t.equal(headers['www-authenticate'], 'Bearer realm="plant-store"')
 })
-
-const INCOMPLETE: [options: object, message: string][] = [
-  [
-    { oidcIssuer: ISSUER },
-    '--oidc-issuer requires --oidc-audience, because other services can have tokens of the same issuer',
-  ],
-  [{ oidcAudience: 'urn:plants' }, '--oidc-audience requires --oidc-issuer'],
-  [{ oidcClientId: 'page' }, '--oidc-client-id requires --oidc-issuer'],
-]
-for (const [options, message] of INCOMPLETE) {
-  t.test(`${Object.keys(options)} alone is refused`, async (t) => {
-    await t.rejects(startPlantStore(options), { name: 'Error', message })
-  })
-}

@@ -97,15 +97,6 @@ t.test('the service accepts no connections if the admin port is occupied', async
   )
 })
 
-for (const adminPort of ['3000', '0.0.0.0:3000', '[::]:3000', '[::1]:3000']) {
-  t.test(`the admin port cannot be ${adminPort} if the service has that port`, async (t) => {
-    const args = ['--database=:memory:', '--host=localhost', '--port=3000']
-    const { code, stderr } = await runHere([...args, `--admin-port=${adminPort}`])
-    t.equal(code, 1)
-    t.equal(stderr, 'plant-store: --admin-port must differ from --port, which is also 3000\n')
-  })
-}
-
 t.test('the two ports can have one number on different addresses', async (t) => {
   const { url, close } = await startPlantStore()
   await close()

@@ -251,7 +251,7 @@ t.test('a stream counts until it begins, regardless of which side ends it', asyn
     const stream = await EventStream.open(t, service)
     await service.call({ method: 'GET', path: '/changes?after=latest&wait=1' })
     if (count === 1) stream.close()
-    else await service.app.close()
+    else await service.close()
     t.same(await countsOf(service, 2 * count), { 'GET /changes 200': 2 * count })
   }
   const sum = await durationOf(service)

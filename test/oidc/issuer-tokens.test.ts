@@ -202,7 +202,7 @@ t.test('log lines name the subject, and never the token', async (t) => {
   const valid = await issuer.sign({ sub: 'ada', name: 'Ada Lovelace' })
   const tokens = [valid, await issuer.sign({ aud: 'urn:other' }), `${valid}x`]
   for (const token of tokens) await other.call({ ...read, token })
-  await other.app.close()
+  await other.close()
   const sent = lines.map((line) => JSON.parse(line)).filter(({ status }) => status === 200)
   t.match(sent, [{ subject: 'ada' }])
   t.notOk('token' in sent[0])

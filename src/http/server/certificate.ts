@@ -40,17 +40,14 @@ export function newTicketSecret(): Uint8Array {
 /**
  * Reads the configured certificate. Resolves to undefined if none is configured.
  *
- * @throws ConfigError if it is invalid, or only one of the two files is configured
+ * @throws ConfigError if it is invalid
  */
 export async function loadCertificate(
-  { tlsCertificate, tlsKey }: Config,
+  { tlsCertificate: certificate, tlsKey: key }: Config,
   ticketSecret = newTicketSecret(),
 ): Promise<Certificate | undefined> {
-  if (tlsCertificate !== undefined && tlsKey !== undefined) {
-    return readCertificate({ certificate: tlsCertificate, key: tlsKey }, ticketSecret)
-  }
-  if (tlsCertificate === undefined && tlsKey === undefined) return undefined
-  throw new ConfigError('--tls-certificate and --tls-key go together: set both, or neither')
+  if (certificate === undefined || key === undefined) return undefined
+  return readCertificate({ certificate, key }, ticketSecret)
 }
 
 /**

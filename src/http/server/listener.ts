@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, isIPv6, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { isLoopback } from '../../loopback.ts'
+import { isLoopback, toHosts } from '../../loopback.ts'
 import { type Certificate, covers } from './certificate.ts'
 
 /**
@@ -13,9 +13,6 @@ const LISTENERS = 16
 
 /** How many connections can wait to be accepted. The operating system may allow fewer. */
 const BACKLOG = 4096
-
-/** The addresses of `localhost`, without asking the system's resolver (RFC 6761 §6.3). */
-const LOCALHOST = ['127.0.0.1', '::1'] as const
 
 /** Where to listen. */
 export interface Endpoint {
@@ -35,11 +32,6 @@ export interface Listening {
   readonly addresses: readonly AddressInfo[]
   /** Each other host, with the reason. */
   readonly unavailable: readonly string[]
-}
-
-/** The addresses to listen on for the value of `--host`. */
-export function toHosts(host: string): readonly string[] {
-  return host === 'localhost' ? LOCALHOST : [host]
 }
 
 /**

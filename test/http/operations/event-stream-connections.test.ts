@@ -44,7 +44,7 @@ t.test('an HTTP/1.0 client gets a stream without chunks', async (t) => {
   t.notMatch(bytes.toString(), /transfer-encoding/i)
   t.match(bytes.toString(), /\r\n\r\nid: \S+\ndata: {"cursor":.*}\n\n$/)
   const ended = once(socket, 'end')
-  await service.app.close()
+  await service.close()
   await ended
 })
 
@@ -58,7 +58,7 @@ t.test('a stream is the last response of its connection', async (t) => {
   await once(socket, 'data')
   const stream = await EventStream.open(t, service)
   await stream.nextBlock()
-  await service.app.close()
+  await service.close()
   const text = (await bytes).toString()
   t.equal(text.match(/HTTP\/1.1/g)?.length, 1)
   t.match(text, /\r\n0\r\n\r\n$/)
@@ -148,7 +148,7 @@ t.test('a client that disconnects before the stream begins gets nothing', async 
   socket.resetAndDestroy()
   await closed(connection)
   gate.resolve()
-  await service.app.close()
+  await service.close()
   t.equal(connection.bytesWritten, 0)
 })
 
@@ -227,7 +227,7 @@ t.test('a stop also ends a stream that waits for memory', async (t) => {
   const bytes = readAll(socket)
   socket.write(formatHead(service, 'GET /changes', EVENTS))
   await once(service.app.server, 'request')
-  await service.app.close()
+  await service.close()
   t.match((await bytes).toString(), /^HTTP\/1.1 200 /)
 })
 

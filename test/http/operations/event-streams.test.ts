@@ -169,7 +169,7 @@ t.test('the response timeout does not count while there is nothing to send', asy
 t.test('a stop ends streams cleanly', async (t) => {
   const service = await startService(t)
   const streams = await Promise.all([1, 2, 3].map(() => EventStream.open(t, service)))
-  await service.app.close()
+  await service.close()
   for (const stream of streams) {
     await stream.end()
     t.ok(stream.response.complete)

@@ -76,7 +76,7 @@ t.test('a stop answers waiting requests with an empty page and their Link', soon
   const { service, isWaiting } = await startWaitingService(t)
   const poll = readPage(service, '?wait=60')
   await isWaiting()
-  await service.app.close()
+  await service.close()
   const { body, headers } = await poll
   t.equal(body, '[]')
   t.match(nextQuery(headers), /after=.*wait=60|wait=60.*after=/)
@@ -116,7 +116,7 @@ t.test('a client that disconnects ends the wait', soon(), async (t) => {
   socket.resetAndDestroy()
   await closed(connection)
   // A service with a waiting request would not close at once.
-  await service.app.close()
+  await service.close()
 })
 
 t.test('waiting does not count towards the response timeout', async (t) => {

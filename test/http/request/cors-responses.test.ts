@@ -98,7 +98,7 @@ const stopping: Produce = async (t, headers) => {
   const { held, begun, release } = await startHeld(t)
   const answer = held.call({ method: 'GET', path: '/plants/4', headers })
   await begun
-  const closing = held.app.close()
+  const closing = held.close()
   release()
   await closing
   return answer

@@ -91,7 +91,7 @@ t.test('logging can be limited to changes, including failed ones', async (t) => 
   await service.call({ body: { id: 4n, name: 'Abies alba Mill.' } })
   await service.call({ method: 'PUT', path: '/plants/5', body: { name: 'Acer' } })
   await service.call({ method: 'DELETE', path: '/plants/4', token: null })
-  await service.app.close()
+  await service.close()
   const answered = aboutRequests().filter(({ msg }) => msg === 'response sent')
   t.match(answered, [
     { method: 'POST', status: 200, token: 'test' },
@@ -166,7 +166,7 @@ t.test('only a few of many rejected tokens are logged, with a count of the rest'
   const written = aboutRequests().filter(({ msg }) => msg === 'rejected an access token')
   t.ok(written.length < 20)
   t.ok(Number(omitted) > 0)
-  await service.app.close()
+  await service.close()
   t.pass('shutdown logs the count of the rest')
 })
 

@@ -66,14 +66,6 @@ t.test('an unreadable file is rejected with the reason', async (t) => {
   })
 })
 
-t.test('a certificate and its key must be set together', async (t) => {
-  const { tlsCertificate, tlsKey } = writeFiles(t.testdir(), valid)
-  const both = { message: /^--tls-certificate and --tls-key go together: set both, or neither$/ }
-  await t.rejects(loadCertificate({ ...defaultConfig(), tlsCertificate }), both)
-  await t.rejects(loadCertificate({ ...defaultConfig(), tlsKey }), both)
-  t.equal(await loadCertificate(defaultConfig()), undefined)
-})
-
 t.test('a key that every user can read causes a warning', async (t) => {
   const config = { ...defaultConfig(), ...writeFiles(t.testdir(), valid) }
   for (const [mode, warning] of [

@@ -66,7 +66,7 @@ t.test('closing the service clears its timers', async (t) => {
   })
   const cleared = t.capture(globalThis, 'clearInterval', clearInterval)
   const service = await startService(t)
-  await service.app.close()
+  await service.close()
   t.ok(timers.length > 0)
   const stopped = cleared().map(({ args: [timer] }) => timer)
   t.same(

@@ -1,0 +1,36 @@
+/** Settings that are valid on their own, but not together. */
+import { toHosts } from '../loopback.ts'
+import { type Config, ConfigError } from './config.ts'
+
+/** Listening on one of these takes the port on every address. */
+const ALL_ADDRESSES = ['0.0.0.0', '::']
+
+/** @throws ConfigError for the first settings that contradict or require each other */
+export function requireConsistency(config: Config): void {
+  requireSeparatePorts(config)
+  requireIssuer(config)
+  const { tlsCertificate, tlsKey } = config
+  if ((tlsCertificate === undefined) !== (tlsKey === undefined)) {
+    throw new ConfigError('--tls-certificate and --tls-key go together: set both, or neither')
+  }
+}
+
+function requireSeparatePorts({ adminPort, host, port }: Config): void {
+  if (port === 0 || adminPort?.port !== port) return
+  const hosts = toHosts(host)
+  const isShared = hosts.includes(adminPort.host)
+  if (isShared || [...hosts, adminPort.host].some((each) => ALL_ADDRESSES.includes(each))) {
+    throw new ConfigError(`--admin-port must differ from --port, which is also ${port}`)
+  }
+}
+
+function requireIssuer({ oidcIssuer, oidcAudience, oidcClientId }: Config): void {
+  if (oidcIssuer !== undefined && oidcAudience === undefined) {
+    throw new ConfigError(
+      '--oidc-issuer requires --oidc-audience, because other services can have tokens of the same issuer',
+    )
+  }
+  if (oidcIssuer !== undefined) return
+  if (oidcAudience !== undefined) throw new ConfigError('--oidc-audience requires --oidc-issuer')
+  if (oidcClientId !== undefined) throw new ConfigError('--oidc-client-id requires --oidc-issuer')
+}
