@@ -249,11 +249,12 @@ class PlantStoreClient implements Operations {
   }
 
   /**
-   * Fetches the name, the scopes and the expiry of the client's token.
+   * Fetches the name, the scopes and the expiry of the client's token, and why the service accepts no changes, if it is a
+   * mirror or frozen.
    *
    * @example
-   * const { scopes } = await plants.getToken()
-   * if (!scopes.includes('write')) console.log('read-only')
+   * const { scopes, readOnlyReason } = await plants.getToken()
+   * if (!scopes.includes('write') || readOnlyReason !== undefined) console.log('read-only')
    */
   async getToken(options?: CallOptions): Promise<AccessToken> {
     return this.#connection.call(

@@ -65,9 +65,9 @@ export function areStrings(value: unknown): value is string[] {
 }
 
 export function isAccessToken(value: unknown): value is Schemas['AccessToken'] {
-  const { name, scopes, expiresAt } = asRecord(value)
-  const isName = typeof name === 'string'
-  return isName && areStrings(scopes) && (expiresAt === undefined || typeof expiresAt === 'string')
+  const { name, scopes, expiresAt, readOnlyReason } = asRecord(value)
+  const optional = [expiresAt, readOnlyReason].filter((each) => each !== undefined)
+  return areStrings([name, ...optional]) && areStrings(scopes)
 }
 
 export function areChanges(value: unknown): value is Schemas['Change'][] {

@@ -146,7 +146,7 @@ export interface TagPage {
 }
 
 /**
- * What an access token permits, and for how long.
+ * What an access token permits, and for how long. `readOnlyReason` says why the service accepts no changes at present.
  *
  * @example
  * const { name, scopes, expiresAt = 'never' }: AccessToken = await plants.getToken()

@@ -147,7 +147,8 @@ export interface paths {
         };
         /**
          * Inspect your token
-         * @description Returns the name, scopes and expiry of the token that the request was sent with. Requires no particular scope.
+         * @description Returns the name, scopes and expiry of the token that the request was sent with, and why the service accepts no
+         *     changes, if it is a mirror or frozen. Requires no particular scope.
          */
         get: operations["getToken"];
         put?: never;
@@ -393,6 +394,11 @@ export interface components {
              * @example 2027-02-19T15:00:00.000Z
              */
             expiresAt?: string;
+            /**
+             * @description Why the service accepts no changes at present, whatever the token permits. Absent if it accepts them.
+             * @example changes are frozen while the plants move to another database
+             */
+            readOnlyReason?: string;
         };
         /**
          * Change

@@ -15,13 +15,14 @@ import {
   type RequestStore,
   type StoredPlant,
 } from './plant-store.ts'
+import { type RestrictionReader, readOnlyReason } from './restriction.ts'
 
 /** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
-  readonly #store: RequestStore
+  readonly #store: RequestStore & RestrictionReader
   readonly #longReads: LongReads
 
-  constructor(store: RequestStore, longReads: LongReads) {
+  constructor(store: RequestStore & RestrictionReader, longReads: LongReads) {
     this.#store = store
     this.#longReads = longReads
   }
@@ -149,9 +150,15 @@ export class PlantService implements Handlers {
     _request: OperationRequest<'getToken'>,
     { grant: { name, expiresAt, ...grant } }: Client,
   ): Promise<OperationResult<'getToken'>> {
-    const scopes = [...grant.scopes]
-    if (expiresAt === undefined || expiresAt > LAST_DATE_TIME) return { body: { name, scopes } }
-    return { body: { name, scopes, expiresAt: expiresAt.toISOString() } }
+    const restriction = await this.#store.readRestriction()
+    return {
+      body: {
+        name,
+        scopes: [...grant.scopes],
+        ...(expiresAt && expiresAt <= LAST_DATE_TIME && { expiresAt: expiresAt.toISOString() }),
+        ...(restriction && { readOnlyReason: readOnlyReason(restriction) }),
+      },
+    }
   }
 }
 

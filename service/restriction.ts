@@ -84,6 +84,12 @@ export function beginsMirror({ expected, next }: RestrictionStep): boolean {
 
 const FROZEN = 'changes are frozen while the plants move to another database'
 
+/** Tells clients why they cannot change plants: a sentence without a capital and a full stop, like error messages. */
+export function readOnlyReason(restriction: 'frozen' | Pick<Mirror, 'source'>): string {
+  if (restriction === 'frozen') return FROZEN
+  return `this service is a read-only mirror: send changes to ${restriction.source}`
+}
+
 /** The error for a change that the database refuses. */
 export function restrictedError(restriction: 'frozen' | Pick<Mirror, 'source'>): StoreUnavailable {
   if (restriction === 'frozen') {

@@ -185,6 +185,7 @@ const INVALID_CONTENT: Readonly<Record<OperationId, object>> = {
     'one scope': { name: 'first', scopes: 'read' },
     'a scope that is not a string': { name: 'first', scopes: [1] },
     'a time that is not a string': { name: 'first', scopes: ['read'], expiresAt: 1 },
+    'a reason that is not a string': { name: 'first', scopes: ['read'], readOnlyReason: true },
   },
   listChanges: {
     'not an array': CHANGE,

@@ -7,9 +7,9 @@ import {
 } from '../../contract/contract.ts'
 import { LongReads } from '../../service/long-reads.ts'
 import { PlantService } from '../../service/plant-service.ts'
-import type { PlantStore } from '../../service/plant-store.ts'
+import type { Store } from '../../src/stores/store.ts'
 
-const service = new PlantService({} as PlantStore, new LongReads())
+const service = new PlantService({} as Store, new LongReads())
 
 t.test('the scopes, media types and status of an operation come from the contract', async (t) => {
   const json = { mediaTypes: ['application/json'], bodyRequired: true }
@@ -120,12 +120,9 @@ for (const [what, change, message] of INVALID) {
 }
 
 t.test('an inherited method is not a handler', async (t) => {
-  t.throws(
-    () => matchOperations(loadContract(), new Inheriting({} as PlantStore, new LongReads())),
-    {
-      message: 'the operation listPlants has no handler',
-    },
-  )
+  t.throws(() => matchOperations(loadContract(), new Inheriting({} as Store, new LongReads())), {
+    message: 'the operation listPlants has no handler',
+  })
 })
 
 t.test('the contract for the serializer has one schema for all kinds of changes', async (t) => {

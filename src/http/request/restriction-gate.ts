@@ -4,6 +4,7 @@ import {
   isConsistent,
   type Restriction,
   type RestrictionReader,
+  readOnlyReason,
   restrictedError,
 } from '../../../service/restriction.ts'
 import { shareResult } from '../../shared-result.ts'
@@ -45,7 +46,6 @@ function assertAllowed(method: string, restriction: Restriction | undefined): vo
   if (method === 'GET' || method === 'HEAD') assertReadable(restriction)
   else if (restriction === 'frozen') throw restrictedError(restriction)
   else if (restriction !== undefined) {
-    const message = `this service is a read-only mirror: send changes to ${restriction.source}`
-    throw new ApiError('read-only-mirror', message)
+    throw new ApiError('read-only-mirror', readOnlyReason(restriction))
   }
 }

@@ -1,6 +1,7 @@
 /** GET /token: the token of the request. */
 import t from 'tap'
 import type { Scope } from '../../../contract/scopes.ts'
+import { makeMirror } from '../../helpers/mirrors.ts'
 import { startService } from '../../helpers/service.ts'
 
 const call = { method: 'GET', path: '/token' }
@@ -32,6 +33,30 @@ t.test('a time that RFC 3339 cannot represent counts as never', async (t) => {
   const token = await service.issueToken('eternal', ['read'], Number.POSITIVE_INFINITY)
   t.strictSame((await service.call({ ...call, token })).json, { name: 'eternal', scopes: ['read'] })
 })
+
+t.test(
+  'while nobody can change plants, every token sees why, as a refused change says it',
+  async (t) => {
+    const mirror = await startService(t)
+    await makeMirror(mirror.store)
+    const frozen = await startService(t)
+    await frozen.store.restrict({ expected: undefined, next: 'frozen' })
+    const cases = [
+      [mirror, 'this service is a read-only mirror: send changes to https://plants.example'],
+      [frozen, 'changes are frozen while the plants move to another database'],
+    ] as const
+    for (const [service, readOnlyReason] of cases) {
+      const token = await service.issueToken('writer', ['write'])
+      const described = { name: 'writer', scopes: ['write'], readOnlyReason }
+      t.strictSame((await service.call({ ...call, token })).json, described)
+      const { json } = await service.call({ token, body: { id: 4n, name: 'Abies alba' } })
+      const { message } = json as { message: string }
+      t.ok(message.endsWith(readOnlyReason), message)
+    }
+    await frozen.store.restrict({ expected: 'frozen', next: undefined })
+    t.notHas((await frozen.call(call)).json, { readOnlyReason: String })
+  },
+)
 
 t.test('a token from the settings has a name, too', async (t) => {
   const token = 'a-token-from-the-settings'
