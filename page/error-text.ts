@@ -23,8 +23,12 @@ export function explain(error: unknown): string {
   if (error.status === 401) return 'The token is unknown, expired or revoked.'
   if (error.status === 429) return `Too many requests. Try again in ${error.retryAfter} seconds.`
   if (error.status === 413) return 'The name and the tag are too long for this service.'
-  // The service's messages are written for people.
-  return `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
+  return toSentence(error.message)
+}
+
+/** Makes a sentence of a message of the service. They are written for people. */
+export function toSentence(message: string): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
 }
 
 /** Whether the same call can succeed later. */

@@ -17,6 +17,8 @@ export interface Session {
   readonly expiresAt: string | undefined
   readonly canRead: boolean
   readonly canWrite: boolean
+  /** Why nobody could change plants when the session began. Undefined if the token decides. */
+  readonly readOnlyReason: string | undefined
   /** Aborts once the service rejects the token. */
   readonly rejected: AbortSignal
   /** Whether an import is running, which would end with the session. */
@@ -55,7 +57,7 @@ export async function openSession(access: string | Person): Promise<Session> {
   }
   const client = createClient(connection)
   try {
-    const { name, scopes, expiresAt } = await client.getToken()
+    const { name, scopes, expiresAt, readOnlyReason } = await client.getToken()
     return {
       client,
       feedClient: createClient({ ...connection, retries: 0 }),
@@ -63,7 +65,8 @@ export async function openSession(access: string | Person): Promise<Session> {
       name: person?.name ?? name,
       expiresAt: person === undefined ? expiresAt : undefined,
       canRead: scopes.includes('read'),
-      canWrite: scopes.includes('write'),
+      canWrite: scopes.includes('write') && readOnlyReason === undefined,
+      readOnlyReason,
       rejected: rejection.signal,
       isImporting: false,
     }

@@ -1,3 +1,4 @@
+import type { Session } from '../access/session.ts'
 import { labelOf } from '../display-text.ts'
 import { Conflict } from './conflict.tsx'
 import type { Draft, Drafts, Sender } from './drafts.ts'
@@ -6,12 +7,12 @@ import type { Draft, Drafts, Sender } from './drafts.ts'
 export function DraftTray({
   drafts,
   sender,
-  canWrite,
+  session: { canWrite, readOnlyReason },
   onFocus,
 }: {
   readonly drafts: Drafts
   readonly sender: Sender
-  readonly canWrite: boolean
+  readonly session: Session
   /** Called when the focused button disappears. */
   readonly onFocus: () => void
 }) {
@@ -39,7 +40,7 @@ export function DraftTray({
           </button>
         )}
       </div>
-      {!canWrite && (
+      {!canWrite && readOnlyReason === undefined && (
         <p>
           You are not permitted to change plants. To save these, sign in with another account or
           token.

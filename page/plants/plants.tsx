@@ -8,6 +8,7 @@ import { DraftEditor } from '../drafts/draft-editor.tsx'
 import { DraftTray } from '../drafts/draft-tray.tsx'
 import type { Drafts, Sender } from '../drafts/drafts.ts'
 import { UndoBar } from '../drafts/undo-bar.tsx'
+import { toSentence } from '../error-text.ts'
 import { Icon } from '../icon.tsx'
 import { parseFragment, type Selection, toFragment } from '../list/filter.ts'
 import { parseId } from '../list/plant-id.ts'
@@ -32,7 +33,7 @@ export function Plants({
   readonly drafts: Drafts
   readonly onSignOut: () => void
 }) {
-  const { client, feedClient, canRead, canWrite } = session
+  const { client, feedClient, canRead, canWrite, readOnlyReason } = session
   const view = useMemo(
     () =>
       new PlantView({
@@ -117,6 +118,7 @@ export function Plants({
     <div class="plants">
       <SessionBar session={session} onSignOut={onSignOut} />
       <main>
+        {readOnlyReason !== undefined && <p class="notice">{toSentence(readOnlyReason)}</p>}
         {canRead ? (
           <Toolbar tags={tags} selection={view.selection} onSelect={select}>
             <TransferButtons
@@ -166,7 +168,7 @@ export function Plants({
           </>
         )}
         {/* Below the table, where they move no row. */}
-        <DraftTray drafts={drafts} sender={sender} canWrite={canWrite} onFocus={() => focus()} />
+        <DraftTray drafts={drafts} sender={sender} session={session} onFocus={() => focus()} />
         <UndoBar
           deleted={deleted}
           onUndo={(plant) => {

@@ -1,7 +1,8 @@
 /** Signing in to the page, and what each token permits. */
 import type { Route } from 'playwright-core'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { type PlantsPage, testInBrowser } from './plants-page.ts'
 import { startProxy } from './prefix-proxy.ts'
@@ -96,6 +97,30 @@ testInBrowser(t, 'tokens in the page', (open) => {
     t.same(plants.complaints, [])
   })
 
+  t.test('on a mirror and a frozen store, the page offers no change and says why', async (t) => {
+    const fir = { id: 4n, name: 'Abies alba' }
+    const mirror = await startService(t)
+    await makeMirror(mirror.store, CONSISTENT, [fir])
+    const onMirror = await open(t, mirror.url, { token: mirror.token })
+    const why = 'This service is a read-only mirror: send changes to https://plants.example.'
+    await offersNoChange(t, onMirror, why)
+    await mirror.store.restrict({ expected: CONSISTENT, next: undefined })
+    await onMirror.page.reload()
+    await onMirror.button('Edit Abies alba').waitFor()
+    t.equal(await onMirror.page.getByText(why).count(), 0)
+
+    const frozen = await startService(t)
+    await frozen.store.create(fir)
+    const earlier = await open(t, frozen.url, { token: frozen.token })
+    await earlier.edit('Abies alba', { name: 'Abies nigra' })
+    await frozen.store.restrict({ expected: undefined, next: 'frozen' })
+    await earlier.button('Save').click()
+    await earlier.shows(/changes are frozen while the plants move to another database\./)
+    await earlier.button('Send again').waitFor()
+    const later = await open(t, frozen.url, { token: frozen.token })
+    await offersNoChange(t, later, 'Changes are frozen while the plants move to another database.')
+  })
+
   t.test('a token that can only write can add plants', async (t) => {
     const token = await service.issueToken('writer', ['write'])
     const plants = await open(t, service.url, { token })
@@ -167,6 +192,15 @@ testInBrowser(t, 'tokens in the page', (open) => {
     t.same(plants.complaints, [])
   })
 })
+
+async function offersNoChange(t: Test, plants: PlantsPage, why: string): Promise<void> {
+  await plants.shows(why)
+  await plants.button('View Abies alba').waitFor()
+  t.equal(await plants.button(/Add|Edit|Delete|Import/).count(), 0)
+  await plants.rows().first().press('Delete')
+  t.equal(await plants.page.locator('.tray').count(), 0)
+  t.same(plants.complaints, [])
+}
 
 /** Where the first row of the table is. */
 async function topOf({ page }: PlantsPage): Promise<number> {

@@ -14,6 +14,7 @@ import { isTransient } from '../../page/error-text.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { thrownBy } from '../client/faulty-proxy.ts'
 import { startIssuer } from '../helpers/issuer.ts'
+import { makeMirror } from '../helpers/mirrors.ts'
 import { startService } from '../helpers/service.ts'
 import { blockStorage, openTab } from './tab.ts'
 
@@ -56,6 +57,17 @@ t.test('a session knows what its token permits', async (t) => {
   const writer = await service.issueToken('writer', ['write'])
   t.match(await openSession(writer), { canRead: false, canWrite: true })
   await t.rejects(openSession('wrong'), { name: 'PlantStoreError' })
+})
+
+t.test('while nobody can change plants, a session cannot either, and knows why', async (t) => {
+  const service = await startService(t)
+  await makeMirror(service.store)
+  openTab(t).open(`${service.url}/`)
+  t.match(await openSession(service.token), {
+    canRead: true,
+    canWrite: false,
+    readOnlyReason: /^this service is a read-only mirror/,
+  })
 })
 
 t.test('a session notices that its token is no longer accepted', async (t) => {
