@@ -17,6 +17,7 @@ assertSupportedNode()
  * await fetch(`${store.url}/plants`, { headers: { authorization: `Bearer ${store.token}` } })
  */
 export async function startPlantStore(options: PlantStoreOptions = {}): Promise<RunningPlantStore> {
+  const { stack = '' } = new Error()
   const { startEmbedded } = await import('./embedded.ts')
-  return startEmbedded(options)
+  return startEmbedded(options, stack.split('\n').slice(2).join('\n'))
 }

@@ -68,6 +68,32 @@ t.test('after closing, nothing keeps the process alive', async (t) => {
   t.same(readdirSync(folder), ['plants.db'])
 })
 
+t.test('`node --test` says which store a test file has forgotten to close', async (t) => {
+  const index = new URL('../../src/index.ts', import.meta.url).href
+  const file = `
+    import test from 'node:test'
+    import { startPlantStore } from ${JSON.stringify(index)}
+    test('forgetful', async () => {
+      await using closed = await startPlantStore()
+      const { url, close } = await startPlantStore()
+      process.once('warning', close)
+      console.log('forgotten:', url)
+    })
+  `
+  const folder = t.testdir({ 'forgetful.test.mjs': file })
+  const child = spawn(process.execPath, ['--test', '--test-reporter=spec'], { cwd: folder })
+  t.teardown(() => child.kill('SIGKILL'))
+  const output = await text(child.stdout)
+  const url = /forgotten: (\S+)/.exec(output)?.[1]
+  const [warning, ...others] = output.match(/the plant store at .* keeps .*/g) ?? []
+  t.equal(
+    warning,
+    `the plant store at ${url} keeps this process running until its close() is called`,
+  )
+  t.same(others, [])
+  t.match(output, /It was started here:\n +at .*\bforgetful\.test\.mjs:6:/)
+})
+
 t.test('leaving an `await using` block cuts off a request that does not end', async (t) => {
   let answers: Promise<unknown[]>
   {
