@@ -92,11 +92,13 @@ export function readOnlyReason(restriction: 'frozen' | Pick<Mirror, 'source'>): 
 
 /** The error for a change that the database refuses. */
 export function restrictedError(restriction: 'frozen' | Pick<Mirror, 'source'>): StoreUnavailable {
-  if (restriction === 'frozen') {
-    return new StoreUnavailable('restricted', `${FROZEN}; plant-store unfreeze ends this`, FROZEN)
-  }
-  const notice = `it mirrors ${restriction.source}`
-  return new StoreUnavailable('restricted', `${notice}; plant-store promote ends this`, notice)
+  const [notice, command] =
+    restriction === 'frozen'
+      ? [FROZEN, 'unfreeze']
+      : [`it mirrors ${restriction.source}`, 'promote']
+  // Ends with the command, so that an option can be appended.
+  const detail = `${notice}; to end this, run plant-store ${command}`
+  return new StoreUnavailable('restricted', detail, notice)
 }
 
 /** @throws StoreUnavailable if the plants cannot be read, because the database is an incomplete mirror */

@@ -148,9 +148,9 @@ t.test('with a restriction, the greeting says how to end it, and creates no plan
     greeting({ ...config, database }, { ...announced, restriction })
   const option = "--database 'postgres://me@one/plants'"
   const mirror = of({ source: 'https://plants.example', cursor: '' })
-  const reason = 'it mirrors https://plants.example; plant-store promote ends this'
+  const reason = 'it mirrors https://plants.example; to end this, run plant-store promote'
   t.match(mirror, `changes   are refused: ${reason} ${option}\n`)
-  t.match(of('frozen'), `; plant-store unfreeze ends this ${option}\n`)
+  t.match(of('frozen'), `; to end this, run plant-store unfreeze ${option}\n`)
   t.match(mirror, `Read the plants:\n  curl '${here}/plants' -H "Authorization: Bearer <token>"\n`)
   t.notMatch(mirror, 'are durable')
 })

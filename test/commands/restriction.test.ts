@@ -64,9 +64,9 @@ t.test('an import into a restricted database says in one line how to end that', 
   for (const [{ run }, reason] of [
     [
       frozen,
-      'changes are frozen while the plants move to another database; plant-store unfreeze ends this',
+      'changes are frozen while the plants move to another database; to end this, run plant-store unfreeze',
     ],
-    [mirror, 'it mirrors https://plants.example; plant-store promote ends this'],
+    [mirror, 'it mirrors https://plants.example; to end this, run plant-store promote'],
   ] as const) {
     const stderr = `plant-store: the store is restricted: ${reason}\n`
     t.match(await run('import', 'data/sample.csv'), { code: 1, stderr })
