@@ -15,6 +15,9 @@ import { type Service, startService } from './helpers/service.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
+/** The command line, for a shell. */
+const COMMAND = `"${process.execPath}" "${join(ROOT, 'bin/plant-store.js')}"`
+
 /** The address of the service in the documentation. */
 const ADDRESS = 'http://127.0.0.1:3000'
 
@@ -42,8 +45,7 @@ t.test("the README's tour ends with the changes that its reader has made", async
   writeFileSync(join(folder, 'data/access-token'), `${service.token}\n`)
   const [tour = ''] = /^## Tour$[\s\S]*?^## /m.exec(read('README.md')) ?? []
   const commands = codeBlocksOf(tour, 'sh').join('').replaceAll(ADDRESS, service.url)
-  const command = `"${process.execPath}" "${join(ROOT, 'bin/plant-store.js')}"`
-  const script = commands.replaceAll('npx plant-store', command)
+  const script = commands.replaceAll('npx plant-store', COMMAND)
   const env = { ...cleanEnvironment(), PLANT_STORE_DATABASE: service.database }
   // Not a socket, which one command would shut down for all.
   const output = `{ ${script}\n} > output`
@@ -62,13 +64,12 @@ t.test('a backup can be restored twice as docs/operating.md says', async (t) => 
   const service = await startService(t)
   await service.call({ body: { id: 4, name: 'Abies alba Mill.' } })
   const folder = makeFolder(t, tmpdir())
-  const command = `"${process.execPath}" "${join(ROOT, 'bin/plant-store.js')}"`
   const [, restoring = ''] =
     /^### Restoring a backup$([\s\S]*?)^### /m.exec(read('docs/operating.md')) ?? []
   const [commands = ''] = codeBlocksOf(restoring, 'sh')
-  const restore = commands.replace('npm start', '').replaceAll('npx plant-store', command)
+  const restore = commands.replace('npm start', '').replaceAll('npx plant-store', COMMAND)
   const script = `mkdir data
-    ${command} backup BACKUP
+    ${COMMAND} backup BACKUP
     cp BACKUP data/plants.db
     export PLANT_STORE_DATABASE=data/plants.db
     ${restore}
@@ -90,6 +91,20 @@ t.test('the example of a test in docs/testing.md passes', async (t) => {
   const service = await startService(t)
   const [example = ''] = codeBlocks('docs/testing.md', 'js')
   t.match(await runExample(t, service, example), /^(# pass|ℹ pass) 1$/m)
+})
+
+t.test('the commands in docs/testing.md can be repeated', async (t) => {
+  const folder = makeFolder(t, tmpdir())
+  const [commands = ''] = codeBlocks('docs/testing.md', 'sh').filter((code) =>
+    code.includes('curl'),
+  )
+  const commandsOnce = commands.replace('node_modules/.bin/plant-store', COMMAND)
+  // Which of two processes is faster varies.
+  const script = `${commandsOnce}\nwait || true\n`.repeat(4)
+  const child = spawn('bash', ['-e', '-c', script], { cwd: folder, env: cleanEnvironment() })
+  t.teardown(() => child.kill())
+  const plant = '{"id":4,"name":"Abies alba Mill.","tag":"Tree"}'
+  t.equal(await text(child.stdout), plant.repeat(4))
 })
 
 t.test("the client's examples of errors print what their comments say", async (t) => {
