@@ -354,7 +354,7 @@ class PlantStoreClient implements Operations {
    * @example
    * const { changes, cursor } = await plants.listChanges({ after, wait: 30 })
    *
-   * @throws PlantStoreError with the condition `cursor-malformed`, `cursor-expired` or `changes-off`
+   * @throws PlantStoreError with the condition `cursor-malformed` or `cursor-expired`
    */
   async listChanges(query: ChangeQuery = {}, options?: CallOptions): Promise<ChangePage> {
     return fetchChanges(this.#connection, query, options)
@@ -371,7 +371,7 @@ class PlantStoreClient implements Operations {
    *   after = cursor
    * }
    *
-   * @throws PlantStoreError with the condition `cursor-malformed`, `cursor-expired` or `changes-off`
+   * @throws PlantStoreError with the condition `cursor-malformed` or `cursor-expired`
    */
   changes(options: ChangesOptions = {}): AsyncGenerator<Change, void, void> {
     return followChanges(this.#connection, options)

@@ -19,7 +19,6 @@ export const errorCodes = {
   'request-timeout': { status: 408, error: 40801 },
   'plant-exists': { status: 409, error: 40901 },
   'cursor-expired': { status: 410, error: 41001 },
-  'changes-off': { status: 410, error: 41002 },
   'plant-changed': { status: 412, error: 41201 },
   'body-too-large': { status: 413, error: 41301 },
   'unsupported-media-type': { status: 415, error: 41501 },

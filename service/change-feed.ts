@@ -21,14 +21,9 @@ export interface ChangesPage {
  * Why there are no changes to return:
  * - `malformed`: no log has issued the cursor;
  * - `expired`: changes after the cursor may be missing, because they are no longer retained, or because the database was
- *   restored;
- * - `off`: the store logs no changes.
+ *   restored.
  */
-export type NoChanges = 'malformed' | 'expired' | 'off'
-
-/** The message for `off`. */
-export const CHANGES_OFF =
-  'the change feed is off: --keep-changes is 0, or the database does not support it'
+export type NoChanges = 'malformed' | 'expired'
 
 /**
  * The feed of all changes to plants, from a log that is part of the database. A change is logged in its own transaction.
@@ -45,7 +40,8 @@ export interface ChangeFeed {
   /**
    * Resolves to the changes after a cursor, in order. The cost is independent of the position and of the number of
    * changes. A page can have fewer changes than the limit if they are very large, but has at least one if there are
-   * any. A change is returned only once it would survive a failure, as PlantStore's durability demands.
+   * any. A change is returned only once it would survive a failure, as PlantStore's durability demands. After `latest`,
+   * there is always a page.
    *
    * @throws StoreUnavailable
    */
@@ -57,4 +53,14 @@ export interface ChangeFeed {
    * `readChanges` to miss nothing. Costs nothing until it is called; waiting costs the same for any number of callers.
    */
   nextCommit(): Promise<void>
+}
+
+/**
+ * Resolves to the cursor of the latest change.
+ *
+ * @throws StoreUnavailable
+ */
+export async function readLatestCursor(feed: ChangeFeed): Promise<string> {
+  const { next } = (await feed.readChanges({ after: 'latest', limit: 1 })) as ChangesPage
+  return next
 }

@@ -4,7 +4,7 @@ import type {
   OperationRequest,
   OperationResult,
 } from '../contract/operation-types.ts'
-import { CHANGES_OFF, type ChangesPage, type NoChanges } from './change-feed.ts'
+import type { ChangesPage, NoChanges } from './change-feed.ts'
 import type { LongReads } from './long-reads.ts'
 import {
   conflictMessage,
@@ -190,10 +190,6 @@ const NO_CHANGES = {
     message:
       'the changes after this cursor are no longer available: ' +
       'take a new cursor with after=latest, then read all plants again',
-  },
-  off: {
-    failure: 'changes-off',
-    message: CHANGES_OFF,
   },
 } as const
 

@@ -1,8 +1,7 @@
 import { type Change, type PlantStoreClient, PlantStoreError } from '../../client/client.ts'
 import { Model } from '../model.ts'
 
-/** `off` means that the service keeps no changes. */
-export type FeedState = 'connecting' | 'live' | 'lost' | 'off'
+export type FeedState = 'connecting' | 'live' | 'lost'
 
 /** Shorter than proxies usually wait for a response. */
 const WAIT_SECONDS = 25
@@ -52,7 +51,7 @@ export class ChangeFeed extends Model {
     return this.#problem
   }
 
-  /** Resolves once the signal aborts, or the service turns out to keep no changes. */
+  /** Resolves once the signal aborts. */
   async follow(follower: Follower, signal: AbortSignal): Promise<void> {
     let cursor: string | undefined
     let isStarted = false
@@ -79,11 +78,6 @@ export class ChangeFeed extends Model {
       } catch (error) {
         if (signal.aborted) return
         const condition = error instanceof PlantStoreError ? error.condition : undefined
-        if (condition === 'changes-off') {
-          this.#enter('off')
-          if (!isStarted) start()
-          return
-        }
         if (condition === 'cursor-expired' || condition === 'cursor-malformed') {
           cursor = undefined
           continue

@@ -16,11 +16,7 @@ export function ListSummary({
   const summary = summaryOf(view)
   return (
     <div class="summary">
-      <FeedStatus
-        state={view.feed.state}
-        problem={view.feed.problem}
-        onReload={() => view.reload()}
-      />
+      <FeedStatus state={view.feed.state} problem={view.feed.problem} />
       <span role="status">
         {summary}
         {summary && list.first !== undefined && `, from id ${list.first}`}

@@ -57,8 +57,8 @@ export function copyWebhooksCommand(): Command {
     },
     content: ({ progress: _, owner: __, ...content }) => content,
     async adder(store) {
-      const { readLatest } = await import('./webhook.ts')
-      const cursor = await readLatest(store)
+      const { readLatestCursor } = await import('../../service/change-feed.ts')
+      const cursor = await readLatestCursor(store)
       return async ({ progress: { pausedAt }, ...webhook }) =>
         (await store.webhooks.add({ ...webhook, cursor, pausedAt })) === 'added'
     },

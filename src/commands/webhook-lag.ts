@@ -20,12 +20,12 @@ const INTERRUPTED = 'interrupted: nothing was copied'
 const WAYS_OUT =
   'nothing was copied. Let the service deliver them (--wait waits for that), resume a paused webhook with plant-store webhook retry, or remove one whose receiver is gone with plant-store webhook remove'
 
-/** How long the first change to deliver has been waiting: a time, `none`, `expired` or `off`. */
+/** How long the first change to deliver has been waiting: a time, `none` or `expired`. */
 export async function describeLag(store: Store, webhook: Webhook): Promise<string> {
   const { events, progress } = webhook
   const page = await store.readChanges({ after: progress.cursor, limit: LAG_PAGE_SIZE })
   // To the operator, a cursor of another log is an expired one.
-  if (typeof page === 'string') return page === 'malformed' ? 'expired' : page
+  if (typeof page === 'string') return 'expired'
   const { changes } = page
   const next = changes.find((change) => events.includes(eventOf(change)))
   // While there is nothing to deliver, the stored cursor lags.

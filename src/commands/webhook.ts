@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { CHANGES_OFF, type ChangesPage, type NoChanges } from '../../service/change-feed.ts'
+import { readLatestCursor } from '../../service/change-feed.ts'
 import { WEBHOOKS_MAX, type Webhook, type WebhookEvent } from '../../service/webhook-store.ts'
 import { ConfigError } from '../config/config.ts'
 import type { Store } from '../stores/store.ts'
@@ -34,20 +34,18 @@ const ROTATION_MS = 86_400_000
 
 const KEEP_SAFE = 'Keep it safe: it is not shown again.'
 
-const FEED_OFF = `${CHANGES_OFF}. Webhooks need it: start the service on SQLite or PostgreSQL, without --keep-changes 0`
-
 /**
  * Adds a webhook and prints its secret. Nothing else goes to standard output, so that scripts can capture it.
  *
- * @throws ConfigError if the URL is refused, the name is taken, there are too many, or the feed is off
+ * @throws ConfigError if the URL is refused, the name is taken, or there are too many
  */
 export async function addWebhook(options: AddOptions): Promise<void> {
   const { database, name, url, events, fromOldest = false } = options
   const { href } = checkUrl(url, options.allowPrivateWebhooks)
   await withStore({ database }, async (store) => {
-    const next = await readLatest(store)
+    const latest = await readLatestCursor(store)
     const secret = newSecret()
-    const cursor = fromOldest ? undefined : next
+    const cursor = fromOldest ? undefined : latest
     const createdAt = new Date()
     const result = await store.webhooks.add({ name, url: href, events, secret, createdAt, cursor })
     if (result === 'taken') throw new ConfigError(`webhook ${name} already exists`)
@@ -92,12 +90,11 @@ export async function retryWebhook(
     const { cursor } = (await find(store, name)).progress
     const after = fromOldest ? undefined : cursor
     const page = await store.readChanges({ after, limit: 1 })
-    if (page === 'expired' || page === 'malformed') {
+    if (typeof page === 'string') {
       throw new ConfigError(
         `cannot resume ${name}: the changes after its last delivery are no longer retained. With --from-oldest, it continues with the oldest retained change and misses the deleted ones`,
       )
     }
-    requireChanges(page)
     requireFound(name, await store.webhooks.resume(name, fromOldest))
     process.stdout.write(`resumed ${name} in ${describeDatabase(database)}\n`)
   })
@@ -145,26 +142,12 @@ export async function testWebhook(
   })
 }
 
-/**
- * Reads the cursor of the latest change.
- *
- * @throws ConfigError if the feed is off
- */
-export async function readLatest(store: Store): Promise<string> {
-  return requireChanges(await store.readChanges({ after: 'latest', limit: 1 })).next
-}
-
 function checkUrl(url: string, allowPrivate: boolean): URL {
   try {
     return parseEndpoint(url, allowPrivate)
   } catch (error) {
     throw new ConfigError(`invalid --url: ${(error as InvalidEndpoint).message}`)
   }
-}
-
-function requireChanges(page: ChangesPage | NoChanges): ChangesPage {
-  if (typeof page === 'string') throw new ConfigError(FEED_OFF)
-  return page
 }
 
 function requireFound(name: string, isFound: boolean): void {

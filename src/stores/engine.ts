@@ -97,7 +97,7 @@ export interface StoreOptions extends DatabaseOptions {
   readonly mustExist?: boolean
   /** Make changes on the calling thread, which blocks: for short-lived processes. */
   readonly sameThread?: boolean
-  /** How long the service keeps changes. Without it, the database's own setting stays, and nothing is deleted. */
+  /** Which changes the service keeps. Without it, nothing is deleted. */
   readonly retention?: Retention
   /** Receives each problem in one line, for the operator: once, or repeatedly while it lasts. */
   readonly onProblem?: OnProblem
@@ -112,9 +112,13 @@ export interface StoreOptions extends DatabaseOptions {
 
 export type OnProblem = (problem: string) => void
 
+/** The problem if a database is opened whose change log cannot be continued. */
+export const NEW_LOG =
+  'the change log was off or belongs to another database, so a new one begins: earlier cursors have expired'
+
 /** Which changes to keep. */
 export interface Retention {
-  /** In milliseconds; 0 turns the log off and deletes all changes. */
+  /** In milliseconds. */
   readonly age: number
   /** Approximate size of the log. The oldest changes beyond it are deleted. */
   readonly bytes: number

@@ -1,4 +1,4 @@
-import type { Change, NoChanges } from '../../service/change-feed.ts'
+import type { Change } from '../../service/change-feed.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { SharedFeed } from '../../service/shared-feed.ts'
 import type { Webhook, WebhookProgress } from '../../service/webhook-store.ts'
@@ -199,7 +199,7 @@ export class Dispatcher {
     const { clock, feed } = this.#options
     const page = await feed.readNext({ after, limit }, waitMs, this.#round.signal)
     if (typeof page === 'string') {
-      this.#pause({ lastFailureAt: this.#now(), lastFailure: this.#explain(page) }, page)
+      this.#pause({ lastFailureAt: this.#now(), lastFailure: this.#explainLoss() }, true)
       return undefined
     }
     const [first, last = first] = [page.changes[0], page.changes.at(-1)]
@@ -327,16 +327,15 @@ export class Dispatcher {
     this.#retryLater({ reason: 'internal error', retryAfterMs: 0 })
   }
 
-  #pause(failed: Partial<WebhookProgress>, page?: NoChanges): void {
+  #pause(failed: Partial<WebhookProgress>, hasMissedChanges = false): void {
     const paused = { nextAttemptAt: undefined, pausedAt: this.#now() }
     this.#progress = { ...this.#progress, ...failed, ...paused }
-    this.#options.log.onPaused(this.name, this.#progress, page)
+    this.#options.log.onPaused(this.name, this.#progress, hasMissedChanges)
     this.stop()
   }
 
   /** Why the next changes cannot be read. */
-  #explain(page: NoChanges): string {
-    if (page === 'off') return 'the change feed is off'
+  #explainLoss(): string {
     // The first of them was made then, or later.
     const since = this.waitingSince ?? this.#readUntil
     if (since === undefined) {

@@ -1,5 +1,4 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { NoChanges } from '../../service/change-feed.ts'
 import type { WebhookProgress } from '../../service/webhook-store.ts'
 
 /** While a webhook keeps failing, its failures are logged at most this often. */
@@ -51,13 +50,17 @@ export class WebhookLog {
     this.#log.warn({ webhook: name, attempts, reason, nextAttemptAt }, 'webhook delivery failed')
   }
 
-  /** @param page the reason, if the next changes cannot be read */
+  /** @param hasMissedChanges whether the next changes are no longer retained */
   onPaused(
     name: string,
     { attempts, lastFailure: reason }: WebhookProgress,
-    page?: NoChanges,
+    hasMissedChanges: boolean,
   ): void {
-    this.#log.warn({ webhook: name, attempts, reason }, adviceFor(page))
+    const retry = 'run plant-store webhook retry'
+    const advice = hasMissedChanges
+      ? `the webhook is paused because it has missed changes: ${retry} --from-oldest, and have its receiver read all plants`
+      : `the webhook is paused: fix its receiver, then ${retry}`
+    this.#log.warn({ webhook: name, attempts, reason }, advice)
   }
 
   onRemoved(name: string): void {
@@ -76,12 +79,4 @@ export class WebhookLog {
       failed: counts.failed + failed,
     })
   }
-}
-
-/** How to resume a webhook that is paused. */
-function adviceFor(page: NoChanges | undefined): string {
-  const retry = 'run plant-store webhook retry'
-  if (page === undefined) return `the webhook is paused: fix its receiver, then ${retry}`
-  if (page === 'off') return `the webhook is paused: set --keep-changes, then ${retry}`
-  return `the webhook is paused because it has missed changes: ${retry} --from-oldest, and have its receiver read all plants`
 }

@@ -267,16 +267,6 @@ testInBrowser(t, 'changes in the page', (open) => {
     t.same(plants.complaints, [])
   })
 
-  t.test('a service without a feed is said to have none', async (t) => {
-    const off = await startService(t, { config: { keepChanges: 0 } })
-    const plants = await open(t, off.url, { token: off.token })
-    await plants.shows('No live updates')
-    await off.call({ body: { id: 1, name: 'Abies' } })
-    await plants.button('Reload').click()
-    await plants.rows('Abies').waitFor()
-    t.same(plants.complaints, [])
-  })
-
   t.test('signing out with unsaved changes asks first', async (t) => {
     const plants = await begin(t, 'Abies')
     await plants.edit('Abies', { name: 'Abies nigra' })

@@ -4,7 +4,6 @@ import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { ChangesPage } from '../../service/change-feed.ts'
 import { WEBHOOKS_MAX } from '../../service/webhook-store.ts'
-import type { StoreOptions } from '../../src/stores/engine.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { Command } from '../helpers/command.ts'
@@ -23,9 +22,8 @@ async function databases(t: Test) {
   const use = async <Result>(
     database: string,
     work: (store: Store) => Promise<Result>,
-    options: Partial<StoreOptions> = {},
   ): Promise<Result> => {
-    const store = await openStore({ database, lockTimeout: 5000, sameThread: true, ...options })
+    const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
     try {
       return await work(store)
     } finally {
@@ -196,14 +194,6 @@ t.test('nothing is copied if there would be too many webhooks', async (t) => {
   await add(from, WEBHOOKS_MAX, 1)
   const stderr = `plant-store: ${to} would have more than 100 webhooks; nothing was copied\n`
   t.strictSame(await copy('webhook'), { code: 1, stdout: '', stderr })
-})
-
-t.test('webhooks are not copied to a database without a change feed', async (t) => {
-  const { from, to, use, copy } = await databases(t)
-  await use(from, (store) => store.webhooks.add(newWebhook('a')))
-  await use(to, async () => {}, { retention: { age: 0, bytes: 0 } })
-  t.match(await copy('webhook'), { code: 1, stderr: /^plant-store: the change feed is off: / })
-  t.same(await use(to, (store) => store.webhooks.list()), [])
 })
 
 t.test('a name that is taken during the copy is reported', async (t) => {

@@ -235,20 +235,6 @@ t.test('--cursor writes the cursor of the export', async (t) => {
   t.strictSame(files(), ['plants.cursor', 'plants.ndjson'])
 })
 
-t.test(
-  'without changes in the database, --cursor is refused and nothing is exported',
-  async (t) => {
-    const { folder, database, write, files } = await exportsOf(t, plants)
-    const retention = { age: 0, bytes: 2 ** 20 }
-    await new SqliteStore({ file: database, lockTimeout: 0, retention }).close()
-    const stderr =
-      'plant-store: there is no cursor: the change feed is off: --keep-changes is 0, or the database does not support it\n'
-    const finished = await write(join(folder, 'plants.csv'), '--cursor', join(folder, 'cursor'))
-    t.strictSame(finished, { code: 1, stdout: '', stderr })
-    t.strictSame(files(), [])
-  },
-)
-
 t.test('--cursor requires a file of its own', async (t) => {
   const { folder, write, files } = await exportsOf(t, plants)
   const file = join(folder, 'plants.csv')

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { StoreOptions } from '../../src/stores/engine.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { runHere } from '../helpers/command-here.ts'
+import { sql } from '../stores/sqlite/files.ts'
+import { TURN_OFF } from '../stores/sqlite/turned-off.ts'
 import { save } from '../stores/webhook-suite.ts'
 import { startReceiver, status } from '../webhooks/receiver.ts'
 import { webhookIn } from '../webhooks/setting.ts'
@@ -15,11 +16,8 @@ const URL = 'https://receiver.example/hook'
 /** Runs `plant-store webhook …` on a database. */
 async function commandsOf(t: Test) {
   const database = join(t.testdir(), 'plants.db')
-  const use = async <Result>(
-    work: (store: Store) => Promise<Result>,
-    options: Partial<StoreOptions> = {},
-  ): Promise<Result> => {
-    const store = await openStore({ database, lockTimeout: 5000, sameThread: true, ...options })
+  const use = async <Result>(work: (store: Store) => Promise<Result>): Promise<Result> => {
+    const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
     try {
       return await work(store)
     } finally {
@@ -113,8 +111,6 @@ t.test('the lag is that of the next change to deliver', async (t) => {
   t.match(await lag(), /^\d+m?s$/, 'there may be one among those that are not searched')
   await use((store) => store.remove(1n))
   t.match(await lag(), /^\d+m?s$/)
-  await use(async () => {}, { retention: { age: 0, bytes: 0 } })
-  t.equal(await lag(), 'off')
 })
 
 t.test('rotate prints a new secret', async (t) => {
@@ -160,20 +156,9 @@ t.test('remove and retry change the webhook', async (t) => {
 })
 
 t.test('retry requires --from-oldest if changes were lost', async (t) => {
-  const { webhook, add, use } = await commandsOf(t)
+  const { database, webhook, add } = await commandsOf(t)
   await add('orders')
-  const retention = (age: number) => ({ retention: { age, bytes: 2 ** 30 } })
-  await use(async () => {}, retention(0))
-  const off =
-    'the change feed is off: --keep-changes is 0, or the database does not support it. Webhooks need it: start the service on SQLite or PostgreSQL, without --keep-changes 0'
-  for (const args of [
-    ['retry', 'orders', '--from-oldest'],
-    ['retry', 'orders'],
-  ]) {
-    t.match(await webhook(...args), { code: 1, stderr: `plant-store: ${off}\n` })
-  }
-  t.match(await add('another'), { code: 1, stdout: '', stderr: `plant-store: ${off}\n` })
-  await use(async () => {}, retention(1000))
+  sql(TURN_OFF)(database)
   const { code, stderr } = await webhook('retry', 'orders')
   t.equal(code, 1)
   t.match(

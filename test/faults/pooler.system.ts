@@ -36,9 +36,6 @@ const SUITES = [
   lastingSuite,
 ]
 
-/** What the suites have to know about the engine. */
-const TRAITS = { lasting: true, hasFeed: true }
-
 const skip = spawnSync(PGBOUNCER, ['--version']).error && `${PGBOUNCER} is missing`
 
 if (skip === undefined) {
@@ -55,7 +52,7 @@ async function testThroughPooler(): Promise<void> {
   const pooled = (url: string) => url.replace(server.host, `127.0.0.1:${port}`)
 
   const engine: Engine = {
-    ...TRAITS,
+    lasting: true,
     place: async () => {
       const url = pooled(await emptyDatabase())
       return () => PostgresStore.open({ url, timeout: 10_000 })
@@ -106,7 +103,7 @@ async function testStandbys(): Promise<void> {
   const { port } = await startPooler(primary.host)
   let databases = 0
   const engine: Engine = {
-    ...TRAITS,
+    lasting: true,
     place: async () => {
       const direct = await primary.database(`pooled_${++databases}`)
       const url = direct.replace(primary.host, `127.0.0.1:${port}`)

@@ -167,12 +167,6 @@ t.test('a mirror stops if the log of the source no longer reaches back', async (
   await isCopyOf(service, t)
 })
 
-t.test('a mirror of a service that keeps no changes cannot begin', async (t) => {
-  const from = await startService(t, { config: { keepChanges: 0 } })
-  await t.rejects(copy.run({ from }), { message: /change feed is off: --keep-changes is 0/ })
-  t.equal(await copy.store.readRestriction(), undefined)
-})
-
 t.test('a mirror needs a token of the source with the scope read', async (t) => {
   const { url } = service
   for (const token of ['not-a-token-of-it', await service.issueToken('writer', ['write'])]) {

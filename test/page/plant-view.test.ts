@@ -374,17 +374,6 @@ t.test('plants are shown even if the feed fails', async (t) => {
   await until(view, () => view.feed.state === 'live')
 })
 
-t.test('a service that keeps no changes is shown without them', async (t) => {
-  const service = await start(t, 3, { config: { keepChanges: 0 } })
-  const { view, following } = await open(t, service)
-  await following
-  t.equal(view.feed.state, 'off')
-  await until(view, () => view.list.isComplete)
-  await put(service, 1, 'changed')
-  view.reload()
-  await until(view, () => view.list.find(1n)?.name === 'changed')
-})
-
 t.test('if changes were missed, the plants are loaded again', async (t) => {
   const service = await start(t, 3)
   const expired = answered(

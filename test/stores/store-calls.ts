@@ -131,7 +131,7 @@ export const STORE_CALLS: readonly Call[] = [METHOD_CALLS, WEBHOOK_CALLS].flatMa
   Object.values(calls).flat(),
 )
 
-/** The cursor of the first change; undefined if the store keeps no changes. */
+/** The cursor of the first change. */
 async function cursorIn(store: Store): Promise<string | undefined> {
   const page = await store.readChanges({ limit: 1 })
   return typeof page === 'string' ? undefined : page.next

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { CHANGES_OFF, type ChangeFeed } from '../../../service/change-feed.ts'
+import { type ChangeFeed, readLatestCursor } from '../../../service/change-feed.ts'
 import { assertReadable } from '../../../service/restriction.ts'
 import { ConfigError, fileError } from '../../config/config.ts'
 import { formatPlants, formulaFreeLine, type Writer, writers } from '../../transfer/export.ts'
@@ -116,24 +116,21 @@ interface CursorFile {
  * Reads the cursor of the latest change. An export whose snapshot is taken later has that change and all earlier ones.
  * It can also have some of the later ones; repeating those in order does no harm.
  *
- * @throws ConfigError if the change feed is off, or the file cannot be written
+ * @throws ConfigError if the file cannot be written
  */
 async function prepareCursor(
   feed: ChangeFeed,
   file: string,
   database: string,
 ): Promise<CursorFile> {
-  const page = await feed.readChanges({ after: 'latest', limit: 1 })
-  if (typeof page === 'string') {
-    throw new ConfigError(`there is no cursor: ${CHANGES_OFF}`)
-  }
+  const cursor = await readLatestCursor(feed)
   const unwritable = (error: unknown) => {
     throw fileError(`cannot write ${file}`, error)
   }
   const { stream, publish, discard } = await openDestination(file, database).catch(unwritable)
   return {
     publish: () =>
-      pipeline([`${page.next}\n`], stream)
+      pipeline([`${cursor}\n`], stream)
         .then(publish)
         .catch(unwritable),
     discard,

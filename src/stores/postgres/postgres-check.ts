@@ -126,14 +126,11 @@ async function plants(connections: Connections): Promise<Finding> {
 
 /** The number of retained changes. */
 async function changes(connections: Connections): Promise<Finding> {
-  const { feedObstacle } = await identifyServer(connections)
-  if (feedObstacle !== undefined) return ok(`off: ${feedObstacle}`)
-  if ((await readSchemaVersion(connections)) < CHANGES_VERSION) return ok('off until the upgrade')
-  const { isOn, isForeign } = await readLogState(connections)
-  if (!isOn) return ok('off')
-  if (isForeign) {
-    return ok('from before the database was restored; the service deletes them on its next start')
+  if ((await readSchemaVersion(connections)) < CHANGES_VERSION) {
+    return ok('none until the upgrade')
   }
+  const { isObsolete } = await readLogState(connections)
+  if (isObsolete) return ok('of an obsolete log; the service deletes them on its next start')
   const sum = 'coalesce(sum(cardinality(ids)), 0)::bigint'
   const count = await readCount(connections, sum, 'plant_changes')
   return ok(`${count.toLocaleString('en')} kept`)

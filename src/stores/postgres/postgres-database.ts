@@ -6,7 +6,7 @@ import { agreeOnStandbys } from './durability/required-standbys.ts'
 import { requireDurable } from './durability/server-settings.ts'
 import { ChangeLog } from './feed/change-log.ts'
 import { migrate, readSchemaVersion } from './postgres-schema.ts'
-import { identifyServer, type ServerProduct } from './server-product.ts'
+import { identifyServer, requireSupport, type ServerProduct } from './server-product.ts'
 
 export interface PostgresOptions {
   /** A connection string in libpq's form, with one or more hosts. */
@@ -15,7 +15,7 @@ export interface PostgresOptions {
   readonly timeout: number
   /** Fail instead of creating the schema in an empty database. */
   readonly mustExist?: boolean
-  /** How long to keep changes. Without it, nothing is deleted, and the log stays on or off. */
+  /** Which changes to keep. Without it, nothing is deleted. */
   readonly retention?: Retention
   /** See StoreOptions. */
   readonly onProblem?: OnProblem
@@ -67,11 +67,11 @@ async function prepareDatabase(
   const isMissing = mustExist && (await readSchemaVersion(connections)) === 0
   if (isMissing) throw new MissingDatabase('it is empty')
   const product = await identifyServer(connections)
-  const hasFeed = product.feedObstacle === undefined
-  await migrate(connections, hasFeed)
+  requireSupport(product, 'plants can be stored only on')
+  await migrate(connections)
   await agreeOnStandbys(connections, product, requireStandbys)
   if (product.isSupported) connections.guarantee.note(await connections.observe())
-  const log = new ChangeLog(connections, hasFeed)
+  const log = new ChangeLog(connections)
   await log.prepare(retention, onProblem)
   return { connections, log, product }
 }

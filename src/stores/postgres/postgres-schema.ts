@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { newerSchemaMessage, StoreError } from '../store-error.ts'
 import type { Connections } from './connection/connections.ts'
-import { createTriggers } from './feed/change-switch.ts'
 import { CHANGE_MIGRATIONS, CREATE_TRIGGERS } from './feed/change-tables.ts'
+import { createTriggers } from './feed/log-start.ts'
 import { CREATE_RESTRICTION } from './plants/postgres-restriction.ts'
 
 const CREATE_SETTINGS =
@@ -73,19 +73,17 @@ const PAUSE_MS = 10
 /**
  * Upgrades the schema to SCHEMA_VERSION. Safe to run on several replicas at once.
  *
- * @param hasChanges whether the server supports the change log
  * @throws StoreError if the schema is newer, or the database belongs to another program
  */
-export async function migrate(connections: Connections, hasChanges: boolean): Promise<void> {
+export async function migrate(connections: Connections): Promise<void> {
   const version = await readSchemaVersion(connections)
   if (version > SCHEMA_VERSION) throw new StoreError(newerSchemaMessage(version, SCHEMA_VERSION))
   const run = (statement: string) => runMigration(() => connections.query(statement))
   if (version < SCHEMA_VERSION) await run(VERSIONS)
-  // The server may not have supported the change log when the schema was upgraded.
-  const lacksLog = version > 0 && hasChanges && (await lacksChangeLog(connections))
+  // Without permission for the log, earlier commits created the other tables alone.
+  const lacksLog = version > 0 && (await lacksChangeLog(connections))
   for (const [index, statement] of MIGRATIONS.entries()) {
-    const isOfLog = CHANGE_MIGRATIONS.includes(statement)
-    const isDue = isOfLog ? hasChanges && (lacksLog || index >= version) : index >= version
+    const isDue = index >= version || (lacksLog && CHANGE_MIGRATIONS.includes(statement))
     if (isDue && statement === CREATE_TRIGGERS)
       await runMigration(() => createTriggers(connections))
     else if (isDue) await run(statement)

@@ -7,29 +7,22 @@ export const VERSION_MIN = 13
 /** The result of `version()`, with a distribution in parentheses. Forks have other numbers, or a name after them. */
 const POSTGRES = /^PostgreSQL (\d+)(?:\.\d+|(?:devel|beta|rc)\d*)*(?: \([^)]*\))? on /
 
-/** This function distinguishes a database from the one that it was restored from. */
-const FIND_FEED_SUPPORT =
-  "SELECT has_function_privilege('pg_control_system()', 'EXECUTE') AS supported"
-
 /** The database engine of a server. */
 export interface ServerProduct {
   /** Such as `PostgreSQL 18.1`. */
   readonly name: string
   /** Whether it is a supported version of PostgreSQL. On any other server, no standbys can be required. */
   readonly isSupported: boolean
-  /** Why the change feed is off; undefined if it can be on. */
-  readonly feedObstacle: string | undefined
 }
 
 /** Asks a server for its engine. */
 export async function identifyServer(connections: Connections): Promise<ServerProduct> {
   const [row] = await connections.query<{ version: string }>('SELECT version() AS version')
-  const { name, isSupported } = identify((row as { version: string }).version)
-  return { name, isSupported, feedObstacle: await findFeedObstacle(connections, name, isSupported) }
+  return identify((row as { version: string }).version)
 }
 
 /** @param version the result of `version()` */
-export function identify(version: string): Omit<ServerProduct, 'feedObstacle'> {
+export function identify(version: string): ServerProduct {
   const [name] = version.split(/ on | \(|, /, 1)
   const [, major = 0] = POSTGRES.exec(version) ?? []
   return { name: name as string, isSupported: Number(major) >= VERSION_MIN }
@@ -42,16 +35,4 @@ export function identify(version: string): Omit<ServerProduct, 'feedObstacle'> {
 export function requireSupport({ name, isSupported }: ServerProduct, what: string): void {
   if (isSupported) return
   throw new StoreError(`${what} PostgreSQL ${VERSION_MIN} or later, but the server is ${name}`)
-}
-
-async function findFeedObstacle(
-  connections: Connections,
-  name: string,
-  isSupported: boolean,
-): Promise<string | undefined> {
-  // The ledger depends on transaction ids, snapshots and locks that other servers lack or imitate.
-  if (!isSupported) return `the change feed is not known to work on ${name}`
-  const [row] = await connections.query<{ supported: boolean }>(FIND_FEED_SUPPORT)
-  if (row?.supported) return undefined
-  return 'the change feed needs permission to execute the function pg_control_system()'
 }

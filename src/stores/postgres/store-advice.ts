@@ -1,13 +1,11 @@
-import type { Retention } from '../engine.ts'
 import type { StoreAdvice } from '../store.ts'
 import { formatStandbys, type StandbyGuarantee } from './durability/standby-guarantee.ts'
 import { type ServerProduct, VERSION_MIN } from './server-product.ts'
 
 /** Advice about a server, for the operator. */
 export function advise(
-  { name, isSupported, feedObstacle }: ServerProduct,
+  { name, isSupported }: ServerProduct,
   { required, violation }: Pick<StandbyGuarantee, 'required' | 'violation'>,
-  retention?: Retention,
 ): StoreAdvice {
   if (!isSupported) {
     const warning = `the database server is ${name}, but only PostgreSQL ${VERSION_MIN} or later is supported: there is no change feed, and no standbys can be required; see docs/postgresql.md`
@@ -21,11 +19,6 @@ export function advise(
     )
   }
   if (violation !== undefined) warnings.push(`changes are rejected: ${violation.detail}`)
-  if (feedObstacle !== undefined && retention?.age) {
-    warnings.push(
-      `changes are not kept: ${feedObstacle}; see docs/changes.md, or set --keep-changes to 0`,
-    )
-  }
   const acknowledgement = required
     ? `are acknowledged once they are on ${formatStandbys(required)}`
     : 'can be lost with the primary after they are acknowledged'

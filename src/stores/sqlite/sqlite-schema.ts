@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { newerSchemaMessage } from '../store-error.ts'
-import { CREATE_CHANGE_TABLES, TURN_ON } from './feed/change-triggers.ts'
+import { BEGIN_LOG, CREATE_CHANGE_TABLES } from './feed/change-triggers.ts'
 
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
 const APPLICATION_ID = 0x504c4e54
@@ -21,7 +21,7 @@ const MIGRATIONS = [
   // Every index entry ends with the rowid, which is the id, so the plants of a tag are sorted by id.
   'CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;',
   // The log begins empty: existing plants are not in it.
-  `${CREATE_CHANGE_TABLES} ${TURN_ON}`,
+  `${CREATE_CHANGE_TABLES} ${BEGIN_LOG}`,
   `CREATE TABLE plant_webhooks (
      name TEXT PRIMARY KEY,
      url TEXT NOT NULL,

@@ -24,7 +24,7 @@ import type {
 import type { AcquireSlot } from '../../../service/short-read.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import type { WebhookStore } from '../../../service/webhook-store.ts'
-import { IN_MEMORY, type OnProblem } from '../engine.ts'
+import { IN_MEMORY, type OnProblem, type Retention } from '../engine.ts'
 import { GroupCommit, WaitingChanges } from '../group-commit.ts'
 import { InFlight } from '../in-flight.ts'
 import { RetentionClock } from '../retention-clock.ts'
@@ -60,6 +60,7 @@ export interface SqliteLink {
 }
 
 export interface SqliteStoreOptions extends Omit<SqliteOptions, 'identity'> {
+  readonly retention?: Retention
   readonly onProblem?: OnProblem
   /** The metrics of this thread. Without them, nothing is measured. */
   readonly metrics?: SqliteMetrics | undefined
@@ -94,8 +95,7 @@ export class SqliteStore implements Store {
   constructor({ retention, onProblem, metrics, ...given }: SqliteStoreOptions, link?: SqliteLink) {
     if (given.sameThread) refuseMemory(given.file)
     const writesHere = given.file === IN_MEMORY || given.sameThread === true
-    const opening = { ...given, identity: link?.identity }
-    const db = openDatabase(retention === undefined ? opening : { ...opening, retention })
+    const db = openDatabase({ ...given, identity: link?.identity }, onProblem)
     this.#file = given.file === IN_MEMORY ? undefined : new OpenFile(given.file, link?.identity)
     const options = { ...given, identity: this.#file?.identity }
     this.#openSnapshot = () => {
@@ -128,7 +128,7 @@ export class SqliteStore implements Store {
       sizeOf: measureChange,
       waiting,
     })
-    if (retention !== undefined && retention.age > 0) {
+    if (retention !== undefined) {
       const clock = new RetentionClock(retention.age, onProblem)
       const methods = {
         hasExcess: (limits: ChangeLimits) => this.#reader.hasExcess(limits),

@@ -188,12 +188,3 @@ t.test('changes that are no longer kept have expired', async (t) => {
     t.match(await readPage(without, query), { status: 410, json: { error: 41001, message } })
   }
 })
-
-t.test('if the feed is off, the response says so', async (t) => {
-  const without = await startService(t, { config: { keepChanges: 0 } })
-  const cursor = await latestCursor(service)
-  const message = 'the change feed is off: --keep-changes is 0, or the database does not support it'
-  for (const query of ['', '?after=latest', `?after=${cursor}`, '?wait=60']) {
-    t.match(await readPage(without, query), { status: 410, json: { error: 41002, message } })
-  }
-})

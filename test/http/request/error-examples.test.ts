@@ -61,10 +61,6 @@ const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>
     const cursor = await latestCursor(await startService(t))
     return service.call({ method: 'GET', path: `/changes?after=${cursor}` })
   },
-  'changes-off': async (t) => {
-    const without = await startService(t, { config: { keepChanges: 0 } })
-    return without.call({ method: 'GET', path: '/changes' })
-  },
   'id-mismatch': () => service.call({ method: 'PUT', path: '/plants/4', body: { id: 5n, name } }),
   'token-missing': () => service.call({ ...create, token: null }),
   'token-invalid': () => service.call({ ...create, token: 'wrong' }),

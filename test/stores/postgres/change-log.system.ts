@@ -1,9 +1,9 @@
-/** The log across settings, upgrades, restored databases and other servers. */
+/** The log across upgrades and restored databases. */
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { encodeCursor } from '../../../src/stores/cursor.ts'
+import { NEW_LOG } from '../../../src/stores/engine.ts'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
-import { turnOff, turnOn } from '../../../src/stores/postgres/feed/change-switch.ts'
 import { lockLog } from '../../../src/stores/postgres/feed/ledger.ts'
 import type { PostgresOptions } from '../../../src/stores/postgres/postgres-database.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/postgres/postgres-schema.ts'
@@ -12,13 +12,12 @@ import { isSettled } from '../../helpers/settled.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, contentOf, eventually, latest, replay } from '../changes.ts'
 import { exported } from '../plants.ts'
-import { emptyDatabases, otherVersion } from './databases.ts'
+import { emptyDatabases } from './databases.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 const database = emptyDatabases(server, emptyDatabase)
 
 const KEEP = { age: 3_600_000, bytes: 2 ** 30 }
-const OFF = { age: 0, bytes: 2 ** 30 }
 
 /** An empty database, and stores of it that are closed when the test ends. */
 async function setUp(t: Test) {
@@ -69,87 +68,93 @@ function shortenLockWaits(t: Test) {
 /** What a process does while it appends to the ledger. */
 const LOCK_LEDGER = 'SELECT FROM plant_change_log FOR UPDATE'
 
-t.test('a service without a retention has no feed, and deletes all changes', async (t) => {
-  const { open, query } = await setUp(t)
-  const running = await open()
-  await running.create({ id: 1n, name: 'x' })
-  const cursors = [await latest(running)]
-  const service = await open({ retention: OFF })
-  await running.create({ id: 2n, name: 'x' })
-  for (const after of [...cursors, undefined, 'latest', 'x']) {
-    t.equal(await running.readChanges({ after, limit: 1 }), 'off')
-    t.equal(await service.readChanges({ after, limit: 1 }), 'off')
-  }
-  const rows = 'SELECT sequence FROM plant_changes UNION ALL SELECT position FROM plant_commits'
-  while ((await query(rows)).length > 0);
-  const command = await open()
-  t.equal(await command.readChanges({ limit: 1 }), 'off', 'a command does not turn it on')
-})
+/** What `--keep-changes 0` did, when the log could be turned off. The ledger then had all commits. */
+const TURN_OFF = `
+  BEGIN;
+  SELECT FROM plant_change_log FOR UPDATE;
+  ALTER TABLE plants DISABLE TRIGGER log_created, DISABLE TRIGGER log_changed, DISABLE TRIGGER log_removed,
+    DISABLE TRIGGER log_truncated;
+  UPDATE plant_change_log SET id = NULL, oldest = position + 1;
+  COMMIT`
 
-t.test('a log that was off begins again, with other cursors', async (t) => {
-  const { open } = await setUp(t)
-  const before = await open({ retention: KEEP })
-  const cursors = [await latest(before)]
-  await before.create({ id: 1n, name: 'x' })
-  cursors.push(await latest(before))
-  await (await open({ retention: OFF })).close()
-  await before.create({ id: 2n, name: 'x' })
-  const after = await open({ retention: KEEP })
-  const start = await latest(after)
-  await before.create({ id: 3n, name: 'x' })
-  for (const cursor of cursors) {
-    t.equal(await after.readChanges({ after: cursor, limit: 1 }), 'expired')
-  }
-  const expected = [['created', 3n, { name: 'x' }]]
-  t.strictSame((await changesAfter(before, start)).map(contentOf), expected)
-  t.strictSame((await changesAfter(after)).map(contentOf), expected)
-  const again = await open({ retention: KEEP })
-  t.strictSame((await changesAfter(again, start)).map(contentOf), expected)
-})
-
-for (const [what, statement, request] of [
-  ['the ledger is locked', /FROM plant_change_log FOR UPDATE/, 'latest'],
-  ['the end of the log is found', /ON commits|LIMIT 1\n +\) AS commits/, 'latest'],
-  ['the start of the log is found', /position = log\.oldest LIMIT/, undefined],
-  ['a page is read', /"isKept"/, undefined],
+for (const [what, options] of [
+  ['a service', { retention: KEEP }],
+  ['a command', {}],
 ] as const) {
-  t.test(`a log that is turned off before ${what} is off`, async (t) => {
-    const { open } = await setUp(t)
-    const store = await open()
-    await store.create({ id: 1n, name: 'x' })
-    const { query } = pg.Client.prototype
-    let isOff = false
-    t.intercept(pg.Client.prototype, 'query', {
-      async value(this: pg.Client, text: string, ...others: unknown[]) {
-        if (statement.test(text) && !isOff) {
-          isOff = true
-          await (await open({ retention: OFF })).close()
-        }
-        return Reflect.apply(query, this, [text, ...others])
-      },
-    })
-    t.equal(await store.readChanges({ after: request, limit: 1 }), 'off')
-    t.ok(isOff)
+  t.test(`${what} begins a new log if the log was off`, async (t) => {
+    const { open, query } = await setUp(t)
+    const before = await open(options)
+    const cursors = [await latest(before)]
+    await before.create({ id: 1n, name: 'x' })
+    cursors.push(await latest(before))
+    await before.close()
+    await query(TURN_OFF)
+    await query("INSERT INTO plants VALUES (2, 'not logged')")
+    const problems: string[] = []
+    const onProblem = (problem: string) => problems.push(problem)
+    const after = await open({ ...options, onProblem })
+    t.same(problems, [NEW_LOG])
+    for (const cursor of cursors) {
+      t.equal(await after.readChanges({ after: cursor, limit: 1 }), 'expired')
+    }
+    t.strictSame(await changesAfter(after), [])
+    const start = await latest(after)
+    await after.create({ id: 3n, name: 'x' })
+    const expected = [['created', 3n, { name: 'x' }]]
+    t.strictSame((await changesAfter(after, start)).map(contentOf), expected)
+    t.strictSame((await changesAfter(after)).map(contentOf), expected)
+    const again = await open({ ...options, onProblem })
+    t.strictSame((await changesAfter(again, start)).map(contentOf), expected)
+    t.same(problems, [NEW_LOG], 'once')
   })
 }
+
+t.test('a running service begins a new log if the log was turned off', async (t) => {
+  const { open, query } = await setUp(t)
+  const store = await open({ retention: KEEP })
+  await store.create({ id: 1n, name: 'x' })
+  const cursor = await latest(store)
+  await query(TURN_OFF)
+  t.equal(await store.readChanges({ after: cursor, limit: 1 }), 'expired')
+  await store.create({ id: 2n, name: 'x' })
+  t.strictSame((await changesAfter(store)).map(contentOf), [['created', 2n, { name: 'x' }]])
+})
+
+t.test('a database whose tables were created without the log gets one', async (t) => {
+  const { open, query } = await setUp(t)
+  const before = await open()
+  await before.create({ id: 1n, name: 'x' })
+  await before.close()
+  await query('DROP FUNCTION log_plant_changes CASCADE')
+  await query('DROP TABLE plant_changes, plant_commits, plant_change_log')
+  const store = await open({ retention: KEEP })
+  t.strictSame(await changesAfter(store), [])
+  await store.create({ id: 2n, name: 'x' })
+  t.strictSame((await changesAfter(store)).map(contentOf), [['created', 2n, { name: 'x' }]])
+})
+
+t.test('a user who cannot identify the database is refused', async (t) => {
+  const { name, open, query, url } = await setUp(t)
+  const role = `user_of_${name}`
+  await query(`CREATE ROLE ${role} LOGIN`)
+  await query(`ALTER DATABASE ${name} OWNER TO ${role}`)
+  const ofRole = url.replace(/\/\/\w+@/, `//${role}@`)
+  const revoke = 'REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC'
+  const message = /: permission denied for function pg_control_system$/
+  await query(revoke)
+  await t.rejects(open({ url: ofRole }), { message })
+  await query(`GRANT EXECUTE ON FUNCTION pg_control_system() TO ${role}`)
+  const store = await open({ url: ofRole })
+  await store.create({ id: 1n, name: 'x' })
+  t.equal((await changesAfter(store)).length, 1)
+  await query(`REVOKE EXECUTE ON FUNCTION pg_control_system() FROM ${role}`)
+  await t.rejects(open({ url: ofRole }), { message })
+})
 
 t.test('the cursor of another engine is expired', async (t) => {
   const store = await (await setUp(t)).open()
   const after = encodeCursor({ log: new Uint8Array(8), position: 1n, at: 1 })
   t.equal(await store.readChanges({ after, limit: 1 }), 'expired')
-})
-
-t.test('turning the log on or off again changes nothing', async (t) => {
-  const { open, url } = await setUp(t)
-  const store = await open()
-  const connections = new Connections({ urls: [url], timeout: 10_000 })
-  t.teardown(() => connections.close())
-  const start = await latest(store)
-  await turnOn(connections)
-  t.equal(await latest(store), start)
-  await turnOff(connections)
-  await turnOff(connections)
-  t.equal(await store.readChanges({ limit: 1 }), 'off')
 })
 
 t.test('a large import brings the ledger up to date', async (t) => {
@@ -202,36 +207,32 @@ t.test(
   },
 )
 
-for (const [what, before, after] of [
-  ['on', OFF, KEEP],
-  ['off', KEEP, OFF],
-] as const) {
-  t.test(`turning the log ${what} waits for transactions that change plants`, async (t) => {
-    const { open, begin, waitedMs } = await setUp(t)
-    const store = await open({ retention: before })
-    await store.create({ id: 1n, name: 'x' })
-    const other = await begin("UPDATE plants SET name = 'y'")
-    const { undo } = shortenLockWaits(t)
-    await t.rejects(open({ retention: after }), {
-      message: /cannot be turned on or off while another transaction is changing plants$/,
-    })
-    undo()
-    const opening = open({ retention: after })
-    const isWaiting = async () => {
-      while ((await waitedMs()) < 1200);
-    }
-    await Promise.race([opening, isWaiting()])
-    await other.query('COMMIT')
-    const page = await (await opening).readChanges({ limit: 1 })
-    t.equal(page === 'off', after === OFF)
+t.test('a new log waits for transactions that change plants', async (t) => {
+  const { open, begin, query, waitedMs } = await setUp(t)
+  const store = await open()
+  await store.create({ id: 1n, name: 'x' })
+  await query(TURN_OFF)
+  const other = await begin("UPDATE plants SET name = 'y'")
+  const { undo } = shortenLockWaits(t)
+  await t.rejects(open(), {
+    message: /: the change log cannot begin while another transaction is changing plants$/,
   })
-}
+  undo()
+  const opening = open()
+  const isWaiting = async () => {
+    while ((await waitedMs()) < 1200);
+  }
+  await Promise.race([opening, isWaiting()])
+  await other.query('COMMIT')
+  t.strictSame(await changesAfter(await opening), [])
+})
 
-t.test('an error while the log is turned off is reported', async (t) => {
+t.test('an error while a new log begins is reported', async (t) => {
   const { open, query } = await setUp(t)
   await open()
+  await query(TURN_OFF)
   await query('DROP TRIGGER log_truncated ON plants')
-  await t.rejects(open({ retention: OFF }), { message: /trigger "log_truncated".*does not exist/ })
+  await t.rejects(open(), { message: /trigger "log_truncated".*does not exist/ })
 })
 
 t.test('a process that is lost while it holds the ledger releases it', async (t) => {
@@ -252,8 +253,8 @@ t.test('a process that is lost while it holds the ledger releases it', async (t)
   )
 })
 
-t.test('replicas that disagree about the log start and stop it without a deadlock', async (t) => {
-  const { open, name } = await setUp(t)
+t.test('replicas begin a new log without a deadlock', async (t) => {
+  const { open, name, query } = await setUp(t)
   const writer = await open()
   let isWriting = true
   const write = async (id: bigint) => {
@@ -265,7 +266,8 @@ t.test('replicas that disagree about the log start and stop it without a deadloc
   }
   const written = Promise.all([1n, 2n, 3n].map(write))
   for (let round = 0; round < 3; round++) {
-    const stores = await Promise.all([KEEP, OFF, KEEP, OFF].map((retention) => open({ retention })))
+    await query(TURN_OFF)
+    const stores = await Promise.all(Array.from({ length: 4 }, () => open({ retention: KEEP })))
     await Promise.all(stores.map((store) => store.readChanges({ limit: 10 })))
     await Promise.all(stores.map((store) => store.close()))
   }
@@ -397,55 +399,6 @@ t.test(
     t.equal((await changesAfter(store, kept)).length, 2)
   },
 )
-
-/** The warnings of a store about its feed. */
-const feedWarnings = (store: PostgresStore) =>
-  store.advise().warnings.filter((warning) => /changes are not kept|no change feed/.test(warning))
-
-for (const version of ['PostgreSQL 12.22 on x86_64-pc-linux-gnu', 'Novel 1.0']) {
-  t.test(`the feed is off on ${version}`, async (t) => {
-    const { name, open, query } = await setUp(t)
-    for (const statement of otherVersion(name, version)) await query(statement)
-    const store = await open({ retention: KEEP })
-    t.match(feedWarnings(store), [/only PostgreSQL 13 or later is supported/])
-    t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
-    t.equal(await store.readChanges({ limit: 1 }), 'off')
-    // nextCommit does not keep the process running.
-    const timer = setInterval(() => {}, 1000)
-    await store.nextCommit()
-    clearInterval(timer)
-    t.same(
-      await query(
-        "SELECT FROM pg_tables WHERE schemaname = 'public' AND tablename LIKE 'plant\\_c%'",
-      ),
-      [],
-    )
-    await query(`ALTER DATABASE ${name} RESET search_path`)
-    const upgraded = await open({ retention: KEEP })
-    t.same(feedWarnings(upgraded), [])
-    t.equal(await upgraded.create({ id: 2n, name: 'x' }), 'created')
-    t.equal(
-      (await changesAfter(upgraded)).length,
-      1,
-      'the feed is on after an upgrade of the server',
-    )
-  })
-}
-
-t.test('the feed is off for a user who cannot identify the database', async (t) => {
-  const { name, open, query, url } = await setUp(t)
-  const role = `user_of_${name}`
-  await query(`CREATE ROLE ${role} LOGIN`)
-  await query(`ALTER DATABASE ${name} OWNER TO ${role}`)
-  await query('REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC')
-  const ofRole = url.replace(/\/\/\w+@/, `//${role}@`)
-  const store = await open({ retention: KEEP, url: ofRole })
-  t.equal(await store.readChanges({ limit: 1 }), 'off')
-  t.match(feedWarnings(store), [/needs permission to execute .* pg_control_system\(\);/])
-  for (const options of [{ retention: OFF }, {}]) {
-    t.same(feedWarnings(await open({ ...options, url: ofRole })), [])
-  }
-})
 
 t.test('a commit of another process ends the wait, which a failure does not', async (t) => {
   const { open, name } = await setUp(t)

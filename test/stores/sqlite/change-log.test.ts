@@ -1,8 +1,9 @@
-/** The log across settings, upgrades and backups. */
+/** The log across upgrades and backups. */
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { NEW_LOG } from '../../../src/stores/engine.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/sqlite-check.ts'
 import { migrate } from '../../../src/stores/sqlite/sqlite-schema.ts'
@@ -10,10 +11,10 @@ import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { changesAfter, contentOf, latest, pageOf, replay } from '../changes.ts'
 import { exported, samePlants } from '../plants.ts'
+import { TURN_OFF } from './turned-off.ts'
 
 const lockTimeout = 5000
 const KEEP = { age: 3_600_000, bytes: 2 ** 30 }
-const OFF = { age: 0, bytes: 2 ** 30 }
 
 /** Opens stores that are closed when the test ends. */
 function opener(t: Test) {
@@ -35,23 +36,8 @@ function faultsOf(file: string): string[] {
     .map(({ subject, message }) => `${subject}: ${message}`)
 }
 
-for (const database of ['plants.db', ':memory:']) {
-  t.test(`a store without a retention of changes has no feed: ${database}`, async (t) => {
-    const { folder, open } = opener(t)
-    const file = database === ':memory:' ? database : join(folder, database)
-    const store = open({ file, retention: OFF })
-    await store.create({ id: 1n, name: 'x' })
-    t.strictSame(await store.createAll([{ id: 1n, name: 'y' }]), { conflict: 1n })
-    for (const after of [undefined, 'latest', 'x']) {
-      t.equal(await store.readChanges({ after, limit: 1 }), 'off')
-    }
-    await store.close()
-    if (file !== database) t.same(faultsOf(file), [])
-  })
-}
-
-t.test('a process without the setting leaves the log as it is', async (t) => {
-  const { file, open } = opener(t)
+t.test('a process without the setting logs its changes too', async (t) => {
+  const { open } = opener(t)
   const service = open({ retention: KEEP })
   const start = await latest(service)
   const command = open({ sameThread: true })
@@ -59,45 +45,52 @@ t.test('a process without the setting leaves the log as it is', async (t) => {
   t.strictSame((await changesAfter(service, start)).map(contentOf), [
     ['created', 1n, { name: 'x' }],
   ])
-  await Promise.all([service.close(), command.close()])
-  await open({ retention: OFF }).close()
-  const later = open()
-  await later.create({ id: 2n, name: 'x' })
-  t.equal(await later.readChanges({ limit: 1 }), 'off')
-  t.same(faultsOf(file), [])
 })
 
-t.test('turning the log off concerns the processes that run already', async (t) => {
-  const { open } = opener(t)
-  const running = open({ retention: KEEP })
-  await running.create({ id: 1n, name: 'x' })
-  open({ retention: OFF })
-  await running.create({ id: 2n, name: 'x' })
-  t.equal(await running.readChanges({ limit: 1 }), 'off')
-})
+for (const [what, options] of [
+  ['a service', { retention: KEEP }],
+  ['a command', { sameThread: true }],
+] as const) {
+  t.test(`${what} begins a new log if the log was off`, async (t) => {
+    const { file, open } = opener(t)
+    const before = open(options)
+    const cursors = [await latest(before)]
+    await before.create({ id: 1n, name: 'x' })
+    cursors.push(await latest(before))
+    await before.close()
+    const db = new Sqlite(file)
+    db.exec(TURN_OFF)
+    db.exec("INSERT INTO plants VALUES (2, 'not logged', NULL)")
+    db.close()
+    const problems: string[] = []
+    const onProblem = (problem: string) => problems.push(problem)
+    const after = open({ ...options, onProblem })
+    t.same(problems, [NEW_LOG])
+    for (const cursor of cursors) {
+      t.equal(await after.readChanges({ after: cursor, limit: 1 }), 'expired')
+    }
+    t.strictSame(await changesAfter(after), [])
+    const start = await latest(after)
+    await after.create({ id: 3n, name: 'x' })
+    const expected = [['created', 3n, { name: 'x' }]]
+    t.strictSame((await changesAfter(after, start)).map(contentOf), expected)
+    t.strictSame((await changesAfter(after)).map(contentOf), expected)
+    await after.close()
+    const again = open({ ...options, onProblem })
+    t.strictSame((await changesAfter(again, start)).map(contentOf), expected)
+    t.same(problems, [NEW_LOG], 'once')
+    t.same(faultsOf(file), [])
+  })
+}
 
-t.test('a log that was off begins again, with other cursors', async (t) => {
+t.test('several processes that open a database whose log was off begin one log', async (t) => {
   const { file, open } = opener(t)
-  const before = open({ retention: KEEP })
-  const cursors = [await latest(before)]
-  await before.create({ id: 1n, name: 'x' })
-  cursors.push(await latest(before))
-  await before.close()
-  await open({ retention: OFF }).close()
-  const after = open({ retention: KEEP })
-  const start = await latest(after)
-  await after.create({ id: 2n, name: 'x' })
-  for (const cursor of cursors) {
-    t.equal(await after.readChanges({ after: cursor, limit: 1 }), 'expired')
-  }
-  const expected = [['created', 2n, { name: 'x' }]]
-  t.strictSame((await changesAfter(after, start)).map(contentOf), expected)
-  t.strictSame((await changesAfter(after)).map(contentOf), expected)
-  await after.close()
-  await open({ retention: KEEP }).close()
-  const reopened = open()
-  t.strictSame((await changesAfter(reopened, start)).map(contentOf), expected)
-  t.same(faultsOf(file), [])
+  await open().close()
+  const db = new Sqlite(file)
+  db.exec(TURN_OFF)
+  db.close()
+  const stores = [open(), open()]
+  t.equal(await latest(stores[0] as SqliteStore), await latest(stores[1] as SqliteStore))
 })
 
 t.test('the log of an upgraded database begins empty', async (t) => {

@@ -4,13 +4,6 @@ import { prepareExcess, pruneChanges } from '../../../src/stores/sqlite/feed/cha
 import { CHANGE_OVERHEAD_BYTES } from '../../../src/stores/sqlite/feed/change-triggers.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 
-t.test('a log that another process has turned off has no excess', async (t) => {
-  const retention = { age: 0, bytes: 0 }
-  const db = openDatabase({ file: ':memory:', lockTimeout: 0, retention })
-  t.teardown(() => db.close())
-  t.equal(prepareExcess(db)({ before: Number.MAX_SAFE_INTEGER, bytes: 0 }), undefined)
-})
-
 /** The size of a change to a plant of 100,000 bytes. */
 const LARGE = 100_000 + CHANGE_OVERHEAD_BYTES
 

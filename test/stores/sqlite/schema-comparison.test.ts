@@ -13,6 +13,7 @@ import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/sqlite-schem
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { overwritePage, sql, thrownBy } from './files.ts'
+import { TURN_OFF } from './turned-off.ts'
 
 /** Takes many minutes for a row. */
 const SLOW = 'instr(hex(zeroblob(4000000)) || text, hex(zeroblob(2000000)) || 1)'
@@ -99,7 +100,7 @@ const DIFFERENCES: [what: string, statements: string, differences: string[]][] =
     ],
   ],
   [
-    'triggers of a log that is off',
+    'triggers of a log that was off',
     'DELETE FROM change_log',
     ['created', 'changed', 'removed'].map(
       (event) => `unexpected trigger on plants; remove it with DROP TRIGGER "log_${event}"`,
@@ -180,13 +181,12 @@ for (const [what, restriction] of Object.entries(RESTRICTIONS)) {
   })
 }
 
-t.test('a database whose log was turned off, and on again, is used', async (t) => {
+t.test('a database whose log was off passes the check, and is used', async (t) => {
   const file = makeDatabase(t)
-  for (const age of [0, 1000]) {
-    openDatabase({ file, lockTimeout: 0, retention: { age, bytes: 1e6 } }).close()
-    t.ok(check(file).every(({ status }) => status === 'ok'))
-  }
+  sql(TURN_OFF)(file)
+  t.ok(check(file).every(({ status }) => status === 'ok'))
   openDatabase({ file, lockTimeout: 0 }).close()
+  t.ok(check(file).every(({ status }) => status === 'ok'))
 })
 
 for (let version = 1; version <= SCHEMA_VERSION; version++) {

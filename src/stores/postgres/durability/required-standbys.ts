@@ -53,8 +53,8 @@ export async function changeRequiredStandbys(
   try {
     if ((await readSchemaVersion(connections)) === 0) throw new StoreError('it is empty')
     const product = await identifyServer(connections)
-    await migrate(connections, product.feedObstacle === undefined)
     requireSupport(product, STANDBYS)
+    await migrate(connections)
     await connections.query(REPLACE, [required])
   } catch (cause) {
     const { message } = cause as Error

@@ -6,15 +6,15 @@ import type {
 } from '../../../../service/change-feed.ts'
 import type { AcquireSlot } from '../../../../service/short-read.ts'
 import { decodeCursor, encodeCursor } from '../../cursor.ts'
-import type { OnProblem, Retention } from '../../engine.ts'
+import { NEW_LOG, type OnProblem, type Retention } from '../../engine.ts'
 import { type ReadLimit, readLimited, type TOO_LONG } from '../../limited-read.ts'
 import type { Connections } from '../connection/connections.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { Run } from '../connection/session.ts'
 import { findEnd, type PageRead, type Position, readPage } from './change-reads.ts'
 import { maintainChanges } from './change-retention.ts'
-import { turnOff, turnOn } from './change-switch.ts'
 import { appendCommits, lockLog, readLogState } from './ledger.ts'
+import { replaceObsoleteLog } from './log-start.ts'
 import { CommitWatch } from './postgres-commit-watch.ts'
 import { shareRuns } from './shared-runs.ts'
 
@@ -25,16 +25,15 @@ const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY 
 const IMPORTED_MAX = 50_000
 
 /** Undefined if a concurrent change interfered. */
-type PageResult = ChangesPage | 'expired' | 'off' | typeof TOO_LONG | undefined
+type PageResult = ChangesPage | 'expired' | typeof TOO_LONG | undefined
 
 /** Implements ChangeFeed. */
 export class ChangeLog implements ChangeFeed {
   readonly #connections: Connections
-  readonly #isSupported: boolean
   readonly #run: Run
   readonly #watch: CommitWatch
-  /** Brings the ledger up to date. Resolves to whether the log is on. */
-  readonly #update: () => Promise<boolean>
+  /** Brings the ledger up to date. */
+  readonly #update: () => Promise<void>
   /** The last commit in the ledger that this process knows of. */
   #position = -1n
   /** All commits up to this one would survive a failover. */
@@ -44,13 +43,10 @@ export class ChangeLog implements ChangeFeed {
   readonly #closing = new AbortController()
   #maintenance: Promise<void> | undefined
 
-  /** @param isSupported whether the server supports the log. If not, the log is off. */
-  constructor(connections: Connections, isSupported: boolean) {
+  constructor(connections: Connections) {
     this.#connections = connections
-    this.#isSupported = isSupported
     this.#run = (text, values) => connections.query(text, values)
     this.#watch = new CommitWatch(async () => {
-      if (!isSupported) return false
       const { position, isBehind } = await readLogState(connections)
       return isBehind || this.#advance(position)
     })
@@ -58,15 +54,13 @@ export class ChangeLog implements ChangeFeed {
   }
 
   /**
-   * Begins a new log if the database has been restored. With a retention, turns the log on or off, and deletes old
-   * changes until it is closed.
+   * Begins a new log if the log is obsolete, and reports it. With a retention, deletes old changes until it is closed.
    */
   async prepare(retention?: Retention, onProblem?: OnProblem): Promise<void> {
-    if (!this.#isSupported) return
-    const { isOn, isForeign } = await readLogState(this.#connections)
-    const isWanted = retention === undefined ? isOn : retention.age > 0
-    if (isOn && !isWanted) await turnOff(this.#connections)
-    if (isWanted && (!isOn || isForeign)) await turnOn(this.#connections)
+    if ((await readLogState(this.#connections)).isObsolete) {
+      await replaceObsoleteLog(this.#connections)
+      onProblem?.(NEW_LOG)
+    }
     if (retention === undefined) return
     const [connections, update, { signal }] = [this.#connections, this.#update, this.#closing]
     this.#maintenance = maintainChanges({ connections, retention, update, onProblem, signal })
@@ -94,7 +88,7 @@ export class ChangeLog implements ChangeFeed {
     const read = (attempt: (max: ReadLimit) => Promise<PageResult>) =>
       readLimited(acquireSlot, (max) => retryOptimistically(() => attempt(max)))
     try {
-      if (!(await this.#update())) return 'off'
+      await this.#update()
       if (after === undefined) return await read((max) => this.#readOldest(limit, max))
       if (after === 'latest') return await retryOptimistically(() => this.#readLatest())
       const cursor = decodeCursor(after)
@@ -120,22 +114,18 @@ export class ChangeLog implements ChangeFeed {
     await this.#maintenance
   }
 
-  async #append(): Promise<boolean> {
-    if (!this.#isSupported) return false
-    const { isOn, isForeign, isBehind, position } = await readLogState(this.#connections)
-    if (isOn && isForeign) {
+  async #append(): Promise<void> {
+    const { isObsolete, isBehind, position } = await readLogState(this.#connections)
+    if (isObsolete) {
       this.#confirmed = -1n
-      await turnOn(this.#connections)
+      await replaceObsoleteLog(this.#connections)
     }
-    this.#advance(isOn && isBehind ? await this.#appendCommits() : position)
-    return isOn
+    this.#advance(isBehind ? await this.#appendCommits() : position)
   }
 
   async #appendCommits(): Promise<bigint> {
-    const append = async (run: Run) => {
-      const log = await lockLog(run, this.#connections.lockWaitMs)
-      return log.isOn ? appendCommits(run, log) : log.position
-    }
+    const append = async (run: Run) =>
+      appendCommits(run, await lockLog(run, this.#connections.lockWaitMs))
     const position = await this.#connections.verified((session) => session.transaction(append))
     // The standbys have this commit, and so all before it.
     this.#confirmed = position
@@ -152,15 +142,15 @@ export class ChangeLog implements ChangeFeed {
 
   async #readOldest(limit: number, max: ReadLimit): Promise<PageResult> {
     const oldest = await findEnd(this.#run, 'oldest')
-    if (oldest === undefined) return 'off'
+    if (oldest === undefined) return undefined
     const page = await this.#read(oldest, limit, max)
     // The changes were removed from the log between the two statements.
     return page === 'expired' ? undefined : page
   }
 
-  async #readLatest(): Promise<ChangesPage | 'off' | undefined> {
+  async #readLatest(): Promise<ChangesPage | undefined> {
     const last = await findEnd(this.#run, 'latest')
-    return last === undefined ? 'off' : this.#confirm({ changes: [], last })
+    return last && this.#confirm({ changes: [], last })
   }
 
   async #read(after: Position, limit: number, max: ReadLimit): Promise<PageResult> {

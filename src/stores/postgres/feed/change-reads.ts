@@ -18,15 +18,14 @@ function buildEndQuery(position: string): string {
     SELECT log.id AS log, commits.position, commits.sequence, commits.at
     FROM plant_change_log AS log CROSS JOIN LATERAL (
       SELECT position, sequence, at FROM plant_commits WHERE position = ${position} LIMIT 1
-    ) AS commits
-    WHERE log.id IS NOT NULL`
+    ) AS commits`
 }
 
 /** The oldest commit in the ledger only marks the start of the log: its changes, if it had any, are no longer retained. */
 const OLDEST = buildEndQuery('log.oldest')
 const LATEST = buildEndQuery('log.position')
 
-/** The position before the first change, or after the last one; undefined if the log is off. */
+/** The position before the first change, or after the last one; undefined if a concurrent change interfered. */
 export async function findEnd(run: Run, end: 'oldest' | 'latest'): Promise<Position | undefined> {
   const [row] = await run<EndRow>(end === 'oldest' ? OLDEST : LATEST)
   return row && { ...row, at: Number(row.at) }
@@ -34,8 +33,7 @@ export async function findEnd(run: Run, end: 'oldest' | 'latest'): Promise<Posit
 
 /** One row for each change, or a single one without a change. */
 interface PageRow {
-  /** Null if the log is off. */
-  readonly log: Buffer | null
+  readonly log: Buffer
   /** Whether the log still has the change of the cursor. */
   readonly isKept: boolean
   /** Null in a row without a change. */
@@ -119,7 +117,7 @@ export async function readPage(
   after: Position,
   limit: number,
   max: ReadLimit,
-): Promise<PageRead | 'expired' | 'off' | typeof TOO_LONG> {
+): Promise<PageRead | 'expired' | typeof TOO_LONG> {
   const { position, sequence, at } = after
   const rows = await run<PageRow>(PAGE, [
     position,
@@ -131,7 +129,6 @@ export async function readPage(
   ])
   if (rows.length > max.rows) return TOO_LONG
   const [{ log, isKept }] = rows as [PageRow]
-  if (log === null) return 'off'
   if (log.compare(after.log) !== 0 || !isKept) return 'expired'
   const changes: Change[] = []
   let last = after

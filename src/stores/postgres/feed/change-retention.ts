@@ -62,7 +62,7 @@ export async function pruneChanges(
 ): Promise<void> {
   let more = true
   while (more && !signal.aborted) {
-    const [found] = await connections.query<{ log: Buffer | null; oldest: bigint }>(FIND_OLDEST, [
+    const [found] = await connections.query<{ log: Buffer; oldest: bigint }>(FIND_OLDEST, [
       Math.round(age),
       bytes,
     ])

@@ -14,8 +14,7 @@ export const CHANGE_TYPES: Readonly<Record<string, Change['type']>> = {
 const TRIGGERS = ['log_created', 'log_changed', 'log_removed', 'log_truncated']
 
 /** Waits until transactions that change plants have ended, but not for reads. */
-export const ENABLE_TRIGGERS = alterTriggers('ENABLE')
-export const DISABLE_TRIGGERS = alterTriggers('DISABLE')
+export const ENABLE_TRIGGERS = `ALTER TABLE plants ${TRIGGERS.map((name) => `ENABLE TRIGGER ${name}`)}`
 
 /** The time by the server's clock, in milliseconds since 1970. The replicas' own clocks can differ. */
 export const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
@@ -125,7 +124,7 @@ export const CREATE_TRIGGERS = `
  * - `text` is the length of all names and tags in a row, in bytes.
  * - `at` is in milliseconds since 1970. For a commit, it is the time at which it got its position.
  * - `bytes` is the approximate size of all changes up to that commit.
- * - `id` of the log is null while the log is off. Commits before `oldest` are no longer in the log.
+ * - Commits before `oldest` are no longer in the log.
  * - All transactions that are visible in the snapshot `seen` are in the ledger.
  */
 export const CHANGE_MIGRATIONS = [
@@ -161,7 +160,3 @@ export const CHANGE_MIGRATIONS = [
    )`,
   CREATE_TRIGGERS,
 ]
-
-function alterTriggers(action: 'ENABLE' | 'DISABLE'): string {
-  return `ALTER TABLE plants ${TRIGGERS.map((name) => `${action} TRIGGER ${name}`)}`
-}

@@ -4,21 +4,25 @@ import { DATABASE_IDENTITY, NOW_MS } from './change-tables.ts'
 
 /** The state of the log, as every process that shares the database sees it. */
 export interface LogState {
-  readonly isOn: boolean
-  /** Whether the database was restored from a dump, so that the log belongs to another database. */
-  readonly isForeign: boolean
+  /**
+   * Whether a new log must begin: the database was restored from a dump, so that the log belongs to another database, or
+   * the log was off, which is no longer possible.
+   */
+  readonly isObsolete: boolean
   /** The position of the last commit in the ledger. */
   readonly position: bigint
   /** Whether there are commits that the ledger lacks. */
   readonly isBehind: boolean
 }
 
+const IS_OBSOLETE = `id IS NULL OR database <> ${DATABASE_IDENTITY} AS "isObsolete"`
+
 /**
  * The cost is independent of the number of changes: one lookup at the end of an index, and one for each transaction
  * that was open when the ledger was last complete.
  */
 const STATE = `
-  SELECT id IS NOT NULL AS "isOn", database <> ${DATABASE_IDENTITY} AS "isForeign", position,
+  SELECT ${IS_OBSOLETE}, position,
          coalesce((SELECT tx FROM plant_changes ORDER BY tx DESC LIMIT 1) >= pg_snapshot_xmax(seen), false)
          OR EXISTS (
            SELECT FROM pg_snapshot_xip(seen) AS open
@@ -32,15 +36,15 @@ export async function readLogState(connections: Pick<Connections, 'query'>): Pro
 }
 
 /** The row of the log while this transaction has locked it. */
-export interface LockedLog extends Pick<LogState, 'isOn' | 'isForeign' | 'position'> {
+export interface LockedLog extends Pick<LogState, 'isObsolete'> {
   /** The snapshot in which the ledger was last complete. */
   readonly xmax: string
   readonly xip: readonly string[]
 }
 
 const LOCK = `
-  SELECT id IS NOT NULL AS "isOn", database <> ${DATABASE_IDENTITY} AS "isForeign", position,
-         pg_snapshot_xmax(seen)::text AS xmax, ARRAY(SELECT pg_snapshot_xip(seen)::text) AS xip
+  SELECT ${IS_OBSOLETE}, pg_snapshot_xmax(seen)::text AS xmax,
+         ARRAY(SELECT pg_snapshot_xip(seen)::text) AS xip
   FROM plant_change_log FOR UPDATE`
 
 /** A client that is lost keeps its locks until the server notices, which can take hours. */

@@ -15,8 +15,8 @@ import {
 import type { Connections } from '../connection/connections.ts'
 import { RESTRICTED } from '../connection/postgres-errors.ts'
 import type { Run } from '../connection/session.ts'
-import { beginLog, changeTriggers } from '../feed/change-switch.ts'
 import { limitLockWait, lockLog } from '../feed/ledger.ts'
+import { beginLog, changeTriggers } from '../feed/log-start.ts'
 import { toColumns, UNNESTED } from './plant-inserts.ts'
 
 /** A migration of postgres-schema.ts. */
@@ -100,15 +100,10 @@ export async function readRestriction(run: Run): Promise<Restriction | undefined
   return toRestriction(row)
 }
 
-/**
- * See RestrictionStore.restrict.
- *
- * @param hasFeed whether the server supports the change log
- */
+/** See RestrictionStore.restrict. */
 export async function restrict(
   connections: Pick<Connections, 'verified' | 'lockWaitMs'>,
   step: RestrictionStep,
-  hasFeed: boolean,
 ): Promise<RestrictionResult> {
   const { lockWaitMs } = connections
   const { expected, next } = step
@@ -119,12 +114,12 @@ export async function restrict(
       throw new StepRefused('unexpected')
     }
     if (beginsMirror(step) && found !== undefined) throw new StepRefused('not-new')
-    // Locked before the plants, as when the log is turned on or off.
-    const log = hasFeed && beginsCopy(next) ? await lockLog(run, lockWaitMs) : undefined
+    // Locked before the plants, as when an obsolete log is replaced.
+    const log = beginsCopy(next) ? await lockLog(run, lockWaitMs) : undefined
     if (expected === undefined) await changeTriggers(run, ENABLE_BARRIER, BARRIER)
     if (next === undefined) await changeTriggers(run, DISABLE_BARRIER, BARRIER)
     if (beginsMirror(step) && (await run(ANY_PLANT)).length > 0) throw new StepRefused('not-empty')
-    if (log?.isOn) await beginLog(run, log)
+    if (log !== undefined) await beginLog(run, log)
     await changePlants(run, step)
     await run(SET, restrictionValues(next))
   }

@@ -81,9 +81,7 @@ export function prepareExcess(db: Database): (limits: ChangeLimits) => bigint | 
     'SELECT position, at, type FROM changes WHERE position >= 0 ORDER BY position LIMIT ? + 0',
   )
   return ({ before, bytes }) => {
-    const [first] = oldest.all(1)
-    // The log is off.
-    if (first === undefined) return undefined
+    const [first] = oldest.all(1) as [Row]
     const newest = end.get() as bigint
     const isExcess = ({ position, at }: Row) => at < before || newest - position >= bytes
     let start: Row | undefined
@@ -98,7 +96,7 @@ export function prepareExcess(db: Database): (limits: ChangeLimits) => bigint | 
 
 /**
  * Prepares a transaction's part of the deletion. It searches again, because another process may have deleted the changes
- * since, or turned the log off.
+ * since.
  */
 export function preparePrune(db: Database): (limits: ChangeLimits) => void {
   const findExcess = prepareExcess(db)

@@ -54,8 +54,7 @@ export function prepareChangeRead(
   }
 
   return ({ after, limit }, max) => {
-    const log = logId.get()
-    if (log === undefined) return 'off'
+    const log = logId.get() as Uint8Array
     const start = locate(log, after)
     if (typeof start === 'string') return start
     const toCursor = ({ position, at }: Position) => encodeCursor({ log, position, at: Number(at) })

@@ -1,6 +1,5 @@
 /**
- * The log of changes. Triggers write it, so it has the changes of every process. They exist exactly while the log is
- * on.
+ * The log of changes. Triggers write it, so it has the changes of every process.
  *
  * The position of a change is the sum of the sizes of all changes up to it, so that the size of the log is the
  * difference between two positions. It is the primary key. A log uses no position twice, because its last row is never
@@ -64,35 +63,34 @@ const TRIGGERS: Readonly<Record<string, string>> = {
 }
 
 /** Begins an empty log with a new id, so that cursors of an earlier log are not valid in it. */
-export const TURN_ON = `
+export const BEGIN_LOG = `
   ${Object.entries(TRIGGERS)
     .map(([name, sql]) => `CREATE TRIGGER ${name} ${sql.trim()};`)
     .join('\n')}
   INSERT INTO change_log (id) VALUES (randomblob(${LOG_ID_BYTES}));
   INSERT INTO changes (position, at, type, id) VALUES (0, ${NOW}, ${START}, 0);`
 
-/** Gives the log a new id, so that cursors it has issued are no longer valid. Does nothing while the log is off. */
+/** Gives the log a new id, so that cursors it has issued are no longer valid. */
 export const RENEW_LOG = `UPDATE change_log SET id = randomblob(${LOG_ID_BYTES})`
 
-/** Stops the log and deletes it. */
-const TURN_OFF = `
-  ${Object.keys(TRIGGERS)
-    .map((name) => `DROP TRIGGER ${name};`)
-    .join('\n')}
-  DELETE FROM change_log;
-  DELETE FROM changes;`
+/** What `--keep-changes 0` did to a new database, when the log could be turned off: it has no triggers and no id. */
+export const DROP_TRIGGERS = Object.keys(TRIGGERS)
+  .map((name) => `DROP TRIGGER ${name};`)
+  .join('\n')
 
-/** Turns the log on or off. Does nothing if it already is. */
-export function switchLog(db: Database, isOn: boolean): void {
-  // Without a lock: the setting has usually not changed, and another process may hold the lock.
-  if (isLogOn(db) === isOn) return
+/** Begins the log of a database in which it was turned off. Returns whether it was. */
+export function beginMissingLog(db: Database): boolean {
+  // Without a lock: the log is usually there, and another process may hold the lock.
+  if (hasLog(db)) return false
   const run = db.transaction(() => {
-    if (isLogOn(db) !== isOn) db.exec(isOn ? TURN_ON : TURN_OFF)
+    if (hasLog(db)) return false
+    db.exec(BEGIN_LOG)
+    return true
   })
-  run.immediate()
+  return run.immediate()
 }
 
 /** Whether changes are logged. */
-export function isLogOn(db: Database): boolean {
-  return db.prepare('SELECT 1 FROM change_log').get() !== undefined
+export function hasLog(db: Database): boolean {
+  return db.prepare('SELECT id FROM change_log').get() !== undefined
 }

@@ -2,9 +2,9 @@ import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } fro
 import { dirname, resolve } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../file-modes.ts'
-import { IN_MEMORY, type StoreOptions } from '../../engine.ts'
+import { IN_MEMORY, NEW_LOG, type OnProblem, type StoreOptions } from '../../engine.ts'
 import { MissingDatabase, StoreError } from '../../store-error.ts'
-import { switchLog } from '../feed/change-triggers.ts'
+import { beginMissingLog } from '../feed/change-triggers.ts'
 import { compareSchema } from '../schema-comparison.ts'
 import { explain } from '../sqlite-errors.ts'
 import { findIncompatibility, migrate } from '../sqlite-schema.ts'
@@ -20,7 +20,7 @@ const FULL = 2
 export const WAL_PAGES = 16_000
 
 /** Can be sent to a thread. */
-export interface SqliteOptions extends Omit<StoreOptions, 'database' | 'onProblem'> {
+export interface SqliteOptions extends Omit<StoreOptions, 'database' | 'retention' | 'onProblem'> {
   /** A path, or IN_MEMORY. */
   readonly file: string
   /** The file that the process has open already. Any other file at the path is refused, unopened. */
@@ -29,17 +29,15 @@ export interface SqliteOptions extends Omit<StoreOptions, 'database' | 'onProble
 
 /**
  * Opens a database for writing. Creates it with its folder, or upgrades it, if needed, switches it to WAL mode, and makes
- * every commit wait for the disk. With a retention, turns the log of changes on or off.
+ * every commit wait for the disk.
  *
+ * @param onProblem receives NEW_LOG if the log of changes was turned off
  * @throws StoreError with a one-line reason if the database cannot be used
  */
-export function openDatabase({
-  file,
-  lockTimeout,
-  mustExist = false,
-  retention,
-  identity,
-}: SqliteOptions): Database {
+export function openDatabase(
+  { file, lockTimeout, mustExist = false, identity }: SqliteOptions,
+  onProblem?: OnProblem,
+): Database {
   if (mustExist && file !== IN_MEMORY && !existsSync(file)) {
     throw new MissingDatabase(`there is no database ${resolve(file)}`)
   }
@@ -52,12 +50,13 @@ export function openDatabase({
     db = new Sqlite(file, { timeout: lockTimeout, fileMustExist: identity !== undefined })
     // SQLite opens a read-only file without an error, and fails only at the first change.
     if (existsSync(file)) accessSync(file, constants.W_OK)
-    // A connection that the process already has open has compared the schema.
-    const reason = identity === undefined ? findObstacle(db) : findIncompatibility(db)
+    // If there is an identity, the process has opened the file before.
+    const isFirst = identity === undefined
+    const reason = isFirst ? findObstacle(db) : findIncompatibility(db)
     if (reason !== undefined) throw new StoreError(`cannot use the database ${file}: ${reason}`)
     makeDurable(db, { file, lockTimeout })
     migrate(db)
-    if (retention !== undefined) switchLog(db, retention.age > 0)
+    if (isFirst && beginMissingLog(db)) onProblem?.(NEW_LOG)
     return db.defaultSafeIntegers()
   } catch (error) {
     db?.close()

@@ -2,30 +2,27 @@ import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { Connections } from '../connection/connections.ts'
 import { isLockTimeout } from '../connection/postgres-errors.ts'
 import type { Run } from '../connection/session.ts'
-import { BEGIN_LOG, CREATE_TRIGGERS, DISABLE_TRIGGERS, ENABLE_TRIGGERS } from './change-tables.ts'
+import { BEGIN_LOG, CREATE_TRIGGERS, ENABLE_TRIGGERS } from './change-tables.ts'
 import { appendCommits, type LockedLog, limitLockWait, lockLog } from './ledger.ts'
 
 type Transactions = Pick<Connections, 'unverifiedTransaction' | 'lockWaitMs'>
 
-const SWITCH = 'the change feed cannot be turned on or off'
+const BEGIN = 'the change log cannot begin'
 
 /** Creates the log and its triggers, unless another process has. */
 export function createTriggers(connections: Transactions): Promise<void> {
   return connections.unverifiedTransaction(async (run) => {
     await limitLockWait(run, connections.lockWaitMs)
-    await changeTriggers(run, CREATE_TRIGGERS, SWITCH)
+    await changeTriggers(run, CREATE_TRIGGERS, BEGIN)
   })
 }
 
-/**
- * Begins a new log if the log is off, or belongs to the database from which this one was restored. Cursors of the old
- * log expire.
- */
-export async function turnOn(connections: Transactions): Promise<void> {
+/** Begins a new log if the log is obsolete. Cursors of the old log expire. */
+export async function replaceObsoleteLog(connections: Transactions): Promise<void> {
   await connections.unverifiedTransaction(async (run) => {
     const log = await lockLog(run, connections.lockWaitMs)
-    if (log.isOn && !log.isForeign) return
-    await changeTriggers(run, ENABLE_TRIGGERS, SWITCH)
+    if (!log.isObsolete) return
+    await changeTriggers(run, ENABLE_TRIGGERS, BEGIN)
     await beginLog(run, log)
   })
 }
@@ -35,21 +32,10 @@ export async function turnOn(connections: Transactions): Promise<void> {
  * old one can then be deleted.
  */
 export async function beginLog(run: Run, log: LockedLog): Promise<void> {
-  // Transactions of this server can have the same ids as those of the other one.
-  if (log.isForeign) await run('TRUNCATE plant_changes, plant_commits')
-  else if (log.isOn) await appendCommits(run, log)
+  // If it is from another server, transactions of this one can have the same ids.
+  if (log.isObsolete) await run('TRUNCATE plant_changes, plant_commits')
+  else await appendCommits(run, log)
   await run(BEGIN_LOG)
-}
-
-/** Stops the log. The changes in it can be deleted from then on: all commits are in the ledger, before `oldest`. */
-export async function turnOff(connections: Transactions): Promise<void> {
-  await connections.unverifiedTransaction(async (run) => {
-    const log = await lockLog(run, connections.lockWaitMs)
-    if (!log.isOn) return
-    await changeTriggers(run, DISABLE_TRIGGERS, SWITCH)
-    await appendCommits(run, log)
-    await run('UPDATE plant_change_log SET id = NULL, oldest = position + 1')
-  })
 }
 
 /**
