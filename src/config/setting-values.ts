@@ -74,19 +74,14 @@ export function threads(value: unknown): number | 'auto' {
   return value === 'auto' ? value : readThreadCount(value)
 }
 
-/** A duration such as `90s`, or a number of milliseconds. Returns whole milliseconds, from 1 to `max`. */
-export function duration(max: string, expected = 'a duration') {
+/** A duration such as `90s`, or a number of milliseconds. Returns whole milliseconds, from `min` to `max`. */
+export function duration(max: string, min = '1ms') {
   return (value: unknown): number => {
     const milliseconds = Math.round(typeof value === 'number' ? value : parseDuration(value))
-    if (milliseconds > 0 && milliseconds <= ms(max as StringValue)) return milliseconds
-    throw new InvalidValue(`${expected} such as 500ms, 10s, 2m, 12h or 1d, at most ${max}`)
+    const isInRange = milliseconds >= parseDuration(min) && milliseconds <= parseDuration(max)
+    if (isInRange) return milliseconds
+    throw new InvalidValue(`a duration from ${min} to ${max}, in ms, s, m, h or d`)
   }
-}
-
-/** Like `duration`, or 0. */
-export function durationOrZero(max: string) {
-  const read = duration(max, '0 or a duration')
-  return (value: unknown): number => (value === 0 || value === '0' ? 0 : read(value))
 }
 
 function parseDuration(value: unknown): number {

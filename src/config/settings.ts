@@ -1,6 +1,5 @@
 import {
   duration,
-  durationOrZero,
   endpoint,
   integer,
   issuer,
@@ -37,6 +36,9 @@ const TIMEOUT_MAX = '1d'
 
 /** More than any cluster has. */
 export const STANDBYS_MAX = 100
+
+/** Long enough for a consumer to reconnect. */
+const KEEP_CHANGES_MIN = '1m'
 
 /** Longer than any consumer can be expected to be down. */
 const KEEP_CHANGES_MAX = '3650d'
@@ -80,10 +82,9 @@ export const settings = {
   },
   keepChanges: {
     argument: '<duration>',
-    description:
-      'how long to retain changes for GET /changes and webhooks; 0 turns them off and deletes all changes',
+    description: 'how long to retain changes for GET /changes and webhooks',
     default: '7d',
-    read: durationOrZero(KEEP_CHANGES_MAX),
+    read: duration(KEEP_CHANGES_MAX, KEEP_CHANGES_MIN),
   },
   keepChangesBytes: {
     argument: '<bytes>',

@@ -29,9 +29,9 @@ const bad: Record<SettingName, readonly { value: string; expected: string }[]> =
     expected: 'an integer from 0 to 65535, or an address such as 0.0.0.0:3001 or [::]:3001',
   })),
   database: [{ value: '', expected: 'a non-empty string' }],
-  keepChanges: ['7', '-1d', 'x', '3651d'].map((value) => ({
+  keepChanges: ['0', '59s', '7', '-1d', 'x', '3651d'].map((value) => ({
     value,
-    expected: '0 or a duration such as 500ms, 10s, 2m, 12h or 1d, at most 3650d',
+    expected: 'a duration from 1m to 3650d, in ms, s, m, h or d',
   })),
   keepChangesBytes: ['0', '1048575', '1GB'].map((value) => ({
     value,
@@ -142,7 +142,7 @@ const bad: Record<SettingName, readonly { value: string; expected: string }[]> =
 }
 
 function invalidDuration(value: string) {
-  return { value, expected: 'a duration such as 500ms, 10s, 2m, 12h or 1d, at most 1d' }
+  return { value, expected: 'a duration from 1ms to 1d, in ms, s, m, h or d' }
 }
 
 function invalidScope(value: string) {
@@ -203,15 +203,15 @@ const rejected = [
   { args: [...create, 'two words'], says: 'Expected 1 to 64 characters' },
   { args: [...create, 'x', '--scope', 'admin'], says: 'Expected read, write, or both' },
   { args: [...create, 'x', '--scope', 'read,read'], says: 'Expected read, write, or both' },
-  { args: [...create, 'x', '--expires', 'soon'], says: 'Expected a duration such as' },
-  { args: [...create, 'x', '--expires', '36501d'], says: 'at most 36500d' },
+  { args: [...create, 'x', '--expires', 'soon'], says: 'Expected a duration from' },
+  { args: [...create, 'x', '--expires', '36501d'], says: 'from 1ms to 36500d' },
   {
     args: [...add, '--events', 'newPlant,planted'],
     says: 'Expected newPlant, plantChanged, plantRemoved, separated by commas.',
   },
-  { args: ['backup', 'x', '--every', 'hour'], says: 'Expected a duration such as' },
+  { args: ['backup', 'x', '--every', 'hour'], says: 'Expected a duration from' },
   { args: ['backup', 'x', '--every', '999ms'], says: 'Expected at least 1s' },
-  { args: ['backup', 'x', '--every', '25d'], says: 'at most 24d' },
+  { args: ['backup', 'x', '--every', '25d'], says: 'from 1ms to 24d' },
   { args: ['backup', 'x', '--every', '1h', '--keep', '0'], says: 'Expected an integer from 1 to' },
   { args: ['backup', 'x', '--keep', '2'], says: "option '--keep' requires '--every'" },
   { args: ['token', 'revoke'], says: "missing required argument 'name'" },

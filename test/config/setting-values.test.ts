@@ -1,7 +1,6 @@
 import t from 'tap'
 import {
   duration,
-  durationOrZero,
   endpoint,
   integer,
   issuer,
@@ -18,7 +17,6 @@ import {
 
 const readers = {
   duration: duration('1d'),
-  durationOrZero: durationOrZero('1d'),
   endpoint,
   integer: integer(1, 10),
   logRequests,
@@ -38,11 +36,20 @@ for (const [name, read] of Object.entries(readers)) {
   })
 }
 
-t.test('a duration can be zero where that has a meaning', async (t) => {
-  const read = durationOrZero('1d')
-  for (const zero of [0, '0']) t.equal(read(zero), 0)
-  t.equal(read('2m'), 120_000)
-  t.throws(() => read('2d'), { message: /^expected 0 or a duration .* at most 1d$/ })
+t.test('a duration has a least and a greatest value', async (t) => {
+  const read = duration('1d', '1m')
+  for (const [value, milliseconds] of [
+    ['1m', 60_000],
+    [59_999.5, 60_000],
+    ['24h', 86_400_000],
+  ] as const) {
+    t.equal(read(value), milliseconds)
+  }
+  for (const value of [0, '0', '59s', 59_999, '1.1d']) {
+    t.throws(() => read(value), {
+      message: 'expected a duration from 1m to 1d, in ms, s, m, h or d',
+    })
+  }
 })
 
 t.test('origins are read from a list or an array', async (t) => {
