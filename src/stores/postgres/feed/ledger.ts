@@ -5,8 +5,8 @@ import { DATABASE_IDENTITY, NOW_MS } from './change-tables.ts'
 /** The state of the log, as every process that shares the database sees it. */
 export interface LogState {
   /**
-   * Whether a new log must begin: the database was restored from a dump, so that the log belongs to another database, or
-   * the log was off, which is no longer possible.
+   * Whether a new log must begin: either the database was restored from a dump, so that the log belongs to another
+   * database, or the log was turned off, as `--keep-changes 0` once did.
    */
   readonly isObsolete: boolean
   /** The position of the last commit in the ledger. */

@@ -73,7 +73,7 @@ export const BEGIN_LOG = `
 /** Gives the log a new id, so that cursors it has issued are no longer valid. */
 export const RENEW_LOG = `UPDATE change_log SET id = randomblob(${LOG_ID_BYTES})`
 
-/** What `--keep-changes 0` did to a new database, when the log could be turned off: it has no triggers and no id. */
+/** Makes a new database comparable with one in which the log was turned off, as `--keep-changes 0` once did. */
 export const DROP_TRIGGERS = Object.keys(TRIGGERS)
   .map((name) => `DROP TRIGGER ${name};`)
   .join('\n')
