@@ -8,7 +8,7 @@ import { backup } from '../../src/commands/backup/backup.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { StoreError } from '../../src/stores/store-error.ts'
-import { createPlant, logged } from '../helpers/client.ts'
+import { createPlant } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
@@ -113,16 +113,13 @@ t.test(
   },
 )
 
-t.test('the service logs one warning about a server that is not supported', async (t) => {
+t.test('the service does not start on a server that is not PostgreSQL', async (t) => {
   const database = await emptyDatabase()
   const name = new URL(database).pathname.slice(1)
   for (const statement of otherVersion(name, 'Novel 1.0')) await server.query(statement, name)
-  const service = new Command(t, ['--port', '0', '--database', database])
-  await service.listening()
-  await logged(service, 'only PostgreSQL 13 or later is supported')
-  const lines = service.stderr.trimEnd().split('\n')
-  const warnings = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40)
-  t.match(warnings, [{ msg: /^the database server is Novel 1\.0, but only/ }])
+  const stderr = `plant-store: cannot use the database ${database}: the server is Novel 1.0, but only PostgreSQL 13 or later is supported\n`
+  const started = await runHere(['--port', '0', '--database', database])
+  t.strictSame(started, { code: 1, stdout: '', stderr })
 })
 
 t.test('commands that only read do not initialize an empty database', async (t) => {

@@ -41,7 +41,6 @@ import { type OpenDatabase, openDatabase, type PostgresOptions } from './postgre
 import type { PostgresMetrics } from './postgres-metrics.ts'
 import { PostgresTokens } from './postgres-tokens.ts'
 import { PostgresWebhooks } from './postgres-webhooks.ts'
-import { requireSupport } from './server-product.ts'
 import { advise } from './store-advice.ts'
 
 /** Reads a plant, and the state of the standby guarantee. */
@@ -61,20 +60,11 @@ export class PostgresStore implements Store {
   readonly #inFlight = new InFlight()
   readonly #waiting = new WaitingChanges()
   readonly #metrics: PostgresMetrics | undefined
-  readonly #database: OpenDatabase
-  readonly #options: PostgresOptions
   #closed: Promise<void> | undefined
 
-  private constructor(
-    database: OpenDatabase,
-    options: PostgresOptions,
-    metrics: PostgresMetrics | undefined,
-  ) {
-    const { connections } = database
+  private constructor({ connections, log }: OpenDatabase, metrics: PostgresMetrics | undefined) {
     this.#connections = connections
-    this.#log = database.log
-    this.#database = database
-    this.#options = options
+    this.#log = log
     this.#metrics = metrics
     metrics?.measureWaiting(this.#waiting)
     metrics?.measureConnections(() => connections.figures)
@@ -108,9 +98,9 @@ export class PostgresStore implements Store {
    */
   static async open(options: PostgresOptions): Promise<PostgresStore> {
     const database = await openDatabase(options)
-    if (!options.isMeasured) return new PostgresStore(database, options, undefined)
+    if (!options.isMeasured) return new PostgresStore(database, undefined)
     const { PostgresMetrics } = await import('./postgres-metrics.ts')
-    return new PostgresStore(database, options, new PostgresMetrics())
+    return new PostgresStore(database, new PostgresMetrics())
   }
 
   /** Replicas scale a service on PostgreSQL. */
@@ -175,12 +165,9 @@ export class PostgresStore implements Store {
     return readRestriction(this.#read)
   }
 
-  /** @throws StoreError if the server is not supported */
   restrict(step: RestrictionStep): Promise<RestrictionResult> {
     return this.#inFlight.track(async () => {
-      const { product } = this.#database
-      requireSupport(product, 'plants can be frozen or mirrored only on')
-      const result = await restrict(this.#connections, step, product.feedObstacle === undefined)
+      const result = await restrict(this.#connections, step)
       const { stored = [], removed = [] } = step
       await this.#log.noteImport(stored.length + removed.length)
       return result
@@ -227,7 +214,7 @@ export class PostgresStore implements Store {
   }
 
   advise(): StoreAdvice {
-    return advise(this.#database.product, this.#connections.guarantee, this.#options.retention)
+    return advise(this.#connections.guarantee)
   }
 
   async metrics(): Promise<Metrics> {
@@ -241,10 +228,6 @@ export class PostgresStore implements Store {
   }
 
   async #ping(): Promise<void> {
-    if (!this.#database.product.isSupported) {
-      await this.#connections.query('SELECT id FROM plants LIMIT 1')
-      return
-    }
     const [observation] = await this.#connections.query<Observation>(PING)
     const { guarantee } = this.#connections
     guarantee.note(observation as Observation)

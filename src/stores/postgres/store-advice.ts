@@ -1,18 +1,8 @@
-import type { Retention } from '../engine.ts'
 import type { StoreAdvice } from '../store.ts'
 import { formatStandbys, type StandbyGuarantee } from './durability/standby-guarantee.ts'
-import { type ServerProduct, VERSION_MIN } from './server-product.ts'
 
-/** Advice about a server, for the operator. */
-export function advise(
-  { name, isSupported, feedObstacle }: ServerProduct,
-  { required, violation }: Pick<StandbyGuarantee, 'required' | 'violation'>,
-  retention?: Retention,
-): StoreAdvice {
-  if (!isSupported) {
-    const warning = `the database server is ${name}, but only PostgreSQL ${VERSION_MIN} or later is supported: there is no change feed, and no standbys can be required; see docs/postgresql.md`
-    return { warnings: [warning] }
-  }
+/** Advice about the guarantee of acknowledgements, for the operator. */
+export function advise({ required, violation }: StandbyGuarantee): StoreAdvice {
   const warnings: string[] = []
   if (required === undefined) {
     warnings.push(
@@ -21,11 +11,6 @@ export function advise(
     )
   }
   if (violation !== undefined) warnings.push(`changes are rejected: ${violation.detail}`)
-  if (feedObstacle !== undefined && retention?.age) {
-    warnings.push(
-      `changes are not kept: ${feedObstacle}; see docs/changes.md, or set --keep-changes to 0`,
-    )
-  }
   const acknowledgement = required
     ? `are acknowledged once they are on ${formatStandbys(required)}`
     : 'can be lost with the primary after they are acknowledged'

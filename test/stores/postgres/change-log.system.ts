@@ -1,4 +1,4 @@
-/** The log across settings, upgrades, restored databases and other servers. */
+/** The log across settings and restored databases. */
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { encodeCursor } from '../../../src/stores/cursor.ts'
@@ -6,13 +6,11 @@ import { Connections } from '../../../src/stores/postgres/connection/connections
 import { turnOff, turnOn } from '../../../src/stores/postgres/feed/change-switch.ts'
 import { lockLog } from '../../../src/stores/postgres/feed/ledger.ts'
 import type { PostgresOptions } from '../../../src/stores/postgres/postgres-database.ts'
-import { SCHEMA_VERSION } from '../../../src/stores/postgres/postgres-schema.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { isSettled } from '../../helpers/settled.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, contentOf, eventually, latest, replay } from '../changes.ts'
 import { exported } from '../plants.ts'
-import { emptyDatabases, otherVersion } from './databases.ts'
+import { emptyDatabases } from './databases.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 const database = emptyDatabases(server, emptyDatabase)
@@ -279,51 +277,6 @@ t.test('replicas that disagree about the log start and stop it without a deadloc
   t.same(await server.query(statistics), [{ deadlocks: '0' }])
 })
 
-t.test('replicas upgrade the schema while one of the previous version writes', async (t) => {
-  const { open, url, query, waitedMs } = await setUp(t)
-  for (const statement of VERSION_4) await query(statement)
-  const old = new pg.Client({ connectionString: url })
-  await old.connect()
-  t.teardown(() => old.end())
-  await old.query("INSERT INTO plants VALUES (1, 'old'), (2, 'old')")
-  await old.query('BEGIN')
-  await old.query("UPDATE plants SET name = 'open' WHERE id = 2")
-  const { undo } = shortenLockWaits(t)
-  await t.rejects(open({ retention: KEEP }), {
-    message: /while another transaction is changing plants$/,
-  })
-  undo()
-  t.equal(await waitedMs(), 0, 'no statement waits any longer')
-  const opening = Promise.all(Array.from({ length: 4 }, () => open({ retention: KEEP })))
-  t.notOk(await isSettled(opening))
-  await old.query('COMMIT')
-  const stores = await opening
-  const [store] = stores as [PostgresStore]
-  const plants = await exported(store)
-  t.strictSame(await changesAfter(store), [])
-  const start = await latest(store)
-  await old.query("UPDATE plants SET name = 'new' WHERE id = 1")
-  for (const each of stores) {
-    t.strictSame((await changesAfter(each, start)).map(contentOf), [
-      ['changed', 1n, { name: 'new' }],
-    ])
-  }
-  t.same(replay(await changesAfter(store, start), plants), await exported(store))
-  t.same((await query('SELECT version FROM plant_store_schema')).length, SCHEMA_VERSION)
-})
-
-const VERSION_4 = [
-  'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',
-  'CREATE INDEX plants_by_tag ON plants (md5(tag), id) WHERE tag IS NOT NULL',
-  `CREATE TABLE tokens (
-     name text PRIMARY KEY, selector bytea NOT NULL, digest bytea NOT NULL, scopes text NOT NULL,
-     created_at bigint NOT NULL, expires_at bigint, last_used_at bigint
-   )`,
-  'CREATE INDEX tokens_by_selector ON tokens (selector)',
-  'CREATE TABLE plant_store_schema (version int PRIMARY KEY)',
-  'INSERT INTO plant_store_schema VALUES (1), (2), (3), (4)',
-]
-
 /** What a database restored from a dump has: transaction ids of another server, which can be greater than its own. */
 const RESTORED = `
   BEGIN;
@@ -397,55 +350,6 @@ t.test(
     t.equal((await changesAfter(store, kept)).length, 2)
   },
 )
-
-/** The warnings of a store about its feed. */
-const feedWarnings = (store: PostgresStore) =>
-  store.advise().warnings.filter((warning) => /changes are not kept|no change feed/.test(warning))
-
-for (const version of ['PostgreSQL 12.22 on x86_64-pc-linux-gnu', 'Novel 1.0']) {
-  t.test(`the feed is off on ${version}`, async (t) => {
-    const { name, open, query } = await setUp(t)
-    for (const statement of otherVersion(name, version)) await query(statement)
-    const store = await open({ retention: KEEP })
-    t.match(feedWarnings(store), [/only PostgreSQL 13 or later is supported/])
-    t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
-    t.equal(await store.readChanges({ limit: 1 }), 'off')
-    // nextCommit does not keep the process running.
-    const timer = setInterval(() => {}, 1000)
-    await store.nextCommit()
-    clearInterval(timer)
-    t.same(
-      await query(
-        "SELECT FROM pg_tables WHERE schemaname = 'public' AND tablename LIKE 'plant\\_c%'",
-      ),
-      [],
-    )
-    await query(`ALTER DATABASE ${name} RESET search_path`)
-    const upgraded = await open({ retention: KEEP })
-    t.same(feedWarnings(upgraded), [])
-    t.equal(await upgraded.create({ id: 2n, name: 'x' }), 'created')
-    t.equal(
-      (await changesAfter(upgraded)).length,
-      1,
-      'the feed is on after an upgrade of the server',
-    )
-  })
-}
-
-t.test('the feed is off for a user who cannot identify the database', async (t) => {
-  const { name, open, query, url } = await setUp(t)
-  const role = `user_of_${name}`
-  await query(`CREATE ROLE ${role} LOGIN`)
-  await query(`ALTER DATABASE ${name} OWNER TO ${role}`)
-  await query('REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC')
-  const ofRole = url.replace(/\/\/\w+@/, `//${role}@`)
-  const store = await open({ retention: KEEP, url: ofRole })
-  t.equal(await store.readChanges({ limit: 1 }), 'off')
-  t.match(feedWarnings(store), [/needs permission to execute .* pg_control_system\(\);/])
-  for (const options of [{ retention: OFF }, {}]) {
-    t.same(feedWarnings(await open({ ...options, url: ofRole })), [])
-  }
-})
 
 t.test('a commit of another process ends the wait, which a failure does not', async (t) => {
   const { open, name } = await setUp(t)

@@ -8,7 +8,7 @@ import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { PostgresServer } from '../../../tools/postgres/server.ts'
 import { exported } from '../plants.ts'
-import { type Database, emptyDatabases, otherVersion, set } from './databases.ts'
+import { type Database, emptyDatabases, set } from './databases.ts'
 
 const timeout = 10_000
 
@@ -215,21 +215,4 @@ t.test('a violation outlasts a server that is unreachable, and a closed store', 
   const late = t.rejects(store.ping(), { message: /waits for 0 / })
   await store.close()
   await late
-})
-
-t.test('without PostgreSQL 13 or later, no standbys can be required', async (t) => {
-  const place = await database()
-  const [replaceVersion, useIt] = otherVersion(place.name, 'Novel 1.0') as [string, string]
-  await place.query(replaceVersion)
-  await place.query(useIt)
-  const refused =
-    /: standbys can be required of PostgreSQL 13 or later, but the server is Novel 1\.0$/
-  await t.rejects(open(t, place, 1), { message: refused })
-  const store = await open(t, place)
-  await store.ping()
-  t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
-  t.match(await acknowledged(place), /^ok /)
-  await t.rejects(changeRequiredStandbys({ url: place.url, timeout }, 1), { message: refused })
-  await place.query("INSERT INTO plant_store_settings VALUES ('require_standbys', '1')")
-  await t.rejects(open(t, place), { message: refused }, 'also if the number was stored before')
 })

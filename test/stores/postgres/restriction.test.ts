@@ -1,15 +1,14 @@
-/** Restrictions that also apply to SQL, on different servers. */
+/** Restrictions that also apply to SQL. */
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { INT64_MIN } from '../../../contract/int64.ts'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { restrictedError } from '../../../service/restriction.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { StoreError } from '../../../src/stores/store-error.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, contentOf, latest } from '../changes.ts'
 import { exported } from '../plants.ts'
-import { emptyDatabases, otherVersion } from './databases.ts'
+import { emptyDatabases } from './databases.ts'
 import { countWaiting } from './sessions.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
@@ -162,32 +161,4 @@ t.test('a mirror can have no log', async (t) => {
   t.teardown(() => service.close())
   t.equal(await store.restrict(BEGIN), 'done')
   t.equal(await store.readChanges({ limit: 1 }), 'off')
-})
-
-t.test('a server that is not supported cannot be restricted', async (t) => {
-  const { url, name, query } = await database()
-  for (const statement of otherVersion(name, 'Novel 1.0')) await query(statement)
-  const store = await PostgresStore.open({ url, timeout: 10_000 })
-  t.teardown(() => store.close())
-  await t.rejects(store.restrict(FREEZE), {
-    constructor: StoreError,
-    message:
-      'plants can be frozen or mirrored only on PostgreSQL 13 or later, but the server is Novel 1.0',
-  })
-  t.equal(await store.readRestriction(), undefined)
-})
-
-t.test('a mirror needs no permission to keep changes', async (t) => {
-  const { url, name, query } = await database()
-  const role = `user_of_${name}`
-  await query(`CREATE ROLE ${role} LOGIN`)
-  await query(`ALTER DATABASE ${name} OWNER TO ${role}`)
-  await query('REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC')
-  const ofRole = url.replace(/\/\/\w+@/, `//${role}@`)
-  const store = await PostgresStore.open({ url: ofRole, timeout: 10_000 })
-  t.teardown(() => store.close())
-  t.equal(await store.restrict(BEGIN), 'done')
-  await t.rejects(store.create({ id: 1n, name: 'x' }), { ...restrictedError(MIRROR) })
-  t.equal(await store.restrict({ expected: BEGIN.next, next: undefined }), 'done')
-  t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
 })

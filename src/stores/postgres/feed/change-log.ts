@@ -30,7 +30,6 @@ type PageResult = ChangesPage | 'expired' | 'off' | typeof TOO_LONG | undefined
 /** Implements ChangeFeed. */
 export class ChangeLog implements ChangeFeed {
   readonly #connections: Connections
-  readonly #isSupported: boolean
   readonly #run: Run
   readonly #watch: CommitWatch
   /** Brings the ledger up to date. Resolves to whether the log is on. */
@@ -44,13 +43,10 @@ export class ChangeLog implements ChangeFeed {
   readonly #closing = new AbortController()
   #maintenance: Promise<void> | undefined
 
-  /** @param isSupported whether the server supports the log. If not, the log is off. */
-  constructor(connections: Connections, isSupported: boolean) {
+  constructor(connections: Connections) {
     this.#connections = connections
-    this.#isSupported = isSupported
     this.#run = (text, values) => connections.query(text, values)
     this.#watch = new CommitWatch(async () => {
-      if (!isSupported) return false
       const { position, isBehind } = await readLogState(connections)
       return isBehind || this.#advance(position)
     })
@@ -62,7 +58,6 @@ export class ChangeLog implements ChangeFeed {
    * changes until it is closed.
    */
   async prepare(retention?: Retention, onProblem?: OnProblem): Promise<void> {
-    if (!this.#isSupported) return
     const { isOn, isForeign } = await readLogState(this.#connections)
     const isWanted = retention === undefined ? isOn : retention.age > 0
     if (isOn && !isWanted) await turnOff(this.#connections)
@@ -121,7 +116,6 @@ export class ChangeLog implements ChangeFeed {
   }
 
   async #append(): Promise<boolean> {
-    if (!this.#isSupported) return false
     const { isOn, isForeign, isBehind, position } = await readLogState(this.#connections)
     if (isOn && isForeign) {
       this.#confirmed = -1n

@@ -2,20 +2,12 @@ import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { Connections } from '../connection/connections.ts'
 import { isLockTimeout } from '../connection/postgres-errors.ts'
 import type { Run } from '../connection/session.ts'
-import { BEGIN_LOG, CREATE_TRIGGERS, DISABLE_TRIGGERS, ENABLE_TRIGGERS } from './change-tables.ts'
-import { appendCommits, type LockedLog, limitLockWait, lockLog } from './ledger.ts'
+import { BEGIN_LOG, DISABLE_TRIGGERS, ENABLE_TRIGGERS } from './change-tables.ts'
+import { appendCommits, type LockedLog, lockLog } from './ledger.ts'
 
 type Transactions = Pick<Connections, 'unverifiedTransaction' | 'lockWaitMs'>
 
 const SWITCH = 'the change feed cannot be turned on or off'
-
-/** Creates the log and its triggers, unless another process has. */
-export function createTriggers(connections: Transactions): Promise<void> {
-  return connections.unverifiedTransaction(async (run) => {
-    await limitLockWait(run, connections.lockWaitMs)
-    await changeTriggers(run, CREATE_TRIGGERS, SWITCH)
-  })
-}
 
 /**
  * Begins a new log if the log is off, or belongs to the database from which this one was restored. Cursors of the old

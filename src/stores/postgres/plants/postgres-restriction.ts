@@ -19,7 +19,7 @@ import { beginLog, changeTriggers } from '../feed/change-switch.ts'
 import { limitLockWait, lockLog } from '../feed/ledger.ts'
 import { toColumns, UNNESTED } from './plant-inserts.ts'
 
-/** A migration of postgres-schema.ts. */
+/** A statement of postgres-schema.ts. */
 export const CREATE_RESTRICTION = `
   CREATE TABLE IF NOT EXISTS plant_restriction (
     is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
@@ -100,15 +100,10 @@ export async function readRestriction(run: Run): Promise<Restriction | undefined
   return toRestriction(row)
 }
 
-/**
- * See RestrictionStore.restrict.
- *
- * @param hasFeed whether the server supports the change log
- */
+/** See RestrictionStore.restrict. */
 export async function restrict(
   connections: Pick<Connections, 'verified' | 'lockWaitMs'>,
   step: RestrictionStep,
-  hasFeed: boolean,
 ): Promise<RestrictionResult> {
   const { lockWaitMs } = connections
   const { expected, next } = step
@@ -120,7 +115,7 @@ export async function restrict(
     }
     if (beginsMirror(step) && found !== undefined) throw new StepRefused('not-new')
     // Locked before the plants, as when the log is turned on or off.
-    const log = hasFeed && beginsCopy(next) ? await lockLog(run, lockWaitMs) : undefined
+    const log = beginsCopy(next) ? await lockLog(run, lockWaitMs) : undefined
     if (expected === undefined) await changeTriggers(run, ENABLE_BARRIER, BARRIER)
     if (next === undefined) await changeTriggers(run, DISABLE_BARRIER, BARRIER)
     if (beginsMirror(step) && (await run(ANY_PLANT)).length > 0) throw new StepRefused('not-empty')
