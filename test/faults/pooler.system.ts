@@ -37,7 +37,7 @@ const SUITES = [
 ]
 
 /** What the suites have to know about the engine. */
-const TRAITS = { lasting: true, hasFeed: true }
+const TRAITS = { lasting: true }
 
 const skip = spawnSync(PGBOUNCER, ['--version']).error && `${PGBOUNCER} is missing`
 

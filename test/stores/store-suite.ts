@@ -25,8 +25,6 @@ export interface Engine {
   place(t: Test): Open | Promise<Open>
   /** Whether the data outlives the store and is visible to other stores. */
   readonly lasting: boolean
-  /** Whether it keeps changes. */
-  readonly hasFeed: boolean
 }
 
 /** Tests the requirements that PlantStore, RestrictionStore, TokenStore and WebhookStore state for every engine. */
@@ -45,11 +43,11 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['restrictions', restrictionSuite],
     ['tokens', tokenSuite],
     ['webhooks', webhookSuite],
+    ['following changes', feedSuite],
   ] as const) {
     t.test(`${name}: ${what}`, async (t) => suite(t, engine))
   }
-  if (engine.hasFeed) t.test(`${name}: following changes`, async (t) => feedSuite(t, engine))
-  if (engine.hasFeed && engine.lasting)
+  if (engine.lasting)
     t.test(`${name}: following changes of others`, async (t) => sharedFeedSuite(t, engine))
   if (engine.lasting)
     t.test(`${name}: shared and reopened databases`, async (t) => lastingSuite(t, engine))

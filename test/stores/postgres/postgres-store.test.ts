@@ -8,7 +8,6 @@ const { emptyDatabase } = await sharedPostgres()
 
 storeSuite(t, 'PostgreSQL', {
   lasting: true,
-  hasFeed: true,
   place: async () => {
     const url = await emptyDatabase()
     return () => PostgresStore.open({ url, timeout: 10_000 })

@@ -11,7 +11,6 @@ const lockTimeout = 30_000
 
 storeSuite(t, 'SQLite in a file', {
   lasting: true,
-  hasFeed: true,
   place: (t) => {
     const file = join(t.testdir(), 'plants.db')
     return () => withoutCoverage(async () => new SqliteStore({ file, lockTimeout }))
@@ -20,7 +19,6 @@ storeSuite(t, 'SQLite in a file', {
 
 storeSuite(t, 'SQLite in memory', {
   lasting: false,
-  hasFeed: true,
   place: () => async () => new SqliteStore({ file: ':memory:', lockTimeout }),
 })
 
