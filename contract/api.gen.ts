@@ -439,7 +439,7 @@ export interface components {
         /**
          * Cursor
          * @description Identifies the change. Pass it as `after` to get the changes that follow it.
-         * @example AAECAwQFBgcAAAAAAAAAKgGaQ1BXMA
+         * @example AAECAwQFBgcAAAAAAAAAKgGaQ1BXMGTkN7U
          */
         Cursor: string;
         /**

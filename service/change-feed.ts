@@ -30,8 +30,7 @@ export type NoChanges = 'malformed' | 'expired'
  *
  * Each change that a PlantStore has acknowledged is in the log exactly once. Requests that change nothing do not
  * appear: replays, updates to the same content, batches that conflict. Repeating the changes in order, from an empty
- * store or from an export with its cursor, yields the plants in the store. After an upgrade from a version without the
- * log, it starts empty: it does not contain the plants that were already stored.
+ * store or from an export with its cursor, yields the plants in the store.
  *
  * Cursors are opaque, in the characters of base64url. They stay valid when the store is reopened, and on every process
  * that shares the database. If the log has lost changes up to the cursor, as after a restore, the cursor is `expired`.

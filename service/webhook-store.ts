@@ -61,9 +61,9 @@ export interface Webhook extends Omit<NewWebhook, 'cursor' | 'pausedAt'> {
  * temporarily unavailable.
  *
  * One process at a time delivers, to all webhooks: the one that has the lease. Each webhook has the name of that process
- * and the end of its lease, because earlier versions lease each webhook to a process of its own. The lease is measured
- * by the clock that all processes share: that of the machine on SQLite, that of the server on PostgreSQL. A lease that
- * would last longer than any that is granted, because the clock was set back, has expired.
+ * and the end of its lease. The lease is measured by the clock that all processes share: that of the machine on SQLite,
+ * that of the server on PostgreSQL. A lease that would last longer than any that is granted, because the clock was set
+ * back, has expired.
  */
 export interface WebhookStore {
   /** Resolves to all webhooks, ordered by name in code point order. */

@@ -39,17 +39,14 @@ export function encodeCursor({ log, position, at, sequence }: Cursor): string {
   return bytes.toString('base64url')
 }
 
-/** Returns undefined for a string that is not a cursor. Also accepts cursors without a checksum (older versions). */
+/** Returns undefined for a string that is not a cursor. */
 export function decodeCursor(text: string): Cursor | undefined {
   const bytes = Buffer.from(text, 'base64url')
   // Node ignores characters that are not base64url.
   if (bytes.toString('base64url') !== text) return undefined
-  const length = LENGTHS.find((each) => [each, each + CHECKSUM_BYTES].includes(bytes.length))
+  const length = LENGTHS.find((each) => each + CHECKSUM_BYTES === bytes.length)
   if (length === undefined) return undefined
-  const hasChecksum = bytes.length > length
-  if (hasChecksum && bytes.readUInt32BE(length) !== crc32(bytes.subarray(0, length))) {
-    return undefined
-  }
+  if (bytes.readUInt32BE(length) !== crc32(bytes.subarray(0, length))) return undefined
   const hasSequence = length === LENGTHS[1]
   const position = bytes.readBigInt64BE(POSITION_START)
   if (position < 0n) return undefined

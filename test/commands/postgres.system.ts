@@ -13,6 +13,7 @@ import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
 import { byId, exported, STRINGS, scatteredIds } from '../stores/plants.ts'
+import { otherVersion } from '../stores/postgres/databases.ts'
 import { newWebhook } from '../stores/webhook-suite.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
@@ -111,6 +112,15 @@ t.test(
     t.same(readdirSync(cwd), [])
   },
 )
+
+t.test('the service does not start on a server that is not PostgreSQL', async (t) => {
+  const database = await emptyDatabase()
+  const name = new URL(database).pathname.slice(1)
+  for (const statement of otherVersion(name, 'Novel 1.0')) await server.query(statement, name)
+  const stderr = `plant-store: cannot use the database ${database}: the server is Novel 1.0, but only PostgreSQL 13 or later is supported\n`
+  const started = await runHere(['--port', '0', '--database', database])
+  t.strictSame(started, { code: 1, stdout: '', stderr })
+})
 
 t.test('commands that only read do not initialize an empty database', async (t) => {
   const url = await emptyDatabase()

@@ -44,6 +44,7 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['following changes', feedSuite],
     ['tokens', tokenSuite],
     ['webhooks', webhookSuite],
+    ['following changes', feedSuite],
   ] as const) {
     t.test(`${name}: ${what}`, async (t) => suite(t, engine))
   }

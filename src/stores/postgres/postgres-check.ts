@@ -15,14 +15,8 @@ import { Connections } from './connection/connections.ts'
 import { findUnsafeSetting, readSettings } from './durability/server-settings.ts'
 import { countStandbys, findViolation, parseRequired } from './durability/standby-guarantee.ts'
 import { readLogState } from './feed/ledger.ts'
-import type { PostgresOptions } from './postgres-database.ts'
-import {
-  CHANGES_VERSION,
-  readSchemaVersion,
-  SCHEMA_VERSION,
-  SETTINGS_VERSION,
-} from './postgres-schema.ts'
-import { identifyServer } from './server-product.ts'
+import { type PostgresOptions, requirePostgres } from './postgres-database.ts'
+import { readSchemaVersion, SCHEMA_VERSION } from './postgres-schema.ts'
 
 type Check = (connections: Connections) => Promise<Finding>
 
@@ -73,6 +67,7 @@ function reportTable(error: Error & { code?: string }): Finding {
 }
 
 async function kind(connections: Connections): Promise<Finding> {
+  await requirePostgres(connections)
   return (await readSchemaVersion(connections)) > 0 ? OWN_DATABASE : fault('it is empty')
 }
 
@@ -85,9 +80,7 @@ async function schema(connections: Connections): Promise<Finding> {
 async function server(connections: Connections): Promise<Finding> {
   const [row] = await connections.query<{ version: string }>('SELECT version() AS version')
   const { server_encoding } = await readSettings(connections)
-  return ok(
-    [row?.version, server_encoding && `text in ${server_encoding}`].filter(Boolean).join(', '),
-  )
+  return ok(`${row?.version}, text in ${server_encoding}`)
 }
 
 async function connection(connections: Connections): Promise<Finding> {
@@ -99,12 +92,9 @@ async function acknowledged(connections: Connections): Promise<Finding> {
   const settings = await readSettings(connections)
   const reason = findUnsafeSetting(settings)
   if (reason !== undefined) return fault(reason)
-  const { isSupported } = await identifyServer(connections)
-  if (isSupported && (await readSchemaVersion(connections)) >= SETTINGS_VERSION) {
-    const observation = await connections.observe()
-    const violation = findViolation(parseRequired(observation), observation)
-    if (violation !== undefined) return fault(violation.detail)
-  }
+  const observation = await connections.observe()
+  const violation = findViolation(parseRequired(observation), observation)
+  if (violation !== undefined) return fault(violation.detail)
   const isAlone = countStandbys(settings) === 0
   const standbys = isAlone ? '' : ` and on standbys: ${settings.synchronous_standby_names}`
   return ok(`on the server's disk${standbys}`)
@@ -126,9 +116,6 @@ async function plants(connections: Connections): Promise<Finding> {
 
 /** The number of retained changes. */
 async function changes(connections: Connections): Promise<Finding> {
-  if ((await readSchemaVersion(connections)) < CHANGES_VERSION) {
-    return ok('none until the upgrade')
-  }
   const { isObsolete } = await readLogState(connections)
   if (isObsolete) return ok('of an obsolete log; the service deletes them on its next start')
   const sum = 'coalesce(sum(cardinality(ids)), 0)::bigint'

@@ -6,7 +6,16 @@ import { agreeOnStandbys } from './durability/required-standbys.ts'
 import { requireDurable } from './durability/server-settings.ts'
 import { ChangeLog } from './feed/change-log.ts'
 import { migrate, readSchemaVersion } from './postgres-schema.ts'
-import { identifyServer, requireSupport, type ServerProduct } from './server-product.ts'
+
+/** The oldest supported major version: the first with `xid8` and `pg_snapshot`. */
+const VERSION_MIN = 13
+
+/**
+ * The result of `version()`: a number, and the name of a distribution that does not change PostgreSQL, such as
+ * `(Debian 15.14-0+deb12u1)`. Forks have other numbers, or other text after the number.
+ */
+const POSTGRES =
+  /^PostgreSQL (\d+)(?:\.\d+|(?:devel|beta|rc)\d*)*(?: \([^)]*\)| - [^,]*)?(?: on |, )/
 
 export interface PostgresOptions {
   /** A connection string in libpq's form, with one or more hosts. */
@@ -29,7 +38,6 @@ export interface PostgresOptions {
 export interface OpenDatabase {
   readonly connections: Connections
   readonly log: ChangeLog
-  readonly product: ServerProduct
 }
 
 /**
@@ -63,15 +71,35 @@ async function prepareDatabase(
     requireStandbys,
   }: Omit<PostgresOptions, 'url' | 'timeout'>,
 ): Promise<OpenDatabase> {
+  await requirePostgres(connections)
   await requireDurable(connections)
   const isMissing = mustExist && (await readSchemaVersion(connections)) === 0
   if (isMissing) throw new MissingDatabase('it is empty')
-  const product = await identifyServer(connections)
-  requireSupport(product, 'plants can be stored only on')
   await migrate(connections)
-  await agreeOnStandbys(connections, product, requireStandbys)
-  if (product.isSupported) connections.guarantee.note(await connections.observe())
+  await agreeOnStandbys(connections, requireStandbys)
+  connections.guarantee.note(await connections.observe())
   const log = new ChangeLog(connections)
   await log.prepare(retention, onProblem)
-  return { connections, log, product }
+  return { connections, log }
+}
+
+/** @throws StoreError that names the server if it is not a supported version of PostgreSQL */
+export async function requirePostgres(connections: Connections): Promise<void> {
+  const [row] = await connections.query<{ version: string }>('SELECT version() AS version')
+  const server = findUnsupported((row as { version: string }).version)
+  if (server === undefined) return
+  throw new StoreError(
+    `the server is ${server}, but only PostgreSQL ${VERSION_MIN} or later is supported`,
+  )
+}
+
+/**
+ * The name of a server that is not supported, such as `PostgreSQL 12.22`; undefined if it is.
+ *
+ * @param version the result of `version()`
+ */
+export function findUnsupported(version: string): string | undefined {
+  const [, major = 0] = POSTGRES.exec(version) ?? []
+  if (Number(major) >= VERSION_MIN) return undefined
+  return version.split(/ on | \(|, /, 1)[0]
 }

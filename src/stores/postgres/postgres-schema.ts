@@ -2,63 +2,58 @@ import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { newerSchemaMessage, StoreError } from '../store-error.ts'
 import type { Connections } from './connection/connections.ts'
-import { CHANGE_MIGRATIONS, CREATE_TRIGGERS } from './feed/change-tables.ts'
-import { createTriggers } from './feed/log-start.ts'
+import { CREATE_CHANGE_LOG } from './feed/change-tables.ts'
 import { CREATE_RESTRICTION } from './plants/postgres-restriction.ts'
 
-const CREATE_SETTINGS =
-  'CREATE TABLE IF NOT EXISTS plant_store_settings (name text PRIMARY KEY, value text NOT NULL)'
-
 /**
- * The statement that upgrades each schema version to the next, starting from an empty database. Replicas run these
- * concurrently and repeatedly, so each needs `IF NOT EXISTS`. An index entry is limited to about 2.7 kB, so the index is
- * on a hash of the tag.
+ * The statements that create the first schema version in an empty database, then those that upgrade each version to the
+ * next. Replicas run them concurrently and repeatedly, so each needs `IF NOT EXISTS`. An index entry is limited to about
+ * 2.7 kB, so the index on tags is on their hash.
  */
-const MIGRATIONS = [
-  'CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',
-  'CREATE INDEX IF NOT EXISTS plants_by_tag ON plants (md5(tag), id) WHERE tag IS NOT NULL',
-  `CREATE TABLE IF NOT EXISTS tokens (
-     name text PRIMARY KEY,
-     selector bytea NOT NULL,
-     digest bytea NOT NULL,
-     scopes text NOT NULL,
-     created_at bigint NOT NULL,
-     expires_at bigint,
-     last_used_at bigint
-   )`,
-  'CREATE INDEX IF NOT EXISTS tokens_by_selector ON tokens (selector)',
-  ...CHANGE_MIGRATIONS,
-  `CREATE TABLE IF NOT EXISTS plant_webhooks (
-     name text PRIMARY KEY,
-     url text NOT NULL,
-     events text NOT NULL,
-     secret text NOT NULL,
-     previous_secret text,
-     previous_until bigint,
-     created_at bigint NOT NULL,
-     cursor text,
-     attempts bigint NOT NULL DEFAULT 0,
-     failing_since bigint,
-     next_attempt_at bigint,
-     paused_at bigint,
-     last_success_at bigint,
-     last_failure_at bigint,
-     last_failure text,
-     owner text,
-     owner_until bigint
-   )`,
-  CREATE_SETTINGS,
-  CREATE_RESTRICTION,
+export const MIGRATIONS: readonly (readonly string[])[] = [
+  [
+    'CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',
+    'CREATE INDEX IF NOT EXISTS plants_by_tag ON plants (md5(tag), id) WHERE tag IS NOT NULL',
+    `CREATE TABLE IF NOT EXISTS tokens (
+       name text PRIMARY KEY,
+       selector bytea NOT NULL,
+       digest bytea NOT NULL,
+       scopes text NOT NULL,
+       created_at bigint NOT NULL,
+       expires_at bigint,
+       last_used_at bigint
+     )`,
+    'CREATE INDEX IF NOT EXISTS tokens_by_selector ON tokens (selector)',
+    ...CREATE_CHANGE_LOG,
+    `CREATE TABLE IF NOT EXISTS plant_webhooks (
+       name text PRIMARY KEY,
+       url text NOT NULL,
+       events text NOT NULL,
+       secret text NOT NULL,
+       previous_secret text,
+       previous_until bigint,
+       created_at bigint NOT NULL,
+       cursor text,
+       attempts bigint NOT NULL DEFAULT 0,
+       failing_since bigint,
+       next_attempt_at bigint,
+       paused_at bigint,
+       last_success_at bigint,
+       last_failure_at bigint,
+       last_failure text,
+       owner text,
+       owner_until bigint
+     )`,
+    'CREATE TABLE IF NOT EXISTS plant_store_settings (name text PRIMARY KEY, value text NOT NULL)',
+    CREATE_RESTRICTION,
+  ],
 ]
 
+/** The version of the schema that the first statements create. */
+export const FIRST_VERSION = 11
+
 /** The schema version that this program reads and writes. */
-export const SCHEMA_VERSION = MIGRATIONS.length
-
-/** The first schema version with the change log. */
-export const CHANGES_VERSION = MIGRATIONS.indexOf(CREATE_TRIGGERS) + 1
-
-/** The first schema version with the table of settings. */
-export const SETTINGS_VERSION = MIGRATIONS.indexOf(CREATE_SETTINGS) + 1
+export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length - 1
 
 const VERSIONS = 'CREATE TABLE IF NOT EXISTS plant_store_schema (version int PRIMARY KEY)'
 
@@ -71,30 +66,33 @@ const ATTEMPTS_MAX = 100
 const PAUSE_MS = 10
 
 /**
- * Upgrades the schema to SCHEMA_VERSION. Safe to run on several replicas at once.
+ * Creates the schema, or upgrades it to the last of the migrations. Safe to run on several replicas at once.
  *
  * @throws StoreError if the schema is newer, or the database belongs to another program
  */
-export async function migrate(connections: Connections): Promise<void> {
+export async function migrate(connections: Connections, migrations = MIGRATIONS): Promise<void> {
   const version = await readSchemaVersion(connections)
-  if (version > SCHEMA_VERSION) throw new StoreError(newerSchemaMessage(version, SCHEMA_VERSION))
+  const last = FIRST_VERSION + migrations.length - 1
+  if (version > last) throw new StoreError(newerSchemaMessage(version, last))
+  // Without permission for the log, the commit before created the other tables alone.
+  const done = (await hasChangeLog(connections)) ? version : 0
+  if (done === last) return
   const run = (statement: string) => runMigration(() => connections.query(statement))
-  if (version < SCHEMA_VERSION) await run(VERSIONS)
-  // Without permission for the log, earlier commits created the other tables alone.
-  const lacksLog = version > 0 && (await lacksChangeLog(connections))
-  for (const [index, statement] of MIGRATIONS.entries()) {
-    const isDue = index >= version || (lacksLog && CHANGE_MIGRATIONS.includes(statement))
-    if (isDue && statement === CREATE_TRIGGERS)
-      await runMigration(() => createTriggers(connections))
-    else if (isDue) await run(statement)
-    if (index < version) continue
-    await run(`INSERT INTO plant_store_schema VALUES (${index + 1}) ON CONFLICT DO NOTHING`)
+  await run(VERSIONS)
+  for (const [index, statements] of migrations.entries()) {
+    const next = FIRST_VERSION + index
+    if (next <= done) continue
+    for (const statement of statements) await run(statement)
+    // One row for each version: locks.ts uses the first.
+    await run(
+      `INSERT INTO plant_store_schema SELECT generate_series(1, ${next}) ON CONFLICT DO NOTHING`,
+    )
   }
 }
 
-async function lacksChangeLog(connections: Connections): Promise<boolean> {
-  const missing = await connections.query("SELECT WHERE to_regclass('plant_change_log') IS NULL")
-  return missing.length > 0
+async function hasChangeLog(connections: Connections): Promise<boolean> {
+  const found = await connections.query("SELECT WHERE to_regclass('plant_change_log') IS NOT NULL")
+  return found.length > 0
 }
 
 /**

@@ -60,14 +60,11 @@ export class PostgresStore implements Store {
   readonly #inFlight = new InFlight()
   readonly #waiting = new WaitingChanges()
   readonly #metrics: PostgresMetrics | undefined
-  readonly #database: OpenDatabase
   #closed: Promise<void> | undefined
 
-  private constructor(database: OpenDatabase, metrics: PostgresMetrics | undefined) {
-    const { connections } = database
+  private constructor({ connections, log }: OpenDatabase, metrics: PostgresMetrics | undefined) {
     this.#connections = connections
-    this.#log = database.log
-    this.#database = database
+    this.#log = log
     this.#metrics = metrics
     metrics?.measureWaiting(this.#waiting)
     metrics?.measureConnections(() => connections.figures)
@@ -217,7 +214,7 @@ export class PostgresStore implements Store {
   }
 
   advise(): StoreAdvice {
-    return advise(this.#database.product, this.#connections.guarantee)
+    return advise(this.#connections.guarantee)
   }
 
   async metrics(): Promise<Metrics> {
@@ -231,10 +228,6 @@ export class PostgresStore implements Store {
   }
 
   async #ping(): Promise<void> {
-    if (!this.#database.product.isSupported) {
-      await this.#connections.query('SELECT id FROM plants LIMIT 1')
-      return
-    }
     const [observation] = await this.#connections.query<Observation>(PING)
     const { guarantee } = this.#connections
     guarantee.note(observation as Observation)

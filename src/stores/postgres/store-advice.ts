@@ -1,16 +1,8 @@
 import type { StoreAdvice } from '../store.ts'
 import { formatStandbys, type StandbyGuarantee } from './durability/standby-guarantee.ts'
-import { type ServerProduct, VERSION_MIN } from './server-product.ts'
 
-/** Advice about a server, for the operator. */
-export function advise(
-  { name, isSupported }: ServerProduct,
-  { required, violation }: Pick<StandbyGuarantee, 'required' | 'violation'>,
-): StoreAdvice {
-  if (!isSupported) {
-    const warning = `the database server is ${name}, but only PostgreSQL ${VERSION_MIN} or later is supported: there is no change feed, and no standbys can be required; see docs/postgresql.md`
-    return { warnings: [warning] }
-  }
+/** Advice about the guarantee of acknowledgements, for the operator. */
+export function advise({ required, violation }: StandbyGuarantee): StoreAdvice {
   const warnings: string[] = []
   if (required === undefined) {
     warnings.push(

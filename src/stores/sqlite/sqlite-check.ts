@@ -14,7 +14,7 @@ import {
 } from '../check-result.ts'
 import { StoreError } from '../store-error.ts'
 import { checkChecksum } from './backup/checksum.ts'
-import { LOG_VERSION, START } from './feed/change-triggers.ts'
+import { START } from './feed/change-triggers.ts'
 import { openExisting, type SqliteOptions } from './file/database.ts'
 import { checkFileModes } from './file/file-modes-check.ts'
 import { compareSchema } from './schema-comparison.ts'
@@ -169,7 +169,6 @@ export function* findIntegrityFaults(db: Database): Generator<string> {
 
 /** Compares the last change to each plant in the log with the plant. */
 function changes(db: Database): Finding[] {
-  if (readSchemaVersion(db) < LOG_VERSION) return []
   const wrong = db
     .prepare<[], bigint>(
       `SELECT last.id FROM

@@ -5,8 +5,11 @@ import { BEGIN_LOG, CREATE_CHANGE_TABLES } from './feed/change-triggers.ts'
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
 const APPLICATION_ID = 0x504c4e54
 
-/** The statements that upgrade each schema version to the next. The first turn an empty database into version 1. */
-const MIGRATIONS = [
+/**
+ * The statements that create the first schema version in an empty database, then those that upgrade each version to the
+ * next.
+ */
+export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;
    CREATE TABLE tokens (
      selector BLOB PRIMARY KEY,
@@ -17,12 +20,12 @@ const MIGRATIONS = [
      expires_at INTEGER,
      last_used_at INTEGER
    ) STRICT, WITHOUT ROWID;
-   PRAGMA application_id = ${APPLICATION_ID};`,
-  // Every index entry ends with the rowid, which is the id, so the plants of a tag are sorted by id.
-  'CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;',
-  // The log begins empty: existing plants are not in it.
-  `${CREATE_CHANGE_TABLES} ${BEGIN_LOG}`,
-  `CREATE TABLE plant_webhooks (
+   PRAGMA application_id = ${APPLICATION_ID};
+   -- Every index entry ends with the rowid, which is the id, so the plants of a tag are sorted by id.
+   CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;
+   ${CREATE_CHANGE_TABLES}
+   ${BEGIN_LOG}
+   CREATE TABLE plant_webhooks (
      name TEXT PRIMARY KEY,
      url TEXT NOT NULL,
      events TEXT NOT NULL,
@@ -40,8 +43,8 @@ const MIGRATIONS = [
      last_failure TEXT,
      owner TEXT,
      owner_until INTEGER
-   ) STRICT, WITHOUT ROWID;`,
-  `CREATE TABLE plant_restriction (
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE plant_restriction (
      is_only INTEGER PRIMARY KEY DEFAULT 1 CHECK (is_only = 1),
      source TEXT,
      cursor TEXT,
@@ -50,8 +53,11 @@ const MIGRATIONS = [
    ) STRICT;`,
 ]
 
-/** The schema version that this program reads and writes (SQLite's `user_version`). */
-export const SCHEMA_VERSION = MIGRATIONS.length
+/** The version of the schema that the first statements create (SQLite's `user_version`). */
+export const FIRST_VERSION = 5
+
+/** The schema version that this program reads and writes. */
+export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length - 1
 
 /** Why this program cannot use a database; undefined if it can. */
 export function findIncompatibility(db: Database): string | undefined {
@@ -66,16 +72,26 @@ export function findIncompatibility(db: Database): string | undefined {
   return version > SCHEMA_VERSION ? newerSchemaMessage(version, SCHEMA_VERSION) : undefined
 }
 
-/** Upgrades a database to a schema version, in one transaction. */
-export function migrate(db: Database, version = SCHEMA_VERSION): void {
+/** Creates a schema version, or upgrades a database to it, in one transaction. */
+export function migrate(
+  db: Database,
+  version = SCHEMA_VERSION,
+  migrations: readonly string[] = MIGRATIONS,
+): void {
   // Without a lock: the schema is usually up to date, and another process may hold the lock.
   if (readSchemaVersion(db) === version) return
   const run = db.transaction(() => {
-    for (const statements of MIGRATIONS.slice(readSchemaVersion(db), version)) db.exec(statements)
+    const due = migrations.slice(countMigrations(readSchemaVersion(db)), countMigrations(version))
+    for (const statements of due) db.exec(statements)
     // A newer program may have upgraded the database since the check above. Its version must stay.
     db.pragma(`user_version = ${Math.max(version, readSchemaVersion(db))}`)
   })
   run.immediate()
+}
+
+/** How many migrations have created a schema version; 0 for an empty database. */
+function countMigrations(version: number): number {
+  return Math.max(0, version - FIRST_VERSION + 1)
 }
 
 /** The schema version of a database; 0 if it is empty. */

@@ -1,4 +1,4 @@
-/** The log across upgrades and restored databases. */
+/** The log across turned-off and restored databases. */
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { encodeCursor } from '../../../src/stores/cursor.ts'
@@ -6,9 +6,7 @@ import { NEW_LOG } from '../../../src/stores/engine.ts'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
 import { lockLog } from '../../../src/stores/postgres/feed/ledger.ts'
 import type { PostgresOptions } from '../../../src/stores/postgres/postgres-database.ts'
-import { SCHEMA_VERSION } from '../../../src/stores/postgres/postgres-schema.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { isSettled } from '../../helpers/settled.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, contentOf, eventually, latest, replay } from '../changes.ts'
 import { exported } from '../plants.ts'
@@ -280,51 +278,6 @@ t.test('replicas begin a new log without a deadlock', async (t) => {
   const statistics = `SELECT deadlocks FROM pg_stat_database WHERE datname = '${name}'`
   t.same(await server.query(statistics), [{ deadlocks: '0' }])
 })
-
-t.test('replicas upgrade the schema while one of the previous version writes', async (t) => {
-  const { open, url, query, waitedMs } = await setUp(t)
-  for (const statement of VERSION_4) await query(statement)
-  const old = new pg.Client({ connectionString: url })
-  await old.connect()
-  t.teardown(() => old.end())
-  await old.query("INSERT INTO plants VALUES (1, 'old'), (2, 'old')")
-  await old.query('BEGIN')
-  await old.query("UPDATE plants SET name = 'open' WHERE id = 2")
-  const { undo } = shortenLockWaits(t)
-  await t.rejects(open({ retention: KEEP }), {
-    message: /while another transaction is changing plants$/,
-  })
-  undo()
-  t.equal(await waitedMs(), 0, 'no statement waits any longer')
-  const opening = Promise.all(Array.from({ length: 4 }, () => open({ retention: KEEP })))
-  t.notOk(await isSettled(opening))
-  await old.query('COMMIT')
-  const stores = await opening
-  const [store] = stores as [PostgresStore]
-  const plants = await exported(store)
-  t.strictSame(await changesAfter(store), [])
-  const start = await latest(store)
-  await old.query("UPDATE plants SET name = 'new' WHERE id = 1")
-  for (const each of stores) {
-    t.strictSame((await changesAfter(each, start)).map(contentOf), [
-      ['changed', 1n, { name: 'new' }],
-    ])
-  }
-  t.same(replay(await changesAfter(store, start), plants), await exported(store))
-  t.same((await query('SELECT version FROM plant_store_schema')).length, SCHEMA_VERSION)
-})
-
-const VERSION_4 = [
-  'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',
-  'CREATE INDEX plants_by_tag ON plants (md5(tag), id) WHERE tag IS NOT NULL',
-  `CREATE TABLE tokens (
-     name text PRIMARY KEY, selector bytea NOT NULL, digest bytea NOT NULL, scopes text NOT NULL,
-     created_at bigint NOT NULL, expires_at bigint, last_used_at bigint
-   )`,
-  'CREATE INDEX tokens_by_selector ON tokens (selector)',
-  'CREATE TABLE plant_store_schema (version int PRIMARY KEY)',
-  'INSERT INTO plant_store_schema VALUES (1), (2), (3), (4)',
-]
 
 /** What a database restored from a dump has: transaction ids of another server, which can be greater than its own. */
 const RESTORED = `

@@ -15,12 +15,6 @@ const SOUND: ServerSettings = {
 
 for (const [why, difference] of [
   ['the defaults', {}],
-  ['another spelling of the encoding', { server_encoding: 'utf-8' }],
-  ['a server without these settings', { server_encoding: '', fsync: '' }],
-  [
-    'a server without settings for commits',
-    { synchronous_commit: '', synchronous_standby_names: '' },
-  ],
   ['commits that wait for the local disk only', { synchronous_commit: 'local' }],
   ['commits that wait for the memory of the standbys', { synchronous_commit: 'remote_write' }],
 ] as const) {

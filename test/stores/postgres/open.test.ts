@@ -3,12 +3,17 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import pg from 'pg'
-import t from 'tap'
-import { SCHEMA_VERSION } from '../../../src/stores/postgres/postgres-schema.ts'
+import t, { type Test } from 'tap'
+import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
+import {
+  MIGRATIONS,
+  migrate,
+  SCHEMA_VERSION,
+} from '../../../src/stores/postgres/postgres-schema.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { MissingDatabase, newerSchemaMessage, StoreError } from '../../../src/stores/store-error.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
-import { emptyDatabases, set } from './databases.ts'
+import { emptyDatabases, otherVersion, set } from './databases.ts'
 import { countWaiting } from './sessions.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
@@ -18,6 +23,8 @@ const open = (url: string, timeout = 10_000) => PostgresStore.open({ url, timeou
 
 const REPLICAS = 6
 const ROUNDS = 3
+
+const FIND_VERSIONS = 'SELECT version FROM plant_store_schema ORDER BY version'
 
 t.test('replicas that start concurrently create the schema once', async (t) => {
   for (let round = 0; round < ROUNDS; round++) {
@@ -31,7 +38,7 @@ t.test('replicas that start concurrently create the schema once', async (t) => {
       await Promise.all(stores.map((store) => store.listTokens())),
       stores.map(() => []),
     )
-    t.same(await query('SELECT version FROM plant_store_schema ORDER BY version'), versions())
+    t.same(await query(FIND_VERSIONS), versions())
     await Promise.all(stores.map((store) => store.close()))
   }
 })
@@ -47,7 +54,7 @@ t.test('a start continues after a concurrent one has created the schema table', 
   await other.query('COMMIT')
   await other.end()
   const store = await opening
-  t.same(await query('SELECT version FROM plant_store_schema ORDER BY version'), versions())
+  t.same(await query(FIND_VERSIONS), versions())
   await store.close()
 })
 
@@ -55,7 +62,7 @@ t.test('a start completes an interrupted migration', async (t) => {
   const { url, query } = await database()
   await query('CREATE TABLE plant_store_schema (version int PRIMARY KEY)')
   const store = await open(url)
-  t.same(await query('SELECT version FROM plant_store_schema ORDER BY version'), versions())
+  t.same(await query(FIND_VERSIONS), versions())
   t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
   await store.close()
 })
@@ -64,26 +71,60 @@ t.test(
   'replicas that start concurrently upgrade an older schema and keep the plants',
   async (t) => {
     const { url, query } = await database()
-    const before = await open(url)
-    await before.create({ id: 1n, name: 'before' })
-    await before.close()
-    await query('DROP TABLE tokens')
-    await query('DELETE FROM plant_store_schema WHERE version > 2')
-    const stores = await Promise.all(Array.from({ length: REPLICAS }, () => open(url)))
-    for (const store of stores) {
-      t.same(await store.get(1n), { id: 1n, name: 'before' })
-      t.same(await store.listTokens(), [])
-      await store.close()
-    }
-    t.same(await query('SELECT version FROM plant_store_schema ORDER BY version'), versions())
+    const store = await open(url)
+    await store.create({ id: 1n, name: 'before' })
+    const replicas = Array.from({ length: REPLICAS }, () => connect(t, url))
+    await Promise.all(replicas.map((replica) => migrate(replica, NEXT_MIGRATIONS)))
+    t.same(await query('SELECT id, name, note FROM plants'), [
+      { id: '1', name: 'before', note: '' },
+    ])
+    const next = SCHEMA_VERSION + 1
+    t.same(await query(FIND_VERSIONS), versions(next))
+    t.equal(await store.create({ id: 2n, name: 'x' }), 'created', 'a replica that is running')
+    await store.close()
+    const message = new RegExp(`: ${newerSchemaMessage(next, SCHEMA_VERSION)}$`)
+    await t.rejects(open(url), { message }, 'a replica that starts')
   },
 )
 
-function versions(): object[] {
-  return Array.from({ length: SCHEMA_VERSION }, (_, index) => ({ version: index + 1 }))
+t.test('an interrupted upgrade is completed by the next one', async (t) => {
+  const { url, query } = await database()
+  await (await open(url)).close()
+  const replica = connect(t, url)
+  await query('CREATE TYPE notes AS ENUM ()')
+  await t.rejects(migrate(replica, NEXT_MIGRATIONS), { message: 'type "notes" already exists' })
+  t.same(await query(FIND_VERSIONS), versions())
+  await query('DROP TYPE notes')
+  await migrate(replica, NEXT_MIGRATIONS)
+  t.same(await query('SELECT FROM notes'), [])
+  t.same(await query(FIND_VERSIONS), versions(SCHEMA_VERSION + 1))
+})
+
+/** The migrations of a version that follows this one. */
+const NEXT_MIGRATIONS = [
+  ...MIGRATIONS,
+  [
+    "ALTER TABLE plants ADD COLUMN IF NOT EXISTS note text NOT NULL DEFAULT ''",
+    'CREATE TABLE IF NOT EXISTS notes (id bigint PRIMARY KEY)',
+  ],
+]
+
+function connect(t: Test, url: string): Connections {
+  const connections = new Connections({ urls: [url], timeout: 10_000 })
+  t.teardown(() => connections.close())
+  return connections
+}
+
+function versions(last = SCHEMA_VERSION): object[] {
+  return Array.from({ length: last }, (_, index) => ({ version: index + 1 }))
 }
 
 const REFUSED = [
+  ...['Novel 1.0', 'PostgreSQL 12.22'].map((version) => ({
+    what: `on ${version}`,
+    make: otherVersion(':name', `${version} on x86_64-pc-linux-gnu`),
+    says: `the server is ${version}, but only PostgreSQL 13 or later is supported`,
+  })),
   {
     what: 'with a newer schema',
     make: [
@@ -137,6 +178,21 @@ t.test('a database with an encoding other than UTF-8 is rejected', async (t) => 
   await t.rejects(open(server.url('bytes')), { message: /: its encoding is SQL_ASCII, not UTF8$/ })
 })
 
+t.test('a user who cannot identify the database is rejected', async (t) => {
+  const { url, name, query } = await database()
+  const role = `user_of_${name}`
+  await query(`CREATE ROLE ${role} LOGIN`)
+  await query(`ALTER DATABASE ${name} OWNER TO ${role}`)
+  const ofRole = url.replace(/\/\/\w+@/, `//${role}@`)
+  const refused = { message: /: permission denied for function pg_control_system$/ }
+  await query('REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC')
+  await t.rejects(open(ofRole), refused, 'a new database')
+  await query('GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC')
+  await (await open(ofRole)).close()
+  await query('REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC')
+  await t.rejects(open(ofRole), refused, 'an existing one')
+})
+
 t.test('a server without fsync is rejected', async (t) => {
   const { url } = await database()
   await set(server, 'fsync', 'off')
@@ -156,7 +212,7 @@ t.test('the next start completes a migration that failed', async (t) => {
   const store = await open(url)
   t.same(await store.listTokens(), [])
   await store.close()
-  t.same(await query('SELECT version FROM plant_store_schema ORDER BY version'), versions())
+  t.same(await query(FIND_VERSIONS), versions())
 })
 
 t.test('the error about a missing database contains no secrets', async (t) => {

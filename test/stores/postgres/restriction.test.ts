@@ -1,4 +1,4 @@
-/** Restrictions that also apply to SQL, on different servers. */
+/** Restrictions that also apply to SQL. */
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { INT64_MIN } from '../../../contract/int64.ts'

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import type { BackupOptions, OnProgress } from '../../../src/stores/engine.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/sqlite-schema.ts'
+import { SCHEMA_VERSION } from '../../../src/stores/sqlite/sqlite-schema.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { overwritePage, sql } from './files.ts'
 
@@ -63,19 +63,6 @@ t.test('a copy is one private file without a WAL', async (t) => {
   const db = new Sqlite(file, { readonly: true })
   t.equal(db.pragma('journal_mode', { simple: true }), 'delete')
   db.close()
-})
-
-t.test('the copy of an older database keeps its version', async (t) => {
-  const options = optionsFor(t)
-  const db = new Sqlite(options.database)
-  migrate(db, 1)
-  db.close()
-  await backUpDatabase(options)
-  for (const each of [options.database, options.file]) {
-    const opened = new Sqlite(each)
-    t.equal(opened.pragma('user_version', { simple: true }), 1)
-    opened.close()
-  }
 })
 
 const NEWER = SCHEMA_VERSION + 1

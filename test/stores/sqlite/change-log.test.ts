@@ -1,4 +1,4 @@
-/** The log across upgrades and backups. */
+/** The log across turned-off databases and backups. */
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -6,11 +6,9 @@ import t, { type Test } from 'tap'
 import { NEW_LOG } from '../../../src/stores/engine.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/sqlite-check.ts'
-import { migrate } from '../../../src/stores/sqlite/sqlite-schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
-import { changesAfter, contentOf, latest, pageOf, replay } from '../changes.ts'
-import { exported, samePlants } from '../plants.ts'
+import { changesAfter, contentOf, latest, pageOf } from '../changes.ts'
 import { TURN_OFF } from './turned-off.ts'
 
 const lockTimeout = 5000
@@ -91,27 +89,6 @@ t.test('several processes that open a database whose log was off begin one log',
   db.close()
   const stores = [open(), open()]
   t.equal(await latest(stores[0] as SqliteStore), await latest(stores[1] as SqliteStore))
-})
-
-t.test('the log of an upgraded database begins empty', async (t) => {
-  const { file, open } = opener(t)
-  const db = new Sqlite(file)
-  migrate(db, 2)
-  db.exec(`INSERT INTO plants VALUES (1, 'old', NULL), (2, 'old', NULL)`)
-  db.close()
-  t.same(faultsOf(file), [])
-  const store = open({ retention: KEEP })
-  t.strictSame(await changesAfter(store), [])
-  const plants = await exported(store)
-  const start = await latest(store)
-  await store.update(1n, { name: 'new' })
-  await store.remove(2n)
-  const changes = await changesAfter(store, start)
-  t.strictSame(changes.map(contentOf), [
-    ['changed', 1n, { name: 'new' }],
-    ['removed', 2n],
-  ])
-  samePlants(t, replay(changes, plants), await exported(store))
 })
 
 t.test('cursors in a restored backup', async (t) => {

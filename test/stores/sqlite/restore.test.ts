@@ -11,7 +11,6 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { OnProgress, RestoreOptions } from '../../../src/stores/engine.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
@@ -191,13 +190,3 @@ for (const [what, isNow] of [
     t.same(readdirSync(folder), [])
   })
 }
-
-t.test('a backup of an older version stays one', async (t) => {
-  const { options } = await prepare(t)
-  rmSync(`${options.backup}.sha256`)
-  sql('PRAGMA user_version = 3')(options.backup)
-  await restoreDatabase(options)
-  const db = new Sqlite(options.database, { readonly: true })
-  t.equal(db.pragma('user_version', { simple: true }), 3)
-  db.close()
-})

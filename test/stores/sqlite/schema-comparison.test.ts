@@ -9,7 +9,7 @@ import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backu
 import { restoreDatabase } from '../../../src/stores/sqlite/backup/database-restore.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/sqlite-check.ts'
-import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/sqlite-schema.ts'
+import { FIRST_VERSION, migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/sqlite-schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { StoreError } from '../../../src/stores/store-error.ts'
 import { overwritePage, sql, thrownBy } from './files.ts'
@@ -189,7 +189,7 @@ t.test('a database whose log was off passes the check, and is used', async (t) =
   t.ok(check(file).every(({ status }) => status === 'ok'))
 })
 
-for (let version = 1; version <= SCHEMA_VERSION; version++) {
+for (let version = FIRST_VERSION; version <= SCHEMA_VERSION; version++) {
   t.test(`a database of version ${version} is compared with that version`, async (t) => {
     const file = join(t.testdir(), 'plants.db')
     const db = new Sqlite(file)

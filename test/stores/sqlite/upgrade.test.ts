@@ -1,105 +1,83 @@
 import { join } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { migrate } from '../../../src/stores/sqlite/sqlite-schema.ts'
-import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { StoreError } from '../../../src/stores/store-error.ts'
-import { exported, MAX, MIN, plantsIn, samePlants } from '../plants.ts'
-import { makeVersion1 } from './files.ts'
+import {
+  MIGRATIONS,
+  migrate,
+  readSchemaVersion,
+  SCHEMA_VERSION,
+} from '../../../src/stores/sqlite/sqlite-schema.ts'
 
-const CONTENT = `
-  INSERT INTO plants VALUES
-    (${MIN}, '', ''), (-1, 'a', NULL), (0, 'b', 'x'), (1, 'c', 'x'), (${MAX}, 'd', 'y');
-  INSERT INTO tokens VALUES
-    (x'0102030405060708', x'010203040506070809', 'ci', 'read,write', 1, 2, NULL);`
+const NEXT_VERSION = SCHEMA_VERSION + 1
 
-const PLANTS = [
-  { id: MIN, name: '', tag: '' },
-  { id: -1n, name: 'a' },
-  { id: 0n, name: 'b', tag: 'x' },
-  { id: 1n, name: 'c', tag: 'x' },
-  { id: MAX, name: 'd', tag: 'y' },
-]
+/** Upgrades a database to the version that follows this one. */
+function upgrade(db: Database, statements = 'CREATE INDEX plants_by_name ON plants (name);'): void {
+  migrate(db, NEXT_VERSION, [...MIGRATIONS, statements])
+}
 
-t.test('an upgrade from version 1 keeps all data', async (t) => {
-  let store: SqliteStore | undefined
-  t.teardown(() => store?.close())
+/** A database of this version with plants and a token. */
+function makeDatabase(t: Test) {
   const file = join(t.testdir(), 'plants.db')
-  makeVersion1(file, CONTENT)
-  store = new SqliteStore({ file, lockTimeout: 0 })
-  samePlants(t, await exported(store), PLANTS)
-  t.strictSame(plantsIn(await store.list({ tag: 'x', limit: 10 })), PLANTS.slice(2, 4))
-  t.strictSame(await store.listTokens(), [
-    {
-      name: 'ci',
-      digest: Buffer.from('010203040506070809', 'hex'),
-      scopes: ['read', 'write'],
-      createdAt: new Date(1),
-      expiresAt: new Date(2),
-    },
-  ])
-  t.strictSame(await store.update(1n, { tag: 'y' }), { id: 1n, name: 'c', tag: 'y' })
-  t.strictSame(plantsIn(await store.list({ tag: 'y', limit: 10 })).length, 2)
+  openDatabase({ file, lockTimeout: 0 }).close()
+  const db = new Sqlite(file, { timeout: 0 })
+  t.teardown(() => db.close())
+  db.exec(`
+    INSERT INTO plants VALUES (-1, '', ''), (1, 'a', NULL);
+    INSERT INTO tokens VALUES (x'01', x'0102', 'ci', 'read,write', 1, 2, NULL);`)
+  return { file, db }
+}
+
+t.test('an upgrade keeps all data', async (t) => {
+  const { db } = makeDatabase(t)
+  const before = contentOf(db)
+  upgrade(db)
+  t.equal(readSchemaVersion(db), NEXT_VERSION)
+  t.strictSame(contentOf(db), before)
 })
 
 t.test('an upgraded database has the schema of a new one', async (t) => {
-  const folder = t.testdir()
-  makeVersion1(join(folder, 'old.db'), CONTENT)
-  const [upgraded, made] = ['old.db', 'new.db'].map((name) => {
-    const db = openDatabase({ file: join(folder, name), lockTimeout: 0 })
-    const schema = schemaOf(db)
-    db.close()
-    return schema
-  })
-  t.strictSame(upgraded, made)
+  const { db } = makeDatabase(t)
+  const made = new Sqlite(':memory:')
+  t.teardown(() => made.close())
+  upgrade(db)
+  upgrade(made)
+  t.strictSame(schemaOf(db), schemaOf(made))
 })
 
 t.test('an upgrade is rejected while another connection writes', async (t) => {
-  const file = join(t.testdir(), 'plants.db')
-  makeVersion1(file, CONTENT)
+  const { file, db } = makeDatabase(t)
   const other = new Sqlite(file)
   t.teardown(() => other.close())
-  const before = schemaOf(other)
+  const before = schemaOf(db)
   other.exec('BEGIN IMMEDIATE')
-  t.throws(
-    () => openDatabase({ file, lockTimeout: 0 }),
-    new StoreError(`cannot use the database ${file}: another process has locked it`),
-  )
+  t.throws(() => upgrade(db), { code: 'SQLITE_BUSY' })
   other.exec('ROLLBACK')
-  t.strictSame(schemaOf(other), before)
-  openDatabase({ file, lockTimeout: 0 }).close()
-  t.notSame(schemaOf(other), before)
+  t.strictSame(schemaOf(db), before)
+  upgrade(db)
+  t.notSame(schemaOf(db), before)
 })
 
-t.test('a failed upgrade changes nothing', async (t) => {
-  const file = join(t.testdir(), 'plants.db')
-  // Has the name of an index that the upgrade creates.
-  makeVersion1(file, 'CREATE TABLE plants_by_tag (x)')
-  const before = contentOf(file)
-  t.throws(() => openDatabase({ file, lockTimeout: 0 }), {
-    message: /: there is already a table named plants_by_tag$/,
+t.test('an upgrade that is interrupted changes nothing', async (t) => {
+  const { db } = makeDatabase(t)
+  const before = schemaOf(db)
+  t.throws(() => upgrade(db, 'CREATE TABLE notes (x); CREATE TABLE plants (x);'), {
+    message: 'table plants already exists',
   })
-  t.strictSame(contentOf(file), before)
+  t.strictSame(schemaOf(db), before)
 })
 
 t.test('a concurrent upgrade by a newer program is not undone', async (t) => {
-  const db = new Sqlite(':memory:')
-  t.teardown(() => db.close())
-  migrate(db)
-  db.pragma('user_version = 1000')
+  const { db } = makeDatabase(t)
+  upgrade(db)
   const before = schemaOf(db)
   migrate(db)
   t.strictSame(schemaOf(db), before)
 })
 
-function contentOf(file: string): unknown {
-  const db = new Sqlite(file, { readonly: true })
-  try {
-    return schemaOf(db)
-  } finally {
-    db.close()
-  }
+function contentOf(db: Database): unknown {
+  const tables = ['plants', 'tokens', 'changes', 'change_log']
+  return tables.map((table) => db.prepare(`SELECT * FROM ${table}`).all())
 }
 
 function schemaOf(db: Database): unknown {
@@ -108,6 +86,5 @@ function schemaOf(db: Database): unknown {
       'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name',
     )
     .all()
-    .map(({ sql, ...others }) => ({ ...others, sql: sql?.replace(/\s+/g, ' ') }))
-  return [db.pragma('user_version'), db.pragma('application_id'), objects]
+  return [readSchemaVersion(db), db.pragma('application_id'), objects]
 }

@@ -2,7 +2,6 @@ import { StoreError } from '../../store-error.ts'
 import { parseConnectionString } from '../connection/connection-string.ts'
 import { Connections } from '../connection/connections.ts'
 import { migrate, readSchemaVersion } from '../postgres-schema.ts'
-import { identifyServer, requireSupport, type ServerProduct } from '../server-product.ts'
 import { formatStandbys } from './standby-guarantee.ts'
 
 const FIND = `SELECT value FROM plant_store_settings WHERE name = 'require_standbys'`
@@ -13,24 +12,16 @@ const REPLACE = `
   INSERT INTO plant_store_settings (name, value) VALUES ('require_standbys', $1)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 
-const STANDBYS = 'standbys can be required of'
-
 /**
  * Stores the number of standbys that must have a change before it is acknowledged, unless there is one.
  *
  * @param required undefined if the stored number applies
- * @throws StoreError if another number is stored, or the server's standbys cannot be verified
+ * @throws StoreError if another number is stored
  */
-export async function agreeOnStandbys(
-  connections: Connections,
-  product: ServerProduct,
-  required?: number,
-): Promise<void> {
-  const found = await find(connections)
-  if (required ?? found) requireSupport(product, STANDBYS)
+export async function agreeOnStandbys(connections: Connections, required?: number): Promise<void> {
   if (required === undefined) return
   // Another replica may store its number first.
-  const stored = found ?? (await addAndFind(connections, required))
+  const stored = (await find(connections)) ?? (await addAndFind(connections, required))
   if (stored === required) return
   throw new StoreError(
     `it requires changes to be on ${formatStandbys(stored)}, but --require-standbys is ${required}: ` +
@@ -52,8 +43,6 @@ export async function changeRequiredStandbys(
   const connections = new Connections({ urls, timeout })
   try {
     if ((await readSchemaVersion(connections)) === 0) throw new StoreError('it is empty')
-    const product = await identifyServer(connections)
-    requireSupport(product, STANDBYS)
     await migrate(connections)
     await connections.query(REPLACE, [required])
   } catch (cause) {

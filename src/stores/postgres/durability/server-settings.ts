@@ -17,9 +17,8 @@ const NAMES: readonly (keyof ServerSettings)[] = [
   'synchronous_standby_names',
   'max_wal_senders',
 ]
-const SETTINGS = NAMES.map((name) => `coalesce(current_setting('${name}', true), '') AS ${name}`)
+const SETTINGS = NAMES.map((name) => `current_setting('${name}') AS ${name}`)
 
-/** Reads the settings. A setting that the server lacks is empty; only PostgreSQL has all of them. */
 export async function readSettings(connections: Connections): Promise<ServerSettings> {
   const [settings] = await connections.query<ServerSettings>(`SELECT ${SETTINGS}`)
   return settings as ServerSettings
@@ -33,9 +32,7 @@ export function findUnsafeSetting(settings: ServerSettings): string | undefined 
     synchronous_commit: synchronous,
     client_min_messages: messages,
   } = settings
-  if (encoding !== '' && !/^utf-?8$/i.test(encoding)) {
-    return `its encoding is ${encoding}, not UTF8`
-  }
+  if (encoding !== 'UTF8') return `its encoding is ${encoding}, not UTF8`
   if (fsync === 'off') return 'fsync is off, so it can lose acknowledged changes'
   if (synchronous === 'off') {
     return 'synchronous_commit is off, so it can lose acknowledged changes'

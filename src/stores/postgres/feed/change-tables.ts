@@ -101,7 +101,7 @@ const LOG_CHANGES = `
   END $$`
 
 /** The lock lets one replica create the triggers, and the others find them. */
-export const CREATE_TRIGGERS = `
+const CREATE_TRIGGERS = `
   DO $do$ BEGIN
     LOCK TABLE plant_change_log IN SHARE ROW EXCLUSIVE MODE;
     IF EXISTS (SELECT FROM plant_change_log) THEN RETURN; END IF;
@@ -118,7 +118,7 @@ export const CREATE_TRIGGERS = `
   END $do$`
 
 /**
- * Migrations of postgres-schema.ts. The log begins empty: existing plants are not in it.
+ * The statements of postgres-schema.ts that create the log. It begins empty.
  *
  * - `sequence` is the greatest one of the changes in a row, or of a commit.
  * - `text` is the length of all names and tags in a row, in bytes.
@@ -127,7 +127,7 @@ export const CREATE_TRIGGERS = `
  * - Commits before `oldest` are no longer in the log.
  * - All transactions that are visible in the snapshot `seen` are in the ledger.
  */
-export const CHANGE_MIGRATIONS = [
+export const CREATE_CHANGE_LOG = [
   // Compressing rows that fit into a page would take longer than writing them. The sequence is named, because if two
   // replicas create the table at once, PostgreSQL could give it another name.
   `CREATE TABLE IF NOT EXISTS plant_changes (

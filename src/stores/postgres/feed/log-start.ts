@@ -2,20 +2,12 @@ import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { Connections } from '../connection/connections.ts'
 import { isLockTimeout } from '../connection/postgres-errors.ts'
 import type { Run } from '../connection/session.ts'
-import { BEGIN_LOG, CREATE_TRIGGERS, ENABLE_TRIGGERS } from './change-tables.ts'
-import { appendCommits, type LockedLog, limitLockWait, lockLog } from './ledger.ts'
+import { BEGIN_LOG, ENABLE_TRIGGERS } from './change-tables.ts'
+import { appendCommits, type LockedLog, lockLog } from './ledger.ts'
 
 type Transactions = Pick<Connections, 'unverifiedTransaction' | 'lockWaitMs'>
 
 const BEGIN = 'the change log cannot begin'
-
-/** Creates the log and its triggers, unless another process has. */
-export function createTriggers(connections: Transactions): Promise<void> {
-  return connections.unverifiedTransaction(async (run) => {
-    await limitLockWait(run, connections.lockWaitMs)
-    await changeTriggers(run, CREATE_TRIGGERS, BEGIN)
-  })
-}
 
 /** Begins a new log if the log is obsolete. Cursors of the old log expire. */
 export async function replaceObsoleteLog(connections: Transactions): Promise<void> {

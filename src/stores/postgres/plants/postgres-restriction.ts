@@ -19,7 +19,7 @@ import { limitLockWait, lockLog } from '../feed/ledger.ts'
 import { beginLog, changeTriggers } from '../feed/log-start.ts'
 import { toColumns, UNNESTED } from './plant-inserts.ts'
 
-/** A migration of postgres-schema.ts. */
+/** A statement of postgres-schema.ts. */
 export const CREATE_RESTRICTION = `
   CREATE TABLE IF NOT EXISTS plant_restriction (
     is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),

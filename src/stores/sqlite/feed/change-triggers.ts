@@ -12,9 +12,6 @@ import type { Database } from 'better-sqlite3'
 import type { Change } from '../../../../service/change-feed.ts'
 import { LOG_ID_BYTES } from '../../cursor.ts'
 
-/** The schema version that added the log. */
-export const LOG_VERSION = 3
-
 /** The types of changes by their number in the table. SQLite needs no space for the values 0 and 1. */
 export const CHANGE_TYPES = ['created', 'changed', 'removed'] as const satisfies Change['type'][]
 

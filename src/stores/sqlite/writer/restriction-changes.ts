@@ -21,8 +21,8 @@ import { RENEW_LOG } from '../feed/change-triggers.ts'
 class Diverged extends Error {}
 
 /**
- * Refuse changes by any process, also by one of an earlier version that has had the database open since before its
- * upgrade. They exist only while the database is restricted. A step deletes the restriction before it changes plants.
+ * Refuse changes by any process. They exist only while the database is restricted. A step deletes the restriction before
+ * it changes plants.
  */
 const BARRIER = ['INSERT', 'UPDATE', 'DELETE'].map((event) => ({
   name: `refuse_${event.toLowerCase()}`,
