@@ -8,8 +8,9 @@ if (!hasDevelopmentDependencies()) {
   process.exit(1)
 }
 rmSync('dist', { recursive: true, force: true })
+// First, so that a service that runs in this checkout lacks it only for a moment.
+await import('./build-page.ts')
 for (const folder of ['src', 'contract']) {
   cpSync(folder, `dist/${folder}`, { recursive: true, filter: (file) => !/\.(ts|md)$/.test(file) })
 }
 execFileSync('tsc', ['--project', 'tsconfig.build.json'], { stdio: 'inherit' })
-await import('./build-page.ts')
