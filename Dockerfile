@@ -6,6 +6,13 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts
 
+FROM ${BASE} AS page
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts
+COPY . .
+RUN node scripts/build-page.ts
+
 FROM ${BASE}
 ENV PLANT_STORE_HOST=0.0.0.0 \
     PLANT_STORE_PORT=3000 \
@@ -16,7 +23,13 @@ ENV PLANT_STORE_HOST=0.0.0.0 \
     SQLITE_TMPDIR=/data
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
-COPY . .
+COPY --from=page /app/dist dist
+COPY package.json openapi.yaml ./
+COPY bin bin
+COPY client client
+COPY contract contract
+COPY service service
+COPY src src
 RUN ln -s /app/bin/plant-store.js /usr/local/bin/plant-store && install -d -m 700 -o 1000 -g 1000 /data
 # As numbers, because Kubernetes cannot verify that a name is not root's. node:26-slim calls this user `node`.
 USER 1000:1000

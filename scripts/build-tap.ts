@@ -5,17 +5,13 @@
  * default plugins, which takes twice as long and measures coverage incorrectly.
  */
 import { execFileSync } from 'node:child_process'
-
-// First, because @tapjs/test cannot be loaded before the modules that this one loads.
-const config = await import('@tapjs/config').catch(ignoreMissing)
+import { hasDevelopmentDependencies } from './development-dependencies.ts'
 
 // Without its development dependencies, the package has no tests to run.
-if (config !== undefined) {
+if (hasDevelopmentDependencies()) {
+  // First, because @tapjs/test cannot be loaded before the modules that this one loads.
+  const { TapConfig } = await import('@tapjs/config')
   const { signature } = await import('@tapjs/test')
-  const { pluginSignature } = await config.TapConfig.load()
+  const { pluginSignature } = await TapConfig.load()
   if (signature !== pluginSignature) execFileSync('tap', ['build'], { stdio: 'inherit' })
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
 }

@@ -1,16 +1,16 @@
 /** Builds `dist`, which the package contains instead of the sources: JavaScript, type declarations and data files. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { bundlePage } from '../src/http/page/bundle.ts'
+import { cpSync, rmSync } from 'node:fs'
+import { hasDevelopmentDependencies } from './development-dependencies.ts'
 
-if (!existsSync('node_modules/typescript')) {
+if (!hasDevelopmentDependencies()) {
   console.error('npm run build needs the development dependencies: run npm ci')
   process.exit(1)
 }
 rmSync('dist', { recursive: true, force: true })
+// First, so that a service that runs in this checkout lacks it only for a moment.
+await import('./build-page.ts')
 for (const folder of ['src', 'contract']) {
   cpSync(folder, `dist/${folder}`, { recursive: true, filter: (file) => !/\.(ts|md)$/.test(file) })
 }
 execFileSync('tsc', ['--project', 'tsconfig.build.json'], { stdio: 'inherit' })
-mkdirSync('dist/page')
-for (const [name, content] of await bundlePage()) writeFileSync(`dist/page/${name}`, content)

@@ -4,6 +4,7 @@ import { restrictedError } from '../../service/restriction.ts'
 import type { Config } from '../config/config.ts'
 import type { Access } from '../first-token.ts'
 import { DOCS_PATH } from '../http/docs/docs.ts'
+import { isPageBuilt, NOT_BUILT } from '../http/page/page.ts'
 import { type Certificate, covers } from '../http/server/certificate.ts'
 import type { RunningService } from '../start.ts'
 import { describeDatabase } from './store-access.ts'
@@ -23,10 +24,11 @@ export type Announced = Pick<RunningService, 'url' | 'access'> &
 export function greeting(
   config: Config,
   { url, adminUrl, access, certificate, acknowledgement, restriction }: Announced,
+  hasPage = isPageBuilt(),
 ): string {
   const database = describeDatabase(config.database)
   const { location, bearer } = describeAccess(access, database)
-  const page = config.page ? `\n  page      ${url}/` : ''
+  const page = config.page ? `\n  page      ${hasPage ? `${url}/` : NOT_BUILT}` : ''
   const docs = config.docs ? `\n  docs      ${docsUrl(url)}` : ''
   const admin = adminUrl === undefined ? '' : `\n  metrics   ${adminUrl}/metrics`
   const refusal =
@@ -50,8 +52,12 @@ ${example}
  * The same information as a line of JSON, for programs. Includes the token only if it is not in a file or the
  * environment.
  */
-export function readyLine(config: Config, { url, adminUrl, access }: Announced): string {
-  const page = config.page ? { page: `${url}/` } : {}
+export function readyLine(
+  config: Config,
+  { url, adminUrl, access }: Announced,
+  hasPage = isPageBuilt(),
+): string {
+  const page = config.page && hasPage ? { page: `${url}/` } : {}
   const docs = config.docs ? { docs: docsUrl(url) } : {}
   const token = 'token' in access ? { token: access.token } : {}
   return `${JSON.stringify({ url, adminUrl, ...page, ...docs, ...token })}\n`

@@ -41,8 +41,6 @@ function testLoad(program: string): void {
 
   t.test('the page loads in one round of requests and at most 100 kB', async (t) => {
     const service = await startService(t)
-    // In a checkout, the first request bundles the page.
-    await fetch(`${service.url}/page/main.js`)
     const context = await browser.newContext(PHONE)
     t.teardown(() => context.close())
     const page = await context.newPage()

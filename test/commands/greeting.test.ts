@@ -176,6 +176,18 @@ t.test('the greeting does not link to a page and docs that are turned off', asyn
   })
 })
 
+t.test('the greeting says how to build a page that is not built', async (t) => {
+  const service = { url: here, access: { file: '/x' } }
+  t.match(
+    greeting(config, service, false),
+    '\n  page      not built: run npm ci, then npm run page\n',
+  )
+  t.strictSame(JSON.parse(readyLine(config, service, false)), {
+    url: here,
+    docs: `${here}/documentation`,
+  })
+})
+
 t.test('the greeting and the ready line show the admin port', async (t) => {
   const adminUrl = 'http://127.0.0.1:3001'
   const service = { url: here, adminUrl, access: { file: '/x' } }

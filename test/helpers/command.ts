@@ -16,6 +16,8 @@ export interface CommandOptions extends SpawnOptions {
   readonly measured?: boolean
   /** Options for Node itself. */
   readonly node?: readonly string[]
+  /** The program, by default that of this checkout. */
+  readonly main?: string
 }
 
 /**
@@ -38,8 +40,8 @@ export class Command {
   readonly #exit: Promise<unknown[]>
 
   constructor(t: Owner, args: readonly string[], options: CommandOptions = {}) {
-    const { measured = false, node = [], ...others } = options
-    const given = [...node, MAIN, ...args]
+    const { measured = false, node = [], main = MAIN, ...others } = options
+    const given = [...node, main, ...args]
     const [command, rest] = measured
       ? [process.execPath, given]
       : unmeasured([process.execPath, ...given])

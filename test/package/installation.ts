@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   existsSync,
   mkdirSync,
@@ -10,12 +11,16 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
 
 /** The folder of this checkout. */
 export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The token of the services that `startService` starts. */
+export const TOKEN = 'sixteen-letters.'
 
 const run = promisify(execFile)
 
@@ -84,4 +89,46 @@ function which(program: string): string {
   const found = folders.map((folder) => join(folder, program)).find((file) => existsSync(file))
   if (found === undefined) throw new Error(`there is no ${program}`)
   return found
+}
+
+/**
+ * Starts the service on a free port. Resolves once it listens.
+ *
+ * @param args the command and its arguments
+ */
+export async function startService(
+  t: Test,
+  tools: Tools,
+  project: string,
+  args: readonly string[],
+) {
+  const options = ['--port', '0', '--log-level', 'silent', '--ready-json']
+  const [command = '', ...rest] = [...args, ...options]
+  const start = performance.now()
+  const child = spawn(command, rest, {
+    cwd: project,
+    env: { ...tools.environment, PLANT_STORE_TOKEN: TOKEN },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  })
+  // The whole process group, because npm and npx start processes of their own.
+  const kill = (signal: NodeJS.Signals) => process.kill(-Number(child.pid), signal)
+  t.teardown(() => {
+    if (child.exitCode === null && child.signalCode === null) kill('SIGKILL')
+  })
+  const [line] = await once(createInterface(child.stdout), 'line')
+  const milliseconds = performance.now() - start
+  const stop = async () => {
+    kill('SIGTERM')
+    // Waits for the service too, because it shares the pipe.
+    await once(child, 'close')
+  }
+  return { url: JSON.parse(line).url as string, milliseconds, stop }
+}
+
+/** Asserts that a service has the page. */
+export async function checkPage(t: Test, url: string): Promise<void> {
+  const page = await fetch(url, { headers: { accept: 'text/html' } })
+  t.match(await page.text(), 'page/main.js')
+  t.equal((await fetch(`${url}/page/main.js`)).status, 200)
 }

@@ -1,9 +1,13 @@
 /** The page at `/` and its files. */
+import { readFileSync } from 'node:fs'
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { build, stop } from 'esbuild'
 import t from 'tap'
+import { PAGE_BUNDLE } from '../../../scripts/page-bundle.ts'
+import { defaultConfig } from '../../../src/config/config.ts'
 import { loadPage } from '../../../src/http/page/page.ts'
 import { issue, writeFiles } from '../../helpers/certificates.ts'
 import { type Service, startService } from '../../helpers/service.ts'
@@ -246,14 +250,27 @@ t.test('without a client of the issuer, the page asks for tokens only', async (t
   t.match(policy, "connect-src 'self';")
 })
 
-t.test('a page that is built is read, as in the package', async (t) => {
-  const folder = t.testdir({ 'index.html': '<!doctype html>', 'main.js': 'render()' })
-  const files = await loadPage(pathToFileURL(`${folder}/`))
-  t.same([...files.keys()].sort(), ['index.html', 'main.js'])
-  const { type, br, identity } = files.get('main.js') ?? {}
+t.test('the built page is up to date', async (t) => {
+  const { outputFiles } = await build({ ...PAGE_BUNDLE, write: false }).finally(stop)
+  for (const { path, contents } of outputFiles) {
+    t.ok(readFileSync(path).equals(contents), `${path}: run npm run page`)
+  }
+})
+
+t.test('all files of the built page are served, whatever their names', async (t) => {
+  const folder = t.testdir({ 'index.html': '<!doctype html>', 'read-5GFP2UQB.js': 'read()' })
+  const files = await loadPage(defaultConfig(), pathToFileURL(`${folder}/`))
+  t.same([...files.keys()].sort(), ['index.html', 'read-5GFP2UQB.js'])
+  const { type, br } = files.get('read-5GFP2UQB.js') ?? {}
   t.equal(type, 'text/javascript; charset=utf-8')
-  t.equal(String(identity), 'render()')
-  t.equal(String(brotliDecompressSync(br ?? '')), 'render()')
+  t.equal(String(brotliDecompressSync(br ?? '')), 'read()')
+})
+
+t.test('without a built page, the error names the commands that build it', async (t) => {
+  await t.rejects(loadPage(defaultConfig(), pathToFileURL(`${t.testdir()}/`)), {
+    code: 'unknown-path',
+    message: 'the page is not built: run npm ci, then npm run page',
+  })
 })
 
 t.test('the page is served over TLS', async (t) => {

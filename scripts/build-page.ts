@@ -1,0 +1,25 @@
+/**
+ * Builds the page into `dist/page`. Runs after every install and before the tests, like `build-tap.ts`. With `--watch`,
+ * builds it again after each change until interrupted.
+ */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { hasDevelopmentDependencies } from './development-dependencies.ts'
+import { PAGE_BUNDLE } from './page-bundle.ts'
+
+if (hasDevelopmentDependencies()) await build(process.argv.includes('--watch'))
+else console.log('skipped building the page: the development dependencies are not installed')
+
+async function build(watches: boolean): Promise<void> {
+  const { context } = await import('esbuild')
+  const { absWorkingDir, outdir } = PAGE_BUNDLE
+  // Files that are no longer part of the page, and all of them if the build fails.
+  rmSync(join(absWorkingDir, outdir), { recursive: true, force: true })
+  const page = await context({ ...PAGE_BUNDLE, logLevel: watches ? 'info' : 'warning' })
+  if (watches) return page.watch()
+  // esbuild has already printed what is wrong.
+  await page.rebuild().catch(() => {
+    process.exitCode = 1
+  })
+  await page.dispose()
+}
