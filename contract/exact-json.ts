@@ -51,13 +51,6 @@ const END_OF_INPUT = -1
 /** The bytes are not UTF-8 or not JSON (RFC 8259), or are nested too deeply. */
 export class InvalidJson extends Error {}
 
-export interface ExactJsonOptions {
-  /** The name of the input in error messages. */
-  readonly what?: string
-  /** Whether a plant has its unknown members too, with the value undefined. */
-  readonly keepNames?: boolean
-}
-
 /**
  * Parses the JSON of a plant or of an array of plants, and builds only what a validator needs. In place of a plant,
  * anything but an object becomes null. In place of a plant's member, an array or object becomes an empty one. If a member
@@ -68,16 +61,13 @@ export interface ExactJsonOptions {
  *
  * @throws InvalidJson
  */
-export function parseExactJson(
-  bytes: Buffer,
-  { what = 'body', keepNames = false }: ExactJsonOptions = {},
-): unknown {
-  if (!isUtf8(bytes)) throw new InvalidJson(`${what} is not valid UTF-8`)
-  return new PlantParser(bytes, what, keepNames).parse()
+export function parseExactJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new InvalidJson('body is not valid UTF-8')
+  return new PlantParser(bytes).parse()
 }
 
 /** The end of the whitespace at `at`, if any. */
-export function endOfSpace(bytes: Buffer, at: number): number {
+function endOfSpace(bytes: Buffer, at: number): number {
   const { length } = bytes
   let end = at
   for (; end < length; end++) {
@@ -94,14 +84,10 @@ type Plant = { [name: string]: unknown }
 /** Each method expects its part of the JSON at `#at` and leaves `#at` after it. */
 class PlantParser {
   readonly #bytes: Buffer
-  readonly #what: string
-  readonly #keepNames: boolean
   #at = 0
 
-  constructor(bytes: Buffer, what: string, keepNames: boolean) {
+  constructor(bytes: Buffer) {
     this.#bytes = bytes
-    this.#what = what
-    this.#keepNames = keepNames
   }
 
   parse(): unknown {
@@ -187,7 +173,7 @@ class PlantParser {
       const start = this.#at
       if (this.#byteAt(start) !== QUOTE) this.#failExpecting('a member name in double quotes')
       const hasEscape = this.#string()
-      const name = plant === undefined ? undefined : this.#memberName(start, hasEscape, plant)
+      const name = plant === undefined ? undefined : this.#memberName(start, hasEscape)
       this.#skipSpace()
       if (this.#byteAt(this.#at) !== COLON) this.#failExpecting("':'")
       this.#at++
@@ -199,18 +185,14 @@ class PlantParser {
   }
 
   /** The name of a plant's member, which starts at `start` and was just skipped; undefined if it is unknown. */
-  #memberName(start: number, hasEscape: boolean, plant: Plant): string | undefined {
+  #memberName(start: number, hasEscape: boolean): string | undefined {
     const bytes = this.#bytes
     const end = this.#at - 1
     for (const member of MEMBERS)
       if (isEqual(member.bytes, bytes, start + 1, end)) return member.name
-    if (!hasEscape && !this.#keepNames) return undefined
+    if (!hasEscape) return undefined
     const name = this.#text(start)
-    if (Object.hasOwn(NAMES, name)) return name
-    // An assignment would ignore __proto__.
-    if (this.#keepNames)
-      Object.defineProperty(plant, name, { enumerable: true, configurable: true })
-    return undefined
+    return Object.hasOwn(NAMES, name) ? name : undefined
   }
 
   /** @param items receives the items */
@@ -331,7 +313,7 @@ class PlantParser {
   }
 
   #fail(problem: string): never {
-    throw new InvalidJson(`${this.#what} ${problem}`)
+    throw new InvalidJson(`body ${problem}`)
   }
 
   #failExpecting(what: string): never {

@@ -1,5 +1,5 @@
 import type { Page, PlantStoreClient, StoredPlant } from '../../client/client.ts'
-import { formulaFreeLine, writers } from '../../src/transfer/export.ts'
+import { formulaFreeLine, writers } from '../../formats/writers.ts'
 import type { Filter } from '../list/filter.ts'
 
 /** The files that plants can be exported to. They are written as the command line's export does. */

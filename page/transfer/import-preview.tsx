@@ -1,13 +1,15 @@
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
-import { type Column, FIELDS, type Mapping, plantReader } from './file/columns.ts'
-import { describeBytes, type Encoding, type Kind } from './file/file-kind.ts'
+import type { Format } from '../../formats/readers.ts'
+import { FIELDS } from '../../formats/rows.ts'
+import { type Column, type Mapping, plantReader } from './file/columns.ts'
+import { describeBytes, type Encoding, nounOf } from './file/file-kind.ts'
 import type { ImportFile } from './file/import-file.ts'
 import { fieldsOf } from './refused-rows.ts'
 import { rowParts } from './row-text.tsx'
 import { TransferDialog } from './transfer-dialog.tsx'
 
-const KINDS: { readonly [Each in Kind]: string } = {
+const FORMATS: { readonly [Each in Format]: string } = {
   csv: 'CSV',
   ndjson: 'NDJSON',
   json: 'JSON array',
@@ -37,7 +39,7 @@ export function ImportPreview({
   readonly onStart: (mapping: Mapping) => void
   readonly onClose: () => void
 }) {
-  const { name, size, kind, encoding, columns } = file
+  const { name, size, format, encoding, columns } = file
   const [mapping, setMapping] = useState(file.guess)
   const start = (event: SubmitEvent) => {
     event.preventDefault()
@@ -47,7 +49,7 @@ export function ImportPreview({
     <TransferDialog title={`Import ${name}`} isOver={isOver} onClose={onClose}>
       <form onSubmit={start}>
         <p class="hint">
-          {KINDS[kind]} · {ENCODINGS[encoding]} · {describeBytes(size)}
+          {FORMATS[format]} · {ENCODINGS[encoding]} · {describeBytes(size)}
         </p>
         {encoding === 'windows-1252' && (
           <p class="warning">
@@ -55,7 +57,7 @@ export function ImportPreview({
             save it as UTF-8 and choose it again.
           </p>
         )}
-        {kind === 'csv' && columns.some(({ name }) => /^-?\d+$/.test(name)) && (
+        {format === 'csv' && columns.some(({ name }) => /^-?\d+$/.test(name)) && (
           <p class="warning">
             The first row is taken for the names of the columns. If it is a plant, put a row such as
             id,name,tag above it.
@@ -121,14 +123,14 @@ function describeUnused(columns: readonly Column[], mapping: Mapping) {
 
 /** The first rows as plants, each with its problem. */
 function Sample({ file, mapping }: { readonly file: ImportFile; readonly mapping: Mapping }) {
-  const { kind, sample } = file
-  const toPlant = plantReader(mapping, kind)
+  const { format, sample } = file
+  const toPlant = plantReader(mapping, format)
   return (
     <table class="sample">
       <caption>First rows</caption>
       <thead>
         <tr>
-          <th scope="col">{kind === 'json' ? 'Item' : 'Line'}</th>
+          <th scope="col">{nounOf(format)}</th>
           {FIELDS.map((field) => (
             <th key={field} scope="col">
               {LABELS[field]}

@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
+import { readers } from '../../formats/readers.ts'
 import type { Session } from '../access/session.ts'
 import { explain } from '../error-text.ts'
 import { formatCount, formatNumber } from '../numbers.ts'
 import { download } from './download.ts'
 import { type Mapping, plantReader } from './file/columns.ts'
+import { FileProblem, nounOf } from './file/file-kind.ts'
 import type { ImportFile } from './file/import-file.ts'
-import { FileProblem } from './file/rows.ts'
 import { type Counts, importRows } from './import-run.ts'
 import { type PlantFields, RefusedRows, type ShownRefusal } from './refused-rows.ts'
 import { rowParts } from './row-text.tsx'
@@ -38,7 +39,7 @@ export function ImportProgress({
   readonly onClose: () => void
 }) {
   const [controller] = useState(() => new AbortController())
-  const [refused] = useState(() => new RefusedRows(mapping, file.kind === 'json' ? 'item' : 'line'))
+  const [refused] = useState(() => new RefusedRows(mapping, readers[file.format].counted))
   const [counts, setCounts] = useState<Counts>({ created: 0, unchanged: 0 })
   const [bytes, setBytes] = useState(0)
   const [pause, setPause] = useState<Pause>()
@@ -59,7 +60,7 @@ export function ImportProgress({
     const run = importRows(file.rows(setBytes), {
       client: session.client,
       canRead: session.canRead,
-      toPlant: plantReader(mapping, file.kind),
+      toPlant: plantReader(mapping, file.format),
       signal,
       onRefused: (refusal) => refused.add(refusal),
       onProgress: (counts) => {
@@ -154,7 +155,7 @@ function Count({
 /** The first refused rows, and all of them as a file. */
 function Refused({
   refused,
-  file: { name, kind },
+  file: { name, format },
 }: {
   readonly refused: RefusedRows
   readonly file: ImportFile
@@ -177,7 +178,7 @@ function Refused({
         {shown.toSorted(byNumber).map(({ number, reason, fields, storedFields }) => (
           <li key={number}>
             <b>
-              {kind === 'json' ? 'Item' : 'Line'} {number}: {reason}
+              {nounOf(format)} {number}: {reason}
             </b>
             <RowText fields={fields} label="In the file" />
             {storedFields !== undefined && <RowText fields={storedFields} label="Stored" />}

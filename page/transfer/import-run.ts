@@ -6,9 +6,10 @@ import {
   PlantStoreError,
   type StoredPlant,
 } from '../../client/client.ts'
+import type { Row } from '../../formats/rows.ts'
 import { isSame } from '../list/plant-list.ts'
 import type { ToPlant } from './file/columns.ts'
-import { FileProblem, type Row } from './file/rows.ts'
+import { FileProblem } from './file/file-kind.ts'
 
 /** How many plants an import has stored so far. */
 export interface Counts {

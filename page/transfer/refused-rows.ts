@@ -1,8 +1,8 @@
 import { toJson } from '../../client/client.ts'
-import { toField } from '../../src/transfer/export.ts'
+import { FIELDS, type Row } from '../../formats/rows.ts'
+import { csvRecord } from '../../formats/writers.ts'
 import { cut, ROW_LENGTH } from '../display-text.ts'
-import { FIELDS, type Mapping } from './file/columns.ts'
-import type { Row } from './file/rows.ts'
+import type { Mapping } from './file/columns.ts'
 import type { Refusal } from './import-run.ts'
 
 /** How many are shown. The file has all of them. */
@@ -46,8 +46,7 @@ export class RefusedRows {
     const { number } = row
     const given = fieldsOf(row, this.#mapping)
     const storedFields = other && [String(other.id), other.name, other.tag]
-    const fields = [String(number), reason, ...given, other?.name, other?.tag]
-    this.#text += `${fields.map((text) => (text === undefined ? '' : toField(text))).join()}\n`
+    this.#text += csvRecord([String(number), reason, ...given, other?.name, other?.tag])
     if (this.#text.length >= PART_LENGTH) this.#endPart()
     if (this.shown.length < SHOWN_MAX) {
       this.shown.push({

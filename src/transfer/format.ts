@@ -1,19 +1,19 @@
 import { extname } from 'node:path'
+import type { Format } from '../../formats/readers.ts'
+import type { ExportFormat } from '../../formats/writers.ts'
 import { ConfigError } from '../config/config.ts'
 
 /** The file name that stands for standard input or output. */
 export const STDIO = '-'
 
-const EXTENSIONS = { ndjson: ['.ndjson', '.jsonl'], csv: ['.csv'], json: ['.json'] } as const
-
-/** A file format for plants. */
-export type Format = keyof typeof EXTENSIONS
+const EXTENSIONS: { readonly [Each in Format]: readonly string[] } = {
+  ndjson: ['.ndjson', '.jsonl'],
+  csv: ['.csv'],
+  json: ['.json'],
+}
 
 /** The formats that can be imported. */
 export const formats = Object.keys(EXTENSIONS) as Format[]
-
-/** A format that plants can be exported to. */
-export type ExportFormat = Exclude<Format, 'json'>
 
 export const exportFormats: readonly ExportFormat[] = ['ndjson', 'csv']
 
@@ -35,7 +35,7 @@ export function detectFormat<Allowed extends Format>(
   hint = '',
 ): Allowed {
   const extension = extname(file).toLowerCase()
-  const format = allowed.find((each) => EXTENSIONS[each].some((known) => known === extension))
+  const format = allowed.find((each) => EXTENSIONS[each].includes(extension))
   if (format !== undefined) return format
   const known = allowed.flatMap((each) => EXTENSIONS[each]).join(', ')
   throw new ConfigError(

@@ -1,17 +1,101 @@
-import { readCsv } from './csv.ts'
-import type { Format } from './format.ts'
-import { readJsonArray, readNdjson } from './json-records.ts'
-import type { ReadRecords } from './record.ts'
+import { INEXACT } from '../../contract/int64.ts'
+import { type Format, readers } from '../../formats/readers.ts'
+import { MalformedFile, type Row } from '../../formats/rows.ts'
+import { ConfigError } from '../config/config.ts'
+import { CsvRecords } from './csv-records.ts'
+import { decodeUtf8 } from './decode.ts'
+import { type ParsedRecord, type ReadOptions, type RecordBatch, recordValidator } from './record.ts'
+import { describeUnknown, isField, NAMES_MAX } from './unknown-fields.ts'
 
-interface Reader {
-  readonly read: ReadRecords
-  /** What the number of a record counts, for messages. */
-  readonly counted: 'line' | 'item'
+/** Turns the rows of a file into records. */
+interface Records {
+  read(rows: Iterable<Row>): Iterable<ParsedRecord>
+  end(): void
 }
 
-/** How plants are read from each format. */
-export const readers: { readonly [Each in Format]: Reader } = {
-  ndjson: { read: readNdjson, counted: 'line' },
-  csv: { read: readCsv, counted: 'line' },
-  json: { read: readJsonArray, counted: 'item' },
+/**
+ * Reads the records of a file as its bytes arrive. The last record needs no newline.
+ *
+ * @throws ConfigError if the file's header or its structure is invalid, after the records before the fault; and the
+ *   errors of `chunks`
+ */
+export async function* readRecords(
+  format: Format,
+  chunks: AsyncIterable<Buffer>,
+  options: ReadOptions,
+): AsyncGenerator<RecordBatch, void> {
+  const { Reader, counted } = readers[format]
+  const reader = new Reader()
+  const records: Records = format === 'csv' ? new CsvRecords(options) : new JsonRecords(options)
+  /** The first character that is not whitespace. */
+  let first: string | undefined
+  let end = 0
+  /** Yields the records of some rows, up to one that is malformed. */
+  function* toBatches(read: () => Iterable<Row>): Generator<RecordBatch, void> {
+    const batch: ParsedRecord[] = []
+    try {
+      for (const record of records.read(read())) batch.push(record)
+    } catch (error) {
+      if (!(error instanceof MalformedFile)) throw error
+      const { number, message } = error
+      yield { records: [...batch, { number, result: message }], position: end }
+      throw new ConfigError(
+        `reading ended at ${counted} ${number}: correct it and import the file again`,
+      )
+    }
+    yield { records: batch, position: end }
+  }
+  for await (const { text, position } of decodeUtf8(chunks)) {
+    first ??= text.trimStart()[0]
+    if (first !== undefined) assertFormat(format, first)
+    end = position
+    yield* toBatches(() => reader.read(text))
+  }
+  assertFormat(format, first)
+  yield* toBatches(() => reader.end())
+  records.end()
+}
+
+/** @throws ConfigError if a file is obviously in the other JSON format, given its first character */
+function assertFormat(format: Format, first: string | undefined): void {
+  if (format === 'json' && first !== '[') {
+    throw new ConfigError(
+      'the file must contain a JSON array; use --format ndjson if it has one object per line',
+    )
+  }
+  if (format === 'ndjson' && first === '[') {
+    throw new ConfigError(
+      'the file must have one JSON object per line; use --format json if it is a JSON array',
+    )
+  }
+}
+
+class JsonRecords {
+  readonly #refuseMembers: boolean
+  readonly #validate = recordValidator()
+
+  constructor({ refuseMembers = false }: ReadOptions) {
+    this.#refuseMembers = refuseMembers
+  }
+
+  *read(rows: Iterable<Row>): Generator<ParsedRecord, void> {
+    for (const row of rows) yield this.#parse(row)
+  }
+
+  end(): void {}
+
+  #parse({ number, values, problem }: Row): ParsedRecord {
+    if (problem !== undefined) return { number, result: problem }
+    const { id, name, tag } = values
+    // A number that is an int64 would be a bigint.
+    const result = this.#validate({ id: typeof id === 'number' ? INEXACT : id, name, tag })
+    if (typeof result === 'string') return { number, result }
+    const names = Object.keys(values).filter((name) => !isField(name))
+    if (names.length === 0) return { number, result }
+    const unknown = names.slice(0, NAMES_MAX)
+    if (!this.#refuseMembers) return { number, result, ignored: unknown }
+    const properties = unknown.length === 1 ? 'property' : 'properties'
+    const list = unknown.map(describeUnknown).join(', ')
+    return { number, result: `unknown ${properties} ${list}` }
+  }
 }

@@ -19,7 +19,7 @@ export interface ParsedRecord {
 /** Consecutive records of a file. */
 export interface RecordBatch {
   readonly records: readonly ParsedRecord[]
-  /** Where the batch ends in the file, in bytes from its start. */
+  /** How many bytes of the file have been read. The last record that they contain can follow in the next batch. */
   readonly position: number
 }
 
@@ -31,34 +31,6 @@ export interface ReadOptions {
   readonly refuseMembers?: boolean
   /** Whether the input can end anywhere, like that of a pipe whose writer is killed. */
   readonly canBeCutOff?: boolean
-  /** Ends reading with its reason. */
-  readonly signal?: AbortSignal | undefined
-}
-
-/**
- * Reads the records of a file as its bytes arrive. The last record needs no newline.
- *
- * @throws ConfigError if the file's header or its structure is invalid, after the records before the fault; and the
- *   errors of `chunks`
- */
-export type ReadRecords = (
-  chunks: AsyncIterable<Buffer>,
-  options: ReadOptions,
-) => AsyncIterable<RecordBatch>
-
-/** The largest record in NDJSON and CSV. It bounds the memory that an import needs. */
-export const RECORD_BYTES_MAX = 2 ** 22
-
-export const TOO_LARGE = `record must not exceed ${RECORD_BYTES_MAX} bytes`
-
-/** Explains an error in the last line of an input that does not end with a newline. */
-export const ENDS_WITHIN = 'the input ends within this line'
-
-const BYTE_ORDER_MARK = Buffer.from('\ufeff')
-
-export function withoutByteOrderMark(start: Buffer): Buffer {
-  const { length } = BYTE_ORDER_MARK
-  return start.subarray(0, length).equals(BYTE_ORDER_MARK) ? start.subarray(length) : start
 }
 
 /**

@@ -1,8 +1,10 @@
 import { access } from 'node:fs/promises'
+import { readers } from '../../formats/readers.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { ConfigError, fileError } from '../config/config.ts'
 import { detectFormat, formats } from './format.ts'
 import { type ImportStore, importRecords, newCounts } from './import.ts'
+import { readRecords } from './readers.ts'
 import { type RecordBatch, recordValidator } from './record.ts'
 import { Interrupted, openSource } from './source.ts'
 import { escapeControlCharacters } from './unknown-fields.ts'
@@ -29,13 +31,11 @@ export async function prepareSeed(seed: string | readonly NewPlant[] = []): Prom
     throw fileError(`cannot read ${seed}`, error)
   })
   return async (store, signal) => {
-    // Imported late, because a service without a seed starts faster without the parsers.
-    const { readers } = await import('./readers.ts')
-    const { read, counted } = readers[format]
+    const { counted } = readers[format]
     const { chunks, isFile } = await openSource(seed, signal)
     const counts = newCounts()
     try {
-      const batches = read(chunks, { refuseMembers: true, canBeCutOff: !isFile, signal })
+      const batches = readRecords(format, chunks, { refuseMembers: true, canBeCutOff: !isFile })
       await importSeed(batches, store, (number) => `${counted} ${number}`, counts)
     } catch (error) {
       if (error instanceof Interrupted) {

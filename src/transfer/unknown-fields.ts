@@ -1,5 +1,4 @@
-/** The fields of a plant that are stored. */
-export const FIELDS = ['id', 'name', 'tag'] as const
+import { FIELDS } from '../../formats/rows.ts'
 
 export function isField(name: string): boolean {
   return FIELDS.some((field) => field === name)

@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises'
 import type { AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Download, Locator, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { writers } from '../../formats/writers.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { writers } from '../../src/transfer/export.ts'
 import { findBrowser, launch } from '../../tools/browser/chromium.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { tabTo } from './keyboard.ts'
@@ -275,7 +275,10 @@ function testTransfer(program: string): void {
     for (const { files, problem } of [
       { files: [{ name: 'a.csv', content: 'GIF89a' }], problem: 'This is an image.' },
       { files: [{ name: 'a.xlsx', content: 'PK\x03\x04' }], problem: 'save the sheet as CSV' },
-      { files: [{ name: 'a.json', content: '[{"id":' }], problem: 'The file is incomplete' },
+      {
+        files: [{ name: 'a.json', content: '[{"id":' }],
+        problem: 'Item 1: the file ends within the array.',
+      },
       {
         files: ['a', 'b'].map((name) => ({ name, content: 'id,name\n1,a' })),
         problem: 'Choose one file at a time.',

@@ -175,16 +175,15 @@ t.test('a JSON array is imported into a database in a new folder', async (t) => 
   t.ok(existsSync(database))
 })
 
-t.test('a broken JSON array imports nothing', async (t) => {
+t.test('a JSON array is imported up to its fault', async (t) => {
   const { file, load, stored, summary } = importsOf(t)
   const broken = await load([file('cut.json', '[{"id":1,"name":"a"},{"id":2,')])
   t.strictSame(broken, {
     code: 1,
-    stdout: summary({}),
-    stderr:
-      'plant-store: the file is not valid JSON: expected a member name in double quotes at byte 29\n',
+    stdout: summary({ created: 1, refused: 1 }),
+    stderr: 'item 2: the file ends within the array\n',
   })
-  t.same(stored(), [])
+  t.match(stored(), [{ id: 1 }])
 })
 
 t.test('a CSV file is imported up to a malformed record, even if errors are skipped', async (t) => {
@@ -203,18 +202,16 @@ t.test('a CSV file is imported up to a malformed record, even if errors are skip
 
 t.test('an array in a file of lines is reported with the format to use', async (t) => {
   const { file, load } = importsOf(t)
-  const hint = '; use --format json if the file is a JSON array\n'
-  for (const [content, reason] of [
-    ['\n [{"id":1,"name":"a"}]', 'line 2: must be object'],
-    ['[\n{"id":1,"name":"a"}\n]', 'line 1: record is not valid JSON: .*'],
-    [`[${' '.repeat(2 ** 22)}]`, 'line 1: record must not exceed 4194304 bytes'],
-  ]) {
-    const { code, stderr } = await load([file('plants.ndjson', `${content}`)])
+  for (const content of ['\n [{"id":1,"name":"a"}]', '[\n{"id":1,"name":"a"}\n]']) {
+    const { code, stderr } = await load([file('plants.ndjson', content), '--on-error', 'skip'])
     t.equal(code, 1)
-    t.match(stderr, new RegExp(`^${reason}${hint}$`))
+    t.equal(
+      stderr,
+      'plant-store: the file must have one JSON object per line; use --format json if it is a JSON array\n',
+    )
   }
   const later = await load([file('later.ndjson', '{"id":1,"name":"a"}\n[]\n')])
-  t.equal(later.stderr, 'line 2: must be object\n')
+  t.equal(later.stderr, 'line 2: record is not an object in braces\n')
 })
 
 t.test('an option that does not apply to the format is rejected', async (t) => {

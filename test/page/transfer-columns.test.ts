@@ -38,48 +38,48 @@ t.test('a column of ids is recognized by its values', async (t) => {
 const NOT_INTEGER = 'The id must be a whole number, written like 4 or -12'
 const BEYOND = 'The id must be between -9223372036854775808 and 9223372036854775807'
 
-for (const { kind, values, result } of [
-  { kind: 'csv', values: { id: '4', name: 'Abies' }, result: { id: 4n, name: 'Abies' } },
-  { kind: 'csv', values: { id: '4', name: '', tag: '' }, result: { id: 4n, name: '', tag: '' } },
+for (const { format, values, result } of [
+  { format: 'csv', values: { id: '4', name: 'Abies' }, result: { id: 4n, name: 'Abies' } },
+  { format: 'csv', values: { id: '4', name: '', tag: '' }, result: { id: 4n, name: '', tag: '' } },
   {
-    kind: 'csv',
+    format: 'csv',
     values: { id: '-9223372036854775808', name: 'a' },
     result: { id: -(2n ** 63n), name: 'a' },
   },
-  { kind: 'csv', values: { id: '9223372036854775808', name: 'a' }, result: BEYOND },
-  { kind: 'csv', values: { name: 'a' }, result: 'The id is missing' },
-  { kind: 'csv', values: { id: '04', name: 'a' }, result: NOT_INTEGER },
-  { kind: 'csv', values: { id: '1E+12', name: 'a' }, result: NOT_INTEGER },
-  { kind: 'csv', values: { id: '', name: 'a' }, result: NOT_INTEGER },
-  { kind: 'csv', values: { id: '4' }, result: 'The name is missing' },
+  { format: 'csv', values: { id: '9223372036854775808', name: 'a' }, result: BEYOND },
+  { format: 'csv', values: { name: 'a' }, result: 'The id is missing' },
+  { format: 'csv', values: { id: '04', name: 'a' }, result: NOT_INTEGER },
+  { format: 'csv', values: { id: '1E+12', name: 'a' }, result: NOT_INTEGER },
+  { format: 'csv', values: { id: '', name: 'a' }, result: NOT_INTEGER },
+  { format: 'csv', values: { id: '4' }, result: 'The name is missing' },
   {
-    kind: 'csv',
+    format: 'csv',
     values: { id: '4', name: 'a\0' },
     result: 'The name contains the character U+0000',
   },
-  { kind: 'ndjson', values: { id: 4n, name: 'a', x: 1 }, result: { id: 4n, name: 'a' } },
+  { format: 'ndjson', values: { id: 4n, name: 'a', x: 1 }, result: { id: 4n, name: 'a' } },
   {
-    kind: 'ndjson',
+    format: 'ndjson',
     values: { id: '4', name: 'a' },
     result: 'The id must be a number without quotes',
   },
-  { kind: 'ndjson', values: { id: 1.5, name: 'a' }, result: NOT_INTEGER },
-  { kind: 'ndjson', values: { id: null, name: 'a' }, result: NOT_INTEGER },
-  { kind: 'ndjson', values: { id: 2 ** 63, name: 'a' }, result: BEYOND },
-  { kind: 'json', values: { id: 4n, name: 4n }, result: 'The name must be text' },
+  { format: 'ndjson', values: { id: 1.5, name: 'a' }, result: NOT_INTEGER },
+  { format: 'ndjson', values: { id: null, name: 'a' }, result: NOT_INTEGER },
+  { format: 'ndjson', values: { id: 2 ** 63, name: 'a' }, result: BEYOND },
+  { format: 'json', values: { id: 4n, name: 4n }, result: 'The name must be text' },
   {
-    kind: 'json',
+    format: 'json',
     values: { id: 4n, name: 'a', tag: null },
     result: 'The tag must be text, not null',
   },
   {
-    kind: 'json',
+    format: 'json',
     values: { id: 4n, name: 'a', tag: '\ud800' },
     result: 'The tag contains half of a character',
   },
 ] as const) {
-  t.test(`${kind}: ${typeof result === 'string' ? result : 'a plant'}`, async (t) => {
-    t.strictSame(plantReader(ALL, kind)({ number: 2, values }), result)
+  t.test(`${format}: ${typeof result === 'string' ? result : 'a plant'}`, async (t) => {
+    t.strictSame(plantReader(ALL, format)({ number: 2, values }), result)
   })
 }
 
@@ -90,6 +90,6 @@ t.test('without a column for the tag, plants have none', async (t) => {
 })
 
 t.test('a row that cannot be read keeps its problem', async (t) => {
-  const row = { number: 2, values: { id: '4', name: 'a' }, problem: 'The row has 3 fields' }
+  const row = { number: 2, values: { id: '4', name: 'a' }, problem: 'row has 3 fields' }
   t.equal(plantReader(ALL, 'csv')(row), 'The row has 3 fields')
 })

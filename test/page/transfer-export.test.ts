@@ -1,11 +1,11 @@
 import t from 'tap'
 import { createClient } from '../../client/client.ts'
+import { writers } from '../../formats/writers.ts'
 import type { Filter } from '../../page/list/filter.ts'
 import { type ExportFormat, exportPlants } from '../../page/transfer/export-run.ts'
 import { plantReader } from '../../page/transfer/file/columns.ts'
 import { openFile } from '../../page/transfer/file/import-file.ts'
 import { RefusedRows, SHOWN_MAX } from '../../page/transfer/refused-rows.ts'
-import { writers } from '../../src/transfer/export.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
 let service: Service
@@ -44,10 +44,10 @@ for (const format of ['csv', 'ndjson'] as const) {
     t.equal(await blob.text(), header + PLANTS.map(line).join(''))
     t.same(progress, [1000, 2000, PLANTS.length])
 
-    const { rows, guess, kind } = await openFile(new File([blob], 'plants'))
-    const toPlant = plantReader(guess, kind)
+    const file = await openFile(new File([blob], 'plants'))
+    const toPlant = plantReader(file.guess, file.format)
     const plants: unknown[] = []
-    for await (const row of rows()) plants.push(toPlant(row))
+    for await (const row of file.rows()) plants.push(toPlant(row))
     t.strictSame(plants, PLANTS)
   })
 }

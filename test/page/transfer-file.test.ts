@@ -1,8 +1,11 @@
 import t from 'tap'
-import { describeBytes, FILE_BYTES_MAX, readText } from '../../page/transfer/file/file-kind.ts'
+import {
+  describeBytes,
+  FILE_BYTES_MAX,
+  FileProblem,
+  readText,
+} from '../../page/transfer/file/file-kind.ts'
 import { openFile } from '../../page/transfer/file/import-file.ts'
-import { FileProblem } from '../../page/transfer/file/rows.ts'
-import { readAll } from './rows.ts'
 
 type Content = string | Uint8Array<ArrayBuffer>
 
@@ -49,17 +52,17 @@ t.test('a character can be split between two reads', async (t) => {
   t.equal(read, text)
 })
 
-for (const { kind, content, columns } of [
-  { kind: 'csv', content: 'id;name\n4;Abies', columns: ['id', 'name'] },
-  { kind: 'csv', content: ' Plant , ,x\n4,Abies,', columns: [' Plant ', ' ', 'x'] },
-  { kind: 'csv', content: 'a,,b\n4,Abies,', columns: ['a', '', 'b'] },
-  { kind: 'ndjson', content: '\n {"id":4}\n{"name":"a","id":5}', columns: ['id', 'name'] },
-  { kind: 'json', content: '\n[{"id":4},{"x":"a","id":5}]', columns: ['id', 'x'] },
+for (const { format, content, columns } of [
+  { format: 'csv', content: 'id;name\n4;Abies', columns: ['id', 'name'] },
+  { format: 'csv', content: ' Plant , ,x\n4,Abies,', columns: [' Plant ', ' ', 'x'] },
+  { format: 'csv', content: 'a,,b\n4,Abies,', columns: ['a', '', 'b'] },
+  { format: 'ndjson', content: '\n {"id":4}\n{"name":"a","id":5}', columns: ['id', 'name'] },
+  { format: 'json', content: '\n[{"id":4},{"x":"a","id":5}]', columns: ['id', 'x'] },
 ]) {
-  t.test(`${JSON.stringify(content)} is ${kind}, whatever its name`, async (t) => {
+  t.test(`${JSON.stringify(content)} is ${format}, whatever its name`, async (t) => {
     for (const name of ['plants.csv', 'plants.ndjson', 'plants.json', 'plants']) {
       const file = await openFile(fileOf(content, name))
-      t.equal(file.kind, kind)
+      t.equal(file.format, format)
       t.same(
         file.columns.map(({ name }) => name),
         columns,
@@ -73,7 +76,7 @@ t.test('a file is read again from its start, with progress in bytes', async (t) 
   const file = await openFile(fileOf(content))
   t.equal(file.sample.length, 8)
   const progress: number[] = []
-  const { rows } = await readAll(file.rows((bytes) => progress.push(bytes)))
+  const rows = await Array.fromAsync(file.rows((bytes) => progress.push(bytes)))
   t.equal(rows.length, 20_000)
   t.ok(progress.length > 2)
   t.equal(progress.at(-1), content.length)
@@ -82,7 +85,7 @@ t.test('a file is read again from its start, with progress in bytes', async (t) 
     progress,
   )
   const json = await openFile(fileOf('{"id":4}\n{"id":5}'))
-  t.equal((await readAll(json.rows())).rows.length, 2)
+  t.equal((await Array.fromAsync(json.rows())).length, 2)
 })
 
 t.test('objects with thousands of members offer a hundred', async (t) => {
@@ -116,7 +119,11 @@ for (const { what, content, name, message } of [
   { what: 'HTML', content: '<!doctype html>', message: 'This is a web page or an XML file.' },
   { what: 'other bytes', content: '\x7fELF\0\0\0\0', message: 'This is not a text file.' },
   { what: 'damaged UTF-16', content: '\xff\xfea\0\0\xd8a\0', message: 'This file is damaged' },
-  { what: 'a stray quote', content: 'id,name\n4,a"b\n', message: 'Line 2 has a quote in a field' },
+  {
+    what: 'a stray quote',
+    content: 'id,name\n4,a"b\n',
+    message: 'Line 2: a field that contains a quote must be quoted.',
+  },
 ]) {
   t.test(`${what} gets a sentence`, async (t) => {
     const file = fileOf(new Uint8Array(Buffer.from(content, 'latin1')), name)

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createClient, type NewPlant } from '../../client/client.ts'
+import type { Row } from '../../formats/rows.ts'
 import { plantReader } from '../../page/transfer/file/columns.ts'
-import { FileProblem, type Row } from '../../page/transfer/file/rows.ts'
+import { FileProblem } from '../../page/transfer/file/file-kind.ts'
 import {
   type Counts,
   type ImportOptions,

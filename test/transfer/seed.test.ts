@@ -43,7 +43,7 @@ t.test('a large file is stored in several transactions', async (t) => {
       return store.importPlants(plants, onConflict)
     },
   })
-  t.strictSame(sizes, [2, 1])
+  t.strictSame(sizes, [1, 2])
   t.equal((await stored()).length, 3)
 })
 

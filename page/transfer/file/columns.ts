@@ -1,11 +1,7 @@
 import type { NewPlant } from '../../../client/client.ts'
 import { INT64_MAX, INT64_MIN, parseInt64 } from '../../../contract/int64.ts'
-import type { Kind } from './file-kind.ts'
-import type { Row } from './rows.ts'
-
-export const FIELDS = ['id', 'name', 'tag'] as const
-
-type Field = (typeof FIELDS)[number]
+import type { Format } from '../../../formats/readers.ts'
+import { FIELDS, type Field, type Row } from '../../../formats/rows.ts'
 
 /** A column of a CSV file, or a member of the objects in a JSON file. */
 export interface Column {
@@ -76,18 +72,18 @@ function isId(value: unknown): boolean {
 /** Turns a row into a plant, or says why that is impossible, without a final period. */
 export type ToPlant = (row: Row) => NewPlant | string
 
-export function plantReader(mapping: Mapping, kind: Kind): ToPlant {
+export function plantReader(mapping: Mapping, format: Format): ToPlant {
   const read = ({ values }: Row, field: Field) => {
     const key = mapping[field]
     return key === undefined ? undefined : values[key]
   }
   return (row) => {
-    if (row.problem !== undefined) return row.problem
+    if (row.problem !== undefined) return `The ${row.problem}`
     const value = read(row, 'id')
-    const id = kind === 'csv' && typeof value === 'string' ? parseInt64(value) : value
+    const id = format === 'csv' && typeof value === 'string' ? parseInt64(value) : value
     const name = read(row, 'name')
     const tag = read(row, 'tag')
-    if (typeof id !== 'bigint') return describeId(value, kind)
+    if (typeof id !== 'bigint') return describeId(value, format)
     if (name === undefined) return 'The name is missing'
     const problem =
       checkText('name', name) ?? (tag === undefined ? undefined : checkText('tag', tag))
@@ -96,9 +92,9 @@ export function plantReader(mapping: Mapping, kind: Kind): ToPlant {
   }
 }
 
-function describeId(value: unknown, kind: Kind): string {
+function describeId(value: unknown, format: Format): string {
   if (value === undefined) return 'The id is missing'
-  if (typeof value === 'string' && kind !== 'csv') return 'The id must be a number without quotes'
+  if (typeof value === 'string' && format !== 'csv') return 'The id must be a number without quotes'
   const isBeyond =
     typeof value === 'number' ? Number.isInteger(value) : /^-?[1-9]\d*$/.test(String(value))
   return isBeyond

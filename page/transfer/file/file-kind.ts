@@ -1,7 +1,7 @@
-import { FileProblem } from './rows.ts'
+import { type Format, readers } from '../../../formats/readers.ts'
 
-/** How the records of a file are written. */
-export type Kind = 'csv' | 'ndjson' | 'json'
+/** A file cannot be imported, or not any further. The message consists of sentences for the person. */
+export class FileProblem extends Error {}
 
 /** The encodings that are recognized, as `TextDecoder` names them. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
@@ -119,11 +119,16 @@ async function readBytes(part: Blob): Promise<ArrayBuffer> {
   }
 }
 
-/** The kind of a file, given its start as text. A file name does not say whether JSON is an array. */
-export function detectKind(start: string): Kind {
+/** The format of a file, given its start as text. A file name does not say whether JSON is an array. */
+export function detectFormat(start: string): Format {
   const first = start.trimStart()[0]
   if (first === '[') return 'json'
   return first === '{' ? 'ndjson' : 'csv'
+}
+
+/** What the number of a row counts, at the start of a sentence. */
+export function nounOf(format: Format): string {
+  return readers[format].counted === 'line' ? 'Line' : 'Item'
 }
 
 export function describeBytes(bytes: number): string {

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import {
+  type ExportFormat,
+  formulaFreeLine,
+  type Writer,
+  writers,
+} from '../../../formats/writers.ts'
 import { type ChangeFeed, readLatestCursor } from '../../../service/change-feed.ts'
 import { assertReadable } from '../../../service/restriction.ts'
 import { ConfigError, fileError } from '../../config/config.ts'
-import { formatPlants, formulaFreeLine, type Writer, writers } from '../../transfer/export.ts'
-import {
-  detectFormat,
-  type ExportFormat,
-  exportFormats,
-  formatHint,
-  STDIO,
-} from '../../transfer/format.ts'
+import { formatPlants } from '../../transfer/export.ts'
+import { detectFormat, exportFormats, formatHint, STDIO } from '../../transfer/format.ts'
 import { isClosedPipe, STDOUT_ERROR } from '../output.ts'
 import { type Progress, startProgress } from '../progress.ts'
 import { onStopSignal } from '../signals.ts'

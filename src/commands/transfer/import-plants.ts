@@ -1,9 +1,10 @@
+import { type Format, readers } from '../../../formats/readers.ts'
 import type { OnConflict } from '../../../service/plant-store.ts'
 import { ConfigError } from '../../config/config.ts'
-import { UnknownColumns } from '../../transfer/csv.ts'
-import { detectFormat, type Format, formatHint, formats } from '../../transfer/format.ts'
+import { UnknownColumns } from '../../transfer/csv-records.ts'
+import { detectFormat, formatHint, formats } from '../../transfer/format.ts'
 import { type Counts, importRecords, newCounts, type OnError } from '../../transfer/import.ts'
-import { readers } from '../../transfer/readers.ts'
+import { readRecords } from '../../transfer/readers.ts'
 import { Interrupted, openSource } from '../../transfer/source.ts'
 import { escapeControlCharacters, IgnoredMembers } from '../../transfer/unknown-fields.ts'
 import { print } from '../output.ts'
@@ -71,12 +72,11 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   })
   try {
     onStopSignal((exitCode) => interruption.abort(new Interrupted(exitCode, INTERRUPTED)))
-    const { read, counted } = readers[format]
-    const batches = read(chunks, {
+    const { counted } = readers[format]
+    const batches = readRecords(format, chunks, {
       ignoreColumns: ignoreUnknown,
       refuseMembers: strict,
       canBeCutOff: !isFile,
-      signal: interruption.signal,
     })
     const isComplete = await importRecords(batches, {
       store,

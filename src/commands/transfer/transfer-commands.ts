@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
+import type { Format } from '../../../formats/readers.ts'
 import { onConflicts } from '../../../service/plant-store.ts'
-import { exportFormats, type Format, formats } from '../../transfer/format.ts'
+import { exportFormats, formats } from '../../transfer/format.ts'
 import { onErrors } from '../../transfer/import.ts'
 import { createOption, databaseOption } from '../options.ts'
 import type { ExportOptions } from './export-plants.ts'

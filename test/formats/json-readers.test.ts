@@ -1,24 +1,27 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { readJsonArray, readNdjson } from '../../page/transfer/file/json-rows.ts'
-import { FileProblem, RECORD_LENGTH_MAX } from '../../page/transfer/file/rows.ts'
-import { partsOf, readAll } from './rows.ts'
+import { MalformedFile, RECORD_LENGTH_MAX } from '../../formats/rows.ts'
+import { readRows } from './read-rows.ts'
 
 const HUGE = '9007199254740993'
 
 t.test('NDJSON is read line by line, and an invalid line does not end it', async (t) => {
   const lines = ['{"id": 4, "name": "Abies"}', '', '{"id": 5', '  ', '[]', 'null', '{}\r', '"x"']
   for (const length of [1, 7, 1000]) {
-    const { rows, problem } = await readAll(readNdjson(partsOf(lines.join('\n'), length)))
+    const { rows, problem } = readRows('ndjson', lines.join('\n'), length)
     t.equal(problem, undefined)
     t.same(rows, [
       { number: 1, values: { id: 4n, name: 'Abies' } },
-      { number: 3, values: {}, problem: 'The record is not valid JSON' },
-      { number: 5, values: {}, problem: 'The record is not an object in braces' },
-      { number: 6, values: {}, problem: 'The record is not an object in braces' },
+      {
+        number: 3,
+        values: {},
+        problem: `record is not valid JSON: Expected ',' or '}' after property value in JSON at position 8`,
+      },
+      { number: 5, values: {}, problem: 'record is not an object in braces' },
+      { number: 6, values: {}, problem: 'record is not an object in braces' },
       { number: 7, values: {} },
-      { number: 8, values: {}, problem: 'The record is not an object in braces' },
+      { number: 8, values: {}, problem: 'record is not an object in braces' },
     ])
   }
 })
@@ -36,17 +39,23 @@ t.test('integers of every member are exact', async (t) => {
     ['4.00000000000000000001', 4],
     [`[{"a": ${HUGE}}]`, [{ a: 2n ** 53n + 1n }]],
   ] as const) {
-    const { rows } = await readAll(readNdjson(partsOf(`{"plant number": ${json}}`)))
+    const { rows } = readRows('ndjson', `{"plant number": ${json}}`)
     t.strictSame(rows[0]?.values, { 'plant number': value }, json)
   }
 })
 
-t.test('a line that is too long ends the file', async (t) => {
-  const text = `{}\n${' '.repeat(RECORD_LENGTH_MAX + 1)}`
-  const { rows, problem } = await readAll(readNdjson(partsOf(text)))
-  t.equal(rows.length, 1)
-  t.type(problem, FileProblem)
-  t.match(problem, { message: 'Line 2 is too long.' })
+t.test('integers are exact whatever their length and notation', async () => {
+  const integer = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
+  fc.assert(
+    fc.property(integer, fc.nat(18), fc.nat(3), (large, digits, zeros) => {
+      const value = large / 10n ** BigInt(digits)
+      const shifted = value === 0n ? '0' : `${value}${'0'.repeat(zeros)}`
+      for (const number of [`${value}`, `${value}.000`, `${shifted}e-${zeros}`]) {
+        const { rows } = readRows('ndjson', `{"id":${number}}`)
+        assert.deepEqual(rows[0]?.values, { id: value }, number)
+      }
+    }),
+  )
 })
 
 for (const { json, numbers } of [
@@ -59,7 +68,7 @@ for (const { json, numbers } of [
   t.test(`the items of ${JSON.stringify(json)} are read one by one`, async (t) => {
     const items: unknown[] = JSON.parse(json)
     for (const length of [1, 2, 5, 1000]) {
-      const { rows, problem } = await readAll(readJsonArray(partsOf(json, length)))
+      const { rows, problem } = readRows('json', json, length)
       t.equal(problem, undefined)
       t.same(
         rows.map(({ number }) => number),
@@ -71,27 +80,27 @@ for (const { json, numbers } of [
 }
 
 for (const { json, rows, message } of [
-  { json: '[1,]', rows: 1, message: 'Item 2 is not valid JSON. ' },
-  { json: '[,1]', rows: 0, message: 'Item 1 is not valid JSON. ' },
-  { json: '[1, 2 3]', rows: 1, message: 'Item 2 is not valid JSON. ' },
-  { json: '[1, {"a": 1], {}]', rows: 1, message: 'Item 2 is not valid JSON. ' },
-  { json: '[1, {"a": 1]}, {}]', rows: 1, message: 'Item 2 is not valid JSON. ' },
-  { json: '[1, {"a": "\\', rows: 1, message: 'The file is incomplete' },
-  { json: '[1', rows: 0, message: 'The file is incomplete' },
-  { json: '[1] [2]', rows: 1, message: 'something follows its JSON array' },
-  { json: '[{}} [{}]', rows: 0, message: 'Item 1 is not valid JSON. ' },
+  { json: '[1,]', rows: 1, message: /^record is not valid JSON: / },
+  { json: '[,1]', rows: 0, message: /^record is not valid JSON: / },
+  { json: '[1, 2 3]', rows: 1, message: /^record is not valid JSON: / },
+  { json: '[1, {"a": 1], {}]', rows: 1, message: /^record is not valid JSON: / },
+  { json: '[1, {"a": 1]}, {}]', rows: 1, message: /^record is not valid JSON: / },
+  { json: '[1, {"a": "\\', rows: 1, message: 'the file ends within the array' },
+  { json: '[1', rows: 0, message: 'the file ends within the array' },
+  { json: '[1] [2]', rows: 1, message: 'expected the end of the file after the array' },
+  { json: '[{}} [{}]', rows: 0, message: /^record is not valid JSON: / },
   {
     json: `["${'a'.repeat(RECORD_LENGTH_MAX + 2 ** 18)}"]`,
     rows: 0,
-    message: 'Item 1 is too long',
+    message: 'record must not exceed 4194304 characters',
   },
 ]) {
   t.test(`reading ends at the mistake in ${json.slice(0, 30)}`, async (t) => {
     for (const length of [json.length > 100 ? 2 ** 17 : 1, 2 ** 17]) {
-      const read = await readAll(readJsonArray(partsOf(json, length)))
+      const read = readRows('json', json, length)
       t.equal(read.rows.length, rows)
-      t.type(read.problem, FileProblem)
-      t.match(read.problem, { message })
+      t.type(read.problem, MalformedFile)
+      t.match(read.problem, { message, number: rows + 1 })
     }
   })
 }
@@ -101,7 +110,7 @@ t.test('every array of objects is split as JSON.parse does', async () => {
   await fc.assert(
     fc.asyncProperty(arrays, fc.integer({ min: 1, max: 9 }), async (array, length) => {
       const json = JSON.stringify(array, null, length % 3)
-      const { rows } = await readAll(readJsonArray(partsOf(json, length)))
+      const { rows } = readRows('json', json, length)
       assert.equal(rows.length, array.length)
       for (const [index, { values, problem }] of rows.entries()) {
         assert.equal(problem, undefined)

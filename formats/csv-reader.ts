@@ -1,0 +1,166 @@
+import {
+  MalformedFile,
+  NOT_UTF8,
+  RECORD_LENGTH_MAX,
+  type Row,
+  type RowReader,
+  TOO_LONG,
+} from './rows.ts'
+
+/** How much of a file is searched for its separator and its line breaks. */
+const START_LENGTH = 2 ** 16
+
+/** A row that is longer is parsed again only when its text has doubled, so that parsing takes linear time. */
+const SHORT_LENGTH = 2 ** 12
+
+/** As many as a spreadsheet has. */
+const COLUMNS_MAX = 2 ** 14
+
+/** Undefined if it is empty without quotes, which means no value. */
+type Field = string | undefined
+
+/** How a file is written. */
+interface Dialect {
+  readonly separator: string
+  /** Finds the end of a field without quotes. */
+  readonly special: RegExp
+  /** Excel for Mac can end lines with a carriage return alone. */
+  readonly hasReturnsOnly: boolean
+}
+
+/**
+ * Reads CSV (RFC 4180). The first comma, semicolon or tab is the separator. The first row that is not blank names the
+ * columns, and is read like the others. Skips empty lines. Reading ends at a misplaced quote.
+ *
+ * Unlike Papa Parse, it distinguishes an empty field (no tag) from a pair of quotes (an empty tag). csv-parse does so
+ * too, but takes three times as long in a browser, twenty times if the numbers of fields differ.
+ */
+export class CsvReader implements RowReader {
+  #dialect: Dialect | undefined
+  /** What is not parsed yet, from the start of a row. */
+  #text = ''
+  /** The length that the text must have to be parsed. */
+  #enough = 0
+  #at = 0
+  /** The line that the row starts on. */
+  #line = 1
+  /** Line breaks in the quoted fields of the row so far. */
+  #lineBreaks = 0
+  #columns: number | undefined
+  #isLast = false
+
+  end(): Generator<Row, void> {
+    this.#isLast = true
+    return this.read('')
+  }
+
+  *read(text: string): Generator<Row, void> {
+    this.#text += text
+    if (this.#text.length < this.#enough && !this.#isLast) return
+    this.#dialect ??= detectDialect(this.#text, this.#isLast)
+    if (this.#dialect !== undefined) yield* this.#parseRows(this.#dialect)
+    const { length } = this.#text
+    if (length > RECORD_LENGTH_MAX) this.#fail(`${TOO_LONG}; perhaps a quote is not closed`)
+    this.#enough = length < SHORT_LENGTH ? 0 : Math.min(2 * length, RECORD_LENGTH_MAX + 1)
+  }
+
+  *#parseRows(dialect: Dialect): Generator<Row, void> {
+    if (dialect.hasReturnsOnly) this.#text = this.#text.replaceAll('\r', '\n')
+    let start = 0
+    while (start < this.#text.length) {
+      this.#at = start
+      this.#lineBreaks = 0
+      const fields = this.#parseRow(dialect)
+      if (fields === undefined) break
+      const isEmptyLine = fields.length === 1 && fields[0] === undefined
+      if (!isEmptyLine) yield this.#toRow(fields, start)
+      this.#line += this.#lineBreaks + 1
+      start = this.#at
+    }
+    this.#text = this.#text.slice(start)
+  }
+
+  #toRow(fields: readonly Field[], start: number): Row {
+    const { length } = fields
+    const isBlank = fields.every((field) => field === undefined)
+    if (!isBlank) this.#columns ??= length
+    const isComplete = this.#at <= this.#text.length
+    const row: Row = {
+      number: this.#line,
+      values: { ...fields },
+      ...(isBlank && { isBlank }),
+      ...(!isComplete && { isUnterminated: true }),
+    }
+    if (!this.#text.slice(start, this.#at).isWellFormed()) return { ...row, problem: NOT_UTF8 }
+    if (isBlank || length === this.#columns) return row
+    const problem = `row has ${count(length, 'field')}, but the first row has ${this.#columns}`
+    return { ...row, problem }
+  }
+
+  /** Moves after a row. Returns undefined if more text is needed. */
+  #parseRow({ separator, special }: Dialect): readonly Field[] | undefined {
+    const fields: Field[] = []
+    for (;;) {
+      if (fields.length === COLUMNS_MAX) {
+        this.#fail(`a record must not have more than ${COLUMNS_MAX} fields`)
+      }
+      const isQuoted = this.#text[this.#at] === '"'
+      const end = isQuoted ? this.#parseQuoted(fields) : this.#parseUnquoted(fields, special)
+      if (end === undefined) return undefined
+      const next = this.#text[end]
+      this.#at = end + 1
+      if (next === '\n' || next === undefined) return fields
+      if (next !== separator) this.#fail('a quote within a field must be doubled')
+    }
+  }
+
+  /** Adds a field, and returns the index of the separator or line break after it; undefined if more text is needed. */
+  #parseUnquoted(fields: Field[], special: RegExp): number | undefined {
+    const text = this.#text
+    special.lastIndex = this.#at
+    const end = special.exec(text)?.index ?? text.length
+    if (end === text.length && !this.#isLast) return undefined
+    if (text[end] === '"') this.#fail('a field that contains a quote must be quoted')
+    const hasReturn = text[end] === '\n' && end > this.#at && text[end - 1] === '\r'
+    const field = text.slice(this.#at, hasReturn ? end - 1 : end)
+    fields.push(field === '' ? undefined : field)
+    return end
+  }
+
+  #parseQuoted(fields: Field[]): number | undefined {
+    const text = this.#text
+    const start = this.#at + 1
+    let end = text.indexOf('"', start)
+    while (end !== -1 && text[end + 1] === '"') end = text.indexOf('"', end + 2)
+    if (end === -1 && this.#isLast) this.#fail('a quote is not closed')
+    // The quote can be the first of a pair, and the character after it the first half of a line break.
+    if (end === -1 || (end + 2 >= text.length && !this.#isLast)) return undefined
+    const field = text.slice(start, end).replaceAll('""', '"')
+    fields.push(field)
+    this.#lineBreaks += field.split('\n').length - 1
+    return text.startsWith('\r\n', end + 1) ? end + 2 : end + 1
+  }
+
+  #fail(reason: string): never {
+    throw new MalformedFile(this.#line, reason)
+  }
+}
+
+/**
+ * Where the decimal mark is a comma, spreadsheets separate fields by semicolons. Returns undefined if more text is
+ * needed.
+ */
+function detectDialect(start: string, isWhole: boolean): Dialect | undefined {
+  const unquoted = start.replace(/"[^"]*("|$)/g, '')
+  const found = /[,;\t]/.exec(unquoted)?.[0]
+  const hasNewline = unquoted.includes('\n')
+  const isKnown = found !== undefined && hasNewline
+  if (!isKnown && !isWhole && start.length < START_LENGTH) return undefined
+  const separator = found ?? ','
+  const hasReturnsOnly = !hasNewline && unquoted.includes('\r')
+  return { separator, special: new RegExp(`[${separator}"\n]`, 'g'), hasReturnsOnly }
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}

@@ -1,0 +1,58 @@
+/** The fields of a plant. */
+export const FIELDS = ['id', 'name', 'tag'] as const
+
+export type Field = (typeof FIELDS)[number]
+
+/** A record of a file, before its columns are mapped to those of a plant. */
+export interface Row {
+  /** The line of the file that the record starts on or, in a JSON array, the number of the item. Both start at 1. */
+  readonly number: number
+  /**
+   * In CSV the fields by index, which are undefined if they are empty without quotes. In JSON the members by name;
+   * integers within int64 are bigints.
+   */
+  readonly values: Readonly<Record<string, unknown>>
+  /** Why the record is invalid, whatever its columns mean. Its subject has no article. */
+  readonly problem?: string
+  /** Whether a row of CSV has no value at all. */
+  readonly isBlank?: true
+  /** Whether the file ends without a line break after a row of CSV. */
+  readonly isUnterminated?: true
+}
+
+/**
+ * Reads the rows of a file as its text arrives. Text that is not valid UTF-8 has lone surrogates in place of the invalid
+ * bytes. Iterate over each result to its end before the next call.
+ */
+export interface RowReader {
+  /**
+   * Reads the rows that end within the next part of the text.
+   *
+   * @throws MalformedFile after the rows before the fault
+   */
+  read(text: string): Iterable<Row>
+  /**
+   * Reads the rest.
+   *
+   * @throws MalformedFile after the rows before the fault
+   */
+  end(): Iterable<Row>
+}
+
+/** A file cannot be read any further, because the start of the next record is ambiguous. */
+export class MalformedFile extends Error {
+  /** That of the malformed record. */
+  readonly number: number
+
+  constructor(number: number, reason: string) {
+    super(reason)
+    this.number = number
+  }
+}
+
+/** The number of characters in the largest record. It bounds the memory that an import needs. */
+export const RECORD_LENGTH_MAX = 2 ** 22
+
+export const TOO_LONG = `record must not exceed ${RECORD_LENGTH_MAX} characters`
+
+export const NOT_UTF8 = 'record is not valid UTF-8'

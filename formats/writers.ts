@@ -1,0 +1,69 @@
+import type { components } from '../contract/api.gen.ts'
+import type { Format } from './readers.ts'
+import { FIELDS } from './rows.ts'
+
+type StoredPlant = components['schemas']['StoredPlant']
+
+/** A format that plants can be exported to. */
+export type ExportFormat = Exclude<Format, 'json'>
+
+export interface Writer {
+  /** Precedes the records; empty if the format has no header. */
+  readonly header: string
+  /** Formats a plant as one record, including its newline, which the reader of the format reads back exactly. */
+  readonly line: (plant: StoredPlant) => string
+}
+
+/** How plants are written in each format. */
+export const writers: { readonly [Each in ExportFormat]: Writer } = {
+  ndjson: { header: '', line: ndjsonLine },
+  csv: { header: `${FIELDS.join()}\n`, line: csvLine },
+}
+
+function ndjsonLine({ id, name, tag }: StoredPlant): string {
+  const rest = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`
+  return `{"id":${id},"name":${JSON.stringify(name)}${rest}}\n`
+}
+
+function csvLine({ id, name, tag }: StoredPlant): string {
+  return csvRecord([String(id), name, tag])
+}
+
+/** A record of CSV, including its newline. An undefined field is empty, and an empty one is a pair of quotes. */
+export function csvRecord(fields: readonly (string | undefined)[]): string {
+  return `${fields.map((text) => (text === undefined ? '' : toField(text))).join()}\n`
+}
+
+function toField(text: string): string {
+  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/**
+ * A character that makes a cell a formula, after whitespace that a spreadsheet may trim. The last four are full-width
+ * forms. OWASP also lists tabs and line breaks, because spreadsheets trim them.
+ */
+const AT_START = /^(?:[^\S\t\r\n]*[=+\-@＝＋－＠]|[\t\r\n])/
+
+/**
+ * The same characters within text. In locales whose decimal mark is a comma, Excel splits lines at semicolons. Each
+ * line starts with an unquoted id, so Excel then ignores the quotes after it and splits text at semicolons and line
+ * breaks.
+ */
+const WITHIN = /([;\t\r\n](?:[^\S\t\r\n]|")*)([=+\-@＝＋－＠])/g
+
+/**
+ * A plant as a line of CSV for spreadsheets. An apostrophe precedes anything that could become a formula, which would
+ * run with the rights of the person who opens the file (https://owasp.org/www-community/attacks/CSV_Injection). The
+ * original text cannot be recovered.
+ *
+ * A negative id stays a number. It is harmless because every name is quoted; otherwise `-1,5+…` could be a formula in
+ * locales whose decimal mark is a comma.
+ */
+export function formulaFreeLine({ id, name, tag }: StoredPlant): string {
+  return `${id},${escapeFormulas(name)},${tag === undefined ? '' : escapeFormulas(tag)}\n`
+}
+
+function escapeFormulas(text: string): string {
+  const harmless = text.replace(AT_START, "'$&").replace(WITHIN, "$1'$2")
+  return `"${harmless.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,93 @@
+import { parseInt64 } from '../../contract/int64.ts'
+import { FIELDS, type Field, type Row } from '../../formats/rows.ts'
+import { ConfigError } from '../config/config.ts'
+import { type ParsedRecord, type ParseResult, type ReadOptions, recordValidator } from './record.ts'
+import { describeUnknown, isField, NAMES_MAX, quote } from './unknown-fields.ts'
+
+const REQUIRED: readonly Field[] = ['id', 'name']
+
+const EXAMPLE = FIELDS.join()
+
+/** The header has columns other than those of a plant, whose data would be lost. */
+export class UnknownColumns extends ConfigError {}
+
+const CUT_OFF = 'the input ends within this line; end it with a newline if it is complete'
+
+/** The key in `Row.values` of each column. */
+type Columns = { readonly [Each in Field]?: string }
+
+/** Turns the rows of a CSV file into records. The first row that is not blank names the columns. */
+export class CsvRecords {
+  readonly #options: ReadOptions
+  readonly #validate = recordValidator()
+  #columns: Columns | undefined
+
+  constructor(options: ReadOptions) {
+    this.#options = options
+  }
+
+  /** @throws ConfigError if the header is invalid */
+  *read(rows: Iterable<Row>): Generator<ParsedRecord, void> {
+    for (const row of rows) {
+      const { number, isBlank } = row
+      const isCutOff = row.isUnterminated && this.#options.canBeCutOff
+      if (this.#columns !== undefined) {
+        const result = isCutOff ? CUT_OFF : isBlank ? undefined : this.#parse(row, this.#columns)
+        yield { number, result }
+      } else if (isCutOff) {
+        throw new ConfigError(`line ${number}: ${CUT_OFF}`)
+      } else if (!isBlank) {
+        this.#columns = readHeader(row, this.#options)
+      }
+    }
+  }
+
+  /** @throws ConfigError if the file has no header */
+  end(): void {
+    if (this.#columns !== undefined) return
+    throw new ConfigError(`the file is empty: expected a header such as ${EXAMPLE}`)
+  }
+
+  #parse({ values, problem }: Row, columns: Columns): ParseResult {
+    if (problem !== undefined) return problem
+    const [id, name, tag] = FIELDS.map((field) => values[columns[field] ?? ''])
+    const integer = id === undefined ? undefined : parseInt64(id as string)
+    if (id !== integer && integer === undefined)
+      return `id must be an int64, not ${quote(id as string)}`
+    return this.#validate({ id: integer, name, tag })
+  }
+}
+
+/** @throws ConfigError if a column is missing, repeated or, unless such columns are ignored, unknown */
+function readHeader({ number, values, problem }: Row, { ignoreColumns }: ReadOptions): Columns {
+  if (problem !== undefined) throw new ConfigError(`line ${number}: ${problem}`)
+  const names = Object.values(values).map((name) => (name ?? '') as string)
+  const unknown = describeColumns(names.filter((name) => !isField(name)))
+  for (const name of FIELDS) {
+    const count = names.filter((each) => each === name).length
+    if (count > 1) {
+      throw new ConfigError(`line ${number}: the header names the column ${name} twice`)
+    }
+    if (count === 0 && REQUIRED.includes(name)) {
+      const others = unknown && `; it has ${unknown}`
+      throw new ConfigError(
+        `line ${number}: the header must include the columns id and name, separated by a comma, semicolon or tab, as in ${EXAMPLE}${others}`,
+      )
+    }
+  }
+  if (unknown !== '' && !ignoreColumns) {
+    throw new UnknownColumns(
+      `line ${number}: the header has ${unknown}: expected only ${FIELDS.join(', ')}`,
+    )
+  }
+  return Object.fromEntries(names.map((name, index) => [name, String(index)]))
+}
+
+/** Returns an empty string if there are no unknown columns. */
+function describeColumns(unknown: readonly string[]): string {
+  const { length } = unknown
+  if (length === 0) return ''
+  const names = unknown.slice(0, NAMES_MAX).map(describeUnknown).join(', ')
+  const more = length > NAMES_MAX ? ` and ${length - NAMES_MAX} more` : ''
+  return `${length === 1 ? 'an unknown column' : `${length} unknown columns`}, ${names}${more}`
+}

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import t from 'tap'
+import { MalformedFile, RECORD_LENGTH_MAX } from '../../formats/rows.ts'
+import { writers } from '../../formats/writers.ts'
+import { readRows } from './read-rows.ts'
+
+/** The fields of each row after its number. */
+function fieldsOf(csv: string, partLength?: number): readonly (readonly unknown[])[] {
+  const { rows, problem } = readRows('csv', csv, partLength)
+  assert.equal(problem, undefined)
+  return rows.map(({ number, values }) => [number, ...Object.values(values)])
+}
+
+const HEADER = [1, 'id', 'name', 'tag']
+
+for (const { what, csv, rows } of [
+  { what: 'commas separate fields', csv: '4,Abies,Tree', rows: [[2, '4', 'Abies', 'Tree']] },
+  {
+    what: 'a missing tag differs from an empty one',
+    csv: '4,Abies,\n5,Acer,""',
+    rows: [
+      [2, '4', 'Abies', undefined],
+      [3, '5', 'Acer', ''],
+    ],
+  },
+  {
+    what: 'a quoted field can contain separators, quotes and line breaks',
+    csv: '4,"a, ""b""\nc\r\nd",\n5,Acer,',
+    rows: [
+      [2, '4', 'a, "b"\nc\r\nd', undefined],
+      [5, '5', 'Acer', undefined],
+    ],
+  },
+  {
+    what: 'lines can end with CRLF',
+    csv: '4,Abies,"Tree"\r\n5,Acer,\r\n',
+    rows: [
+      [2, '4', 'Abies', 'Tree'],
+      [3, '5', 'Acer', undefined],
+    ],
+  },
+  {
+    what: 'blank lines are skipped, and counted as lines',
+    csv: '\n\r\n,,\n4,Abies,\n\n',
+    rows: [
+      [4, undefined, undefined, undefined],
+      [5, '4', 'Abies', undefined],
+    ],
+  },
+  {
+    what: 'a carriage return within a field is part of it',
+    csv: '4,a\rb,\r\n5,\r,\n',
+    rows: [
+      [2, '4', 'a\rb', undefined],
+      [3, '5', '\r', undefined],
+    ],
+  },
+]) {
+  t.test(what, async (t) => {
+    for (const length of [1, 2, 3, 1000]) {
+      t.same(fieldsOf(`id,name,tag\n${csv}`, length), [HEADER, ...rows], `parts of ${length}`)
+    }
+  })
+}
+
+t.test('semicolons, tabs and quoted separators in the header are recognized', async (t) => {
+  t.same(fieldsOf('id;name;tag\n4;a,b;'), [HEADER, [2, '4', 'a,b', undefined]])
+  t.same(fieldsOf('id\tname\ttag\n4\ta,b;c\t'), [HEADER, [2, '4', 'a,b;c', undefined]])
+  t.same(fieldsOf('"a,b";"c ""d"", e"\n1;2'), [
+    [1, 'a,b', 'c "d", e'],
+    [2, '1', '2'],
+  ])
+})
+
+t.test('lines can end with a carriage return alone', async (t) => {
+  t.same(fieldsOf('id,name,tag\r4,"a\rb",\r5,Acer,x'), [
+    HEADER,
+    [2, '4', 'a\nb', undefined],
+    [4, '5', 'Acer', 'x'],
+  ])
+})
+
+t.test('a row with another number of fields is invalid', async (t) => {
+  const { rows } = readRows('csv', 'id,name\n4\n5,Acer,x\n6,Alnus')
+  t.same(
+    rows.map(({ problem }) => problem),
+    [
+      undefined,
+      'row has 1 field, but the first row has 2',
+      'row has 3 fields, but the first row has 2',
+      undefined,
+    ],
+  )
+})
+
+t.test('a row without values is blank, whatever its width', async (t) => {
+  const { rows } = readRows('csv', ',\n,,\nid,name\n,,,\n"",\n')
+  t.same(
+    rows.map(({ isBlank, problem }) => [isBlank, problem]),
+    [
+      [true, undefined],
+      [true, undefined],
+      [undefined, undefined],
+      [true, undefined],
+      [undefined, undefined],
+    ],
+  )
+})
+
+t.test('a row that ends with the file is unterminated', async (t) => {
+  for (const [csv, isUnterminated] of [
+    ['id,name', true],
+    ['id,"name"', true],
+    ['id,name\n', undefined],
+    ['id,name\r\n', undefined],
+  ] as const) {
+    t.equal(readRows('csv', csv).rows.at(-1)?.isUnterminated, isUnterminated, csv)
+  }
+})
+
+for (const { csv, reason } of [
+  { csv: '4,a"b', reason: 'a field that contains a quote must be quoted' },
+  { csv: '"4"5,a', reason: 'a quote within a field must be doubled' },
+  { csv: '4,"a\n\n', reason: 'a quote is not closed' },
+  { csv: `4${','.repeat(2 ** 14)}`, reason: 'a record must not have more than 16384 fields' },
+  {
+    csv: `4,"${'a'.repeat(RECORD_LENGTH_MAX + 1)}\n5,b`,
+    reason: 'record must not exceed 4194304 characters; perhaps a quote is not closed',
+  },
+]) {
+  t.test(`${JSON.stringify(csv.slice(0, 20))} ends the file`, async (t) => {
+    const read = readRows('csv', `id,name\n3,Abies\n${csv}`)
+    t.equal(read.rows.length, 2, 'the rows before are read')
+    t.type(read.problem, MalformedFile)
+    t.match(read.problem, { number: 3, message: reason })
+  })
+}
+
+t.test('a quote that is never closed takes linear time', async (t) => {
+  const csv = `id,name\n3,"${'""'.repeat(RECORD_LENGTH_MAX)}`
+  const { problem } = readRows('csv', csv, 100)
+  t.match(problem, { message: /must not exceed/ })
+})
+
+/** The rows that csv-parse reads, without those that have no value. */
+function expectedRows(csv: string, delimiter: string): readonly unknown[] {
+  const rows: unknown[] = []
+  try {
+    parse(csv, {
+      delimiter,
+      record_delimiter: ['\r\n', '\n'],
+      skip_empty_lines: true,
+      relax_column_count: true,
+      cast: (field, { quoting }) => (field === '' && !quoting ? undefined : field),
+      on_record: (fields: readonly (string | undefined)[]) => {
+        if (fields.some((field) => field !== undefined)) rows.push(fields)
+        return null
+      },
+    })
+  } catch {
+    rows.push('malformed')
+  }
+  return rows
+}
+
+/** Text that consists mostly of significant characters. No U+0000, which csv-parse ignores after a closing quote. */
+const text = fc
+  .array(fc.constantFrom(...',;\t"\n\r a1-0é', '\r\n', '""'), { maxLength: 30 })
+  .map((characters) => characters.join(''))
+
+t.test('every file is read as csv-parse reads it', async () => {
+  const header = fc.constantFrom('id,name,tag\n', 'name;"id"\r\n', 'tag\tid\tname\n')
+  const partLength = fc.integer({ min: 1, max: 20 })
+  fc.assert(
+    fc.property(header, fc.array(text), partLength, (first, parts, length) => {
+      const csv = first + parts.join('')
+      const { rows, problem } = readRows('csv', csv, length)
+      const read = rows.filter(({ isBlank }) => !isBlank).map(({ values }) => Object.values(values))
+      const expected = expectedRows(csv, first.replace(/[a-z"]/g, '').slice(0, 1))
+      assert.deepEqual(problem === undefined ? read : [...read, 'malformed'], expected)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+t.test('what the export writes is read back', async () => {
+  const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
+  const plants = fc.array(
+    fc.oneof(fc.record({ id, name: text }), fc.record({ id, name: text, tag: text })),
+  )
+  fc.assert(
+    fc.property(plants, fc.integer({ min: 1, max: 50 }), (plants, length) => {
+      const { header, line } = writers.csv
+      const { rows } = readRows('csv', header + plants.map(line).join(''), length)
+      assert.deepEqual(
+        rows.slice(1).map(({ values }) => Object.values(values)),
+        plants.map((plant) => [`${plant.id}`, plant.name, 'tag' in plant ? plant.tag : undefined]),
+      )
+    }),
+  )
+})
