@@ -69,20 +69,12 @@ export async function fillDatabase(
   database: string,
   count: number,
 ): Promise<void> {
-  const command = ['import', '-', '--format', 'ndjson', '--database', database]
-  // Without the option, older versions create the database, and newer ones refuse to.
-  const create = (await printHelp(program, 'import')).includes('--create') ? ['--create'] : []
-  const child = run(program, [...command, ...create])
+  const command = ['import', '-', '--format', 'ndjson', '--database', database, '--create']
+  const child = run(program, command)
   child.stdout.resume()
   // If the command ends early, its exit code and messages are the reason.
   const sent = pipeline(Readable.from(formatPlants(count)), child.stdin).catch(() => {})
   await Promise.all([sent, end(child)])
-}
-
-async function printHelp(program: string, command: string): Promise<string> {
-  const child = run(program, [command, '--help'])
-  const [printed] = await Promise.all([child.stdout.toArray(), end(child)])
-  return Buffer.concat(printed).toString()
 }
 
 /** The number of plants that a version exports. */
