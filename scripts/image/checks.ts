@@ -16,7 +16,7 @@ const SERVICE = `http://${HOST}:${PORT}`
 /** How long Docker waits between SIGTERM and SIGKILL. */
 const GRACE_TIME_MS = 10_000
 
-/** The index takes more memory than SQLite uses to sort it, as that of a migration can, so it needs a temporary file. */
+/** The index takes more memory than SQLite uses to sort it, as that of a migration can: it needs a temporary file. */
 const CREATE_LARGE_INDEX = `
   new (require('better-sqlite3'))(':memory:').exec(\`
     CREATE TABLE plants AS
