@@ -54,13 +54,11 @@ export class ChangeLog implements ChangeFeed {
   }
 
   /**
-   * Begins a new log if the log is obsolete, and reports it. With a retention, deletes old changes until it is closed.
+   * Begins a new log if the log is obsolete, and reports that. With a retention, deletes old changes until it is closed.
    */
   async prepare(retention?: Retention, onProblem?: OnProblem): Promise<void> {
-    if ((await readLogState(this.#connections)).isObsolete) {
-      await replaceObsoleteLog(this.#connections)
-      onProblem?.(NEW_LOG)
-    }
+    const { isObsolete } = await readLogState(this.#connections)
+    if (isObsolete && (await replaceObsoleteLog(this.#connections))) onProblem?.(NEW_LOG)
     if (retention === undefined) return
     const [connections, update, { signal }] = [this.#connections, this.#update, this.#closing]
     this.#maintenance = maintainChanges({ connections, retention, update, onProblem, signal })

@@ -9,13 +9,17 @@ type Transactions = Pick<Connections, 'unverifiedTransaction' | 'lockWaitMs'>
 
 const BEGIN = 'the change log cannot begin'
 
-/** Begins a new log if the log is obsolete. Cursors of the old log expire. */
-export async function replaceObsoleteLog(connections: Transactions): Promise<void> {
-  await connections.unverifiedTransaction(async (run) => {
+/**
+ * Begins a new log if the log is obsolete. Cursors of the old log expire. Resolves to whether this process has begun the
+ * new log.
+ */
+export function replaceObsoleteLog(connections: Transactions): Promise<boolean> {
+  return connections.unverifiedTransaction(async (run) => {
     const log = await lockLog(run, connections.lockWaitMs)
-    if (!log.isObsolete) return
+    if (!log.isObsolete) return false
     await changeTriggers(run, ENABLE_TRIGGERS, BEGIN)
     await beginLog(run, log)
+    return true
   })
 }
 
