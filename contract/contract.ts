@@ -159,14 +159,17 @@ export function methodNames({ paths }: ContractDocument): string[] {
 
 /** The headers of all responses, as the contract spells them. */
 export function responseHeaderNames(document: ContractDocument): string[] {
-  const operations = Object.values(document.paths).flatMap((item) => Object.values(item))
-  const byStatus = operations.map(({ responses }) => responses)
+  const byStatus = operationsOf(document).map(({ responses }) => responses)
   const responses = [...byStatus, { ...document['x-responses-outside-operations'] }]
     .flatMap((each) => Object.values(each) as ResponseObject[])
     .map(({ $ref, ...response }) =>
       $ref === undefined ? response : (resolveReference(document, $ref) as ResponseObject),
     )
   return [...new Set(responses.flatMap(({ headers = {} }) => Object.keys(headers)))]
+}
+
+function operationsOf({ paths }: ContractDocument): OperationObject[] {
+  return Object.values(paths).flatMap((item) => Object.values(item))
 }
 
 /** The part of a document at a reference such as `#/components/schemas/Plant`. */
@@ -178,11 +181,17 @@ export function resolveReference(document: object, reference: string): unknown {
 }
 
 /**
- * A copy of the contract for Fastify's serializer. A schema with alternatives becomes one with the members of all of
- * them, because the serializer would validate each value against every alternative.
+ * A copy of the contract for Fastify's serializer, which formats JSON: other media types of responses are omitted. A
+ * schema with alternatives becomes one with the members of all of them, because the serializer would validate each value
+ * against every alternative.
  */
 export function forSerializer(document: ContractDocument): ContractDocument {
   const copy = structuredClone(document)
+  for (const { content = {} } of operationsOf(copy).flatMap(({ responses }) =>
+    Object.values(responses),
+  )) {
+    for (const type of Object.keys(content)) if (type !== 'application/json') delete content[type]
+  }
   const { schemas } = copy.components
   for (const [name, { oneOf }] of Object.entries(schemas)) {
     if (oneOf !== undefined) schemas[name] = mergeAlternatives(copy, oneOf)

@@ -33,7 +33,7 @@ interface Dialect {
  * columns, and is read like the others. Skips empty lines. Reading ends at a misplaced quote.
  *
  * Unlike Papa Parse, it distinguishes an empty field (no tag) from a pair of quotes (an empty tag). csv-parse does so
- * too, but takes three times as long in a browser, twenty times if the numbers of fields differ.
+ * too, but its build for browsers takes four times as long, and seven times if rows have different lengths.
  */
 export class CsvReader implements RowReader {
   #dialect: Dialect | undefined

@@ -39,7 +39,7 @@ export interface RowReader {
   end(): Iterable<Row>
 }
 
-/** A file cannot be read any further, because the start of the next record is ambiguous. */
+/** A file cannot be read any further, for example because the start of the next record is ambiguous. */
 export class MalformedFile extends Error {
   /** That of the malformed record. */
   readonly number: number

@@ -51,9 +51,9 @@ export class CsvRecords {
   #parse({ values, problem }: Row, columns: Columns): ParseResult {
     if (problem !== undefined) return problem
     const [id, name, tag] = FIELDS.map((field) => values[columns[field] ?? ''])
-    const integer = id === undefined ? undefined : parseInt64(id as string)
-    if (id !== integer && integer === undefined)
-      return `id must be an int64, not ${quote(id as string)}`
+    if (typeof id !== 'string') return this.#validate({ name, tag })
+    const integer = parseInt64(id)
+    if (integer === undefined) return `id must be an int64, not ${quote(id)}`
     return this.#validate({ id: integer, name, tag })
   }
 }

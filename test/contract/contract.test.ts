@@ -132,3 +132,10 @@ t.test('the contract for the serializer has one schema for all kinds of changes'
   t.strictSame(Object.keys(properties).sort(), ['at', 'cursor', 'id', 'plant', 'type'])
   t.ok(properties.plant, 'the plant of a change with one')
 })
+
+t.test('the contract for the serializer has no responses but JSON', async (t) => {
+  const types = ({ paths }: ContractDocument) =>
+    Object.keys(paths['/changes']?.get?.responses[200]?.content ?? {})
+  t.strictSame(types(loadContract()), ['application/json', 'text/event-stream'])
+  t.strictSame(types(forSerializer(loadContract())), ['application/json'])
+})

@@ -424,6 +424,24 @@ t.test('json: an item that is not valid UTF-8 is refused, and the next one is re
   }
 })
 
+t.test('json: an array of any size is read item by item', async (t) => {
+  const item = JSON.stringify({ id: 1, name: 'x'.repeat(2 ** 20) })
+  const count = 40
+  let sent = 0
+  let received = 0
+  async function* source() {
+    yield Buffer.from('[')
+    for (; sent < count; sent += 1) {
+      // Items that have been read do not accumulate.
+      t.ok(sent - received <= 1)
+      yield Buffer.from(`${sent === 0 ? '' : ','}${item}`)
+    }
+    yield Buffer.from(']')
+  }
+  for await (const { records } of readRecords('json', source(), {})) received += records.length
+  t.equal(received, count)
+})
+
 t.test('csv: unknown columns are refused, listed and compared with the known ones', async (t) => {
   const rest = ': expected only id, name, tag'
   const cases = [

@@ -7,7 +7,8 @@ import { createPlant } from '../../helpers/client.ts'
 import { Command } from '../../helpers/command.ts'
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url))
-const SOURCES = ['bin', 'client', 'contract', 'service', 'src', 'openapi.yaml', 'package.json']
+const FOLDERS = ['bin', 'client', 'contract', 'formats', 'service', 'src']
+const SOURCES = [...FOLDERS, 'openapi.yaml', 'package.json']
 const TOKEN = 'sixteen-letters.'
 
 t.test('a service without a built page says how to build it, and otherwise works', async (t) => {
