@@ -120,6 +120,11 @@ for (const { what, content, name, message } of [
   { what: 'other bytes', content: '\x7fELF\0\0\0\0', message: 'This is not a text file.' },
   { what: 'damaged UTF-16', content: '\xff\xfea\0\0\xd8a\0', message: 'This file is damaged' },
   {
+    what: 'an unfinished array',
+    content: '[{"id":4},',
+    message: 'Item 2: the file ends within the array.',
+  },
+  {
     what: 'a stray quote',
     content: 'id,name\n4,a"b\n',
     message: 'Line 2: a field that contains a quote must be quoted.',
@@ -150,7 +155,8 @@ t.test('a file that is too large is refused before it is read', async (t) => {
 
 for (const { what, readable } of [
   { what: 'a folder', readable: 0 },
-  { what: 'a file that is removed while it is read', readable: 1 },
+  { what: 'a file that is removed while it is recognized', readable: 1 },
+  { what: 'a file that is removed while its rows are read', readable: 3 },
 ]) {
   t.test(`${what} gets a sentence`, async (t) => {
     let reads = 0
