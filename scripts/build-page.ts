@@ -4,7 +4,7 @@
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { hasDevelopmentDependencies } from './development-dependencies.ts'
+import { hasDevelopmentDependencies } from './development-dependencies.js'
 import { PAGE_BUNDLE } from './page-bundle.ts'
 
 if (hasDevelopmentDependencies()) await build(process.argv.includes('--watch'))

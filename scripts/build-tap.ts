@@ -5,13 +5,9 @@
  * default plugins, which takes twice as long and measures coverage incorrectly.
  */
 import { execFileSync } from 'node:child_process'
-import { hasDevelopmentDependencies } from './development-dependencies.ts'
 
-// Without its development dependencies, the package has no tests to run.
-if (hasDevelopmentDependencies()) {
-  // First, because @tapjs/test cannot be loaded before the modules that this one loads.
-  const { TapConfig } = await import('@tapjs/config')
-  const { signature } = await import('@tapjs/test')
-  const { pluginSignature } = await TapConfig.load()
-  if (signature !== pluginSignature) execFileSync('tap', ['build'], { stdio: 'inherit' })
-}
+// First, because @tapjs/test cannot be loaded before the modules that this one loads.
+const { TapConfig } = await import('@tapjs/config')
+const { signature } = await import('@tapjs/test')
+const { pluginSignature } = await TapConfig.load()
+if (signature !== pluginSignature) execFileSync('tap', ['build'], { stdio: 'inherit' })

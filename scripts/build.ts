@@ -1,7 +1,7 @@
 /** Builds `dist`, which the package contains instead of the sources: JavaScript, type declarations and data files. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
-import { hasDevelopmentDependencies } from './development-dependencies.ts'
+import { hasDevelopmentDependencies } from './development-dependencies.js'
 
 if (!hasDevelopmentDependencies()) {
   console.error('npm run build needs the development dependencies: run npm ci')
